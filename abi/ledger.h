@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ledger: every event that a source produced was recorded, or lost for one of these causes.
+ *
+ *   produced = recorded + sum of lost
+ *
+ * And every stack of a recorded event that is not there has one of the stack reasons. X(ID, name, meaning).
+ */
+#ifndef STACKMAP_ABI_LEDGER_H
+#define STACKMAP_ABI_LEDGER_H
+
+#include "scalar.h"
+
+#define LEDGER_LOST(X)                                                                             \
+	X(RING_FULL, "ring_full", "the reader was too slow: no free slot in the ring")             \
+	X(RING_BUSY, "ring_busy", "slots were still being written by interrupted programs")        \
+	X(OVERWRITTEN, "overwritten", "the flight recorder replaced it by a newer event")          \
+	X(NESTED, "nested", "more programs interrupted each other on one CPU than there is scratch for") \
+	X(RECURSION, "recursion", "the kernel refused to run the program inside itself")           \
+	X(PAUSED, "paused", "recording was paused, or the flight buffer was being written out")    \
+	X(WRITE_ERROR, "write_error", "the output could not be written")                           \
+	X(RESET, "reset", "the flight ring was emptied by a reset")
+
+#define X(id, name, meaning) ABI_ENUM_ENTRY(LOST, id)
+enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
+#undef X
+
+#define STACK_REASONS(X)                                                                           \
+	X(NOT_ASKED, "not_asked", "this recording does not take it")                               \
+	X(NO_FRAMES, "no_frames", "the task has none here: user mode, or a kernel thread")         \
+	X(UNREADABLE, "unreadable", "the kernel could not read it from this context")              \
+	X(NO_ROOM, "no_room", "the stack map refused it and the ring had no room for its frames")
+
+#define X(id, name, meaning) ABI_ENUM_ENTRY(REASON, id)
+enum stack_reason { STACK_REASONS(X) REASON_COUNT };
+#undef X
+
+#endif

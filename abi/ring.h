@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A ring: one per CPU, a header and fixed-size slots, mapped into the reader's memory. Flight recorder and
+ * drain use the same bytes.
+ *
+ * Positions count slots and start at the number of slots (so position - slots is never negative); position p
+ * lies in slot p % slots. A slot's commit word holds the low 30 bits of its position, and two marks:
+ *
+ *   commit = position << 2 | CONTINUED (this slot continues an inline stack) | BUSY (being written)
+ *
+ * A zero word is a slot never written. A reader takes a slot only when its commit word names the expected
+ * position and is not BUSY.
+ *
+ * An event whose stack the map refused is followed, at later positions, by a run of slots with the full
+ * stack: the event's stack field then holds the low 32 bits of the run's first position. Every slot of a run is
+ * marked CONTINUED and holds, after the commit word, (slot size - 4) / 4 u32 of payload; the payload of the whole run is
+ * one struct inline_stack.
+ */
+#ifndef STACKMAP_ABI_RING_H
+#define STACKMAP_ABI_RING_H
+
+#include "scalar.h"
+#include "stack.h"
+
+#define COMMIT_BUSY 1U
+#define COMMIT_CONTINUED 2U
+#define COMMIT_POSITION_SHIFT 2
+#define COMMIT_OF(position) ((u32)(position) << COMMIT_POSITION_SHIFT)
+
+struct ring_header {
+	u64 head; /* next position to hand out; written by the programs */
+	u64 reserved0[15];
+	u64 tail; /* drain: positions before it are consumed; written by the reader only */
+	u64 reserved1[15];
+};
+ABI_SIZE(struct ring_header, 256);
+
+#define RING_BYTES(slots, slot_size) (sizeof(struct ring_header) + (u64)(slots) * (slot_size))
+#define RING_SLOTS_MIN 64U
+
+/* A slot of an event. Sizes: 24 bytes, 32 with one extra word, 40 with two. */
+#define EVENT_EXTRA_MAX 2
+#define EVENT_SLOT_SIZE(extras) (24U + 8U * (extras))
+
+struct event_slot {
+	u32 commit;
+	u32 tid;
+	u64 stamp;  /* time | kind | flags, see below */
+	u32 kernel; /* as the flags say: stack id, run position, or enum stack_reason */
+	u32 user;   /* as the flags say: stack id, run position, cookie, or enum stack_reason */
+	u64 extra[];
+};
+ABI_SIZE(struct event_slot, 24);
+
+/* stamp: u48 time (CLOCK_MONOTONIC ns, modulo 2^48 = 78 h) | u10 kind << 48 | u6 flags << 58 */
+#define STAMP_TIME_BITS 48
+#define STAMP_TIME(stamp) ((stamp) & ((1ULL << STAMP_TIME_BITS) - 1))
+#define STAMP_KIND(stamp) ((u32)((stamp) >> 48) & 0x3ff)
+#define STAMP_FLAGS(stamp) ((u32)((stamp) >> 58))
+#define STAMP_OF(time, kind, flags)                                                                \
+	(((time) & ((1ULL << STAMP_TIME_BITS) - 1)) | (u64)(kind) << 48 | (u64)(flags) << 58)
+
+enum stack_state { /* two bits each in the flags: kernel << 0, user << 2 */
+	STATE_NONE = 0,   /* the field is an enum stack_reason */
+	STATE_ID = 1,     /* the field is a stack id */
+	STATE_INLINE = 2, /* the field is the first position of a run */
+	STATE_COOKIE = 3, /* user only: the stack follows in the delivery of this cookie */
+};
+#define EVENT_FLAGS(kernel_state, user_state) ((u32)(kernel_state) | (u32)(user_state) << 2)
+#define EVENT_KERNEL_STATE(flags) ((flags)&3)
+#define EVENT_USER_STATE(flags) (((flags) >> 2) & 3)
+
+/* Kinds below KIND_SOURCES are the instance's event sources, in the order in which they were named. */
+#define KIND_SOURCES 1000
+enum event_kind {
+	KIND_VOID = 1023,     /* a reserved slot that no event came to use */
+	KIND_DELIVERY = 1022, /* user = the stack of cookie `kernel` of task `tid` */
+};
+
+/* The payload of a run. Narrow stacks: one u32 a frame; wide ones: two, low half first. */
+struct inline_stack {
+	u16 depth;
+	u16 flags; /* enum stack_flag */
+	u32 unit[];
+};
+
+/* The task ring: what a thread is called, from when on. It has slots of this one size. */
+struct task_slot {
+	u32 commit;
+	u32 tid;
+	u64 stamp; /* time and kind as above; kind is an enum task_change */
+	u32 tgid;
+	u32 parent; /* tgid of the parent, for a fork */
+	u8 comm[16];
+};
+ABI_SIZE(struct task_slot, 40);
+
+enum task_change { TASK_FORK = 0, TASK_RENAME = 1, TASK_EXIT = 2, TASK_FOUND = 3 };
+
+#endif

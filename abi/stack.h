@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One call stack as the stack map takes it: frames innermost first, packed into words.
+ *
+ * On x86-64 the kernel, its modules and BPF live in the top 2 GiB, so the low 32 bits of such a frame
+ * say it all: a stack whose frames all lie there is "narrow", two frames a word, the earlier frame in the
+ * low half. All other stacks are "wide", one frame a word. An odd narrow stack ends with a zero half.
+ *
+ *   narrow: word[i] = (u32)frame[2i] | frame[2i + 1] << 32,  words = (depth + 1) / 2
+ *   wide:   word[i] = frame[i],                              words = depth
+ *
+ * A frame is a kernel address (bit 63 set) or a user frame (bit 63 clear):
+ *   mapping number (23 bits) << 40 | file offset (40 bits)
+ * For code without a file the mapping names the task and the upper address bits, and the offset is the
+ * lower 40 bits of the address. See abi/mapping.h.
+ */
+#ifndef STACKMAP_ABI_STACK_H
+#define STACKMAP_ABI_STACK_H
+
+#include "scalar.h"
+
+#define STACK_KERNEL_DEPTH_MAX 127
+#define STACK_USER_DEPTH_MAX 511
+#define STACK_WORDS_MAX 512 /* > both limits: a fixed-size view the verifier can check once */
+
+#define FRAME_OFFSET_BITS 40
+#define FRAME_OFFSET_MASK ((1ULL << FRAME_OFFSET_BITS) - 1)
+#define FRAME_MAPPING_MAX ((1U << 23) - 1)
+#define FRAME_IS_KERNEL(frame) ((frame) >> 63)
+#define FRAME_MAPPING(frame) ((u32)((frame) >> FRAME_OFFSET_BITS) & FRAME_MAPPING_MAX)
+#define FRAME_OFFSET(frame) ((frame)&FRAME_OFFSET_MASK)
+#define FRAME_USER(mapping, offset)                                                                \
+	((u64)(mapping) << FRAME_OFFSET_BITS | ((offset)&FRAME_OFFSET_MASK))
+
+#define FRAME_NARROW_TOP 0xffffffff80000000ULL /* a narrow frame has all these bits set */
+
+enum stack_flag {
+	STACK_TRUNCATED = 1 << 0, /* cut at the depth limit: part of the identity */
+	STACK_NARROW = 1 << 1,    /* two 32-bit frames a word */
+	STACK_USER = 1 << 2,      /* user frames: (mapping, offset) */
+};
+
+struct stack {
+	u16 depth;
+	u16 flags;
+	u32 words; /* used words of word[], derived from depth and flags by stack_pack() */
+	u64 word[STACK_WORDS_MAX];
+};
+ABI_SIZE(struct stack, 8 + 8 * STACK_WORDS_MAX);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The file `stack_map_bin`: all stacks of a map, native-endian. Header, then for each stack a record and
+ * depth x u64 frames, innermost first. Version 1 has another magic and the same layout. `count` is the number of stacks
+ * when the read began; later ones follow, so readers read to the end of the file.
+ */
+#ifndef STACKMAP_ABI_STACK_MAP_BIN_H
+#define STACKMAP_ABI_STACK_MAP_BIN_H
+
+#include "scalar.h"
+
+#define STACK_MAP_BIN_MAGIC_V1 0x46534D42U
+#define STACK_MAP_BIN_MAGIC 0x464D5342U
+#define STACK_MAP_BIN_VERSION 2U
+
+struct stack_map_bin_header {
+	u32 magic;
+	u32 version;
+	u32 count;
+	u32 reserved;
+};
+ABI_SIZE(struct stack_map_bin_header, 16);
+
+struct stack_map_bin_record {
+	u32 stack_id;
+	u32 depth;
+	u32 ref_count; /* at most 2^32 - 1: clamped */
+	u32 flags;     /* bit 0: truncated */
+};
+ABI_SIZE(struct stack_map_bin_record, 16);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What this kernel and this user can do, found by trying it (a probe program, a map, a perf event), never by version
+ * number. `doctor` prints all of it; the capture engine asks for single features.
+ */
+#ifndef LIB_CAPTURE_FEATURE_H
+#define LIB_CAPTURE_FEATURE_H
+
+#include <stdbool.h>
+
+#include "stackmap/error.h"
+
+/* X(ID, "name", "what it is for") */
+#define FEATURES(X)                                                                                \
+	X(BPF, "bpf", "load BPF programs and maps")                                                \
+	X(BTF, "kernel BTF", "find kernel structures on this kernel")                              \
+	X(PERF_EVENT, "perf events", "CPU samples and perf events (-F, -e page-faults)")           \
+	X(PMU, "hardware PMU", "sample by cycles instead of the clock")                            \
+	X(TRACEPOINT, "raw tracepoints", "tracepoints (-e sched:sched_switch)")                    \
+	X(TRACEPOINT_COOKIE, "raw tracepoint cookies", "many tracepoints through one program")     \
+	X(TRACEFS, "tracefs", "names of tracepoints for globs and list")                           \
+	X(UPROBE, "uprobes", "user functions (-e u:PATH:FUNC)")                                    \
+	X(UPROBE_MULTI, "uprobe multi", "many user functions at once, fast to detach")             \
+	X(FENTRY, "fentry", "kernel functions (-e k:FUNC), cheapest way")                          \
+	X(KPROBE, "kprobes", "kernel functions (-e k:FUNC)")                                       \
+	X(TASK_WORK, "BPF task work", "deferred user unwinding")                                   \
+	X(KALLSYMS, "kernel addresses", "names of kernel functions")
+
+#define X(id, name, meaning) FEATURE_##id,
+enum feature { FEATURES(X) FEATURE_COUNT };
+#undef X
+
+struct feature_result {
+	bool works;
+	char why[160]; /* when it does not: what the kernel said */
+	char fix[160]; /* what the user can do; "" if nothing */
+};
+
+void feature_probe(enum feature feature, struct feature_result *result);
+const char *feature_name(enum feature feature);
+const char *feature_meaning(enum feature feature);
+
+#endif

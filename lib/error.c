@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Error lines for the caller to print. */
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static int set(struct stackmap_error *error, int code, uint64_t offset, const char *format, va_list args)
+{
+	if (error) {
+		vsnprintf(error->message, sizeof(error->message), format, args);
+		error->offset = offset;
+	}
+	return -code;
+}
+
+int error_set(struct stackmap_error *error, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	code = set(error, code, STACKMAP_NO_OFFSET, format, args);
+	va_end(args);
+	return code;
+}
+
+int error_set_at(struct stackmap_error *error, int code, uint64_t offset, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	code = set(error, code, offset, format, args);
+	va_end(args);
+	return code;
+}

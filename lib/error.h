@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Filling a struct stackmap_error: both return -code, so a failure is one statement. */
+#ifndef LIB_ERROR_H
+#define LIB_ERROR_H
+
+#include "stackmap/error.h"
+
+/* error_set(error, EINVAL, "-F %d: the highest rate here is %d", ...) returns -EINVAL. */
+__attribute__((format(printf, 3, 4)))
+int error_set(struct stackmap_error *error, int code, const char *format, ...);
+
+/* The same, for a place in a file. */
+__attribute__((format(printf, 4, 5)))
+int error_set_at(struct stackmap_error *error, int code, uint64_t offset, const char *format, ...);
+
+#endif
