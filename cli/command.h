@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The subcommands. Each is one file, which ends with its struct command; main.c lists them in the
+ * order of `--help`. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "option.h"
+
+extern const struct command record_command;
+extern const struct command report_command;
+extern const struct command script_command;
+extern const struct command export_command;
+extern const struct command dump_command;
+extern const struct command list_command;
+extern const struct command doctor_command;
+
+/* All registered commands; the last is NULL. */
+extern const struct command *const commands[];
+
+#endif

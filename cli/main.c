@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The frame of all subcommands: finds the one that was named, parses its options, runs it, and
+ * answers for standard output: a line that could not be written (full disk) is a failure even if
+ * the command saw none. A reader that went away (`| head`) is not: SIGPIPE ends the process, and
+ * where it is ignored EPIPE is not reported.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "message.h"
+
+const struct command *const commands[] = {
+	NULL,
+};
+
+static const struct command *find(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (strcmp((*command)->name, name) == 0)
+			return *command;
+	return NULL;
+}
+
+static int show_commands(void)
+{
+	printf("Usage: stackmap COMMAND [OPTION]...\n"
+	       "Gives every event on a live Linux machine its full call stack.\n\nCommands:\n");
+	for (const struct command *const *command = commands; *command; command++)
+		printf("  %-10s %s\n", (*command)->name, (*command)->summary);
+	printf("\n'stackmap help COMMAND' shows the options of a command, 'stackmap --version' the "
+	       "version.\n");
+	return EXIT_DONE;
+}
+
+static int show_version(void)
+{
+	printf("stackmap %s\n", STACKMAP_VERSION);
+	return EXIT_DONE;
+}
+
+static int unknown_command(const char *name)
+{
+	message("%s: unknown command, see 'stackmap help'", name);
+	return EXIT_USAGE;
+}
+
+static int show_help(const char *name)
+{
+	const struct command *command;
+
+	if (!name)
+		return show_commands();
+	command = find(name);
+	if (!command)
+		return unknown_command(name);
+	option_help(command, stdout);
+	return EXIT_DONE;
+}
+
+static int run_with(const struct command *command, int argc, char **argv, void *values)
+{
+	int first;
+
+	switch (option_parse(command, argc, argv, values, &first)) {
+	case OPTION_PARSED:
+		return command->run(values, argc - first, argv + first);
+	case OPTION_HELP:
+		option_help(command, stdout);
+		return EXIT_DONE;
+	default:
+		return EXIT_USAGE;
+	}
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	void *values = calloc(1, command->values_bytes + 1);
+	int status;
+
+	if (!values) {
+		message("options: %s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	if (command->defaults)
+		memcpy(values, command->defaults, command->values_bytes);
+	status = run_with(command, argc, argv, values);
+	option_clear(command, values);
+	free(values);
+	return status;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		message("no command given, see 'stackmap help'");
+		return EXIT_USAGE;
+	}
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		return show_version();
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return show_commands();
+	if (strcmp(name, "help") == 0)
+		return show_help(argv[2]);
+	if (!find(name))
+		return unknown_command(name);
+	return run(find(name), argc - 1, argv + 1);
+}
+
+/* A descriptor 0-2 that the caller closed would become the first file we open, and be written into
+ * as if it were ours. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* A pipe or socket says so by POLLERR; the errno of an earlier write is gone by now. */
+static bool reader_is_gone(void)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&output, 1, 0) > 0 && output.revents & (POLLERR | POLLHUP);
+}
+
+static int finish_output(int status)
+{
+	bool failed = ferror(stdout);
+	bool gone = reader_is_gone();
+
+	errno = 0;
+	if ((fclose(stdout) == 0 && !failed) || gone)
+		return status;
+	message("standard output: %s", errno ? strerror(errno) : "write error");
+	return EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	fill_standard_descriptors();
+	return finish_output(dispatch(argc, argv));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One line for the user. It is put together first and written by one call, so that lines of several
+ * threads or processes do not mix.
+ */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void disarm(char *line)
+{
+	for (; *line; line++)
+		if ((unsigned char)*line < ' ' || *line == 0x7f)
+			*line = '?';
+}
+
+void message(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	disarm(line);
+	fprintf(stderr, "stackmap: %s\n", line);
+}
+
+void message_error(const struct stackmap_error *error)
+{
+	if (error->offset == STACKMAP_NO_OFFSET)
+		message("%s", error->message);
+	else
+		message("%s (at byte %llu)", error->message, (unsigned long long)error->offset);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the user is told on standard error: one line, `stackmap: what: why`. Control characters in
+ * it (file names, names from a foreign file) are shown as `?`, so that no line breaks in two and no
+ * terminal is taken over. */
+#ifndef CLI_MESSAGE_H
+#define CLI_MESSAGE_H
+
+#include "stackmap/error.h"
+
+/* message("%s: %s", path, strerror(ENOENT)) prints "stackmap: PATH: No such file or directory". */
+__attribute__((format(printf, 1, 2))) void message(const char *format, ...);
+
+/* Prints what the library said, with the offset if it has one. */
+void message_error(const struct stackmap_error *error);
+
+#endif
