@@ -45,7 +45,9 @@ struct table_header {
 	u32 cpus;
 	u32 pool_words;
 	u32 resetting; /* not 0: get_id refuses */
-	u64 reserved0[12];
+	u32 id_tag;    /* STACK_ID_TAG(generation, bits): a hit must not divide */
+	u32 reserved2;
+	u64 reserved0[11];
 	/* Its own cache line: entries handed out << 32 | pool words handed out. Either may overshoot its limit
 	 * by what racing writers asked for; a writer whose share lies beyond the limit was refused. */
 	u64 allocated;

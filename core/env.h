@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The one place that knows whether the core is compiled for this process or for BPF. Everything
+ * else in core/ is the same text in both worlds; a BPF object includes the .c files, after which it
+ * needs nothing to link.
+ *
+ * BPF offers no memory order by name. What its instructions guarantee (the kernel's LKMM,
+ * Documentation/bpf of 5.12+): atomics that fetch (fetch_add, xchg, cmpxchg) are fully ordered,
+ * those that do not (add) are relaxed, and plain loads and stores are ordered as the CPU orders
+ * them. So on x86-64 (TSO) a load acquires and a store releases by itself, on other CPUs both need
+ * an atomic that fetches.
+ *
+ * | name                      | orders                                            |
+ * |---------------------------|---------------------------------------------------|
+ * | atomic_load_relaxed       | nothing                                           |
+ * | atomic_load_consume       | later accesses whose address comes from the value |
+ * | atomic_load_acquire       | all later accesses (BPF, not x86: writes *p back) |
+ * | atomic_store_relaxed      | nothing                                           |
+ * | atomic_store_release      | all earlier accesses                              |
+ * | atomic_add_relaxed        | nothing; returns nothing                          |
+ * | atomic_fetch_add_acq_rel  | both                                              |
+ * | atomic_exchange_acq_rel   | both                                              |
+ * | atomic_cas_acq_rel        | both; returns what was there: success = expected  |
+ *
+ * All take naturally aligned u32 or u64.
+ */
+#ifndef CORE_ENV_H
+#define CORE_ENV_H
+
+#include "scalar.h"
+
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* The compiler may not carry memory contents across it. The CPU may. */
+#define barrier_compiler() __asm__ volatile("" ::: "memory")
+
+#define env_volatile(p) (*(volatile __typeof__(*(p)) *)(p))
+
+/*
+ * CORE_INLINE: part of its caller in BPF, so that the verifier knows the sizes behind its pointers.
+ * CORE_GLOBAL: in BPF a global function: verified once, by itself, for any arguments of its types.
+ * So it must be told everything: that its pointers are there (core_is_null), that its counts are in
+ * range.
+ */
+#ifdef __bpf__
+
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include <bpf/bpf_helpers.h>
+
+#if !defined(__TARGET_ARCH_x86) && !defined(__TARGET_ARCH_arm64)
+#error "compile BPF objects with -D__TARGET_ARCH_x86 or -D__TARGET_ARCH_arm64"
+#endif
+
+#define CORE_INLINE static inline __attribute__((always_inline, unused))
+#define CORE_GLOBAL __attribute__((noinline))
+#define CORE_OUTLINED static __attribute__((noinline))
+
+#define core_is_null(pointer) (!(pointer))
+
+/* The verifier knows a bound only of the register that was compared: makes the compiler use one
+ * register for both. */
+#define core_one_register(variable) __asm__ volatile("" : "+r"(variable))
+
+#define atomic_load_relaxed(p) env_volatile(p)
+#define atomic_load_consume(p) env_volatile(p)
+#define atomic_store_relaxed(p, value) (void)(env_volatile(p) = (value))
+#define atomic_add_relaxed(p, value) (void)__sync_fetch_and_add(p, value)
+#define atomic_fetch_add_acq_rel(p, value) __sync_fetch_and_add(p, value)
+#define atomic_exchange_acq_rel(p, value) __sync_lock_test_and_set(p, value)
+#define atomic_cas_acq_rel(p, expected, value) __sync_val_compare_and_swap(p, expected, value)
+
+#ifdef __TARGET_ARCH_x86
+#define atomic_load_acquire(p)                                                                     \
+	({                                                                                         \
+		__typeof__(*(p)) env_value = env_volatile(p);                                      \
+		barrier_compiler();                                                                \
+		env_value;                                                                         \
+	})
+#define atomic_store_release(p, value)                                                             \
+	({                                                                                         \
+		barrier_compiler();                                                                \
+		(void)(env_volatile(p) = (value));                                                 \
+	})
+#else
+#define atomic_load_acquire(p) __sync_fetch_and_or(p, 0)
+#define atomic_store_release(p, value) (void)__sync_lock_test_and_set(p, value)
+#endif
+
+/* body(i, arg) for i = 0, 1, ... count - 1, until it returns 1. The verifier walks the body once.
+ */
+#define core_loop(count, body, arg) bpf_loop(count, body, arg, 0)
+
+#else
+
+#include <errno.h>
+
+#define CORE_INLINE
+#define CORE_GLOBAL
+#define CORE_OUTLINED static __attribute__((noinline))
+
+#define core_is_null(pointer) 0
+#define core_one_register(variable) ((void)0)
+
+#define atomic_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#define atomic_load_consume(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define atomic_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define atomic_store_relaxed(p, value) __atomic_store_n(p, value, __ATOMIC_RELAXED)
+#define atomic_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
+#define atomic_add_relaxed(p, value) (void)__atomic_fetch_add(p, value, __ATOMIC_RELAXED)
+#define atomic_fetch_add_acq_rel(p, value) __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL)
+#define atomic_exchange_acq_rel(p, value) __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL)
+#define atomic_cas_acq_rel(p, expected, value)                                                     \
+	({                                                                                         \
+		__typeof__(*(p)) env_old = (expected);                                             \
+		__atomic_compare_exchange_n(p, &env_old, value, 0, __ATOMIC_ACQ_REL,               \
+					    __ATOMIC_ACQUIRE);                                     \
+		env_old;                                                                           \
+	})
+
+static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *arg)
+{
+	for (u32 i = 0; i < count; i++)
+		if (body(i, arg))
+			return;
+}
+
+#endif
+
+/* A loop over 0 .. count - 1 that ends after `limit` rounds (a constant), whatever count says. */
+#define for_each_bounded(i, count, limit) for (u32 i = 0; i < (limit) && i < (count); i++)
+
+#endif
