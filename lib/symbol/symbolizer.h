@@ -9,6 +9,7 @@
 #ifndef LIB_SYMBOL_SYMBOLIZER_H
 #define LIB_SYMBOL_SYMBOLIZER_H
 
+#include "mapping.h"
 #include "stackmap/error.h"
 #include "trace/event.h"
 
@@ -17,8 +18,10 @@ struct symbolizer;
 int symbolizer_create(struct symbolizer **out, struct stackmap_error *error);
 void symbolizer_free(struct symbolizer **symbolizer);
 
-/* Makes user frames of this mapping known. Opens its file on first use only. The strings are copied. */
-int symbolizer_mapping(struct symbolizer *symbolizer, const struct trace_mapping *mapping);
+/* Makes user frames of this mapping known. Opens its file on first use only. All is copied. The record tells the file apart by
+ * its inode; with NULL only a file with the mapping's build id is taken. -EINVAL: no such number; -EEXIST: it is known. */
+int symbolizer_mapping(struct symbolizer *symbolizer, const struct trace_mapping *mapping,
+		       const struct mapping_record *record);
 
 /* Finds the symbol that covers the frame: 0 and *symbol (its name lives as long as the symbolizer), or -ENOENT. */
 int symbolizer_find(struct symbolizer *symbolizer, u64 frame, bool return_address, struct trace_symbol *symbol);
