@@ -57,6 +57,7 @@
 #define CORE_INLINE static inline __attribute__((always_inline, unused))
 #define CORE_GLOBAL __attribute__((noinline))
 #define CORE_OUTLINED static __attribute__((noinline))
+#define CORE_PART static inline __attribute__((always_inline))
 
 #define core_is_null(pointer) (!(pointer))
 
@@ -100,6 +101,7 @@
 #define CORE_INLINE
 #define CORE_GLOBAL
 #define CORE_OUTLINED static __attribute__((noinline))
+#define CORE_PART static inline __attribute__((always_inline))
 
 #define core_is_null(pointer) 0
 #define core_one_register(variable) ((void)0)

@@ -13,6 +13,7 @@
 
 #include "env.h"
 #include "stack.h"
+#include "stack_element.h"
 #include "stack_table.h"
 #include "table.h"
 
@@ -23,8 +24,9 @@
  * hold others `cpu` picks the line of counters: any number does. One reference, or one drop by
  * cause, is counted for each call with frames.
  *
- * BPF: `table` is the map's value, `geometry` a `const volatile` global in .rodata (cast the
- * volatile away), `stack` points to a whole struct stack in a map value.
+ * BPF: the object's program includes stack_hash.c, stack_pack.c, stack_element.c and stack_map.c.
+ * `table` is the map's value, `geometry` a `const volatile` global in .rodata (cast the volatile
+ * away), `stack` points to a whole struct stack in a map value.
  */
 CORE_INLINE s64 stack_map_get_id(void *table, const struct table_geometry *geometry, u32 cpu,
 				 const struct stack *stack);

@@ -22,18 +22,6 @@ struct table_geometry {
 	u64 bytes; /* of the whole table */
 };
 
-/* An element with room for any stack: what a pointer into the pool may be used for, thanks to the
- * slack behind it. */
-struct table_view {
-	u64 ref_count;
-	u64 identity;
-	u64 word[STACK_WORDS_MAX];
-};
-ABI_SIZE(struct table_view, 8 * TABLE_SLACK_WORDS);
-
-#define IDENTITY_DEPTH(identity) ((u32)(identity)&0xffff)
-#define IDENTITY_FLAGS(identity) ((u32)((identity) >> 16) & 0xffff)
-
 #ifndef __bpf__
 
 struct table_stat {
@@ -46,7 +34,8 @@ struct table_stat {
 	u64 inserts;
 	u64 drops[TABLE_DROP_COUNT];
 	u64 lost_races;
-	u64 wasted; /* pool words that no stack uses */
+	u64 wasted; /* pool words handed out that no stack uses: pool_used = wasted + what elements
+		       take */
 };
 
 /* 0 or -ERANGE: bits in [TABLE_BITS_MIN, TABLE_BITS_MAX], pool_words in [TABLE_POOL_WORDS_MIN,

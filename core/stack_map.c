@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A hash table with open addressing and linear probing, at most half full, that only grows. Its one
+ * write that others can see is a compare-and-swap of a free slot against a finished element (the
+ * publication idiom of RCU, with CAS for the pointer store because writers race):
+ *
+ *   1. Probe. A slot with our upper hash bits whose element equals the stack: count a reference,
+ * done.
+ *   2. At the first free slot: reserve room in the pool (one fetch_add takes the entry's ticket and
+ * the words), build the element there, in private.
+ *   3. CAS the free slot to point at it. Won: done. Lost: the winner's element is compared like any
+ * other; it is ours too, or probing goes on with the element already built.
+ *   4. An element built in vain becomes the spare of this CPU, its ticket goes back.
+ *
+ * No duplicates: slots never become free again, so of two writers of one stack both probe the same
+ * slots in the same order, and the later one meets the element of the earlier before any free slot.
+ *
+ * Tickets count elements published or about to be: granted only below 2^bits, given back when
+ * unused. Words are never given back to `allocated`, since others may have taken theirs behind
+ * them; the spare is how they are used again.
+ */
+#include "stack_map.h"
+
+#include "stack_hash.h"
+
+#define TICKET (1ULL << 32)
+#define ALLOCATED_ENTRIES(allocated) ((allocated) >> 32)
+#define ALLOCATED_WORDS(allocated) ((u32)(allocated))
+#define SPARE(word, capacity) ((u64)(capacity) << 32 | ((word) + 1))
+#define SPARE_CAPACITY(spare) ((u32)((spare) >> 32))
+#define SLOT(hash, word) (((hash) & ~0xffffffffULL) | ((word) + 1))
+#define POOL_WORD(slot_or_spare) ((u32)(slot_or_spare)-1)
+#define NO_WORD (~0U)
+
+/* One search for a stack, from its first probe to its id. */
+struct search {
+	void *table;
+	const struct table_geometry *geometry;
+	const struct stack *stack;
+	struct table_cpu *line;
+	u64 hash;
+	u64 built;    /* the slot value of our element, once it is built; else 0 */
+	u64 capacity; /* words of our element */
+	s64 result;
+};
+
+CORE_PART struct table_cpu *table_line(void *table, const struct table_geometry *geometry, u32 cpu)
+{
+	struct table_header *header = table;
+	struct table_cpu *lines = (struct table_cpu *)(header + 1);
+
+	core_one_register(cpu);
+	if (cpu >= geometry->cpus)
+		cpu = 0;
+	return &lines[cpu];
+}
+
+CORE_PART u64 *table_slot(void *table, const struct table_geometry *geometry, u32 index)
+{
+	return (u64 *)((u8 *)table + geometry->slots_offset) + (index & geometry->slot_mask);
+}
+
+CORE_PART struct table_view *table_element(void *table, const struct table_geometry *geometry,
+					   u32 word)
+{
+	core_one_register(word);
+	if (word >= geometry->pool_words)
+		return 0;
+	return (struct table_view *)((u8 *)table + geometry->pool_offset + 8 * (u64)word);
+}
+
+CORE_PART u64 identity_of(const struct stack *stack, u64 hash)
+{
+	return IDENTITY(stack->depth, stack->flags, hash);
+}
+
+CORE_PART s64 drop(struct table_cpu *line, enum table_drop cause, s64 error)
+{
+	atomic_add_relaxed(&line->drops[cause], 1);
+	return error;
+}
+
+/* Keeps words for the next element that is built on this CPU. */
+CORE_PART void spare_put(struct table_cpu *line, u32 word, u64 capacity)
+{
+	u64 displaced = atomic_exchange_acq_rel(&line->spare, SPARE(word, capacity));
+
+	if (displaced)
+		atomic_add_relaxed(&line->wasted, SPARE_CAPACITY(displaced));
+}
+
+/* The spare, if it has the room that this search needs; else 0. */
+CORE_PART u64 spare_take(struct table_cpu *line, u32 need)
+{
+	u64 spare = atomic_load_relaxed(&line->spare);
+
+	if (SPARE_CAPACITY(spare) < need)
+		return 0;
+	spare = atomic_exchange_acq_rel(&line->spare, 0);
+	if (!spare || SPARE_CAPACITY(spare) >= need)
+		return spare;
+	spare_put(line, POOL_WORD(spare), SPARE_CAPACITY(spare));
+	return 0;
+}
+
+CORE_PART u32 words_needed(const struct search *search)
+{
+	return TABLE_ELEMENT_HEADER_WORDS + search->stack->words;
+}
+
+CORE_PART void ticket_return(struct search *search)
+{
+	struct table_header *header = search->table;
+
+	atomic_fetch_add_acq_rel(&header->allocated, -TICKET);
+}
+
+CORE_PART u32 refuse(struct search *search, enum table_drop cause)
+{
+	search->result = drop(search->line, cause, -ENOSPC);
+	return NO_WORD;
+}
+
+/* A ticket for an element that lies in the spare. */
+CORE_PART u32 reserve_ticket(struct search *search, u64 spare)
+{
+	struct table_header *header = search->table;
+	u64 allocated = atomic_fetch_add_acq_rel(&header->allocated, TICKET);
+
+	if (ALLOCATED_ENTRIES(allocated) < 1ULL << search->geometry->bits) {
+		search->capacity = SPARE_CAPACITY(spare);
+		return POOL_WORD(spare);
+	}
+	ticket_return(search);
+	spare_put(search->line, POOL_WORD(spare), SPARE_CAPACITY(spare));
+	return refuse(search, TABLE_DROP_TABLE_FULL);
+}
+
+/* A ticket, and words that nobody had before. */
+CORE_PART u32 reserve_words(struct search *search, u32 need)
+{
+	struct table_header *header = search->table;
+	u64 allocated = atomic_fetch_add_acq_rel(&header->allocated, TICKET + need);
+	u32 word = ALLOCATED_WORDS(allocated);
+	u32 pool_words = search->geometry->pool_words;
+
+	if (word + need > pool_words) {
+		ticket_return(search);
+		if (word < pool_words)
+			atomic_add_relaxed(&search->line->wasted, pool_words - word);
+		return refuse(search, TABLE_DROP_POOL_FULL);
+	}
+	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits) {
+		ticket_return(search);
+		spare_put(search->line, word, need);
+		return refuse(search, TABLE_DROP_TABLE_FULL);
+	}
+	search->capacity = need;
+	return word;
+}
+
+/* Room for our element, or NO_WORD. Plain loads decide when there is none. */
+CORE_PART u32 reserve(struct search *search)
+{
+	struct table_header *header = search->table;
+	u64 allocated = atomic_load_relaxed(&header->allocated);
+	u32 need = words_needed(search);
+	u64 spare;
+
+	if (ALLOCATED_ENTRIES(allocated) >= 1ULL << search->geometry->bits)
+		return refuse(search, TABLE_DROP_TABLE_FULL);
+	spare = spare_take(search->line, need);
+	if (spare)
+		return reserve_ticket(search, spare);
+	if (ALLOCATED_WORDS(allocated) + need > search->geometry->pool_words)
+		return refuse(search, TABLE_DROP_POOL_FULL);
+	return reserve_words(search, need);
+}
+
+/* Makes search->built. Not 0: there is no room, the search has its result. */
+CORE_PART int build(struct search *search)
+{
+	u32 word = reserve(search);
+	struct table_view *element = table_element(search->table, search->geometry, word);
+
+	if (!element)
+		return -ENOSPC;
+	stack_element_fill(element, search->stack, identity_of(search->stack, search->hash));
+	search->built = SLOT(search->hash, word);
+	return 0;
+}
+
+/* Our element was not needed. */
+CORE_PART void unbuild(struct search *search)
+{
+	if (!search->built)
+		return;
+	ticket_return(search);
+	spare_put(search->line, POOL_WORD(search->built), search->capacity);
+}
+
+CORE_PART int slot_matches(const struct search *search, u64 slot)
+{
+	struct table_view *element;
+
+	if (slot >> 32 != search->hash >> 32)
+		return 0;
+	element = table_element(search->table, search->geometry, POOL_WORD(slot));
+	if (!element ||
+	    !stack_element_equal(element, search->stack, identity_of(search->stack, search->hash)))
+		return 0;
+	atomic_add_relaxed(&element->ref_count, 1);
+	return 1;
+}
+
+/* Tries to make our element that of a free slot. Returns what is in the slot if that failed. */
+CORE_PART u64 publish(struct search *search, u64 *slot)
+{
+	u64 winner = atomic_cas_acq_rel(slot, 0, search->built);
+
+	if (winner)
+		return winner;
+	atomic_add_relaxed(&search->line->inserts, 1);
+	if (search->capacity > words_needed(search))
+		atomic_add_relaxed(&search->line->wasted, search->capacity - words_needed(search));
+	return 0;
+}
+
+/* One probe; not 0 ends the search. */
+static long probe(u32 i, void *arg)
+{
+	struct search *search = arg;
+	u32 index = ((u32)search->hash + i) & search->geometry->slot_mask;
+	u64 *slot = table_slot(search->table, search->geometry, index);
+	u64 found = atomic_load_consume(slot);
+
+	if (!found) {
+		if (!search->built && build(search))
+			return 1;
+		found = publish(search, slot);
+		if (!found) {
+			search->result = stack_map_id(search->table, index);
+			return 1;
+		}
+	}
+	if (!slot_matches(search, found))
+		return 0;
+	if (search->built)
+		atomic_add_relaxed(&search->line->lost_races, 1);
+	unbuild(search);
+	search->result = stack_map_id(search->table, index);
+	return 1;
+}
+
+/* The whole search, for a stack that the first slot did not hold. */
+CORE_OUTLINED s64 search_all(void *table, const struct table_geometry *geometry,
+			     const struct stack *stack, struct table_cpu *line, u64 hash)
+{
+	struct search search = {
+		.table = table,
+		.geometry = geometry,
+		.stack = stack,
+		.line = line,
+		.hash = hash,
+	};
+
+	core_loop(TABLE_PROBES_MAX, probe, &search);
+	if (search.result)
+		return search.result;
+	unbuild(&search);
+	return drop(line, TABLE_DROP_PROBE_LIMIT, -ENOSPC);
+}
+
+CORE_INLINE u32 stack_map_id(void *table, u32 index)
+{
+	struct table_header *header = table;
+
+	return header->id_tag | index;
+}
+
+CORE_INLINE s64 stack_map_get_id(void *table, const struct table_geometry *geometry, u32 cpu,
+				 const struct stack *stack)
+{
+	struct table_header *header = table;
+	struct table_cpu *line = table_line(table, geometry, cpu);
+	struct search search = {.table = table, .geometry = geometry, .stack = stack};
+	u32 index;
+
+	if (stack->words == 0 || stack->words > STACK_WORDS_MAX)
+		return -EINVAL;
+	if (unlikely(atomic_load_relaxed(&header->resetting)))
+		return drop(line, TABLE_DROP_RESETTING, -EINVAL);
+	search.hash = stack_hash(stack, header->seed);
+	index = (u32)search.hash & geometry->slot_mask;
+	if (slot_matches(&search, atomic_load_consume(table_slot(table, geometry, index))))
+		return stack_map_id(table, index);
+	return search_all(table, geometry, stack, line, search.hash);
+}
+
+CORE_INLINE struct table_view *stack_map_at(void *table, const struct table_geometry *geometry,
+					    u32 index)
+{
+	u64 slot = atomic_load_consume(table_slot(table, geometry, index));
+
+	return slot ? table_element(table, geometry, POOL_WORD(slot)) : 0;
+}
+
+CORE_INLINE int stack_map_find(void *table, const struct table_geometry *geometry, u32 id,
+			       struct table_view **out)
+{
+	struct table_view *element;
+	u32 index = id & geometry->slot_mask;
+
+	if (stack_map_id(table, index) != id)
+		return id > geometry->slot_mask ? -ESTALE : -ENOENT;
+	element = stack_map_at(table, geometry, index);
+	if (!element)
+		return -ENOENT;
+	*out = element;
+	return 0;
+}
