@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Matching by fnmatch(3); nearness by the "optimal string alignment" form of the
+ * Damerau-Levenshtein distance, with three rolling rows and a limit: most names are turned down by
+ * their length alone.
+ */
+#include "name_match.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A name is near when no more than a third of it, and never more than this, has to change. */
+#define DISTANCE_MAX 6
+
+static u32 min2(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+void name_match_init(struct name_match *match, const char *pattern)
+{
+	*match = (struct name_match){
+		.pattern = pattern,
+		.is_glob = strpbrk(pattern, "*?[") != NULL,
+		.distance = min2((u32)strlen(pattern) / 3 + 1, DISTANCE_MAX + 1),
+	};
+}
+
+/* Whoever left out the part before the colon is to hear of it, too. */
+static const char *comparable_part(const char *pattern, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon && !strchr(pattern, ':') ? colon + 1 : name;
+}
+
+static void remember_if_nearer(struct name_match *match, const char *name)
+{
+	u32 distance = name_distance(match->pattern, comparable_part(match->pattern, name),
+				     match->distance);
+
+	if (distance >= match->distance || strlen(name) >= sizeof(match->nearest))
+		return;
+	match->distance = distance;
+	snprintf(match->nearest, sizeof(match->nearest), "%s", name);
+}
+
+bool name_match_try(struct name_match *match, const char *name)
+{
+	bool equal = match->is_glob ? fnmatch(match->pattern, name, 0) == 0
+				    : strcmp(match->pattern, name) == 0;
+
+	if (equal)
+		match->found++;
+	else if (!match->found && !match->is_glob)
+		remember_if_nearer(match, name);
+	return equal;
+}
+
+/* Row i of the table from rows i - 1 (`above`) and i - 2 (`above2`); returns the row's minimum. */
+static u32 distance_row(const char *a, u32 i, const char *b, u32 b_length, const u8 *above2,
+			const u8 *above, u8 *row)
+{
+	u32 lowest = i;
+
+	row[0] = i;
+	for (u32 j = 1; j <= b_length; j++) {
+		u32 best = min2(above[j], row[j - 1]) + 1;
+
+		best = min2(best, above[j - 1] + (a[i - 1] != b[j - 1]));
+		if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+			best = min2(best, above2[j - 2] + 1u);
+		row[j] = best;
+		lowest = min2(lowest, best);
+	}
+	return lowest;
+}
+
+u32 name_distance(const char *a, const char *b, u32 limit)
+{
+	size_t a_length = strlen(a), b_length = strlen(b);
+	u8 rows[3][NAME_NEAREST_BYTES];
+
+	if (a_length >= NAME_NEAREST_BYTES || b_length >= NAME_NEAREST_BYTES ||
+	    a_length >= b_length + limit || b_length >= a_length + limit)
+		return limit;
+	for (u32 j = 0; j <= b_length; j++)
+		rows[0][j] = j;
+	for (u32 i = 1; i <= a_length; i++)
+		if (distance_row(a, i, b, b_length, rows[(i + 1) % 3], rows[(i - 1) % 3],
+				 rows[i % 3]) >= limit)
+			return limit;
+	return min2(rows[a_length % 3][b_length], limit);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The list of event sources and the words that make it. A word with one of the function prefixes
+ * (u:, ur:, k:, kr:) is looked up among the functions of a file or of the kernel; any other word is
+ * tried against the names of all perf events, tracepoints and system calls, so a glob may span
+ * them.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "ring.h"
+#include "source_ops.h"
+#include "source_word.h"
+
+static void source_clear(struct source *source)
+{
+	free(source->name);
+	free(source->target);
+}
+
+void source_list_clear(struct source_list *list)
+{
+	for (u32 i = 0; i < list->count; i++)
+		source_clear(&list->sources[i]);
+	free(list->sources);
+	*list = (struct source_list){0};
+}
+
+static int source_copy(struct source *to, const struct source *from)
+{
+	struct source copy = *from;
+
+	copy.name = strdup(from->name);
+	copy.target = from->target ? strdup(from->target) : NULL;
+	if (!copy.name || (from->target && !copy.target)) {
+		source_clear(&copy);
+		return -ENOMEM;
+	}
+	*to = copy;
+	return 0;
+}
+
+static bool same_source(const struct source *a, const struct source *b)
+{
+	return a->type == b->type && a->on_return == b->on_return && a->offset == b->offset &&
+	       a->period == b->period && a->frequency == b->frequency && !strcmp(a->name, b->name);
+}
+
+static bool list_has(const struct source_list *list, const struct source *source)
+{
+	for (u32 i = 0; i < list->count; i++)
+		if (same_source(&list->sources[i], source))
+			return true;
+	return false;
+}
+
+/* Appends a copy, or nothing when the list has it already: an event is not to be counted twice. */
+static int list_append(struct source_list *list, const struct source *source)
+{
+	struct source *grown;
+	int err;
+
+	if (list_has(list, source))
+		return 0;
+	if (list->count == KIND_SOURCES)
+		return -E2BIG;
+	grown = reallocarray(list->sources, list->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	list->sources = grown;
+	err = source_copy(&list->sources[list->count], source);
+	if (!err)
+		list->count++;
+	return err;
+}
+
+static void list_truncate(struct source_list *list, u32 count)
+{
+	while (list->count > count)
+		source_clear(&list->sources[--list->count]);
+}
+
+static int append_found(void *arg, const struct source *source)
+{
+	return list_append(arg, source);
+}
+
+static const struct source_ops *const named_ops[] = {
+	&source_perf_ops,
+	&source_tracepoint_ops,
+	&source_syscall_ops,
+};
+
+static int find_named(struct source_query *query, source_visit visit, void *arg,
+		      struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(named_ops) / sizeof(named_ops[0]) && !err; i++)
+		err = named_ops[i]->find(query, visit, arg, error);
+	return err;
+}
+
+static const char *word_noun(const struct source_word *word)
+{
+	if (word->ops)
+		return "function";
+	if (!strncmp(word->query.text, "syscalls:", strlen("syscalls:")))
+		return "system call";
+	return strchr(word->query.text, ':') ? "tracepoint" : "event";
+}
+
+static int not_found(const struct source_word *word, struct stackmap_error *error)
+{
+	const struct source_query *query = &word->query;
+	const char *hint = query->hint ? query->hint : "";
+	const char *noun = word_noun(word);
+
+	if (query->match.is_glob)
+		return error_set(error, ENOENT, "-e %s: no %s matches%s", query->text, noun, hint);
+	if (!query->match.nearest[0])
+		return error_set(error, ENOENT, "-e %s: no such %s%s", query->text, noun, hint);
+	return error_set(error, ENOENT, "-e %s: no such %s; did you mean %s%s?%s", query->text,
+			 noun, query->prefix, query->match.nearest, hint);
+}
+
+static int find_word(struct source_word *word, source_visit visit, void *arg,
+		     struct stackmap_error *error)
+{
+	int err;
+
+	if (word->ops)
+		err = word->ops->find(&word->query, visit, arg, error);
+	else
+		err = find_named(&word->query, visit, arg, error);
+	if (!err && !word->query.match.found)
+		err = not_found(word, error);
+	return err;
+}
+
+static int add_word(struct source_list *list, const char *text, u64 frequency,
+		    struct stackmap_error *error)
+{
+	struct source_word word;
+	int err = source_word_parse(text, frequency, &word, error);
+
+	if (err)
+		return err;
+	err = find_word(&word, append_found, list, error);
+	if (err == -E2BIG)
+		error_set(error, E2BIG, "-e %s: more than %d event sources", text, KIND_SOURCES);
+	else if (err == -ENOMEM)
+		error_set(error, ENOMEM, "-e %s: out of memory", text);
+	source_word_clear(&word);
+	return err;
+}
+
+int source_list_add(struct source_list *list, const char *text, u64 frequency,
+		    struct stackmap_error *error)
+{
+	char *copy = strdup(text), *rest = copy, *word;
+	u32 count = list->count;
+	int err = copy ? 0 : error_set(error, ENOMEM, "-e %s: out of memory", text);
+
+	while (!err && (word = strsep(&rest, ",")))
+		err = add_word(list, word, frequency, error);
+	if (err)
+		list_truncate(list, count);
+	free(copy);
+	return err;
+}
+
+struct catalogue {
+	const char *group;
+	int (*each)(void *arg, const char *group, const char *name);
+	void *arg;
+};
+
+static int catalogue_found(void *arg, const struct source *source)
+{
+	struct catalogue *catalogue = arg;
+
+	return catalogue->each(catalogue->arg, catalogue->group, source->name);
+}
+
+static int catalogue_group(const struct source_ops *ops, struct source_query *query,
+			   struct catalogue *catalogue, struct stackmap_error *error)
+{
+	catalogue->group = ops->group;
+	return ops->find(query, catalogue_found, catalogue, error);
+}
+
+int source_catalogue(const char *pattern,
+		     int (*each)(void *arg, const char *group, const char *name), void *arg,
+		     struct stackmap_error *error)
+{
+	struct catalogue catalogue = {.each = each, .arg = arg};
+	struct source_word word;
+	int err = source_word_parse(pattern ? pattern : "*", 0, &word, error);
+
+	if (err)
+		return err;
+	if (word.ops)
+		err = catalogue_group(word.ops, &word.query, &catalogue, error);
+	for (size_t i = 0; !word.ops && i < sizeof(named_ops) / sizeof(named_ops[0]) && !err; i++)
+		err = catalogue_group(named_ops[i], &word.query, &catalogue, error);
+	source_word_clear(&word);
+	return err;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CPU samples and perf events, under the names that perf gives them. Whether a hardware event
+ * exists is found by opening it for this very thread in user mode, which needs no privilege: a
+ * virtual machine often has none.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "source_ops.h"
+
+#define FREQUENCY_DEFAULT 999
+#define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
+
+struct perf_event_name {
+	const char *name;
+	const char *alias;
+	u32 type;
+	u64 config;
+};
+
+#define SOFTWARE(name, alias, id)                                                                  \
+	{                                                                                          \
+		name, alias, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##id                                \
+	}
+#define HARDWARE(name, alias, id)                                                                  \
+	{                                                                                          \
+		name, alias, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##id                                \
+	}
+
+static const struct perf_event_name events[] = {
+	SOFTWARE("cpu-clock", NULL, CPU_CLOCK),
+	SOFTWARE("task-clock", NULL, TASK_CLOCK),
+	SOFTWARE("page-faults", "faults", PAGE_FAULTS),
+	SOFTWARE("minor-faults", NULL, PAGE_FAULTS_MIN),
+	SOFTWARE("major-faults", NULL, PAGE_FAULTS_MAJ),
+	SOFTWARE("context-switches", "cs", CONTEXT_SWITCHES),
+	SOFTWARE("cpu-migrations", "migrations", CPU_MIGRATIONS),
+	SOFTWARE("cgroup-switches", NULL, CGROUP_SWITCHES),
+	SOFTWARE("alignment-faults", NULL, ALIGNMENT_FAULTS),
+	SOFTWARE("emulation-faults", NULL, EMULATION_FAULTS),
+	HARDWARE("cycles", "cpu-cycles", CPU_CYCLES),
+	HARDWARE("instructions", NULL, INSTRUCTIONS),
+	HARDWARE("cache-references", NULL, CACHE_REFERENCES),
+	HARDWARE("cache-misses", NULL, CACHE_MISSES),
+	HARDWARE("branches", "branch-instructions", BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-misses", NULL, BRANCH_MISSES),
+	HARDWARE("bus-cycles", NULL, BUS_CYCLES),
+	HARDWARE("ref-cycles", NULL, REF_CPU_CYCLES),
+	HARDWARE("stalled-cycles-frontend", "idle-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARDWARE("stalled-cycles-backend", "idle-cycles-backend", STALLED_CYCLES_BACKEND),
+};
+
+#define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
+
+static bool is_clock(const struct perf_event_name *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+						     event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Hits an arbitrary instruction, rather than the place in the kernel that counts the event. */
+static bool is_sampled(const struct perf_event_name *event)
+{
+	return event->type == PERF_TYPE_HARDWARE || is_clock(event);
+}
+
+/* A refusal for want of privilege says nothing of the event: only these do. */
+static bool is_missing(int err)
+{
+	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP || err == EINVAL;
+}
+
+static bool exists_here(const struct perf_event_name *event)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = event->type,
+		.config = event->config,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd;
+
+	if (event->type != PERF_TYPE_HARDWARE)
+		return true;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return !is_missing(errno);
+	close(fd);
+	return true;
+}
+
+static void set_rate(struct source *source, const struct source_query *query)
+{
+	if (query->period)
+		source->period = query->period;
+	else if (source->type == SOURCE_SAMPLE)
+		source->frequency = query->frequency ? query->frequency : FREQUENCY_DEFAULT;
+	else
+		source->period = 1;
+}
+
+static struct source source_of(const struct perf_event_name *event)
+{
+	return (struct source){
+		.type = is_sampled(event) ? SOURCE_SAMPLE : SOURCE_PERF,
+		.name = (char *)event->name,
+		.perf_type = event->type,
+		.perf_config = event->config,
+	};
+}
+
+static int no_pmu(const struct source_query *query, struct stackmap_error *error)
+{
+	return error_set(error, ENOENT,
+			 "-e %s: no hardware counter (PMU) for it here; did you mean cpu-clock?",
+			 query->text);
+}
+
+static int visit_event(const struct perf_event_name *event, struct source_query *query,
+		       source_visit visit, void *arg, struct stackmap_error *error)
+{
+	struct source source = source_of(event);
+	int err = 0;
+
+	if (!exists_here(event))
+		return query->match.is_glob ? 0 : no_pmu(query, error);
+	set_rate(&source, query);
+	if (source.frequency)
+		err = source_check_frequency(source.frequency, error);
+	return err ? err : visit(arg, &source);
+}
+
+static int perf_find(struct source_query *query, source_visit visit, void *arg,
+		     struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < EVENT_COUNT && !err; i++) {
+		const struct perf_event_name *event = &events[i];
+
+		if (name_match_try(&query->match, event->name) ||
+		    (event->alias && name_match_try(&query->match, event->alias)))
+			err = visit_event(event, query, visit, arg, error);
+	}
+	return err;
+}
+
+/* The kernel's limit, or its built-in one where /proc is not mounted. */
+static u64 frequency_limit(void)
+{
+	FILE *file = fopen(RATE_LIMIT_FILE, "re");
+	unsigned long long limit = 100000;
+
+	if (!file)
+		return limit;
+	if (fscanf(file, "%llu", &limit) != 1)
+		limit = 100000;
+	fclose(file);
+	return limit;
+}
+
+int source_check_frequency(u64 frequency, struct stackmap_error *error)
+{
+	u64 limit = frequency_limit();
+
+	if (frequency >= 1 && frequency <= limit)
+		return 0;
+	return error_set(error, ERANGE, "-F %llu: the range is 1 to %llu samples per second here%s",
+			 (unsigned long long)frequency, (unsigned long long)limit,
+			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
+}
+
+int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error)
+{
+	static const struct perf_event_name cycles = HARDWARE("cycles", NULL, CPU_CYCLES);
+	int err = source_check_frequency(frequency, error);
+
+	if (err)
+		return err;
+	return source_list_add(list, exists_here(&cycles) ? "cycles" : "cpu-clock", frequency,
+			       error);
+}
+
+const struct source_ops source_perf_ops = {
+	.group = "perf event",
+	.find = perf_find,
+};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tracepoints, written CATEGORY:NAME. A raw tracepoint is attached by NAME alone, which is unique
+ * in the kernel; so without tracefs the category is taken on trust, and only globs need it.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "source_ops.h"
+#include "tracefs.h"
+#include "tracepoint.h"
+
+struct search {
+	struct source_query *query;
+	source_visit visit;
+	void *arg;
+};
+
+static int visit_tracepoint(const struct search *search, const char *name)
+{
+	struct source source = {
+		.type = SOURCE_TRACEPOINT,
+		.name = (char *)name,
+		.target = strchr(name, ':') + 1,
+	};
+
+	return search->visit(search->arg, &source);
+}
+
+static int try_event(void *arg, const char *name)
+{
+	const struct search *search = arg;
+
+	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
+}
+
+static int try_name(void *arg, const char *name)
+{
+	const struct search *search = arg;
+	struct name_match *match = &search->query->match;
+
+	if (strcmp(strchr(match->pattern, ':') + 1, name))
+		return 0;
+	match->found++;
+	return visit_tracepoint(search, match->pattern);
+}
+
+static bool is_whole_name(const char *pattern)
+{
+	return strchr(pattern, ':') && strncmp(pattern, "syscalls:", strlen("syscalls:"));
+}
+
+static int find_without_tracefs(struct search *search)
+{
+	const struct name_match *match = &search->query->match;
+
+	search->query->hint = " (tracefs cannot be read: only whole names are known)";
+	if (match->is_glob || !is_whole_name(match->pattern))
+		return 0;
+	return tracepoint_each_btf(try_name, search);
+}
+
+static int find_in_tracefs(struct search *search, int events)
+{
+	int err = tracepoint_each_event(events, try_event, search);
+
+	close(events);
+	return err;
+}
+
+static int tracepoint_find(struct source_query *query, source_visit visit, void *arg,
+			   struct stackmap_error *error)
+{
+	struct search search = {query, visit, arg};
+	int events = tracefs_open_events(), err;
+
+	err = events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search, events);
+	if (err < 0)
+		return error_set(error, -err, "-e %s: names of tracepoints: %s", query->text,
+				 strerror(-err));
+	return err;
+}
+
+const struct source_ops source_tracepoint_ops = {
+	.group = "tracepoint",
+	.find = tracepoint_find,
+};

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * User functions: a file, and the offset in it of a symbol. Symbols that name the same place are
+ * one source; one name for several places (versions, static functions of several units) is a source
+ * for each.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <search.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf_function.h"
+#include "error.h"
+#include "program_file.h"
+#include "source_ops.h"
+
+struct search {
+	struct source_query *query;
+	source_visit visit;
+	void *arg;
+	const char *path;
+	u64 file_bytes;
+	void *offsets; /* tsearch(3) set of those that have been visited */
+};
+
+static int compare_offsets(const void *a, const void *b)
+{
+	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
+}
+
+/* The set's keys are the offsets themselves, cast: they point nowhere. */
+static bool is_visited(const struct search *search, u64 offset)
+{
+	return tfind((void *)offset, &search->offsets, compare_offsets) != NULL;
+}
+
+static int remember_visited(struct search *search, u64 offset)
+{
+	return tsearch((void *)offset, &search->offsets, compare_offsets) ? 0 : -ENOMEM;
+}
+
+static void keep_key(void *key)
+{
+	(void)key;
+}
+
+static int visit_place(struct search *search, const char *place, u64 offset)
+{
+	const struct source_query *query = search->query;
+	struct source source = {
+		.type = SOURCE_USER,
+		.on_return = query->on_return,
+		.target = (char *)search->path,
+		.offset = offset,
+	};
+	int err;
+
+	if (is_visited(search, offset))
+		return 0;
+	if (asprintf(&source.name, "%s:%s:%s", query->on_return ? "ur" : "u", search->path, place) <
+	    0)
+		return -ENOMEM;
+	err = remember_visited(search, offset);
+	if (!err)
+		err = search->visit(search->arg, &source);
+	free(source.name);
+	return err;
+}
+
+static int visit_function(struct search *search, const struct elf_function *function)
+{
+	u64 added = search->query->offset, offset;
+	char place[PATH_MAX];
+
+	if (__builtin_add_overflow(function->offset, added, &offset) ||
+	    offset >= search->file_bytes)
+		return -ERANGE;
+	if (!added)
+		return visit_place(search, function->name, offset);
+	snprintf(place, sizeof(place), "%s+0x%llx", function->name, (unsigned long long)added);
+	return visit_place(search, place, offset);
+}
+
+static int try_function(void *arg, const struct elf_function *function)
+{
+	struct search *search = arg;
+	struct name_match *match = &search->query->match;
+
+	if (!name_match_try(match, function->name))
+		return 0;
+	if (!function->is_ifunc)
+		return visit_function(search, function);
+	match->found--;
+	search->query->hint =
+		" (it is chosen at load time, an IFUNC: give the offset of the one that runs)";
+	return 0;
+}
+
+static int find_in_file(struct search *search, int fd)
+{
+	struct source_query *query = search->query;
+	char place[32];
+
+	if (!query->has_no_symbol)
+		return elf_function_each(fd, try_function, search);
+	if (query->offset >= search->file_bytes)
+		return -ERANGE;
+	query->match.found++;
+	snprintf(place, sizeof(place), "0x%llx", (unsigned long long)query->offset);
+	return visit_place(search, place, query->offset);
+}
+
+/* Only regular files are read: opening a FIFO or a device could block or have effects. */
+static int open_regular(const char *path, u64 *bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status))
+		err = -errno;
+	else if (!S_ISREG(status.st_mode))
+		err = -ENOEXEC;
+	else
+		*bytes = status.st_size;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+static int explain(const struct search *search, int err, struct stackmap_error *error)
+{
+	const char *text = search->query->text;
+
+	switch (err) {
+	case -ENOEXEC:
+		return error_set(error, ENOEXEC, "-e %s: %s is not an ELF file", text,
+				 search->path);
+	case -ERANGE:
+		return error_set(error, ERANGE, "-e %s: the offset lies behind the end of %s", text,
+				 search->path);
+	default:
+		return err < 0 ? error_set(error, -err, "-e %s: %s: %s", text, search->path,
+					   strerror(-err))
+			       : err;
+	}
+}
+
+static int find_in_path(struct search *search)
+{
+	int fd = open_regular(search->path, &search->file_bytes), err;
+
+	if (fd < 0)
+		return fd;
+	err = find_in_file(search, fd);
+	close(fd);
+	tdestroy(search->offsets, keep_key);
+	return err;
+}
+
+static int user_find(struct source_query *query, source_visit visit, void *arg,
+		     struct stackmap_error *error)
+{
+	struct search search = {.query = query, .visit = visit, .arg = arg, .path = query->file};
+	char path[PATH_MAX];
+	int err;
+
+	if (query->on_return && query->offset && !query->has_no_symbol)
+		return error_set(error, EINVAL,
+				 "-e %s: a return probe belongs at a function's start",
+				 query->text);
+	err = program_file_find(query->file, path);
+	if (!err) {
+		search.path = path;
+		err = find_in_path(&search);
+	}
+	return explain(&search, err, error);
+}
+
+const struct source_ops source_user_ops = {
+	.group = "user function",
+	.find = user_find,
+};

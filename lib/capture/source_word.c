@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The grammar of a word:
+ *
+ *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET  (also ur:)     OFFSET: decimal, or 0x and
+ * hexadecimal k:FUNC                                          (also kr:) NAME  NAME/PERIOD
+ * CATEGORY:NAME
+ *
+ * PATH ends at the last colon: it may hold some itself, symbol names never do.
+ */
+#include "source_word.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+static int parse_number(const char *text, u64 *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	*number = strtoull(text, &end, 0);
+	return *end ? -EINVAL : -errno;
+}
+
+static int parse_offset(struct source_query *query, const char *text, struct stackmap_error *error)
+{
+	int err = parse_number(text, &query->offset);
+
+	if (err)
+		return error_set(error, -err, "-e %s: bad offset %s", query->text, text);
+	return 0;
+}
+
+static int parse_user_function(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	struct source_query *query = &word->query;
+	char *function = strrchr(spec, ':'), *plus;
+
+	if (!function || function == spec || !function[1])
+		return error_set(error, EINVAL, "-e %s: expected u:PATH:FUNC", query->text);
+	word->prefix = strndup(query->text, function + 1 - word->parts);
+	if (!word->prefix)
+		return error_set(error, ENOMEM, "-e %s: out of memory", query->text);
+	query->prefix = word->prefix;
+	*function++ = '\0';
+	query->file = spec;
+	name_match_init(&query->match, function);
+	query->has_no_symbol = isdigit((unsigned char)function[0]);
+	if (query->has_no_symbol)
+		return parse_offset(query, function, error);
+	plus = strchr(function, '+');
+	if (!plus)
+		return 0;
+	*plus = '\0';
+	return parse_offset(query, plus + 1, error);
+}
+
+static int parse_kernel_function(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	if (!spec[0] || strchr(spec, '+'))
+		return error_set(error, EINVAL, "-e %s: expected k:FUNC", word->query.text);
+	word->query.prefix = word->query.on_return ? "kr:" : "k:";
+	name_match_init(&word->query.match, spec);
+	return 0;
+}
+
+static int parse_name(struct source_word *word, char *spec, struct stackmap_error *error)
+{
+	struct source_query *query = &word->query;
+	char *slash = strchr(spec, ':') ? NULL : strchr(spec, '/');
+	int err;
+
+	if (!spec[0])
+		return error_set(error, EINVAL, "-e: empty event name");
+	if (slash) {
+		*slash = '\0';
+		err = parse_number(slash + 1, &query->period);
+		if (err || !query->period || query->period >> 63)
+			return error_set(error, err == -EINVAL ? EINVAL : ERANGE,
+					 "-e %s: the period is a number from 1 to 2^63 - 1",
+					 query->text);
+	}
+	name_match_init(&query->match, spec);
+	return 0;
+}
+
+static const struct word_form {
+	const char *prefix;
+	const struct source_ops *ops;
+	bool on_return;
+	int (*parse)(struct source_word *word, char *spec, struct stackmap_error *error);
+} forms[] = {
+	{"u:", &source_user_ops, false, parse_user_function},
+	{"ur:", &source_user_ops, true, parse_user_function},
+	{"k:", &source_kernel_ops, false, parse_kernel_function},
+	{"kr:", &source_kernel_ops, true, parse_kernel_function},
+	{"", NULL, false, parse_name},
+};
+
+static const struct word_form *form_of(const char *text)
+{
+	const struct word_form *form = forms;
+
+	while (strncmp(text, form->prefix, strlen(form->prefix)))
+		form++;
+	return form;
+}
+
+int source_word_parse(const char *text, u64 frequency, struct source_word *word,
+		      struct stackmap_error *error)
+{
+	const struct word_form *form = form_of(text);
+	struct source_word parsed = {.ops = form->ops, .parts = strdup(text)};
+	int err;
+
+	if (!parsed.parts)
+		return error_set(error, ENOMEM, "-e %s: out of memory", text);
+	parsed.query.text = text;
+	parsed.query.prefix = "";
+	parsed.query.on_return = form->on_return;
+	parsed.query.frequency = frequency;
+	err = form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
+	if (err)
+		source_word_clear(&parsed);
+	else
+		*word = parsed;
+	return err;
+}
+
+void source_word_clear(struct source_word *word)
+{
+	free(word->parts);
+	free(word->prefix);
+	word->parts = NULL;
+	word->prefix = NULL;
+}

@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Prints SYSCALL(name) for every __NR_name that a header defines. Arguments: the header, then a compiler command.
+set -eu
+header=$1
+shift
+"$@" -dM -E -x c "$header" |
+	sed -n 's/^#define __NR_\([a-z_][a-z0-9_]*\) .*/SYSCALL(\1)/p' | LC_ALL=C sort -u
