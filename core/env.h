@@ -43,6 +43,12 @@
  * So it must be told everything: that its pointers are there (core_is_null), that its counts are in
  * range.
  */
+/*
+ * Reads a count anew. After a loop over a count the verifier knows its exact value on each of the ways out, and
+ * would verify the rest of the function as often as the loop may run; of a fresh value it knows nothing.
+ */
+#define core_reload(member) env_volatile(&(member))
+
 #ifdef __bpf__
 
 #include <linux/errno.h>

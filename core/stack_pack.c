@@ -5,20 +5,25 @@
  */
 #include "stack_pack.h"
 
-static inline __attribute__((always_inline)) u32 is_narrow(const struct stack *stack, u32 depth)
+static inline __attribute__((always_inline)) u32 is_narrow(const struct stack *stack)
 {
 	u64 common = ~0ULL;
+	u32 depth = core_reload(stack->depth);
 
 	for_each_bounded(i, depth, STACK_WORDS_MAX) common &= stack->word[i];
 	return (common & FRAME_NARROW_TOP) == FRAME_NARROW_TOP;
 }
 
-static inline __attribute__((always_inline)) void join_halves(struct stack *stack, u32 depth)
+static inline __attribute__((always_inline)) void join_halves(struct stack *stack)
 {
+	u32 depth = core_reload(stack->depth), last;
+
 	for_each_bounded(i, depth / 2, STACK_WORDS_MAX / 2) stack->word[i] =
 		(u32)stack->word[2 * i] | stack->word[2 * i + 1] << 32;
-	if (depth % 2 && depth < STACK_WORDS_MAX)
-		stack->word[depth / 2] = (u32)stack->word[depth - 1];
+	last = depth / 2;
+	core_one_register(last);
+	if (depth % 2 && last < STACK_WORDS_MAX / 2)
+		stack->word[last] = (u32)stack->word[2 * last];
 }
 
 CORE_GLOBAL u32 stack_pack(struct stack *stack)
@@ -32,10 +37,10 @@ CORE_GLOBAL u32 stack_pack(struct stack *stack)
 	if (depth == 0 || depth > STACK_WORDS_MAX)
 		return 0;
 	stack->flags &= ~STACK_NARROW;
-	if (is_narrow(stack, depth)) {
-		join_halves(stack, depth);
+	if (is_narrow(stack)) {
+		join_halves(stack);
 		stack->flags |= STACK_NARROW;
 	}
-	stack->words = stack_words(depth, stack->flags);
+	stack->words = stack_words(core_reload(stack->depth), stack->flags);
 	return stack->words;
 }
