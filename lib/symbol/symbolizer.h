@@ -18,8 +18,8 @@ struct symbolizer;
 int symbolizer_create(struct symbolizer **out, struct stackmap_error *error);
 void symbolizer_free(struct symbolizer **symbolizer);
 
-/* Makes user frames of this mapping known. Opens its file on first use only. All is copied. The record tells the file apart by
- * its inode; with NULL only a file with the mapping's build id is taken. -EINVAL: no such number; -EEXIST: it is known. */
+/* Makes user frames of this mapping known, by the record from which it was identified (mapped_file_identify). The file is
+ * opened on first use only. All is copied. -EINVAL: no such number; -EEXIST: it is known already. */
 int symbolizer_mapping(struct symbolizer *symbolizer, const struct trace_mapping *mapping,
 		       const struct mapping_record *record);
 

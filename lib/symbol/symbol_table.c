@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sorted array and a pool of names. Sealing sorts by start, keeps the best of each start, gives
+ * symbols of unknown size their end, and links each symbol to the nearest earlier one that reaches
+ * beyond its start ("outer"). A search is then a binary search for the last start, and a walk
+ * outwards while the symbol has already ended: this finds the outer function again behind a nested
+ * entry point.
+ */
+#define _GNU_SOURCE
+#include "symbol_table.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_OUTER UINT32_MAX
+#define ENTRIES_MAX (1U << 26)
+#define NAMES_MAX (1U << 31)
+#define OUTER_STEPS_MAX 64 /* real nesting is one or two deep; more is a hostile file */
+
+struct entry {
+	u64 start;
+	u64 end;  /* of a symbol of unknown size: its limit, until sealed */
+	u32 name; /* offset in the pool; 0 = a bound */
+	u32 outer;
+	u32 rank;
+	bool sized;
+};
+
+struct symbol_table {
+	struct entry *entries;
+	u32 count;
+	u32 capacity;
+	char *names;
+	size_t name_bytes;
+	size_t name_capacity;
+};
+
+int symbol_table_create(struct symbol_table **out)
+{
+	struct symbol_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return -ENOMEM;
+	table->name_bytes = 1;
+	*out = table;
+	return 0;
+}
+
+void symbol_table_free(struct symbol_table **table)
+{
+	if (!*table)
+		return;
+	free((*table)->entries);
+	free((*table)->names);
+	free(*table);
+	*table = NULL;
+}
+
+static int reserve_entry(struct symbol_table *table)
+{
+	u32 capacity = table->capacity ? table->capacity * 2 : 1024;
+	struct entry *entries;
+
+	if (table->count < table->capacity)
+		return 0;
+	if (capacity > ENTRIES_MAX)
+		return -E2BIG;
+	entries = realloc(table->entries, capacity * sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	table->entries = entries;
+	table->capacity = capacity;
+	return 0;
+}
+
+static int reserve_name(struct symbol_table *table, size_t bytes)
+{
+	size_t capacity = table->name_capacity ? table->name_capacity : 4096;
+	char *names;
+
+	if (bytes > NAMES_MAX - table->name_bytes)
+		return -E2BIG;
+	while (capacity < table->name_bytes + bytes)
+		capacity *= 2;
+	if (capacity == table->name_capacity)
+		return 0;
+	names = realloc(table->names, capacity);
+	if (!names)
+		return -ENOMEM;
+	table->names = names;
+	table->name_capacity = capacity;
+	return 0;
+}
+
+static u32 append_name(struct symbol_table *table, const char *name, size_t bytes)
+{
+	u32 at = table->name_bytes;
+
+	memcpy(table->names + at, name, bytes);
+	table->names[at + bytes] = 0;
+	table->name_bytes += bytes + 1;
+	return at;
+}
+
+static u64 latest_end(const struct symbol *symbol)
+{
+	if (!symbol->size || symbol->size > symbol->limit - symbol->start)
+		return symbol->limit;
+	return symbol->start + symbol->size;
+}
+
+int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
+{
+	int err;
+
+	if (symbol->name && symbol->limit <= symbol->start)
+		return 0;
+	err = reserve_entry(table);
+	if (!err && symbol->name)
+		err = reserve_name(table, symbol->name_bytes + 1);
+	if (err)
+		return err;
+	table->entries[table->count++] = (struct entry){
+		.start = symbol->start,
+		.end = symbol->name ? latest_end(symbol) : symbol->start,
+		.name = symbol->name ? append_name(table, symbol->name, symbol->name_bytes) : 0,
+		.rank = symbol->rank,
+		.sized = symbol->name && symbol->size,
+	};
+	return 0;
+}
+
+static size_t underscores(const char *name)
+{
+	return strspn(name, "_");
+}
+
+static int order(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By start, then the best first. */
+static int compare(const void *left, const void *right, void *arg)
+{
+	const struct entry *a = left, *b = right;
+	const char *names = arg;
+	int by = order(a->start, b->start);
+
+	if (!by)
+		by = order(!a->name, !b->name);
+	if (!by)
+		by = order(b->rank, a->rank);
+	if (!by)
+		by = order(b->end, a->end);
+	if (!by && a->name)
+		by = order(underscores(names + a->name), underscores(names + b->name));
+	return by ? by : order(a->name, b->name);
+}
+
+/* Drops what the best of its start, or a symbol of known size around it, makes superfluous. */
+static void drop_hidden(struct symbol_table *table)
+{
+	u64 covered = 0;
+	u32 kept = 0;
+
+	for (u32 i = 0; i < table->count; i++) {
+		const struct entry *entry = &table->entries[i];
+
+		if (kept && table->entries[kept - 1].start == entry->start)
+			continue;
+		if (!entry->sized && entry->start < covered)
+			continue;
+		if (entry->sized && entry->end > covered)
+			covered = entry->end;
+		table->entries[kept++] = *entry;
+	}
+	table->count = kept;
+}
+
+static void end_unsized(struct symbol_table *table)
+{
+	for (u32 i = 0; i + 1 < table->count; i++) {
+		struct entry *entry = &table->entries[i];
+
+		if (!entry->sized && entry->end > entry[1].start)
+			entry->end = entry->name ? entry[1].start : entry->start;
+	}
+}
+
+static void drop_bounds(struct symbol_table *table)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < table->count; i++)
+		if (table->entries[i].name)
+			table->entries[kept++] = table->entries[i];
+	table->count = kept;
+}
+
+static void link_outer(struct symbol_table *table)
+{
+	for (u32 i = 0; i < table->count; i++) {
+		u32 outer = i ? i - 1 : NO_OUTER;
+
+		while (outer != NO_OUTER && table->entries[outer].end <= table->entries[i].start)
+			outer = table->entries[outer].outer;
+		table->entries[i].outer = outer;
+	}
+}
+
+void symbol_table_seal(struct symbol_table *table)
+{
+	if (!table->count)
+		return;
+	qsort_r(table->entries, table->count, sizeof(*table->entries), compare, table->names);
+	drop_hidden(table);
+	end_unsized(table);
+	drop_bounds(table);
+	link_outer(table);
+}
+
+/* The number of symbols that start at or before the address. */
+static u32 started(const struct symbol_table *table, u64 address)
+{
+	u32 low = 0, high = table->count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (table->entries[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol)
+{
+	const struct entry *entry;
+
+	if (index >= table->count)
+		return false;
+	entry = &table->entries[index];
+	*symbol = (struct symbol){
+		.start = entry->start,
+		.size = entry->end - entry->start,
+		.limit = entry->end,
+		.rank = entry->rank,
+		.name = table->names + entry->name,
+		.name_bytes = strlen(table->names + entry->name),
+	};
+	return true;
+}
+
+bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found)
+{
+	u32 index = started(table, address) - 1;
+
+	for (u32 steps = 0; index < table->count && steps < OUTER_STEPS_MAX; steps++) {
+		if (address < table->entries[index].end)
+			return symbol_table_at(table, index, found);
+		index = table->entries[index].outer;
+	}
+	return false;
+}

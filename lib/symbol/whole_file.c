@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reads until the end into a buffer that doubles. */
+#include "whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BYTES_MAX (256UL << 20)
+
+struct buffer {
+	char *text;
+	size_t used;
+	size_t capacity;
+};
+
+static int grow(struct buffer *buffer)
+{
+	size_t capacity = buffer->capacity ? buffer->capacity * 2 : 64 << 10;
+	char *text;
+
+	if (capacity > BYTES_MAX)
+		return -EFBIG;
+	text = realloc(buffer->text, capacity);
+	if (!text)
+		return -ENOMEM;
+	buffer->text = text;
+	buffer->capacity = capacity;
+	return 0;
+}
+
+/* Appends what one read gives: its bytes, 0 at the end, or -errno. Room for the NUL is kept. */
+static ssize_t read_some(int fd, struct buffer *buffer)
+{
+	int err = buffer->capacity - buffer->used < 2 ? grow(buffer) : 0;
+	ssize_t got;
+
+	if (err)
+		return err;
+	do
+		got = read(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	buffer->used += got;
+	return got;
+}
+
+static int read_all(int fd, struct buffer *buffer)
+{
+	ssize_t got;
+
+	do
+		got = read_some(fd, buffer);
+	while (got > 0);
+	return got;
+}
+
+int whole_file_read(const char *path, char **text, size_t *bytes)
+{
+	struct buffer buffer = {};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = read_all(fd, &buffer);
+	close(fd);
+	if (err) {
+		free(buffer.text);
+		return err;
+	}
+	buffer.text[buffer.used] = 0;
+	*text = buffer.text;
+	*bytes = buffer.used;
+	return 0;
+}

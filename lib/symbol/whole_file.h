@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A file of /proc or /sys as one text: such files have no size to ask for beforehand. */
+#ifndef LIB_SYMBOL_WHOLE_FILE_H
+#define LIB_SYMBOL_WHOLE_FILE_H
+
+#include <stddef.h>
+
+/* 0 and a buffer for the caller to free, NUL behind its last byte; or -errno. -EFBIG beyond 256 MiB. */
+int whole_file_read(const char *path, char **text, size_t *bytes);
+
+#endif
