@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Folded stacks, the input of flame graph tools: one line for each stack,
+ * `comm;outermost;...;innermost COUNT`. User frames come first, kernel frames follow and end in
+ * `_[k]`. Where a stack misses its outer end, a frame such as [truncated] stands for it. With
+ * several event sources the second frame names the source, since their counts do not add up.
+ */
+#include <errno.h>
+
+#include "format.h"
+#include "report/profile.h"
+
+/* `;` separates frames, and a control character would end the line or reach a terminal. */
+static void put_name(const char *name, FILE *to)
+{
+	for (; *name; name++) {
+		unsigned char c = (unsigned char)*name;
+
+		if (c == ';')
+			fputc(':', to);
+		else
+			fputc(c < ' ' || c == 0x7f ? '?' : c, to);
+	}
+}
+
+static void put_path(const struct profile *profile, const struct profile_path *path,
+		     const char *suffix, FILE *to)
+{
+	const char *marker = profile_path_marker(path);
+
+	if (marker)
+		fprintf(to, ";%s%s", marker, suffix);
+	for (u32 i = path->depth; i-- > 0;) {
+		fputc(';', to);
+		put_name(frame_names_label(profile->names, path->labels[i]), to);
+		fputs(suffix, to);
+	}
+}
+
+static void put_row(const struct profile *profile, const struct profile_row *row,
+		    const char *source, FILE *to)
+{
+	put_name(row->comm[0] ? row->comm : "[unknown]", to);
+	if (source) {
+		fputc(';', to);
+		put_name(source, to);
+	}
+	put_path(profile, row->user, "", to);
+	put_path(profile, row->kernel, "_[k]", to);
+	fprintf(to, " %llu\n", (unsigned long long)row->count);
+}
+
+static bool has_many_kinds(const struct profile *profile)
+{
+	for (u32 i = 1; i < profile->row_count; i++)
+		if (profile->rows[i]->kind != profile->rows[0]->kind)
+			return true;
+	return false;
+}
+
+static int folded_write(struct trace_reader *reader, const struct format_options *options, FILE *to,
+			struct stackmap_error *error)
+{
+	const struct trace_source *sources;
+	struct profile *profile;
+	int err = profile_create(reader, &options->filter, options->demangled, &profile, error);
+	bool many;
+
+	if (err)
+		return err;
+	trace_reader_sources(reader, &sources);
+	many = has_many_kinds(profile);
+	for (u32 i = 0; i < profile->row_count && !ferror(to); i++) {
+		const struct profile_row *row = profile->rows[i];
+
+		put_row(profile, row, many ? sources[row->kind].name : NULL, to);
+	}
+	profile_free(&profile);
+	return 0;
+}
+
+const struct format folded_format = {
+	.name = "folded",
+	.meaning = "one line a stack, for flame graph tools",
+	.write = folded_write,
+};

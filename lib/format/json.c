@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A recording as one JSON object: what `report --json` prints, and where and how it was recorded.
+ */
+#include <errno.h>
+
+#include "error.h"
+#include "format.h"
+#include "json_text.h"
+
+static json_t *source_object(const struct trace_source *source)
+{
+	return json_pack("{s:o, s:o}", "name", json_text(source->name), "value_unit",
+			 json_text(source->value_unit));
+}
+
+static json_t *sources_array(const struct trace_reader *reader)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+	json_t *array = json_array();
+
+	for (u32 i = 0; i < count; i++)
+		json_array_append_new(array, source_object(&sources[i]));
+	return array;
+}
+
+static json_t *recording_object(const struct trace_info *info)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "command",
+			 json_text(info->command), "hostname", json_text(info->hostname), "kernel",
+			 json_text(info->kernel), "machine", json_text(info->machine), "version",
+			 json_text(info->version), "start_ns", (json_int_t)info->start_realtime,
+			 "frequency", (json_int_t)info->frequency, "cpus", (json_int_t)info->cpus);
+}
+
+static int json_write(struct trace_reader *reader, const struct format_options *options, FILE *to,
+		      struct stackmap_error *error)
+{
+	struct profile *profile;
+	json_t *whole;
+	int err = profile_create(reader, &options->filter, options->demangled, &profile, error);
+
+	if (err)
+		return err;
+	whole = json_pack(
+		"{s:o, s:o, s:o, s:o}", "recording", recording_object(trace_reader_info(reader)),
+		"ledger", json_ledger(trace_reader_ledger(reader)), "sources",
+		sources_array(reader), "stacks", json_stacks(reader, profile, UINT64_MAX));
+	profile_free(&profile);
+	if (json_put(whole, to))
+		return error_set(error, ENOMEM, "json: not enough memory");
+	return 0;
+}
+
+const struct format json_format = {
+	.name = "json",
+	.meaning = "one object: recording, ledger, sources, stacks",
+	.write = json_write,
+};

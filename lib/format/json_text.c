@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * JSON through jansson. Its *_new functions take over the values they are given, even on failure,
+ * and accept NULL as a failure: so a whole object is put together first and checked once.
+ */
+#include "json_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const lost_names[LOST_COUNT] = {
+#define X(id, name, meaning) [LOST_##id] = name,
+	LEDGER_LOST(X)
+#undef X
+};
+
+json_t *json_text(const char *text)
+{
+	json_t *string = json_string(text);
+	char *plain;
+
+	if (string)
+		return string;
+	plain = strdup(text);
+	for (char *c = plain; c && *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	string = plain ? json_string(plain) : NULL;
+	free(plain);
+	return string;
+}
+
+static json_t *checked(json_t *value, int failures)
+{
+	if (!failures)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+static json_t *lost_object(const u64 *lost)
+{
+	json_t *object = json_object();
+	int failures = 0;
+
+	for (int i = 0; i < LOST_COUNT; i++)
+		failures |= json_object_set_new(object, lost_names[i],
+						json_integer((json_int_t)lost[i]));
+	return checked(object, failures);
+}
+
+json_t *json_ledger(const struct trace_ledger *ledger)
+{
+	json_t *object;
+	int failures;
+
+	if (!ledger)
+		return json_null();
+	object = json_object();
+	failures =
+		json_object_set_new(object, "produced", json_integer((json_int_t)ledger->produced));
+	failures |=
+		json_object_set_new(object, "recorded", json_integer((json_int_t)ledger->recorded));
+	failures |= json_object_set_new(object, "lost", lost_object(ledger->lost));
+	return checked(object, failures);
+}
+
+static json_t *path_array(const struct profile *profile, const struct profile_path *path)
+{
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (u32 i = 0; i < path->depth; i++)
+		failures |= json_array_append_new(
+			array, json_text(frame_names_label(profile->names, path->labels[i])));
+	return checked(array, failures);
+}
+
+/* The marker without its brackets. */
+static int set_cut(json_t *object, const char *key, const struct profile_path *path)
+{
+	const char *marker = profile_path_marker(path);
+
+	if (!marker)
+		return 0;
+	return json_object_set_new(object, key, json_stringn(marker + 1, strlen(marker) - 2));
+}
+
+static json_t *row_object(const struct trace_source *sources, const struct profile *profile,
+			  const struct profile_row *row)
+{
+	json_t *object = json_object();
+	int failures = json_object_set_new(object, "count", json_integer((json_int_t)row->count));
+
+	failures |= json_object_set_new(object, "value", json_integer((json_int_t)row->value));
+	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
+	failures |= json_object_set_new(object, "comm", json_text(row->comm));
+	failures |= json_object_set_new(object, "kernel", path_array(profile, row->kernel));
+	failures |= json_object_set_new(object, "user", path_array(profile, row->user));
+	failures |= set_cut(object, "kernel_cut", row->kernel);
+	failures |= set_cut(object, "user_cut", row->user);
+	return checked(object, failures);
+}
+
+json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit)
+{
+	const struct trace_source *sources;
+	json_t *array = json_array();
+	int failures = 0;
+
+	trace_reader_sources(reader, &sources);
+	for (u32 i = 0; i < profile->row_count && i < limit; i++)
+		failures |= json_array_append_new(array,
+						  row_object(sources, profile, profile->rows[i]));
+	return checked(array, failures);
+}
+
+int json_put(json_t *value, FILE *to)
+{
+	if (!value)
+		return -ENOMEM;
+	json_dumpf(value, to, JSON_INDENT(2) | JSON_ENCODE_ANY);
+	fputc('\n', to);
+	json_decref(value);
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Parts of JSON output that several commands share. A function that returns json_t returns NULL
+ * without memory. */
+#ifndef LIB_FORMAT_JSON_TEXT_H
+#define LIB_FORMAT_JSON_TEXT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "report/profile.h"
+#include "trace/event.h"
+
+/* A string from a foreign file: bytes that are not UTF-8 become `?`. */
+json_t *json_text(const char *text);
+
+/* {"produced", "recorded", "lost": {cause: n}}; null for NULL: the recording has no ledger. */
+json_t *json_ledger(const struct trace_ledger *ledger);
+
+/* [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], hottest first, `limit`
+ * of them. A stack that misses its outer end also has "kernel_cut" or "user_cut": why. */
+json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit);
+
+/* Takes over `value`; NULL gives -ENOMEM. Errors of `to` are left to the caller. */
+int json_put(json_t *value, FILE *to);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The text file `mappings`: what the numbers in user frames stand for, and where the kernel was
+ * loaded, so that binary dumps of stacks can be named on another machine.
+ *
+ *   kernel NAME 0xSTART-0xEND BUILD_ID     the image ("vmlinux") and each module
+ *   NUMBER BUILD_ID PATH                   user code; the path goes on to the end of the line
+ *
+ * A build id is in hex, `-` where there is none. Control characters and backslashes in a path are
+ * written as \ooo.
+ */
+#ifndef LIB_FORMAT_MAPPINGS_H
+#define LIB_FORMAT_MAPPINGS_H
+
+#include <stdio.h>
+
+#include "scalar.h"
+#include "stackmap/error.h"
+
+struct mappings;
+
+/* -EBADMSG with the offset of the first line that is not one of these; -ENOMEM; or why reading
+ * failed. */
+int mappings_read(FILE *from, struct mappings **out, struct stackmap_error *error);
+void mappings_free(struct mappings **mappings);
+
+/* As written (with \ooo), or NULL. */
+const char *mappings_path(const struct mappings *mappings, u32 number);
+
+/* Where _stext of the kernel image was; 0: not known. */
+u64 mappings_kernel_start(const struct mappings *mappings);
+
+#endif

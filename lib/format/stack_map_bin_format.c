@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All stacks of a recording as the file `stack_map_bin` of a live instance would give them. The ref
+ * count of a stack is the number of events, among those that pass the filter, that refer to it.
+ * Leaf frames are in the events and not here.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "error.h"
+#include "format.h"
+#include "stack_map_bin.h"
+
+struct counter {
+	const struct trace_reader *reader;
+	const struct event_filter *filter;
+	u32 *refs; /* by stack index; clamped, as the format has 32 bits */
+};
+
+static void count_ref(u32 *refs, u32 stack)
+{
+	if (stack != TRACE_NO_STACK && refs[stack] != UINT32_MAX)
+		refs[stack]++;
+}
+
+static int count_event(void *arg, const struct trace_event *event)
+{
+	struct counter *counter = arg;
+
+	if (!event_filter_passes(counter->filter, counter->reader, event))
+		return 0;
+	count_ref(counter->refs, event->kernel);
+	count_ref(counter->refs, event->user);
+	return 0;
+}
+
+static void put_stack(const struct trace_stack *stack, u32 refs, FILE *to)
+{
+	struct stack_map_bin_record record = {
+		.stack_id = stack->id,
+		.depth = stack->depth,
+		.ref_count = refs,
+		.flags = stack->flags & STACK_TRUNCATED ? 1 : 0,
+	};
+
+	fwrite(&record, sizeof(record), 1, to);
+	fwrite(stack->frames, sizeof(u64), stack->depth, to);
+}
+
+static int stack_map_bin_write(struct trace_reader *reader, const struct format_options *options,
+			       FILE *to, struct stackmap_error *error)
+{
+	const struct trace_stack *stacks;
+	u32 count = trace_reader_stacks(reader, &stacks);
+	struct stack_map_bin_header header = {
+		.magic = STACK_MAP_BIN_MAGIC,
+		.version = STACK_MAP_BIN_VERSION,
+		.count = count,
+	};
+	struct counter counter = {.reader = reader, .filter = &options->filter};
+	int err;
+
+	counter.refs = calloc(count + 1UL, sizeof(u32));
+	if (!counter.refs)
+		return error_set(error, ENOMEM, "stack_map_bin: not enough memory");
+	err = trace_reader_events(reader, count_event, &counter, error);
+	if (!err)
+		fwrite(&header, sizeof(header), 1, to);
+	for (u32 i = 0; i < count && !err; i++)
+		put_stack(&stacks[i], counter.refs[i], to);
+	free(counter.refs);
+	return err;
+}
+
+const struct format stack_map_bin_format = {
+	.name = "stack_map_bin",
+	.meaning = "the stacks with their counts, binary; 'stackmap dump' reads it",
+	.write = stack_map_bin_write,
+};

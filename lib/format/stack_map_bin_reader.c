@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The magic tells version and byte order at once: each of the two magics reads differently in the
+ * other order. The frames go through one buffer of the greatest depth.
+ */
+#include "stack_map_bin_reader.h"
+
+#include <byteswap.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "stack_map_bin.h"
+
+struct bin_reader {
+	FILE *from;
+	u64 offset;
+	u32 version;
+	bool swapped;
+	u64 *frames;
+	struct stackmap_error *error;
+};
+
+/* Fails with what is missing, or with why the stream could not be read. `optional`: the end is fine
+ * here, and 1 is returned. */
+static int read_bytes(struct bin_reader *reader, void *to, size_t bytes, const char *what,
+		      bool optional)
+{
+	size_t got;
+	int code;
+
+	errno = 0;
+	got = fread(to, 1, bytes, reader->from);
+	code = errno ? errno : EIO;
+	if (got == bytes) {
+		reader->offset += bytes;
+		return 0;
+	}
+	if (ferror(reader->from))
+		return error_set_at(reader->error, code, reader->offset, "%s", strerror(code));
+	if (optional && got == 0)
+		return 1;
+	return error_set_at(reader->error, EBADMSG, reader->offset + got, "ends inside %s", what);
+}
+
+static u32 native32(const struct bin_reader *reader, u32 value)
+{
+	return reader->swapped ? bswap_32(value) : value;
+}
+
+static int set_version(struct bin_reader *reader, u32 magic)
+{
+	reader->swapped =
+		magic == bswap_32(STACK_MAP_BIN_MAGIC) || magic == bswap_32(STACK_MAP_BIN_MAGIC_V1);
+	switch (native32(reader, magic)) {
+	case STACK_MAP_BIN_MAGIC:
+		reader->version = STACK_MAP_BIN_VERSION;
+		return 0;
+	case STACK_MAP_BIN_MAGIC_V1:
+		reader->version = 1;
+		return 0;
+	default:
+		return error_set_at(reader->error, EBADMSG, 0,
+				    "not a stack_map_bin file: it starts with 0x%08x", magic);
+	}
+}
+
+static int read_header(struct bin_reader *reader)
+{
+	struct stack_map_bin_header header;
+	u32 version;
+	int err = read_bytes(reader, &header, sizeof(header), "the header", false);
+
+	if (!err)
+		err = set_version(reader, header.magic);
+	if (err)
+		return err;
+	version = native32(reader, header.version);
+	if (version == reader->version)
+		return 0;
+	return error_set_at(
+		reader->error, EPROTONOSUPPORT, offsetof(struct stack_map_bin_header, version),
+		"version %u of this magic is not known, only %u is", version, reader->version);
+}
+
+static int read_frames(struct bin_reader *reader, u32 depth)
+{
+	int err = read_bytes(reader, reader->frames, depth * sizeof(u64), "a stack", false);
+
+	for (u32 i = 0; !err && reader->swapped && i < depth; i++)
+		reader->frames[i] = bswap_64(reader->frames[i]);
+	return err;
+}
+
+/* 0, 1 at the end, or -errno. */
+static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *stack)
+{
+	struct stack_map_bin_record record;
+	int err = read_bytes(reader, &record, sizeof(record), "the head of a stack", true);
+
+	if (err)
+		return err;
+	*stack = (struct stack_map_bin_stack){
+		.version = reader->version,
+		.id = native32(reader, record.stack_id),
+		.ref_count = native32(reader, record.ref_count),
+		.depth = native32(reader, record.depth),
+		.truncated = native32(reader, record.flags) & 1,
+		.frames = reader->frames,
+	};
+	if (stack->depth <= STACK_MAP_BIN_DEPTH_MAX)
+		return read_frames(reader, stack->depth);
+	return error_set_at(reader->error, EBADMSG,
+			    reader->offset - sizeof(record) +
+				    offsetof(struct stack_map_bin_record, depth),
+			    "a stack with %u frames", stack->depth);
+}
+
+static int read_all(struct bin_reader *reader,
+		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg)
+{
+	struct stack_map_bin_stack stack;
+	int err = read_header(reader);
+
+	while (!err) {
+		err = read_stack(reader, &stack);
+		if (!err)
+			err = each(arg, &stack);
+		else if (err == 1)
+			return 0;
+	}
+	return err;
+}
+
+int stack_map_bin_read(FILE *from, int (*each)(void *arg, const struct stack_map_bin_stack *stack),
+		       void *arg, struct stackmap_error *error)
+{
+	struct bin_reader reader = {.from = from, .error = error};
+	int err;
+
+	reader.frames = malloc(STACK_MAP_BIN_DEPTH_MAX * sizeof(u64));
+	if (!reader.frames)
+		return error_set(error, ENOMEM, "not enough memory");
+	err = read_all(&reader, each, arg);
+	free(reader.frames);
+	return err;
+}

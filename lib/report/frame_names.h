@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the frames of a recording are called. Each distinct frame is looked up and demangled once.
+ * Its label is the name for reports, where all frames of a function are one:
+ *
+ *   FUNCTION         if a symbol covers it
+ *   FILE+0xOFFSET    user code without a symbol
+ *   0xADDRESS        kernel or JIT code without a symbol
+ *   [unknown]        nothing is known: the mapping could not be read
+ *
+ * Equal labels have equal ids, so label ids can stand for the text when stacks are compared.
+ */
+#ifndef LIB_REPORT_FRAME_NAMES_H
+#define LIB_REPORT_FRAME_NAMES_H
+
+#include "trace/reader.h"
+
+struct frame_names;
+
+struct frame_name {
+	u64 frame;
+	bool return_address;
+	const char *function; /* NULL without a symbol */
+	u64 offset;	      /* of the frame from the function's start */
+	u64 size;	      /* of the function */
+	const char *object;   /* path of the file, "[kernel.kallsyms]", "[MODULE]", "[unknown]" */
+	u64 address;	      /* kernel or JIT: the address; else the offset in the file */
+	u32 label;
+};
+
+/* The reader must outlive the names. */
+int frame_names_create(struct trace_reader *reader, bool demangled, struct frame_names **out);
+void frame_names_free(struct frame_names **names);
+
+/* Belongs to `names`; NULL only without memory. */
+const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
+					  bool return_address);
+
+/* The id of a label that is not a frame's, or UINT32_MAX without memory. */
+u32 frame_names_intern(struct frame_names *names, const char *text);
+const char *frame_names_label(const struct frame_names *names, u32 label);
+
+#endif

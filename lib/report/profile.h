@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The hottest stacks: all events of a recording with the same source, comm and labels of frames are
+ * one row. Frames count by label (function), because nearly every sampled pc is unique and a row
+ * each would say nothing.
+ *
+ * The sum of all rows' counts is the number of events that passed the filter.
+ */
+#ifndef LIB_REPORT_PROFILE_H
+#define LIB_REPORT_PROFILE_H
+
+#include "event_filter.h"
+#include "frame_names.h"
+
+/* One side of a stack, kernel or user, the leaf joined as its innermost frame. Equal paths are one
+ * object. */
+struct profile_path {
+	u32 id;
+	u32 depth;
+	u32 reason;	/* enum stack_reason; means something unless `has_stack` */
+	bool has_stack; /* else only the leaf, if anything, is known */
+	bool truncated;
+	u32 labels[]; /* innermost first */
+};
+
+struct profile_row {
+	u32 kind;
+	char comm[16];
+	const struct profile_path *kernel;
+	const struct profile_path *user;
+	u64 count;
+	u64 value;
+};
+
+struct profile {
+	struct frame_names *names;
+	u64 count;	 /* events of all rows */
+	u64 first, last; /* time of the first and last of them, ns */
+	u32 row_count;
+	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
+};
+
+int profile_create(struct trace_reader *reader, const struct event_filter *filter, bool demangled,
+		   struct profile **out, struct stackmap_error *error);
+void profile_free(struct profile **profile);
+
+/* Why a path does not reach its outermost frame, as a pseudo frame: "[truncated]", "[unreadable]",
+ * "[no_room]". NULL when it does, or when there was no stack to be had (user mode, not asked). */
+const char *profile_path_marker(const struct profile_path *path);
+
+#endif
