@@ -19,7 +19,7 @@
 #include "stackmap/error.h"
 
 enum source_type {
-	SOURCE_SAMPLE,     /* CPU samples at a frequency: cycles where there is a PMU, cpu-clock where not */
+	SOURCE_SAMPLE,     /* hits an arbitrary pc: -F (cycles where there is a PMU, cpu-clock where not), clocks, hardware counters */
 	SOURCE_PERF,       /* any other perf event */
 	SOURCE_TRACEPOINT, /* raw tracepoint */
 	SOURCE_SYSCALL,    /* one system call's entry or exit */

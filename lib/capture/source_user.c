@@ -98,9 +98,7 @@ static int try_function(void *arg, const struct elf_function *function)
 	if (!function->is_ifunc)
 		return visit_function(search, function);
 	match->found--;
-	search->query->hint =
-		" (it is chosen at load time, an IFUNC: give the offset of the one that runs)";
-	return 0;
+	return match->is_glob ? 0 : -EOPNOTSUPP;
 }
 
 static int find_in_file(struct search *search, int fd)
@@ -148,6 +146,12 @@ static int explain(const struct search *search, int err, struct stackmap_error *
 	case -ERANGE:
 		return error_set(error, ERANGE, "-e %s: the offset lies behind the end of %s", text,
 				 search->path);
+	case -EOPNOTSUPP:
+		return error_set(
+			error, EOPNOTSUPP,
+			"-e %s: an IFUNC, chosen at load time; name the function that runs, or "
+			"its offset",
+			text);
 	default:
 		return err < 0 ? error_set(error, -err, "-e %s: %s: %s", text, search->path,
 					   strerror(-err))

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "tracepoint.h"
 
-#include <bpf/btf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel_btf.h"
 #include "scalar.h"
 
 #define TYPEDEF_PREFIX "btf_trace_"
@@ -100,7 +100,7 @@ static const char *tracepoint_of_type(const struct btf *btf, u32 id)
 
 int tracepoint_each_btf(tracepoint_visit visit, void *arg)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = kernel_btf_load();
 	int err = btf ? 0 : -errno;
 
 	for (u32 id = 1; !err && id < btf__type_cnt(btf); id++) {

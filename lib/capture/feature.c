@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From an attempt's errno to words. A refusal (EPERM, EACCES) has two very different fixes: without
+ * the privilege, get it; with it, something else in the way refuses (seccomp in a container, an
+ * LSM, lockdown). Anything else is up to the kernel's build.
+ */
+#include "feature.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "feature_attempt.h"
+#include "scalar.h"
+
+#define CAP_BIT(cap) (1ULL << (cap))
+#define CAPS_BPF (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
+#define CAPS_ADMIN CAP_BIT(CAP_SYS_ADMIN)
+
+static const struct probe {
+	int (*attempt)(const char **step);
+	u64 caps; /* that it takes; CAP_SYS_ADMIN is always enough for BPF and perf */
+	const char *caps_fix;
+	const char *kernel_fix;
+} probes[FEATURE_COUNT] = {
+	[FEATURE_BPF] = {attempt_bpf, CAPS_BPF, "run as root, or with CAP_BPF and CAP_PERFMON",
+			 "a kernel with CONFIG_BPF_SYSCALL"},
+	[FEATURE_BTF] = {attempt_btf, 0, "make /sys/kernel/btf/vmlinux readable",
+			 "a kernel with CONFIG_DEBUG_INFO_BTF, and sysfs mounted"},
+	[FEATURE_PERF_EVENT] = {attempt_perf_event, CAPS_BPF,
+				"run as root, or with CAP_BPF and CAP_PERFMON",
+				"a kernel with CONFIG_PERF_EVENTS and CONFIG_BPF_EVENTS"},
+	[FEATURE_PMU] = {attempt_pmu, CAPS_BPF, "run as root, or with CAP_PERFMON",
+			 "none needed: -F samples by the clock; a VM needs a virtual PMU for it"},
+	[FEATURE_TRACEPOINT] = {attempt_tracepoint, CAPS_BPF,
+				"run as root, or with CAP_BPF and CAP_PERFMON",
+				"a kernel with CONFIG_BPF_EVENTS and CONFIG_TRACEPOINTS"},
+	[FEATURE_TRACEPOINT_COOKIE] = {attempt_tracepoint_cookie, CAPS_BPF,
+				       "run as root, or with CAP_BPF and CAP_PERFMON",
+				       "a kernel of version 6.10 or newer"},
+	[FEATURE_TRACEFS] = {attempt_tracefs, CAPS_ADMIN,
+			     "run as root; names given in full work without",
+			     "a kernel with CONFIG_FTRACE; names given in full work without"},
+	[FEATURE_UPROBE] = {attempt_uprobe, CAPS_ADMIN, "run as root",
+			    "a kernel with CONFIG_UPROBE_EVENTS"},
+	[FEATURE_UPROBE_MULTI] = {attempt_uprobe_multi, CAPS_BPF,
+				  "run as root, or with CAP_BPF and CAP_PERFMON",
+				  "a kernel of version 6.6 or newer with CONFIG_UPROBES"},
+	[FEATURE_FENTRY] = {attempt_fentry, CAPS_BPF,
+			    "run as root, or with CAP_BPF and CAP_PERFMON",
+			    "a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS and BTF"},
+	[FEATURE_KPROBE] = {attempt_kprobe, CAPS_ADMIN, "run as root",
+			    "a kernel with CONFIG_KPROBE_EVENTS"},
+	[FEATURE_TASK_WORK] = {attempt_task_work, 0, "make /sys/kernel/btf/vmlinux readable",
+			       "a kernel of version 6.18 or newer"},
+	[FEATURE_KALLSYMS] = {attempt_kallsyms, CAP_BIT(CAP_SYSLOG),
+			      "run as root, or sysctl kernel.kptr_restrict=0",
+			      "a kernel with CONFIG_KALLSYMS_ALL"},
+};
+
+static const struct {
+	const char *name;
+	const char *meaning;
+} words[] = {
+#define X(id, name, meaning) {name, meaning},
+	FEATURES(X)
+#undef X
+};
+
+const char *feature_name(enum feature feature)
+{
+	return words[feature].name;
+}
+
+const char *feature_meaning(enum feature feature)
+{
+	return words[feature].meaning;
+}
+
+static u64 effective_caps(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	if (syscall(SYS_capget, &header, data))
+		return 0;
+	return data[0].effective | (u64)data[1].effective << 32;
+}
+
+static bool has_caps(u64 caps)
+{
+	u64 effective = effective_caps();
+
+	return (effective & caps) == caps || (caps == CAPS_BPF && effective & CAPS_ADMIN);
+}
+
+static const char *fix_of(const struct probe *probe, int err)
+{
+	if (err != -EPERM && err != -EACCES)
+		return probe->kernel_fix;
+	if (!probe->caps || !has_caps(probe->caps))
+		return probe->caps_fix;
+	if (probe->attempt == attempt_kallsyms)
+		return "sysctl kernel.kptr_restrict=0";
+	return "the privilege is there, but a container's seccomp, an LSM or lockdown refuses: "
+	       "allow it there";
+}
+
+void feature_probe(enum feature feature, struct feature_result *result)
+{
+	const struct probe *probe = &probes[feature];
+	const char *step = "";
+	int err = probe->attempt(&step);
+
+	*result = (struct feature_result){.works = err == 0};
+	if (!err)
+		return;
+	snprintf(result->why, sizeof(result->why), "%s: %s", step, strerror(-err));
+	snprintf(result->fix, sizeof(result->fix), "%s", fix_of(probe, err));
+}

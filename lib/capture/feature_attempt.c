@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Attempts that need no event to attach to. An attempt never leaves anything behind: programs, maps
+ * and links die with their file descriptors.
+ */
+#include "feature_attempt.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "empty_program.h"
+#include "kernel_btf.h"
+#include "tracefs.h"
+
+static int close_if_open(int fd)
+{
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int attempt_bpf(const char **step)
+{
+	int err;
+
+	*step = "create a BPF map";
+	err = close_if_open(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
+	if (err)
+		return err;
+	*step = "load a BPF program";
+	return close_if_open(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
+}
+
+int attempt_btf(const char **step)
+{
+	struct btf *btf;
+
+	*step = "read /sys/kernel/btf/vmlinux";
+	btf = kernel_btf_load();
+	if (!btf)
+		return -errno;
+	btf__free(btf);
+	return 0;
+}
+
+int attempt_tracefs(const char **step)
+{
+	*step = "open tracefs";
+	return close_if_open(tracefs_open_events());
+}
+
+/* The function was renamed in the release that followed its first. */
+int attempt_task_work(const char **step)
+{
+	int id;
+
+	*step = "find bpf_task_work_schedule_resume in the kernel's BTF";
+	id = kernel_btf_function("bpf_task_work_schedule_resume_impl");
+	if (id == -ENOENT)
+		id = kernel_btf_function("bpf_task_work_schedule_resume");
+	return id < 0 ? id : 0;
+}
+
+/* Addresses that may not be seen are all zero. */
+int attempt_kallsyms(const char **step)
+{
+	unsigned long long address = 0;
+	FILE *symbols;
+	int err = 0;
+
+	*step = "read /proc/kallsyms";
+	symbols = fopen("/proc/kallsyms", "re");
+	if (!symbols)
+		return -errno;
+	*step = "see addresses in /proc/kallsyms";
+	while (!address && fscanf(symbols, "%llx%*[^\n]", &address) == 1)
+		;
+	if (!address)
+		err = -EPERM;
+	fclose(symbols);
+	return err;
+}

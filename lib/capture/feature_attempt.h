@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One attempt per feature: does for a moment what a recording would do, with a program that does
+ * nothing, and undoes it. Returns 0 or -errno; *step is what was tried last.
+ */
+#ifndef LIB_CAPTURE_FEATURE_ATTEMPT_H
+#define LIB_CAPTURE_FEATURE_ATTEMPT_H
+
+int attempt_bpf(const char **step);
+int attempt_btf(const char **step);
+int attempt_perf_event(const char **step);
+int attempt_pmu(const char **step);
+int attempt_tracepoint(const char **step);
+int attempt_tracepoint_cookie(const char **step);
+int attempt_tracefs(const char **step);
+int attempt_uprobe(const char **step);
+int attempt_uprobe_multi(const char **step);
+int attempt_fentry(const char **step);
+int attempt_kprobe(const char **step);
+int attempt_task_work(const char **step);
+int attempt_kallsyms(const char **step);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The running kernel's own type information. */
+#ifndef LIB_CAPTURE_KERNEL_BTF_H
+#define LIB_CAPTURE_KERNEL_BTF_H
+
+#include <bpf/btf.h>
+
+/* NULL and errno when the kernel has none. The caller frees it with btf__free(). */
+struct btf *kernel_btf_load(void);
+
+/* The BTF id of a kernel function, or -errno. */
+int kernel_btf_function(const char *name);
+
+#endif
