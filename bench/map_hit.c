@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The price of a stack-map hit on top of bpf_get_stack, 10 frames. Beside it: the same map with jhash, and the kernel's
+ * own bpf_get_stackid. Rounds of all subjects alternate, so that whatever slows the machine slows all of them; the
+ * best round says what the code costs, the median what to expect.
+ *
+ *   map_hit [ROUNDS]
+ *
+ * Exit: 0, 1 a subject failed, 77 not possible here.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "map_hit.h"
+#include "stack_table.h"
+
+#define SKIP 77
+#define ROUNDS_DEFAULT 301
+
+enum { STACK, HIT, HIT_JHASH, STACKID, SUBJECTS };
+
+struct object {
+	struct bpf_object *bpf;
+	struct table_geometry geometry;
+	volatile struct map_hit_control *control;
+};
+
+struct subject {
+	const char *name;
+	struct object *object;
+	enum map_hit_subject subject;
+	double *ns; /* per turn, one for each round */
+};
+
+static void *map_memory(const struct bpf_map *map, size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct bpf_map *data_map(struct object *object, const char *suffix)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf)
+		if (strstr(bpf_map__name(map), suffix))
+			return map;
+	return NULL;
+}
+
+static int object_load(struct object *object, const char *path)
+{
+	struct table_geometry *geometry = &object->geometry;
+	struct bpf_map *map;
+	void *table;
+
+	if (table_geometry_set(geometry, TABLE_BITS_DEFAULT, 1, 0))
+		return -1;
+	object->bpf = bpf_object__open(path);
+	if (!object->bpf)
+		return -1;
+	map = bpf_object__find_map_by_name(object->bpf, "table");
+	bpf_map__set_value_size(map, geometry->bytes);
+	bpf_map__set_initial_value(data_map(object, ".rodata"), geometry, sizeof(*geometry));
+	if (bpf_object__load(object->bpf))
+		return -1;
+	table = map_memory(map, geometry->bytes);
+	object->control = map_memory(data_map(object, ".bss"), sizeof(*object->control));
+	if (!table || !object->control)
+		return -1;
+	object->control->tgid = getpid();
+	stack_table_init(table, geometry, 1, 0x9e3779b97f4a7c15ULL);
+	return bpf_program__attach(bpf_object__next_program(object->bpf, NULL)) ? 0 : -1;
+}
+
+/* ns per turn of one round, or a negative number. */
+static double round_run(const struct subject *subject)
+{
+	volatile struct map_hit_control *control = subject->object->control;
+
+	control->elapsed_ns = 0;
+	control->subject = subject->subject;
+	kill(getpid(), SIGURG); /* ignored by default */
+	control->subject = MAP_HIT_NOTHING;
+	if (!control->elapsed_ns || control->failures)
+		return -1;
+	return (double)control->elapsed_ns / MAP_HIT_ROUND;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int subjects_run(struct subject *subjects, int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+		for (int s = 0; s < SUBJECTS; s++) {
+			subjects[s].ns[i] = round_run(&subjects[s]);
+			if (subjects[s].ns[i] < 0)
+				return -1;
+		}
+	for (int s = 0; s < SUBJECTS; s++)
+		qsort(subjects[s].ns, rounds, sizeof(double), by_value);
+	return 0;
+}
+
+static void subjects_print(const struct subject *subjects, int rounds)
+{
+	const double *base = subjects[STACK].ns;
+	int median = rounds / 2;
+
+	printf("%-34s %9s %9s %9s %9s %7s\n", "ns per event, 10 frames", "best", "median",
+	       "+best", "+median", "ratio");
+	for (int s = 0; s < SUBJECTS; s++) {
+		const double *ns = subjects[s].ns;
+
+		printf("%-34s %9.1f %9.1f %9.1f %9.1f %7.2f\n", subjects[s].name, ns[0], ns[median],
+		       ns[0] - base[0], ns[median] - base[median], ns[median] / base[median]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS_DEFAULT;
+	struct object own = {0}, jhash = {0};
+	struct subject subjects[SUBJECTS] = {
+		[STACK] = {"bpf_get_stack", &own, MAP_HIT_STACK},
+		[HIT] = {"bpf_get_stack + stack map", &own, MAP_HIT_MAP},
+		[HIT_JHASH] = {"bpf_get_stack + stack map, jhash", &jhash, MAP_HIT_MAP},
+		[STACKID] = {"bpf_get_stackid", &own, MAP_HIT_STACKID},
+	};
+
+	if (rounds < 1)
+		return 2;
+	if (object_load(&own, MAP_HIT_OBJECT) || object_load(&jhash, MAP_HIT_JHASH_OBJECT)) {
+		printf("skipped: BPF programs cannot be loaded here\n");
+		return SKIP;
+	}
+	for (int s = 0; s < SUBJECTS; s++) {
+		subjects[s].ns = calloc(rounds, sizeof(double));
+		if (!subjects[s].ns)
+			return 1;
+	}
+	if (subjects_run(subjects, rounds)) {
+		fprintf(stderr, "map_hit: a subject did not do its work\n");
+		return 1;
+	}
+	subjects_print(subjects, rounds);
+	return 0;
+}
