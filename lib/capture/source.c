@@ -5,9 +5,11 @@
  * tried against the names of all perf events, tracepoints and system calls, so a glob may span
  * them.
  */
+#define _GNU_SOURCE
 #include "source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,12 +97,14 @@ static const struct source_ops *const named_ops[] = {
 	&source_syscall_ops,
 };
 
+#define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))
+
 static int find_named(struct source_query *query, source_visit visit, void *arg,
 		      struct stackmap_error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(named_ops) / sizeof(named_ops[0]) && !err; i++)
+	for (size_t i = 0; i < NAMED_COUNT && !err; i++)
 		err = named_ops[i]->find(query, visit, arg, error);
 	return err;
 }
@@ -121,10 +125,10 @@ static int not_found(const struct source_word *word, struct stackmap_error *erro
 	const char *noun = word_noun(word);
 
 	if (query->match.is_glob)
-		return error_set(error, ENOENT, "-e %s: no %s matches%s", query->text, noun, hint);
+		return error_set(error, ENOENT, "%s: no %s matches%s", query->subject, noun, hint);
 	if (!query->match.nearest[0])
-		return error_set(error, ENOENT, "-e %s: no such %s%s", query->text, noun, hint);
-	return error_set(error, ENOENT, "-e %s: no such %s; did you mean %s%s?%s", query->text,
+		return error_set(error, ENOENT, "%s: no such %s%s", query->subject, noun, hint);
+	return error_set(error, ENOENT, "%s: no such %s; did you mean %s%s?%s", query->subject,
 			 noun, query->prefix, query->match.nearest, hint);
 }
 
@@ -142,20 +146,35 @@ static int find_word(struct source_word *word, source_visit visit, void *arg,
 	return err;
 }
 
+static int add_found(struct source_list *list, struct source_word *word,
+		     struct stackmap_error *error)
+{
+	int err = find_word(word, append_found, list, error);
+
+	if (err == -E2BIG)
+		error_set(error, E2BIG, "%s: more than %d event sources", word->query.subject,
+			  KIND_SOURCES);
+	else if (err == -ENOMEM)
+		error_set(error, ENOMEM, "%s: out of memory", word->query.subject);
+	return err;
+}
+
 static int add_word(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error)
 {
 	struct source_word word;
-	int err = source_word_parse(text, frequency, &word, error);
+	char *subject;
+	int err;
 
-	if (err)
-		return err;
-	err = find_word(&word, append_found, list, error);
-	if (err == -E2BIG)
-		error_set(error, E2BIG, "-e %s: more than %d event sources", text, KIND_SOURCES);
-	else if (err == -ENOMEM)
-		error_set(error, ENOMEM, "-e %s: out of memory", text);
-	source_word_clear(&word);
+	if (asprintf(&subject, "-e %s", text) < 0)
+		return error_set(error, ENOMEM, "-e: out of memory");
+	err = source_word_parse(text, subject, &word, error);
+	if (!err) {
+		word.query.frequency = frequency;
+		err = add_found(list, &word, error);
+		source_word_clear(&word);
+	}
+	free(subject);
 	return err;
 }
 
@@ -164,7 +183,7 @@ int source_list_add(struct source_list *list, const char *text, u64 frequency,
 {
 	char *copy = strdup(text), *rest = copy, *word;
 	u32 count = list->count;
-	int err = copy ? 0 : error_set(error, ENOMEM, "-e %s: out of memory", text);
+	int err = copy ? 0 : error_set(error, ENOMEM, "-e: out of memory");
 
 	while (!err && (word = strsep(&rest, ",")))
 		err = add_word(list, word, frequency, error);
@@ -187,27 +206,39 @@ static int catalogue_found(void *arg, const struct source *source)
 	return catalogue->each(catalogue->arg, catalogue->group, source->name);
 }
 
-static int catalogue_group(const struct source_ops *ops, struct source_query *query,
-			   struct catalogue *catalogue, struct stackmap_error *error)
+static int catalogue_ops(struct source_word *word, const struct source_ops *ops,
+			 struct catalogue *catalogue, struct stackmap_error *error)
 {
 	catalogue->group = ops->group;
-	return ops->find(query, catalogue_found, catalogue, error);
+	return ops->find(&word->query, catalogue_found, catalogue, error);
+}
+
+static int catalogue_word(struct source_word *word, struct catalogue *catalogue,
+			  struct stackmap_error *error)
+{
+	int err = 0;
+
+	if (word->ops)
+		err = catalogue_ops(word, word->ops, catalogue, error);
+	for (size_t i = 0; !word->ops && !err && i < NAMED_COUNT; i++)
+		err = catalogue_ops(word, named_ops[i], catalogue, error);
+	if (!err && !word->query.match.found)
+		err = not_found(word, error);
+	return err;
 }
 
 int source_catalogue(const char *pattern,
 		     int (*each)(void *arg, const char *group, const char *name), void *arg,
 		     struct stackmap_error *error)
 {
+	const char *text = pattern ? pattern : "*";
 	struct catalogue catalogue = {.each = each, .arg = arg};
 	struct source_word word;
-	int err = source_word_parse(pattern ? pattern : "*", 0, &word, error);
+	int err = source_word_parse(text, text, &word, error);
 
 	if (err)
 		return err;
-	if (word.ops)
-		err = catalogue_group(word.ops, &word.query, &catalogue, error);
-	for (size_t i = 0; !word.ops && i < sizeof(named_ops) / sizeof(named_ops[0]) && !err; i++)
-		err = catalogue_group(named_ops[i], &word.query, &catalogue, error);
+	err = catalogue_word(&word, &catalogue, error);
 	source_word_clear(&word);
 	return err;
 }

@@ -54,7 +54,8 @@ int source_list_add_sample(struct source_list *list, u64 frequency, struct stack
 
 void source_list_clear(struct source_list *list);
 
-/* What can be recorded here, by group ("software", "tracepoint", "syscall"...): for `stackmap list`. `pattern` is a glob or NULL. */
+/* What can be recorded here, by group ("software", "tracepoint", "syscall"...): for `stackmap list`. `pattern` is
+ * a name, a glob, or NULL: all but functions, which are listed for a pattern with their prefix. -ENOENT: nothing matches. */
 int source_catalogue(const char *pattern, int (*each)(void *arg, const char *group, const char *name), void *arg,
 		     struct stackmap_error *error);
 

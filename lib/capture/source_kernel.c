@@ -89,7 +89,7 @@ static int kernel_find(struct source_query *query, source_visit visit, void *arg
 		return walk(&search, traceable, traceable_name);
 	symbols = fopen(SYMBOL_FILE, "re");
 	if (!symbols)
-		return error_set(error, errno, "-e %s: " SYMBOL_FILE ": %s", query->text,
+		return error_set(error, errno, "%s: " SYMBOL_FILE ": %s", query->subject,
 				 strerror(errno));
 	return walk(&search, symbols, symbol_name);
 }

@@ -10,8 +10,9 @@
 #include "source.h"
 
 struct source_query {
-	const char *text;   /* the word as written, for errors */
-	const char *prefix; /* what stands before the matched part: "u:/bin/sh:" */
+	const char *text;    /* the word as written */
+	const char *subject; /* what an error begins with: "-e WORD" */
+	const char *prefix;  /* what stands before the matched part: "u:/bin/sh:" */
 	struct name_match match;
 	bool on_return;	  /* functions: ur:, kr: */
 	u64 period;	  /* NAME/PERIOD; 0: not given */

@@ -120,8 +120,8 @@ static struct source source_of(const struct perf_event_name *event)
 static int no_pmu(const struct source_query *query, struct stackmap_error *error)
 {
 	return error_set(error, ENOENT,
-			 "-e %s: no hardware counter (PMU) for it here; did you mean cpu-clock?",
-			 query->text);
+			 "%s: no hardware counter (PMU) for it here; did you mean cpu-clock?",
+			 query->subject);
 }
 
 static int visit_event(const struct perf_event_name *event, struct source_query *query,

@@ -3,6 +3,7 @@
  * Tracepoints, written CATEGORY:NAME. A raw tracepoint is attached by NAME alone, which is unique
  * in the kernel; so without tracefs the category is taken on trust, and only globs need it.
  */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include "source_ops.h"
 #include "tracefs.h"
 #include "tracepoint.h"
+
+#define NAME_BYTES 256
 
 struct search {
 	struct source_query *query;
@@ -35,15 +38,15 @@ static int try_event(void *arg, const char *name)
 	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
 }
 
-static int try_name(void *arg, const char *name)
+/* Raw names are unique, so the category that the user wrote is as good as the right one. */
+static int try_raw_name(void *arg, const char *raw)
 {
 	const struct search *search = arg;
-	struct name_match *match = &search->query->match;
+	const char *pattern = search->query->match.pattern;
+	char name[NAME_BYTES];
 
-	if (strcmp(strchr(match->pattern, ':') + 1, name))
-		return 0;
-	match->found++;
-	return visit_tracepoint(search, match->pattern);
+	snprintf(name, sizeof(name), "%.*s:%s", (int)strcspn(pattern, ":"), pattern, raw);
+	return try_event(arg, name);
 }
 
 static bool is_whole_name(const char *pattern)
@@ -58,7 +61,7 @@ static int find_without_tracefs(struct search *search)
 	search->query->hint = " (tracefs cannot be read: only whole names are known)";
 	if (match->is_glob || !is_whole_name(match->pattern))
 		return 0;
-	return tracepoint_each_btf(try_name, search);
+	return tracepoint_each_btf(try_raw_name, search);
 }
 
 static int find_in_tracefs(struct search *search, int events)
@@ -77,7 +80,7 @@ static int tracepoint_find(struct source_query *query, source_visit visit, void 
 
 	err = events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search, events);
 	if (err < 0)
-		return error_set(error, -err, "-e %s: names of tracepoints: %s", query->text,
+		return error_set(error, -err, "%s: names of tracepoints: %s", query->subject,
 				 strerror(-err));
 	return err;
 }

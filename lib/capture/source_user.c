@@ -137,23 +137,22 @@ static int open_regular(const char *path, u64 *bytes)
 
 static int explain(const struct search *search, int err, struct stackmap_error *error)
 {
-	const char *text = search->query->text;
+	const char *text = search->query->subject;
 
 	switch (err) {
 	case -ENOEXEC:
-		return error_set(error, ENOEXEC, "-e %s: %s is not an ELF file", text,
-				 search->path);
+		return error_set(error, ENOEXEC, "%s: %s is not an ELF file", text, search->path);
 	case -ERANGE:
-		return error_set(error, ERANGE, "-e %s: the offset lies behind the end of %s", text,
+		return error_set(error, ERANGE, "%s: the offset lies behind the end of %s", text,
 				 search->path);
 	case -EOPNOTSUPP:
 		return error_set(
 			error, EOPNOTSUPP,
-			"-e %s: an IFUNC, chosen at load time; name the function that runs, or "
+			"%s: an IFUNC, chosen at load time; name the function that runs, or "
 			"its offset",
 			text);
 	default:
-		return err < 0 ? error_set(error, -err, "-e %s: %s: %s", text, search->path,
+		return err < 0 ? error_set(error, -err, "%s: %s: %s", text, search->path,
 					   strerror(-err))
 			       : err;
 	}
@@ -179,9 +178,8 @@ static int user_find(struct source_query *query, source_visit visit, void *arg,
 	int err;
 
 	if (query->on_return && query->offset && !query->has_no_symbol)
-		return error_set(error, EINVAL,
-				 "-e %s: a return probe belongs at a function's start",
-				 query->text);
+		return error_set(error, EINVAL, "%s: a return probe belongs at a function's start",
+				 query->subject);
 	err = program_file_find(query->file, path);
 	if (!err) {
 		search.path = path;

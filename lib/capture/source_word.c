@@ -33,7 +33,7 @@ static int parse_offset(struct source_query *query, const char *text, struct sta
 	int err = parse_number(text, &query->offset);
 
 	if (err)
-		return error_set(error, -err, "-e %s: bad offset %s", query->text, text);
+		return error_set(error, -err, "%s: bad offset %s", query->subject, text);
 	return 0;
 }
 
@@ -43,10 +43,10 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 	char *function = strrchr(spec, ':'), *plus;
 
 	if (!function || function == spec || !function[1])
-		return error_set(error, EINVAL, "-e %s: expected u:PATH:FUNC", query->text);
+		return error_set(error, EINVAL, "%s: expected u:PATH:FUNC", query->subject);
 	word->prefix = strndup(query->text, function + 1 - word->parts);
 	if (!word->prefix)
-		return error_set(error, ENOMEM, "-e %s: out of memory", query->text);
+		return error_set(error, ENOMEM, "%s: out of memory", query->subject);
 	query->prefix = word->prefix;
 	*function++ = '\0';
 	query->file = spec;
@@ -64,7 +64,7 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 static int parse_kernel_function(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	if (!spec[0] || strchr(spec, '+'))
-		return error_set(error, EINVAL, "-e %s: expected k:FUNC", word->query.text);
+		return error_set(error, EINVAL, "%s: expected k:FUNC", word->query.subject);
 	word->query.prefix = word->query.on_return ? "kr:" : "k:";
 	name_match_init(&word->query.match, spec);
 	return 0;
@@ -77,14 +77,14 @@ static int parse_name(struct source_word *word, char *spec, struct stackmap_erro
 	int err;
 
 	if (!spec[0])
-		return error_set(error, EINVAL, "-e: empty event name");
+		return error_set(error, EINVAL, "%s: an event name is missing", query->subject);
 	if (slash) {
 		*slash = '\0';
 		err = parse_number(slash + 1, &query->period);
 		if (err || !query->period || query->period >> 63)
 			return error_set(error, err == -EINVAL ? EINVAL : ERANGE,
-					 "-e %s: the period is a number from 1 to 2^63 - 1",
-					 query->text);
+					 "%s: the period is a number from 1 to 2^63 - 1",
+					 query->subject);
 	}
 	name_match_init(&query->match, spec);
 	return 0;
@@ -112,7 +112,7 @@ static const struct word_form *form_of(const char *text)
 	return form;
 }
 
-int source_word_parse(const char *text, u64 frequency, struct source_word *word,
+int source_word_parse(const char *text, const char *subject, struct source_word *word,
 		      struct stackmap_error *error)
 {
 	const struct word_form *form = form_of(text);
@@ -120,11 +120,11 @@ int source_word_parse(const char *text, u64 frequency, struct source_word *word,
 	int err;
 
 	if (!parsed.parts)
-		return error_set(error, ENOMEM, "-e %s: out of memory", text);
+		return error_set(error, ENOMEM, "%s: out of memory", subject);
 	parsed.query.text = text;
+	parsed.query.subject = subject;
 	parsed.query.prefix = "";
 	parsed.query.on_return = form->on_return;
-	parsed.query.frequency = frequency;
 	err = form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
 	if (err)
 		source_word_clear(&parsed);

@@ -13,8 +13,9 @@ struct source_word {
 	char *prefix;
 };
 
-/* `text` must outlive the word. -EINVAL: it has no such form. */
-int source_word_parse(const char *text, u64 frequency, struct source_word *word,
+/* `text` and `subject` (for errors) must outlive the word. -EINVAL, -ERANGE: it has no such form.
+ */
+int source_word_parse(const char *text, const char *subject, struct source_word *word,
 		      struct stackmap_error *error);
 void source_word_clear(struct source_word *word);
 
