@@ -16,6 +16,8 @@
 #include "message.h"
 
 const struct command *const commands[] = {
+	&list_command,
+	&doctor_command,
 	NULL,
 };
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap doctor`: what works here for this user, what does not, why, and what to do about it. */
+#include <jansson.h>
+
+#include "capture/feature.h"
+#include "command.h"
+
+struct doctor_values {
+	bool json;
+};
+
+/* Without one of these no recording is possible at all. */
+static const enum feature essential[] = {
+	FEATURE_BPF,
+	FEATURE_BTF,
+	FEATURE_PERF_EVENT,
+	FEATURE_TRACEPOINT,
+};
+
+static bool can_record(const struct feature_result *results)
+{
+	for (size_t i = 0; i < sizeof(essential) / sizeof(essential[0]); i++)
+		if (!results[essential[i]].works)
+			return false;
+	return true;
+}
+
+static void print_feature(enum feature feature, const struct feature_result *result)
+{
+	printf("%-4s %-23s %s\n", result->works ? "yes" : "no", feature_name(feature),
+	       feature_meaning(feature));
+	if (result->why[0])
+		printf("     why: %s\n", result->why);
+	if (result->fix[0])
+		printf("     fix: %s\n", result->fix);
+}
+
+static void print_table(const struct feature_result *results)
+{
+	for (int feature = 0; feature < FEATURE_COUNT; feature++)
+		print_feature(feature, &results[feature]);
+	printf("\nRecording %s here.\n", can_record(results) ? "works" : "does not work");
+}
+
+static json_t *feature_json(enum feature feature, const struct feature_result *result)
+{
+	return json_pack("{s:s, s:s, s:b, s:s, s:s}", "name", feature_name(feature), "for",
+			 feature_meaning(feature), "works", result->works, "why", result->why,
+			 "fix", result->fix);
+}
+
+static int print_json(const struct feature_result *results)
+{
+	json_t *features = json_array();
+	json_t *report =
+		json_pack("{s:b, s:o}", "works", can_record(results), "features", features);
+	int err = report ? 0 : -1;
+
+	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)
+		err = json_array_append_new(features, feature_json(feature, &results[feature]));
+	if (!err)
+		err = json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	printf("\n");
+	json_decref(report);
+	return err;
+}
+
+static int doctor_run(const void *values, int count, char **operands)
+{
+	const struct doctor_values *doctor = values;
+	struct feature_result results[FEATURE_COUNT];
+
+	(void)count;
+	(void)operands;
+	for (int feature = 0; feature < FEATURE_COUNT; feature++)
+		feature_probe(feature, &results[feature]);
+	if (!doctor->json)
+		print_table(results);
+	else if (print_json(results))
+		return EXIT_FAILED;
+	return can_record(results) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const struct option_row rows[] = {
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct doctor_values, json),
+	 .group = "Output",
+	 .help = "print a JSON object"},
+	{.name = NULL},
+};
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.operands = "",
+	.summary = "tell what works on this machine for this user, and how to fix the rest",
+	.rows = rows,
+	.values_bytes = sizeof(struct doctor_values),
+	.run = doctor_run,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap list`: the words that -e takes on this machine. One per line with its group, so that it
+ * can be searched; functions are far too many for that and are listed only when a pattern asks for
+ * them.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "capture/source.h"
+#include "command.h"
+#include "message.h"
+
+struct list_values {
+	bool json;
+};
+
+static int print_source(void *arg, const char *group, const char *name)
+{
+	(void)arg;
+	printf("%-50s [%s]\n", name, group);
+	return 0;
+}
+
+static int append_source(void *arg, const char *group, const char *name)
+{
+	json_t *sources = arg;
+	json_t *source = json_pack("{s:s, s:s}", "name", name, "group", group);
+
+	return json_array_append_new(sources, source) ? -ENOMEM : 0;
+}
+
+static int fail(int err, const struct stackmap_error *error)
+{
+	if (error->message[0])
+		message_error(error);
+	else
+		message("list: %s", strerror(-err));
+	return err == -EINVAL || err == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int print_json(json_t *sources)
+{
+	int status = EXIT_DONE;
+
+	if (json_dumpf(sources, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+		status = EXIT_FAILED;
+	return status;
+}
+
+static int list_json(const char *pattern)
+{
+	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
+	json_t *sources = json_array();
+	int err = sources ? source_catalogue(pattern, append_source, sources, &error) : -ENOMEM;
+	int status = err ? fail(err, &error) : print_json(sources);
+
+	json_decref(sources);
+	return status;
+}
+
+static int list_text(const char *pattern)
+{
+	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
+	int err = source_catalogue(pattern, print_source, NULL, &error);
+
+	return err ? fail(err, &error) : EXIT_DONE;
+}
+
+static int list_run(const void *values, int count, char **operands)
+{
+	const struct list_values *list = values;
+	const char *pattern = count ? operands[0] : NULL;
+
+	return list->json ? list_json(pattern) : list_text(pattern);
+}
+
+static const struct option_row rows[] = {
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct list_values, json),
+	 .group = "Output",
+	 .help = "print a JSON list of {name, group}"},
+	{.name = NULL},
+};
+
+const struct command list_command = {
+	.name = "list",
+	.operands = "[PATTERN]",
+	.operands_max = 1,
+	.summary = "show what can be recorded on this machine",
+	.rows = rows,
+	.values_bytes = sizeof(struct list_values),
+	.run = list_run,
+};
