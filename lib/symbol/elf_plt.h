@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names for the stubs of the procedure linkage table: "malloc@plt". They have no symbols of their own. */
+/* Names for the stubs of the procedure linkage table: "malloc@plt". They have no symbols of their
+ * own. */
 #ifndef LIB_SYMBOL_ELF_PLT_H
 #define LIB_SYMBOL_ELF_PLT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the code of an ELF file lies: between virtual addresses and file offsets, through its executable PT_LOAD segments. */
+/* Where the code of an ELF file lies: between virtual addresses and file offsets, through its
+ * executable PT_LOAD segments. */
 #ifndef LIB_SYMBOL_ELF_SEGMENT_H
 #define LIB_SYMBOL_ELF_SEGMENT_H
 

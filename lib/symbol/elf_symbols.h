@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The functions of an ELF file, by file offset: user frames are file offsets, so the same table serves every process that
- * maps the file. Any bytes may be given: a damaged file gives an error or what is sound of it.
+ * The functions of an ELF file, by file offset: user frames are file offsets, so the same table
+ * serves every process that maps the file. Any bytes may be given: a damaged file gives an error or
+ * what is sound of it.
  */
 #ifndef LIB_SYMBOL_ELF_SYMBOLS_H
 #define LIB_SYMBOL_ELF_SYMBOLS_H
@@ -10,7 +11,8 @@
 
 #include "symbol_table.h"
 
-/* Adds .symtab, .dynsym and the PLT's stubs; seals the table. -ENOEXEC: not an ELF program or library. The table is sealed then, too. */
+/* Adds .symtab, .dynsym and the PLT's stubs; seals the table. -ENOEXEC: not an ELF program or
+ * library. The table is sealed then, too. */
 int elf_symbols_add(Elf *elf, struct symbol_table *table);
 
 #endif

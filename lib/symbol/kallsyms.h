@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel's own symbol list, /proc/kallsyms: "ADDRESS TYPE NAME[<tab>[MODULE]]", modules and BPF programs included. */
+/* The kernel's own symbol list, /proc/kallsyms: "ADDRESS TYPE NAME[<tab>[MODULE]]", modules and BPF
+ * programs included. */
 #ifndef LIB_SYMBOL_KALLSYMS_H
 #define LIB_SYMBOL_KALLSYMS_H
 
@@ -11,16 +12,19 @@ struct kallsyms_line {
 	char type;
 	const char *name; /* not terminated */
 	size_t name_bytes;
-	const char *module; /* "bpf" for BPF programs */
+	const char *module;  /* "bpf" for BPF programs */
 	size_t module_bytes; /* 0: the kernel image */
 };
 
-/* Calls each(arg, line) for every line that makes sense; stops at its first non-zero return and returns it. */
-int kallsyms_each(const char *text, size_t bytes, int (*each)(void *arg, const struct kallsyms_line *line),
-		  void *arg);
+/* Calls each(arg, line) for every line that makes sense; stops at its first non-zero return and
+ * returns it. */
+int kallsyms_each(const char *text, size_t bytes,
+		  int (*each)(void *arg, const struct kallsyms_line *line), void *arg);
 
-/* Fills and seals a table with the code symbols. It stays empty where kptr_restrict shows all addresses as 0. */
-int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules, struct symbol_table *table);
+/* Fills and seals a table with the code symbols. It stays empty where kptr_restrict shows all
+ * addresses as 0. */
+int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules,
+		   struct symbol_table *table);
 
 /* The same from /proc: of the running kernel. */
 int kallsyms_read(struct symbol_table *table);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From the record that the BPF programs wrote about a mapping (abi/mapping.h) to what the recording says of it: path and build
- * id. The file is looked for under the root of the process that mapped it (/proc/TGID/root), in /proc/TGID/map_files,
- * then by its path here; it counts only if its inode is that of the record. Never blocks on a FIFO or device: only
- * regular files are read.
+ * From the record that the BPF programs wrote about a mapping (abi/mapping.h) to what the recording
+ * says of it: path and build id. The file is looked for under the root of the process that mapped
+ * it (/proc/TGID/root), in /proc/TGID/map_files, then by its path here; it counts only if its inode
+ * is that of the record. Never blocks on a FIFO or device: only regular files are read.
  */
 #ifndef LIB_SYMBOL_MAPPED_FILE_H
 #define LIB_SYMBOL_MAPPED_FILE_H
@@ -13,12 +13,13 @@
 #include "mapping.h"
 #include "trace/event.h"
 
-/* Fills *mapping for number `number`; its path is written to `path`. Always succeeds: what cannot be read stays empty
- * (build_id_bytes 0). */
-void mapped_file_identify(u32 number, const struct mapping_record *record, struct trace_mapping *mapping,
-			  char *path, size_t path_bytes);
+/* Fills *mapping for number `number`; its path is written to `path`. Always succeeds: what cannot
+ * be read stays empty (build_id_bytes 0). */
+void mapped_file_identify(u32 number, const struct mapping_record *record,
+			  struct trace_mapping *mapping, char *path, size_t path_bytes);
 
-/* Opens the file of a mapping read-only, or -ENOENT. *inode of the record must match. Caller closes. */
+/* Opens the file of a mapping read-only, or -ENOENT. *inode of the record must match. Caller
+ * closes. */
 int mapped_file_open(const struct mapping_record *record, const char *path);
 
 /* Build id of an ELF file: bytes written (<= TRACE_BUILD_ID_MAX), 0 if it has none, or -errno. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The loaded kernel modules, as /proc/modules names them: "NAME SIZE REFS USERS STATE 0xADDRESS [TAINT]". */
+/* The loaded kernel modules, as /proc/modules names them: "NAME SIZE REFS USERS STATE 0xADDRESS
+ * [TAINT]". */
 #ifndef LIB_SYMBOL_MODULE_LIST_H
 #define LIB_SYMBOL_MODULE_LIST_H
 
@@ -27,7 +28,8 @@ int module_list_parse(const char *text, size_t bytes, struct module_list *list);
 int module_list_read(struct module_list *list);
 
 /* Or NULL. */
-const struct module *module_list_find(const struct module_list *list, const char *name, size_t name_bytes);
+const struct module *module_list_find(const struct module_list *list, const char *name,
+				      size_t name_bytes);
 
 void module_list_clear(struct module_list *list);
 

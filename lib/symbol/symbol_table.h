@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Address ranges with names: filled in any order, sealed once, then searched. Kernel and ELF symbols both end here.
+ * Address ranges with names: filled in any order, sealed once, then searched. Kernel and ELF
+ * symbols both end here.
  *
- * Where several symbols could name an address, the one that starts nearest before it and still covers it wins. Of
- * those that start together the higher rank wins, then the longer one, then the one with fewer leading underscores
- * (malloc, not __libc_malloc), then the first added.
+ * Where several symbols could name an address, the one that starts nearest before it and still
+ * covers it wins. Of those that start together the higher rank wins, then the longer one, then the
+ * one with fewer leading underscores (malloc, not __libc_malloc), then the first added.
  */
 #ifndef LIB_SYMBOL_SYMBOL_TABLE_H
 #define LIB_SYMBOL_SYMBOL_TABLE_H
@@ -34,10 +35,12 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol);
 /* Call once, after the last add and before the first find. */
 void symbol_table_seal(struct symbol_table *table);
 
-/* The symbol that covers the address: its start, size and name. The name lives as long as the table. */
+/* The symbol that covers the address: its start, size and name. The name lives as long as the
+ * table. */
 bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found);
 
-/* Named symbols after sealing, in the order of their start: false once the index is past the last. */
+/* Named symbols after sealing, in the order of their start: false once the index is past the last.
+ */
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);
 
 #endif

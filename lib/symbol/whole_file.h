@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* 0 and a buffer for the caller to free, NUL behind its last byte; or -errno. -EFBIG beyond 256 MiB. */
+/* 0 and a buffer for the caller to free, NUL behind its last byte; or -errno. -EFBIG beyond 256
+ * MiB. */
 int whole_file_read(const char *path, char **text, size_t *bytes);
 
 #endif
