@@ -44,8 +44,9 @@
  * range.
  */
 /*
- * Reads a count anew. After a loop over a count the verifier knows its exact value on each of the ways out, and
- * would verify the rest of the function as often as the loop may run; of a fresh value it knows nothing.
+ * Reads a count anew. After a loop over a count the verifier knows its exact value on each of the
+ * ways out, and would verify the rest of the function as often as the loop may run; of a fresh
+ * value it knows nothing.
  */
 #define core_reload(member) env_volatile(&(member))
 
@@ -137,7 +138,8 @@ static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *ar
 
 #endif
 
-/* A loop over 0 .. count - 1 that ends after `limit` rounds (a constant), whatever count says. */
-#define for_each_bounded(i, count, limit) for (u32 i = 0; i < (limit) && i < (count); i++)
+/* i = 0, step, 2 * step... below count, and below `limit` (a constant), whatever count says. */
+#define for_each_bounded(i, step, count, limit)                                                    \
+	for (u32 i = 0; i < (limit) && i < (count); i += (step))
 
 #endif

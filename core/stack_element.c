@@ -12,7 +12,8 @@ CORE_GLOBAL int stack_element_equal(const struct table_view *element, const stru
 	if (core_is_null(element) || core_is_null(stack) || element->identity != identity)
 		return 0;
 	words = stack->words;
-	for_each_bounded(i, words, STACK_WORDS_MAX) difference |= element->word[i] ^ stack->word[i];
+	for_each_bounded(i, 1, words, STACK_WORDS_MAX) difference |=
+		element->word[i] ^ stack->word[i];
 	return difference == 0;
 }
 
@@ -26,6 +27,6 @@ CORE_GLOBAL int stack_element_fill(struct table_view *element, const struct stac
 	words = stack->words;
 	element->ref_count = 1;
 	element->identity = identity;
-	for_each_bounded(i, words, STACK_WORDS_MAX) element->word[i] = stack->word[i];
+	for_each_bounded(i, 1, words, STACK_WORDS_MAX) element->word[i] = stack->word[i];
 	return 0;
 }

@@ -23,17 +23,23 @@
 #define MULTIPLIER_C 0x3c6ef372fe94f82bULL
 #define MULTIPLIER_D 0xa54ff53a5f1d36f1ULL
 
-static inline __attribute__((always_inline)) u64 mix(u64 lane, u64 word, u64 multiplier)
+CORE_PART u64 mix(u64 lane, u64 word, u64 multiplier)
 {
 	lane = (lane ^ word) * multiplier;
 	return lane ^ lane >> 32;
 }
 
-static inline __attribute__((always_inline)) u64 join(u64 a, u64 b)
+CORE_PART u64 join(u64 a, u64 b)
 {
 	u64 hash = mix(a * MULTIPLIER_C, b, MULTIPLIER_D);
 
 	return mix(hash, 0, MULTIPLIER_C);
+}
+
+CORE_PART u64 word_at(const struct stack *stack, u32 i)
+{
+	core_one_register(i);
+	return i < STACK_WORDS_MAX ? stack->word[i] : 0;
 }
 
 CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
@@ -43,13 +49,16 @@ CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
 
 	if (core_is_null(stack))
 		return 0;
-	words = stack->words;
+	words = stack->words & ~1U;
 	a = mix(seed, (u64)stack->flags << 16 | stack->depth, MULTIPLIER_B);
 	b = ~seed;
-	for (u32 i = 0; i < STACK_WORDS_MAX && i < words; i += 2) {
+	for_each_bounded(i, 2, words, STACK_WORDS_MAX)
+	{
 		a = mix(a, stack->word[i], MULTIPLIER_A);
-		if (i + 1 < words)
-			b = mix(b, stack->word[i + 1], MULTIPLIER_B);
+		b = mix(b, stack->word[i + 1], MULTIPLIER_B);
 	}
+	words = core_reload(stack->words);
+	if (words % 2)
+		a = mix(a, word_at(stack, words - 1), MULTIPLIER_A);
 	return join(a, b) & STACK_HASH_KEEP;
 }

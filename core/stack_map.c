@@ -286,7 +286,7 @@ CORE_INLINE s64 stack_map_get_id(void *table, const struct table_geometry *geome
 	struct search search = {.table = table, .geometry = geometry, .stack = stack};
 	u32 index;
 
-	if (stack->words == 0 || stack->words > STACK_WORDS_MAX)
+	if (stack->words == 0 || stack->words > STACK_USER_DEPTH_MAX)
 		return -EINVAL;
 	if (unlikely(atomic_load_relaxed(&header->resetting)))
 		return drop(line, TABLE_DROP_RESETTING, -EINVAL);

@@ -9,7 +9,8 @@
 /*
  * Packs in place. In: word[0 .. depth - 1] = raw frames, `depth`, and of `flags` STACK_TRUNCATED
  * and STACK_USER as they apply. Out: word[0 .. words - 1], `words`, and STACK_NARROW decided.
- * Returns `words`: 0 for no frames or a depth above STACK_WORDS_MAX.
+ * Returns `words`: 0 for no frames or more than
+ * STACK_USER_DEPTH_MAX.
  */
 CORE_GLOBAL u32 stack_pack(struct stack *stack);
 
