@@ -11,7 +11,7 @@
 
 #include "scalar.h"
 
-#define MAPPINGS_MAX 16384 /* numbers of one instance: 1 .. MAPPINGS_MAX - 1 */
+#define MAPPINGS_MAX 8192 /* numbers of one instance: 1 .. MAPPINGS_MAX - 1 */
 #define MAPPING_NONE 0     /* never given out */
 #define MAPPING_UNKNOWN ((1U << 23) - 1) /* the mapping could not be read: offset = low address bits */
 
@@ -30,7 +30,7 @@ ABI_SIZE(struct mapping_key, 24);
 struct mapping_record {
 	struct mapping_key key;
 	u32 tgid;  /* the process in which it was first seen */
-	u32 ready; /* 1 once all of the record is written */
+	u32 reserved;
 	u64 start; /* where it was mapped there */
 	u64 end;
 	u64 offset;      /* file offset of `start` */

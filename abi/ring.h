@@ -73,7 +73,6 @@ enum stack_state { /* two bits each in the flags: kernel << 0, user << 2 */
 /* Kinds below KIND_SOURCES are the instance's event sources, in the order in which they were named. */
 #define KIND_SOURCES 1000
 enum event_kind {
-	KIND_VOID = 1023,     /* a reserved slot that no event came to use */
 	KIND_DELIVERY = 1022, /* user = the stack of cookie `kernel` of task `tid` */
 };
 

@@ -10,24 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbol/elf_segment.h"
+
 #define NAME_BYTES 1024
 
-/* The file offset of an address in an executable segment, or -ENOENT. */
-static int address_to_offset(Elf *elf, u64 address, u64 *offset)
-{
-	size_t count = 0;
-	GElf_Phdr segment;
-
-	elf_getphdrnum(elf, &count);
-	for (size_t i = 0; i < count && gelf_getphdr(elf, i, &segment); i++) {
-		if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X) ||
-		    address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)
-			continue;
-		*offset = address - segment.p_vaddr + segment.p_offset;
-		return 0;
-	}
-	return -ENOENT;
-}
+struct walk {
+	Elf *elf;
+	struct elf_segments segments;
+	elf_function_visit visit;
+	void *arg;
+};
 
 static bool is_defined_function(const GElf_Sym *symbol)
 {
@@ -36,60 +28,65 @@ static bool is_defined_function(const GElf_Sym *symbol)
 	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF;
 }
 
-static int visit_symbol(Elf *elf, const GElf_Sym *symbol, const char *name,
-			elf_function_visit visit, void *arg)
+static int visit_symbol(const struct walk *walk, const GElf_Sym *symbol, const char *name)
 {
 	char plain[NAME_BYTES];
+	const struct elf_segment *segment = elf_segment_of(&walk->segments, symbol->st_value);
 	struct elf_function function = {
 		.name = plain,
 		.is_ifunc = GELF_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC,
 	};
 
-	if (!name || !name[0] || !is_defined_function(symbol) ||
-	    address_to_offset(elf, symbol->st_value, &function.offset))
+	if (!name || !name[0] || !is_defined_function(symbol) || !segment)
 		return 0;
+	function.offset = symbol->st_value - segment->address + segment->offset;
 	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(name, "@"), name);
-	return visit(arg, &function);
+	return walk->visit(walk->arg, &function);
 }
 
-static int walk_section(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-			elf_function_visit visit, void *arg)
+static int walk_section(const struct walk *walk, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Sym symbol;
 	int err = 0;
 
 	for (int i = 0; data && !err && gelf_getsym(data, i, &symbol); i++)
-		err = visit_symbol(elf, &symbol, elf_strptr(elf, header->sh_link, symbol.st_name),
-				   visit, arg);
+		err = visit_symbol(walk, &symbol,
+				   elf_strptr(walk->elf, header->sh_link, symbol.st_name));
 	return err;
 }
 
-static int walk_sections(Elf *elf, GElf_Word type, elf_function_visit visit, void *arg)
+static int walk_sections(const struct walk *walk, GElf_Word type)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int err = 0;
 
-	while (!err && (section = elf_nextscn(elf, section)))
+	while (!err && (section = elf_nextscn(walk->elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == type)
-			err = walk_section(elf, section, &header, visit, arg);
+			err = walk_section(walk, section, &header);
 	return err;
+}
+
+static int walk_file(struct walk *walk)
+{
+	int err;
+
+	if (elf_kind(walk->elf) != ELF_K_ELF)
+		return -ENOEXEC;
+	elf_segments_read(walk->elf, &walk->segments);
+	err = walk_sections(walk, SHT_SYMTAB);
+	return err ? err : walk_sections(walk, SHT_DYNSYM);
 }
 
 int elf_function_each(int fd, elf_function_visit visit, void *arg)
 {
-	Elf *elf;
+	struct walk walk = {.visit = visit, .arg = arg};
 	int err;
 
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
-		err = -ENOEXEC;
-	else
-		err = walk_sections(elf, SHT_SYMTAB, visit, arg);
-	if (!err)
-		err = walk_sections(elf, SHT_DYNSYM, visit, arg);
-	elf_end(elf);
+	walk.elf = elf_begin(fd, ELF_C_READ, NULL);
+	err = walk_file(&walk);
+	elf_end(walk.elf);
 	return err;
 }

@@ -3,7 +3,6 @@
  * Attempts that attach the empty program to something: a disabled perf event, a rare tracepoint or
  * kernel function, and for user functions one of this program that is never called.
  */
-#define _GNU_SOURCE
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <link.h>

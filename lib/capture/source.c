@@ -5,7 +5,6 @@
  * tried against the names of all perf events, tracepoints and system calls, so a glob may span
  * them.
  */
-#define _GNU_SOURCE
 #include "source.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
  * one source; one name for several places (versions, static functions of several units) is a source
  * for each.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -4,7 +4,6 @@
  * has one typedef btf_trace_NAME for each tracepoint of the kernel image: enough to attach to a
  * name that was given in full, as raw tracepoints have no category.
  */
-#define _GNU_SOURCE
 #include "tracepoint.h"
 
 #include <dirent.h>

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A lane: the working memory of one running program. Programs interrupt each other on a CPU (task, soft and
+ * hard interrupt, NMI) and, on preemptible kernels, not in LIFO order, so each CPU has several lanes and a program owns
+ * the one whose busy word it exchanged. The owner counts in plain memory: the ledger costs no locked operation.
+ */
+#ifndef STACKMAP_ABI_LANE_H
+#define STACKMAP_ABI_LANE_H
+
+#include "ledger.h"
+#include "mapping.h"
+#include "scalar.h"
+#include "stack.h"
+
+#define LANES_PER_CPU 8
+
+struct lane_counters {
+	u64 produced;
+	u64 lost[LOST_COUNT];
+	u64 unknown_frames;
+};
+
+/* The mapping that the last frame lay in: neighbouring frames mostly share it. */
+struct lane_vma {
+	u64 mm;
+	u64 start;
+	u64 end;
+	u64 file_offset; /* of start */
+	u32 number;
+	u32 reserved;
+};
+
+struct lane {
+	u32 busy;
+	u32 reserved;
+	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
+	struct lane_counters counters;
+	struct lane_vma vma;
+	u64 node[32]; /* one maple tree node */
+	struct mapping_record record;
+	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
+	struct stack kernel;
+	struct stack user;
+};
+
+#endif

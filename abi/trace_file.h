@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The bytes of a recording: a file header, then blocks up to an end block. docs/man/stackmap-data.5
+ * describes all of it byte by byte.
+ *
+ * Each block stands for itself: it carries its own lengths and checksum, and nothing in it is coded
+ * against another block. So a file that was cut off anywhere reads back up to its last whole block.
+ * Stacks, sources and mappings are in the file before the first block of events that names them.
+ *
+ * A payload is a set of columns, because values of one kind compress better side by side: the
+ * lengths of the columns as varints, then the columns. Fixed-width fields are little-endian.
+ */
+#ifndef STACKMAP_ABI_TRACE_FILE_H
+#define STACKMAP_ABI_TRACE_FILE_H
+
+#include "scalar.h"
+
+#define TRACE_FILE_MAGIC "stackmap"
+#define TRACE_FILE_MAGIC_BYTES 8
+#define TRACE_FILE_VERSION 1
+#define TRACE_FILE_LITTLE_ENDIAN 1
+
+/* These 16 bytes keep their meaning in every version. */
+struct trace_file_header {
+	u8 magic[TRACE_FILE_MAGIC_BYTES];
+	u8 byte_order;
+	u8 reserved; /* 0 */
+	u16 version;
+	u32 checksum; /* CRC-32 of the 12 bytes before it */
+};
+ABI_SIZE(struct trace_file_header, 16);
+ABI_OFFSET(struct trace_file_header, checksum, 12);
+
+#define TRACE_BLOCK_TYPES(X)                                                                       \
+	X(INFO, "info", "where, when and how the recording was made; the first block")             \
+	X(SOURCES, "sources", "event sources, in the order of their kinds")                        \
+	X(MODULES, "modules", "the kernel and its modules")                                        \
+	X(MAPPINGS, "mappings", "files and anonymous memory that user frames lie in")              \
+	X(STACKS, "stacks", "call stacks, in the order of their indexes")                          \
+	X(TASKS, "tasks", "names of threads")                                                      \
+	X(EVENTS, "events", "events of one CPU, in the order of time")                             \
+	X(SYMBOLS, "symbols", "names of code")                                                     \
+	X(LEDGER, "ledger", "the account of all events")                                           \
+	X(END, "end", "the last block: the recording was finished")
+
+#define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
+enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
+#undef X
+
+enum trace_coding { TRACE_CODING_PLAIN = 0, TRACE_CODING_ZSTD = 1 };
+
+#define TRACE_BLOCK_MAGIC 0x4b4c4253U /* "SBLK" */
+#define TRACE_BLOCK_COLUMNS_MAX 8U
+#define TRACE_BLOCK_RAW_MAX (4U << 20)
+#define TRACE_BLOCK_EVENTS_MAX 65536U
+#define TRACE_STRING_MAX 65535U
+
+struct trace_block_header {
+	u32 magic;
+	u32 checksum;	  /* CRC-32 of the rest of this header and of the stored payload */
+	u8 type;	  /* enum trace_block_type */
+	u8 coding;	  /* enum trace_coding */
+	u16 cpu;	  /* EVENTS: whose; else 0 */
+	u32 sequence;	  /* 0 for the first block, then one more for each */
+	u32 stored_bytes; /* of the payload in the file */
+	u32 raw_bytes;	  /* of the payload decompressed, <= TRACE_BLOCK_RAW_MAX */
+	u32 records;
+	u32 columns;	/* <= TRACE_BLOCK_COLUMNS_MAX */
+	u64 first_time; /* EVENTS: of the first and the last record; else 0 */
+	u64 last_time;
+};
+ABI_SIZE(struct trace_block_header, 48);
+ABI_OFFSET(struct trace_block_header, type, 8);
+ABI_OFFSET(struct trace_block_header, records, 24);
+ABI_OFFSET(struct trace_block_header, first_time, 32);
+
+/* Which column holds what, by the type of the block. */
+enum trace_record_column { RECORD_NUMBERS, RECORD_TEXT, RECORD_COLUMNS };
+enum trace_stack_column {
+	STACK_COLUMN_IDS,
+	STACK_COLUMN_SHAPES,
+	STACK_COLUMN_FRAMES,
+	STACK_COLUMNS
+};
+enum trace_event_column {
+	EVENT_COLUMN_KEYS,
+	EVENT_COLUMN_ORDER,
+	EVENT_COLUMN_TIME, /* a number column: codes, then bits; so are the next two */
+	EVENT_COLUMN_TIME_BITS,
+	EVENT_COLUMN_LEAF,
+	EVENT_COLUMN_LEAF_BITS,
+	EVENT_COLUMN_VALUE,
+	EVENT_COLUMN_VALUE_BITS,
+	EVENT_COLUMNS
+};
+
+/*
+ * A number column holds one code byte for each number, and the bits that the code leaves open:
+ *
+ *   number < 8          code = number
+ *   2^e <= number < 2^(e+1), 3 <= e <= 32
+ *                       code = 8 + (e - 3) * 8 + the three bits below the top one; then e - 3 bits
+ *   larger              code = NUMBER_WIDE, then 64 bits
+ *
+ * Codes are few and skewed, so they compress; the open bits are noise and stay as they are, packed
+ * from the lowest bit of the first byte upwards.
+ */
+#define NUMBER_SMALL 8U
+#define NUMBER_EXPONENT_MIN 3U
+#define NUMBER_EXPONENT_MAX 32U
+#define NUMBER_WIDE 255U
+
+/*
+ * An event's key is all of it but its time, leaf and value. EVENT_COLUMN_ORDER tells the key of
+ * each event by a symbol: its rank among the last KEY_SUCCESSORS distinct keys that followed the
+ * key before it, or KEY_SYMBOL_NEW for the next key of the dictionary, or KEY_SYMBOL_ANY + the key.
+ */
+#define KEY_SUCCESSORS 4U
+#define KEY_SYMBOL_NEW KEY_SUCCESSORS
+#define KEY_SYMBOL_ANY (KEY_SUCCESSORS + 1)
+
+/* A stack in a key: the reason why there is none, or its index + KEY_STACK_BASE. */
+#define KEY_STACK_BASE 8U
+
+#endif

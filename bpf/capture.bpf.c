@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The programs of an instance: one per way of being called. Each says which event kind it was, how many frames of the
+ * tracer itself lie on the stack, and hands over to event_emit().
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "instance.h"
+#include "emit.h"
+#include "filter.h"
+#include "tasks.h"
+
+#include "stack_element.c"
+#include "stack_hash.c"
+#include "stack_map.c"
+#include "stack_pack.c"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Frames between the tracepoint's place in the kernel's code and the program. */
+#define SKIP_RAW_TRACEPOINT 2
+#define SKIP_TRAMPOLINE 2
+
+#define PT_REGS_PC(regs) ((regs)->rip)
+#define PT_REGS_SYSCALL(regs) ((regs)->orig_rax)
+
+static __always_inline u32 event_kind(void *ctx)
+{
+	return config.cookie ? bpf_get_attach_cookie(ctx) : config.kind;
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data *ctx)
+{
+	u64 pc = PT_REGS_PC(&ctx->regs);
+	struct sample sample = {.pc = pc, .is_kernel = FRAME_IS_KERNEL(pc)};
+
+	return event_emit(ctx, event_kind(ctx), 0, config.leaf ? &sample : NULL);
+}
+
+SEC("raw_tp")
+int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
+{
+	return event_emit(ctx, event_kind(ctx), SKIP_RAW_TRACEPOINT, NULL);
+}
+
+/* 32-bit tasks have other system call numbers; the kernel's own syscall events leave them out too. */
+static __always_inline bool is_compat_syscall(void)
+{
+#ifdef __TARGET_ARCH_x86
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, thread_info.status) & 2; /* TS_COMPAT */
+#else
+	return false;
+#endif
+}
+
+static __always_inline int on_syscall(void *ctx, const volatile u16 *kinds, u64 number)
+{
+	u32 kind;
+
+	if (number >= CONFIG_SYSCALLS_MAX)
+		return 0;
+	kind = kinds[number];
+	if (!kind || is_compat_syscall())
+		return 0;
+	return event_emit(ctx, kind - 1, SKIP_RAW_TRACEPOINT, NULL);
+}
+
+SEC("raw_tp/sys_enter")
+int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_syscall(ctx, syscalls.enter, ctx->args[1]);
+}
+
+SEC("raw_tp/sys_exit")
+int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct pt_regs *regs = (void *)ctx->args[0];
+	u64 number;
+
+	if (bpf_probe_read_kernel(&number, sizeof(number), &PT_REGS_SYSCALL(regs)))
+		return 0;
+	return on_syscall(ctx, syscalls.exit, number);
+}
+
+SEC("uprobe")
+int on_user_function(struct pt_regs *ctx)
+{
+	return event_emit(ctx, event_kind(ctx), 0, NULL);
+}
+
+/* The same for one link to many functions (uprobe_multi): user space sets the attach type. */
+SEC("uprobe")
+int on_user_functions(struct pt_regs *ctx)
+{
+	return event_emit(ctx, event_kind(ctx), 0, NULL);
+}
+
+SEC("kprobe")
+int on_kernel_probe(struct pt_regs *ctx)
+{
+	return event_emit(ctx, event_kind(ctx), 0, NULL);
+}
+
+SEC("fentry")
+int on_kernel_entry(void *ctx)
+{
+	return event_emit(ctx, event_kind(ctx), SKIP_TRAMPOLINE, NULL);
+}
+
+SEC("fexit")
+int on_kernel_return(void *ctx)
+{
+	return event_emit(ctx, event_kind(ctx), SKIP_TRAMPOLINE, NULL);
+}

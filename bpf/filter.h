@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which events an instance wants. What a filter leaves out was never produced: it is in no counter. */
+#ifndef BPF_FILTER_H
+#define BPF_FILTER_H
+
+#include "instance.h"
+
+/* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 20);
+	__type(key, u32);
+	__type(value, u8);
+} followed SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} cgroups SEC(".maps");
+
+static __always_inline bool is_followed(u32 tid)
+{
+	return !config.by_task || bpf_map_lookup_elem(&followed, &tid);
+}
+
+static __always_inline bool comm_matches(void)
+{
+	u64 comm[2] = {}, wanted[2];
+
+	bpf_get_current_comm(comm, sizeof(comm));
+	__builtin_memcpy(wanted, (const void *)config.comm, sizeof(wanted));
+	return comm[0] == wanted[0] && comm[1] == wanted[1];
+}
+
+static __always_inline bool cpu_matches(u32 cpu)
+{
+	return cpu < CONFIG_CPUS_MAX && config.cpu_mask[cpu / 64] >> (cpu % 64) & 1;
+}
+
+static __always_inline bool event_wanted(u32 cpu)
+{
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (config.own_tgid && pid_tgid >> 32 == config.own_tgid)
+		return false;
+	if (config.by_cpu && !cpu_matches(cpu))
+		return false;
+	if (!is_followed(pid_tgid))
+		return false;
+	if (config.by_comm && !comm_matches())
+		return false;
+	return !config.by_cgroup || bpf_current_task_under_cgroup(&cgroups, 0) == 1;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few fields of kernel structures that the programs read. libbpf relocates every access to where the
+ * running kernel has the field (CO-RE), so neither order nor offsets here mean anything.
+ */
+#ifndef BPF_KERNEL_TYPES_H
+#define BPF_KERNEL_TYPES_H
+
+#include "scalar.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct maple_tree {
+	void *ma_root;
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
+struct mm_context {
+	void *vdso;
+};
+
+struct mm_struct {
+	struct maple_tree mm_mt;
+	struct mm_context context;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	u32 i_generation;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct vm_operations_struct;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	const struct vm_operations_struct *vm_ops;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct thread_info {
+	u32 status;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	struct mm_struct *mm;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	char comm[16];
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who is who: events carry only a thread id, so forks, renames (execve is one) and exits go into the task ring
+ * with the time from which they hold. They cost nothing per event. The same hooks keep `followed` up to date.
+ */
+#ifndef BPF_TASKS_H
+#define BPF_TASKS_H
+
+#include "filter.h"
+#include "kernel_types.h"
+#include "ring_writer.h"
+
+/* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, sizeof(struct ring_header));
+} task_rings SEC(".maps");
+
+u64 tasks_lost;   /* records that found the task ring full */
+u64 follow_lost;  /* children that could not be followed */
+
+static __always_inline struct task_slot *task_slot_take(struct ring_header *ring, u64 *position)
+{
+	u32 index;
+
+	if (config.flight) {
+		*position = atomic_fetch_add_acq_rel(&ring->head, 1);
+	} else {
+		*position = ring_take(ring, config.task_slots, 1);
+		if (!*position)
+			return NULL;
+	}
+	index = *position % config.task_slots;
+	core_one_register(index);
+	if (index >= config.task_slots)
+		return NULL;
+	return (struct task_slot *)(ring + 1) + index;
+}
+
+static __always_inline void task_record(enum task_change change, u32 tid, u32 tgid, u32 parent,
+					const char *comm)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct ring_header *ring = bpf_map_lookup_elem(&task_rings, &cpu);
+	struct task_slot *slot;
+	u64 position;
+
+	slot = ring ? task_slot_take(ring, &position) : NULL;
+	if (slot && config.flight && ring_claim(&slot->commit, position) < CLAIM_FRESH)
+		slot = NULL;
+	if (!slot) {
+		atomic_add_relaxed(&tasks_lost, 1);
+		return;
+	}
+	slot->tid = tid;
+	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), change, 0);
+	slot->tgid = tgid;
+	slot->parent = parent;
+	bpf_probe_read_kernel_str(slot->comm, sizeof(slot->comm), comm);
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+SEC("raw_tp/sched_process_fork")
+int task_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0];
+	struct task_struct *child = (void *)ctx->args[1];
+	u32 tid = BPF_CORE_READ(child, pid);
+	u8 one = 1;
+
+	if (!is_followed(BPF_CORE_READ(parent, pid)))
+		return 0;
+	if (config.by_task && bpf_map_update_elem(&followed, &tid, &one, BPF_ANY))
+		atomic_add_relaxed(&follow_lost, 1);
+	task_record(TASK_FORK, tid, BPF_CORE_READ(child, tgid), BPF_CORE_READ(parent, tgid),
+		    child->comm);
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+int task_rename(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tid = BPF_CORE_READ(task, pid);
+
+	if (is_followed(tid))
+		task_record(TASK_RENAME, tid, BPF_CORE_READ(task, tgid), 0, (void *)ctx->args[1]);
+	return 0;
+}
+
+/* The task is gone for good: its id may be given to another. */
+SEC("raw_tp/sched_process_free")
+int task_free(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 tid = BPF_CORE_READ((struct task_struct *)ctx->args[0], pid);
+
+	if (config.by_task)
+		bpf_map_delete_elem(&followed, &tid);
+	return 0;
+}
+
+#endif

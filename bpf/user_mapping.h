@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a user address to a position-independent frame: (mapping number, file offset).
+ *
+ * A file gets its number when the first program meets it: a fresh record is filled, then its key is inserted if it is
+ * still absent; who loses that race takes the winner's number, and its own record stays unused. User space reads
+ * the records and finds build ids.
+ */
+#ifndef BPF_USER_MAPPING_H
+#define BPF_USER_MAPPING_H
+
+#include <errno.h>
+
+#include "mapping.h"
+#include "vma.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAPPINGS_MAX);
+	__type(key, struct mapping_key);
+	__type(value, u32);
+} mapping_numbers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MAPPINGS_MAX);
+	__type(key, u32);
+	__type(value, struct mapping_record);
+} mappings SEC(".maps");
+
+u32 mapping_last; /* the last number given out */
+
+#define PATH_COMPONENTS_MAX 40
+#define PATH_COMPONENT_BYTES 256
+
+struct path_walk {
+	struct lane *lane;
+	struct dentry *dentry;
+	struct vfsmount *mount;
+};
+
+/* One step from the file towards the root: crosses a mount point, or writes one component. */
+static long path_step(u32 index, struct path_walk *walk)
+{
+	struct mapping_record *record = &walk->lane->record;
+	struct dentry *parent = BPF_CORE_READ(walk->dentry, d_parent);
+	u32 used = record->path_bytes;
+	long length;
+
+	if (walk->dentry == BPF_CORE_READ(walk->mount, mnt_root)) {
+		struct mount *mount = (void *)walk->mount - bpf_core_field_offset(struct mount, mnt);
+		struct mount *above = BPF_CORE_READ(mount, mnt_parent);
+
+		if (above == mount || !above) {
+			record->path_whole = 1;
+			return 1;
+		}
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mount = (void *)above + bpf_core_field_offset(struct mount, mnt);
+		return 0;
+	}
+	if (parent == walk->dentry) { /* not under any mount: memfd, deleted namespace */
+		record->path_whole = 1;
+		return 1;
+	}
+	if (used >= MAPPING_PATH_BYTES)
+		return 1;
+	length = bpf_probe_read_kernel_str(record->path + used, PATH_COMPONENT_BYTES,
+					   BPF_CORE_READ(walk->dentry, d_name.name));
+	if (length <= 0 || used + length > MAPPING_PATH_BYTES)
+		return 1;
+	record->path_bytes = used + length;
+	walk->dentry = parent;
+	return 0;
+}
+
+static __always_inline void path_read(struct lane *lane, struct file *file)
+{
+	struct path_walk walk = {
+		.lane = lane,
+		.dentry = BPF_CORE_READ(file, f_path.dentry),
+		.mount = BPF_CORE_READ(file, f_path.mnt),
+	};
+
+	lane->record.path_bytes = 0;
+	lane->record.path_whole = 0;
+	bpf_loop(PATH_COMPONENTS_MAX, path_step, &walk, 0);
+}
+
+/* Fills lane->record.key with what the vma maps; false: no code to name. */
+static __always_inline bool mapping_identify(struct lane *lane, struct mm_struct *mm,
+					     struct vm_area_struct *vma, u64 address)
+{
+	struct mapping_key *key = &lane->record.key;
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	u64 start = BPF_CORE_READ(vma, vm_start);
+
+	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return false;
+	*key = (struct mapping_key){};
+	lane->vma.mm = (u64)mm;
+	lane->vma.start = start;
+	lane->vma.end = BPF_CORE_READ(vma, vm_end);
+	if (file) {
+		struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+		key->kind = MAPPING_FILE;
+		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+		key->inode = BPF_CORE_READ(inode, i_ino);
+		key->generation = BPF_CORE_READ(inode, i_generation);
+		lane->vma.file_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
+	} else if (start == (u64)BPF_CORE_READ(mm, context.vdso)) {
+		key->kind = MAPPING_VDSO;
+		lane->vma.file_offset = 0;
+	} else {
+		u64 top = address >> FRAME_OFFSET_BITS;
+
+		key->kind = MAPPING_ANON;
+		key->inode = (bpf_get_current_pid_tgid() >> 32) << 24 | top;
+		lane->vma.file_offset = start & FRAME_OFFSET_MASK;
+		/* A number stands for one value of the upper address bits. */
+		if (lane->vma.end >> FRAME_OFFSET_BITS != top)
+			lane->vma.end = (top + 1) << FRAME_OFFSET_BITS;
+		if (start >> FRAME_OFFSET_BITS != top) {
+			lane->vma.start = top << FRAME_OFFSET_BITS;
+			lane->vma.file_offset = 0;
+		}
+	}
+	return true;
+}
+
+/* A new number for lane->record.key, or the one that another program has just given it; 0: none left. */
+static __always_inline u32 mapping_add(struct lane *lane, struct vm_area_struct *vma)
+{
+	struct mapping_record *record;
+	u32 number, *winner;
+
+	if (mapping_last >= MAPPINGS_MAX - 1)
+		return 0;
+	number = __sync_fetch_and_add(&mapping_last, 1) + 1;
+	record = bpf_map_lookup_elem(&mappings, &number);
+	if (!record)
+		return 0;
+	lane->record.tgid = bpf_get_current_pid_tgid() >> 32;
+	lane->record.start = lane->vma.start;
+	lane->record.end = lane->vma.end;
+	lane->record.offset = lane->vma.file_offset;
+	lane->record.path_bytes = 0;
+	if (lane->record.key.kind == MAPPING_FILE)
+		path_read(lane, BPF_CORE_READ(vma, vm_file));
+	bpf_probe_read_kernel(record, sizeof(*record), &lane->record);
+	if (!bpf_map_update_elem(&mapping_numbers, &lane->record.key, &number, BPF_NOEXIST))
+		return number;
+	winner = bpf_map_lookup_elem(&mapping_numbers, &lane->record.key);
+	return winner ? *winner : 0;
+}
+
+/*
+ * Makes lane->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
+ * -ENOSPC: no number is left or the table was busy, lane->vma.number is MAPPING_UNKNOWN.
+ */
+__noinline int mapping_find(struct lane *lane, u64 mm, u64 address)
+{
+	struct vm_area_struct *vma;
+	u32 *number;
+
+	if (!lane)
+		return -EINVAL;
+	lane->vma.end = 0;
+	vma = (void *)vma_find(lane, mm, address);
+	if (!vma || !mapping_identify(lane, (void *)mm, vma, address)) {
+		lane->vma.end = 0;
+		return -ENOENT;
+	}
+	number = bpf_map_lookup_elem(&mapping_numbers, &lane->record.key);
+	lane->vma.number = number ? *number : mapping_add(lane, vma);
+	if (lane->vma.number)
+		return 0;
+	lane->vma.number = MAPPING_UNKNOWN;
+	return -ENOSPC;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which mapping of the current task an address lies in, from any context, without a lock.
+ *
+ * bpf_find_vma() takes the mmap lock and, in an interrupt, succeeds once and costs 10 us. The kernel keeps a process's
+ * mappings in a maple tree (lib/maple_tree.c, since 6.1) that its own page fault path walks under RCU; this walk does the
+ * same with fault-proof reads. A tree that changes meanwhile can lead it astray, so the mapping it ends at
+ * counts only if it belongs to this mm and covers the address.
+ *
+ * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type. A node has pivots and slots: slot i
+ * covers addresses up to pivot[i], a zero pivot (but the first) ends them, the last slot has none.
+ */
+#ifndef BPF_VMA_H
+#define BPF_VMA_H
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kernel_types.h"
+#include "lane.h"
+
+#define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
+#define MAPLE_NODE(entry) ((entry) & ~255ULL)
+#define MAPLE_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
+#define MAPLE_LEAF_64 1
+#define MAPLE_ARANGE_64 3
+#define MAPLE_LEVELS_MAX 8
+#define MAPLE_PIVOTS_MAX 15
+
+#define VM_EXEC 4UL
+
+/* One level down: the slot of lane->node that covers the address. */
+static __always_inline u64 maple_slot(struct lane *lane, u64 entry, u64 address)
+{
+	bool arange = MAPLE_TYPE(entry) == MAPLE_ARANGE_64;
+	u32 pivots = arange ? bpf_core_field_size(struct maple_arange_64, pivot) / 8
+			    : bpf_core_field_size(struct maple_range_64, pivot) / 8;
+	u32 first_pivot = arange ? bpf_core_field_offset(struct maple_arange_64, pivot) / 8
+				 : bpf_core_field_offset(struct maple_range_64, pivot) / 8;
+	u32 first_slot = arange ? bpf_core_field_offset(struct maple_arange_64, slot) / 8
+				: bpf_core_field_offset(struct maple_range_64, slot) / 8;
+	u32 i;
+
+	for (i = 0; i < MAPLE_PIVOTS_MAX; i++) {
+		u64 pivot = lane->node[(first_pivot + i) & 31];
+
+		if (i >= pivots || (i && !pivot) || address <= pivot)
+			break;
+	}
+	return lane->node[(first_slot + i) & 31];
+}
+
+/* The vm_area_struct that covers the address in the current task, or 0. */
+__noinline u64 vma_find(struct lane *lane, u64 mm_pointer, u64 address)
+{
+	struct mm_struct *mm = (void *)mm_pointer;
+	struct vm_area_struct *vma;
+	u64 entry;
+	u32 level;
+
+	if (!lane)
+		return 0;
+	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	for (level = 0; level < MAPLE_LEVELS_MAX && MAPLE_IS_NODE(entry); level++) {
+		bool leaf = MAPLE_TYPE(entry) == MAPLE_LEAF_64;
+
+		if (bpf_probe_read_kernel(lane->node, sizeof(lane->node), (void *)MAPLE_NODE(entry)))
+			return 0;
+		entry = maple_slot(lane, entry, address);
+		if (leaf)
+			break;
+	}
+	vma = (void *)entry;
+	if (!vma || BPF_CORE_READ(vma, vm_mm) != mm || address < BPF_CORE_READ(vma, vm_start) ||
+	    address >= BPF_CORE_READ(vma, vm_end))
+		return 0;
+	return entry;
+}
+
+#endif

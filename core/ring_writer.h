@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The writer's side of a ring (abi/ring.h): any number of writers of one CPU, each of which may
+ * interrupt another between any two instructions, NMI included; no lock, bounded work.
+ *
+ * Drain: a writer looks at the reader's tail, then takes positions by compare-and-swap on head; the
+ * slots are its own until it commits. (A fetch-and-add could not be taken back when the ring is
+ * full.)
+ *
+ * Flight: a writer takes a position by fetch-and-add, then claims the slot by compare-and-swap from
+ * "committed at an older position". A slot that an interrupted writer still holds is passed over
+ * for the next one; a writer that was lapped while interrupted finds a newer position in its slot
+ * and moves on too. Plain stores after a fetch-and-add would be wrong: a lapped writer would write
+ * into a newer event.
+ *
+ * In both, the last store is the commit word, so a reader that sees it sees the slot.
+ */
+#ifndef CORE_RING_WRITER_H
+#define CORE_RING_WRITER_H
+
+#include "env.h"
+#include "ring.h"
+#include "stack.h"
+
+#define RING_TRIES 8
+
+struct ring_geometry {
+	u32 slots;
+	u32 slot_size;
+	u32 flight;
+};
+
+/* Slots of a run that holds a stack of `units` u32 (struct inline_stack with its header). */
+CORE_INLINE u32 ring_run_slots(u32 units, u32 slot_size)
+{
+	u32 per_slot = slot_size / 4 - 1;
+
+	return (units + per_slot - 1) / per_slot;
+}
+
+CORE_INLINE u32 inline_stack_units(const struct stack *stack)
+{
+	return 1 + (stack->flags & STACK_NARROW ? stack->depth : 2 * stack->depth);
+}
+
+/* Unit i of the payload: struct inline_stack is struct stack without its word count. */
+CORE_INLINE u32 inline_stack_unit(const struct stack *stack, u32 i)
+{
+	u32 half = i - 1;
+
+	if (!i)
+		return stack->depth | (u32)stack->flags << 16;
+	return stack->word[(half / 2) & (STACK_WORDS_MAX - 1)] >> (half & 1 ? 32 : 0);
+}
+
+/* Drain: takes `count` positions. The first of them, or 0 if the ring is full. (Each lost try is an
+ * interrupt on this CPU, so the tries do not run out.) */
+CORE_INLINE u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
+{
+	u32 try;
+
+	for (try = 0; try < RING_TRIES; try++) {
+		u64 head = atomic_load_relaxed(&ring->head);
+
+		if (head + count - atomic_load_acquire(&ring->tail) > slots)
+			return 0;
+		if (atomic_cas_acq_rel(&ring->head, head, head + count) == head)
+			return head;
+	}
+	return 0;
+}
+
+enum ring_claim { CLAIM_BUSY, CLAIM_LAPPED, CLAIM_FRESH, CLAIM_EVENT, CLAIM_CONTINUED };
+
+/* Flight: claims the slot for a position; says what was in it. */
+CORE_INLINE enum ring_claim ring_claim(u32 *commit, u64 position)
+{
+	u32 mine = COMMIT_OF(position);
+	u32 seen = atomic_load_relaxed(commit);
+
+	if (seen & COMMIT_BUSY)
+		return CLAIM_BUSY;
+	if (seen && (s32)(mine - seen) <= 0)
+		return CLAIM_LAPPED;
+	if (atomic_cas_acq_rel(commit, seen, mine | COMMIT_BUSY) != seen)
+		return CLAIM_BUSY;
+	if (!seen)
+		return CLAIM_FRESH;
+	return seen & COMMIT_CONTINUED ? CLAIM_CONTINUED : CLAIM_EVENT;
+}
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Choosing program sets by source type, and attaching each type its way. */
+#include "capture/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "capture/feature.h"
+#include "error.h"
+
+#define PERF_PROBE_RETURN 1 /* attr.config of the kprobe and uprobe PMUs */
+
+static bool has_type(const struct attachment *attachment, enum source_type type)
+{
+	u32 kind;
+
+	for (kind = 0; kind < attachment->sources->count; kind++)
+		if (attachment->sources->sources[kind].type == type)
+			return true;
+	return false;
+}
+
+static bool feature_works(enum feature feature)
+{
+	struct feature_result result = {};
+
+	feature_probe(feature, &result);
+	return result.works;
+}
+
+static int check_kernel_functions(struct attachment *attachment, struct stackmap_error *error)
+{
+	if (!has_type(attachment, SOURCE_KERNEL))
+		return 0;
+	attachment->kernel_entry = feature_works(FEATURE_FENTRY);
+	if (attachment->kernel_entry || feature_works(FEATURE_KPROBE))
+		return 0;
+	return error_set(error, EOPNOTSUPP,
+			 "kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
+			 "(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see `stackmap list`");
+}
+
+static int probe_features(struct attachment *attachment, struct stackmap_error *error)
+{
+	attachment->tracepoint_cookies =
+		has_type(attachment, SOURCE_TRACEPOINT) && feature_works(FEATURE_TRACEPOINT_COOKIE);
+	attachment->user_multi =
+		has_type(attachment, SOURCE_USER) && feature_works(FEATURE_UPROBE_MULTI);
+	return check_kernel_functions(attachment, error);
+}
+
+/* The program that serves a source; *own: in a set of its own. */
+static u32 program_of(const struct attachment *attachment, const struct source *source, bool *own)
+{
+	*own = false;
+	switch (source->type) {
+	case SOURCE_SAMPLE:
+	case SOURCE_PERF:
+		*own = true;
+		return PROGRAM_SAMPLE;
+	case SOURCE_TRACEPOINT:
+		*own = !attachment->tracepoint_cookies;
+		return PROGRAM_TRACEPOINT;
+	case SOURCE_SYSCALL:
+		return source->on_return ? PROGRAM_SYSCALL_EXIT : PROGRAM_SYSCALL_ENTER;
+	case SOURCE_USER:
+		return attachment->user_multi ? PROGRAM_USER_MULTI : PROGRAM_USER;
+	case SOURCE_KERNEL:
+		*own = attachment->kernel_entry;
+		if (!attachment->kernel_entry)
+			return PROGRAM_KERNEL_PROBE;
+		return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
+	}
+	return 0;
+}
+
+static int plan_sets(struct attachment *attachment)
+{
+	u32 kind, count = attachment->sources->count;
+
+	attachment->sets = calloc(count + 1, sizeof(*attachment->sets));
+	attachment->set_of = calloc(count + 1, sizeof(*attachment->set_of));
+	if (!attachment->sets || !attachment->set_of)
+		return -ENOMEM;
+	attachment->sets[0].programs = PROGRAM_TASKS;
+	attachment->sets[0].cookie = true;
+	attachment->set_count = 1;
+	for (kind = 0; kind < count; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+		struct program_set *set = &attachment->sets[attachment->set_count];
+		bool own;
+		u32 program = program_of(attachment, source, &own);
+
+		if (!own) {
+			attachment->sets[0].programs |= program;
+			continue;
+		}
+		set->programs = program;
+		set->kind = kind;
+		set->function = source->target;
+		attachment->set_of[kind] = attachment->set_count++;
+	}
+	return 0;
+}
+
+int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
+{
+	struct task_programs programs = program_set_tasks(&attachment->sets[0]);
+	struct link_list *links = &attachment->task_links;
+	int result = link_raw_tracepoint(links, "sched_process_fork", programs.fork, false, 0);
+
+	result = result ?: link_raw_tracepoint(links, "task_rename", programs.rename, false, 0);
+	result = result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
+	if (result)
+		return error_set(error, -result, "tracepoints of the scheduler: %s",
+				 strerror(-result));
+	return 0;
+}
+
+int attachment_load(struct attachment *attachment, int table_fd, struct stackmap_error *error)
+{
+	int result = probe_features(attachment, error);
+	u32 i;
+
+	if (result)
+		return result;
+	result = plan_sets(attachment);
+	if (result)
+		return error_set(error, -result, "programs: %s", strerror(-result));
+	for (i = 0; i < attachment->set_count; i++) {
+		result = program_set_load(&attachment->sets[i], attachment->plan,
+					  i ? &attachment->sets[0] : NULL, table_fd, error);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int program_fd(const struct attachment *attachment, u32 kind)
+{
+	const struct program_set *set = &attachment->sets[attachment->set_of[kind]];
+	bool own;
+	u32 program = program_of(attachment, &attachment->sources->sources[kind], &own);
+
+	return bpf_program__fd(program_set_program(set, program));
+}
+
+static int attach_perf(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	struct perf_event_attr attr = {
+		.type = source->perf_type,
+		.config = source->perf_config,
+		.freq = source->frequency != 0,
+		.disabled = attachment->command != 0,
+		.enable_on_exec = attachment->command != 0,
+		.inherit = attachment->command != 0,
+	};
+	int fd = program_fd(attachment, kind), result = 0;
+	u32 cpu, opened = 0;
+
+	attr.sample_period = source->frequency ? source->frequency : source->period;
+	if (attachment->command)
+		return link_perf_event(&attachment->links, &attr, attachment->command, -1, fd, 0);
+	for (cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
+		if (attachment->plan->config.by_cpu &&
+		    !(attachment->plan->config.cpu_mask[cpu / 64] >> (cpu % 64) & 1))
+			continue;
+		result = link_perf_event(&attachment->links, &attr, -1, cpu, fd, 0);
+		if (result && result != -ENODEV) /* an offline CPU */
+			return result;
+		opened += !result;
+	}
+	return opened ? 0 : result;
+}
+
+static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	return link_raw_tracepoint(&attachment->links, source->target,
+				   program_fd(attachment, kind), attachment->tracepoint_cookies,
+				   kind);
+}
+
+/* One link serves all system calls of a direction. */
+static int attach_syscall(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	const char *name = source->on_return ? "sys_exit" : "sys_enter";
+	u32 earlier;
+
+	for (earlier = 0; earlier < kind; earlier++)
+		if (attachment->sources->sources[earlier].type == SOURCE_SYSCALL &&
+		    attachment->sources->sources[earlier].on_return == source->on_return)
+			return 0;
+	return link_raw_tracepoint(&attachment->links, name, program_fd(attachment, kind), false, 0);
+}
+
+static int pmu_type(const char *pmu)
+{
+	char path[96];
+	FILE *file;
+	int type;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%d", &type) != 1)
+		type = -EINVAL;
+	fclose(file);
+	return type;
+}
+
+static int attach_probe(struct attachment *attachment, const struct source *source, u32 kind,
+			const char *pmu)
+{
+	struct perf_event_attr attr = {
+		.config = source->on_return ? PERF_PROBE_RETURN : 0,
+		.config1 = (u64)source->target,
+		.config2 = source->offset,
+		.sample_period = 1,
+	};
+	int type = pmu_type(pmu);
+
+	if (type < 0)
+		return type;
+	attr.type = type;
+	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind), kind);
+}
+
+static bool same_link(const struct source *a, const struct source *b)
+{
+	return a->type == SOURCE_USER && b->type == SOURCE_USER && a->on_return == b->on_return &&
+	       !strcmp(a->target, b->target);
+}
+
+/* One link for all functions of a file: made at the first of them. */
+static int attach_user_functions(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	const struct source_list *list = attachment->sources;
+	u64 *offsets, *cookies;
+	u32 other, count = 0;
+	int result = -ENOMEM;
+
+	for (other = 0; other < kind; other++)
+		if (same_link(&list->sources[other], source))
+			return 0;
+	offsets = calloc(list->count, sizeof(*offsets));
+	cookies = calloc(list->count, sizeof(*cookies));
+	for (other = kind; offsets && cookies && other < list->count; other++)
+		if (same_link(&list->sources[other], source)) {
+			offsets[count] = list->sources[other].offset;
+			cookies[count++] = other;
+		}
+	if (count)
+		result = link_user_functions(&attachment->links, source->target, offsets, cookies,
+					     count, source->on_return, program_fd(attachment, kind));
+	free(offsets);
+	free(cookies);
+	return result;
+}
+
+static int attach_kernel(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	if (attachment->kernel_entry)
+		return link_trampoline(&attachment->links, program_fd(attachment, kind));
+	return attach_probe(attachment, source, kind, "kprobe");
+}
+
+static int attach(struct attachment *attachment, u32 kind)
+{
+	const struct source *source = &attachment->sources->sources[kind];
+
+	switch (source->type) {
+	case SOURCE_SAMPLE:
+	case SOURCE_PERF:
+		return attach_perf(attachment, source, kind);
+	case SOURCE_TRACEPOINT:
+		return attach_tracepoint(attachment, source, kind);
+	case SOURCE_SYSCALL:
+		return attach_syscall(attachment, source, kind);
+	case SOURCE_USER:
+		if (attachment->user_multi)
+			return attach_user_functions(attachment, source, kind);
+		return attach_probe(attachment, source, kind, "uprobe");
+	case SOURCE_KERNEL:
+		return attach_kernel(attachment, source, kind);
+	}
+	return -EINVAL;
+}
+
+int attachment_start(struct attachment *attachment, struct stackmap_error *error)
+{
+	u32 kind;
+
+	for (kind = 0; kind < attachment->sources->count; kind++) {
+		int result = attach(attachment, kind);
+
+		if (!result)
+			continue;
+		attachment_stop(attachment);
+		return error_set(error, -result, "-e %s: cannot attach: %s",
+				 attachment->sources->sources[kind].name, strerror(-result));
+	}
+	return 0;
+}
+
+void attachment_stop(struct attachment *attachment)
+{
+	link_list_clear(&attachment->links);
+}
+
+void attachment_free(struct attachment *attachment)
+{
+	u32 i;
+
+	link_list_clear(&attachment->links);
+	link_list_clear(&attachment->task_links);
+	for (i = attachment->set_count; i > 0; i--)
+		program_set_unload(&attachment->sets[i - 1]);
+	free(attachment->sets);
+	free(attachment->set_of);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sources to programs: which sets of programs an instance loads, and what they are attached to.
+ *
+ * One set serves all sources whose links carry a cookie (the event kind). A source has a set of its own where its link cannot:
+ * perf events (the kernel does not hand the cookie on to the events of forked tasks), fentry (the target belongs to the
+ * program), raw tracepoints before 6.10.
+ */
+#ifndef LIB_CAPTURE_ATTACH_H
+#define LIB_CAPTURE_ATTACH_H
+
+#include "capture/link.h"
+#include "capture/program_set.h"
+#include "capture/source.h"
+
+struct attachment {
+	const struct source_list *sources;
+	const struct plan *plan;
+	pid_t command;		  /* perf events are bound to it and its children; 0: to every CPU */
+	struct program_set *sets; /* sets[0] has the maps and the common programs */
+	u32 set_count;
+	int *set_of;		  /* by kind: the set with its program; 0: the common one */
+	bool tracepoint_cookies;
+	bool user_multi;
+	bool kernel_entry;	  /* fentry works; else kprobe */
+	struct link_list task_links;
+	struct link_list links;
+};
+
+/* Loads all sets. On failure attachment_free() is still to be called. */
+int attachment_load(struct attachment *attachment, int table_fd, struct stackmap_error *error);
+
+/* Attaches the hooks that follow tasks; the rings are ready by then. */
+int attachment_hooks(struct attachment *attachment, struct stackmap_error *error);
+
+/* Attaches every source. On failure nothing stays attached. */
+int attachment_start(struct attachment *attachment, struct stackmap_error *error);
+
+void attachment_stop(struct attachment *attachment);
+void attachment_free(struct attachment *attachment);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The life of an instance: memory, programs, attaching, the end. */
+#include "capture/capture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/skeleton.h"
+#include "capture/instance.h"
+#include "error.h"
+
+static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
+{
+	u64 page = sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	array->stride = (value_bytes + 7) & ~7ULL;
+	array->bytes = (array->stride * count + page - 1) & ~(page - 1);
+	memory = mmap(NULL, array->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	array->memory = memory;
+	return 0;
+}
+
+static void unshare(struct shared_array *array)
+{
+	if (array->memory)
+		munmap(array->memory, array->bytes);
+	array->memory = NULL;
+}
+
+struct ring_view capture_ring(const struct capture *capture, u32 cpu)
+{
+	return ring_view_at(capture->rings.memory, cpu, capture->rings.stride,
+			    capture->plan.config.ring_slots, capture->plan.config.slot_size);
+}
+
+struct ring_view capture_task_ring(const struct capture *capture, u32 cpu)
+{
+	return ring_view_at(capture->task_rings.memory, cpu, capture->task_rings.stride,
+			    capture->plan.config.task_slots, sizeof(struct task_slot));
+}
+
+struct mapping_record *capture_mapping(const struct capture *capture, u32 number)
+{
+	return (struct mapping_record *)((u8 *)capture->mappings.memory +
+					 number * capture->mappings.stride);
+}
+
+u32 capture_bits(const struct capture *capture)
+{
+	return capture->plan.config.bits;
+}
+
+/* One generation of the stack map, empty. */
+static int make_table(struct capture *capture)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	u64 bytes = capture->plan.geometry.bytes, seed;
+	int result;
+
+	capture->table_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32), bytes, 1,
+					   &options);
+	if (capture->table_fd < 0)
+		return -errno;
+	result = share(&capture->table, capture->table_fd, bytes, 1);
+	if (result)
+		return result;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return -errno;
+	stack_table_init(capture->table.memory, &capture->plan.geometry, 1, seed);
+	return 0;
+}
+
+static struct capture_bpf *object(const struct capture *capture)
+{
+	return capture->attachment.sets[0].object;
+}
+
+/* Makes the table the one that programs use. Returns when none uses another any more: an update of a map of maps waits
+ * for all programs that run (RCU). */
+static int set_table(struct capture *capture)
+{
+	u32 zero = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(object(capture)->maps.tables), &zero,
+				   &capture->table_fd, BPF_ANY);
+}
+
+static int share_arrays(struct capture *capture)
+{
+	const struct capture_config *config = &capture->plan.config;
+	struct capture_bpf *programs = object(capture);
+	int result;
+
+	result = share(&capture->rings, bpf_map__fd(programs->maps.rings),
+		       RING_BYTES(config->ring_slots, config->slot_size), config->cpus);
+	result = result ?: share(&capture->task_rings, bpf_map__fd(programs->maps.task_rings),
+				 RING_BYTES(config->task_slots, sizeof(struct task_slot)),
+				 config->cpus);
+	result = result ?: share(&capture->lanes, bpf_map__fd(programs->maps.lanes),
+				 LANES_PER_CPU * sizeof(struct lane), config->cpus);
+	return result ?: share(&capture->mappings, bpf_map__fd(programs->maps.mappings),
+			       sizeof(struct mapping_record), MAPPINGS_MAX);
+}
+
+static void init_rings(struct capture *capture)
+{
+	struct timespec now;
+	u32 cpu;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+		struct ring_view task_ring = capture_task_ring(capture, cpu);
+
+		ring_view_init(&ring);
+		ring_view_init(&task_ring);
+		capture->cpus[cpu].time = now.tv_sec * 1000000000ULL + now.tv_nsec;
+		capture->cpus[cpu].task_time = capture->cpus[cpu].time;
+	}
+}
+
+static int filter_cgroup(struct capture *capture, const char *path, struct stackmap_error *error)
+{
+	u32 zero = 0;
+	int fd, result;
+
+	if (!path)
+		return 0;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(error, errno, "--cgroup %s: %s", path, strerror(errno));
+	result = bpf_map_update_elem(bpf_map__fd(object(capture)->maps.cgroups), &zero, &fd, BPF_ANY);
+	close(fd);
+	if (result)
+		return error_set(error, EINVAL, "--cgroup %s: not a directory of a cgroup2 file system",
+				 path);
+	return 0;
+}
+
+static int allocate_reader(struct capture *capture)
+{
+	capture->cpus = calloc(capture->plan.config.cpus, sizeof(*capture->cpus));
+	capture->index_of_slot =
+		calloc(TABLE_SLOTS(capture->plan.config.bits), sizeof(*capture->index_of_slot));
+	return capture->cpus && capture->index_of_slot ? task_log_create(&capture->tasks) : -ENOMEM;
+}
+
+static int build(struct capture *capture, const struct capture_options *options,
+		 struct stackmap_error *error)
+{
+	int result = plan_make(options, &capture->plan, error);
+
+	if (result)
+		return result;
+	result = allocate_reader(capture) ?: make_table(capture);
+	if (result == -EPERM)
+		return error_set(error, EPERM,
+				 "the kernel refuses BPF maps to this user; run as root, or with CAP_BPF "
+				 "and CAP_PERFMON");
+	if (result == -ENOSYS)
+		return error_set(error, ENOSYS, "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
+	if (result)
+		return error_set(error, -result, "stack map of %llu bytes: %s",
+				 (unsigned long long)capture->plan.geometry.bytes, strerror(-result));
+	result = attachment_load(&capture->attachment, capture->table_fd, error);
+	if (result)
+		return result;
+	result = set_table(capture) ?: share_arrays(capture);
+	if (result)
+		return error_set(error, -result, "rings: %s", strerror(-result));
+	init_rings(capture);
+	return filter_cgroup(capture, options->cgroup, error) ?:
+	       attachment_hooks(&capture->attachment, error);
+}
+
+int capture_create(const struct capture_options *options, struct capture **out,
+		   struct stackmap_error *error)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	int result;
+
+	if (!capture)
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
+	capture->table_fd = -1;
+	capture->sources = options->sources;
+	capture->attachment = (struct attachment){
+		.sources = options->sources,
+		.plan = &capture->plan,
+		.command = options->command,
+	};
+	result = build(capture, options, error);
+	if (result)
+		capture_free(&capture);
+	else
+		*out = capture;
+	return result;
+}
+
+void capture_free(struct capture **capture)
+{
+	struct capture *gone = *capture;
+
+	if (!gone)
+		return;
+	attachment_free(&gone->attachment);
+	unshare(&gone->table);
+	unshare(&gone->rings);
+	unshare(&gone->task_rings);
+	unshare(&gone->lanes);
+	unshare(&gone->mappings);
+	if (gone->table_fd >= 0)
+		close(gone->table_fd);
+	if (gone->tasks)
+		task_log_free(&gone->tasks);
+	free(gone->cpus);
+	free(gone->index_of_slot);
+	free(gone);
+	*capture = NULL;
+}
+
+/* Threads started while the directory is read are found by the fork hook, or by the next pass. */
+static u32 follow_threads(struct capture *capture, DIR *directory)
+{
+	int fd = bpf_map__fd(object(capture)->maps.followed);
+	struct dirent *entry;
+	u32 added = 0;
+	u8 one = 1;
+
+	rewinddir(directory);
+	while ((entry = readdir(directory))) {
+		u32 tid = strtoul(entry->d_name, NULL, 10);
+
+		added += tid && !bpf_map_update_elem(fd, &tid, &one, BPF_NOEXIST);
+	}
+	return added;
+}
+
+int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error)
+{
+	char path[64];
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	directory = opendir(path);
+	if (!directory)
+		return error_set(error, ESRCH, "-p %d: no such process", pid);
+	while (follow_threads(capture, directory))
+		;
+	closedir(directory);
+	return 0;
+}
+
+int capture_attach(struct capture *capture, struct stackmap_error *error)
+{
+	return attachment_start(&capture->attachment, error);
+}
+
+void capture_detach(struct capture *capture)
+{
+	attachment_stop(&capture->attachment);
+	set_table(capture);
+}
+
+void capture_pause(struct capture *capture, bool paused)
+{
+	__atomic_store_n(&object(capture)->bss->paused, paused, __ATOMIC_SEQ_CST);
+	set_table(capture);
+}
+
+void capture_forget_written(struct capture *capture)
+{
+	u32 cpu;
+
+	memset(capture->index_of_slot, 0,
+	       TABLE_SLOTS(capture->plan.config.bits) * sizeof(*capture->index_of_slot));
+	memset(capture->mapping_written, 0, sizeof(capture->mapping_written));
+	memset(&capture->written, 0, sizeof(capture->written));
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+		capture->cpus[cpu].events = 0;
+}

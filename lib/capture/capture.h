@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One instance: programs loaded, maps made, sources attached, rings drained. One thread uses it.
+ *
+ *   create -> follow the command or tasks -> attach -> drain, again and again -> detach -> drain -> free
+ */
+#ifndef LIB_CAPTURE_CAPTURE_H
+#define LIB_CAPTURE_CAPTURE_H
+
+#include <sys/types.h>
+
+#include "capture/source.h"
+#include "stackmap/error.h"
+#include "trace/writer.h"
+
+struct capture_options {
+	const struct source_list *sources; /* must outlive the capture */
+	u32 bits;	     /* of the stack map; 0: the default, in flight mode fitted to the buffer */
+	u64 pool_bytes;	     /* 0: the default for `bits` */
+	u64 ring_bytes;	     /* drain: per CPU; 0: the default */
+	u64 flight_bytes;    /* flight: rings and stack map together; 0: drain */
+	bool no_dedup;
+	bool no_kernel_stacks;
+	bool no_user_stacks;
+	bool by_task;	     /* only tasks given to capture_follow() and their descendants */
+	const char *comm;    /* NULL: any */
+	const char *cgroup;  /* directory of a cgroup2 file system; NULL: any */
+	const u64 *cpu_mask; /* CONFIG_CPUS_MAX bits; NULL: all */
+	pid_t command;	     /* a child that will execve: perf events are bound to it; 0: none */
+};
+
+struct capture;
+
+/* Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP with what is missing and the
+ * fix; -ERANGE names the range. *out is untouched on failure. */
+int capture_create(const struct capture_options *options, struct capture **out,
+		   struct stackmap_error *error);
+void capture_free(struct capture **capture);
+
+/* All threads of a process, and what they fork from now on. -ESRCH: no such process. */
+int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error);
+
+/* Starts the events. */
+int capture_attach(struct capture *capture, struct stackmap_error *error);
+
+/* Ends the events; when it returns no program of this instance runs any more. */
+void capture_detach(struct capture *capture);
+
+/* Stops and continues recording; while paused events count as lost for that reason. On return from
+ * pausing no program writes to the rings. */
+void capture_pause(struct capture *capture, bool paused);
+
+/* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before, in percent. Errors are
+ * the writer's. */
+int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
+
+/* Flight, paused or detached: writes what the rings hold; they keep it. */
+int capture_snapshot(struct capture *capture, struct trace_writer *writer);
+
+/* Names and build ids of everything that went into the file, and the ledger. The last thing before closing the writer.
+ * Detached or paused. Returns 0 also if the writer failed: the ledger is then of what the file holds. */
+int capture_finish(struct capture *capture, struct trace_writer *writer, struct trace_ledger *ledger,
+		   struct stackmap_error *error);
+
+/* Sources, kernel modules: what the file needs before its first event. */
+int capture_begin(struct capture *capture, struct trace_writer *writer, struct stackmap_error *error);
+
+u32 capture_bits(const struct capture *capture);
+
+#endif

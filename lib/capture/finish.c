@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The two ends of a file: what must stand before the first event, and what is known only after the last one: the names
+ * of all frames, and the ledger.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/instance.h"
+#include "error.h"
+#include "symbol/kernel_image.h"
+#include "symbol/mapped_file.h"
+#include "symbol/symbolizer.h"
+
+#define PATH_BYTES_MAX 4096
+
+
+
+static int write_module(void *writer, const struct trace_module *module)
+{
+	return trace_writer_module(writer, module);
+}
+
+int capture_begin(struct capture *capture, struct trace_writer *writer, struct stackmap_error *error)
+{
+	u32 kind;
+	int result = 0;
+
+	for (kind = 0; kind < capture->sources->count && !result; kind++) {
+		const struct source *source = &capture->sources->sources[kind];
+		struct trace_source written = {
+			.name = source->name,
+			.extras = source->type == SOURCE_SAMPLE ? TRACE_EXTRA_LEAF : 0,
+			.value_unit = "",
+		};
+
+		result = trace_writer_source(writer, &written);
+	}
+	result = result ?: kernel_image_modules(write_module, writer, error);
+	result = result ?: task_log_scan(capture->tasks, writer);
+	return result ?: trace_writer_flush(writer);
+}
+
+/* Every mapping in the file becomes known to the symbolizer. */
+static int add_mappings(struct capture *capture, struct symbolizer *symbolizer)
+{
+	u32 number;
+
+	for (number = 1; number < MAPPINGS_MAX; number++) {
+		struct mapping_record *record = capture_mapping(capture, number);
+		struct trace_mapping mapping = {};
+		char path[PATH_BYTES_MAX];
+		int result;
+
+		if (!capture->mapping_written[number])
+			continue;
+		mapped_file_identify(number, record, &mapping, path, sizeof(path));
+		result = symbolizer_mapping(symbolizer, &mapping, record);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+struct naming {
+	struct symbolizer *symbolizer;
+	struct trace_symbol *symbols;
+	u32 count;
+	u32 room;
+};
+
+static int name_frame(void *arg, u64 frame, bool return_address)
+{
+	struct naming *naming = arg;
+	struct trace_symbol symbol;
+
+	if (symbolizer_find(naming->symbolizer, frame, return_address, &symbol))
+		return 0;
+	if (naming->count == naming->room) {
+		u32 room = naming->room ? 2 * naming->room : 1024;
+		void *grown = reallocarray(naming->symbols, room, sizeof(symbol));
+
+		if (!grown)
+			return -ENOMEM;
+		naming->symbols = grown;
+		naming->room = room;
+	}
+	naming->symbols[naming->count++] = symbol;
+	return 0;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+	const struct trace_symbol *a = left, *b = right;
+
+	if (a->mapping != b->mapping)
+		return a->mapping < b->mapping ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int write_symbols(struct naming *naming, struct trace_writer *writer)
+{
+	u32 i;
+	int result = 0;
+
+	qsort(naming->symbols, naming->count, sizeof(*naming->symbols), compare_symbols);
+	for (i = 0; i < naming->count && !result; i++)
+		if (!i || compare_symbols(&naming->symbols[i - 1], &naming->symbols[i]))
+			result = trace_writer_symbol(writer, &naming->symbols[i]);
+	return result;
+}
+
+static int name_frames(struct capture *capture, struct trace_writer *writer,
+		       struct stackmap_error *error)
+{
+	struct naming naming = {};
+	int result = symbolizer_create(&naming.symbolizer, error);
+
+	if (result)
+		return result;
+	result = add_mappings(capture, naming.symbolizer);
+	result = result ?: trace_writer_frames(writer, name_frame, &naming);
+	result = result ?: write_symbols(&naming, writer);
+	free(naming.symbols);
+	symbolizer_free(&naming.symbolizer);
+	return result;
+}
+
+static void sum_lane(const struct lane *lane, struct trace_cpu_ledger *ledger, u64 *unknown_frames)
+{
+	u32 cause;
+
+	ledger->produced += lane->counters.produced + lane->refused;
+	ledger->lost[LOST_NESTED] += lane->refused;
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		ledger->lost[cause] += lane->counters.lost[cause];
+	*unknown_frames += lane->counters.unknown_frames;
+}
+
+static void sum_cpu(const struct capture *capture, u32 cpu, struct trace_cpu_ledger *ledger,
+		    u64 *unknown_frames)
+{
+	const struct lane *lanes =
+		(void *)((u8 *)capture->lanes.memory + cpu * capture->lanes.stride);
+	u32 i;
+
+	*ledger = (struct trace_cpu_ledger){.cpu = cpu, .recorded = capture->cpus[cpu].events};
+	for (i = 0; i < LANES_PER_CPU; i++)
+		sum_lane(&lanes[i], ledger, unknown_frames);
+}
+
+static u64 recursion_misses(const struct capture *capture)
+{
+	u64 misses = 0;
+	u32 i;
+
+	for (i = 0; i < capture->attachment.set_count; i++)
+		misses += program_set_recursion_misses(&capture->attachment.sets[i]);
+	return misses;
+}
+
+static void balance(const struct capture *capture, const struct trace_writer *writer,
+		    struct trace_ledger *ledger, struct trace_cpu_ledger *cpus)
+{
+	u32 cpu, cause;
+
+	*ledger = capture->written;
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		sum_cpu(capture, cpu, &cpus[cpu], &ledger->unknown_frames);
+		ledger->produced += cpus[cpu].produced;
+		for (cause = 0; cause < LOST_COUNT; cause++)
+			ledger->lost[cause] += cpus[cpu].lost[cause];
+	}
+	ledger->recorded = trace_writer_recorded(writer);
+	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(writer);
+	ledger->lost[LOST_RECURSION] = recursion_misses(capture);
+	ledger->produced += ledger->lost[LOST_RECURSION];
+}
+
+int capture_finish(struct capture *capture, struct trace_writer *writer, struct trace_ledger *ledger,
+		   struct stackmap_error *error)
+{
+	struct trace_cpu_ledger *cpus = calloc(capture->plan.config.cpus, sizeof(*cpus));
+	int result;
+
+	if (!cpus)
+		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
+	trace_writer_flush(writer);
+	result = name_frames(capture, writer, error);
+	balance(capture, writer, ledger, cpus);
+	trace_writer_ledger(writer, ledger, cpus, capture->plan.config.cpus);
+	free(cpus);
+	return result;
+}

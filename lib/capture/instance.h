@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a struct capture is made of, for the files that implement it: memory shared with the programs, and how far it has been
+ * read. */
+#ifndef LIB_CAPTURE_INSTANCE_H
+#define LIB_CAPTURE_INSTANCE_H
+
+#include "capture/attach.h"
+#include "capture/capture.h"
+#include "capture/ring_reader.h"
+#include "capture/task_log.h"
+#include "lane.h"
+
+/* An array map whose values user space sees. */
+struct shared_array {
+	void *memory;
+	u64 bytes;
+	u64 stride; /* from value to value */
+};
+
+/* What the reader knows of one CPU. */
+struct cpu_reader {
+	u64 time;	   /* of the latest event, unwrapped */
+	u64 task_time;
+	u64 task_position; /* flight: next task record to be read */
+	u64 events;	   /* handed to the writer, of the current file */
+};
+
+struct capture {
+	const struct source_list *sources;
+	struct plan plan;
+	struct attachment attachment;
+	int table_fd;
+	struct shared_array table;
+	struct shared_array rings;
+	struct shared_array task_rings;
+	struct shared_array lanes;
+	struct shared_array mappings;
+	struct task_log *tasks;
+	struct cpu_reader *cpus;
+	u32 *index_of_slot;	   /* stack index + 1 in the current file, by slot of the table */
+	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
+	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
+};
+
+struct ring_view capture_ring(const struct capture *capture, u32 cpu);
+struct ring_view capture_task_ring(const struct capture *capture, u32 cpu);
+struct mapping_record *capture_mapping(const struct capture *capture, u32 number);
+
+/* A new file begins: nothing is in it yet. */
+void capture_forget_written(struct capture *capture);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Links and the bpf() calls behind them. */
+#include "capture/link.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#define ATTACH_TYPE_UPROBE_MULTI 48
+#define UPROBE_MULTI_RETURN 1
+
+/* The kernel's union bpf_attr, as far as these two commands read it. */
+struct raw_tracepoint_attr {
+	u64 name;
+	u32 program_fd;
+	u32 reserved;
+	u64 cookie;
+};
+
+struct uprobe_multi_attr {
+	u32 program_fd;
+	u32 target_fd;
+	u32 attach_type;
+	u32 link_flags;
+	u64 path;
+	u64 offsets;
+	u64 reference_counters;
+	u64 cookies;
+	u32 count;
+	u32 flags;
+	u32 pid;
+	u32 reserved;
+};
+
+static int sys_bpf(int command, void *attr, u32 bytes)
+{
+	int fd = syscall(__NR_bpf, command, attr, bytes);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Takes over the descriptor, or passes on the error in its place. */
+static int add(struct link_list *links, int fd)
+{
+	int *grown;
+
+	if (fd < 0)
+		return fd;
+	grown = reallocarray(links->fds, links->count + 1, sizeof(*links->fds));
+	if (!grown) {
+		close(fd);
+		return -ENOMEM;
+	}
+	links->fds = grown;
+	links->fds[links->count++] = fd;
+	return 0;
+}
+
+/* Last attached, first detached: a link before the perf event that it hangs on. */
+void link_list_clear(struct link_list *links)
+{
+	while (links->count)
+		close(links->fds[--links->count]);
+	free(links->fds);
+	links->fds = NULL;
+}
+
+int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t pid, int cpu,
+		    int program_fd, u64 cookie)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
+	int result, event;
+
+	attr->size = sizeof(*attr);
+	event = syscall(__NR_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return -errno;
+	result = add(links, event);
+	if (result)
+		return result;
+	return add(links, bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options));
+}
+
+int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,
+			u64 cookie)
+{
+	struct raw_tracepoint_attr attr = {
+		.name = (u64)name,
+		.program_fd = program_fd,
+		.cookie = cookie,
+	};
+
+	if (!with_cookie)
+		return add(links, bpf_raw_tracepoint_open(name, program_fd));
+	return add(links, sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
+}
+
+int link_user_functions(struct link_list *links, const char *path, const u64 *offsets,
+			const u64 *cookies, u32 count, bool on_return, int program_fd)
+{
+	struct uprobe_multi_attr attr = {
+		.program_fd = program_fd,
+		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
+		.path = (u64)path,
+		.offsets = (u64)offsets,
+		.cookies = (u64)cookies,
+		.count = count,
+		.flags = on_return ? UPROBE_MULTI_RETURN : 0,
+	};
+
+	return add(links, sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr)));
+}
+
+int link_trampoline(struct link_list *links, int program_fd)
+{
+	return add(links, bpf_raw_tracepoint_open(NULL, program_fd));
+}

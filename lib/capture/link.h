@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What holds a program to its source: file descriptors of BPF links and perf events. Closing one detaches it. The
+ * functions add to the list and return 0 or -errno; on failure the list holds what was there before and what was attached on
+ * the way: the caller clears it.
+ *
+ * Some kernel interfaces used here are younger than libbpf 1.1: their bpf() calls are made directly.
+ */
+#ifndef LIB_CAPTURE_LINK_H
+#define LIB_CAPTURE_LINK_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "scalar.h"
+
+struct link_list {
+	int *fds;
+	u32 count;
+};
+
+void link_list_clear(struct link_list *links);
+
+/* A perf event on one CPU (cpu >= 0) or one task, with its program. `cookie` 0: none. */
+int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t pid, int cpu,
+		    int program_fd, u64 cookie);
+
+/* with_cookie: since 6.10. */
+int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,
+			u64 cookie);
+
+/* Many functions of one file; since 6.6. */
+int link_user_functions(struct link_list *links, const char *path, const u64 *offsets,
+			const u64 *cookies, u32 count, bool on_return, int program_fd);
+
+/* fentry or fexit: the target is part of the program. */
+int link_trampoline(struct link_list *links, int program_fd);
+
+#endif

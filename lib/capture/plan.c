@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sizes. In flight mode the given size is what rings and stack map take together: the map gets the largest table that leaves
+ * seven eighths to the events, because a busy machine has a few thousand unique stacks and endless events.
+ */
+#include "capture/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "error.h"
+#include "ring.h"
+
+#define RING_BYTES_DEFAULT (2ULL << 20)
+#define RING_BYTES_MAX (256ULL << 20)
+#define TASK_SLOTS_DRAIN 8192
+#define TASK_SLOTS_FLIGHT 2048
+#define FLIGHT_TABLE_SHARE 8
+
+static u32 read_number(const char *path, u32 otherwise)
+{
+	FILE *file = fopen(path, "re");
+	u32 number;
+
+	if (!file)
+		return otherwise;
+	if (fscanf(file, "%u", &number) != 1)
+		number = otherwise;
+	fclose(file);
+	return number;
+}
+
+static u64 table_bytes(u32 bits, u32 cpus)
+{
+	return TABLE_BYTES(bits, cpus, TABLE_WORDS_PER_STACK << bits);
+}
+
+static u32 flight_bits(u64 bytes, u32 cpus)
+{
+	u32 bits = TABLE_BITS_MIN;
+
+	while (bits < TABLE_BITS_DEFAULT &&
+	       table_bytes(bits + 1, cpus) <= bytes / FLIGHT_TABLE_SHARE)
+		bits++;
+	return bits;
+}
+
+static int plan_table(const struct capture_options *options, struct plan *plan,
+		      struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	u64 words = options->pool_bytes / 8;
+	int result;
+
+	config->bits = options->bits                 ? options->bits
+		       : options->flight_bytes       ? flight_bits(options->flight_bytes, config->cpus)
+						     : TABLE_BITS_DEFAULT;
+	if (options->pool_bytes && (words < TABLE_POOL_WORDS_MIN || words > TABLE_POOL_WORDS_MAX))
+		return error_set(error, ERANGE, "--pool %llu: must be between %u and %llu bytes",
+				 (unsigned long long)options->pool_bytes, TABLE_POOL_WORDS_MIN * 8,
+				 TABLE_POOL_WORDS_MAX * 8ULL);
+	result = table_geometry_set(&plan->geometry, config->bits, config->cpus, words);
+	if (result)
+		return error_set(error, ERANGE, "--bits %u: must be between %d and %d", config->bits,
+				 TABLE_BITS_MIN, TABLE_BITS_MAX);
+	config->pool_words = plan->geometry.pool_words;
+	return 0;
+}
+
+static int plan_rings(const struct capture_options *options, struct plan *plan,
+		      struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	u64 bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES_DEFAULT;
+	u64 header = sizeof(struct ring_header);
+	u64 least = header + RING_SLOTS_MIN * config->slot_size;
+
+	if (options->flight_bytes) {
+		u64 all = options->flight_bytes, table = plan->geometry.bytes;
+
+		config->flight = 1;
+		if (all < table + config->cpus * least)
+			return error_set(error, ERANGE,
+					 "--flight %llu: the stack map alone takes %llu bytes; at least "
+					 "%llu are needed, or fewer --bits",
+					 (unsigned long long)all, (unsigned long long)table,
+					 (unsigned long long)(table + config->cpus * least));
+		bytes = (all - table) / config->cpus;
+	}
+	if (bytes < least || bytes > RING_BYTES_MAX)
+		return error_set(error, ERANGE,
+				 "ring of %llu bytes per CPU: must be between %llu and %llu",
+				 (unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
+	config->ring_slots = (bytes - header) / config->slot_size;
+	config->task_slots = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
+	return 0;
+}
+
+static void plan_sources(const struct capture_options *options, struct plan *plan)
+{
+	u32 kind;
+
+	for (kind = 0; kind < options->sources->count; kind++) {
+		const struct source *source = &options->sources->sources[kind];
+		u16 *kinds = source->on_return ? plan->syscalls.exit : plan->syscalls.enter;
+
+		if (source->type == SOURCE_SAMPLE)
+			plan->config.leaf = 1;
+		if (source->type == SOURCE_SYSCALL && source->syscall < CONFIG_SYSCALLS_MAX)
+			kinds[source->syscall] = kind + 1;
+	}
+}
+
+static void plan_filters(const struct capture_options *options, struct capture_config *config)
+{
+	config->own_tgid = getpid();
+	config->by_task = options->by_task;
+	config->by_cgroup = options->cgroup != NULL;
+	config->by_comm = options->comm != NULL;
+	config->by_cpu = options->cpu_mask != NULL;
+	if (options->comm)
+		strncpy((char *)config->comm, options->comm, sizeof(config->comm) - 1);
+	if (options->cpu_mask)
+		memcpy(config->cpu_mask, options->cpu_mask, sizeof(config->cpu_mask));
+}
+
+int plan_make(const struct capture_options *options, struct plan *plan,
+	      struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	int cpus = libbpf_num_possible_cpus(), result;
+
+	memset(plan, 0, sizeof(*plan));
+	if (cpus <= 0 || cpus > CONFIG_CPUS_MAX)
+		return error_set(error, ERANGE, "%d CPUs: between 1 and %d are supported", cpus,
+				 CONFIG_CPUS_MAX);
+	config->cpus = cpus;
+	config->no_dedup = options->no_dedup;
+	config->kernel_stacks = !options->no_kernel_stacks;
+	config->user_stacks = !options->no_user_stacks;
+	config->max_depth = read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
+	plan_sources(options, plan);
+	plan_filters(options, config);
+	config->slot_size = EVENT_SLOT_SIZE(config->leaf);
+	result = plan_table(options, plan, error);
+	return result ? result : plan_rings(options, plan, error);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How large everything of an instance is: from the options to the constants of its programs. */
+#ifndef LIB_CAPTURE_PLAN_H
+#define LIB_CAPTURE_PLAN_H
+
+#include "capture/capture.h"
+#include "config.h"
+#include "stack_table.h"
+
+struct plan {
+	struct capture_config config;
+	struct table_geometry geometry;
+	struct syscall_kinds syscalls;
+};
+
+/* -ERANGE with the range that is allowed. */
+int plan_make(const struct capture_options *options, struct plan *plan,
+	      struct stackmap_error *error);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Opening, configuring and loading the object; what the kernel said when it refused. */
+#include "capture/program_set.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/skeleton.h"
+#include "error.h"
+#include "lane.h"
+#include "ring.h"
+
+#define ATTACH_TYPE_UPROBE_MULTI 48 /* since 6.6, not in Debian 12's headers */
+
+/* libbpf reports through a callback: the first warning is kept, to say why a load failed. */
+static _Thread_local char first_warning[256];
+
+static int keep_warning(enum libbpf_print_level level, const char *format, va_list args)
+{
+	if (level == LIBBPF_WARN && !first_warning[0]) {
+		vsnprintf(first_warning, sizeof(first_warning), format, args);
+		first_warning[strcspn(first_warning, "\n")] = 0;
+	}
+	return 0;
+}
+
+struct bpf_program *program_set_program(const struct program_set *set, enum program program)
+{
+	struct capture_bpf *object = set->object;
+
+	switch (program) {
+	case PROGRAM_SAMPLE:
+		return object->progs.on_sample;
+	case PROGRAM_TRACEPOINT:
+		return object->progs.on_tracepoint;
+	case PROGRAM_SYSCALL_ENTER:
+		return object->progs.on_syscall_enter;
+	case PROGRAM_SYSCALL_EXIT:
+		return object->progs.on_syscall_exit;
+	case PROGRAM_USER:
+		return object->progs.on_user_function;
+	case PROGRAM_USER_MULTI:
+		return object->progs.on_user_functions;
+	case PROGRAM_KERNEL_PROBE:
+		return object->progs.on_kernel_probe;
+	case PROGRAM_KERNEL_ENTRY:
+		return object->progs.on_kernel_entry;
+	case PROGRAM_KERNEL_RETURN:
+		return object->progs.on_kernel_return;
+	case PROGRAM_TASKS:
+		return object->progs.task_fork;
+	}
+	return NULL;
+}
+
+static void select_programs(struct program_set *set)
+{
+	struct bpf_program *program;
+	u32 bit;
+
+	bpf_object__for_each_program (program, set->object->obj)
+		bpf_program__set_autoload(program, false);
+	for (bit = PROGRAM_TASKS; bit <= PROGRAM_KERNEL_RETURN; bit <<= 1)
+		if (set->programs & bit)
+			bpf_program__set_autoload(program_set_program(set, bit), true);
+	if (set->programs & PROGRAM_TASKS) {
+		bpf_program__set_autoload(set->object->progs.task_rename, true);
+		bpf_program__set_autoload(set->object->progs.task_free, true);
+	}
+	if (set->programs & PROGRAM_USER_MULTI)
+		bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
+						      ATTACH_TYPE_UPROBE_MULTI);
+}
+
+static int select_function(struct program_set *set)
+{
+	u32 bit = set->programs & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
+
+	if (!bit)
+		return 0;
+	return bpf_program__set_attach_target(program_set_program(set, bit), 0, set->function);
+}
+
+static void set_constants(struct program_set *set, const struct plan *plan)
+{
+	struct capture_bpf__rodata *constants = set->object->rodata;
+
+	memcpy(&constants->config, &plan->config, sizeof(plan->config));
+	memcpy(&constants->geometry, &plan->geometry, sizeof(plan->geometry));
+	memcpy(&constants->syscalls, &plan->syscalls, sizeof(plan->syscalls));
+	constants->config.cookie = set->cookie;
+	constants->config.kind = set->kind;
+}
+
+static int size_maps(struct program_set *set, const struct plan *plan, int table_fd)
+{
+	const struct capture_config *config = &plan->config;
+	struct capture_bpf *object = set->object;
+	int result = bpf_map__set_max_entries(object->maps.lanes, config->cpus);
+
+	result = result ?: bpf_map__set_max_entries(object->maps.rings, config->cpus);
+	result = result ?: bpf_map__set_value_size(object->maps.rings,
+						   RING_BYTES(config->ring_slots, config->slot_size));
+	result = result ?: bpf_map__set_max_entries(object->maps.task_rings, config->cpus);
+	result = result ?: bpf_map__set_value_size(object->maps.task_rings,
+						   RING_BYTES(config->task_slots,
+							      sizeof(struct task_slot)));
+	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
+}
+
+/* All maps but the constants. */
+static int share_maps(struct program_set *set, const struct program_set *first)
+{
+	struct bpf_map *map, *lent;
+
+	bpf_object__for_each_map (map, set->object->obj) {
+		int result;
+
+		if (map == set->object->maps.rodata)
+			continue;
+		lent = bpf_object__find_map_by_name(first->object->obj, bpf_map__name(map));
+		result = lent ? bpf_map__reuse_fd(map, bpf_map__fd(lent)) : -ENOENT;
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+static int load_failed(int code, struct stackmap_error *error)
+{
+	if (code == EPERM)
+		return error_set(error, code,
+				 "the kernel refuses BPF programs: %s; run as root, or with CAP_BPF and "
+				 "CAP_PERFMON",
+				 strerror(code));
+	return error_set(error, code, "the kernel refuses the BPF programs: %s%s%s", strerror(code),
+			 first_warning[0] ? ": " : "", first_warning);
+}
+
+int program_set_load(struct program_set *set, const struct plan *plan, const struct program_set *first,
+		     int table_fd, struct stackmap_error *error)
+{
+	int result;
+
+	first_warning[0] = 0;
+	libbpf_set_print(keep_warning);
+	set->object = capture_bpf__open();
+	if (!set->object)
+		return load_failed(errno, error);
+	select_programs(set);
+	set_constants(set, plan);
+	result = select_function(set);
+	result = result ?: (first ? share_maps(set, first) : size_maps(set, plan, table_fd));
+	result = result ?: capture_bpf__load(set->object);
+	if (!result)
+		return 0;
+	program_set_unload(set);
+	return load_failed(-result, error);
+}
+
+void program_set_unload(struct program_set *set)
+{
+	capture_bpf__destroy(set->object);
+	set->object = NULL;
+}
+
+struct task_programs program_set_tasks(const struct program_set *set)
+{
+	return (struct task_programs){
+		.fork = bpf_program__fd(set->object->progs.task_fork),
+		.rename = bpf_program__fd(set->object->progs.task_rename),
+		.free = bpf_program__fd(set->object->progs.task_free),
+	};
+}
+
+static u64 recursion_misses(int fd)
+{
+	struct bpf_prog_info info = {};
+	u32 bytes = sizeof(info);
+
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &bytes) ? info.recursion_misses : 0;
+}
+
+u64 program_set_recursion_misses(const struct program_set *set)
+{
+	u64 misses = 0;
+	u32 bit;
+
+	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_KERNEL_RETURN; bit <<= 1)
+		if (set->programs & bit)
+			misses += recursion_misses(bpf_program__fd(program_set_program(set, bit)));
+	return misses;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The BPF object of an instance, loaded once, and again for every source whose program cannot be told its event kind by
+ * a cookie: such a copy has the kind as a constant and shares all maps with the first.
+ */
+#ifndef LIB_CAPTURE_PROGRAM_SET_H
+#define LIB_CAPTURE_PROGRAM_SET_H
+
+#include "capture/plan.h"
+#include "stackmap/error.h"
+
+enum program {
+	PROGRAM_TASKS = 1 << 0, /* the hooks that follow tasks and names: first set only */
+	PROGRAM_SAMPLE = 1 << 1,
+	PROGRAM_TRACEPOINT = 1 << 2,
+	PROGRAM_SYSCALL_ENTER = 1 << 3,
+	PROGRAM_SYSCALL_EXIT = 1 << 4,
+	PROGRAM_USER = 1 << 5,
+	PROGRAM_USER_MULTI = 1 << 6,
+	PROGRAM_KERNEL_PROBE = 1 << 7,
+	PROGRAM_KERNEL_ENTRY = 1 << 8,
+	PROGRAM_KERNEL_RETURN = 1 << 9,
+};
+
+struct capture_bpf;
+
+struct program_set {
+	u32 programs;		   /* enum program, as bits */
+	bool cookie;		   /* the kind comes with each link */
+	u32 kind;		   /* otherwise */
+	const char *function;	   /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
+	struct capture_bpf *object;
+};
+
+/* Loads what *set says. `first` lends its maps; NULL: this is the first, with table_fd as the stack map's generation. */
+int program_set_load(struct program_set *set, const struct plan *plan, const struct program_set *first,
+		     int table_fd, struct stackmap_error *error);
+void program_set_unload(struct program_set *set);
+
+/* One bit of enum program -> its loaded program. */
+struct bpf_program *program_set_program(const struct program_set *set, enum program program);
+
+/* Descriptors of the hooks that follow tasks. */
+struct task_programs {
+	int fork;
+	int rename;
+	int free;
+};
+
+struct task_programs program_set_tasks(const struct program_set *set);
+
+/* Runs the kernel refused because the same program was running on that CPU already. */
+u64 program_set_recursion_misses(const struct program_set *set);
+
+#endif

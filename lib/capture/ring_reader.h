@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The reader's side of a ring (abi/ring.h), in memory shared with the programs that write it. */
+#ifndef LIB_CAPTURE_RING_READER_H
+#define LIB_CAPTURE_RING_READER_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+#include "scalar.h"
+#include "stack.h"
+
+struct ring_view {
+	struct ring_header *header;
+	const u8 *slots;
+	u32 count;
+	u32 slot_size;
+};
+
+enum slot_state {
+	SLOT_ABSENT,    /* not (or no longer) what was written at this position, or still being written */
+	SLOT_EVENT,
+	SLOT_CONTINUED, /* part of a run */
+};
+
+/* The i-th ring of an array whose values are `stride` bytes apart. */
+struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slot_size);
+
+/* An empty ring: to be done before the first writer. */
+void ring_view_init(struct ring_view *ring);
+
+const void *ring_slot(const struct ring_view *ring, u64 position);
+enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
+
+/*
+ * The stack in the run that the event at `event` names by the low half of its position: frames innermost first, at most
+ * STACK_WORDS_MAX of them. The depth, or 0 if the run is not (or no longer) whole.
+ */
+u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames, u32 *flags);
+
+#endif

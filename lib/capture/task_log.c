@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A bit per thread id (the kernel's limit is 4 M) tells which are in the file already. */
+#include "capture/task_log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TID_LIMIT (4U << 20)
+
+struct task_log {
+	u64 known[TID_LIMIT / 64];
+};
+
+int task_log_create(struct task_log **out)
+{
+	struct task_log *log = calloc(1, sizeof(*log));
+
+	if (!log)
+		return -ENOMEM;
+	*out = log;
+	return 0;
+}
+
+void task_log_free(struct task_log **log)
+{
+	free(*log);
+	*log = NULL;
+}
+
+static bool is_known(const struct task_log *log, u32 tid)
+{
+	return tid >= TID_LIMIT || log->known[tid / 64] >> (tid % 64) & 1;
+}
+
+static void set_known(struct task_log *log, u32 tid)
+{
+	if (tid < TID_LIMIT)
+		log->known[tid / 64] |= 1ULL << (tid % 64);
+}
+
+static bool read_comm(u32 tgid, u32 tid, char *comm)
+{
+	char path[64];
+	FILE *file;
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	bytes = fread(comm, 1, 15, file);
+	fclose(file);
+	comm[bytes] = 0;
+	comm[strcspn(comm, "\n")] = 0;
+	return bytes > 0;
+}
+
+static int write_found(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
+{
+	struct trace_task task = {.tid = tid, .tgid = tgid};
+
+	if (is_known(log, tid) || !read_comm(tgid, tid, task.comm))
+		return 0;
+	set_known(log, tid);
+	return trace_writer_task(writer, &task);
+}
+
+/* The numbers among the entries of a directory. */
+static int each_number(const char *path, int (*each)(void *arg, u32 number), void *arg)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	int result = 0;
+
+	while (directory && !result && (entry = readdir(directory))) {
+		char *end;
+		unsigned long number = strtoul(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && !*end)
+			result = each(arg, number);
+	}
+	if (directory)
+		closedir(directory);
+	return result;
+}
+
+struct scan {
+	struct task_log *log;
+	struct trace_writer *writer;
+	u32 tgid;
+};
+
+static int scan_thread(void *arg, u32 tid)
+{
+	struct scan *scan = arg;
+
+	return write_found(scan->log, scan->writer, scan->tgid, tid);
+}
+
+static int scan_process(void *arg, u32 tgid)
+{
+	struct scan *scan = arg;
+	char path[64];
+
+	scan->tgid = tgid;
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	return each_number(path, scan_thread, scan);
+}
+
+int task_log_scan(struct task_log *log, struct trace_writer *writer)
+{
+	struct scan scan = {.log = log, .writer = writer};
+	struct trace_task idle = {.comm = "swapper"};
+	int result = trace_writer_task(writer, &idle);
+
+	set_known(log, 0);
+	return result ?: each_number("/proc", scan_process, &scan);
+}
+
+int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
+		    u64 time)
+{
+	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
+
+	memcpy(task.comm, slot->comm, sizeof(task.comm));
+	task.comm[sizeof(task.comm) - 1] = 0;
+	set_known(log, task.tid);
+	return trace_writer_task(writer, &task);
+}
+
+static u32 process_of(u32 tid)
+{
+	char path[64], line[128];
+	u32 tgid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %u", &tgid) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return tgid;
+}
+
+int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
+{
+	u32 tgid;
+
+	if (is_known(log, tid))
+		return 0;
+	tgid = process_of(tid);
+	return tgid ? write_found(log, writer, tgid, tid) : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who the threads of the events are. Those alive at the start come from /proc, later ones and new names from the task rings;
+ * a thread that neither knows (its record was lost) is looked up in /proc when its first event comes by.
+ */
+#ifndef LIB_CAPTURE_TASK_LOG_H
+#define LIB_CAPTURE_TASK_LOG_H
+
+#include "capture/ring_reader.h"
+#include "trace/writer.h"
+
+struct task_log;
+
+int task_log_create(struct task_log **out);
+void task_log_free(struct task_log **log);
+
+/* All threads alive now. */
+int task_log_scan(struct task_log *log, struct trace_writer *writer);
+
+/* One record of a task ring. `time` is unwrapped. */
+int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
+		    u64 time);
+
+/* An event of this thread goes out. */
+int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid);
+
+#endif
