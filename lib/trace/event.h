@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a recording consists of, as the trace writer takes it and the trace reader gives it back. Slots, stack ids
- * and rings are already resolved here: an event names its stacks by their index in the recording.
+ * What a recording consists of, as the trace writer takes it and the trace reader gives it back.
+ * Slots, stack ids and rings are already resolved here: an event names its stacks by their index in
+ * the recording.
  */
 #ifndef LIB_TRACE_EVENT_H
 #define LIB_TRACE_EVENT_H
@@ -21,46 +22,47 @@
 enum trace_extra { TRACE_EXTRA_LEAF = 1 << 0, TRACE_EXTRA_VALUE = 1 << 1 };
 
 struct trace_event {
-	u64 time;    /* CLOCK_MONOTONIC ns, unwrapped */
-	u64 leaf;    /* sampled pc as a frame (kernel address, or mapping and offset); 0 = none. The innermost frame. */
-	u64 value;   /* in the unit of its source; 0 where it has none */
+	u64 time;  /* CLOCK_MONOTONIC ns, unwrapped */
+	u64 leaf;  /* sampled pc as a frame (kernel address, or mapping and offset); 0 = none. The
+		      innermost frame. */
+	u64 value; /* in the unit of its source; 0 where it has none */
 	u32 tid;
-	u16 kind;    /* index of the source */
+	u16 kind; /* index of the source */
 	u16 cpu;
-	u32 kernel;  /* stack index, or TRACE_NO_STACK */
+	u32 kernel; /* stack index, or TRACE_NO_STACK */
 	u32 user;
 	u8 kernel_reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u8 user_reason;
 };
 
 struct trace_stack {
-	u32 id;         /* as `stack_map` prints it; unique within the recording's generation; never 0 */
-	u32 flags;      /* STACK_TRUNCATED, STACK_USER */
+	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
+	u32 flags; /* STACK_TRUNCATED, STACK_USER */
 	u64 generation; /* 0: the map had refused it, it was recorded in full */
 	u32 depth;
 	const u64 *frames; /* innermost first */
 };
 
 struct trace_source {
-	const char *name; /* as events print it: "sched:sched_switch", "cpu-clock" */
-	u32 extras;       /* enum trace_extra, as bits */
+	const char *name;	/* as events print it: "sched:sched_switch", "cpu-clock" */
+	u32 extras;		/* enum trace_extra, as bits */
 	const char *value_unit; /* "" without a value */
 };
 
 struct trace_mapping {
-	u32 number; /* as in user frames */
-	u32 kind;   /* enum mapping_kind */
-	u32 tgid;   /* MAPPING_ANON: whose code; else where it was first seen */
+	u32 number;	    /* as in user frames */
+	u32 kind;	    /* enum mapping_kind */
+	u32 tgid;	    /* MAPPING_ANON: whose code; else where it was first seen */
 	u32 build_id_bytes; /* 0: the file has none, or it could not be read */
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u64 base;   /* MAPPING_ANON: add it to the offset for the address */
+	u64 base;	  /* MAPPING_ANON: add it to the offset for the address */
 	const char *path; /* "[vdso]", "[anon]" where there is no file */
 };
 
 /* The kernel image and its modules, to name addresses offline, KASLR included. */
 struct trace_module {
 	const char *name; /* "vmlinux", else the module's name */
-	u64 start, end;   /* load address range */
+	u64 start, end;	  /* load address range */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };
@@ -69,7 +71,7 @@ struct trace_module {
 struct trace_symbol {
 	u32 mapping;
 	u64 start;
-	u64 size; /* > 0 */
+	u64 size;	  /* > 0 */
 	const char *name; /* as in the symbol table: mangled */
 };
 
@@ -99,10 +101,10 @@ struct trace_cpu_ledger { /* the same by CPU: of the causes that are known by CP
 struct trace_info {
 	u64 start_realtime;  /* ns since the epoch at start_monotonic */
 	u64 start_monotonic; /* ns */
-	u64 frequency;       /* Hz of -F; 0 without CPU samples */
+	u64 frequency;	     /* Hz of -F; 0 without CPU samples */
 	u32 cpus;
 	u32 bits;
-	u32 address_shown;   /* 0: kptr_restrict hid kernel addresses */
+	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

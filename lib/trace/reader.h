@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads one recording, whatever its bytes are: a file that was cut off or damaged gives everything up to the last whole
- * block, and trace_reader_damage() says where and why it ends there. Readers never trust a length, an index or a count.
+ * Reads one recording, whatever its bytes are: a file that was cut off or damaged gives everything
+ * up to the last whole block, and trace_reader_damage() says where and why it ends there. Readers
+ * never trust a length, an index or a count.
  *
  * Everything given out belongs to the reader and lives until trace_reader_close().
  */
@@ -13,8 +14,8 @@
 
 struct trace_reader;
 
-/* -ENOENT..., -EBADMSG: not a recording (error names the offset); -EPROTONOSUPPORT: of a newer version. A damaged or unfinished
- * file opens, with what it holds. */
+/* -ENOENT..., -EBADMSG: not a recording (error names the offset); -EPROTONOSUPPORT: of a newer
+ * version. A damaged or unfinished file opens, with what it holds. */
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error);
 void trace_reader_close(struct trace_reader **reader);
 
@@ -29,19 +30,24 @@ u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* NULL: the recording was not finished, there is no ledger. */
 const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader);
-u32 trace_reader_cpu_ledgers(const struct trace_reader *reader, const struct trace_cpu_ledger **cpus);
+u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,
+			     const struct trace_cpu_ledger **cpus);
 
-const struct trace_mapping *trace_reader_mapping(const struct trace_reader *reader, u32 number); /* or NULL */
+const struct trace_mapping *trace_reader_mapping(const struct trace_reader *reader,
+						 u32 number); /* or NULL */
 
 /* The task of a thread at a time, or NULL if it is not known. */
 const struct trace_task *trace_reader_task(const struct trace_reader *reader, u32 tid, u64 time);
 
-/* The symbol that covers a frame, or NULL. Return addresses are looked up by the byte before them. */
-const struct trace_symbol *trace_reader_symbol(const struct trace_reader *reader, u64 frame, bool return_address);
+/* The symbol that covers a frame, or NULL. Return addresses are looked up by the byte before them.
+ */
+const struct trace_symbol *trace_reader_symbol(const struct trace_reader *reader, u64 frame,
+					       bool return_address);
 
-/* All events in the order of time (equal times: by CPU), decoding as it goes. Stops at the first non-zero return of
- * `each` and returns it. Indexes in events are valid. */
-int trace_reader_events(struct trace_reader *reader, int (*each)(void *arg, const struct trace_event *event),
-			void *arg, struct stackmap_error *error);
+/* All events in the order of time (equal times: by CPU), decoding as it goes. Stops at the first
+ * non-zero return of `each` and returns it. Indexes in events are valid. */
+int trace_reader_events(struct trace_reader *reader,
+			int (*each)(void *arg, const struct trace_event *event), void *arg,
+			struct stackmap_error *error);
 
 #endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events to columns and back. Sorting is by insertion: within a CPU only interrupted programs are
+ * out of order, by a few places. The key dictionary is an open-addressing table that is emptied by
+ * counting up its round number.
+ */
+#include "trace/event_block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/key_order.h"
+#include "trace/number_column.h"
+
+#define KEY_TABLE_BITS 17 /* twice TRACE_BLOCK_EVENTS_MAX */
+#define KEY_TABLE_SLOTS (1U << KEY_TABLE_BITS)
+
+struct event_key {
+	u32 tid;
+	u32 kind;
+	u32 kernel; /* the reason why there is none, or index + KEY_STACK_BASE */
+	u32 user;
+};
+
+/* Leaves and values are coded against the last one of the same key; the first leaf of a key against
+ * the last leaf of any key that is alike in having a kernel stack or not: that tells kernel pcs
+ * from user pcs. */
+struct key_memory {
+	u64 leaf;
+	u64 value;
+};
+
+struct key_slot {
+	u32 round;
+	u32 key;
+};
+
+struct event_encoder {
+	struct block_builder builder;
+	struct number_writer time, leaf, value;
+	struct key_order order;
+	u64 last_leaf[2];
+	u32 round;
+	u32 keys;
+	struct event_key key[TRACE_BLOCK_EVENTS_MAX];
+	struct key_memory memory[TRACE_BLOCK_EVENTS_MAX];
+	struct key_successors successors[TRACE_BLOCK_EVENTS_MAX];
+	struct key_slot table[KEY_TABLE_SLOTS];
+};
+
+static void number_writer_attach(struct number_writer *writer, struct byte_buffer *column)
+{
+	writer->codes = &column[0];
+	writer->bits = &column[1];
+}
+
+int event_encoder_create(struct event_encoder **out)
+{
+	struct event_encoder *encoder = calloc(1, sizeof(*encoder));
+
+	if (!encoder)
+		return -ENOMEM;
+	encoder->builder.type = TRACE_BLOCK_EVENTS;
+	encoder->builder.columns = EVENT_COLUMNS;
+	number_writer_attach(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
+	number_writer_attach(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
+	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
+	*out = encoder;
+	return 0;
+}
+
+void event_encoder_free(struct event_encoder **encoder)
+{
+	if (!*encoder)
+		return;
+	block_builder_free(&(*encoder)->builder);
+	free(*encoder);
+	*encoder = NULL;
+}
+
+static void sort_by_time(struct trace_event *events, u32 count)
+{
+	for (u32 i = 1; i < count; i++) {
+		struct trace_event late = events[i];
+		u32 place = i;
+
+		for (; place && events[place - 1].time > late.time; place--)
+			events[place] = events[place - 1];
+		if (place != i)
+			events[place] = late;
+	}
+}
+
+static u32 stack_code(u32 index, u8 reason)
+{
+	return index == TRACE_NO_STACK ? reason : index + KEY_STACK_BASE;
+}
+
+static struct event_key key_of(const struct trace_event *event)
+{
+	return (struct event_key){
+		.tid = event->tid,
+		.kind = event->kind,
+		.kernel = stack_code(event->kernel, event->kernel_reason),
+		.user = stack_code(event->user, event->user_reason),
+	};
+}
+
+static u32 key_hash(const struct event_key *key)
+{
+	u64 hash = ((u64)key->tid << 32 | key->kernel) * 0x9e3779b97f4a7c15ULL;
+
+	hash ^= ((u64)key->kind << 32 | key->user) * 0xc2b2ae3d27d4eb4fULL;
+	return (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - KEY_TABLE_BITS));
+}
+
+static void put_key(struct byte_buffer *column, const struct event_key *before,
+		    const struct event_key *key)
+{
+	byte_buffer_signed(column, (s64)key->tid - before->tid);
+	byte_buffer_varint(column, key->kind);
+	byte_buffer_signed(column, (s64)key->kernel - before->kernel);
+	byte_buffer_signed(column, (s64)key->user - before->user);
+}
+
+static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
+{
+	static const struct event_key none;
+	u32 index = encoder->keys++;
+
+	put_key(&encoder->builder.column[EVENT_COLUMN_KEYS],
+		index ? &encoder->key[index - 1] : &none, key);
+	encoder->key[index] = *key;
+	encoder->memory[index] = (struct key_memory){
+		.leaf = encoder->last_leaf[key->kernel >= KEY_STACK_BASE],
+	};
+	return index;
+}
+
+static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key *key)
+{
+	u32 at = key_hash(key);
+
+	for (;; at = (at + 1) % KEY_TABLE_SLOTS) {
+		struct key_slot *slot = &encoder->table[at];
+
+		if (slot->round != encoder->round) {
+			*slot = (struct key_slot){encoder->round, add_key(encoder, key)};
+			return slot->key;
+		}
+		if (!memcmp(&encoder->key[slot->key], key, sizeof(*key)))
+			return slot->key;
+	}
+}
+
+static void put_leaf(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+{
+	u64 *last = &encoder->memory[key].leaf;
+
+	number_writer_put(&encoder->leaf, zigzag((s64)(event->leaf - *last)));
+	*last = event->leaf;
+	encoder->last_leaf[encoder->key[key].kernel >= KEY_STACK_BASE] = event->leaf;
+}
+
+static void put_value(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+{
+	u64 *last = &encoder->memory[key].value;
+
+	number_writer_put(&encoder->value, zigzag((s64)(event->value - *last)));
+	*last = event->value;
+}
+
+static void put_events(struct event_encoder *encoder, const struct trace_event *events, u32 count,
+		       bool has_leaf, bool has_value)
+{
+	struct byte_buffer *order = &encoder->builder.column[EVENT_COLUMN_ORDER];
+	u64 time = events[0].time;
+
+	for (u32 i = 0; i < count; i++) {
+		struct event_key whole = key_of(&events[i]);
+		u32 key = find_or_add_key(encoder, &whole);
+
+		byte_buffer_varint(order, key_order_encode(&encoder->order, key));
+		number_writer_put(&encoder->time, events[i].time - time);
+		time = events[i].time;
+		if (has_leaf)
+			put_leaf(encoder, &events[i], key);
+		if (has_value)
+			put_value(encoder, &events[i], key);
+	}
+}
+
+static void encoder_start(struct event_encoder *encoder)
+{
+	block_builder_clear(&encoder->builder);
+	key_order_start(&encoder->order, encoder->successors);
+	memset(encoder->last_leaf, 0, sizeof(encoder->last_leaf));
+	encoder->keys = 0;
+	if (++encoder->round == 0) {
+		memset(encoder->table, 0, sizeof(encoder->table));
+		encoder->round = 1;
+	}
+}
+
+static void encoder_finish(struct event_encoder *encoder, const struct trace_event *events,
+			   u32 count)
+{
+	number_writer_finish(&encoder->time);
+	number_writer_finish(&encoder->leaf);
+	number_writer_finish(&encoder->value);
+	encoder->builder.cpu = events[0].cpu;
+	encoder->builder.records = count;
+	encoder->builder.first_time = events[0].time;
+	encoder->builder.last_time = events[count - 1].time;
+}
+
+int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
+		      const struct block_builder **builder)
+{
+	bool has_leaf = false, has_value = false;
+
+	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
+		return -EINVAL;
+	for (u32 i = 0; i < count; i++) {
+		has_leaf |= events[i].leaf != 0;
+		has_value |= events[i].value != 0;
+	}
+	encoder_start(encoder);
+	sort_by_time(events, count);
+	put_events(encoder, events, count, has_leaf, has_value);
+	encoder_finish(encoder, events, count);
+	*builder = &encoder->builder;
+	return 0;
+}
+
+struct event_decoder {
+	struct block_view *view;
+	struct number_reader time, leaf, value;
+	bool has_leaf, has_value;
+	struct key_order order;
+	u64 last_leaf[2];
+	u32 keys;
+	struct event_key *key;
+	struct key_memory *memory;
+	struct key_successors *successors;
+};
+
+static u32 get_stack_code(struct byte_cursor *cursor, u32 before, u32 stacks)
+{
+	u64 code = before + (u64)byte_cursor_signed(cursor);
+
+	if (code >= (u64)stacks + KEY_STACK_BASE || (code < KEY_STACK_BASE && code >= REASON_COUNT))
+		cursor->bad = true;
+	return (u32)code;
+}
+
+static void get_key(struct byte_cursor *cursor, const struct event_limits *limits,
+		    const struct event_key *before, struct event_key *key)
+{
+	key->tid = before->tid + (u32)byte_cursor_signed(cursor);
+	key->kind = byte_cursor_u32(cursor);
+	key->kernel = get_stack_code(cursor, before->kernel, limits->stacks);
+	key->user = get_stack_code(cursor, before->user, limits->stacks);
+	if (key->kind >= limits->sources)
+		cursor->bad = true;
+}
+
+#define KEY_BYTES_MIN 4
+
+static int get_keys(struct event_decoder *decoder, const struct event_limits *limits)
+{
+	struct byte_cursor *cursor = &decoder->view->column[EVENT_COLUMN_KEYS];
+	size_t most = byte_cursor_left(cursor) / KEY_BYTES_MIN;
+	struct event_key before = {0};
+
+	decoder->key = calloc(most + 1, sizeof(*decoder->key));
+	decoder->memory = calloc(most + 1, sizeof(*decoder->memory));
+	decoder->successors = calloc(most + 1, sizeof(*decoder->successors));
+	if (!decoder->key || !decoder->memory || !decoder->successors)
+		return -ENOMEM;
+	while (byte_cursor_left(cursor) && decoder->keys < most) {
+		get_key(cursor, limits, &before, &decoder->key[decoder->keys]);
+		before = decoder->key[decoder->keys++];
+	}
+	return cursor->bad || byte_cursor_left(cursor) ? -EBADMSG : 0;
+}
+
+static u64 get_leaf(struct event_decoder *decoder, u32 key, bool is_new)
+{
+	u64 *class = &decoder->last_leaf[decoder->key[key].kernel >= KEY_STACK_BASE];
+	u64 *last = &decoder->memory[key].leaf;
+
+	if (is_new)
+		*last = *class;
+	*last += (u64)unzigzag(number_reader_get(&decoder->leaf));
+	*class = *last;
+	return *last;
+}
+
+static u64 get_value(struct event_decoder *decoder, u32 key)
+{
+	decoder->memory[key].value += (u64)unzigzag(number_reader_get(&decoder->value));
+	return decoder->memory[key].value;
+}
+
+static void set_key(struct trace_event *event, const struct event_key *key)
+{
+	bool kernel = key->kernel >= KEY_STACK_BASE, user = key->user >= KEY_STACK_BASE;
+
+	event->tid = key->tid;
+	event->kind = (u16)key->kind;
+	event->kernel = kernel ? key->kernel - KEY_STACK_BASE : TRACE_NO_STACK;
+	event->kernel_reason = kernel ? 0 : (u8)key->kernel;
+	event->user = user ? key->user - KEY_STACK_BASE : TRACE_NO_STACK;
+	event->user_reason = user ? 0 : (u8)key->user;
+}
+
+static bool get_event(struct event_decoder *decoder, struct trace_event *event)
+{
+	u32 symbol = byte_cursor_u32(&decoder->view->column[EVENT_COLUMN_ORDER]);
+	u32 seen = decoder->order.keys;
+	u32 key;
+
+	if (!key_order_decode(&decoder->order, symbol, decoder->keys, &key))
+		return false;
+	set_key(event, &decoder->key[key]);
+	event->cpu = decoder->view->header.cpu;
+	event->leaf = decoder->has_leaf ? get_leaf(decoder, key, decoder->order.keys != seen) : 0;
+	event->value = decoder->has_value ? get_value(decoder, key) : 0;
+	return true;
+}
+
+/* Times must lie within what the header says, which the merge relies on. */
+static bool get_time(struct event_decoder *decoder, u64 *time)
+{
+	u64 step = number_reader_get(&decoder->time);
+
+	if (step > decoder->view->header.last_time - *time)
+		return false;
+	*time += step;
+	return true;
+}
+
+static bool get_events(struct event_decoder *decoder, struct trace_event *events)
+{
+	const struct trace_block_header *header = &decoder->view->header;
+	u64 time = header->first_time;
+
+	if (header->last_time < header->first_time)
+		return false;
+	for (u32 i = 0; i < header->records; i++) {
+		if (!get_time(decoder, &time) || !get_event(decoder, &events[i]))
+			return false;
+		events[i].time = time;
+	}
+	return time == header->last_time;
+}
+
+static bool all_read(const struct event_decoder *decoder)
+{
+	const struct byte_cursor *order = &decoder->view->column[EVENT_COLUMN_ORDER];
+
+	return !order->bad && !byte_cursor_left(order) && number_reader_done(&decoder->time) &&
+	       number_reader_done(&decoder->leaf) && number_reader_done(&decoder->value);
+}
+
+static void number_reader_attach(struct number_reader *reader, const struct byte_cursor *column)
+{
+	reader->codes = column[0];
+	reader->bits = column[1];
+}
+
+static void decoder_attach(struct event_decoder *decoder, struct block_view *view)
+{
+	decoder->view = view;
+	number_reader_attach(&decoder->time, &view->column[EVENT_COLUMN_TIME]);
+	number_reader_attach(&decoder->leaf, &view->column[EVENT_COLUMN_LEAF]);
+	number_reader_attach(&decoder->value, &view->column[EVENT_COLUMN_VALUE]);
+	decoder->has_leaf = byte_cursor_left(&decoder->leaf.codes);
+	decoder->has_value = byte_cursor_left(&decoder->value.codes);
+}
+
+int event_block_decode(struct block_view *view, const struct event_limits *limits,
+		       struct trace_event *events)
+{
+	struct event_decoder decoder = {0};
+	int err;
+
+	if (view->header.columns != EVENT_COLUMNS)
+		return -EBADMSG;
+	decoder_attach(&decoder, view);
+	err = get_keys(&decoder, limits);
+	key_order_start(&decoder.order, decoder.successors);
+	if (!err && (!get_events(&decoder, events) || !all_read(&decoder)))
+		err = -EBADMSG;
+	free(decoder.key);
+	free(decoder.memory);
+	free(decoder.successors);
+	return err;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The order in which keys follow each other, coded by what followed last time: each key remembers
+ * its last KEY_SUCCESSORS distinct successors, latest first. Encoder and decoder keep the same
+ * memory. A symbol is
+ *
+ *   0 .. KEY_SUCCESSORS - 1   that successor of the key before
+ *   KEY_SYMBOL_NEW            the next key of the dictionary, which is in the order of first use
+ *   KEY_SYMBOL_ANY + key      any other
+ */
+#ifndef LIB_TRACE_KEY_ORDER_H
+#define LIB_TRACE_KEY_ORDER_H
+
+#include <stdbool.h>
+
+#include "trace_file.h"
+
+struct key_successors {
+	u32 key[KEY_SUCCESSORS];
+};
+
+struct key_order {
+	struct key_successors *successors; /* of each key */
+	u32 keys;			   /* used so far */
+	u32 previous;
+};
+
+void key_order_start(struct key_order *order, struct key_successors *successors);
+/* `key` is at most order->keys, which is then a new one. */
+u32 key_order_encode(struct key_order *order, u32 key);
+/* False when the symbol names no key. `keys` is the size of the dictionary. */
+bool key_order_decode(struct key_order *order, u32 symbol, u32 keys, u32 *key);
+
+#endif

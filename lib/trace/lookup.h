@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Searching what a recording holds: mappings by number, tasks by thread and time, symbols by frame.
+ * Built once, when all is read; the arrays stay where they are and must not change any more.
+ */
+#ifndef LIB_TRACE_LOOKUP_H
+#define LIB_TRACE_LOOKUP_H
+
+#include "trace/event.h"
+
+struct lookup {
+	const struct trace_mapping *mappings;
+	const struct trace_task *tasks;
+	const struct trace_symbol *symbols; /* sorted by mapping and start */
+	u32 mapping_count, task_count, symbol_count;
+	u32 *mapping_order; /* indexes, sorted by number */
+	u32 *task_order;    /* indexes, sorted by thread and time */
+	u64 *symbol_reach;  /* the highest end of a symbol up to this one, within its mapping */
+};
+
+/* Sorts `symbols` in place. -ENOMEM. */
+int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u32 mapping_count,
+		 const struct trace_task *tasks, u32 task_count, struct trace_symbol *symbols,
+		 u32 symbol_count);
+void lookup_free(struct lookup *lookup);
+
+/* Of several records for one number, thread and time or address, the last one in the file counts.
+ * NULL: none. */
+const struct trace_mapping *lookup_mapping(const struct lookup *lookup, u32 number);
+const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 time);
+const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address);
+
+#endif
