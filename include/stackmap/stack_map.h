@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A stack map inside one process: gives each call stack a 4-byte id, the same id each time it
+ * comes.
+ *
+ * A map holds at most 2^bits unique stacks, and all of its memory is taken at creation (twice the
+ * table: one to use, one for the next reset; pages are touched only when used). Frames are any
+ * 64-bit values, innermost first.
+ *
+ * | call                    | context                                    | at the same time as
+ * others  |
+ * |-------------------------|--------------------------------------------|-----------------------------|
+ * | stackmap_map_get_id     | any, signal handlers included; lock-free   | all but free | |
+ * stackmap_map_find       | any, signal handlers included; lock-free   | all but free | |
+ * stackmap_map_stat       | threads                                    | all but free | |
+ * stackmap_map_reset      | threads; waits for the three above to end  | all but free; one at a
+ * time | | stackmap_map_create     | threads                                    | | |
+ * stackmap_map_free       | threads                                    | nothing |
+ *
+ * A signal handler must not call reset: it could wait for the very call that it interrupted.
+ */
+#ifndef STACKMAP_STACK_MAP_H
+#define STACKMAP_STACK_MAP_H
+
+#include <stdint.h>
+
+#include "stackmap/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STACKMAP_BITS_MIN 10
+#define STACKMAP_BITS_MAX 20
+#define STACKMAP_BITS_DEFAULT 14
+#define STACKMAP_DEPTH_MAX 511 /* frames; a deeper stack is cut and marked truncated */
+
+struct stackmap_map;
+
+/*
+ * `bits` in [STACKMAP_BITS_MIN, STACKMAP_BITS_MAX]. `pool_bytes` is the memory for frames: 0 for
+ * the default (256 bytes for each of 2^bits stacks), else in [8192, 503316480]. Returns 0 and *out,
+ * which the caller gives to stackmap_map_free; or -ERANGE, -ENOMEM, and *out is untouched. `error`
+ * may be NULL.
+ */
+int stackmap_map_create(unsigned int bits, uint64_t pool_bytes, struct stackmap_map **out,
+			struct stackmap_error *error);
+
+/* Sets *map to NULL. No other call may be running or follow. */
+void stackmap_map_free(struct stackmap_map **map);
+
+/*
+ * The id (> 0, fits 32 bits) of a stack of `depth` frames. Its reference count goes up by one.
+ * -EINVAL: no frames. -ENOSPC: it is new, and there is no room (see stackmap_map_stat::drops).
+ * Uses about 5 KiB of the caller's stack: give signal handlers an alternate stack with room for it.
+ */
+int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, uint32_t depth);
+
+struct stackmap_stack {
+	uint64_t ref_count; /* calls of get_id that returned this id */
+	uint32_t depth;	    /* frames stored */
+	int truncated;	    /* not 0: it was deeper than STACKMAP_DEPTH_MAX */
+};
+
+/*
+ * What an id stands for. Writes the first `max` of its frames to `frames` (NULL with 0). Returns 0;
+ * -ESTALE: an id from before a reset; -ENOENT: never an id of this map.
+ */
+int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
+		      uint64_t *frames, uint32_t max);
+
+/*
+ * Empties the map while it is in use: ids given out before are stale, references counted before are
+ * gone. No call of get_id is refused or lost because of it. -EBUSY: another reset is running.
+ */
+int stackmap_map_reset(struct stackmap_map *map);
+
+enum stackmap_map_drop {
+	STACKMAP_DROP_POOL_FULL,   /* no room for the frames */
+	STACKMAP_DROP_TABLE_FULL,  /* 2^bits stacks are stored */
+	STACKMAP_DROP_PROBE_LIMIT, /* 64 slots in a row hold other stacks */
+	STACKMAP_DROP_RESETTING,   /* never counted in a process: its reset refuses nothing */
+	STACKMAP_DROP_COUNT
+};
+
+/*
+ * Since creation or the last reset. While no get_id runs: refs + all drops = calls of get_id with
+ * frames.
+ */
+struct stackmap_map_stat {
+	uint64_t generation; /* 1, then one more for each reset */
+	uint64_t entries;    /* unique stacks */
+	uint64_t max_entries;
+	uint64_t pool_used; /* bytes */
+	uint64_t pool_max;
+	uint64_t refs; /* sum of all reference counts; hits = refs - inserts */
+	uint64_t inserts;
+	uint64_t drops[STACKMAP_DROP_COUNT];
+	uint64_t lost_races; /* elements built in vain: another thread was first with the same stack
+			      */
+};
+
+/* Walks the whole table. A reset waits for it. */
+void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The stack map of a process: two tables, one in use and one empty. A reset swaps them, waits until
+ * nobody uses the old one (in_use.h), and gives its pages back, so that it reads as zeroes again. A
+ * reset thus cannot fail for want of memory.
+ */
+#define _GNU_SOURCE
+#include "stackmap/stack_map.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "in_use.h"
+#include "stack_map.h"
+#include "stack_pack.h"
+
+_Static_assert((int)STACKMAP_DROP_COUNT == TABLE_DROP_COUNT, "a cause of drops is missing");
+_Static_assert(STACKMAP_DEPTH_MAX == STACK_USER_DEPTH_MAX, "depth limits differ");
+
+struct stackmap_map {
+	void *table; /* in use: one of `tables` */
+	void *tables[2];
+	u64 generation; /* of `table` */
+	u64 seed;
+	u32 resetting; /* not 0: one reset is running */
+	struct table_geometry geometry;
+	struct in_use in_use;
+};
+
+static u32 current_cpu(void)
+{
+	int cpu = sched_getcpu();
+
+	return cpu < 0 ? 0 : cpu;
+}
+
+static u64 seed_get(void)
+{
+	struct timespec now;
+	u64 seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+		return seed;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec << 32 ^ now.tv_nsec ^ (u64)getpid() << 20;
+}
+
+static void *pages_map(u64 bytes)
+{
+	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
+static int tables_map(struct stackmap_map *map)
+{
+	for (int i = 0; i < 2; i++) {
+		map->tables[i] = pages_map(map->geometry.bytes);
+		if (!map->tables[i])
+			return -ENOMEM;
+	}
+	map->table = map->tables[0];
+	stack_table_init(map->table, &map->geometry, map->generation, map->seed);
+	return 0;
+}
+
+static int geometry_set(struct table_geometry *geometry, unsigned int bits, u64 pool_bytes,
+			struct stackmap_error *error)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (bits < STACKMAP_BITS_MIN || bits > STACKMAP_BITS_MAX)
+		return error_set(error, ERANGE, "bits %u: not in %d to %d", bits, STACKMAP_BITS_MIN,
+				 STACKMAP_BITS_MAX);
+	if (pool_bytes &&
+	    (pool_bytes < 8ULL * TABLE_POOL_WORDS_MIN || pool_bytes > 8ULL * TABLE_POOL_WORDS_MAX))
+		return error_set(error, ERANGE, "pool of %llu bytes: not in %u to %u",
+				 (unsigned long long)pool_bytes, 8 * TABLE_POOL_WORDS_MIN,
+				 8 * TABLE_POOL_WORDS_MAX);
+	return table_geometry_set(geometry, bits, cpus > 0 ? cpus : 1, pool_bytes / 8);
+}
+
+static struct stackmap_map *map_allocate(const struct table_geometry *geometry)
+{
+	struct stackmap_map *map = calloc(1, sizeof(*map));
+	struct in_use_stripe *stripes;
+
+	stripes = aligned_alloc(sizeof(*stripes), geometry->cpus * sizeof(*stripes));
+	if (!map || !stripes) {
+		free(map);
+		free(stripes);
+		return NULL;
+	}
+	memset(stripes, 0, geometry->cpus * sizeof(*stripes));
+	map->geometry = *geometry;
+	map->generation = 1;
+	map->seed = seed_get();
+	map->in_use.stripes = stripes;
+	map->in_use.stripe_count = geometry->cpus;
+	return map;
+}
+
+int stackmap_map_create(unsigned int bits, uint64_t pool_bytes, struct stackmap_map **out,
+			struct stackmap_error *error)
+{
+	struct table_geometry geometry;
+	struct stackmap_map *map;
+	int code = geometry_set(&geometry, bits, pool_bytes, error);
+
+	if (code)
+		return code;
+	map = map_allocate(&geometry);
+	if (!map || tables_map(map)) {
+		stackmap_map_free(&map);
+		return error_set(error, ENOMEM, "a stack map of 2 x %llu bytes: %s",
+				 (unsigned long long)geometry.bytes, strerror(ENOMEM));
+	}
+	*out = map;
+	return 0;
+}
+
+void stackmap_map_free(struct stackmap_map **map)
+{
+	if (!*map)
+		return;
+	for (int i = 0; i < 2; i++)
+		if ((*map)->tables[i])
+			munmap((*map)->tables[i], (*map)->geometry.bytes);
+	free((*map)->in_use.stripes);
+	free(*map);
+	*map = NULL;
+}
+
+static void stack_take(struct stack *stack, const u64 *frames, u32 depth)
+{
+	stack->flags = STACK_USER;
+	if (depth > STACKMAP_DEPTH_MAX) {
+		depth = STACKMAP_DEPTH_MAX;
+		stack->flags |= STACK_TRUNCATED;
+	}
+	stack->depth = depth;
+	memcpy(stack->word, frames, depth * sizeof(*frames));
+	stack_pack(stack);
+}
+
+int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, uint32_t depth)
+{
+	u32 cpu = current_cpu();
+	struct stack stack;
+	u64 *users;
+	s64 id;
+
+	if (depth == 0)
+		return -EINVAL;
+	stack_take(&stack, frames, depth);
+	users = in_use_enter(&map->in_use, cpu);
+	id = stack_map_get_id(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, cpu,
+			      &stack);
+	in_use_leave(users);
+	return id;
+}
+
+static void element_copy(const struct table_view *element, struct stackmap_stack *stack,
+			 u64 *frames, u32 max)
+{
+	u32 flags = IDENTITY_FLAGS(element->identity);
+
+	stack->ref_count = atomic_load_relaxed(&element->ref_count);
+	stack->depth = IDENTITY_DEPTH(element->identity);
+	stack->truncated = !!(flags & STACK_TRUNCATED);
+	for (u32 i = 0; i < stack->depth && i < max; i++)
+		frames[i] = stack_frame(element->word, flags, i);
+}
+
+int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
+		      uint64_t *frames, uint32_t max)
+{
+	u64 *users = in_use_enter(&map->in_use, current_cpu());
+	struct table_view *element;
+	int code;
+
+	code = stack_map_find(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, id,
+			      &element);
+	if (!code)
+		element_copy(element, stack, frames, max);
+	in_use_leave(users);
+	return code;
+}
+
+/* The pages read as zeroes again. */
+static void pages_clear(void *pages, u64 bytes)
+{
+	if (madvise(pages, bytes, MADV_DONTNEED))
+		memset(pages, 0, bytes); /* locked memory */
+}
+
+int stackmap_map_reset(struct stackmap_map *map)
+{
+	void *old, *next;
+
+	if (__atomic_exchange_n(&map->resetting, 1, __ATOMIC_ACQUIRE))
+		return -EBUSY;
+	old = map->table;
+	next = map->tables[old == map->tables[0]];
+	stack_table_init(next, &map->geometry, ++map->generation, map->seed);
+	__atomic_store_n(&map->table, next, __ATOMIC_SEQ_CST);
+	in_use_wait(&map->in_use);
+	pages_clear(old, map->geometry.bytes);
+	__atomic_store_n(&map->resetting, 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat)
+{
+	u64 *users = in_use_enter(&map->in_use, current_cpu());
+	struct table_stat table;
+
+	stack_table_stat(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, &table);
+	in_use_leave(users);
+	*stat = (struct stackmap_map_stat){
+		.generation = table.generation,
+		.entries = table.entries,
+		.max_entries = table.max_entries,
+		.pool_used = 8 * table.pool_used,
+		.pool_max = 8 * table.pool_words,
+		.refs = table.refs,
+		.inserts = table.inserts,
+		.lost_races = table.lost_races,
+	};
+	memcpy(stat->drops, table.drops, sizeof(stat->drops));
+}
