@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A library to be probed: two names for one place, a function that is chosen at load time, and one
+ * that only .symtab has. Linked so that addresses are not file offsets.
+ */
+int probe_target_one(void);
+int probe_target_two(void);
+int probe_target_alias(void);
+int probe_target_chosen(void);
+
+int probe_target_one(void)
+{
+	return 0x1234567;
+}
+
+int probe_target_alias(void) __attribute__((alias("probe_target_one")));
+
+__attribute__((noinline, used)) static int probe_target_hidden(void)
+{
+	return 0x2345678;
+}
+
+int probe_target_two(void)
+{
+	return probe_target_hidden() + 0x3456789;
+}
+
+static int (*choose(void))(void)
+{
+	return probe_target_one;
+}
+
+int probe_target_chosen(void) __attribute__((ifunc("choose")));
