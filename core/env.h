@@ -138,8 +138,4 @@ static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *ar
 
 #endif
 
-/* i = 0, step, 2 * step... below count, and below `limit` (a constant), whatever count says. */
-#define for_each_bounded(i, step, count, limit)                                                    \
-	for (u32 i = 0; i < (limit) && i < (count); i += (step))
-
 #endif

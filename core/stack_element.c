@@ -12,8 +12,8 @@ CORE_GLOBAL int stack_element_equal(const struct table_view *element, const stru
 	if (core_is_null(element) || core_is_null(stack) || element->identity != identity)
 		return 0;
 	words = stack->words;
-	for_each_bounded(i, 1, words, STACK_WORDS_MAX) difference |=
-		element->word[i] ^ stack->word[i];
+	for (u32 i = 0; i < STACK_WORDS_MAX && i < words; i++)
+		difference |= element->word[i] ^ stack->word[i];
 	return difference == 0;
 }
 
@@ -27,6 +27,7 @@ CORE_GLOBAL int stack_element_fill(struct table_view *element, const struct stac
 	words = stack->words;
 	element->ref_count = 1;
 	element->identity = identity;
-	for_each_bounded(i, 1, words, STACK_WORDS_MAX) element->word[i] = stack->word[i];
+	for (u32 i = 0; i < STACK_WORDS_MAX && i < words; i++)
+		element->word[i] = stack->word[i];
 	return 0;
 }

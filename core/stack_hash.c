@@ -52,8 +52,7 @@ CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
 	words = stack->words & ~1U;
 	a = mix(seed, (u64)stack->flags << 16 | stack->depth, MULTIPLIER_B);
 	b = ~seed;
-	for_each_bounded(i, 2, words, STACK_WORDS_MAX)
-	{
+	for (u32 i = 0; i < STACK_WORDS_MAX && i < words; i += 2) {
 		a = mix(a, stack->word[i], MULTIPLIER_A);
 		b = mix(b, stack->word[i + 1], MULTIPLIER_B);
 	}

@@ -2,7 +2,7 @@
 /*
  * Packing halves what is hashed, compared and stored of a kernel stack on x86-64. In place: word i
  * of a narrow stack is written after frames 2i and 2i + 1 were read. Both loops take frames in
- * pairs: an odd stack is given one more, whose lower half is the zero that abi/stack.h asks for.
+ * pairs: an odd stack is given one more, and what is left of it is cleared.
  */
 #include "stack_pack.h"
 
@@ -11,17 +11,26 @@ CORE_PART int is_narrow(const struct stack *stack)
 	u32 depth = core_reload(stack->depth);
 	u64 common = FRAME_NARROW_TOP;
 
-	for_each_bounded(i, 2, depth, STACK_USER_DEPTH_MAX) common &=
-		stack->word[i] & stack->word[i + 1];
+	for (u32 i = 0; i < STACK_USER_DEPTH_MAX && i < depth; i += 2)
+		common &= stack->word[i] & stack->word[i + 1];
 	return common == FRAME_NARROW_TOP;
+}
+
+CORE_PART void clear_upper_half(struct stack *stack, u32 i)
+{
+	core_one_register(i);
+	if (i < STACK_WORDS_MAX)
+		stack->word[i] = (u32)stack->word[i];
 }
 
 CORE_PART void join_halves(struct stack *stack)
 {
 	u32 depth = core_reload(stack->depth);
 
-	for_each_bounded(i, 2, depth, STACK_USER_DEPTH_MAX) stack->word[i / 2] =
-		(u32)stack->word[i] | stack->word[i + 1] << 32;
+	for (u32 i = 0; i < STACK_USER_DEPTH_MAX && i < depth; i += 2)
+		stack->word[i / 2] = (u32)stack->word[i] | stack->word[i + 1] << 32;
+	if (depth % 2)
+		clear_upper_half(stack, depth / 2);
 }
 
 CORE_GLOBAL u32 stack_pack(struct stack *stack)
