@@ -4,7 +4,6 @@
  * scheme ends every name with a hash, which it leaves out unless DMGL_VERBOSE asks for it. "@plt"
  * is no part of a mangled name: it is taken off before, and put back.
  */
-#define _GNU_SOURCE
 #include "demangle.h"
 
 #include <libiberty/demangle.h>

@@ -9,7 +9,6 @@
  * RESOLVE_NO_SYMLINKS keeps a container's links from leading out of its root, RESOLVE_IN_ROOT does
  * the same for "..".
  */
-#define _GNU_SOURCE
 #include "mapped_file.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
  * outwards while the symbol has already ended: this finds the outer function again behind a nested
  * entry point.
  */
-#define _GNU_SOURCE
 #include "symbol_table.h"
 
 #include <errno.h>
