@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Random recordings. The generator is splitmix64: every run of a test sees the same data. */
+#include "recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULES 3
+#define MAPPINGS 5
+#define DEPTH_MOST 40
+
+u64 random_next(struct random *random)
+{
+	u64 z = random->state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+u64 random_below(struct random *random, u64 limit)
+{
+	return random_next(random) % limit;
+}
+
+/* Small numbers mostly, but of every magnitude now and then. */
+static u64 random_number(struct random *random)
+{
+	return random_next(random) >> random_below(random, 64);
+}
+
+static void *allocate(size_t count, size_t bytes)
+{
+	void *memory = calloc(count + 1, bytes);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+static char *name(const char *format, u64 number)
+{
+	char *text;
+
+	if (asprintf(&text, format, (unsigned long long)number) < 0)
+		abort();
+	return text;
+}
+
+static u64 random_frame(struct random *random, bool user)
+{
+	if (user)
+		return FRAME_USER(1 + random_below(random, MAPPINGS),
+				  random_below(random, 1 << 22));
+	return FRAME_NARROW_TOP | random_below(random, 1 << 24);
+}
+
+static void make_stack(struct recording *recording, struct random *random, u32 i)
+{
+	struct trace_stack *stack = &recording->stacks[i];
+	const struct trace_stack *before = i ? &recording->stacks[i - 1] : NULL;
+	bool user = random_below(random, 2);
+	u64 *frames;
+
+	stack->depth = 1 + (u32)random_below(random, i % 50 ? DEPTH_MOST : STACK_USER_DEPTH_MAX);
+	frames = allocate(stack->depth, sizeof(u64));
+	for (u32 f = 0; f < stack->depth; f++)
+		frames[f] = random_frame(random, user);
+	for (u32 root = 1; before && root < stack->depth && root < before->depth / 2; root++)
+		frames[stack->depth - root] = before->frames[before->depth - root];
+	stack->frames = frames;
+	stack->flags = (user ? STACK_USER : 0) | (random_below(random, 9) ? 0 : STACK_TRUNCATED);
+	stack->generation = i < recording->shape.full_stacks ? 0 : 1 + random_below(random, 3);
+	stack->id = i < recording->shape.full_stacks ? i + 1 : (u32)random_next(random) | 1;
+}
+
+static void make_names(struct recording *recording, struct random *random)
+{
+	for (u32 i = 0; i < recording->shape.sources; i++) {
+		recording->sources[i].name = name("sched:event_%llu", i);
+		recording->sources[i].extras = i & 3;
+		recording->sources[i].value_unit = i & TRACE_EXTRA_VALUE ? "ns" : "";
+	}
+	for (u32 i = 0; i < MODULES; i++) {
+		recording->modules[i].name = name("module_%llu", i);
+		recording->modules[i].start = FRAME_NARROW_TOP + random_below(random, 1 << 24);
+		recording->modules[i].end =
+			recording->modules[i].start + random_below(random, 1 << 20);
+		recording->modules[i].build_id_bytes = i * 10;
+		memset(recording->modules[i].build_id, 0x40 + (int)i, i * 10);
+	}
+	for (u32 i = 0; i < MAPPINGS; i++) {
+		recording->mappings[i].number = i + 1;
+		recording->mappings[i].kind = MAPPING_FILE;
+		recording->mappings[i].tgid = (u32)random_number(random);
+		recording->mappings[i].base = random_number(random);
+		recording->mappings[i].path = name("/usr/lib/lib%llu.so", i);
+	}
+}
+
+static void make_tasks(struct recording *recording, struct random *random)
+{
+	for (u32 i = 0; i < recording->shape.tasks; i++) {
+		struct trace_task *task = &recording->tasks[i];
+
+		task->time = i * 1000;
+		task->tid = 100 + i % 7;
+		task->tgid = (u32)random_number(random);
+		snprintf(task->comm, sizeof(task->comm), "task-%u", i % 100000);
+	}
+}
+
+static void make_symbols(struct recording *recording, struct random *random)
+{
+	u64 start = 0;
+
+	for (u32 i = 0; i < recording->shape.symbols; i++) {
+		struct trace_symbol *symbol = &recording->symbols[i];
+
+		symbol->mapping = i * 3 / recording->shape.symbols;
+		if (i && symbol[-1].mapping != symbol->mapping)
+			start = 0;
+		symbol->size = 1 + random_below(random, 5000);
+		symbol->start = start + random_below(random, 3);
+		symbol->name = name("_ZN5space8function%lluEv", random_below(random, 100000));
+		start = symbol->start + symbol->size;
+	}
+}
+
+static u32 random_stack(const struct recording *recording, struct random *random, u8 *reason)
+{
+	if (!recording->shape.stacks || random_below(random, 5) == 0) {
+		*reason = (u8)random_below(random, REASON_COUNT);
+		return TRACE_NO_STACK;
+	}
+	return (u32)random_below(random, recording->shape.stacks);
+}
+
+static void make_events(struct recording *recording, struct random *random)
+{
+	u64 time = 1000000;
+
+	for (u32 i = 0; i < recording->shape.events; i++) {
+		struct trace_event *event = &recording->events[i];
+
+		time += 1 + (random_below(random, 1000) ? random_below(random, 4000)
+							: random_number(random) >> 20);
+		event->time = time;
+		event->tid = (u32)random_below(random, 50);
+		event->kind = (u16)random_below(random, recording->shape.sources);
+		event->cpu = (u16)random_below(random, recording->shape.cpus);
+		event->kernel = random_stack(recording, random, &event->kernel_reason);
+		event->user = random_stack(recording, random, &event->user_reason);
+		if (recording->sources[event->kind].extras & TRACE_EXTRA_LEAF)
+			event->leaf = random_frame(random, random_below(random, 2));
+		if (recording->sources[event->kind].extras & TRACE_EXTRA_VALUE)
+			event->value = random_number(random);
+	}
+}
+
+static void make_ledger(struct recording *recording, struct random *random)
+{
+	recording->ledger.produced = random_number(random);
+	recording->ledger.recorded = recording->shape.events;
+	recording->ledger.unknown_frames = random_number(random);
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		recording->ledger.lost[i] = random_number(random);
+	for (u32 i = 0; i < REASON_COUNT; i++) {
+		recording->ledger.kernel_reasons[i] = random_number(random);
+		recording->ledger.user_reasons[i] = random_number(random);
+	}
+	for (u32 i = 0; i < recording->shape.cpus; i++) {
+		recording->cpu_ledgers[i].cpu = i;
+		recording->cpu_ledgers[i].produced = random_number(random);
+		recording->cpu_ledgers[i].recorded = random_number(random);
+		recording->cpu_ledgers[i].lost[LOST_OVERWRITTEN] = random_number(random);
+	}
+}
+
+static void make_info(struct recording *recording)
+{
+	recording->info = (struct trace_info){
+		.start_realtime = 1700000000123456789ULL,
+		.start_monotonic = 987654321,
+		.frequency = 999,
+		.cpus = recording->shape.cpus,
+		.bits = 14,
+		.address_shown = 1,
+		.hostname = "host",
+		.kernel = "6.18.0",
+		.machine = "x86_64",
+		.command = "stackmap record -a",
+		.version = "0.1.0",
+	};
+}
+
+struct recording *recording_create(const struct recording_shape *shape)
+{
+	struct recording *recording = allocate(1, sizeof(*recording));
+	struct random random = {.state = shape->seed};
+
+	recording->shape = *shape;
+	recording->sources = allocate(shape->sources, sizeof(*recording->sources));
+	recording->modules = allocate(MODULES, sizeof(*recording->modules));
+	recording->module_count = MODULES;
+	recording->mappings = allocate(MAPPINGS, sizeof(*recording->mappings));
+	recording->mapping_count = MAPPINGS;
+	recording->stacks = allocate(shape->stacks, sizeof(*recording->stacks));
+	recording->tasks = allocate(shape->tasks, sizeof(*recording->tasks));
+	recording->symbols = allocate(shape->symbols, sizeof(*recording->symbols));
+	recording->events = allocate(shape->events, sizeof(*recording->events));
+	recording->cpu_ledgers = allocate(shape->cpus, sizeof(*recording->cpu_ledgers));
+	make_info(recording);
+	make_names(recording, &random);
+	for (u32 i = 0; i < shape->stacks; i++)
+		make_stack(recording, &random, i);
+	make_tasks(recording, &random);
+	make_symbols(recording, &random);
+	make_events(recording, &random);
+	make_ledger(recording, &random);
+	return recording;
+}
+
+void recording_free(struct recording **recording)
+{
+	struct recording *old = *recording;
+
+	for (u32 i = 0; i < old->shape.sources; i++)
+		free((void *)old->sources[i].name);
+	for (u32 i = 0; i < MODULES; i++)
+		free((void *)old->modules[i].name);
+	for (u32 i = 0; i < MAPPINGS; i++)
+		free((void *)old->mappings[i].path);
+	for (u32 i = 0; i < old->shape.stacks; i++)
+		free((void *)old->stacks[i].frames);
+	for (u32 i = 0; i < old->shape.symbols; i++)
+		free((void *)old->symbols[i].name);
+	free(old->sources);
+	free(old->modules);
+	free(old->mappings);
+	free(old->stacks);
+	free(old->tasks);
+	free(old->symbols);
+	free(old->events);
+	free(old->cpu_ledgers);
+	free(old);
+	*recording = NULL;
+}
+
+static int write_stacks(const struct recording *recording, struct trace_writer *writer)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < recording->shape.stacks && !err; i++) {
+		struct trace_stack stack = recording->stacks[i];
+		u32 index;
+
+		if (!stack.generation)
+			stack.id = 0;
+		err = trace_writer_stack(writer, &stack, &index);
+		if (!err && index != i)
+			abort();
+	}
+	return err;
+}
+
+static int write_definitions(const struct recording *recording, struct trace_writer *writer)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < recording->shape.sources && !err; i++)
+		err = trace_writer_source(writer, &recording->sources[i]);
+	for (u32 i = 0; i < MODULES && !err; i++)
+		err = trace_writer_module(writer, &recording->modules[i]);
+	for (u32 i = 0; i < MAPPINGS && !err; i++)
+		err = trace_writer_mapping(writer, &recording->mappings[i]);
+	for (u32 i = 0; i < recording->shape.tasks && !err; i++)
+		err = trace_writer_task(writer, &recording->tasks[i]);
+	return err ? err : write_stacks(recording, writer);
+}
+
+static int write_events(const struct recording *recording, struct trace_writer *writer)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < recording->shape.events; i++) {
+		int failed = trace_writer_event(writer, &recording->events[i]);
+
+		if (recording->shape.flush_every && i % recording->shape.flush_every == 0)
+			failed = trace_writer_flush(writer);
+		err = err ? err : failed;
+	}
+	return err;
+}
+
+static int write_summary(const struct recording *recording, struct trace_writer *writer)
+{
+	int err = 0;
+
+	for (u32 i = recording->shape.symbols; i-- && !err;)
+		err = trace_writer_symbol(writer, &recording->symbols[i]);
+	if (!err)
+		err = trace_writer_ledger(writer, &recording->ledger, recording->cpu_ledgers,
+					  recording->shape.cpus);
+	return err;
+}
+
+int recording_write(const struct recording *recording, const char *path, u64 *recorded, u64 *lost)
+{
+	struct trace_writer *writer;
+	int err = trace_writer_create(path, &recording->info, &writer, NULL);
+	int closed;
+
+	if (err)
+		return err;
+	err = write_definitions(recording, writer);
+	if (!err || recording->shape.sources)
+		err = write_events(recording, writer);
+	if (!err)
+		err = write_summary(recording, writer);
+	if (recorded)
+		*recorded = trace_writer_recorded(writer);
+	if (lost)
+		*lost = trace_writer_lost(writer);
+	closed = trace_writer_close(&writer);
+	return err ? err : closed;
+}
