@@ -16,6 +16,10 @@
 #include "message.h"
 
 const struct command *const commands[] = {
+	&report_command,
+	&script_command,
+	&export_command,
+	&dump_command,
 	&list_command,
 	&doctor_command,
 	NULL,

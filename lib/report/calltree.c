@@ -4,7 +4,6 @@
  * thousands of children (code without symbols) costs no more than any other. Labels with equal text
  * share one string, so names are compared by address.
  */
-#define _GNU_SOURCE
 #include "calltree.h"
 
 #include <errno.h>

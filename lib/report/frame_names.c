@@ -3,7 +3,6 @@
  * Two search trees (tsearch(3)): frames to their names, label texts to their ids. A recording has
  * some ten thousand distinct frames however many events it has, so the trees stay small.
  */
-#define _GNU_SOURCE
 #include "frame_names.h"
 
 #include <errno.h>

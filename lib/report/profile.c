@@ -5,7 +5,6 @@
  * path) is the key of a row. So the cost per event is three lookups in small trees, whatever the
  * depth of its stacks.
  */
-#define _GNU_SOURCE
 #include "profile.h"
 
 #include <errno.h>

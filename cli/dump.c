@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap dump`: the stacks of a stack_map_bin file as text or JSON. Frames are addresses there;
+ * files kept of the machine they come from give them names. All stacks are read first, because
+ * --top needs them all; what was read before the damage in a damaged file is shown.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "error.h"
+#include "format/json_text.h"
+#include "format/mappings.h"
+#include "format/stack_map_bin_reader.h"
+#include "message.h"
+#include "stack.h"
+#include "symbol/kernel_names.h"
+#include "terminal.h"
+
+struct dump_values {
+	const char *vmlinux;
+	const char *kallsyms;
+	const char *mappings;
+	u64 top;
+	bool json;
+};
+
+struct dump {
+	struct stack_map_bin_stack *stacks;
+	size_t count, room;
+	struct kernel_names *kernel;
+	struct mappings *mappings;
+};
+
+static int make_room(struct dump *dump)
+{
+	size_t room = dump->room ? 2 * dump->room : 256;
+	struct stack_map_bin_stack *stacks;
+
+	if (dump->count < dump->room)
+		return 0;
+	stacks = reallocarray(dump->stacks, room, sizeof(*stacks));
+	if (!stacks)
+		return -ENOMEM;
+	dump->stacks = stacks;
+	dump->room = room;
+	return 0;
+}
+
+static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
+{
+	struct dump *dump = arg;
+	u64 *frames = malloc((stack->depth + 1) * sizeof(u64));
+
+	if (!frames || make_room(dump)) {
+		free(frames);
+		return -ENOMEM;
+	}
+	memcpy(frames, stack->frames, stack->depth * sizeof(u64));
+	dump->stacks[dump->count] = *stack;
+	dump->stacks[dump->count++].frames = frames;
+	return 0;
+}
+
+static void dump_clear(struct dump *dump)
+{
+	for (size_t i = 0; i < dump->count; i++)
+		free((void *)dump->stacks[i].frames);
+	free(dump->stacks);
+	kernel_names_free(&dump->kernel);
+	mappings_free(&dump->mappings);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool name_kernel(const struct dump *dump, u64 frame, char *text, size_t bytes)
+{
+	struct symbol symbol;
+
+	if (!dump->kernel || !kernel_names_find(dump->kernel, frame, &symbol))
+		return false;
+	snprintf(text, bytes, "%s+0x%llx/0x%llx", symbol.name,
+		 (unsigned long long)(frame - symbol.start), (unsigned long long)symbol.size);
+	return true;
+}
+
+static bool name_user(const struct dump *dump, u64 frame, char *text, size_t bytes)
+{
+	const char *path = NULL;
+
+	if (dump->mappings)
+		path = mappings_path(dump->mappings, FRAME_MAPPING(frame));
+	if (!path)
+		return false;
+	snprintf(text, bytes, "%s+0x%llx", base_name(path),
+		 (unsigned long long)FRAME_OFFSET(frame));
+	return true;
+}
+
+static bool name_frame(const struct dump *dump, u64 frame, char *text, size_t bytes)
+{
+	return FRAME_IS_KERNEL(frame) ? name_kernel(dump, frame, text, bytes)
+				      : name_user(dump, frame, text, bytes);
+}
+
+static void print_stack(const struct dump *dump, const struct stack_map_bin_stack *stack)
+{
+	char name[512];
+
+	printf("stack_id %u [ref %u, depth %u]\n", stack->id, stack->ref_count, stack->depth);
+	for (u32 i = 0; i < stack->depth; i++) {
+		printf("  [%u] 0x%llx", i, (unsigned long long)stack->frames[i]);
+		if (name_frame(dump, stack->frames[i], name, sizeof(name))) {
+			putchar(' ');
+			terminal_put_name(name, stdout);
+		}
+		putchar('\n');
+	}
+	printf("%s\n", stack->truncated ? "  ...\n" : "");
+}
+
+static json_t *address_text(u64 frame)
+{
+	return json_sprintf("0x%llx", (unsigned long long)frame);
+}
+
+static json_t *stack_object(const struct dump *dump, const struct stack_map_bin_stack *stack)
+{
+	json_t *ips = json_array(), *symbols = json_array();
+	int failures = 0;
+	char name[512];
+
+	for (u32 i = 0; i < stack->depth; i++) {
+		u64 frame = stack->frames[i];
+		bool named = name_frame(dump, frame, name, sizeof(name));
+
+		failures |= json_array_append_new(ips, address_text(frame));
+		failures |= json_array_append_new(symbols,
+						  named ? json_text(name) : address_text(frame));
+	}
+	if (failures) {
+		json_decref(ips);
+		ips = NULL;
+	}
+	return json_pack("{s:I, s:I, s:b, s:o, s:o}", "stack_id", (json_int_t)stack->id,
+			 "ref_count", (json_int_t)stack->ref_count, "truncated", stack->truncated,
+			 "ips", ips, "symbols", symbols);
+}
+
+static int print_json(const struct dump *dump, size_t count)
+{
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (size_t i = 0; i < count; i++)
+		failures |= json_array_append_new(array, stack_object(dump, &dump->stacks[i]));
+	if (failures) {
+		json_decref(array);
+		array = NULL;
+	}
+	return json_put(array, stdout);
+}
+
+static int by_ref_count(const void *a, const void *b)
+{
+	const struct stack_map_bin_stack *left = a, *right = b;
+
+	if (left->ref_count != right->ref_count)
+		return left->ref_count < right->ref_count ? 1 : -1;
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+static int print_stacks(struct dump *dump, const struct dump_values *values)
+{
+	size_t count = dump->count;
+
+	if (values->top && count)
+		qsort(dump->stacks, count, sizeof(*dump->stacks), by_ref_count);
+	if (values->top && values->top < count)
+		count = values->top;
+	if (values->json)
+		return print_json(dump, count);
+	for (size_t i = 0; i < count && !ferror(stdout); i++)
+		print_stack(dump, &dump->stacks[i]);
+	return 0;
+}
+
+static int load_mappings(struct dump *dump, const char *path, struct stackmap_error *error)
+{
+	FILE *file = fopen(path, "re");
+	struct stackmap_error why;
+	int err;
+
+	if (!file)
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
+	err = mappings_read(file, &dump->mappings, &why);
+	fclose(file);
+	if (!err)
+		return 0;
+	error_set(error, -err, "%s: %.400s", path, why.message);
+	error->offset = why.offset;
+	return err;
+}
+
+static int load_names(struct dump *dump, const struct dump_values *values,
+		      struct stackmap_error *error)
+{
+	u64 stext;
+	int err = values->mappings ? load_mappings(dump, values->mappings, error) : 0;
+
+	if (err)
+		return err;
+	stext = dump->mappings ? mappings_kernel_start(dump->mappings) : 0;
+	if (values->kallsyms)
+		return kernel_names_from_kallsyms(values->kallsyms, &dump->kernel, error);
+	if (values->vmlinux)
+		return kernel_names_from_vmlinux(values->vmlinux, stext, &dump->kernel, error);
+	return 0;
+}
+
+/* Prefixes the reader's error with the name of the file. */
+static int read_stacks(struct dump *dump, const char *path, struct stackmap_error *error)
+{
+	bool standard = strcmp(path, "-") == 0;
+	FILE *file = standard ? stdin : fopen(path, "re");
+	struct stackmap_error why = {.message = "not enough memory", .offset = STACKMAP_NO_OFFSET};
+	int err;
+
+	if (!file)
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
+	err = stack_map_bin_read(file, keep_stack, dump, &why);
+	if (!standard)
+		fclose(file);
+	if (!err)
+		return 0;
+	error_set(error, -err, "%.400s: %.100s", standard ? "standard input" : path, why.message);
+	error->offset = why.offset;
+	return err;
+}
+
+static int dump_file(struct dump *dump, const struct dump_values *values, const char *path)
+{
+	struct stackmap_error error;
+	int err = load_names(dump, values, &error);
+	int read_err;
+
+	if (err) {
+		message_error(&error);
+		return EXIT_FAILED;
+	}
+	read_err = read_stacks(dump, path, &error);
+	if (!read_err || dump->count)
+		err = print_stacks(dump, values);
+	fflush(stdout);
+	if (!read_err || dump->count)
+		fprintf(stderr, "Total: %zu unique stacks\n", dump->count);
+	if (read_err)
+		message_error(&error);
+	if (err)
+		message("%s: %s", path, strerror(-err));
+	return err || read_err ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int dump_run(const void *arg, int count, char **operands)
+{
+	const struct dump_values *values = arg;
+	struct dump dump = {0};
+	int status;
+
+	if (!count) {
+		message("dump: no file given, see 'stackmap help dump'");
+		return EXIT_USAGE;
+	}
+	if (values->vmlinux && values->kallsyms) {
+		message("--vmlinux: --kallsyms already names the kernel's frames, give one of "
+			"them");
+		return EXIT_USAGE;
+	}
+	status = dump_file(&dump, values, operands[0]);
+	dump_clear(&dump);
+	return status;
+}
+
+static const struct option_row rows[] = {
+	{.name = "top",
+	 .letter = 'n',
+	 .type = OPTION_U64,
+	 .argument = "N",
+	 .target = offsetof(struct dump_values, top),
+	 .group = "Output",
+	 .help = "only the N stacks with the highest ref counts",
+	 .min = 1,
+	 .max = UINT32_MAX},
+	{.name = "json",
+	 .letter = 'j',
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct dump_values, json),
+	 .group = "Output",
+	 .help = "a list of {stack_id, ref_count, ips, symbols}"},
+	{.name = "kallsyms",
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = offsetof(struct dump_values, kallsyms),
+	 .group = "Names",
+	 .help = "a copy of the machine's /proc/kallsyms, same boot"},
+	{.name = "vmlinux",
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = offsetof(struct dump_values, vmlinux),
+	 .group = "Names",
+	 .help = "its kernel with symbols; with KASLR give --mappings too"},
+	{.name = "mappings",
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = offsetof(struct dump_values, mappings),
+	 .group = "Names",
+	 .help = "its mappings: files of user frames, place of the kernel"},
+	{0},
+};
+
+const struct command dump_command = {
+	.name = "dump",
+	.operands = "FILE",
+	.operands_max = 1,
+	.summary = "show the stacks of a stack_map_bin file",
+	.rows = rows,
+	.values_bytes = sizeof(struct dump_values),
+	.run = dump_run,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap export`: a recording in a format that other tools read. The formats are in lib/format.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/name_match.h"
+#include "command.h"
+#include "error.h"
+#include "format/format.h"
+#include "message.h"
+#include "output_file.h"
+#include "recording.h"
+
+struct export_values {
+	struct filter_values filter;
+	const char *format;
+	const char *output;
+	bool no_demangle;
+};
+
+static int unknown_format(const char *name)
+{
+	struct name_match match;
+
+	name_match_init(&match, name);
+	for (const struct format *const *format = formats; *format; format++)
+		name_match_try(&match, (*format)->name);
+	if (match.nearest[0])
+		message("--format %s: no such format; did you mean %s?", name, match.nearest);
+	else
+		message("--format %s: no such format, see 'stackmap help export'", name);
+	return EXIT_USAGE;
+}
+
+static int export_to_file(struct trace_reader *reader, const struct format *format,
+			  const struct format_options *options, const char *path,
+			  struct stackmap_error *error)
+{
+	FILE *stream;
+	int err = output_file_open(path, &stream);
+	int write_err;
+
+	if (err)
+		return error_set(error, -err, "%s: %s", path, strerror(-err));
+	write_err = format->write(reader, options, stream, error);
+	err = output_file_close(&stream, !write_err);
+	if (write_err || !err)
+		return write_err;
+	return error_set(error, -err, "%s: %s", path, strerror(-err));
+}
+
+static int export_recording(const struct export_values *values, const struct format *format,
+			    const struct format_options *options, char *const *operands)
+{
+	struct trace_reader *reader = recording_open(operands, &options->filter);
+	struct stackmap_error error;
+	int err;
+
+	if (!reader)
+		return EXIT_FAILED;
+	if (values->output)
+		err = export_to_file(reader, format, options, values->output, &error);
+	else
+		err = format->write(reader, options, stdout, &error);
+	return recording_close(&reader, err, &error);
+}
+
+static int export_run(const void *arg, int count, char **operands)
+{
+	const struct export_values *values = arg;
+	const struct format *format = format_find(values->format);
+	struct format_options options = {.demangled = !values->no_demangle};
+
+	(void)count;
+	if (!format)
+		return unknown_format(values->format);
+	if (recording_filter(&values->filter, &options.filter))
+		return EXIT_USAGE;
+	if (format == &stack_map_bin_format && !values->output && isatty(STDOUT_FILENO)) {
+		message("--format %s: is binary and not shown on a terminal, use --output FILE",
+			values->format);
+		return EXIT_USAGE;
+	}
+	return export_recording(values, format, &options, operands);
+}
+
+static const struct option_row rows[] = {
+	{.name = "format",
+	 .letter = 'f',
+	 .type = OPTION_STRING,
+	 .argument = "FORMAT",
+	 .target = offsetof(struct export_values, format),
+	 .group = "Output",
+	 .help = "folded (default), json, stack_map_bin or mappings"},
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = offsetof(struct export_values, output),
+	 .group = "Output",
+	 .help = "write to this file instead of standard output"},
+	{.name = "no-demangle",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct export_values, no_demangle),
+	 .group = "Output",
+	 .help = "names as in the symbol table"},
+	FILTER_ROWS(struct export_values, filter),
+	{0},
+};
+
+const struct command export_command = {
+	.name = "export",
+	.operands = "[FILE]",
+	.operands_max = 1,
+	.summary = "write a recording in a format for other tools",
+	.rows = rows,
+	.values_bytes = sizeof(struct export_values),
+	.defaults = &(const struct export_values){.filter = FILTER_DEFAULTS, .format = "folded"},
+	.run = export_run,
+};

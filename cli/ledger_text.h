@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The ledger in words: what became of every event. */
+#ifndef CLI_LEDGER_TEXT_H
+#define CLI_LEDGER_TEXT_H
+
+#include <stdio.h>
+
+#include "trace/event.h"
+
+/* Each line starts with `prefix`. */
+void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *to);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An output that is there whole or not at all: it is written under a temporary name beside the real
+ * one, which it gets at the end. A signal that ends the process removes it. What is not a regular
+ * file (a pipe, a device) is written directly.
+ */
+#ifndef CLI_OUTPUT_FILE_H
+#define CLI_OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* One at a time. 0 and *stream, or -errno. `path` must live until the end. */
+int output_file_open(const char *path, FILE **stream);
+
+/* Puts the file in its place, or removes it unless `keep`. 0 or -errno: then nothing is left. */
+int output_file_close(FILE **stream, bool keep);
+
+#endif

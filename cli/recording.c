@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A damaged recording is still shown as far as it goes. The note about it comes last, on standard
+ * error, and the command fails, so that no script takes a part for the whole.
+ */
+#include "recording.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "message.h"
+
+#define NS_DIGITS 9
+
+/* "123.4567" in ns. Digits that are not given count as `missing`: 0 for a start, 9 for an end. */
+static int parse_time(const char **text, char missing, u64 *time)
+{
+	const char *at = *text;
+	u64 value = 0;
+	int digits = 0;
+	bool fraction = false;
+
+	for (; isdigit((unsigned char)*at) || (*at == '.' && !fraction); at++) {
+		if (*at == '.') {
+			fraction = true;
+			continue;
+		}
+		if (value > (UINT64_MAX - 9) / 10 || (fraction && ++digits > NS_DIGITS))
+			return -ERANGE;
+		value = 10 * value + (u64)(*at - '0');
+	}
+	for (; digits < NS_DIGITS; digits++) {
+		if (__builtin_mul_overflow(value, 10, &value))
+			return -ERANGE;
+		value += fraction ? (u64)(missing - '0') : 0;
+	}
+	*text = at;
+	*time = value;
+	return 0;
+}
+
+static int parse_times(const char *text, struct event_filter *filter)
+{
+	int err = parse_time(&text, '0', &filter->from);
+
+	if (err || *text++ != ',')
+		return -EINVAL;
+	if (!*text)
+		return 0;
+	err = parse_time(&text, '9', &filter->to);
+	return err || *text || filter->to < filter->from ? -EINVAL : 0;
+}
+
+int recording_filter(const struct filter_values *values, struct event_filter *filter)
+{
+	*filter = (struct event_filter){
+		.comm = values->comm,
+		.event = values->event,
+		.pid = values->pid,
+		.tid = values->tid,
+		.cpu = values->cpu,
+	};
+	if (!values->time || !parse_times(values->time, filter))
+		return 0;
+	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);
+	return -EINVAL;
+}
+
+struct trace_reader *recording_open(char *const *operands, const struct event_filter *filter)
+{
+	const char *path = operands[0] ? operands[0] : RECORDING_DEFAULT;
+	struct stackmap_error error;
+	struct trace_reader *reader;
+	int err = trace_reader_open(path, &reader, &error);
+
+	if (err) {
+		message_error(&error);
+		return NULL;
+	}
+	err = event_filter_check(filter, reader, &error);
+	if (err) {
+		message_error(&error);
+		trace_reader_close(&reader);
+	}
+	return err ? NULL : reader;
+}
+
+int recording_close(struct trace_reader **reader, int err, const struct stackmap_error *error)
+{
+	const struct stackmap_error *damage = trace_reader_damage(*reader);
+	int status = err || damage ? EXIT_FAILED : EXIT_DONE;
+
+	if (err)
+		message_error(error);
+	if (damage)
+		message_error(damage);
+	trace_reader_close(reader);
+	return status;
+}

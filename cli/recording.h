@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the commands that read a recording have in common: finding it, choosing events from it, and
+ * saying what it lost. */
+#ifndef CLI_RECORDING_H
+#define CLI_RECORDING_H
+
+#include "option.h"
+#include "report/event_filter.h"
+#include "trace/reader.h"
+
+#define RECORDING_DEFAULT "stackmap.data"
+
+struct filter_values {
+	const char *comm, *event, *time;
+	u64 pid, tid, cpu;
+};
+
+#define FILTER_DEFAULTS                                                                            \
+	{                                                                                          \
+		.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY                            \
+	}
+
+/* The rows of a command whose struct `values` has a struct filter_values as `member`. */
+/* clang-format off */
+#define FILTER_ROWS(values, member)								\
+	{"comm", 0, OPTION_STRING, "NAME", offsetof(values, member.comm), "Events",		\
+		"only tasks of this name (a glob)"},						\
+	{"event", 'e', OPTION_STRING, "EVENT", offsetof(values, member.event), "Events",	\
+		"only this event (a glob)"},							\
+	{"pid", 'p', OPTION_U64, "PID", offsetof(values, member.pid), "Events",			\
+		"only this process, all its threads", 0, INT32_MAX},				\
+	{"tid", 0, OPTION_U64, "TID", offsetof(values, member.tid), "Events",			\
+		"only this thread", 0, INT32_MAX},						\
+	{"cpu", 'C', OPTION_U64, "CPU", offsetof(values, member.cpu), "Events",			\
+		"only this CPU", 0, UINT16_MAX},						\
+	{"time", 0, OPTION_STRING, "FROM,TO", offsetof(values, member.time), "Events",		\
+		"only this time, in seconds as 'script' shows it"}
+/* clang-format on */
+
+/* 0, or -EINVAL and a message: wrong usage. */
+int recording_filter(const struct filter_values *values, struct event_filter *filter);
+
+/* Opens operands[0] or the default, and checks that it has what the filter asks for. NULL and a
+ * message on failure. */
+struct trace_reader *recording_open(char *const *operands, const struct event_filter *filter);
+
+/* Closes, and says where a damaged file ended. EXIT_DONE, or EXIT_FAILED if it did or `err` is not
+ * 0 (`error` says why). */
+int recording_close(struct trace_reader **reader, int err, const struct stackmap_error *error);
+
+#endif
