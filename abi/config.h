@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What one instance is, as constants of its programs: user space writes them before loading, the verifier folds
- * them, so a branch that an instance does not need costs nothing.
+ * What one instance is, as constants of its programs: user space writes them before loading, the
+ * verifier folds them, so a branch that an instance does not need costs nothing.
  */
 #ifndef STACKMAP_ABI_CONFIG_H
 #define STACKMAP_ABI_CONFIG_H
@@ -12,25 +12,25 @@
 #define CONFIG_CPUS_MAX 1024
 
 struct capture_config {
-	u32 cpus;       /* highest possible CPU number + 1 */
-	u32 bits;       /* of the stack map */
+	u32 cpus; /* highest possible CPU number + 1 */
+	u32 bits; /* of the stack map */
 	u32 pool_words;
 	u32 ring_slots; /* per CPU */
-	u32 slot_size;  /* 24, 32 or 40 bytes */
+	u32 slot_size;	/* 24, 32 or 40 bytes */
 	u32 task_slots; /* per CPU, of the task ring */
-	u32 flight;     /* overwrite the oldest; 0: drain */
-	u32 no_dedup;   /* record every stack in full */
+	u32 flight;	/* overwrite the oldest; 0: drain */
+	u32 no_dedup;	/* record every stack in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
-	u32 max_depth;  /* kernel.perf_event_max_stack: what bpf_get_stack can return */
-	u32 kind;       /* of an object whose programs cannot have a cookie */
-	u32 cookie;     /* programs of this object ask for their cookie instead */
-	u32 leaf;       /* CPU samples keep their pc in the event */
-	u32 own_tgid;   /* the recorder, left out; 0: nobody */
-	u32 by_task;    /* only tasks in `followed` */
-	u32 by_cgroup;  /* only below the cgroup in `cgroups`[0] */
-	u32 by_comm;    /* only tasks with this comm */
-	u32 by_cpu;     /* only CPUs in cpu_mask */
+	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
+	u32 kind;      /* of an object whose programs cannot have a cookie */
+	u32 cookie;    /* programs of this object ask for their cookie instead */
+	u32 leaf;      /* CPU samples keep their pc in the event */
+	u32 own_tgid;  /* the recorder, left out; 0: nobody */
+	u32 by_task;   /* only tasks in `followed` */
+	u32 by_cgroup; /* only below the cgroup in `cgroups`[0] */
+	u32 by_comm;   /* only tasks with this comm */
+	u32 by_cpu;    /* only CPUs in cpu_mask */
 	u8 comm[16];
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A lane: the working memory of one running program. Programs interrupt each other on a CPU (task, soft and
- * hard interrupt, NMI) and, on preemptible kernels, not in LIFO order, so each CPU has several lanes and a program owns
- * the one whose busy word it exchanged. The owner counts in plain memory: the ledger costs no locked operation.
+ * A lane: the working memory of one running program. Programs interrupt each other on a CPU (task,
+ * soft and hard interrupt, NMI) and, on preemptible kernels, not in LIFO order, so each CPU has
+ * several lanes and a program owns the one whose busy word it exchanged. The owner counts in plain
+ * memory: the ledger costs no locked operation.
  */
 #ifndef STACKMAP_ABI_LANE_H
 #define STACKMAP_ABI_LANE_H

@@ -4,7 +4,8 @@
  *
  *   produced = recorded + sum of lost
  *
- * And every stack of a recorded event that is not there has one of the stack reasons. X(ID, name, meaning).
+ * And every stack of a recorded event that is not there has one of the stack reasons. X(ID, name,
+ * meaning).
  */
 #ifndef STACKMAP_ABI_LEDGER_H
 #define STACKMAP_ABI_LEDGER_H
@@ -15,7 +16,8 @@
 	X(RING_FULL, "ring_full", "the reader was too slow: no free slot in the ring")             \
 	X(RING_BUSY, "ring_busy", "slots were still being written by interrupted programs")        \
 	X(OVERWRITTEN, "overwritten", "the flight recorder replaced it by a newer event")          \
-	X(NESTED, "nested", "more programs interrupted each other on one CPU than there is scratch for") \
+	X(NESTED, "nested",                                                                        \
+	  "more programs interrupted each other on one CPU than there is scratch for")             \
 	X(RECURSION, "recursion", "the kernel refused to run the program inside itself")           \
 	X(PAUSED, "paused", "recording was paused, or the flight buffer was being written out")    \
 	X(WRITE_ERROR, "write_error", "the output could not be written")                           \

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A ring: one per CPU, a header and fixed-size slots, mapped into the reader's memory. Flight recorder and
- * drain use the same bytes.
+ * A ring: one per CPU, a header and fixed-size slots, mapped into the reader's memory. Flight
+ * recorder and drain use the same bytes.
  *
- * Positions count slots and start at the number of slots (so position - slots is never negative); position p
- * lies in slot p % slots. A slot's commit word holds the low 30 bits of its position, and two marks:
+ * Positions count slots and start at the number of slots (so position - slots is never negative);
+ * position p lies in slot p % slots. A slot's commit word holds the low 30 bits of its position,
+ * and two marks:
  *
  *   commit = position << 2 | CONTINUED (this slot continues an inline stack) | BUSY (being written)
  *
- * A zero word is a slot never written. A reader takes a slot only when its commit word names the expected
- * position and is not BUSY.
+ * A zero word is a slot never written. A reader takes a slot only when its commit word names the
+ * expected position and is not BUSY.
  *
- * An event whose stack the map refused is followed, at later positions, by a run of slots with the full
- * stack: the event's stack field then holds the low 32 bits of the run's first position. Every slot of a run is
- * marked CONTINUED and holds, after the commit word, (slot size - 4) / 4 u32 of payload; the payload of the whole run is
- * one struct inline_stack.
+ * An event whose stack the map refused is followed, at later positions, by a run of slots with the
+ * full stack: the event's stack field then holds the low 32 bits of the run's first position. Every
+ * slot of a run is marked CONTINUED and holds, after the commit word, (slot size - 4) / 4 u32 of
+ * payload; the payload of the whole run is one struct inline_stack.
  */
 #ifndef STACKMAP_ABI_RING_H
 #define STACKMAP_ABI_RING_H
@@ -60,17 +61,19 @@ ABI_SIZE(struct event_slot, 24);
 #define STAMP_OF(time, kind, flags)                                                                \
 	(((time) & ((1ULL << STAMP_TIME_BITS) - 1)) | (u64)(kind) << 48 | (u64)(flags) << 58)
 
-enum stack_state { /* two bits each in the flags: kernel << 0, user << 2 */
-	STATE_NONE = 0,   /* the field is an enum stack_reason */
-	STATE_ID = 1,     /* the field is a stack id */
-	STATE_INLINE = 2, /* the field is the first position of a run */
-	STATE_COOKIE = 3, /* user only: the stack follows in the delivery of this cookie */
+enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 */
+		   STATE_NONE = 0,   /* the field is an enum stack_reason */
+		   STATE_ID = 1,     /* the field is a stack id */
+		   STATE_INLINE = 2, /* the field is the first position of a run */
+		   STATE_COOKIE =
+			   3, /* user only: the stack follows in the delivery of this cookie */
 };
 #define EVENT_FLAGS(kernel_state, user_state) ((u32)(kernel_state) | (u32)(user_state) << 2)
 #define EVENT_KERNEL_STATE(flags) ((flags)&3)
 #define EVENT_USER_STATE(flags) (((flags) >> 2) & 3)
 
-/* Kinds below KIND_SOURCES are the instance's event sources, in the order in which they were named. */
+/* Kinds below KIND_SOURCES are the instance's event sources, in the order in which they were named.
+ */
 #define KIND_SOURCES 1000
 enum event_kind {
 	KIND_DELIVERY = 1022, /* user = the stack of cookie `kernel` of task `tid` */

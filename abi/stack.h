@@ -2,17 +2,18 @@
 /*
  * One call stack as the stack map takes it: frames innermost first, packed into words.
  *
- * On x86-64 the kernel, its modules and BPF live in the top 2 GiB, so the low 32 bits of such a frame
- * say it all: a stack whose frames all lie there is "narrow", two frames a word, the earlier frame in the
- * low half. All other stacks are "wide", one frame a word. An odd narrow stack ends with a zero half.
+ * On x86-64 the kernel, its modules and BPF live in the top 2 GiB, so the low 32 bits of such a
+ * frame say it all: a stack whose frames all lie there is "narrow", two frames a word, the earlier
+ * frame in the low half. All other stacks are "wide", one frame a word. An odd narrow stack ends
+ * with a zero half.
  *
  *   narrow: word[i] = (u32)frame[2i] | frame[2i + 1] << 32,  words = (depth + 1) / 2
  *   wide:   word[i] = frame[i],                              words = depth
  *
  * A frame is a kernel address (bit 63 set) or a user frame (bit 63 clear):
  *   mapping number (23 bits) << 40 | file offset (40 bits)
- * For code without a file the mapping names the task and the upper address bits, and the offset is the
- * lower 40 bits of the address. See abi/mapping.h.
+ * For code without a file the mapping names the task and the upper address bits, and the offset is
+ * the lower 40 bits of the address. See abi/mapping.h.
  */
 #ifndef STACKMAP_ABI_STACK_H
 #define STACKMAP_ABI_STACK_H
@@ -36,8 +37,8 @@
 
 enum stack_flag {
 	STACK_TRUNCATED = 1 << 0, /* cut at the depth limit: part of the identity */
-	STACK_NARROW = 1 << 1,    /* two 32-bit frames a word */
-	STACK_USER = 1 << 2,      /* user frames: (mapping, offset) */
+	STACK_NARROW = 1 << 1,	  /* two 32-bit frames a word */
+	STACK_USER = 1 << 2,	  /* user frames: (mapping, offset) */
 };
 
 struct stack {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file `stack_map_bin`: all stacks of a map, native-endian. Header, then for each stack a record and
- * depth x u64 frames, innermost first. Version 1 has another magic and the same layout. `count` is the number of stacks
- * when the read began; later ones follow, so readers read to the end of the file.
+ * The file `stack_map_bin`: all stacks of a map, native-endian. Header, then for each stack a
+ * record and depth x u64 frames, innermost first. Version 1 has another magic and the same layout.
+ * `count` is the number of stacks when the read began; later ones follow, so readers read to the
+ * end of the file.
  */
 #ifndef STACKMAP_ABI_STACK_MAP_BIN_H
 #define STACKMAP_ABI_STACK_MAP_BIN_H

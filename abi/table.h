@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The memory of one generation of a stack map: one flat value, the same bytes in a BPF array map and in a
- * process.
+ * The memory of one generation of a stack map: one flat value, the same bytes in a BPF array map
+ * and in a process.
  *
  *   header | one line per CPU | slots[2^(bits + 1)] | pool[pool_words] | slack
  *
- * slot    u64: upper 32 hash bits << 32 | (pool word of the element + 1); 0 = free. Written once, by one
- *         compare-and-swap that publishes a finished element.
- * element in the pool: ref_count, identity, then the stack's words. Only ref_count changes after publication.
- * slack   lets a reader take a fixed-size view of any element without leaving the value.
+ * slot    u64: upper 32 hash bits << 32 | (pool word of the element + 1); 0 = free. Written once,
+ * by one compare-and-swap that publishes a finished element. element in the pool: ref_count,
+ * identity, then the stack's words. Only ref_count changes after publication. slack   lets a reader
+ * take a fixed-size view of any element without leaving the value.
  *
  * stack id (32 bits): slot index in the low bits + 1 bits, above it the generation's tag, which is
- * generation modulo (2^k - 1) plus 1 for the k bits left: so no id is 0, and an id of another generation
- * is seen to be stale.
+ * generation modulo (2^k - 1) plus 1 for the k bits left: so no id is 0, and an id of another
+ * generation is seen to be stale.
  *
  * Invariants: sum(ref_count) + sum(drops) = get_id calls; published elements <= 2^bits.
  */
@@ -48,8 +48,9 @@ struct table_header {
 	u32 id_tag;    /* STACK_ID_TAG(generation, bits): a hit must not divide */
 	u32 reserved2;
 	u64 reserved0[11];
-	/* Its own cache line: entries handed out << 32 | pool words handed out. Either may overshoot its limit
-	 * by what racing writers asked for; a writer whose share lies beyond the limit was refused. */
+	/* Its own cache line: entries handed out << 32 | pool words handed out. Either may
+	 * overshoot its limit by what racing writers asked for; a writer whose share lies beyond
+	 * the limit was refused. */
 	u64 allocated;
 	u64 reserved1[15];
 };
@@ -59,9 +60,10 @@ ABI_OFFSET(struct table_header, allocated, 128);
 struct table_cpu {
 	u64 inserts;
 	u64 drops[TABLE_DROP_COUNT];
-	u64 spare;      /* pool word + 1 of an element that lost its race, with its capacity << 32; 0 = none */
+	u64 spare; /* pool word + 1 of an element that lost its race, with its capacity << 32; 0 =
+		      none */
 	u64 lost_races; /* another CPU published the same stack first */
-	u64 wasted;     /* pool words given up when a spare was replaced */
+	u64 wasted;	/* pool words given up when a spare was replaced */
 };
 ABI_SIZE(struct table_cpu, 64);
 
@@ -73,7 +75,8 @@ struct table_element {
 #define TABLE_ELEMENT_HEADER_WORDS 2
 
 #define TABLE_SLOTS(bits) (2ULL << (bits))
-#define TABLE_SLOTS_OFFSET(cpus) (sizeof(struct table_header) + sizeof(struct table_cpu) * (u64)(cpus))
+#define TABLE_SLOTS_OFFSET(cpus)                                                                   \
+	(sizeof(struct table_header) + sizeof(struct table_cpu) * (u64)(cpus))
 #define TABLE_POOL_OFFSET(bits, cpus) (TABLE_SLOTS_OFFSET(cpus) + 8 * TABLE_SLOTS(bits))
 #define TABLE_SLACK_WORDS (TABLE_ELEMENT_HEADER_WORDS + STACK_WORDS_MAX)
 #define TABLE_BYTES(bits, cpus, pool_words)                                                        \

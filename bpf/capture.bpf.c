@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs of an instance: one per way of being called. Each says which event kind it was, how many frames of the
- * tracer itself lie on the stack, and hands over to event_emit().
+ * The programs of an instance: one per way of being called. Each says which event kind it was, how
+ * many frames of the tracer itself lie on the stack, and hands over to event_emit().
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "instance.h"
 #include "emit.h"
 #include "filter.h"
+#include "instance.h"
 #include "tasks.h"
 
 #include "stack_element.c"
@@ -47,7 +47,8 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return event_emit(ctx, event_kind(ctx), SKIP_RAW_TRACEPOINT, NULL);
 }
 
-/* 32-bit tasks have other system call numbers; the kernel's own syscall events leave them out too. */
+/* 32-bit tasks have other system call numbers; the kernel's own syscall events leave them out too.
+ */
 static __always_inline bool is_compat_syscall(void)
 {
 #ifdef __TARGET_ARCH_x86

@@ -2,8 +2,8 @@
 /*
  * One event: reserve its slot, take its stacks, turn them into ids, commit.
  *
- * The slot comes first, so the stack map's counters and the ring agree. A stack that the map refuses
- * goes into a run of slots behind the event.
+ * The slot comes first, so the stack map's counters and the ring agree. A stack that the map
+ * refuses goes into a run of slots behind the event.
  */
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H
@@ -23,7 +23,8 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } rings SEC(".maps");
 
-/* The stack map's current generation; user space sets the inner map's size, and swaps it to reset. */
+/* The stack map's current generation; user space sets the inner map's size, and swaps it to reset.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -199,7 +200,8 @@ static __always_inline struct stack_field stack_store(struct ring_header *ring, 
 	return (struct stack_field){REASON_NO_ROOM, STATE_NONE};
 }
 
-/* The most frames bpf_get_stack() gives after skipping some: at the limit a stack may have been cut. */
+/* The most frames bpf_get_stack() gives after skipping some: at the limit a stack may have been
+ * cut. */
 static __always_inline u32 depth_limit(u32 skip)
 {
 	u32 limit = config.max_depth - skip;
@@ -248,7 +250,6 @@ static __always_inline struct stack_field user_field(void *ctx, struct ring_head
 	depth = user_stack_convert(lane, mm, user_stack_take(ctx, lane, skip));
 	if (!depth)
 		return field;
-	stack->depth = depth;
 	stack->flags = STACK_USER | (depth >= depth_limit(skip) ? STACK_TRUNCATED : 0);
 	return stack_store(ring, lane, stack, cpu);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which events an instance wants. What a filter leaves out was never produced: it is in no counter. */
+/* Which events an instance wants. What a filter leaves out was never produced: it is in no counter.
+ */
 #ifndef BPF_FILTER_H
 #define BPF_FILTER_H
 
 #include "instance.h"
 
-/* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes. */
+/* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few fields of kernel structures that the programs read. libbpf relocates every access to where the
- * running kernel has the field (CO-RE), so neither order nor offsets here mean anything.
+ * The few fields of kernel structures that the programs read. libbpf relocates every access to
+ * where the running kernel has the field (CO-RE), so neither order nor offsets here mean anything.
  */
 #ifndef BPF_KERNEL_TYPES_H
 #define BPF_KERNEL_TYPES_H

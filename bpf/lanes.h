@@ -18,7 +18,27 @@ struct {
 	__type(value, struct cpu_lanes);
 } lanes SEC(".maps");
 
-/* A free lane of this CPU, now the caller's; NULL, counted, when all are taken. */
+/*
+ * Claims a free lane of this CPU: its index, or LANES_PER_CPU, counted, when all are taken. A
+ * global function: its result is any number to the verifier, which then walks the caller once and
+ * not once for each lane.
+ */
+__noinline u32 lane_claim_index(u32 cpu)
+{
+	struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+	u32 i;
+
+	if (!own)
+		return LANES_PER_CPU;
+	for (i = 0; i < LANES_PER_CPU; i++)
+		if (!atomic_load_relaxed(&own->lane[i].busy) &&
+		    !atomic_exchange_acq_rel(&own->lane[i].busy, 1))
+			return i;
+	atomic_add_relaxed(&own->lane[0].refused, 1);
+	return LANES_PER_CPU;
+}
+
+/* A lane that is the caller's until lane_release(), or NULL. */
 static __always_inline struct lane *lane_claim(u32 cpu)
 {
 	struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
@@ -26,12 +46,11 @@ static __always_inline struct lane *lane_claim(u32 cpu)
 
 	if (!own)
 		return NULL;
-	for (i = 0; i < LANES_PER_CPU; i++)
-		if (!atomic_load_relaxed(&own->lane[i].busy) &&
-		    !atomic_exchange_acq_rel(&own->lane[i].busy, 1))
-			return &own->lane[i];
-	atomic_add_relaxed(&own->lane[0].refused, 1);
-	return NULL;
+	i = lane_claim_index(cpu);
+	core_one_register(i);
+	if (i >= LANES_PER_CPU)
+		return NULL;
+	return &own->lane[i];
 }
 
 static __always_inline void lane_release(struct lane *lane)

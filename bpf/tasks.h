@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is who: events carry only a thread id, so forks, renames (execve is one) and exits go into the task ring
- * with the time from which they hold. They cost nothing per event. The same hooks keep `followed` up to date.
+ * Who is who: events carry only a thread id, so forks, renames (execve is one) and exits go into
+ * the task ring with the time from which they hold. They cost nothing per event. The same hooks
+ * keep `followed` up to date.
  */
 #ifndef BPF_TASKS_H
 #define BPF_TASKS_H
@@ -10,7 +11,8 @@
 #include "kernel_types.h"
 #include "ring_writer.h"
 
-/* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU. */
+/* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -19,8 +21,8 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } task_rings SEC(".maps");
 
-u64 tasks_lost;   /* records that found the task ring full */
-u64 follow_lost;  /* children that could not be followed */
+u64 tasks_lost;	 /* records that found the task ring full */
+u64 follow_lost; /* children that could not be followed */
 
 static __always_inline struct task_slot *task_slot_take(struct ring_header *ring, u64 *position)
 {

@@ -2,9 +2,9 @@
 /*
  * From a user address to a position-independent frame: (mapping number, file offset).
  *
- * A file gets its number when the first program meets it: a fresh record is filled, then its key is inserted if it is
- * still absent; who loses that race takes the winner's number, and its own record stays unused. User space reads
- * the records and finds build ids.
+ * A file gets its number when the first program meets it: a fresh record is filled, then its key is
+ * inserted if it is still absent; who loses that race takes the winner's number, and its own record
+ * stays unused. User space reads the records and finds build ids.
  */
 #ifndef BPF_USER_MAPPING_H
 #define BPF_USER_MAPPING_H
@@ -44,12 +44,14 @@ struct path_walk {
 static long path_step(u32 index, struct path_walk *walk)
 {
 	struct mapping_record *record = &walk->lane->record;
-	struct dentry *parent = BPF_CORE_READ(walk->dentry, d_parent);
+	struct vfsmount *vfsmount = walk->mount;
+	struct dentry *dentry = walk->dentry;
+	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
 	u32 used = record->path_bytes;
 	long length;
 
-	if (walk->dentry == BPF_CORE_READ(walk->mount, mnt_root)) {
-		struct mount *mount = (void *)walk->mount - bpf_core_field_offset(struct mount, mnt);
+	if (dentry == BPF_CORE_READ(vfsmount, mnt_root)) {
+		struct mount *mount = (void *)vfsmount - bpf_core_field_offset(struct mount, mnt);
 		struct mount *above = BPF_CORE_READ(mount, mnt_parent);
 
 		if (above == mount || !above) {
@@ -60,14 +62,14 @@ static long path_step(u32 index, struct path_walk *walk)
 		walk->mount = (void *)above + bpf_core_field_offset(struct mount, mnt);
 		return 0;
 	}
-	if (parent == walk->dentry) { /* not under any mount: memfd, deleted namespace */
+	if (parent == dentry) { /* not under any mount: memfd, deleted namespace */
 		record->path_whole = 1;
 		return 1;
 	}
 	if (used >= MAPPING_PATH_BYTES)
 		return 1;
 	length = bpf_probe_read_kernel_str(record->path + used, PATH_COMPONENT_BYTES,
-					   BPF_CORE_READ(walk->dentry, d_name.name));
+					   BPF_CORE_READ(dentry, d_name.name));
 	if (length <= 0 || used + length > MAPPING_PATH_BYTES)
 		return 1;
 	record->path_bytes = used + length;
@@ -130,7 +132,8 @@ static __always_inline bool mapping_identify(struct lane *lane, struct mm_struct
 	return true;
 }
 
-/* A new number for lane->record.key, or the one that another program has just given it; 0: none left. */
+/* A new number for lane->record.key, or the one that another program has just given it; 0: none
+ * left. */
 static __always_inline u32 mapping_add(struct lane *lane, struct vm_area_struct *vma)
 {
 	struct mapping_record *record;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The user stack of the current task at the event itself, by frame pointers, as position-independent frames.
+ * The user stack of the current task at the event itself, by frame pointers, as
+ * position-independent frames.
  *
- * Code built without frame pointers leaves whatever rbp holds to the walk; an address outside executable
- * mappings is such an accident and ends the stack.
+ * Code built without frame pointers leaves whatever rbp holds to the walk; an address outside
+ * executable mappings is such an accident and ends the stack.
  */
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
@@ -14,7 +15,6 @@
 struct frame_conversion {
 	struct lane *lane;
 	u64 mm;
-	u32 depth; /* frames converted so far */
 };
 
 /* A raw user address as a frame, 0 where no code is mapped. */
@@ -46,7 +46,7 @@ static long convert_frame(u32 index, struct frame_conversion *conversion)
 	if (!frame)
 		return 1;
 	lane->user.word[index] = frame;
-	conversion->depth++;
+	lane->user.depth = index + 1;
 	return 0;
 }
 
@@ -64,13 +64,15 @@ static __always_inline u32 user_stack_take(void *ctx, struct lane *lane, u32 ski
 	return bytes > 0 ? (u32)bytes / 8 : 0;
 }
 
-/* Converts the raw frames of lane->user in place; the depth that remains. */
+/* Converts the raw frames of lane->user in place, and sets the depth that remains: in the lane,
+ * since the verifier would follow a counter on the stack through every round. */
 static __always_inline u32 user_stack_convert(struct lane *lane, u64 mm, u32 depth)
 {
 	struct frame_conversion conversion = {.lane = lane, .mm = mm};
 
+	lane->user.depth = 0;
 	bpf_loop(depth, convert_frame, &conversion, 0);
-	return conversion.depth;
+	return lane->user.depth;
 }
 
 #endif

@@ -2,12 +2,14 @@
 /*
  * Which mapping of the current task an address lies in, from any context, without a lock.
  *
- * bpf_find_vma() takes the mmap lock and, in an interrupt, succeeds once and costs 10 us. The kernel keeps a process's
- * mappings in a maple tree (lib/maple_tree.c, since 6.1) that its own page fault path walks under RCU; this walk does the
- * same with fault-proof reads. A tree that changes meanwhile can lead it astray, so the mapping it ends at
- * counts only if it belongs to this mm and covers the address.
+ * bpf_find_vma() takes the mmap lock and, in an interrupt, succeeds once and costs 10 us. The
+ * kernel keeps a process's mappings in a maple tree (lib/maple_tree.c, since 6.1) that its own page
+ * fault path walks under RCU; this walk does the same with fault-proof reads. A tree that changes
+ * meanwhile can lead it astray, so the mapping it ends at counts only if it belongs to this mm and
+ * covers the address.
  *
- * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type. A node has pivots and slots: slot i
+ * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type, and the
+ * root is marked as a node (a tree of one entry has none). A node has pivots and slots: slot i
  * covers addresses up to pivot[i], a zero pivot (but the first) ends them, the last slot has none.
  */
 #ifndef BPF_VMA_H
@@ -21,7 +23,7 @@
 
 #define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
 #define MAPLE_NODE(entry) ((entry) & ~255ULL)
-#define MAPLE_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
+#define MAPLE_ROOT_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
 #define MAPLE_LEAF_64 1
 #define MAPLE_ARANGE_64 3
 #define MAPLE_LEVELS_MAX 8
@@ -61,10 +63,13 @@ __noinline u64 vma_find(struct lane *lane, u64 mm_pointer, u64 address)
 	if (!lane)
 		return 0;
 	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
-	for (level = 0; level < MAPLE_LEVELS_MAX && MAPLE_IS_NODE(entry); level++) {
+	if (!MAPLE_ROOT_IS_NODE(entry))
+		return 0;
+	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
 		bool leaf = MAPLE_TYPE(entry) == MAPLE_LEAF_64;
 
-		if (bpf_probe_read_kernel(lane->node, sizeof(lane->node), (void *)MAPLE_NODE(entry)))
+		if (bpf_probe_read_kernel(lane->node, sizeof(lane->node),
+					  (void *)MAPLE_NODE(entry)))
 			return 0;
 		entry = maple_slot(lane, entry, address);
 		if (leaf)

@@ -12,17 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/name_match.h"
 #include "command.h"
 #include "message.h"
 
 const struct command *const commands[] = {
-	&report_command,
-	&script_command,
-	&export_command,
-	&dump_command,
-	&list_command,
-	&doctor_command,
-	NULL,
+	&record_command, &report_command, &script_command, &export_command,
+	&dump_command,	 &list_command,	  &doctor_command, NULL,
 };
 
 static const struct command *find(const char *name)
@@ -52,7 +48,15 @@ static int show_version(void)
 
 static int unknown_command(const char *name)
 {
-	message("%s: unknown command, see 'stackmap help'", name);
+	struct name_match match;
+
+	name_match_init(&match, name);
+	for (const struct command *const *command = commands; *command; command++)
+		name_match_try(&match, (*command)->name);
+	if (match.nearest[0])
+		message("%s: unknown command; did you mean %s?", name, match.nearest);
+	else
+		message("%s: unknown command, see 'stackmap help'", name);
 	return EXIT_USAGE;
 }
 

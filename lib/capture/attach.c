@@ -39,9 +39,10 @@ static int check_kernel_functions(struct attachment *attachment, struct stackmap
 	attachment->kernel_entry = feature_works(FEATURE_FENTRY);
 	if (attachment->kernel_entry || feature_works(FEATURE_KPROBE))
 		return 0;
-	return error_set(error, EOPNOTSUPP,
-			 "kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
-			 "(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see `stackmap list`");
+	return error_set(
+		error, EOPNOTSUPP,
+		"kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
+		"(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see `stackmap list`");
 }
 
 static int probe_features(struct attachment *attachment, struct stackmap_error *error)
@@ -114,7 +115,8 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 	int result = link_raw_tracepoint(links, "sched_process_fork", programs.fork, false, 0);
 
 	result = result ?: link_raw_tracepoint(links, "task_rename", programs.rename, false, 0);
-	result = result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
+	result =
+		result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
 	if (result)
 		return error_set(error, -result, "tracepoints of the scheduler: %s",
 				 strerror(-result));
@@ -179,9 +181,8 @@ static int attach_perf(struct attachment *attachment, const struct source *sourc
 
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	return link_raw_tracepoint(&attachment->links, source->target,
-				   program_fd(attachment, kind), attachment->tracepoint_cookies,
-				   kind);
+	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
+				   attachment->tracepoint_cookies, kind);
 }
 
 /* One link serves all system calls of a direction. */
@@ -194,7 +195,8 @@ static int attach_syscall(struct attachment *attachment, const struct source *so
 		if (attachment->sources->sources[earlier].type == SOURCE_SYSCALL &&
 		    attachment->sources->sources[earlier].on_return == source->on_return)
 			return 0;
-	return link_raw_tracepoint(&attachment->links, name, program_fd(attachment, kind), false, 0);
+	return link_raw_tracepoint(&attachment->links, name, program_fd(attachment, kind), false,
+				   0);
 }
 
 static int pmu_type(const char *pmu)
@@ -227,7 +229,8 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 	if (type < 0)
 		return type;
 	attr.type = type;
-	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind), kind);
+	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind),
+			       kind);
 }
 
 static bool same_link(const struct source *a, const struct source *b)
@@ -237,7 +240,8 @@ static bool same_link(const struct source *a, const struct source *b)
 }
 
 /* One link for all functions of a file: made at the first of them. */
-static int attach_user_functions(struct attachment *attachment, const struct source *source, u32 kind)
+static int attach_user_functions(struct attachment *attachment, const struct source *source,
+				 u32 kind)
 {
 	const struct source_list *list = attachment->sources;
 	u64 *offsets, *cookies;
@@ -255,8 +259,9 @@ static int attach_user_functions(struct attachment *attachment, const struct sou
 			cookies[count++] = other;
 		}
 	if (count)
-		result = link_user_functions(&attachment->links, source->target, offsets, cookies,
-					     count, source->on_return, program_fd(attachment, kind));
+		result =
+			link_user_functions(&attachment->links, source->target, offsets, cookies,
+					    count, source->on_return, program_fd(attachment, kind));
 	free(offsets);
 	free(cookies);
 	return result;

@@ -2,9 +2,9 @@
 /*
  * Sources to programs: which sets of programs an instance loads, and what they are attached to.
  *
- * One set serves all sources whose links carry a cookie (the event kind). A source has a set of its own where its link cannot:
- * perf events (the kernel does not hand the cookie on to the events of forked tasks), fentry (the target belongs to the
- * program), raw tracepoints before 6.10.
+ * One set serves all sources whose links carry a cookie (the event kind). A source has a set of its
+ * own where its link cannot: perf events (the kernel does not hand the cookie on to the events of
+ * forked tasks), fentry (the target belongs to the program), raw tracepoints before 6.10.
  */
 #ifndef LIB_CAPTURE_ATTACH_H
 #define LIB_CAPTURE_ATTACH_H
@@ -16,13 +16,13 @@
 struct attachment {
 	const struct source_list *sources;
 	const struct plan *plan;
-	pid_t command;		  /* perf events are bound to it and its children; 0: to every CPU */
+	pid_t command; /* perf events are bound to it and its children; 0: to every CPU */
 	struct program_set *sets; /* sets[0] has the maps and the common programs */
 	u32 set_count;
-	int *set_of;		  /* by kind: the set with its program; 0: the common one */
+	int *set_of; /* by kind: the set with its program; 0: the common one */
 	bool tracepoint_cookies;
 	bool user_multi;
-	bool kernel_entry;	  /* fentry works; else kprobe */
+	bool kernel_entry; /* fentry works; else kprobe */
 	struct link_list task_links;
 	struct link_list links;
 };

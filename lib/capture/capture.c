@@ -17,8 +17,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/skeleton.h"
 #include "capture/instance.h"
+#include "capture/skeleton.h"
 #include "error.h"
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
@@ -72,8 +72,8 @@ static int make_table(struct capture *capture)
 	u64 bytes = capture->plan.geometry.bytes, seed;
 	int result;
 
-	capture->table_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32), bytes, 1,
-					   &options);
+	capture->table_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32), bytes, 1, &options);
 	if (capture->table_fd < 0)
 		return -errno;
 	result = share(&capture->table, capture->table_fd, bytes, 1);
@@ -90,8 +90,8 @@ static struct capture_bpf *object(const struct capture *capture)
 	return capture->attachment.sets[0].object;
 }
 
-/* Makes the table the one that programs use. Returns when none uses another any more: an update of a map of maps waits
- * for all programs that run (RCU). */
+/* Makes the table the one that programs use. Returns when none uses another any more: an update of
+ * a map of maps waits for all programs that run (RCU). */
 static int set_table(struct capture *capture)
 {
 	u32 zero = 0;
@@ -108,13 +108,16 @@ static int share_arrays(struct capture *capture)
 
 	result = share(&capture->rings, bpf_map__fd(programs->maps.rings),
 		       RING_BYTES(config->ring_slots, config->slot_size), config->cpus);
-	result = result ?: share(&capture->task_rings, bpf_map__fd(programs->maps.task_rings),
-				 RING_BYTES(config->task_slots, sizeof(struct task_slot)),
-				 config->cpus);
-	result = result ?: share(&capture->lanes, bpf_map__fd(programs->maps.lanes),
-				 LANES_PER_CPU * sizeof(struct lane), config->cpus);
-	return result ?: share(&capture->mappings, bpf_map__fd(programs->maps.mappings),
-			       sizeof(struct mapping_record), MAPPINGS_MAX);
+	result = result
+			 ?: share(&capture->task_rings, bpf_map__fd(programs->maps.task_rings),
+				  RING_BYTES(config->task_slots, sizeof(struct task_slot)),
+				  config->cpus);
+	result = result
+			 ?: share(&capture->lanes, bpf_map__fd(programs->maps.lanes),
+				  LANES_PER_CPU * sizeof(struct lane), config->cpus);
+	return result
+		       ?: share(&capture->mappings, bpf_map__fd(programs->maps.mappings),
+				sizeof(struct mapping_record), MAPPINGS_MAX);
 }
 
 static void init_rings(struct capture *capture)
@@ -144,11 +147,12 @@ static int filter_cgroup(struct capture *capture, const char *path, struct stack
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(error, errno, "--cgroup %s: %s", path, strerror(errno));
-	result = bpf_map_update_elem(bpf_map__fd(object(capture)->maps.cgroups), &zero, &fd, BPF_ANY);
+	result = bpf_map_update_elem(bpf_map__fd(object(capture)->maps.cgroups), &zero, &fd,
+				     BPF_ANY);
 	close(fd);
 	if (result)
-		return error_set(error, EINVAL, "--cgroup %s: not a directory of a cgroup2 file system",
-				 path);
+		return error_set(error, EINVAL,
+				 "--cgroup %s: not a directory of a cgroup2 file system", path);
 	return 0;
 }
 
@@ -169,14 +173,17 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return result;
 	result = allocate_reader(capture) ?: make_table(capture);
 	if (result == -EPERM)
-		return error_set(error, EPERM,
-				 "the kernel refuses BPF maps to this user; run as root, or with CAP_BPF "
-				 "and CAP_PERFMON");
+		return error_set(
+			error, EPERM,
+			"the kernel refuses BPF maps to this user; run as root, or with CAP_BPF "
+			"and CAP_PERFMON");
 	if (result == -ENOSYS)
-		return error_set(error, ENOSYS, "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
+		return error_set(error, ENOSYS,
+				 "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
 	if (result)
 		return error_set(error, -result, "stack map of %llu bytes: %s",
-				 (unsigned long long)capture->plan.geometry.bytes, strerror(-result));
+				 (unsigned long long)capture->plan.geometry.bytes,
+				 strerror(-result));
 	result = attachment_load(&capture->attachment, capture->table_fd, error);
 	if (result)
 		return result;
@@ -184,8 +191,8 @@ static int build(struct capture *capture, const struct capture_options *options,
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);
-	return filter_cgroup(capture, options->cgroup, error) ?:
-	       attachment_hooks(&capture->attachment, error);
+	return filter_cgroup(capture, options->cgroup, error)
+		       ?: attachment_hooks(&capture->attachment, error);
 }
 
 int capture_create(const struct capture_options *options, struct capture **out,

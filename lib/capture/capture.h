@@ -2,7 +2,8 @@
 /*
  * One instance: programs loaded, maps made, sources attached, rings drained. One thread uses it.
  *
- *   create -> follow the command or tasks -> attach -> drain, again and again -> detach -> drain -> free
+ *   create -> follow the command or tasks -> attach -> drain, again and again -> detach -> drain ->
+ * free
  */
 #ifndef LIB_CAPTURE_CAPTURE_H
 #define LIB_CAPTURE_CAPTURE_H
@@ -15,10 +16,10 @@
 
 struct capture_options {
 	const struct source_list *sources; /* must outlive the capture */
-	u32 bits;	     /* of the stack map; 0: the default, in flight mode fitted to the buffer */
-	u64 pool_bytes;	     /* 0: the default for `bits` */
-	u64 ring_bytes;	     /* drain: per CPU; 0: the default */
-	u64 flight_bytes;    /* flight: rings and stack map together; 0: drain */
+	u32 bits;	/* of the stack map; 0: the default, in flight mode fitted to the buffer */
+	u64 pool_bytes; /* 0: the default for `bits` */
+	u64 ring_bytes; /* drain: per CPU; 0: the default */
+	u64 flight_bytes; /* flight: rings and stack map together; 0: drain */
 	bool no_dedup;
 	bool no_kernel_stacks;
 	bool no_user_stacks;
@@ -31,8 +32,8 @@ struct capture_options {
 
 struct capture;
 
-/* Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP with what is missing and the
- * fix; -ERANGE names the range. *out is untouched on failure. */
+/* Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP
+ * with what is missing and the fix; -ERANGE names the range. *out is untouched on failure. */
 int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error);
 void capture_free(struct capture **capture);
@@ -50,20 +51,22 @@ void capture_detach(struct capture *capture);
  * pausing no program writes to the rings. */
 void capture_pause(struct capture *capture, bool paused);
 
-/* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before, in percent. Errors are
- * the writer's. */
+/* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
+ * in percent. Errors are the writer's. */
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
 
 /* Flight, paused or detached: writes what the rings hold; they keep it. */
 int capture_snapshot(struct capture *capture, struct trace_writer *writer);
 
-/* Names and build ids of everything that went into the file, and the ledger. The last thing before closing the writer.
- * Detached or paused. Returns 0 also if the writer failed: the ledger is then of what the file holds. */
-int capture_finish(struct capture *capture, struct trace_writer *writer, struct trace_ledger *ledger,
-		   struct stackmap_error *error);
+/* Names and build ids of everything that went into the file, and the ledger. The last thing before
+ * closing the writer. Detached or paused. Returns 0 also if the writer failed: the ledger is then
+ * of what the file holds. */
+int capture_finish(struct capture *capture, struct trace_writer *writer,
+		   struct trace_ledger *ledger, struct stackmap_error *error);
 
 /* Sources, kernel modules: what the file needs before its first event. */
-int capture_begin(struct capture *capture, struct trace_writer *writer, struct stackmap_error *error);
+int capture_begin(struct capture *capture, struct trace_writer *writer,
+		  struct stackmap_error *error);
 
 u32 capture_bits(const struct capture *capture);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From rings to the file. An event's stack ids are looked up in the stack map's own memory when they first occur; the stack, and the
- * mappings its frames lie in, go out before the event.
+ * From rings to the file. An event's stack ids are looked up in the stack map's own memory when
+ * they first occur; the stack, and the mappings its frames lie in, go out before the event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,14 +37,16 @@ static int write_mapping(struct capture *capture, struct trace_writer *writer, u
 	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
 		return 0;
 	capture->mapping_written[number] = 1;
-	mapped_file_identify(number, capture_mapping(capture, number), &mapping, path, sizeof(path));
+	mapped_file_identify(number, capture_mapping(capture, number), &mapping, path,
+			     sizeof(path));
 	return trace_writer_mapping(writer, &mapping);
 }
 
 static int write_frame_mapping(struct capture *capture, struct trace_writer *writer, u64 frame)
 {
-	return frame && !FRAME_IS_KERNEL(frame) ? write_mapping(capture, writer, FRAME_MAPPING(frame))
-						: 0;
+	return frame && !FRAME_IS_KERNEL(frame)
+		       ? write_mapping(capture, writer, FRAME_MAPPING(frame))
+		       : 0;
 }
 
 static int write_stack(struct capture *capture, struct trace_writer *writer,
@@ -103,8 +105,9 @@ static int stack_of_run(struct capture *capture, struct trace_writer *writer,
 }
 
 /* A stack field of an event to its index, or to TRACE_NO_STACK with the reason. */
-static int resolve(struct capture *capture, struct trace_writer *writer, const struct ring_view *ring,
-		   u64 position, u32 state, u32 field, u32 *index, u8 *reason)
+static int resolve(struct capture *capture, struct trace_writer *writer,
+		   const struct ring_view *ring, u64 position, u32 state, u32 field, u32 *index,
+		   u8 *reason)
 {
 	int result = -ENOENT;
 
@@ -145,8 +148,9 @@ static int write_event(struct capture *capture, struct trace_writer *writer,
 	event.time = reader->time;
 	result = resolve(capture, writer, ring, position, EVENT_KERNEL_STATE(flags), slot->kernel,
 			 &event.kernel, &event.kernel_reason);
-	result = result ?: resolve(capture, writer, ring, position, EVENT_USER_STATE(flags), slot->user,
-				   &event.user, &event.user_reason);
+	result = result
+			 ?: resolve(capture, writer, ring, position, EVENT_USER_STATE(flags),
+				    slot->user, &event.user, &event.user_reason);
 	result = result ?: write_frame_mapping(capture, writer, event.leaf);
 	result = result ?: task_log_need(capture->tasks, writer, event.tid);
 	count_event(capture, &event);
@@ -164,7 +168,8 @@ static int write_task(struct capture *capture, struct trace_writer *writer,
 }
 
 /* Moves the records of one ring that are committed; what follows one that is not waits for it. */
-static int drain_ring(struct capture *capture, struct trace_writer *writer, struct ring_view ring, u32 cpu,
+static int drain_ring(struct capture *capture, struct trace_writer *writer, struct ring_view ring,
+		      u32 cpu,
 		      int (*write)(struct capture *capture, struct trace_writer *writer,
 				   const struct ring_view *ring, u64 position, u32 cpu))
 {
@@ -218,8 +223,8 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 }
 
 /* All that a flight ring still holds, oldest first. */
-static int snapshot_ring(struct capture *capture, struct trace_writer *writer, struct ring_view ring,
-			 u32 cpu,
+static int snapshot_ring(struct capture *capture, struct trace_writer *writer,
+			 struct ring_view ring, u32 cpu,
 			 int (*write)(struct capture *capture, struct trace_writer *writer,
 				      const struct ring_view *ring, u64 position, u32 cpu))
 {

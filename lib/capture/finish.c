@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The two ends of a file: what must stand before the first event, and what is known only after the last one: the names
- * of all frames, and the ledger.
+ * The two ends of a file: what must stand before the first event, and what is known only after the
+ * last one: the names of all frames, and the ledger.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,13 @@
 
 #define PATH_BYTES_MAX 4096
 
-
-
 static int write_module(void *writer, const struct trace_module *module)
 {
 	return trace_writer_module(writer, module);
 }
 
-int capture_begin(struct capture *capture, struct trace_writer *writer, struct stackmap_error *error)
+int capture_begin(struct capture *capture, struct trace_writer *writer,
+		  struct stackmap_error *error)
 {
 	u32 kind;
 	int result = 0;
@@ -178,8 +177,8 @@ static void balance(const struct capture *capture, const struct trace_writer *wr
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
-int capture_finish(struct capture *capture, struct trace_writer *writer, struct trace_ledger *ledger,
-		   struct stackmap_error *error)
+int capture_finish(struct capture *capture, struct trace_writer *writer,
+		   struct trace_ledger *ledger, struct stackmap_error *error)
 {
 	struct trace_cpu_ledger *cpus = calloc(capture->plan.config.cpus, sizeof(*cpus));
 	int result;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a struct capture is made of, for the files that implement it: memory shared with the programs, and how far it has been
- * read. */
+/* What a struct capture is made of, for the files that implement it: memory shared with the
+ * programs, and how far it has been read. */
 #ifndef LIB_CAPTURE_INSTANCE_H
 #define LIB_CAPTURE_INSTANCE_H
 
@@ -19,7 +19,7 @@ struct shared_array {
 
 /* What the reader knows of one CPU. */
 struct cpu_reader {
-	u64 time;	   /* of the latest event, unwrapped */
+	u64 time; /* of the latest event, unwrapped */
 	u64 task_time;
 	u64 task_position; /* flight: next task record to be read */
 	u64 events;	   /* handed to the writer, of the current file */
@@ -37,7 +37,7 @@ struct capture {
 	struct shared_array mappings;
 	struct task_log *tasks;
 	struct cpu_reader *cpus;
-	u32 *index_of_slot;	   /* stack index + 1 in the current file, by slot of the table */
+	u32 *index_of_slot; /* stack index + 1 in the current file, by slot of the table */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What holds a program to its source: file descriptors of BPF links and perf events. Closing one detaches it. The
- * functions add to the list and return 0 or -errno; on failure the list holds what was there before and what was attached on
- * the way: the caller clears it.
+ * What holds a program to its source: file descriptors of BPF links and perf events. Closing one
+ * detaches it. The functions add to the list and return 0 or -errno; on failure the list holds what
+ * was there before and what was attached on the way: the caller clears it.
  *
- * Some kernel interfaces used here are younger than libbpf 1.1: their bpf() calls are made directly.
+ * Some kernel interfaces used here are younger than libbpf 1.1: their bpf() calls are made
+ * directly.
  */
 #ifndef LIB_CAPTURE_LINK_H
 #define LIB_CAPTURE_LINK_H

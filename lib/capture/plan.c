@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sizes. In flight mode the given size is what rings and stack map take together: the map gets the largest table that leaves
- * seven eighths to the events, because a busy machine has a few thousand unique stacks and endless events.
+ * Sizes. In flight mode the given size is what rings and stack map take together: the map gets the
+ * largest table that leaves seven eighths to the events, because a busy machine has a few thousand
+ * unique stacks and endless events.
  */
 #include "capture/plan.h"
 
@@ -56,17 +57,17 @@ static int plan_table(const struct capture_options *options, struct plan *plan,
 	u64 words = options->pool_bytes / 8;
 	int result;
 
-	config->bits = options->bits                 ? options->bits
-		       : options->flight_bytes       ? flight_bits(options->flight_bytes, config->cpus)
-						     : TABLE_BITS_DEFAULT;
+	config->bits = options->bits	       ? options->bits
+		       : options->flight_bytes ? flight_bits(options->flight_bytes, config->cpus)
+					       : TABLE_BITS_DEFAULT;
 	if (options->pool_bytes && (words < TABLE_POOL_WORDS_MIN || words > TABLE_POOL_WORDS_MAX))
 		return error_set(error, ERANGE, "--pool %llu: must be between %u and %llu bytes",
 				 (unsigned long long)options->pool_bytes, TABLE_POOL_WORDS_MIN * 8,
 				 TABLE_POOL_WORDS_MAX * 8ULL);
 	result = table_geometry_set(&plan->geometry, config->bits, config->cpus, words);
 	if (result)
-		return error_set(error, ERANGE, "--bits %u: must be between %d and %d", config->bits,
-				 TABLE_BITS_MIN, TABLE_BITS_MAX);
+		return error_set(error, ERANGE, "--bits %u: must be between %d and %d",
+				 config->bits, TABLE_BITS_MIN, TABLE_BITS_MAX);
 	config->pool_words = plan->geometry.pool_words;
 	return 0;
 }
@@ -84,17 +85,18 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 
 		config->flight = 1;
 		if (all < table + config->cpus * least)
-			return error_set(error, ERANGE,
-					 "--flight %llu: the stack map alone takes %llu bytes; at least "
-					 "%llu are needed, or fewer --bits",
-					 (unsigned long long)all, (unsigned long long)table,
-					 (unsigned long long)(table + config->cpus * least));
+			return error_set(
+				error, ERANGE,
+				"--flight %llu: the stack map alone takes %llu bytes; at least "
+				"%llu are needed, or fewer --bits",
+				(unsigned long long)all, (unsigned long long)table,
+				(unsigned long long)(table + config->cpus * least));
 		bytes = (all - table) / config->cpus;
 	}
 	if (bytes < least || bytes > RING_BYTES_MAX)
-		return error_set(error, ERANGE,
-				 "ring of %llu bytes per CPU: must be between %llu and %llu",
-				 (unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
+		return error_set(
+			error, ERANGE, "ring of %llu bytes per CPU: must be between %llu and %llu",
+			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->task_slots = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
 	return 0;
@@ -142,7 +144,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->no_dedup = options->no_dedup;
 	config->kernel_stacks = !options->no_kernel_stacks;
 	config->user_stacks = !options->no_user_stacks;
-	config->max_depth = read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
+	config->max_depth =
+		read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
 	plan_sources(options, plan);
 	plan_filters(options, config);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf);

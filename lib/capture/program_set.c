@@ -63,7 +63,7 @@ static void select_programs(struct program_set *set)
 	struct bpf_program *program;
 	u32 bit;
 
-	bpf_object__for_each_program (program, set->object->obj)
+	bpf_object__for_each_program(program, set->object->obj)
 		bpf_program__set_autoload(program, false);
 	for (bit = PROGRAM_TASKS; bit <= PROGRAM_KERNEL_RETURN; bit <<= 1)
 		if (set->programs & bit)
@@ -104,12 +104,15 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	int result = bpf_map__set_max_entries(object->maps.lanes, config->cpus);
 
 	result = result ?: bpf_map__set_max_entries(object->maps.rings, config->cpus);
-	result = result ?: bpf_map__set_value_size(object->maps.rings,
-						   RING_BYTES(config->ring_slots, config->slot_size));
+	result = result
+			 ?: bpf_map__set_value_size(
+				    object->maps.rings,
+				    RING_BYTES(config->ring_slots, config->slot_size));
 	result = result ?: bpf_map__set_max_entries(object->maps.task_rings, config->cpus);
-	result = result ?: bpf_map__set_value_size(object->maps.task_rings,
-						   RING_BYTES(config->task_slots,
-							      sizeof(struct task_slot)));
+	result = result
+			 ?: bpf_map__set_value_size(
+				    object->maps.task_rings,
+				    RING_BYTES(config->task_slots, sizeof(struct task_slot)));
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
@@ -118,7 +121,8 @@ static int share_maps(struct program_set *set, const struct program_set *first)
 {
 	struct bpf_map *map, *lent;
 
-	bpf_object__for_each_map (map, set->object->obj) {
+	bpf_object__for_each_map(map, set->object->obj)
+	{
 		int result;
 
 		if (map == set->object->maps.rodata)
@@ -134,16 +138,17 @@ static int share_maps(struct program_set *set, const struct program_set *first)
 static int load_failed(int code, struct stackmap_error *error)
 {
 	if (code == EPERM)
-		return error_set(error, code,
-				 "the kernel refuses BPF programs: %s; run as root, or with CAP_BPF and "
-				 "CAP_PERFMON",
-				 strerror(code));
+		return error_set(
+			error, code,
+			"the kernel refuses BPF programs: %s; run as root, or with CAP_BPF and "
+			"CAP_PERFMON",
+			strerror(code));
 	return error_set(error, code, "the kernel refuses the BPF programs: %s%s%s", strerror(code),
 			 first_warning[0] ? ": " : "", first_warning);
 }
 
-int program_set_load(struct program_set *set, const struct plan *plan, const struct program_set *first,
-		     int table_fd, struct stackmap_error *error)
+int program_set_load(struct program_set *set, const struct plan *plan,
+		     const struct program_set *first, int table_fd, struct stackmap_error *error)
 {
 	int result;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The BPF object of an instance, loaded once, and again for every source whose program cannot be told its event kind by
- * a cookie: such a copy has the kind as a constant and shares all maps with the first.
+ * The BPF object of an instance, loaded once, and again for every source whose program cannot be
+ * told its event kind by a cookie: such a copy has the kind as a constant and shares all maps with
+ * the first.
  */
 #ifndef LIB_CAPTURE_PROGRAM_SET_H
 #define LIB_CAPTURE_PROGRAM_SET_H
@@ -25,16 +26,17 @@ enum program {
 struct capture_bpf;
 
 struct program_set {
-	u32 programs;		   /* enum program, as bits */
-	bool cookie;		   /* the kind comes with each link */
-	u32 kind;		   /* otherwise */
-	const char *function;	   /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
+	u32 programs;	      /* enum program, as bits */
+	bool cookie;	      /* the kind comes with each link */
+	u32 kind;	      /* otherwise */
+	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
 	struct capture_bpf *object;
 };
 
-/* Loads what *set says. `first` lends its maps; NULL: this is the first, with table_fd as the stack map's generation. */
-int program_set_load(struct program_set *set, const struct plan *plan, const struct program_set *first,
-		     int table_fd, struct stackmap_error *error);
+/* Loads what *set says. `first` lends its maps; NULL: this is the first, with table_fd as the stack
+ * map's generation. */
+int program_set_load(struct program_set *set, const struct plan *plan,
+		     const struct program_set *first, int table_fd, struct stackmap_error *error);
 void program_set_unload(struct program_set *set);
 
 /* One bit of enum program -> its loaded program. */

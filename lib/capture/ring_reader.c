@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Positions, commit words, runs. Nothing read here is trusted to be in range: in flight mode slots may be overwritten while they
- * are looked at. */
+/* Positions, commit words, runs. Nothing read here is trusted to be in range: in flight mode slots
+ * may be overwritten while they are looked at. */
 #include "capture/ring_reader.h"
 
 #include "stack_pack.h"

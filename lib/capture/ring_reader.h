@@ -17,7 +17,8 @@ struct ring_view {
 };
 
 enum slot_state {
-	SLOT_ABSENT,    /* not (or no longer) what was written at this position, or still being written */
+	SLOT_ABSENT, /* not (or no longer) what was written at this position, or still being written
+		      */
 	SLOT_EVENT,
 	SLOT_CONTINUED, /* part of a run */
 };
@@ -32,8 +33,9 @@ const void *ring_slot(const struct ring_view *ring, u64 position);
 enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
 
 /*
- * The stack in the run that the event at `event` names by the low half of its position: frames innermost first, at most
- * STACK_WORDS_MAX of them. The depth, or 0 if the run is not (or no longer) whole.
+ * The stack in the run that the event at `event` names by the low half of its position: frames
+ * innermost first, at most STACK_WORDS_MAX of them. The depth, or 0 if the run is not (or no
+ * longer) whole.
  */
 u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames, u32 *flags);
 

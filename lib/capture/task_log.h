@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who the threads of the events are. Those alive at the start come from /proc, later ones and new names from the task rings;
- * a thread that neither knows (its record was lost) is looked up in /proc when its first event comes by.
+ * Who the threads of the events are. Those alive at the start come from /proc, later ones and new
+ * names from the task rings; a thread that neither knows (its record was lost) is looked up in
+ * /proc when its first event comes by.
  */
 #ifndef LIB_CAPTURE_TASK_LOG_H
 #define LIB_CAPTURE_TASK_LOG_H

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap record`: what to record becomes sources and filters, the command is run, rings are
+ * drained into the file (or overwritten, in flight mode, and written at the end), and the ledger is
+ * printed.
+ *
+ * Nothing waits for the rings: the programs wake nobody, since a wakeup costs more than an event.
+ * The reader comes round by the clock, sooner the fuller the rings were.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "command.h"
+#include "cpu_list.h"
+#include "ledger_text.h"
+#include "message.h"
+#include "recording.h"
+#include "table.h"
+#include "terminal.h"
+#include "trace/writer.h"
+#include "workload.h"
+
+#define FREQUENCY_DEFAULT 999
+#define ROUND_MS_MIN 1
+#define ROUND_MS_MAX 100
+#define FLUSH_MS 2000
+#define PROGRESS_MS 500
+
+struct record_values {
+	const char *output, *comm, *cgroup, *cpus;
+	struct string_list events, pids;
+	u64 frequency, bits, pool, ring, flight;
+	bool all, no_dedup, no_kernel, no_user, quiet;
+};
+
+struct record {
+	const struct record_values *values;
+	struct source_list sources;
+	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
+	struct workload workload;
+	struct capture *capture;
+	struct trace_writer
+		*writer; /* drain: open from the start; flight: while a file is written */
+	char *command_line;
+	int signals;
+	u32 snapshots;
+	u64 next_flush, next_progress; /* ms */
+};
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+static int fail(int result, const struct stackmap_error *error)
+{
+	message_error(error);
+	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int wrong_usage(const char *text)
+{
+	message("%s", text);
+	return EXIT_USAGE;
+}
+
+/* What events to record: exit status. */
+static int choose_sources(struct record *record)
+{
+	const struct record_values *values = record->values;
+	u64 frequency = values->frequency;
+	struct stackmap_error error;
+	int result = 0;
+	size_t i;
+
+	if (!values->events.count)
+		result = source_list_add_sample(
+			&record->sources, frequency == UINT64_MAX ? FREQUENCY_DEFAULT : frequency,
+			&error);
+	for (i = 0; i < values->events.count && !result; i++)
+		result = source_list_add(&record->sources, values->events.items[i],
+					 frequency == UINT64_MAX ? 0 : frequency, &error);
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+static int choose_cpus(struct record *record)
+{
+	int result;
+
+	if (!record->values->cpus)
+		return EXIT_DONE;
+	result = cpu_list_parse(record->values->cpus, record->cpu_mask);
+	if (!result)
+		return EXIT_DONE;
+	message("-C %s: %s", record->values->cpus,
+		result == -ERANGE ? "no such CPU" : "must be a list of CPUs like 0-3,8");
+	return EXIT_USAGE;
+}
+
+static int check_target(const struct record_values *values, int count)
+{
+	if (values->all && values->pids.count)
+		return wrong_usage("-a and -p: choose one, the whole machine or some processes");
+	if (!values->all && !values->pids.count && !count && !values->comm && !values->cgroup &&
+	    !values->cpus)
+		return wrong_usage("nothing to record: name a COMMAND, -p PID, or -a for the whole "
+				   "machine; see 'stackmap help record'");
+	if (values->flight && values->ring)
+		return wrong_usage(
+			"--flight and --ring: the size of the flight buffer is that of the rings");
+	return EXIT_DONE;
+}
+
+static int prepare_workload(struct record *record, int count, char **arguments)
+{
+	int result;
+
+	if (!count)
+		return EXIT_DONE;
+	result = workload_prepare(&record->workload, arguments);
+	if (!result)
+		return EXIT_DONE;
+	message("%s: %s", arguments[0], strerror(-result));
+	return EXIT_FAILED;
+}
+
+static bool follows_tasks(const struct record *record)
+{
+	const struct record_values *values = record->values;
+
+	if (values->all)
+		return false;
+	return values->pids.count || (record->workload.pid && !values->comm && !values->cgroup);
+}
+
+static int follow(struct record *record, struct stackmap_error *error)
+{
+	const struct string_list *pids = &record->values->pids;
+	int result = 0;
+	size_t i;
+
+	if (record->workload.pid)
+		result = capture_follow(record->capture, record->workload.pid, error);
+	for (i = 0; i < pids->count && !result; i++)
+		result = capture_follow(record->capture, atoi(pids->items[i]), error);
+	return result;
+}
+
+static int create_capture(struct record *record)
+{
+	const struct record_values *values = record->values;
+	bool by_task = follows_tasks(record);
+	struct capture_options options = {
+		.sources = &record->sources,
+		.bits = values->bits,
+		.pool_bytes = values->pool,
+		.ring_bytes = values->ring,
+		.flight_bytes = values->flight,
+		.no_dedup = values->no_dedup,
+		.no_kernel_stacks = values->no_kernel,
+		.no_user_stacks = values->no_user,
+		.by_task = by_task,
+		.comm = values->comm,
+		.cgroup = values->cgroup,
+		.cpu_mask = values->cpus ? record->cpu_mask : NULL,
+		.command = by_task && !values->pids.count ? record->workload.pid : 0,
+	};
+	struct stackmap_error error;
+	int result = capture_create(&options, &record->capture, &error);
+
+	if (!result && by_task)
+		result = follow(record, &error);
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+static bool addresses_shown(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address = 0;
+
+	if (file) {
+		if (fscanf(file, "%llx", &address) != 1)
+			address = 0;
+		fclose(file);
+	}
+	return address != 0;
+}
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* Opens the file and writes what comes before the events. */
+static int open_file(struct record *record, const char *path, struct stackmap_error *error)
+{
+	char hostname[256] = "";
+	struct utsname kernel;
+	struct trace_info info = {
+		.start_realtime = clock_ns(CLOCK_REALTIME),
+		.start_monotonic = clock_ns(CLOCK_MONOTONIC),
+		.frequency = record->sources.sources[0].frequency,
+		.cpus = sysconf(_SC_NPROCESSORS_CONF),
+		.bits = capture_bits(record->capture),
+		.address_shown = addresses_shown(),
+		.hostname = hostname,
+		.kernel = kernel.release,
+		.machine = kernel.machine,
+		.command = record->command_line,
+		.version = STACKMAP_VERSION,
+	};
+	int result;
+
+	uname(&kernel);
+	gethostname(hostname, sizeof(hostname) - 1);
+	result = trace_writer_create(path, &info, &record->writer, error);
+	return result ?: capture_begin(record->capture, record->writer, error);
+}
+
+static void print_summary(struct record *record, const char *path,
+			  const struct trace_ledger *ledger, u64 bytes)
+{
+	if (record->values->quiet)
+		return;
+	message("%llu events, %.1f KiB in %s", (unsigned long long)ledger->recorded, bytes / 1024.0,
+		path);
+	ledger_print(ledger, "stackmap: ledger: ", stderr);
+}
+
+/* Names, ledger, end of the file: exit status. */
+static int close_file(struct record *record, const char *path)
+{
+	struct stackmap_error error;
+	struct trace_ledger ledger = {};
+	int named = capture_finish(record->capture, record->writer, &ledger, &error);
+	u64 bytes = trace_writer_bytes(record->writer);
+	int written = trace_writer_close(&record->writer);
+
+	print_summary(record, path, &ledger, bytes);
+	if (written) {
+		message("%s: %s; what was written before is whole", path, strerror(-written));
+		return EXIT_FAILED;
+	}
+	return named ? fail(named, &error) : EXIT_DONE;
+}
+
+/* The flight buffer into a file of its own. */
+static int write_flight(struct record *record, const char *path)
+{
+	struct stackmap_error error;
+	int result = open_file(record, path, &error);
+
+	if (result) {
+		if (record->writer)
+			trace_writer_close(&record->writer);
+		return fail(result, &error);
+	}
+	capture_snapshot(record->capture, record->writer);
+	return close_file(record, path);
+}
+
+/* SIGUSR2: FILE.1, FILE.2... */
+static int write_numbered_flight(struct record *record)
+{
+	char *path;
+	int status;
+
+	if (!record->values->flight)
+		return EXIT_DONE;
+	if (asprintf(&path, "%s.%u", record->values->output, ++record->snapshots) < 0)
+		return EXIT_FAILED;
+	capture_pause(record->capture, true);
+	status = write_flight(record, path);
+	capture_pause(record->capture, false);
+	free(path);
+	return status;
+}
+
+static void show_progress(struct record *record)
+{
+	u64 now = now_ms();
+
+	if (record->values->quiet || !record->writer || !terminal_progress(stderr) ||
+	    now < record->next_progress)
+		return;
+	record->next_progress = now + PROGRESS_MS;
+	fprintf(stderr, "\r%llu events, %.1f KiB ",
+		(unsigned long long)trace_writer_recorded(record->writer),
+		trace_writer_bytes(record->writer) / 1024.0);
+}
+
+static int round_ms(int last, u32 fill)
+{
+	if (fill > 25)
+		return last / 2 > ROUND_MS_MIN ? last / 2 : ROUND_MS_MIN;
+	if (fill < 10)
+		return last * 2 < ROUND_MS_MAX ? last * 2 : ROUND_MS_MAX;
+	return last;
+}
+
+/* One visit to the rings; the time until the next. */
+static int drain(struct record *record, int last_ms, int *error)
+{
+	u32 fill = 0;
+
+	if (record->values->flight)
+		return ROUND_MS_MAX;
+	*error = capture_drain(record->capture, record->writer, &fill);
+	if (now_ms() >= record->next_flush) {
+		record->next_flush = now_ms() + FLUSH_MS;
+		*error = trace_writer_flush(record->writer) ?: *error;
+	}
+	show_progress(record);
+	return round_ms(last_ms, fill);
+}
+
+/* The signal that came, or 0 after `ms`. */
+static int wait_signal(const struct record *record, int ms)
+{
+	struct pollfd signals = {.fd = record->signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+
+	if (poll(&signals, 1, ms) <= 0)
+		return 0;
+	return read(record->signals, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
+}
+
+/* Until the command ends, or somebody ends us, or nothing can be written any more. */
+static void record_events(struct record *record)
+{
+	int ms = ROUND_MS_MIN, error = 0;
+
+	while (!error) {
+		int signal = wait_signal(record, ms);
+
+		if (signal == SIGUSR2)
+			write_numbered_flight(record);
+		if (signal == SIGINT || signal == SIGTERM)
+			return;
+		if (record->workload.pid && workload_ended(&record->workload))
+			return;
+		ms = drain(record, ms, &error);
+	}
+}
+
+static int finish(struct record *record)
+{
+	int status;
+
+	capture_detach(record->capture);
+	if (record->values->flight) {
+		status = write_flight(record, record->values->output);
+	} else {
+		capture_drain(record->capture, record->writer, NULL);
+		status = close_file(record, record->values->output);
+	}
+	workload_end(&record->workload, SIGTERM);
+	if (status == EXIT_DONE && record->workload.pid)
+		return workload_exit_status(&record->workload);
+	return status;
+}
+
+static int start(struct record *record, char **arguments)
+{
+	struct stackmap_error error;
+	int result = 0;
+
+	if (!record->values->flight)
+		result = open_file(record, record->values->output, &error);
+	result = result ?: capture_attach(record->capture, &error);
+	if (result)
+		return fail(result, &error);
+	if (!record->workload.pid)
+		return EXIT_DONE;
+	result = workload_start(&record->workload);
+	if (!result)
+		return EXIT_DONE;
+	message("%s: %s", arguments[0], strerror(-result));
+	return EXIT_FAILED;
+}
+
+/* From here on signals come through a descriptor; the workload has them as they were. */
+static int take_signals(struct record *record)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	record->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	return record->signals < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run(struct record *record, int count, char **arguments)
+{
+	int status = check_target(record->values, count);
+
+	status = status ?: choose_cpus(record);
+	status = status ?: choose_sources(record);
+	status = status ?: take_signals(record);
+	status = status ?: prepare_workload(record, count, arguments);
+	status = status ?: create_capture(record);
+	status = status ?: start(record, arguments);
+	if (status)
+		return status;
+	record_events(record);
+	return finish(record);
+}
+
+static char *join(int count, char **words)
+{
+	size_t bytes = 0;
+	char *line = NULL;
+	FILE *stream = open_memstream(&line, &bytes);
+
+	if (!stream)
+		return NULL;
+	fprintf(stream, "stackmap record");
+	for (int i = 0; i < count; i++)
+		fprintf(stream, " %s", words[i]);
+	fclose(stream);
+	return line;
+}
+
+static int record_run(const void *values, int count, char **operands)
+{
+	struct record record = {
+		.values = values, .signals = -1, .command_line = join(count, operands)};
+	int status = run(&record, count, operands);
+
+	if (record.writer)
+		trace_writer_close(&record.writer);
+	capture_free(&record.capture);
+	if (!record.workload.ended)
+		workload_end(&record.workload, SIGKILL);
+	source_list_clear(&record.sources);
+	free(record.command_line);
+	if (record.signals >= 0)
+		close(record.signals);
+	return status;
+}
+
+#define ROW(member_, ...)                                                                          \
+	{                                                                                          \
+		.target = offsetof(struct record_values, member_), __VA_ARGS__                     \
+	}
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	ROW(frequency, .name = "frequency", .letter = 'F', .type = OPTION_U64, .argument = "HZ", .group = "Events",
+	    .help = "CPU samples a second (default 999 when there is no -e)", .max = UINT32_MAX),
+	ROW(events, .name = "event", .letter = 'e', .type = OPTION_STRINGS, .argument = "EVENT", .group = "Events",
+	    .help = "what to record; see 'stackmap list'; may be repeated"),
+	ROW(no_kernel, .name = "no-kernel", .type = OPTION_FLAG, .group = "Events",
+	    .help = "do not take kernel stacks"),
+	ROW(no_user, .name = "no-user", .type = OPTION_FLAG, .group = "Events",
+	    .help = "do not take user stacks"),
+	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
+	    .help = "the whole machine, not only COMMAND"),
+	ROW(pids, .name = "pid", .letter = 'p', .type = OPTION_STRINGS, .argument = "PID", .group = "Tasks",
+	    .help = "this process, its threads and children; may be repeated"),
+	ROW(comm, .name = "comm", .type = OPTION_STRING, .argument = "NAME", .group = "Tasks",
+	    .help = "only tasks of this name"),
+	ROW(cgroup, .name = "cgroup", .type = OPTION_STRING, .argument = "DIR", .group = "Tasks",
+	    .help = "only tasks in or below this cgroup2 directory"),
+	ROW(cpus, .name = "cpu", .letter = 'C', .type = OPTION_STRING, .argument = "CPUS", .group = "Tasks",
+	    .help = "only on these CPUs, like 0-3,8"),
+	ROW(output, .name = "output", .letter = 'o', .type = OPTION_STRING, .argument = "FILE", .group = "Recording",
+	    .help = "write FILE (default stackmap.data); one that exists becomes FILE.old"),
+	ROW(flight, .name = "flight", .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
+	    .help = "flight recorder: keep the last SIZE bytes, write them at the end, and to FILE.N on SIGUSR2",
+	    .min = 1 << 16, .max = 1ULL << 36),
+	ROW(ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
+	    .help = "ring of each CPU (default 2M)", .min = 1 << 12, .max = 1ULL << 28),
+	ROW(bits, .name = "bits", .letter = 'b', .type = OPTION_U64, .argument = "BITS", .group = "Recording",
+	    .help = "the stack map holds 2^BITS unique stacks (default 14; with --flight what fits)",
+	    .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX),
+	ROW(pool, .name = "pool", .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
+	    .help = "memory for the stack map's frames (default 256 bytes a stack)",
+	    .min = 8 * TABLE_POOL_WORDS_MIN, .max = 8ULL * TABLE_POOL_WORDS_MAX),
+	ROW(no_dedup, .name = "no-dedup", .type = OPTION_FLAG, .group = "Recording",
+	    .help = "record every stack in full, without the stack map"),
+	ROW(quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",
+	    .help = "print nothing but errors"),
+	{0},
+};
+/* clang-format on */
+
+const struct command record_command = {
+	.name = "record",
+	.operands = "[--] [COMMAND [ARGUMENT]...]",
+	.operands_max = UINT32_MAX,
+	.stops_at_operand = true,
+	.summary = "record events with their kernel and user stacks",
+	.rows = rows,
+	.values_bytes = sizeof(struct record_values),
+	.defaults =
+		&(const struct record_values){.output = RECORDING_DEFAULT, .frequency = UINT64_MAX},
+	.run = record_run,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Two pipes that close on execve: one holds the child back, the other tells whether execve went
+ * well. */
+#include "workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int is_program(const char *path)
+{
+	return access(path, X_OK) ? -errno : 0;
+}
+
+/* Whether execvp() would find it. */
+static int find_program(const char *name)
+{
+	const char *path = getenv("PATH"), *part;
+	int result = -ENOENT;
+
+	if (strchr(name, '/'))
+		return is_program(name);
+	for (part = path ? path : "/usr/bin:/bin"; result && part; part = strchr(part, ':')) {
+		char file[PATH_MAX];
+
+		part += *part == ':';
+		snprintf(file, sizeof(file), "%.*s/%s", (int)strcspn(part, ":"), part, name);
+		result = is_program(file) == 0 ? 0 : -ENOENT;
+	}
+	return result;
+}
+
+static void run_child(int go, int failed, char **arguments)
+{
+	sigset_t none;
+	char byte;
+	int error;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (read(go, &byte, 1) != 1)
+		_exit(EXIT_FAILURE);
+	execvp(arguments[0], arguments);
+	error = errno;
+	if (write(failed, &error, sizeof(error)) != sizeof(error))
+		_exit(126);
+	_exit(127);
+}
+
+int workload_prepare(struct workload *workload, char **arguments)
+{
+	int go[2], failed[2], result = find_program(arguments[0]);
+	pid_t pid;
+
+	if (result)
+		return result;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		result = -errno;
+		goto close_go;
+	}
+	pid = fork();
+	if (pid < 0) {
+		result = -errno;
+		goto close_failed;
+	}
+	if (!pid) {
+		close(go[1]);
+		run_child(go[0], failed[1], arguments);
+	}
+	close(go[0]);
+	close(failed[1]);
+	*workload = (struct workload){.pid = pid, .go = go[1], .failed = failed[0]};
+	return 0;
+
+close_failed:
+	close(failed[0]);
+	close(failed[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return result;
+}
+
+int workload_start(struct workload *workload)
+{
+	int error = 0;
+	ssize_t bytes;
+
+	if (write(workload->go, "", 1) != 1)
+		return -errno;
+	bytes = read(workload->failed, &error, sizeof(error));
+	return bytes == sizeof(error) ? -error : 0;
+}
+
+bool workload_ended(struct workload *workload)
+{
+	if (!workload->ended)
+		workload->ended =
+			waitpid(workload->pid, &workload->status, WNOHANG) == workload->pid;
+	return workload->ended;
+}
+
+void workload_end(struct workload *workload, int signal)
+{
+	if (!workload->pid)
+		return;
+	close(workload->go);
+	close(workload->failed);
+	if (!workload_ended(workload)) {
+		kill(workload->pid, signal);
+		while (waitpid(workload->pid, &workload->status, 0) < 0 && errno == EINTR)
+			;
+		workload->ended = true;
+	}
+}
+
+int workload_exit_status(const struct workload *workload)
+{
+	if (WIFSIGNALED(workload->status))
+		return 128 + WTERMSIG(workload->status);
+	return WEXITSTATUS(workload->status);
+}

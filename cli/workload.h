@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The command that `record` runs: forked first and held before its execve, so that recording begins
+ * with its first instruction and misses none. */
+#ifndef CLI_WORKLOAD_H
+#define CLI_WORKLOAD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct workload {
+	pid_t pid;  /* 0: none */
+	int go;	    /* held until this is closed */
+	int failed; /* the child writes its errno here if execve fails */
+	int status; /* of wait(), once it ended */
+	bool ended;
+};
+
+/* Forks. -ENOENT, -EACCES: there is no such command to run; nothing was forked. `mask`: signals to
+ * unblock in it. */
+int workload_prepare(struct workload *workload, char **arguments);
+
+/* Lets it go on to execve: 0 or its -errno. */
+int workload_start(struct workload *workload);
+
+/* Whether it has ended by now; does not wait. */
+bool workload_ended(struct workload *workload);
+
+/* Ends a workload that still runs or was never started, and waits for it. */
+void workload_end(struct workload *workload, int signal);
+
+/* As a shell gives it: 128 + N after signal N. */
+int workload_exit_status(const struct workload *workload);
+
+#endif
