@@ -69,12 +69,6 @@ struct stackmap_stack {
 int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
 		      uint64_t *frames, uint32_t max);
 
-/*
- * Empties the map while it is in use: ids given out before are stale, references counted before are
- * gone. No call of get_id is refused or lost because of it. -EBUSY: another reset is running.
- */
-int stackmap_map_reset(struct stackmap_map *map);
-
 enum stackmap_map_drop {
 	STACKMAP_DROP_POOL_FULL,   /* no room for the frames */
 	STACKMAP_DROP_TABLE_FULL,  /* 2^bits stacks are stored */
@@ -102,6 +96,13 @@ struct stackmap_map_stat {
 
 /* Walks the whole table. A reset waits for it. */
 void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat);
+
+/*
+ * Empties the map while it is in use: ids given out before are stale. No call of get_id is refused
+ * or lost because of it. `old` (or NULL) gets the final statistics of what was emptied: every call
+ * is counted in exactly one generation. -EBUSY: another reset is running.
+ */
+int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old);
 
 #ifdef __cplusplus
 }

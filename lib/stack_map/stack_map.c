@@ -4,7 +4,6 @@
  * nobody uses the old one (in_use.h), and gives its pages back, so that it reads as zeroes again. A
  * reset thus cannot fail for want of memory.
  */
-#define _GNU_SOURCE
 #include "stackmap/stack_map.h"
 
 #include <errno.h>
@@ -202,18 +201,39 @@ static void pages_clear(void *pages, u64 bytes)
 		memset(pages, 0, bytes); /* locked memory */
 }
 
-int stackmap_map_reset(struct stackmap_map *map)
+static void stat_get(void *table, const struct table_geometry *geometry,
+		     struct stackmap_map_stat *out)
 {
-	void *old, *next;
+	struct table_stat stat;
+
+	stack_table_stat(table, geometry, &stat);
+	*out = (struct stackmap_map_stat){
+		.generation = stat.generation,
+		.entries = stat.entries,
+		.max_entries = stat.max_entries,
+		.pool_used = 8 * stat.pool_used,
+		.pool_max = 8 * stat.pool_words,
+		.refs = stat.refs,
+		.inserts = stat.inserts,
+		.lost_races = stat.lost_races,
+	};
+	memcpy(out->drops, stat.drops, sizeof(out->drops));
+}
+
+int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
+{
+	void *emptied, *next;
 
 	if (__atomic_exchange_n(&map->resetting, 1, __ATOMIC_ACQUIRE))
 		return -EBUSY;
-	old = map->table;
-	next = map->tables[old == map->tables[0]];
+	emptied = map->table;
+	next = map->tables[emptied == map->tables[0]];
 	stack_table_init(next, &map->geometry, ++map->generation, map->seed);
 	__atomic_store_n(&map->table, next, __ATOMIC_SEQ_CST);
 	in_use_wait(&map->in_use);
-	pages_clear(old, map->geometry.bytes);
+	if (old)
+		stat_get(emptied, &map->geometry, old);
+	pages_clear(emptied, map->geometry.bytes);
 	__atomic_store_n(&map->resetting, 0, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -221,19 +241,7 @@ int stackmap_map_reset(struct stackmap_map *map)
 void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat)
 {
 	u64 *users = in_use_enter(&map->in_use, current_cpu());
-	struct table_stat table;
 
-	stack_table_stat(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, &table);
+	stat_get(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, stat);
 	in_use_leave(users);
-	*stat = (struct stackmap_map_stat){
-		.generation = table.generation,
-		.entries = table.entries,
-		.max_entries = table.max_entries,
-		.pool_used = 8 * table.pool_used,
-		.pool_max = 8 * table.pool_words,
-		.refs = table.refs,
-		.inserts = table.inserts,
-		.lost_races = table.lost_races,
-	};
-	memcpy(stat->drops, table.drops, sizeof(stat->drops));
 }
