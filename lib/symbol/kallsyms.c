@@ -182,23 +182,12 @@ static int add_line(void *arg, const struct kallsyms_line *line)
 	return symbol_table_add(builder->table, &symbol);
 }
 
-static int add_module_ends(const struct module_list *modules, struct symbol_table *table)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < modules->count && !err; i++)
-		err = symbol_table_add(table, &(struct symbol){.start = modules->modules[i].end});
-	return err;
-}
-
 int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules,
 		   struct symbol_table *table)
 {
 	struct builder builder = {.table = table, .modules = modules};
 	int err = kallsyms_each(text, bytes, add_line, &builder);
 
-	if (!err)
-		err = add_module_ends(modules, table);
 	symbol_table_seal(table);
 	return err;
 }

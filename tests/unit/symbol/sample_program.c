@@ -51,6 +51,13 @@ const char sample_cxx[] =
 	"  try { return again(argc); } catch (...) { return 1; }\n"
 	"}\n";
 
+const char sample_versioned[] =
+	"__asm__(\".symver __old_api,api@V1\\n.symver __new_api,api@@V2\");\n"
+	"int __old_api(void) { return 1; }\n"
+	"int __new_api(void) { return 2; }\n"
+	"__attribute__((noinline)) static int hidden(int x) { return x + 1; }\n"
+	"int main(int argc, char **argv) { return __old_api() + hidden(argc) + !argv; }\n";
+
 bool sample_folder_create(void)
 {
 	if (system("gcc --version >/dev/null 2>&1 && nm --version >/dev/null 2>&1")) {

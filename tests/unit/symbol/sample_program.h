@@ -17,6 +17,7 @@ struct sample {
 
 extern const char sample_c[];
 extern const char sample_cxx[];
+extern const char sample_versioned[]; /* a library with two versions of api() */
 
 /* False if there is no compiler here: the reason is on stdout. */
 bool sample_folder_create(void);

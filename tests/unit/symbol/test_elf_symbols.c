@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
 #include <stdio.h>
@@ -41,6 +42,10 @@ static const struct sample samples[] = {
 	{"cxx", "g++ -O1 $IN -o $OUT", sample_cxx, ".cc"},
 	{"library", "gcc -O1 -fPIC -shared $IN -o $OUT", sample_c, ".c"},
 	{"stripped", "gcc -O1 -fPIC -shared -s $IN -o $OUT", sample_c, ".c"},
+	{"versioned",
+	 "echo 'V1 { api; main; }; V2 { };' >$OUT.map &&"
+	 " gcc -O1 -fPIC -shared -Wl,--version-script=$OUT.map $IN -o $OUT",
+	 sample_versioned, ".c"},
 	{"stripped_program", "gcc -O1 -rdynamic -s $IN -o $OUT", sample_c, ".c"},
 };
 
@@ -371,22 +376,32 @@ static void damaged_files_never_crash(void **state)
 	close(memory);
 }
 
-static void what_is_no_program_is_refused(void **state)
+static void expect_refused(const char *path)
 {
-	char source[SAMPLE_PATH_BYTES + 8], path[SAMPLE_PATH_BYTES];
-	static const struct sample object = {"object", "gcc -c $IN -o $OUT", sample_c, ".c"};
 	struct symbol_table *table;
 	struct symbol symbol;
+	int fd = open(path, O_RDONLY);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+
+	assert_non_null(elf);
+	assert_int_equal(symbol_table_create(&table), 0);
+	assert_int_equal(elf_symbols_add(elf, table), -ENOEXEC);
+	assert_false(symbol_table_at(table, 0, &symbol));
+	symbol_table_free(&table);
+	elf_end(elf);
+	close(fd);
+}
+
+static void what_is_no_program_is_refused(void **state)
+{
+	static const struct sample object = {"object", "gcc -c $IN -o $OUT", sample_c, ".c"};
+	char source[SAMPLE_PATH_BYTES + 8], path[SAMPLE_PATH_BYTES];
 
 	(void)state;
 	sample_build(&object, path);
-	table = load(path);
-	assert_false(symbol_table_at(table, 0, &symbol));
-	symbol_table_free(&table);
+	expect_refused(path);
 	snprintf(source, sizeof(source), "%s.c", path);
-	table = load(source);
-	assert_false(symbol_table_at(table, 0, &symbol));
-	symbol_table_free(&table);
+	expect_refused(source);
 }
 
 int main(void)
