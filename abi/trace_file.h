@@ -79,6 +79,7 @@ enum trace_record_column { RECORD_NUMBERS, RECORD_TEXT, RECORD_COLUMNS };
 enum trace_stack_column {
 	STACK_COLUMN_IDS,
 	STACK_COLUMN_SHAPES,
+	STACK_COLUMN_ORDER,
 	STACK_COLUMN_FRAMES,
 	STACK_COLUMNS
 };
@@ -111,9 +112,11 @@ enum trace_event_column {
 #define NUMBER_WIDE 255U
 
 /*
- * An event's key is all of it but its time, leaf and value. EVENT_COLUMN_ORDER tells the key of
- * each event by a symbol: its rank among the last KEY_SUCCESSORS distinct keys that followed the
- * key before it, or KEY_SYMBOL_NEW for the next key of the dictionary, or KEY_SYMBOL_ANY + the key.
+ * Keys are numbers of things that follow one another in patterns: frames from caller to callee, and
+ * the keys of events: all of an event but its time, leaf and value. An ORDER column tells each key
+ * by a symbol: its rank among the last KEY_SUCCESSORS distinct keys that followed the key before
+ * it, latest first, or KEY_SYMBOL_NEW for the next key that was not used before, or KEY_SYMBOL_ANY
+ * + the key.
  */
 #define KEY_SUCCESSORS 4U
 #define KEY_SYMBOL_NEW KEY_SUCCESSORS

@@ -14,6 +14,11 @@ void key_order_start(struct key_order *order, struct key_successors *successors)
 	order->previous = NO_KEY;
 }
 
+void key_order_seek(struct key_order *order, u32 key)
+{
+	order->previous = key;
+}
+
 static u32 rank_of(const struct key_successors *list, u32 key)
 {
 	u32 rank = 0;

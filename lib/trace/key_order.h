@@ -25,7 +25,10 @@ struct key_order {
 	u32 previous;
 };
 
+/* `successors` has room for all keys that will be used; the owner may move it to a larger place. */
 void key_order_start(struct key_order *order, struct key_successors *successors);
+/* Goes on as if `key`, which was used before, had come just now. */
+void key_order_seek(struct key_order *order, u32 key);
 /* `key` is at most order->keys, which is then a new one. */
 u32 key_order_encode(struct key_order *order, u32 key);
 /* False when the symbol names no key. `keys` is the size of the dictionary. */

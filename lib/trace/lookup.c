@@ -4,7 +4,6 @@
  * from the last symbol that starts at or before the address, as long as one further back can still
  * reach it: the innermost symbol that covers the address wins.
  */
-#define _GNU_SOURCE /* qsort_r */
 #include "trace/lookup.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Opening, publishing and cutting back the output file. mkostemp() gives mode 0600 and a name
  * nobody else has. */
-#define _GNU_SOURCE /* asprintf, mkostemp */
 #include "trace/output.h"
 
 #include <errno.h>

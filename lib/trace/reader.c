@@ -41,6 +41,7 @@ struct trace_reader {
 	struct trace_ledger ledger;
 	bool has_ledger;
 	u64 events;
+	struct frame_dictionary frames; /* of the stack blocks so far */
 	struct lookup lookup;
 	struct stackmap_error damage; /* message "" = none */
 };
@@ -173,7 +174,8 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 	int err = 0;
 
 	if (type == TRACE_BLOCK_STACKS)
-		return stack_block_decode(view, &reader->arena, &reader->records[type]);
+		return stack_block_decode(view, &reader->frames, &reader->arena,
+					  &reader->records[type]);
 	if (view->header.columns != RECORD_COLUMNS)
 		return -EBADMSG;
 	if (readers[type].block)
@@ -342,7 +344,8 @@ static struct trace_reader *reader_alloc(const char *path)
 	reader->arena.limit = DEFINITIONS_BYTES_MAX;
 	reader->info.hostname = reader->info.kernel = reader->info.machine = "";
 	reader->info.command = reader->info.version = "";
-	if (!reader->path || block_opener_create(&reader->opener))
+	if (!reader->path || frame_dictionary_init(&reader->frames) ||
+	    block_opener_create(&reader->opener))
 		trace_reader_close(&reader);
 	return reader;
 }
@@ -386,6 +389,7 @@ void trace_reader_close(struct trace_reader **reader)
 	if (!old)
 		return;
 	lookup_free(&old->lookup);
+	frame_dictionary_free(&old->frames);
 	for (u32 type = 0; type < TRACE_BLOCK_TYPE_COUNT; type++)
 		arena_array_free(&old->records[type]);
 	arena_free(&old->arena);

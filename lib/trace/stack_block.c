@@ -1,114 +1,202 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks to columns and back; frames are stored innermost first, so the shared part is the arrays'
- * end. */
+/* Stacks to columns and back. Frames of a struct trace_stack are innermost first, paths are root
+ * first. */
 #include "trace/stack_block.h"
 
 #include <errno.h>
 #include <string.h>
 
-void stack_encoder_init(struct stack_encoder *encoder)
+int stack_encoder_init(struct stack_encoder *encoder)
 {
 	memset(encoder, 0, sizeof(*encoder));
 	encoder->builder.type = TRACE_BLOCK_STACKS;
 	encoder->builder.columns = STACK_COLUMNS;
-	encoder->before.frames = encoder->before_frames;
+	return frame_dictionary_init(&encoder->dictionary);
 }
 
 void stack_encoder_clear(struct stack_encoder *encoder)
 {
 	block_builder_clear(&encoder->builder);
-	encoder->before = (struct trace_stack){.frames = encoder->before_frames};
+	encoder->id = 0;
+	encoder->generation = 0;
+	encoder->path.depth = 0;
 }
 
 void stack_encoder_free(struct stack_encoder *encoder)
 {
 	block_builder_free(&encoder->builder);
+	frame_dictionary_free(&encoder->dictionary);
+	frame_index_free(&encoder->index);
 }
 
-static u32 shared_at_root(const struct trace_stack *a, const struct trace_stack *b)
+static u64 frame_from_root(const struct trace_stack *stack, u32 place)
 {
-	u32 most = a->depth < b->depth ? a->depth : b->depth;
+	return stack->frames[stack->depth - 1 - place];
+}
+
+static u32 shared_at_root(const struct stack_encoder *encoder, const struct trace_stack *stack)
+{
+	const struct stack_path *before = &encoder->path;
+	u32 most = before->depth < stack->depth ? before->depth : stack->depth;
 	u32 shared = 0;
 
 	while (shared < most &&
-	       a->frames[a->depth - 1 - shared] == b->frames[b->depth - 1 - shared])
+	       encoder->dictionary.frames[before->key[shared]] == frame_from_root(stack, shared))
 		shared++;
 	return shared;
 }
 
-static void put_frames(struct byte_buffer *column, const struct trace_stack *stack, u32 shared)
+static u32 caller_key(const struct stack_path *path, u32 place)
 {
-	u64 caller = shared ? stack->frames[stack->depth - shared] : 0;
-
-	for (u32 i = stack->depth - shared; i--; caller = stack->frames[i])
-		byte_buffer_signed(column, (s64)(stack->frames[i] - caller));
+	return place ? path->key[place - 1] : FRAME_KEY_ROOT;
 }
 
-void stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack)
+static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 {
+	struct frame_dictionary *dictionary = &encoder->dictionary;
 	struct byte_buffer *column = encoder->builder.column;
-	struct byte_buffer *shapes = &column[STACK_COLUMN_SHAPES];
-	u32 shared = shared_at_root(&encoder->before, stack);
+	u32 key = dictionary->order.keys;
 
-	byte_buffer_signed(&column[STACK_COLUMN_IDS], (s64)stack->id - encoder->before.id);
+	if (frame_dictionary_offer(dictionary, frame) ||
+	    frame_index_add(&encoder->index, dictionary, key))
+		return -ENOMEM;
+	byte_buffer_signed(&column[STACK_COLUMN_FRAMES], (s64)(frame - caller));
+	return 0;
+}
+
+static int put_frame(struct stack_encoder *encoder, const struct trace_stack *stack, u32 place)
+{
+	struct frame_dictionary *dictionary = &encoder->dictionary;
+	struct byte_buffer *order = &encoder->builder.column[STACK_COLUMN_ORDER];
+	u64 frame = frame_from_root(stack, place);
+	u32 key = frame_index_find(&encoder->index, dictionary, frame);
+
+	if (key == FRAME_KEY_ROOT) {
+		u64 caller = dictionary->frames[caller_key(&encoder->path, place)];
+
+		key = dictionary->order.keys;
+		if (add_frame(encoder, frame, caller))
+			return -ENOMEM;
+	}
+	byte_buffer_varint(order, key_order_encode(&dictionary->order, key));
+	encoder->path.key[place] = key;
+	return 0;
+}
+
+static void put_shape(struct stack_encoder *encoder, const struct trace_stack *stack, u32 shared)
+{
+	struct byte_buffer *shapes = &encoder->builder.column[STACK_COLUMN_SHAPES];
+
+	byte_buffer_signed(&encoder->builder.column[STACK_COLUMN_IDS],
+			   (s64)stack->id - encoder->id);
 	byte_buffer_varint(shapes, stack->flags);
-	byte_buffer_signed(shapes, (s64)(stack->generation - encoder->before.generation));
+	byte_buffer_signed(shapes, (s64)(stack->generation - encoder->generation));
 	byte_buffer_varint(shapes, shared);
 	byte_buffer_varint(shapes, stack->depth - shared);
-	put_frames(&column[STACK_COLUMN_FRAMES], stack, shared);
+	encoder->id = stack->id;
+	encoder->generation = stack->generation;
+}
 
-	memcpy(encoder->before_frames, stack->frames, stack->depth * sizeof(u64));
-	encoder->before = *stack;
-	encoder->before.frames = encoder->before_frames;
+int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack)
+{
+	u32 shared = shared_at_root(encoder, stack);
+
+	put_shape(encoder, stack, shared);
+	key_order_seek(&encoder->dictionary.order, caller_key(&encoder->path, shared));
+	for (u32 place = shared; place < stack->depth; place++)
+		if (put_frame(encoder, stack, place))
+			return -ENOMEM;
+	encoder->path.depth = stack->depth;
 	encoder->builder.records++;
+	return 0;
 }
 
-static void get_frames(struct byte_cursor *cursor, const struct trace_stack *before, u64 *frames,
-		       u32 depth, u32 shared)
-{
-	u64 caller = 0;
+struct stack_decoder {
+	struct block_view *view;
+	struct frame_dictionary *dictionary;
+	u32 id;
+	u64 generation;
+	struct stack_path path;
+};
 
-	if (shared) {
-		memcpy(&frames[depth - shared], &before->frames[before->depth - shared],
-		       shared * sizeof(u64));
-		caller = frames[depth - shared];
-	}
-	for (u32 i = depth - shared; i--; caller = frames[i])
-		frames[i] = caller + (u64)byte_cursor_signed(cursor);
-}
-
-static bool get_shape(struct block_view *view, const struct trace_stack *before,
-		      struct trace_stack *stack, u32 *shared)
+static bool get_shape(struct stack_decoder *decoder, struct trace_stack *stack, u32 *shared)
 {
-	struct byte_cursor *ids = &view->column[STACK_COLUMN_IDS];
-	struct byte_cursor *shapes = &view->column[STACK_COLUMN_SHAPES];
+	struct byte_cursor *ids = &decoder->view->column[STACK_COLUMN_IDS];
+	struct byte_cursor *shapes = &decoder->view->column[STACK_COLUMN_SHAPES];
 	u64 own;
 
-	stack->id = before->id + (u32)byte_cursor_signed(ids);
+	stack->id = decoder->id += (u32)byte_cursor_signed(ids);
 	stack->flags = byte_cursor_u32(shapes);
-	stack->generation = before->generation + (u64)byte_cursor_signed(shapes);
+	stack->generation = decoder->generation += (u64)byte_cursor_signed(shapes);
 	*shared = byte_cursor_u32(shapes);
 	own = byte_cursor_varint(shapes);
-	if (ids->bad || shapes->bad || *shared > before->depth || own > TRACE_DEPTH_MAX)
+	if (ids->bad || shapes->bad || *shared > decoder->path.depth || own > TRACE_DEPTH_MAX)
 		return false;
 	stack->depth = *shared + (u32)own;
-	return stack->depth && stack->depth <= TRACE_DEPTH_MAX;
+	return stack->id && stack->depth && stack->depth <= TRACE_DEPTH_MAX;
 }
 
-static int get_stack(struct block_view *view, struct arena *arena, const struct trace_stack *before,
-		     struct trace_stack *stack)
+static int get_new_frame(struct stack_decoder *decoder, u32 place)
+{
+	struct byte_cursor *cursor = &decoder->view->column[STACK_COLUMN_FRAMES];
+	u64 caller = decoder->dictionary->frames[caller_key(&decoder->path, place)];
+	u64 frame = caller + (u64)byte_cursor_signed(cursor);
+
+	return cursor->bad ? -EBADMSG : frame_dictionary_offer(decoder->dictionary, frame);
+}
+
+static int get_frame(struct stack_decoder *decoder, u32 place)
+{
+	struct byte_cursor *cursor = &decoder->view->column[STACK_COLUMN_ORDER];
+	struct key_order *order = &decoder->dictionary->order;
+	u32 symbol = byte_cursor_u32(cursor);
+	bool is_new = symbol == KEY_SYMBOL_NEW;
+	int err = 0;
+
+	if (cursor->bad)
+		return -EBADMSG;
+	if (is_new)
+		err = get_new_frame(decoder, place);
+	if (err)
+		return err;
+	return key_order_decode(order, symbol, order->keys + is_new, &decoder->path.key[place])
+		       ? 0
+		       : -EBADMSG;
+}
+
+static int get_path(struct stack_decoder *decoder, u32 shared, u32 depth)
+{
+	int err = 0;
+
+	key_order_seek(&decoder->dictionary->order, caller_key(&decoder->path, shared));
+	for (u32 place = shared; place < depth && !err; place++)
+		err = get_frame(decoder, place);
+	decoder->path.depth = depth;
+	return err;
+}
+
+static u64 *copy_frames(const struct stack_decoder *decoder, struct arena *arena)
+{
+	const struct stack_path *path = &decoder->path;
+	u64 *frames = arena_alloc(arena, path->depth * sizeof(u64));
+
+	for (u32 i = 0; frames && i < path->depth; i++)
+		frames[path->depth - 1 - i] = decoder->dictionary->frames[path->key[i]];
+	return frames;
+}
+
+static int get_stack(struct stack_decoder *decoder, struct arena *arena, struct trace_stack *stack)
 {
 	u32 shared;
-	u64 *frames;
+	int err;
 
-	if (!get_shape(view, before, stack, &shared))
+	if (!get_shape(decoder, stack, &shared))
 		return -EBADMSG;
-	frames = arena_alloc(arena, stack->depth * sizeof(u64));
-	if (!frames)
-		return -ENOMEM;
-	get_frames(&view->column[STACK_COLUMN_FRAMES], before, frames, stack->depth, shared);
-	stack->frames = frames;
-	return view->column[STACK_COLUMN_FRAMES].bad ? -EBADMSG : 0;
+	err = get_path(decoder, shared, stack->depth);
+	if (err)
+		return err;
+	stack->frames = copy_frames(decoder, arena);
+	return stack->frames ? 0 : -ENOMEM;
 }
 
 static bool columns_done(const struct block_view *view)
@@ -119,22 +207,19 @@ static bool columns_done(const struct block_view *view)
 	return true;
 }
 
-int stack_block_decode(struct block_view *view, struct arena *arena, struct arena_array *stacks)
+int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
+		       struct arena *arena, struct arena_array *stacks)
 {
-	struct trace_stack before = {0};
+	struct stack_decoder decoder = {.view = view, .dictionary = dictionary};
 
 	if (view->header.columns != STACK_COLUMNS)
 		return -EBADMSG;
 	for (u32 i = 0; i < view->header.records; i++) {
-		struct trace_stack stack = {0}, *place;
-		int err = get_stack(view, arena, &before, &stack);
+		struct trace_stack *stack = arena_array_add(arena, stacks, sizeof(*stack));
+		int err = stack ? get_stack(&decoder, arena, stack) : -ENOMEM;
 
 		if (err)
 			return err;
-		place = arena_array_add(arena, stacks, sizeof(*place));
-		if (!place)
-			return -ENOMEM;
-		*place = before = stack;
 	}
 	return columns_done(view) ? 0 : -EBADMSG;
 }

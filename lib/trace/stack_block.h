@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A block of stacks. A stack is coded from its root inwards against the stack before it in the
- * block: how many frames at the root they share, then each further frame as the difference to its
+ * A block of stacks. A stack is coded from its root inwards: how many frames at the root it shares
+ * with the stack before it in the block, then each further frame as what its caller called lately
+ * (key_order.h). A frame that is met for the first time in the recording is the difference to its
  * caller.
  */
 #ifndef LIB_TRACE_STACK_BLOCK_H
@@ -10,23 +11,35 @@
 #include "trace/arena.h"
 #include "trace/block.h"
 #include "trace/event.h"
+#include "trace/frame_dictionary.h"
 
 #define TRACE_DEPTH_MAX STACK_WORDS_MAX
 
-struct stack_encoder {
-	struct block_builder builder;
-	struct trace_stack before; /* its frames are in before_frames */
-	u64 before_frames[TRACE_DEPTH_MAX];
+/* A stack as keys, root first. */
+struct stack_path {
+	u32 depth;
+	u32 key[TRACE_DEPTH_MAX];
 };
 
-void stack_encoder_init(struct stack_encoder *encoder);
-void stack_encoder_clear(struct stack_encoder *encoder);
+struct stack_encoder {
+	struct block_builder builder;
+	struct frame_dictionary dictionary;
+	struct frame_index index;
+	u32 id; /* of the stack before; so is the next one */
+	u64 generation;
+	struct stack_path path;
+};
+
+int stack_encoder_init(struct stack_encoder *encoder);	 /* -ENOMEM */
+void stack_encoder_clear(struct stack_encoder *encoder); /* begins the next block */
 void stack_encoder_free(struct stack_encoder *encoder);
 
-/* 1 <= depth <= TRACE_DEPTH_MAX. */
-void stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack);
+/* 1 <= depth <= TRACE_DEPTH_MAX, no frame is 0. -ENOMEM: the encoder cannot go on. */
+int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack);
 
-/* Appends header.records struct trace_stack. -EBADMSG, or -ENOMEM also at the arena's limit. */
-int stack_block_decode(struct block_view *view, struct arena *arena, struct arena_array *stacks);
+/* Appends header.records struct trace_stack. The dictionary comes from the blocks before. -EBADMSG,
+ * or -ENOMEM also at the arena's limit; the dictionary is void then. */
+int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
+		       struct arena *arena, struct arena_array *stacks);
 
 #endif

@@ -166,9 +166,9 @@ static struct trace_writer *writer_alloc(u32 cpus)
 	record_builder_init(&writer->modules, TRACE_BLOCK_MODULES);
 	record_builder_init(&writer->mappings, TRACE_BLOCK_MAPPINGS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
-	stack_encoder_init(&writer->stacks);
 	event_buffers_init(&writer->events, cpus);
-	if (block_sealer_create(&writer->sealer) || event_encoder_create(&writer->encoder))
+	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
+	    event_encoder_create(&writer->encoder))
 		writer_free(&writer);
 	return writer;
 }
@@ -273,9 +273,8 @@ static int add_stack(struct trace_writer *writer, const struct trace_stack *stac
 {
 	if (writer->stack_count == STACKS_MAX)
 		return -E2BIG;
-	if (keep_error(writer, note_frames(writer, stack)))
-		return writer->error;
-	stack_encoder_add(&writer->stacks, stack);
+	if (note_frames(writer, stack) || stack_encoder_add(&writer->stacks, stack))
+		return keep_error(writer, -ENOMEM);
 	*index = writer->stack_count++;
 	if (block_builder_bytes(&writer->stacks.builder) >= DEFINITIONS_BYTES_MAX)
 		return write_stacks(writer);
@@ -297,11 +296,22 @@ static int add_full_stack(struct trace_writer *writer, const struct trace_stack 
 	return keep_error(writer, stack_set_add(&writer->full_stacks, stack, *index));
 }
 
+static bool is_whole(const struct trace_stack *stack)
+{
+	u32 known = 0;
+
+	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX)
+		return false;
+	while (known < stack->depth && stack->frames[known])
+		known++;
+	return known == stack->depth;
+}
+
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
 {
 	if (writer->error)
 		return writer->error;
-	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX)
+	if (!is_whole(stack))
 		return -EINVAL;
 	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
 }
