@@ -41,25 +41,43 @@ static int append_slot(struct slots *slots, const struct slot *slot)
 	return 0;
 }
 
-static const char *relocated_name(Elf *elf, Elf_Scn *symbols, size_t index)
-{
-	Elf_Data *data = elf_getdata(symbols, NULL);
-	GElf_Shdr header;
-	GElf_Sym symbol;
+struct dynamic_symbols {
+	Elf_Data *data;
+	size_t names; /* the section of their names */
+};
 
-	if (!data || !gelf_getshdr(symbols, &header) || !gelf_getsym(data, index, &symbol))
-		return NULL;
-	return elf_strptr(elf, header.sh_link, symbol.st_name);
+/* The symbols that the section's relocations count in. Where a tool has removed .dynsym, its number
+ * may now be that of .symtab, which counts otherwise. */
+static bool read_dynamic_symbols(Elf *elf, const GElf_Shdr *relocations,
+				 struct dynamic_symbols *symbols)
+{
+	Elf_Scn *section = elf_getscn(elf, relocations->sh_link);
+	GElf_Shdr header;
+
+	if (!section || !gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM)
+		return false;
+	symbols->data = elf_getdata(section, NULL);
+	symbols->names = header.sh_link;
+	return symbols->data;
 }
 
-static int add_relocations(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct slots *slots)
+static const char *relocated_name(Elf *elf, const struct dynamic_symbols *symbols, size_t index)
+{
+	GElf_Sym symbol;
+
+	if (!gelf_getsym(symbols->data, index, &symbol))
+		return NULL;
+	return elf_strptr(elf, symbols->names, symbol.st_name);
+}
+
+static int add_relocations(Elf *elf, Elf_Scn *section, const struct dynamic_symbols *symbols,
+			   struct slots *slots)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
-	Elf_Scn *symbols = elf_getscn(elf, header->sh_link);
 	GElf_Rela relocation;
 	int err = 0;
 
-	for (int i = 0; !err && data && symbols && gelf_getrela(data, i, &relocation); i++) {
+	for (int i = 0; !err && data && gelf_getrela(data, i, &relocation); i++) {
 		int type = GELF_R_TYPE(relocation.r_info);
 		struct slot slot = {.address = relocation.r_offset};
 
@@ -81,13 +99,15 @@ static int by_address(const void *left, const void *right)
 
 static int read_slots(Elf *elf, struct slots *slots)
 {
+	struct dynamic_symbols symbols;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int err = 0;
 
 	while (!err && (section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-			err = add_relocations(elf, section, &header, slots);
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
+		    read_dynamic_symbols(elf, &header, &symbols))
+			err = add_relocations(elf, section, &symbols, slots);
 	if (slots->count)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_address);
 	return err;
