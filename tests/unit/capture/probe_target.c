@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A library to be probed: two names for one place, a function that is chosen at load time, and one
- * that only .symtab has. Linked so that addresses are not file offsets.
+ * A library to be probed: two names for one place, a function with a version, one that is chosen at
+ * load time, one that only .symtab has, and one that is defined elsewhere. Linked so that addresses
+ * are not file offsets.
  */
+#include <unistd.h>
+
 int probe_target_one(void);
 int probe_target_two(void);
 int probe_target_alias(void);
 int probe_target_chosen(void);
+int probe_target_old(void);
 
 int probe_target_one(void)
 {
@@ -31,3 +35,8 @@ static int (*choose(void))(void)
 }
 
 int probe_target_chosen(void) __attribute__((ifunc("choose")));
+
+__attribute__((symver("probe_target_versioned@PROBE_TARGET_1"))) int probe_target_old(void)
+{
+	return 0x4567890 + getpid();
+}

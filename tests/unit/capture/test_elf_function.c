@@ -27,12 +27,17 @@ struct wanted {
 	int ifuncs;
 };
 
-static int open_target(void)
+static int open_file(const char *path)
 {
-	int fd = open(PROBE_TARGET, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
 	return fd;
+}
+
+static int open_target(void)
+{
+	return open_file(PROBE_TARGET);
 }
 
 static int look_for(void *arg, const struct elf_function *function)
@@ -47,14 +52,19 @@ static int look_for(void *arg, const struct elf_function *function)
 	return 0;
 }
 
-static struct wanted find(const char *name)
+static struct wanted find_in(const char *path, const char *name)
 {
 	struct wanted wanted = {.name = name};
-	int fd = open_target();
+	int fd = open_file(path);
 
 	assert_int_equal(elf_function_each(fd, look_for, &wanted), 0);
 	close(fd);
 	return wanted;
+}
+
+static struct wanted find(const char *name)
+{
+	return find_in(PROBE_TARGET, name);
 }
 
 static void the_code_lies_at_the_offset(void **state)
@@ -86,6 +96,12 @@ static void local_functions_are_found(void **state)
 	assert_int_equal(find("probe_target_hidden").found, 1);
 }
 
+static void versions_are_no_part_of_the_name(void **state)
+{
+	(void)state;
+	assert_int_equal(find("probe_target_versioned").found, 2); /* .symtab and .dynsym */
+}
+
 static void an_ifunc_is_marked(void **state)
 {
 	struct wanted wanted = find("probe_target_chosen");
@@ -99,7 +115,8 @@ static void an_ifunc_is_marked(void **state)
 static void undefined_functions_are_not_there(void **state)
 {
 	(void)state;
-	assert_int_equal(find("__cxa_finalize").found, 0);
+	assert_true(find_in(PROBE_TARGET_AT_ZERO, "probe_target_two").found > 0);
+	assert_int_equal(find_in(PROBE_TARGET_AT_ZERO, "getpid").found, 0);
 }
 
 static int stop(void *arg, const struct elf_function *function)
@@ -195,6 +212,7 @@ int main(void)
 		cmocka_unit_test(the_code_lies_at_the_offset),
 		cmocka_unit_test(aliases_lie_at_one_place),
 		cmocka_unit_test(local_functions_are_found),
+		cmocka_unit_test(versions_are_no_part_of_the_name),
 		cmocka_unit_test(an_ifunc_is_marked),
 		cmocka_unit_test(undefined_functions_are_not_there),
 		cmocka_unit_test(the_walk_stops_on_demand),
