@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/name_match.h"
 #include "command.h"
 #include "error.h"
 #include "format/format.h"
@@ -23,15 +22,14 @@ struct export_values {
 
 static int unknown_format(const char *name)
 {
-	struct name_match match;
+	char list[128] = "";
 
-	name_match_init(&match, name);
-	for (const struct format *const *format = formats; *format; format++)
-		name_match_try(&match, (*format)->name);
-	if (match.nearest[0])
-		message("--format %s: no such format; did you mean %s?", name, match.nearest);
-	else
-		message("--format %s: no such format, see 'stackmap help export'", name);
+	for (const struct format *const *format = formats; *format; format++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, " %s", (*format)->name);
+	}
+	message("--format %s: no such format, there are:%s", name, list);
 	return EXIT_USAGE;
 }
 

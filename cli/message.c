@@ -29,8 +29,5 @@ void message(const char *format, ...)
 
 void message_error(const struct stackmap_error *error)
 {
-	if (error->offset == STACKMAP_NO_OFFSET)
-		message("%s", error->message);
-	else
-		message("%s (at byte %llu)", error->message, (unsigned long long)error->offset);
+	message("%s", error->message);
 }

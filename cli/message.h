@@ -10,7 +10,7 @@
 /* message("%s: %s", path, strerror(ENOENT)) prints "stackmap: PATH: No such file or directory". */
 __attribute__((format(printf, 1, 2))) void message(const char *format, ...);
 
-/* Prints what the library said, with the offset if it has one. */
+/* Prints what the library said. */
 void message_error(const struct stackmap_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/name_match.h"
 #include "message.h"
 
 #define HELP_COLUMN 28
@@ -226,6 +227,22 @@ static bool is_prefix_of_many(const struct parser *parser, const char *word)
 	return matches > 1;
 }
 
+static void unknown_long(const struct parser *parser, const char *word)
+{
+	struct name_match match;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", long_length(word) - 2, word + 2);
+	name_match_init(&match, name);
+	for (int i = 0; i < parser->rows; i++)
+		name_match_try(&match, parser->row[i]->name);
+	if (match.nearest[0])
+		message("--%s: unknown option; did you mean --%s?", name, match.nearest);
+	else
+		message("--%s: unknown option, see 'stackmap help %s'", name,
+			parser->command->name);
+}
+
 static void unknown_option(const struct parser *parser, char **argv)
 {
 	const char *word = argv[optind - 1];
@@ -239,8 +256,7 @@ static void unknown_option(const struct parser *parser, char **argv)
 		message("%.*s: stands for several options, see 'stackmap help %s'",
 			long_length(word), word, name);
 	else
-		message("%.*s: unknown option, see 'stackmap help %s'", long_length(word), word,
-			name);
+		unknown_long(parser, word);
 }
 
 static void argument_missing(const struct parser *parser)

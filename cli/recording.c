@@ -91,6 +91,8 @@ int recording_close(struct trace_reader **reader, int err, const struct stackmap
 	const struct stackmap_error *damage = trace_reader_damage(*reader);
 	int status = err || damage ? EXIT_FAILED : EXIT_DONE;
 
+	if (status != EXIT_DONE)
+		fflush(stdout);
 	if (err)
 		message_error(error);
 	if (damage)

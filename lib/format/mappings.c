@@ -93,7 +93,9 @@ static int parse_lines(struct mappings *mappings, FILE *from, struct stackmap_er
 	while (!err && (bytes = getline(&line, &room, from)) >= 0) {
 		err = parse_line(mappings, line, (size_t)bytes);
 		if (err == -EBADMSG)
-			error_set_at(error, EBADMSG, offset, "not a line of a mappings file");
+			error_set_at(error, EBADMSG, offset,
+				     "the line at byte %llu is not one of a mappings file",
+				     (unsigned long long)offset);
 		offset += (u64)bytes;
 	}
 	if (!err && !feof(from))

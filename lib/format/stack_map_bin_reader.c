@@ -39,10 +39,14 @@ static int read_bytes(struct bin_reader *reader, void *to, size_t bytes, const c
 		return 0;
 	}
 	if (ferror(reader->from))
-		return error_set_at(reader->error, code, reader->offset, "%s", strerror(code));
+		return error_set_at(reader->error, code, reader->offset,
+				    "byte %llu cannot be read: %s",
+				    (unsigned long long)reader->offset, strerror(code));
 	if (optional && got == 0)
 		return 1;
-	return error_set_at(reader->error, EBADMSG, reader->offset + got, "ends inside %s", what);
+	return error_set_at(reader->error, EBADMSG, reader->offset + got,
+			    "ends at byte %llu, inside %s",
+			    (unsigned long long)(reader->offset + got), what);
 }
 
 static u32 native32(const struct bin_reader *reader, u32 value)
@@ -98,6 +102,7 @@ static int read_frames(struct bin_reader *reader, u32 depth)
 static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *stack)
 {
 	struct stack_map_bin_record record;
+	u64 start = reader->offset;
 	int err = read_bytes(reader, &record, sizeof(record), "the head of a stack", true);
 
 	if (err)
@@ -112,10 +117,9 @@ static int read_stack(struct bin_reader *reader, struct stack_map_bin_stack *sta
 	};
 	if (stack->depth <= STACK_MAP_BIN_DEPTH_MAX)
 		return read_frames(reader, stack->depth);
-	return error_set_at(reader->error, EBADMSG,
-			    reader->offset - sizeof(record) +
-				    offsetof(struct stack_map_bin_record, depth),
-			    "a stack with %u frames", stack->depth);
+	return error_set_at(reader->error, EBADMSG, start,
+			    "damaged at byte %llu: a stack with %u frames",
+			    (unsigned long long)start, stack->depth);
 }
 
 static int read_all(struct bin_reader *reader,

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The reader of `mappings` files. That it reads what is written is in the golden tests of dump. */
+#include "format/mappings.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int parse(const char *text, struct mappings **mappings, struct stackmap_error *error)
+{
+	FILE *from = fmemopen((void *)text, strlen(text), "r");
+	int err;
+
+	assert_non_null(from);
+	err = mappings_read(from, mappings, error);
+	fclose(from);
+	return err;
+}
+
+static void test_finds_paths(void **state)
+{
+	struct mappings *mappings;
+
+	(void)state;
+	assert_int_equal(parse("kernel ext4 0xffffffffc0000000-0xffffffffc0010000 -\n"
+			       "kernel vmlinux 0xffffffff81000000-0xffffffff82000000 aabb\n"
+			       "9 - /tmp/with space\n"
+			       "2 0011 /bin/sh\n",
+			       &mappings, NULL),
+			 0);
+	assert_true(mappings_kernel_start(mappings) == 0xffffffff81000000);
+	assert_string_equal(mappings_path(mappings, 9), "/tmp/with space");
+	assert_string_equal(mappings_path(mappings, 2), "/bin/sh");
+	assert_null(mappings_path(mappings, 3));
+	mappings_free(&mappings);
+	assert_null(mappings);
+}
+
+static void test_no_lines_of_a_kind(void **state)
+{
+	struct mappings *mappings;
+
+	(void)state;
+	assert_int_equal(parse("1 ab /a", &mappings, NULL), 0);
+	assert_int_equal(mappings_kernel_start(mappings), 0);
+	assert_string_equal(mappings_path(mappings, 1), "/a");
+	mappings_free(&mappings);
+	assert_int_equal(parse("kernel vmlinux 0x1-0x2 -\n", &mappings, NULL), 0);
+	assert_null(mappings_path(mappings, 1));
+	mappings_free(&mappings);
+}
+
+static void test_wrong_lines(void **state)
+{
+	static const char *const lines[] = {
+		"\n",
+		"x\n",
+		"1\n",
+		"1 ab\n",
+		"1 ab \n",
+		"1 xyz /a\n",
+		"-1 ab /a\n",
+		"9999999 - /a\n",
+		"kernel a 1 -\n",
+		"kernel a 0x1 -\n",
+	};
+	struct mappings *mappings = NULL;
+	struct stackmap_error error;
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		snprintf(text, sizeof(text), "1 ab /a\n%s", lines[i]);
+		assert_int_equal(parse(text, &mappings, &error), -EBADMSG);
+		assert_int_equal(error.offset, 8);
+		assert_null(mappings);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_finds_paths),
+		cmocka_unit_test(test_no_lines_of_a_kind),
+		cmocka_unit_test(test_wrong_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

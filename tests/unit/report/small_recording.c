@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All numbers are chosen so that results can be worked out by hand: three samples of one function
+ * at three pcs, a truncated stack, a stack that could not be read, code without symbols, generated
+ * code, a file that is not known.
+ */
+#include "small_recording.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "trace/writer.h"
+
+#define SECOND 1000000000ULL
+#define KERNEL(offset) (0xffffffff81000000ULL + (offset))
+#define MODULE(offset) (0xffffffffc0000000ULL + (offset))
+#define SH(offset) FRAME_USER(1, offset)
+#define LIBC(offset) FRAME_USER(2, offset)
+#define JIT(offset) FRAME_USER(3, offset)
+#define NOWHERE(offset) FRAME_USER(MAPPING_UNKNOWN, offset)
+
+enum { STACK_SWITCH, STACK_WRITE, STACK_CALLS, STACK_MIXED, STACK_SYSCALL, STACKS };
+
+static const struct trace_info info = {
+	.start_realtime = 1700000000 * SECOND,
+	.start_monotonic = 100 * SECOND,
+	.frequency = 99,
+	.cpus = 2,
+	.bits = 14,
+	.address_shown = 1,
+	.hostname = "testhost",
+	.kernel = "6.1.0",
+	.machine = "x86_64",
+	.command = "stackmap record -F 99 -e sched:sched_switch -- sh",
+	.version = "0.1.0",
+};
+
+static const struct trace_source sources[] = {
+	{.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""},
+	{.name = "sched:sched_switch", .value_unit = ""},
+};
+
+static const struct trace_module modules[] = {
+	{"vmlinux", KERNEL(0), KERNEL(0x1000000), 4, {0xaa, 0xbb, 0xcc, 0xdd}},
+	{"ext4", MODULE(0), MODULE(0x10000), 0, {0}},
+};
+
+static const struct trace_mapping mappings[] = {
+	{.number = 1,
+	 .kind = MAPPING_FILE,
+	 .tgid = 100,
+	 .build_id_bytes = 2,
+	 .build_id = {0x12, 0x34},
+	 .path = "/usr/bin/sh"},
+	{.number = 2, .kind = MAPPING_FILE, .tgid = 100, .path = "/usr/lib/libc.so.6"},
+	{.number = 3, .kind = MAPPING_ANON, .tgid = 200, .base = 0x7f0000000000, .path = "[anon]"},
+};
+
+static const struct trace_symbol symbols[] = {
+	{0, KERNEL(0x1000), 0xc0, "schedule"},
+	{0, KERNEL(0x2000), 0x100, "do_syscall_64"},
+	{0, KERNEL(0x3000), 0x80, "entry_SYSCALL_64"},
+	{0, MODULE(0x100), 0x40, "ext4_write"},
+	{1, 0x1000, 0x100, "main"},
+	{2, 0x2000, 0x50, "_ZN3foo3barEi"},
+};
+
+static const struct trace_task tasks[] = {
+	{.tid = 100, .tgid = 100, .comm = "sh"},
+	{.tid = 200, .tgid = 200, .comm = "dd"},
+	{.tid = 201, .tgid = 200, .comm = "dd;\033[31m"},
+};
+
+static const struct trace_stack stacks[STACKS] = {
+	[STACK_SWITCH] = {.id = 42,
+			  .generation = 1,
+			  .depth = 3,
+			  .frames = (const u64[]){KERNEL(0x1048), KERNEL(0x2020), KERNEL(0x3010)}},
+	[STACK_WRITE] = {.id = 43,
+			 .generation = 1,
+			 .flags = STACK_TRUNCATED,
+			 .depth = 2,
+			 .frames = (const u64[]){MODULE(0x110), KERNEL(0x2030)}},
+	[STACK_CALLS] = {.id = 44,
+			 .generation = 1,
+			 .flags = STACK_USER,
+			 .depth = 2,
+			 .frames = (const u64[]){LIBC(0x2010), SH(0x1020)}},
+	[STACK_MIXED] = {.id = 45,
+			 .generation = 1,
+			 .flags = STACK_USER,
+			 .depth = 4,
+			 .frames = (const u64[]){SH(0x1040), LIBC(0x9999), JIT(0x123),
+						 NOWHERE(0x55)}},
+	[STACK_SYSCALL] = {.id = 46,
+			   .generation = 1,
+			   .depth = 1,
+			   .frames = (const u64[]){KERNEL(0x3010)}},
+};
+
+#define NO_USER(why) .user = TRACE_NO_STACK, .user_reason = (why)
+#define NO_KERNEL(why) .kernel = TRACE_NO_STACK, .kernel_reason = (why)
+
+static const struct trace_event events[SMALL_EVENTS] = {
+	{.time = 101 * SECOND, .tid = 100, .kind = 1, .kernel = STACK_SWITCH, .user = STACK_CALLS},
+	{.time = 102 * SECOND, .tid = 100, .kind = 1, .kernel = STACK_SWITCH, .user = STACK_CALLS},
+	{.time = 103 * SECOND + 456789123,
+	 .tid = 200,
+	 .kind = 1,
+	 .cpu = 1,
+	 .kernel = STACK_WRITE,
+	 .user = STACK_MIXED},
+	{.time = 104 * SECOND,
+	 .tid = 200,
+	 .cpu = 1,
+	 .leaf = KERNEL(0x2001),
+	 .kernel = STACK_SYSCALL,
+	 .user = STACK_CALLS},
+	{.time = 105 * SECOND,
+	 .tid = 200,
+	 .cpu = 1,
+	 .leaf = KERNEL(0x2002),
+	 .kernel = STACK_SYSCALL,
+	 .user = STACK_CALLS},
+	{.time = 106 * SECOND,
+	 .tid = 200,
+	 .cpu = 1,
+	 .leaf = KERNEL(0x2003),
+	 .kernel = STACK_SYSCALL,
+	 .user = STACK_CALLS},
+	{.time = 107 * SECOND,
+	 .tid = 100,
+	 .leaf = LIBC(0x2000),
+	 NO_KERNEL(REASON_NO_FRAMES),
+	 .user = STACK_CALLS},
+	{.time = 108 * SECOND,
+	 .tid = 201,
+	 .leaf = KERNEL(0x500000),
+	 NO_KERNEL(REASON_NO_ROOM),
+	 NO_USER(REASON_UNREADABLE)},
+	{.time = 109 * SECOND,
+	 .tid = 999,
+	 .kind = 1,
+	 NO_KERNEL(REASON_NOT_ASKED),
+	 NO_USER(REASON_NO_FRAMES)},
+};
+
+static const struct trace_ledger ledger = {
+	.produced = SMALL_EVENTS + 3,
+	.recorded = SMALL_EVENTS,
+	.lost = {[LOST_RING_FULL] = 2, [LOST_NESTED] = 1},
+	.kernel_reasons = {[REASON_NO_ROOM] = 1, [REASON_NO_FRAMES] = 1, [REASON_NOT_ASKED] = 1},
+	.user_reasons = {[REASON_UNREADABLE] = 1, [REASON_NO_FRAMES] = 1},
+	.unknown_frames = 1,
+};
+
+#define EACH(array) (u32 i = 0; i < sizeof(array) / sizeof(*(array)) && !err; i++)
+
+static int write_names(struct trace_writer *writer)
+{
+	int err = 0;
+
+	for
+		EACH(sources)
+	err = trace_writer_source(writer, &sources[i]);
+	for
+		EACH(modules)
+	err = trace_writer_module(writer, &modules[i]);
+	for
+		EACH(mappings)
+	err = trace_writer_mapping(writer, &mappings[i]);
+	for
+		EACH(symbols)
+	err = trace_writer_symbol(writer, &symbols[i]);
+	for
+		EACH(tasks)
+	err = trace_writer_task(writer, &tasks[i]);
+	return err;
+}
+
+static int write_events(struct trace_writer *writer)
+{
+	u32 index;
+	int err = 0;
+
+	for
+		EACH(stacks)
+		{
+			err = trace_writer_stack(writer, &stacks[i], &index);
+			if (!err && index != i)
+				err = -EINVAL;
+		}
+	for
+		EACH(events)
+	err = trace_writer_event(writer, &events[i]);
+	return err ? err : trace_writer_ledger(writer, &ledger, NULL, 0);
+}
+
+int small_recording_write(const char *path)
+{
+	struct trace_writer *writer;
+	int err = trace_writer_create(path, &info, &writer, NULL);
+	int close_err;
+
+	if (err)
+		return err;
+	err = write_names(writer);
+	if (!err)
+		err = write_events(writer);
+	close_err = trace_writer_close(&writer);
+	return err ? err : close_err;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A recording of nine events in which every kind of frame and every way to miss a stack occurs. */
+#ifndef TESTS_UNIT_REPORT_SMALL_RECORDING_H
+#define TESTS_UNIT_REPORT_SMALL_RECORDING_H
+
+#include "trace/event.h"
+
+#define SMALL_EVENTS 9
+
+/* 0 or -errno. */
+int small_recording_write(const char *path);
+
+#endif

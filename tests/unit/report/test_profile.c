@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Profile and call tree of the small recording, worked out by hand. */
+#include "report/profile.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "report/calltree.h"
+#include "small_recording.h"
+
+static char path[] = "/tmp/stackmap-profile-XXXXXX";
+static struct trace_reader *reader;
+static const struct event_filter all = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+
+static struct profile *profile_of(const struct event_filter *filter)
+{
+	struct profile *profile;
+
+	assert_int_equal(profile_create(reader, filter, true, &profile, NULL), 0);
+	return profile;
+}
+
+/* "a b c", innermost first */
+static const char *text_of(const struct profile *profile, const struct profile_path *frames)
+{
+	static char text[512];
+
+	text[0] = '\0';
+	for (u32 i = 0; i < frames->depth; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, frame_names_label(profile->names, frames->labels[i]));
+	}
+	return text;
+}
+
+static const struct profile_row *row_of(const struct profile *profile, u32 kind, const char *comm)
+{
+	for (u32 i = 0; i < profile->row_count; i++)
+		if (profile->rows[i]->kind == kind && strcmp(profile->rows[i]->comm, comm) == 0)
+			return profile->rows[i];
+	fail();
+	return NULL;
+}
+
+static void test_every_event_is_in_a_row(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	u64 sum = 0;
+
+	(void)state;
+	for (u32 i = 0; i < profile->row_count; i++)
+		sum += profile->rows[i]->count;
+	assert_int_equal(sum, SMALL_EVENTS);
+	assert_int_equal(profile->count, SMALL_EVENTS);
+	assert_int_equal(profile->last - profile->first, 8000000000);
+	profile_free(&profile);
+	assert_null(profile);
+}
+
+static void test_rows_are_hottest_first(void **state)
+{
+	struct profile *profile = profile_of(&all);
+
+	(void)state;
+	for (u32 i = 1; i < profile->row_count; i++)
+		assert_true(profile->rows[i - 1]->count >= profile->rows[i]->count);
+	profile_free(&profile);
+}
+
+/* Three pcs in one function, one row. */
+static void test_leaves_join_by_function(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct profile_row *row = profile->rows[0];
+
+	(void)state;
+	assert_int_equal(row->count, 3);
+	assert_string_equal(row->comm, "dd");
+	assert_string_equal(text_of(profile, row->kernel), "do_syscall_64 entry_SYSCALL_64");
+	assert_string_equal(text_of(profile, row->user), "foo::bar(int) main");
+	profile_free(&profile);
+}
+
+static void test_user_leaf_joins_the_user_stack(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct profile_row *row = row_of(profile, 0, "sh");
+
+	(void)state;
+	assert_int_equal(row->kernel->depth, 0);
+	assert_null(profile_path_marker(row->kernel));
+	assert_string_equal(text_of(profile, row->user), "foo::bar(int) foo::bar(int) main");
+	profile_free(&profile);
+}
+
+static void test_labels_without_symbol(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct profile_row *row = row_of(profile, 1, "dd");
+
+	(void)state;
+	assert_string_equal(text_of(profile, row->user),
+			    "main libc.so.6+0x9999 0x7f0000000123 [unknown]");
+	profile_free(&profile);
+}
+
+static void test_markers(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct profile_row *cut = row_of(profile, 1, "dd");
+	const struct profile_row *lost = row_of(profile, 0, "dd;\033[31m");
+
+	(void)state;
+	assert_string_equal(profile_path_marker(cut->kernel), "[truncated]");
+	assert_null(profile_path_marker(cut->user));
+	assert_string_equal(profile_path_marker(lost->kernel), "[no_room]");
+	assert_string_equal(text_of(profile, lost->kernel), "0xffffffff81500000");
+	assert_string_equal(profile_path_marker(lost->user), "[unreadable]");
+	profile_free(&profile);
+}
+
+static void test_names_as_in_the_symbol_table(void **state)
+{
+	struct profile *profile;
+
+	(void)state;
+	assert_int_equal(profile_create(reader, &all, false, &profile, NULL), 0);
+	assert_string_equal(text_of(profile, profile->rows[0]->user), "_ZN3foo3barEi main");
+	profile_free(&profile);
+}
+
+static u64 count_with(struct event_filter filter)
+{
+	struct profile *profile = profile_of(&filter);
+	u64 count = profile->count;
+
+	profile_free(&profile);
+	return count;
+}
+
+static void test_filters(void **state)
+{
+	struct event_filter filter = all;
+
+	(void)state;
+	filter.pid = 200;
+	assert_int_equal(count_with(filter), 5);
+	filter.tid = 201;
+	assert_int_equal(count_with(filter), 1);
+	filter = all;
+	filter.cpu = 1;
+	assert_int_equal(count_with(filter), 4);
+	filter.event = "sched:*";
+	assert_int_equal(count_with(filter), 1);
+	filter = all;
+	filter.comm = "s?";
+	assert_int_equal(count_with(filter), 3);
+	filter = all;
+	filter.from = 102000000000;
+	filter.to = 105000000000;
+	assert_int_equal(count_with(filter), 4);
+}
+
+static void test_event_must_exist(void **state)
+{
+	struct event_filter filter = all;
+	struct stackmap_error error;
+
+	(void)state;
+	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
+	filter.event = "cpu-*";
+	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
+	filter.event = "cpu-clok";
+	assert_int_equal(event_filter_check(&filter, reader, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "cpu-clock"));
+}
+
+static void check_node(const struct calltree_node *node)
+{
+	u64 sum = node->self;
+
+	for (const struct calltree_node *child = node->first_child; child; child = child->next) {
+		assert_true(!child->next || child->count >= child->next->count);
+		check_node(child);
+		sum += child->count;
+	}
+	assert_int_equal(node->count, sum);
+}
+
+static void test_calltree_sums_up(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	struct calltree_node *root;
+
+	(void)state;
+	for (u32 kind = 0; kind < 2; kind++) {
+		assert_int_equal(calltree_create(profile, kind, &root), 0);
+		assert_int_equal(root->count, kind ? 4 : 5);
+		check_node(root);
+		calltree_free(&root);
+		assert_null(root);
+	}
+	profile_free(&profile);
+}
+
+static void test_calltree_shares_callers(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct calltree_node *node;
+	struct calltree_node *root;
+
+	(void)state;
+	assert_int_equal(calltree_create(profile, 0, &root), 0);
+	node = root->first_child;
+	assert_string_equal(node->name, "main");
+	assert_int_equal(node->count, 4);
+	node = node->first_child;
+	assert_string_equal(node->name, "foo::bar(int)");
+	assert_string_equal(node->first_child->name, "entry_SYSCALL_64");
+	assert_int_equal(node->first_child->count, 3);
+	assert_string_equal(node->first_child->next->name, "foo::bar(int)");
+	assert_int_equal(node->first_child->next->self, 1);
+	calltree_free(&root);
+	profile_free(&profile);
+}
+
+static int setup(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	if (small_recording_write(path))
+		return -1;
+	return trace_reader_open(path, &reader, NULL);
+}
+
+/* The writer keeps what was there before. */
+static int teardown(void **state)
+{
+	char old[sizeof(path) + 4];
+
+	(void)state;
+	trace_reader_close(&reader);
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(old);
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_event_is_in_a_row),
+		cmocka_unit_test(test_rows_are_hottest_first),
+		cmocka_unit_test(test_leaves_join_by_function),
+		cmocka_unit_test(test_user_leaf_joins_the_user_stack),
+		cmocka_unit_test(test_labels_without_symbol),
+		cmocka_unit_test(test_markers),
+		cmocka_unit_test(test_names_as_in_the_symbol_table),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_event_must_exist),
+		cmocka_unit_test(test_calltree_sums_up),
+		cmocka_unit_test(test_calltree_shares_callers),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
