@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +163,44 @@ static void a_deleted_file_is_found_through_its_mapping(void **state)
 	assert_opens(&record, path, false);
 }
 
+static bool mount_overlay(const char *lower, const char *merged)
+{
+	char upper[SAMPLE_PATH_BYTES], work[SAMPLE_PATH_BYTES], options[4 * SAMPLE_PATH_BYTES];
+
+	in_folder("upper", upper);
+	in_folder("work", work);
+	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s", lower, upper,
+		 work);
+	assert_int_equal(mkdir(upper, 0700) | mkdir(work, 0700) | mkdir(merged, 0700), 0);
+	return !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("overlay", merged, "overlay", 0, options);
+}
+
+/* The mapping has the inode of the layer below, the path leads through the overlay. */
+static void a_file_of_an_overlay_is_found(void **state)
+{
+	char lower[SAMPLE_PATH_BYTES], merged[SAMPLE_PATH_BYTES], file[SAMPLE_PATH_BYTES + 8];
+	struct mapping_record record;
+	int fd;
+
+	(void)state;
+	in_folder("lower", lower);
+	in_folder("merged", merged);
+	assert_int_equal(mkdir(lower, 0700), 0);
+	snprintf(file, sizeof(file), "%s/file", lower);
+	fd = open(file, O_CREAT | O_RDWR, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	sample_record_file(&record, file);
+	if (!mount_overlay(lower, merged))
+		skip(); /* needs root and overlayfs */
+	snprintf(file, sizeof(file), "%s/file", merged);
+	assert_opens(&record, file, true);
+	record.key.inode++;
+	assert_opens(&record, file, false);
+	assert_int_equal(umount(merged), 0);
+}
+
 static void fifos_and_links_are_not_followed(void **state)
 {
 	struct mapping_record record;
@@ -285,6 +325,7 @@ int main(void)
 		cmocka_unit_test(a_reused_inode_is_another_file),
 		cmocka_unit_test(found_here_when_the_process_is_gone),
 		cmocka_unit_test(a_deleted_file_is_found_through_its_mapping),
+		cmocka_unit_test(a_file_of_an_overlay_is_found),
 		cmocka_unit_test(fifos_and_links_are_not_followed),
 		cmocka_unit_test(a_device_is_not_opened),
 		cmocka_unit_test(untrusted_paths_are_dropped),
