@@ -50,7 +50,7 @@ enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
 enum trace_coding { TRACE_CODING_PLAIN = 0, TRACE_CODING_ZSTD = 1 };
 
 #define TRACE_BLOCK_MAGIC 0x4b4c4253U /* "SBLK" */
-#define TRACE_BLOCK_COLUMNS_MAX 8U
+#define TRACE_BLOCK_COLUMNS_MAX 10U
 #define TRACE_BLOCK_RAW_MAX (4U << 20)
 #define TRACE_BLOCK_EVENTS_MAX 65536U
 #define TRACE_STRING_MAX 65535U
@@ -80,11 +80,14 @@ enum trace_stack_column {
 	STACK_COLUMN_IDS,
 	STACK_COLUMN_SHAPES,
 	STACK_COLUMN_ORDER,
-	STACK_COLUMN_FRAMES,
+	STACK_COLUMN_REGIONS,
+	STACK_COLUMN_OFFSETS,
 	STACK_COLUMNS
 };
 enum trace_event_column {
-	EVENT_COLUMN_KEYS,
+	EVENT_COLUMN_TASKS, /* the keys of the block: thread and kind, and their stacks */
+	EVENT_COLUMN_KERNEL,
+	EVENT_COLUMN_USER,
 	EVENT_COLUMN_ORDER,
 	EVENT_COLUMN_TIME, /* a number column: codes, then bits; so are the next two */
 	EVENT_COLUMN_TIME_BITS,
@@ -122,7 +125,9 @@ enum trace_event_column {
 #define KEY_SYMBOL_NEW KEY_SUCCESSORS
 #define KEY_SYMBOL_ANY (KEY_SUCCESSORS + 1)
 
-/* A stack in a key: the reason why there is none, or its index + KEY_STACK_BASE. */
+/* A stack in a key is the reason why there is none, or KEY_STACK_BASE + the signed difference of
+ * its index to the highest index before it in the block (at first 0): so stacks that are new have
+ * small numbers. */
 #define KEY_STACK_BASE 8U
 
 #endif

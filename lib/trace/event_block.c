@@ -19,7 +19,7 @@
 struct event_key {
 	u32 tid;
 	u32 kind;
-	u32 kernel; /* the reason why there is none, or index + KEY_STACK_BASE */
+	u32 kernel; /* the reason why there is none, or KEY_STACK_BASE + index */
 	u32 user;
 };
 
@@ -41,6 +41,7 @@ struct event_encoder {
 	struct number_writer time, leaf, value;
 	struct key_order order;
 	u64 last_leaf[2];
+	u32 newest; /* the highest stack index in the block so far */
 	u32 round;
 	u32 keys;
 	struct event_key key[TRACE_BLOCK_EVENTS_MAX];
@@ -115,22 +116,35 @@ static u32 key_hash(const struct event_key *key)
 	return (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - KEY_TABLE_BITS));
 }
 
-static void put_key(struct byte_buffer *column, const struct event_key *before,
-		    const struct event_key *key)
+static void put_stack(struct event_encoder *encoder, enum trace_event_column column, u32 code)
 {
-	byte_buffer_signed(column, (s64)key->tid - before->tid);
-	byte_buffer_varint(column, key->kind);
-	byte_buffer_signed(column, (s64)key->kernel - before->kernel);
-	byte_buffer_signed(column, (s64)key->user - before->user);
+	struct byte_buffer *stacks = &encoder->builder.column[column];
+	u32 index = code - KEY_STACK_BASE;
+
+	if (code < KEY_STACK_BASE) {
+		byte_buffer_varint(stacks, code);
+		return;
+	}
+	byte_buffer_varint(stacks, KEY_STACK_BASE + zigzag((s64)index - encoder->newest));
+	if (index > encoder->newest)
+		encoder->newest = index;
+}
+
+static void put_key(struct event_encoder *encoder, u32 tid_before, const struct event_key *key)
+{
+	struct byte_buffer *tasks = &encoder->builder.column[EVENT_COLUMN_TASKS];
+
+	byte_buffer_signed(tasks, (s64)key->tid - tid_before);
+	byte_buffer_varint(tasks, key->kind);
+	put_stack(encoder, EVENT_COLUMN_KERNEL, key->kernel);
+	put_stack(encoder, EVENT_COLUMN_USER, key->user);
 }
 
 static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
 {
-	static const struct event_key none;
 	u32 index = encoder->keys++;
 
-	put_key(&encoder->builder.column[EVENT_COLUMN_KEYS],
-		index ? &encoder->key[index - 1] : &none, key);
+	put_key(encoder, index ? encoder->key[index - 1].tid : 0, key);
 	encoder->key[index] = *key;
 	encoder->memory[index] = (struct key_memory){
 		.leaf = encoder->last_leaf[key->kernel >= KEY_STACK_BASE],
@@ -197,6 +211,7 @@ static void encoder_start(struct event_encoder *encoder)
 	key_order_start(&encoder->order, encoder->successors);
 	memset(encoder->last_leaf, 0, sizeof(encoder->last_leaf));
 	encoder->keys = 0;
+	encoder->newest = 0;
 	if (++encoder->round == 0) {
 		memset(encoder->table, 0, sizeof(encoder->table));
 		encoder->round = 1;
@@ -240,50 +255,70 @@ struct event_decoder {
 	bool has_leaf, has_value;
 	struct key_order order;
 	u64 last_leaf[2];
+	u32 newest;
 	u32 keys;
 	struct event_key *key;
 	struct key_memory *memory;
 	struct key_successors *successors;
 };
 
-static u32 get_stack_code(struct byte_cursor *cursor, u32 before, u32 stacks)
+static u32 get_stack(struct event_decoder *decoder, enum trace_event_column column, u32 stacks)
 {
-	u64 code = before + (u64)byte_cursor_signed(cursor);
+	struct byte_cursor *cursor = &decoder->view->column[column];
+	u64 code = byte_cursor_varint(cursor);
+	u64 index;
 
-	if (code >= (u64)stacks + KEY_STACK_BASE || (code < KEY_STACK_BASE && code >= REASON_COUNT))
+	if (code < REASON_COUNT)
+		return (u32)code;
+	index = decoder->newest + (u64)unzigzag(code - KEY_STACK_BASE);
+	if (code < KEY_STACK_BASE || index >= stacks) {
 		cursor->bad = true;
-	return (u32)code;
+		return 0;
+	}
+	if (index > decoder->newest)
+		decoder->newest = (u32)index;
+	return KEY_STACK_BASE + (u32)index;
 }
 
-static void get_key(struct byte_cursor *cursor, const struct event_limits *limits,
-		    const struct event_key *before, struct event_key *key)
+static void get_key(struct event_decoder *decoder, const struct event_limits *limits,
+		    u32 tid_before, struct event_key *key)
 {
-	key->tid = before->tid + (u32)byte_cursor_signed(cursor);
-	key->kind = byte_cursor_u32(cursor);
-	key->kernel = get_stack_code(cursor, before->kernel, limits->stacks);
-	key->user = get_stack_code(cursor, before->user, limits->stacks);
+	struct byte_cursor *tasks = &decoder->view->column[EVENT_COLUMN_TASKS];
+
+	key->tid = tid_before + (u32)byte_cursor_signed(tasks);
+	key->kind = byte_cursor_u32(tasks);
+	key->kernel = get_stack(decoder, EVENT_COLUMN_KERNEL, limits->stacks);
+	key->user = get_stack(decoder, EVENT_COLUMN_USER, limits->stacks);
 	if (key->kind >= limits->sources)
-		cursor->bad = true;
+		tasks->bad = true;
 }
 
-#define KEY_BYTES_MIN 4
+static bool keys_done(const struct event_decoder *decoder)
+{
+	for (u32 i = EVENT_COLUMN_TASKS; i <= EVENT_COLUMN_USER; i++)
+		if (decoder->view->column[i].bad || byte_cursor_left(&decoder->view->column[i]))
+			return false;
+	return true;
+}
+
+#define TASK_BYTES_MIN 2 /* of a key in its column */
 
 static int get_keys(struct event_decoder *decoder, const struct event_limits *limits)
 {
-	struct byte_cursor *cursor = &decoder->view->column[EVENT_COLUMN_KEYS];
-	size_t most = byte_cursor_left(cursor) / KEY_BYTES_MIN;
-	struct event_key before = {0};
+	struct byte_cursor *tasks = &decoder->view->column[EVENT_COLUMN_TASKS];
+	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
+	u32 tid = 0;
 
 	decoder->key = calloc(most + 1, sizeof(*decoder->key));
 	decoder->memory = calloc(most + 1, sizeof(*decoder->memory));
 	decoder->successors = calloc(most + 1, sizeof(*decoder->successors));
 	if (!decoder->key || !decoder->memory || !decoder->successors)
 		return -ENOMEM;
-	while (byte_cursor_left(cursor) && decoder->keys < most) {
-		get_key(cursor, limits, &before, &decoder->key[decoder->keys]);
-		before = decoder->key[decoder->keys++];
+	for (; byte_cursor_left(tasks) && decoder->keys < most; decoder->keys++) {
+		get_key(decoder, limits, tid, &decoder->key[decoder->keys]);
+		tid = decoder->key[decoder->keys].tid;
 	}
-	return cursor->bad || byte_cursor_left(cursor) ? -EBADMSG : 0;
+	return keys_done(decoder) ? 0 : -EBADMSG;
 }
 
 static u64 get_leaf(struct event_decoder *decoder, u32 key, bool is_new)

@@ -4,7 +4,10 @@
 #include "trace/stack_block.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
+
+#define REGION_MAX (UINT64_MAX >> FRAME_OFFSET_BITS)
 
 int stack_encoder_init(struct stack_encoder *encoder)
 {
@@ -51,16 +54,27 @@ static u32 caller_key(const struct stack_path *path, u32 place)
 	return place ? path->key[place - 1] : FRAME_KEY_ROOT;
 }
 
+/* A region is a mapping, or all of the kernel: within one, a frame is near its caller. */
+static void put_new_frame(struct byte_buffer *column, u64 frame, u64 caller)
+{
+	s64 region = (s64)(frame >> FRAME_OFFSET_BITS) - (s64)(caller >> FRAME_OFFSET_BITS);
+	u64 offset = FRAME_OFFSET(frame);
+
+	byte_buffer_signed(&column[STACK_COLUMN_REGIONS], region);
+	if (!region)
+		offset = zigzag((s64)offset - (s64)FRAME_OFFSET(caller));
+	byte_buffer_varint(&column[STACK_COLUMN_OFFSETS], offset);
+}
+
 static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 {
 	struct frame_dictionary *dictionary = &encoder->dictionary;
-	struct byte_buffer *column = encoder->builder.column;
 	u32 key = dictionary->order.keys;
 
 	if (frame_dictionary_offer(dictionary, frame) ||
 	    frame_index_add(&encoder->index, dictionary, key))
 		return -ENOMEM;
-	byte_buffer_signed(&column[STACK_COLUMN_FRAMES], (s64)(frame - caller));
+	put_new_frame(encoder->builder.column, frame, caller);
 	return 0;
 }
 
@@ -138,11 +152,18 @@ static bool get_shape(struct stack_decoder *decoder, struct trace_stack *stack, 
 
 static int get_new_frame(struct stack_decoder *decoder, u32 place)
 {
-	struct byte_cursor *cursor = &decoder->view->column[STACK_COLUMN_FRAMES];
+	struct byte_cursor *regions = &decoder->view->column[STACK_COLUMN_REGIONS];
+	struct byte_cursor *offsets = &decoder->view->column[STACK_COLUMN_OFFSETS];
 	u64 caller = decoder->dictionary->frames[caller_key(&decoder->path, place)];
-	u64 frame = caller + (u64)byte_cursor_signed(cursor);
+	s64 step = byte_cursor_signed(regions);
+	u64 region = (caller >> FRAME_OFFSET_BITS) + (u64)step;
+	u64 offset = byte_cursor_varint(offsets);
 
-	return cursor->bad ? -EBADMSG : frame_dictionary_offer(decoder->dictionary, frame);
+	if (!step)
+		offset = FRAME_OFFSET(caller) + (u64)unzigzag(offset);
+	if (regions->bad || offsets->bad || offset > FRAME_OFFSET_MASK || region > REGION_MAX)
+		return -EBADMSG;
+	return frame_dictionary_offer(decoder->dictionary, region << FRAME_OFFSET_BITS | offset);
 }
 
 static int get_frame(struct stack_decoder *decoder, u32 place)
