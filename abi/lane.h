@@ -21,23 +21,36 @@ struct lane_counters {
 	u64 unknown_frames;
 };
 
-/* The mapping that the last frame lay in: neighbouring frames mostly share it. */
-struct lane_vma {
+/* Whose address space an entry speaks of, and as of when. The address of an mm is used again;
+ * together with the process and its execve count it is not. */
+struct address_space {
 	u64 mm;
+	u64 process; /* start time of the process */
+	u32 execs;
+	u32 sequence; /* mm->mm_lock_seq: moves with every change of the mappings */
+};
+
+/* A mapping that a user address lay in. */
+struct lane_vma {
+	struct address_space space;
 	u64 start;
-	u64 end;
+	u64 end;	 /* 0: none */
 	u64 file_offset; /* of start */
 	u32 number;
 	u32 reserved;
 };
+ABI_SIZE(struct lane_vma, 56);
+
+#define LANE_PAGES 256
 
 struct lane {
 	u32 busy;
 	u32 reserved;
 	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
 	struct lane_counters counters;
-	struct lane_vma vma;
-	u64 node[32]; /* one maple tree node */
+	struct lane_vma vma; /* of the latest frame: neighbouring frames mostly share it */
+	struct lane_vma page[LANE_PAGES]; /* direct-mapped by (mm, page) */
+	u64 node[32];			  /* one maple tree node */
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 	struct stack kernel;

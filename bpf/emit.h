@@ -236,21 +236,16 @@ static __always_inline struct stack_field user_field(void *ctx, struct ring_head
 	struct stack *stack = &lane->user;
 	struct stack_field field = {REASON_NOT_ASKED, STATE_NONE};
 	u32 skip = leaf ? 1 : 0;
-	u64 mm = current_mm();
-	u32 depth;
+	bool has_memory = address_space_enter(lane);
 
-	lane->vma.end = 0;
 	if (leaf)
-		*leaf = mm ? user_frame(lane, mm, *leaf) : 0;
+		*leaf = has_memory ? user_frame(lane, *leaf) : 0;
 	if (!config.user_stacks)
 		return field;
 	field.value = REASON_NO_FRAMES;
-	if (!mm)
+	if (!has_memory || !user_stack_convert(lane, user_stack_take(ctx, lane, skip)))
 		return field;
-	depth = user_stack_convert(lane, mm, user_stack_take(ctx, lane, skip));
-	if (!depth)
-		return field;
-	stack->flags = STACK_USER | (depth >= depth_limit(skip) ? STACK_TRUNCATED : 0);
+	stack->flags = STACK_USER | (stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0);
 	return stack_store(ring, lane, stack, cpu);
 }
 

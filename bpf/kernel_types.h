@@ -28,9 +28,15 @@ struct mm_context {
 	void *vdso;
 };
 
+/* Since 6.13; an int before, absent before 6.4. */
+struct seqcount {
+	u32 sequence;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
 	struct mm_context context;
+	struct seqcount mm_lock_seq;
 };
 
 struct vfsmount {
@@ -94,6 +100,8 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;
+	u64 start_time;
+	u32 self_exec_id;
 	char comm[16];
 };
 

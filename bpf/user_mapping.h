@@ -101,7 +101,6 @@ static __always_inline bool mapping_identify(struct lane *lane, struct mm_struct
 	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
 		return false;
 	*key = (struct mapping_key){};
-	lane->vma.mm = (u64)mm;
 	lane->vma.start = start;
 	lane->vma.end = BPF_CORE_READ(vma, vm_end);
 	if (file) {
@@ -163,13 +162,15 @@ static __always_inline u32 mapping_add(struct lane *lane, struct vm_area_struct 
  * Makes lane->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
  * -ENOSPC: no number is left or the table was busy, lane->vma.number is MAPPING_UNKNOWN.
  */
-__noinline int mapping_find(struct lane *lane, u64 mm, u64 address)
+__noinline int mapping_find(struct lane *lane, u64 address)
 {
 	struct vm_area_struct *vma;
 	u32 *number;
+	u64 mm;
 
 	if (!lane)
 		return -EINVAL;
+	mm = lane->vma.space.mm;
 	lane->vma.end = 0;
 	vma = (void *)vma_find(lane, mm, address);
 	if (!vma || !mapping_identify(lane, (void *)mm, vma, address)) {

@@ -220,7 +220,7 @@ static int open_file(struct record *record, const char *path, struct stackmap_er
 		.hostname = hostname,
 		.kernel = kernel.release,
 		.machine = kernel.machine,
-		.command = record->command_line,
+		.command = record->command_line ?: "",
 		.version = STACKMAP_VERSION,
 	};
 	int result;
@@ -283,9 +283,13 @@ static int write_numbered_flight(struct record *record)
 		return EXIT_DONE;
 	if (asprintf(&path, "%s.%u", record->values->output, ++record->snapshots) < 0)
 		return EXIT_FAILED;
-	capture_pause(record->capture, true);
-	status = write_flight(record, path);
-	capture_pause(record->capture, false);
+	if (capture_freeze(record->capture)) {
+		message("%s: %s", path, strerror(ENOMEM));
+		status = EXIT_FAILED;
+	} else {
+		status = write_flight(record, path);
+		capture_thaw(record->capture);
+	}
 	free(path);
 	return status;
 }
@@ -424,25 +428,25 @@ static int run(struct record *record, int count, char **arguments)
 	return finish(record);
 }
 
-static char *join(int count, char **words)
+/* As it was typed, words joined by blanks. */
+static char *command_line(void)
 {
-	size_t bytes = 0;
+	FILE *file = fopen("/proc/self/cmdline", "re");
 	char *line = NULL;
-	FILE *stream = open_memstream(&line, &bytes);
+	size_t room = 0;
+	ssize_t bytes = file ? getdelim(&line, &room, EOF, file) : -1;
 
-	if (!stream)
-		return NULL;
-	fprintf(stream, "stackmap record");
-	for (int i = 0; i < count; i++)
-		fprintf(stream, " %s", words[i]);
-	fclose(stream);
+	if (file)
+		fclose(file);
+	for (ssize_t i = 0; i + 1 < bytes; i++)
+		if (!line[i])
+			line[i] = ' ';
 	return line;
 }
 
 static int record_run(const void *values, int count, char **operands)
 {
-	struct record record = {
-		.values = values, .signals = -1, .command_line = join(count, operands)};
+	struct record record = {.values = values, .signals = -1, .command_line = command_line()};
 	int status = run(&record, count, operands);
 
 	if (record.writer)

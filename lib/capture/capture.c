@@ -283,10 +283,52 @@ void capture_detach(struct capture *capture)
 	set_table(capture);
 }
 
-void capture_pause(struct capture *capture, bool paused)
+/* When it returns from pausing no program writes any more. */
+static void pause_programs(struct capture *capture, bool paused)
 {
 	__atomic_store_n(&object(capture)->bss->paused, paused, __ATOMIC_SEQ_CST);
 	set_table(capture);
+}
+
+static int copy_array(struct shared_array *array)
+{
+	void *copy = malloc(array->bytes);
+
+	if (!copy)
+		return -ENOMEM;
+	array->live = array->memory;
+	array->memory = memcpy(copy, array->live, array->bytes);
+	return 0;
+}
+
+static void drop_copy(struct shared_array *array)
+{
+	if (!array->live)
+		return;
+	free(array->memory);
+	array->memory = array->live;
+	array->live = NULL;
+}
+
+int capture_freeze(struct capture *capture)
+{
+	int result;
+
+	pause_programs(capture, true);
+	result = copy_array(&capture->rings);
+	result = result ?: copy_array(&capture->task_rings);
+	result = result ?: copy_array(&capture->lanes);
+	pause_programs(capture, false);
+	if (result)
+		capture_thaw(capture);
+	return result;
+}
+
+void capture_thaw(struct capture *capture)
+{
+	drop_copy(&capture->rings);
+	drop_copy(&capture->task_rings);
+	drop_copy(&capture->lanes);
 }
 
 void capture_forget_written(struct capture *capture)

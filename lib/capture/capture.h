@@ -47,19 +47,21 @@ int capture_attach(struct capture *capture, struct stackmap_error *error);
 /* Ends the events; when it returns no program of this instance runs any more. */
 void capture_detach(struct capture *capture);
 
-/* Stops and continues recording; while paused events count as lost for that reason. On return from
- * pausing no program writes to the rings. */
-void capture_pause(struct capture *capture, bool paused);
+/* Flight: from freeze to thaw the rings and counters are a private copy of one moment, for
+ * capture_snapshot() and capture_finish(); recording goes on. Events during the copy itself are
+ * lost as "paused". -ENOMEM. */
+int capture_freeze(struct capture *capture);
+void capture_thaw(struct capture *capture);
 
 /* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
  * in percent. Errors are the writer's. */
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
 
-/* Flight, paused or detached: writes what the rings hold; they keep it. */
+/* Flight, frozen or detached: writes what the rings hold; they keep it. */
 int capture_snapshot(struct capture *capture, struct trace_writer *writer);
 
 /* Names and build ids of everything that went into the file, and the ledger. The last thing before
- * closing the writer. Detached or paused. Returns 0 also if the writer failed: the ledger is then
+ * closing the writer. Detached or frozen. Returns 0 also if the writer failed: the ledger is then
  * of what the file holds. */
 int capture_finish(struct capture *capture, struct trace_writer *writer,
 		   struct trace_ledger *ledger, struct stackmap_error *error);

@@ -13,6 +13,7 @@
 /* An array map whose values user space sees. */
 struct shared_array {
 	void *memory;
+	void *live; /* while `memory` is a private copy: what it is a copy of */
 	u64 bytes;
 	u64 stride; /* from value to value */
 };
