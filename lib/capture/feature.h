@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this kernel and this user can do, found by trying it (a probe program, a map, a perf event), never by version
- * number. `doctor` prints all of it; the capture engine asks for single features.
+ * What this kernel and this user can do, found by trying it (a probe program, a map, a perf event),
+ * never by version number. `doctor` prints all of it; the capture engine asks for single features.
  */
 #ifndef LIB_CAPTURE_FEATURE_H
 #define LIB_CAPTURE_FEATURE_H

@@ -2,11 +2,13 @@
 /*
  * Event sources: from what the user writes (-e, -F) to what is attached.
  *
- *   cpu-clock, cycles, page-faults...   perf events (perf's names); NAME/PERIOD or -F sets how often
- *   sched:sched_switch, 'kmem:*'        tracepoints, globs
- *   syscalls:sys_enter_read, globs      system calls, through one sys_enter and one sys_exit program
- *   u:PATH:FUNC   ur:PATH:FUNC          entry of, return from a user function (globs in FUNC); u:PATH:0xOFFSET
- *   k:FUNC        kr:FUNC               entry of, return from a kernel function
+ *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often
+ *   sched:sched_switch, 'kmem:*'   tracepoints, globs
+ *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
+ *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
+ *   u:PATH:FUNC+OFFSET             ... an instruction in it
+ *   u:PATH:0xOFFSET                ... or anywhere in the file
+ *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
  *
  * Several may stand in one word, separated by commas.
  */
@@ -19,25 +21,28 @@
 #include "stackmap/error.h"
 
 enum source_type {
-	SOURCE_SAMPLE,     /* hits an arbitrary pc: -F (cycles where there is a PMU, cpu-clock where not), clocks, hardware counters */
-	SOURCE_PERF,       /* any other perf event */
+	/* Hits an arbitrary pc: -F (cycles where there is a PMU, cpu-clock where not), clocks,
+	 * hardware counters. */
+	SOURCE_SAMPLE,
+	SOURCE_PERF,	   /* any other perf event */
 	SOURCE_TRACEPOINT, /* raw tracepoint */
-	SOURCE_SYSCALL,    /* one system call's entry or exit */
-	SOURCE_USER,       /* uprobe */
-	SOURCE_KERNEL,     /* fentry or kprobe */
+	SOURCE_SYSCALL,	   /* one system call's entry or exit */
+	SOURCE_USER,	   /* uprobe */
+	SOURCE_KERNEL,	   /* fentry or kprobe */
 };
 
 struct source {
 	enum source_type type;
-	char *name;      /* as events print it: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
-	bool on_return;  /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
-	u32 perf_type;   /* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
+	char *name; /* as events print it: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
+	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
+	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
 	u64 perf_config;
-	u64 period;      /* SOURCE_PERF: events per sample (default 1 for software events) */
-	u64 frequency;   /* samples per second; 0: use the period */
-	char *target;    /* TRACEPOINT: the raw tracepoint's name; USER: the file; KERNEL: the function */
-	u64 offset;      /* USER: file offset of the probe */
-	u32 syscall;     /* SOURCE_SYSCALL: its number */
+	u64 period; /* SOURCE_SAMPLE, SOURCE_PERF: events per sample (default 1 for software events)
+		     */
+	u64 frequency; /* samples per second; 0: use the period */
+	char *target;  /* TRACEPOINT: its raw name; USER: the file; KERNEL: the function */
+	u64 offset;    /* USER: file offset of the probe */
+	u32 syscall;   /* SOURCE_SYSCALL: its number */
 };
 
 struct source_list {
@@ -45,18 +50,21 @@ struct source_list {
 	u32 count;
 };
 
-/* Appends what `text` names. Nothing is appended on failure. -EINVAL, -ENOENT (glob or name matches nothing: the error names
- * the nearest valid choice), -E2BIG (more than KIND_SOURCES), -ERANGE. */
-int source_list_add(struct source_list *list, const char *text, u64 frequency, struct stackmap_error *error);
+/* Appends what `text` names. Nothing is appended on failure. -EINVAL, -ENOENT (glob or name matches
+ * nothing: the error names the nearest valid choice), -E2BIG (more than KIND_SOURCES), -ERANGE. */
+int source_list_add(struct source_list *list, const char *text, u64 frequency,
+		    struct stackmap_error *error);
 
-/* CPU samples at `frequency` Hz: -ERANGE above /proc/sys/kernel/perf_event_max_sample_rate or at 0. */
+/* CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);
 
 void source_list_clear(struct source_list *list);
 
-/* What can be recorded here, by group ("software", "tracepoint", "syscall"...): for `stackmap list`. `pattern` is
- * a name, a glob, or NULL: all but functions, which are listed for a pattern with their prefix. -ENOENT: nothing matches. */
-int source_catalogue(const char *pattern, int (*each)(void *arg, const char *group, const char *name), void *arg,
+/* What can be recorded here, by group ("perf event", "tracepoint", "system call"...): for `stackmap
+ * list`. `pattern` is a name, a glob, or NULL: all but functions, which are listed for a pattern
+ * with their prefix. -ENOENT: nothing matches. */
+int source_catalogue(const char *pattern,
+		     int (*each)(void *arg, const char *group, const char *name), void *arg,
 		     struct stackmap_error *error);
 
 #endif
