@@ -37,8 +37,7 @@ struct source {
 	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
 	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
 	u64 perf_config;
-	u64 period; /* SOURCE_SAMPLE, SOURCE_PERF: events per sample (default 1 for software events)
-		     */
+	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0: use the frequency */
 	u64 frequency; /* samples per second; 0: use the period */
 	char *target;  /* TRACEPOINT: its raw name; USER: the file; KERNEL: the function */
 	u64 offset;    /* USER: file offset of the probe */
