@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* libFuzzer target of the reader of `mappings` files: any bytes give mappings, or an error with an
+ * offset within them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/mappings_reader.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static void look_at(const struct mappings *mappings)
+{
+	for (u32 number = 0; number < 16; number++) {
+		const char *path = mappings_path(mappings, number);
+
+		if (path && (!*path || strchr(path, '\n')))
+			abort();
+	}
+	mappings_kernel_start(mappings);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct stackmap_error error;
+	struct mappings *mappings;
+	FILE *from;
+	int err;
+
+	if (!bytes)
+		return 0;
+	from = fmemopen((void *)data, bytes, "r");
+	if (!from)
+		abort();
+	err = mappings_read(from, &mappings, &error);
+	fclose(from);
+	if (!err) {
+		look_at(mappings);
+		mappings_free(&mappings);
+	} else if (err != -EBADMSG || error.offset >= bytes) {
+		abort();
+	}
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libFuzzer target of the trace reader: any bytes give a recording, a damaged recording or an
+ * error, never more.
+ *
+ * Random changes would all end at a checksum, so the checksums are put right first: what is tried
+ * is what lies behind them.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "trace/reader.h"
+#include "trace_file.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static void repair_file_header(u8 *data)
+{
+	u32 checksum = (u32)crc32(0, data, offsetof(struct trace_file_header, checksum));
+
+	memcpy(data + offsetof(struct trace_file_header, checksum), &checksum, sizeof(checksum));
+}
+
+static void repair_blocks(u8 *data, size_t bytes)
+{
+	size_t offset = sizeof(struct trace_file_header);
+	size_t start = offsetof(struct trace_block_header, type);
+	struct trace_block_header header;
+
+	while (bytes - offset >= sizeof(header)) {
+		memcpy(&header, data + offset, sizeof(header));
+		if (header.stored_bytes > bytes - offset - sizeof(header))
+			return;
+		header.checksum = (u32)crc32(0, data + offset + start,
+					     (uInt)(sizeof(header) - start + header.stored_bytes));
+		memcpy(data + offset, &header, sizeof(header));
+		offset += sizeof(header) + header.stored_bytes;
+	}
+}
+
+static int open_memory(const u8 *data, size_t bytes)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	u8 *copy = malloc(bytes + 1);
+
+	if (fd < 0 || !copy)
+		abort();
+	memcpy(copy, data, bytes);
+	if (bytes >= sizeof(struct trace_file_header)) {
+		repair_file_header(copy);
+		repair_blocks(copy, bytes);
+	}
+	if (write(fd, copy, bytes) != (ssize_t)bytes)
+		abort();
+	free(copy);
+	return fd;
+}
+
+struct sums {
+	const struct trace_reader *reader;
+	const struct trace_stack *stacks;
+	u32 stack_count, source_count;
+	u64 last_time;
+};
+
+/* What the reader promises of every event. */
+static int check_event(void *arg, const struct trace_event *event)
+{
+	struct sums *sums = arg;
+
+	if (event->time < sums->last_time || event->kind >= sums->source_count)
+		abort();
+	if (event->kernel != TRACE_NO_STACK && event->kernel >= sums->stack_count)
+		abort();
+	if (event->user != TRACE_NO_STACK && event->user >= sums->stack_count)
+		abort();
+	sums->last_time = event->time;
+	trace_reader_task(sums->reader, event->tid, event->time);
+	return 0;
+}
+
+static void look_at_stacks(const struct sums *sums)
+{
+	for (u32 i = 0; i < sums->stack_count; i++) {
+		const struct trace_stack *stack = &sums->stacks[i];
+
+		for (u32 f = 0; f < stack->depth; f++)
+			trace_reader_symbol(sums->reader, stack->frames[f], f > 0);
+		trace_reader_mapping(sums->reader, FRAME_MAPPING(stack->frames[0]));
+	}
+}
+
+static void look_at_all(struct trace_reader *reader)
+{
+	const struct trace_source *sources;
+	struct sums sums = {.reader = reader};
+
+	sums.stack_count = trace_reader_stacks(reader, &sums.stacks);
+	sums.source_count = trace_reader_sources(reader, &sources);
+	look_at_stacks(&sums);
+	trace_reader_events(reader, check_event, &sums, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct trace_reader *reader;
+	struct stackmap_error error;
+	char path[32];
+	int fd = open_memory(data, bytes);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!trace_reader_open(path, &reader, &error)) {
+		look_at_all(reader);
+		trace_reader_close(&reader);
+	}
+	close(fd);
+	return 0;
+}

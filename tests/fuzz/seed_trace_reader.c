@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes the seeds of the trace reader's fuzz target into a folder: small recordings, each as the
+ * writer makes it and once more with its blocks not compressed, so that changes reach the columns.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "recording.h"
+#include "trace_file.h"
+
+#define SEEDS 6
+
+static u8 raw[TRACE_BLOCK_RAW_MAX];
+
+static size_t read_file(const char *path, u8 **data)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		abort();
+	*data = malloc((size_t)status.st_size);
+	if (!*data || read(fd, *data, (size_t)status.st_size) != status.st_size)
+		abort();
+	close(fd);
+	return (size_t)status.st_size;
+}
+
+static size_t expand(struct trace_block_header *header, const u8 *payload, FILE *out)
+{
+	size_t stored = header->stored_bytes;
+
+	if (header->coding == TRACE_CODING_ZSTD &&
+	    ZSTD_decompress(raw, sizeof(raw), payload, stored) != header->raw_bytes)
+		abort();
+	if (header->coding == TRACE_CODING_PLAIN)
+		memcpy(raw, payload, stored);
+	header->coding = TRACE_CODING_PLAIN;
+	header->stored_bytes = header->raw_bytes;
+	fwrite(header, sizeof(*header), 1, out);
+	fwrite(raw, header->raw_bytes, 1, out);
+	return sizeof(*header) + stored;
+}
+
+static void write_expanded(const char *path, const char *expanded_path)
+{
+	FILE *out = fopen(expanded_path, "we");
+	u8 *data;
+	size_t bytes = read_file(path, &data);
+
+	if (!out)
+		abort();
+	fwrite(data, sizeof(struct trace_file_header), 1, out);
+	for (size_t offset = sizeof(struct trace_file_header); offset < bytes;) {
+		struct trace_block_header header;
+
+		memcpy(&header, data + offset, sizeof(header));
+		offset += expand(&header, data + offset + sizeof(header), out);
+	}
+	free(data);
+	if (fclose(out))
+		abort();
+}
+
+static void write_seed(const char *folder, u32 i)
+{
+	struct recording_shape shape = {
+		.seed = i,
+		.cpus = 1 + i % 3,
+		.sources = 4,
+		.stacks = 3 * i,
+		.full_stacks = i / 2,
+		.tasks = i,
+		.symbols = 2 * i,
+		.events = 10 * i,
+		.flush_every = i % 2 * 10,
+	};
+	struct recording *recording = recording_create(&shape);
+	char path[512], expanded_path[512];
+
+	snprintf(path, sizeof(path), "%s/%u", folder, i);
+	snprintf(expanded_path, sizeof(expanded_path), "%s/%u-plain", folder, i);
+	if (recording_write(recording, path, NULL, NULL))
+		abort();
+	write_expanded(path, expanded_path);
+	recording_free(&recording);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	for (u32 i = 0; i < SEEDS; i++)
+		write_seed(argv[1], i);
+	return 0;
+}
