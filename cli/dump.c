@@ -13,7 +13,7 @@
 #include "command.h"
 #include "error.h"
 #include "format/json_text.h"
-#include "format/mappings.h"
+#include "format/mappings_reader.h"
 #include "format/stack_map_bin_reader.h"
 #include "message.h"
 #include "stack.h"

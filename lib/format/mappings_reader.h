@@ -9,8 +9,8 @@
  * A build id is in hex, `-` where there is none. Control characters and backslashes in a path are
  * written as \ooo.
  */
-#ifndef LIB_FORMAT_MAPPINGS_H
-#define LIB_FORMAT_MAPPINGS_H
+#ifndef LIB_FORMAT_MAPPINGS_READER_H
+#define LIB_FORMAT_MAPPINGS_READER_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The reader of `mappings` files. That it reads what is written is in the golden tests of dump. */
-#include "format/mappings.h"
+#include "format/mappings_reader.h"
 
 #include <errno.h>
 #include <setjmp.h>
