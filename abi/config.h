@@ -16,6 +16,7 @@ struct capture_config {
 	u32 bits; /* of the stack map */
 	u32 pool_words;
 	u32 ring_slots; /* per CPU */
+	u32 last_slot;	/* bytes before the last slot of a ring */
 	u32 slot_size;	/* 24, 32 or 40 bytes */
 	u32 task_slots; /* per CPU, of the task ring */
 	u32 flight;	/* overwrite the oldest; 0: drain */

@@ -46,14 +46,15 @@ struct event {
 	u64 extra[EVENT_EXTRA_MAX];
 };
 
+/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */
 static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 {
-	u32 index = position % config.ring_slots;
+	u64 offset = position % config.ring_slots * config.slot_size;
 
-	core_one_register(index);
-	if (index >= config.ring_slots)
+	core_one_register(offset);
+	if (offset > config.last_slot)
 		return NULL;
-	return (void *)(ring + 1) + (u64)index * config.slot_size;
+	return (void *)(ring + 1) + offset;
 }
 
 /* Flight: takes and claims one slot; 0 if writers that this one interrupted hold all it met. */

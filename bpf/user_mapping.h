@@ -133,7 +133,8 @@ static __always_inline bool mapping_identify(struct lane *lane, struct mm_struct
 
 /* A new number for lane->record.key, or the one that another program has just given it; 0: none
  * left. */
-static __always_inline u32 mapping_add(struct lane *lane, struct vm_area_struct *vma)
+static __always_inline u32 mapping_add(struct lane *lane, const struct mapping_key *key,
+				       struct vm_area_struct *vma)
 {
 	struct mapping_record *record;
 	u32 number, *winner;
@@ -152,9 +153,9 @@ static __always_inline u32 mapping_add(struct lane *lane, struct vm_area_struct 
 	if (lane->record.key.kind == MAPPING_FILE)
 		path_read(lane, BPF_CORE_READ(vma, vm_file));
 	bpf_probe_read_kernel(record, sizeof(*record), &lane->record);
-	if (!bpf_map_update_elem(&mapping_numbers, &lane->record.key, &number, BPF_NOEXIST))
+	if (!bpf_map_update_elem(&mapping_numbers, key, &number, BPF_NOEXIST))
 		return number;
-	winner = bpf_map_lookup_elem(&mapping_numbers, &lane->record.key);
+	winner = bpf_map_lookup_elem(&mapping_numbers, key);
 	return winner ? *winner : 0;
 }
 
@@ -165,6 +166,7 @@ static __always_inline u32 mapping_add(struct lane *lane, struct vm_area_struct 
 __noinline int mapping_find(struct lane *lane, u64 address)
 {
 	struct vm_area_struct *vma;
+	struct mapping_key key; /* 6.1 takes a map's key from the stack, not from any memory */
 	u32 *number;
 	u64 mm;
 
@@ -177,8 +179,9 @@ __noinline int mapping_find(struct lane *lane, u64 address)
 		lane->vma.end = 0;
 		return -ENOENT;
 	}
-	number = bpf_map_lookup_elem(&mapping_numbers, &lane->record.key);
-	lane->vma.number = number ? *number : mapping_add(lane, vma);
+	key = lane->record.key;
+	number = bpf_map_lookup_elem(&mapping_numbers, &key);
+	lane->vma.number = number ? *number : mapping_add(lane, &key, vma);
 	if (lane->vma.number)
 		return 0;
 	lane->vma.number = MAPPING_UNKNOWN;

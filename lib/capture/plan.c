@@ -98,6 +98,7 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			error, ERANGE, "ring of %llu bytes per CPU: must be between %llu and %llu",
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
+	config->last_slot = (config->ring_slots - 1) * config->slot_size;
 	config->task_slots = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
 	return 0;
 }
