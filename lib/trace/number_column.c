@@ -84,6 +84,7 @@ static u64 get_open(struct number_reader *reader, u32 code)
 
 u64 number_reader_get(struct number_reader *reader)
 {
+	u64 number;
 	u32 code;
 
 	if (reader->bad || reader->codes.at == reader->codes.end) {
@@ -93,7 +94,8 @@ u64 number_reader_get(struct number_reader *reader)
 	code = *reader->codes.at++;
 	if (code < NUMBER_SMALL)
 		return code;
-	return code == NUMBER_WIDE ? get_wide(reader) : get_open(reader, code);
+	number = code == NUMBER_WIDE ? get_wide(reader) : get_open(reader, code);
+	return reader->bad ? 0 : number;
 }
 
 bool number_reader_done(const struct number_reader *reader)
