@@ -79,17 +79,17 @@ static void the_nearest_call_is_named(void **state)
 	assert_non_null(strstr(error.message, "did you mean syscalls:sys_enter_readv?"));
 }
 
-static void resolve(const char *event)
+static void assert_listed(const char *event)
 {
-	char word[300];
+	char name[300];
 
 	if (strncmp(event, "sys_", 4))
 		return;
-	snprintf(word, sizeof(word), "syscalls:%s", event);
-	if (source_list_add(&list, word, 0, &error))
-		fail_msg("%s", error.message);
-	assert_string_equal(list.sources[0].name, word);
-	source_list_clear(&list);
+	snprintf(name, sizeof(name), "syscalls:%s", event);
+	for (u32 i = 0; i < list.count; i++)
+		if (!strcmp(list.sources[i].name, name))
+			return;
+	fail_msg("%s does not resolve", name);
 }
 
 static void all_events_of_this_kernel_resolve(void **state)
@@ -106,8 +106,9 @@ static void all_events_of_this_kernel_resolve(void **state)
 	}
 	directory = fdopendir(calls);
 	assert_non_null(directory);
+	assert_int_equal(source_list_add(&list, "syscalls:*", 0, &error), 0);
 	while ((entry = readdir(directory)))
-		resolve(entry->d_name);
+		assert_listed(entry->d_name);
 	closedir(directory);
 	close(events);
 }
