@@ -53,6 +53,38 @@ static void print_field(const char *name, const char *text)
 	putchar('\n');
 }
 
+static void print_host(const struct trace_info *info)
+{
+	printf("# %-9s ", "host:");
+	terminal_put_name(info->hostname, stdout);
+	printf(", Linux ");
+	terminal_put_name(info->kernel, stdout);
+	printf(", ");
+	terminal_put_name(info->machine, stdout);
+	printf(", %u CPUs\n", info->cpus);
+	if (!info->address_shown)
+		print_field("note:",
+			    "kernel addresses were hidden (kptr_restrict): no names for them");
+}
+
+/* A glob makes hundreds of sources; those without events share a line. */
+static void print_counts(const struct report *report)
+{
+	u32 silent = 0;
+
+	for (u32 i = 0; i < report->source_count; i++) {
+		silent += !report->totals[i];
+		if (!report->totals[i])
+			continue;
+		printf("# %-9s %llu ", "events:", (unsigned long long)report->totals[i]);
+		terminal_put_name(report->sources[i].name, stdout);
+		putchar('\n');
+	}
+	if (silent)
+		printf("# %-9s 0 of %u %ssources\n", "events:", silent,
+		       silent < report->source_count ? "other " : "");
+}
+
 static void print_header(const struct report *report, const char *path)
 {
 	const struct trace_info *info = trace_reader_info(report->reader);
@@ -60,19 +92,10 @@ static void print_header(const struct report *report, const char *path)
 
 	print_field("file:", path);
 	print_field("command:", info->command);
-	printf("# %-9s ", "host:");
-	terminal_put_name(info->hostname, stdout);
-	printf(", Linux %s, %s, %u CPUs\n", info->kernel, info->machine, info->cpus);
-	if (!info->address_shown)
-		print_field("note:", "kernel addresses were hidden (kptr_restrict), so kernel "
-				     "frames have no names");
+	print_host(info);
 	if (info->frequency)
 		printf("# %-9s %llu Hz\n", "rate:", (unsigned long long)info->frequency);
-	for (u32 i = 0; i < report->source_count; i++) {
-		printf("# %-9s %llu ", "events:", (unsigned long long)report->totals[i]);
-		terminal_put_name(report->sources[i].name, stdout);
-		putchar('\n');
-	}
+	print_counts(report);
 	printf("# %-9s %.3f s from the first event to the last\n",
 	       "duration:", (double)(profile->last - profile->first) / 1e9);
 }

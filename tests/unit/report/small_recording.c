@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * All numbers are chosen so that results can be worked out by hand: three samples of one function
- * at three pcs, a truncated stack, a stack that could not be read, code without symbols, generated
- * code, a file that is not known.
+ * at three pcs, a return address behind the end of its function (the call is the last instruction),
+ * a pc at the start of one, a truncated stack, a stack that could not be read, code without
+ * symbols, generated code, a file that is not known.
  */
 #include "small_recording.h"
 
@@ -37,7 +38,7 @@ static const struct trace_info info = {
 
 static const struct trace_source sources[] = {
 	{.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""},
-	{.name = "sched:sched_switch", .value_unit = ""},
+	{.name = "sched:sched_switch", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"},
 };
 
 static const struct trace_module modules[] = {
@@ -75,12 +76,12 @@ static const struct trace_stack stacks[STACKS] = {
 	[STACK_SWITCH] = {.id = 42,
 			  .generation = 1,
 			  .depth = 3,
-			  .frames = (const u64[]){KERNEL(0x1048), KERNEL(0x2020), KERNEL(0x3010)}},
+			  .frames = (const u64[]){KERNEL(0x1048), KERNEL(0x2100), KERNEL(0x3010)}},
 	[STACK_WRITE] = {.id = 43,
 			 .generation = 1,
 			 .flags = STACK_TRUNCATED,
 			 .depth = 2,
-			 .frames = (const u64[]){MODULE(0x110), KERNEL(0x2030)}},
+			 .frames = (const u64[]){MODULE(0x100), KERNEL(0x2030)}},
 	[STACK_CALLS] = {.id = 44,
 			 .generation = 1,
 			 .flags = STACK_USER,
@@ -102,8 +103,18 @@ static const struct trace_stack stacks[STACKS] = {
 #define NO_KERNEL(why) .kernel = TRACE_NO_STACK, .kernel_reason = (why)
 
 static const struct trace_event events[SMALL_EVENTS] = {
-	{.time = 101 * SECOND, .tid = 100, .kind = 1, .kernel = STACK_SWITCH, .user = STACK_CALLS},
-	{.time = 102 * SECOND, .tid = 100, .kind = 1, .kernel = STACK_SWITCH, .user = STACK_CALLS},
+	{.time = 101 * SECOND,
+	 .value = 1000,
+	 .tid = 100,
+	 .kind = 1,
+	 .kernel = STACK_SWITCH,
+	 .user = STACK_CALLS},
+	{.time = 102 * SECOND,
+	 .value = 500,
+	 .tid = 100,
+	 .kind = 1,
+	 .kernel = STACK_SWITCH,
+	 .user = STACK_CALLS},
 	{.time = 103 * SECOND + 456789123,
 	 .tid = 200,
 	 .kind = 1,
