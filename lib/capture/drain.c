@@ -222,14 +222,15 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	return result;
 }
 
-/* All that a flight ring still holds, oldest first. */
+/* All that a flight ring still holds, oldest first. Before position `count` there was none: a slot
+ * never written would pass for the event at position 0. */
 static int snapshot_ring(struct capture *capture, struct trace_writer *writer,
 			 struct ring_view ring, u32 cpu,
 			 int (*write)(struct capture *capture, struct trace_writer *writer,
 				      const struct ring_view *ring, u64 position, u32 cpu))
 {
 	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
-	u64 position = head - ring.count;
+	u64 position = head > 2UL * ring.count ? head - ring.count : ring.count;
 	int result = 0;
 
 	for (; position < head; position++)

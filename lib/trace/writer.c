@@ -42,7 +42,7 @@ struct trace_writer {
 
 	u32 source_count;
 	u32 stack_count;
-	u32 full_ids; /* ids given to stacks that came without one */
+	u32 full_ids; /* given to stacks that came without one: the highest, the map's are low */
 	struct stack_set full_stacks;
 	struct frame_set frames;
 	u64 given;
@@ -289,7 +289,7 @@ static int add_full_stack(struct trace_writer *writer, const struct trace_stack 
 	named.generation = 0;
 	if (stack_set_find(&writer->full_stacks, stack, index))
 		return 0;
-	named.id = ++writer->full_ids;
+	named.id = UINT32_MAX - writer->full_ids++;
 	err = add_stack(writer, &named, index);
 	if (err)
 		return err;
