@@ -36,6 +36,9 @@ struct capture_config {
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
 
+/* A value in `followed`. */
+enum follow { FOLLOW_FROM_EXEC = 0, FOLLOW_NOW = 1 };
+
 /* Kind + 1 by system call number; 0 = not recorded. */
 struct syscall_kinds {
 	u16 enter[CONFIG_SYSCALLS_MAX];

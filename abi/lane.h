@@ -43,14 +43,23 @@ ABI_SIZE(struct lane_vma, 56);
 
 #define LANE_PAGES 256
 
+/* Whether an address at the top of a kernel stack is the tracer's own. */
+struct frame_seen {
+	u64 address;
+	u64 is_tracer;
+};
+
+#define LANE_FRAMES_SEEN 64
+
 struct lane {
 	u32 busy;
 	u32 reserved;
 	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
 	struct lane_counters counters;
 	struct lane_vma vma; /* of the latest frame: neighbouring frames mostly share it */
-	struct lane_vma page[LANE_PAGES]; /* direct-mapped by (mm, page) */
-	u64 node[32];			  /* one maple tree node */
+	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */
+	struct frame_seen seen[LANE_FRAMES_SEEN]; /* direct-mapped by address */
+	u64 node[32];				  /* one maple tree node */
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 	struct stack kernel;

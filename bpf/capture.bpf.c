@@ -20,10 +20,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Frames between the tracepoint's place in the kernel's code and the program. */
-#define SKIP_RAW_TRACEPOINT 2
-#define SKIP_TRAMPOLINE 2
-
 #define PT_REGS_PC(regs) ((regs)->rip)
 #define PT_REGS_SYSCALL(regs) ((regs)->orig_rax)
 

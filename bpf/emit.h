@@ -12,6 +12,7 @@
 #include "lanes.h"
 #include "stack_map.h"
 #include "stack_pack.h"
+#include "tracer_frames.h"
 #include "user_stack.h"
 
 /* Created by user space: values of RING_BYTES(slots, slot_size), one per CPU. */
@@ -33,6 +34,11 @@ struct {
 } tables SEC(".maps");
 
 #define FLIGHT_TRIES 4
+
+/* Frames of the program and of what called it; a raw tracepoint's glue may add some
+ * (tracer_frames.h). */
+#define SKIP_RAW_TRACEPOINT 2
+#define SKIP_TRAMPOLINE 2
 
 /* The stack field of an event and its two flag bits. */
 struct stack_field {
@@ -223,6 +229,8 @@ static __always_inline struct stack_field kernel_field(void *ctx, struct ring_he
 	if (bytes > 0) {
 		stack->depth = (u32)bytes / 8;
 		stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
+		if (skip == SKIP_RAW_TRACEPOINT)
+			kernel_stack_drop_tracer(lane);
 		field = stack_store(ring, lane, stack, cpu);
 	} else {
 		field.value = bytes == 0 || bytes == -EFAULT ? REASON_NO_FRAMES : REASON_UNREADABLE;

@@ -25,7 +25,12 @@ struct {
 
 static __always_inline bool is_followed(u32 tid)
 {
-	return !config.by_task || bpf_map_lookup_elem(&followed, &tid);
+	u8 *follow;
+
+	if (!config.by_task)
+		return true;
+	follow = bpf_map_lookup_elem(&followed, &tid);
+	return follow && *follow == FOLLOW_NOW;
 }
 
 static __always_inline bool comm_matches(void)

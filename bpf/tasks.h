@@ -71,11 +71,11 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *parent = (void *)ctx->args[0];
 	struct task_struct *child = (void *)ctx->args[1];
 	u32 tid = BPF_CORE_READ(child, pid);
-	u8 one = 1;
+	u8 now = FOLLOW_NOW;
 
 	if (!is_followed(BPF_CORE_READ(parent, pid)))
 		return 0;
-	if (config.by_task && bpf_map_update_elem(&followed, &tid, &one, BPF_ANY))
+	if (config.by_task && bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
 		atomic_add_relaxed(&follow_lost, 1);
 	task_record(TASK_FORK, tid, BPF_CORE_READ(child, tgid), BPF_CORE_READ(parent, tgid),
 		    child->comm);
@@ -90,6 +90,21 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 
 	if (is_followed(tid))
 		task_record(TASK_RENAME, tid, BPF_CORE_READ(task, tgid), 0, (void *)ctx->args[1]);
+	return 0;
+}
+
+/* The command was held back until now: what it did before its execve was the recorder's. */
+SEC("raw_tp/sched_process_exec")
+int task_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tid = BPF_CORE_READ(task, pid);
+	u8 *follow = bpf_map_lookup_elem(&followed, &tid);
+
+	if (!follow || *follow != FOLLOW_FROM_EXEC)
+		return 0;
+	*follow = FOLLOW_NOW;
+	task_record(TASK_RENAME, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	return 0;
 }
 

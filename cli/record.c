@@ -151,7 +151,7 @@ static int follow(struct record *record, struct stackmap_error *error)
 	size_t i;
 
 	if (record->workload.pid)
-		result = capture_follow(record->capture, record->workload.pid, error);
+		result = capture_follow_command(record->capture, record->workload.pid, error);
 	for (i = 0; i < pids->count && !result; i++)
 		result = capture_follow(record->capture, atoi(pids->items[i]), error);
 	return result;
@@ -469,7 +469,7 @@ static int record_run(const void *values, int count, char **operands)
 /* clang-format off */
 static const struct option_row rows[] = {
 	ROW(frequency, .name = "frequency", .letter = 'F', .type = OPTION_U64, .argument = "HZ", .group = "Events",
-	    .help = "CPU samples a second (default 999 when there is no -e)", .max = UINT32_MAX),
+	    .help = "CPU samples a second (default 999 when there is no -e)", .min = 1, .max = UINT32_MAX),
 	ROW(events, .name = "event", .letter = 'e', .type = OPTION_STRINGS, .argument = "EVENT", .group = "Events",
 	    .help = "what to record; see 'stackmap list'; may be repeated"),
 	ROW(no_kernel, .name = "no-kernel", .type = OPTION_FLAG, .group = "Events",

@@ -116,6 +116,8 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 
 	result = result ?: link_raw_tracepoint(links, "task_rename", programs.rename, false, 0);
 	result =
+		result ?: link_raw_tracepoint(links, "sched_process_exec", programs.exec, false, 0);
+	result =
 		result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
 	if (result)
 		return error_set(error, -result, "tracepoints of the scheduler: %s",

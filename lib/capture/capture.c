@@ -19,6 +19,7 @@
 
 #include "capture/instance.h"
 #include "capture/skeleton.h"
+#include "capture/tracer_ranges.h"
 #include "error.h"
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
@@ -120,6 +121,32 @@ static int share_arrays(struct capture *capture)
 				sizeof(struct mapping_record), MAPPINGS_MAX);
 }
 
+static bool has_tracepoints(const struct source_list *sources)
+{
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].type == SOURCE_TRACEPOINT ||
+		    sources->sources[kind].type == SOURCE_SYSCALL)
+			return true;
+	return false;
+}
+
+/* Tells the programs which frames are the tracer's own. */
+static int set_tracer_text(struct capture *capture)
+{
+	struct shared_array text = {};
+	int result;
+
+	if (!has_tracepoints(capture->sources))
+		return 0;
+	result = share(&text, bpf_map__fd(object(capture)->maps.tracer_text),
+		       sizeof(struct tracer_text), 1);
+	result = result ?: tracer_ranges_read(text.memory);
+	unshare(&text);
+	return result;
+}
+
 static void init_rings(struct capture *capture)
 {
 	struct timespec now;
@@ -188,6 +215,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 	if (result)
 		return result;
 	result = set_table(capture) ?: share_arrays(capture);
+	result = result ?: set_tracer_text(capture);
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);
@@ -246,13 +274,13 @@ static u32 follow_threads(struct capture *capture, DIR *directory)
 	int fd = bpf_map__fd(object(capture)->maps.followed);
 	struct dirent *entry;
 	u32 added = 0;
-	u8 one = 1;
+	u8 now = FOLLOW_NOW;
 
 	rewinddir(directory);
 	while ((entry = readdir(directory))) {
 		u32 tid = strtoul(entry->d_name, NULL, 10);
 
-		added += tid && !bpf_map_update_elem(fd, &tid, &one, BPF_NOEXIST);
+		added += tid && !bpf_map_update_elem(fd, &tid, &now, BPF_NOEXIST);
 	}
 	return added;
 }
@@ -270,6 +298,17 @@ int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *er
 		;
 	closedir(directory);
 	return 0;
+}
+
+int capture_follow_command(struct capture *capture, pid_t pid, struct stackmap_error *error)
+{
+	u8 from_exec = FOLLOW_FROM_EXEC;
+	u32 tid = pid;
+
+	if (!bpf_map_update_elem(bpf_map__fd(object(capture)->maps.followed), &tid, &from_exec,
+				 BPF_ANY))
+		return 0;
+	return error_set(error, errno, "following the command: %s", strerror(errno));
 }
 
 int capture_attach(struct capture *capture, struct stackmap_error *error)

@@ -41,6 +41,9 @@ void capture_free(struct capture **capture);
 /* All threads of a process, and what they fork from now on. -ESRCH: no such process. */
 int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error);
 
+/* A child of ours that has yet to execve: itself and what it forks, from then on. */
+int capture_follow_command(struct capture *capture, pid_t pid, struct stackmap_error *error);
+
 /* Starts the events. */
 int capture_attach(struct capture *capture, struct stackmap_error *error);
 

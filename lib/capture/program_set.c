@@ -70,6 +70,7 @@ static void select_programs(struct program_set *set)
 			bpf_program__set_autoload(program_set_program(set, bit), true);
 	if (set->programs & PROGRAM_TASKS) {
 		bpf_program__set_autoload(set->object->progs.task_rename, true);
+		bpf_program__set_autoload(set->object->progs.task_exec, true);
 		bpf_program__set_autoload(set->object->progs.task_free, true);
 	}
 	if (set->programs & PROGRAM_USER_MULTI)
@@ -179,6 +180,7 @@ struct task_programs program_set_tasks(const struct program_set *set)
 	return (struct task_programs){
 		.fork = bpf_program__fd(set->object->progs.task_fork),
 		.rename = bpf_program__fd(set->object->progs.task_rename),
+		.exec = bpf_program__fd(set->object->progs.task_exec),
 		.free = bpf_program__fd(set->object->progs.task_free),
 	};
 }

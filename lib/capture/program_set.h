@@ -46,6 +46,7 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 struct task_programs {
 	int fork;
 	int rename;
+	int exec;
 	int free;
 };
 
