@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The stress of the stack map as the kernel runs it: several processes and a timer insert the same
+ * stacks at once. Then the table is read from here and held against what get_id told: every stack
+ * once, every id right, refs + drops = calls. Pools, tables and hashes are chosen such that each
+ * way to be refused happens.
+ *
+ * Exit: 0, 1 something is not true, 77 not possible here.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stack_map.h"
+#include "stack_map_stress.h"
+#include "stack_pack.h"
+
+#define SKIP 77
+#define BITS TABLE_BITS_MIN
+#define SYSCALLS 300 /* of each process in a round */
+#define ROUNDS_MAX 200
+#define TIMER_HZ 4000
+
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);  \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* What has to be seen before a series of rounds may end. */
+struct goal {
+	const char *what;
+	unsigned long hash_keep;
+	u32 pool_words;
+	u32 universe;
+	int drop; /* a cause, or TABLE_DROP_COUNT */
+};
+
+struct stress {
+	struct bpf_object *object;
+	struct table_geometry geometry;
+	void *table;
+	struct stress_tally *tallies;
+	struct stress_control *control;
+	struct bpf_link *links[1 + STRESS_CPUS_MAX];
+	u32 link_count;
+};
+
+static struct bpf_map *map_by_suffix(struct bpf_object *object, const char *suffix)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object) if (strstr(bpf_map__name(map), suffix)) return map;
+	return NULL;
+}
+
+static void *map_memory(struct bpf_object *object, const char *suffix, size_t bytes)
+{
+	int fd = bpf_map__fd(map_by_suffix(object, suffix));
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	check(memory != MAP_FAILED);
+	return memory;
+}
+
+/* The order of the constants in the programs' .rodata. */
+struct constants {
+	unsigned long hash_keep;
+	struct table_geometry geometry;
+};
+
+static void stress_load(struct stress *stress, const struct goal *goal)
+{
+	struct constants constants = {.hash_keep = goal->hash_keep};
+	struct bpf_map *rodata;
+	int code;
+
+	check(table_geometry_set(&constants.geometry, BITS, libbpf_num_possible_cpus(),
+				 goal->pool_words) == 0);
+	stress->geometry = constants.geometry;
+	stress->object = bpf_object__open(STRESS_OBJECT);
+	check(stress->object);
+	rodata = map_by_suffix(stress->object, ".rodata");
+	check(bpf_map__value_size(rodata) == sizeof(constants));
+	bpf_map__set_initial_value(rodata, &constants, sizeof(constants));
+	bpf_map__set_value_size(map_by_suffix(stress->object, "table"), stress->geometry.bytes);
+	code = bpf_object__load(stress->object);
+	if (code == -EPERM) {
+		printf("skipped: no permission to load BPF programs\n");
+		exit(SKIP);
+	}
+	check(code == 0);
+	stress->table = map_memory(stress->object, "table", stress->geometry.bytes);
+	stress->tallies = map_memory(stress->object, "tallies",
+				     STRESS_UNIVERSE_MAX * sizeof(*stress->tallies));
+	stress->control = map_memory(stress->object, ".bss", sizeof(*stress->control));
+	stack_table_init(stress->table, &stress->geometry, 1, 12345);
+	stress->control->universe = goal->universe;
+}
+
+static void stress_unload(struct stress *stress)
+{
+	munmap(stress->table, stress->geometry.bytes);
+	munmap(stress->tallies, STRESS_UNIVERSE_MAX * sizeof(*stress->tallies));
+	munmap(stress->control, sizeof(*stress->control));
+	bpf_object__close(stress->object);
+}
+
+static void link_add(struct stress *stress, struct bpf_link *link)
+{
+	check(link);
+	stress->links[stress->link_count++] = link;
+}
+
+static void timers_attach(struct stress *stress)
+{
+	struct perf_event_attr clock = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(clock),
+		.freq = 1,
+		.sample_freq = TIMER_HZ,
+	};
+	struct bpf_program *program = bpf_object__find_program_by_name(stress->object, "on_timer");
+
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && cpu < STRESS_CPUS_MAX; cpu++) {
+		int fd = syscall(SYS_perf_event_open, &clock, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd >= 0)
+			link_add(stress, bpf_program__attach_perf_event(program, fd));
+	}
+	check(stress->link_count > 0);
+}
+
+static void programs_attach(struct stress *stress)
+{
+	stress->link_count = 0;
+	timers_attach(stress);
+	link_add(stress, bpf_program__attach(
+				 bpf_object__find_program_by_name(stress->object, "on_syscall")));
+}
+
+/* Returns when no program runs any more: the kernel's RCU frees the last of them before the links
+ * are gone, and the timers stop with a call to their CPU. */
+static void programs_detach(struct stress *stress)
+{
+	while (stress->link_count)
+		bpf_link__destroy(stress->links[--stress->link_count]);
+	for (u64 before = ~0ULL, now = 0; before != now;) {
+		before = atomic_load_acquire(&stress->control->calls);
+		syscall(SYS_membarrier, 1 /* GLOBAL: a grace period of RCU */, 0, 0);
+		now = atomic_load_acquire(&stress->control->calls);
+	}
+}
+
+static pid_t worker_start(const int *gate)
+{
+	pid_t pid = fork();
+	char byte;
+
+	check(pid >= 0);
+	if (pid > 0)
+		return pid;
+	close(gate[1]);
+	if (read(gate[0], &byte, 1) != 0)
+		_exit(1);
+	for (int i = 0; i < SYSCALLS; i++)
+		syscall(SYS_getppid);
+	_exit(0);
+}
+
+/* The workers wait at a pipe until all are known to the programs. */
+static void workers_run(struct stress *stress)
+{
+	int gate[2], status;
+
+	check(pipe(gate) == 0);
+	for (int i = 0; i < STRESS_PROCESSES; i++)
+		stress->control->pids[i] = 0;
+	for (int i = 0; i < STRESS_PROCESSES; i++)
+		stress->control->pids[i] = worker_start(gate);
+	close(gate[0]);
+	close(gate[1]);
+	for (int i = 0; i < STRESS_PROCESSES; i++)
+		check(wait(&status) > 0 && status == 0);
+}
+
+/* The number of the stack that an element holds; every frame of it is checked. */
+static u32 element_number(const struct table_view *element)
+{
+	u32 depth = IDENTITY_DEPTH(element->identity), flags = IDENTITY_FLAGS(element->identity);
+	u32 n = stack_frame(element->word, flags, depth - 1) % STRESS_LAST;
+
+	check(n < STRESS_UNIVERSE_MAX && depth == STRESS_DEPTH(n));
+	check(!!(flags & STACK_NARROW) == (n % 3 != 0));
+	for (u32 i = 0; i < depth; i++)
+		check(stack_frame(element->word, flags, i) == STRESS_FRAME(n, i));
+	return n;
+}
+
+static void check_elements(const struct stress *stress)
+{
+	static bool seen[STRESS_UNIVERSE_MAX];
+
+	memset(seen, 0, sizeof(seen));
+	for (u32 index = 0; index <= stress->geometry.slot_mask; index++) {
+		struct table_view *element = stack_map_at(stress->table, &stress->geometry, index);
+		u32 n;
+
+		if (!element)
+			continue;
+		n = element_number(element);
+		check(!seen[n]);
+		seen[n] = true;
+		check(stress->tallies[n].id == stack_map_id(stress->table, index));
+		check(stress->tallies[n].refs == element->ref_count);
+	}
+	for (u32 n = 0; n < STRESS_UNIVERSE_MAX; n++)
+		check(seen[n] == !!stress->tallies[n].id);
+}
+
+static u64 sum_drops(const struct table_stat *stat)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < TABLE_DROP_COUNT; i++)
+		sum += stat->drops[i];
+	return sum;
+}
+
+static void check_totals(const struct stress *stress, const struct table_stat *stat)
+{
+	u64 refused = 0;
+
+	for (u32 n = 0; n < STRESS_UNIVERSE_MAX; n++)
+		refused += stress->tallies[n].drops;
+	check(stress->control->failures == 0);
+	check(stat->refs + sum_drops(stat) == stress->control->calls);
+	check(sum_drops(stat) == refused);
+	check(stat->inserts == stat->entries);
+	check(stat->entries <= stat->max_entries);
+	check(stat->pool_used <= stat->pool_words);
+	check(stress->control->timer_runs > 0);
+}
+
+/* One map from empty to full. Adds to the sums of what was seen. */
+static void round_run(const struct goal *goal, struct table_stat *sum)
+{
+	struct stress stress = {0};
+	struct table_stat stat;
+
+	stress_load(&stress, goal);
+	programs_attach(&stress);
+	workers_run(&stress);
+	programs_detach(&stress);
+	stack_table_stat(stress.table, &stress.geometry, &stat);
+	check_elements(&stress);
+	check_totals(&stress, &stat);
+	sum->lost_races += stat.lost_races;
+	sum->refs += stat.refs;
+	for (int i = 0; i < TABLE_DROP_COUNT; i++)
+		sum->drops[i] += stat.drops[i];
+	if (stat.entries > sum->entries)
+		sum->entries = stat.entries;
+	stress_unload(&stress);
+}
+
+static bool reached(const struct goal *goal, const struct table_stat *sum)
+{
+	return sum->lost_races && (goal->drop == TABLE_DROP_COUNT || sum->drops[goal->drop]);
+}
+
+int main(void)
+{
+	static const struct goal goals[] = {
+		{"races", ~0UL, 0, 900, TABLE_DROP_COUNT},
+		{"probe limit", 0x700000003fUL, 0, 900, TABLE_DROP_PROBE_LIMIT},
+		{"table full", ~0UL, 0, 3000, TABLE_DROP_TABLE_FULL},
+		{"pool full", ~0UL, TABLE_POOL_WORDS_MIN, 900, TABLE_DROP_POOL_FULL},
+	};
+
+	for (u32 i = 0; i < sizeof(goals) / sizeof(goals[0]); i++) {
+		struct table_stat sum = {0};
+		int rounds = 0;
+
+		while (rounds++ < ROUNDS_MAX && !reached(&goals[i], &sum))
+			round_run(&goals[i], &sum);
+		printf("%s: %d rounds, %llu stacks, %llu references, %llu lost races\n",
+		       goals[i].what, rounds - 1, (unsigned long long)sum.entries,
+		       (unsigned long long)sum.refs, (unsigned long long)sum.lost_races);
+		fflush(stdout);
+		check(reached(&goals[i], &sum));
+	}
+	return 0;
+}
