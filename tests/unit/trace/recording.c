@@ -2,6 +2,7 @@
 /* Random recordings. The generator is splitmix64: every run of a test sees the same data. */
 #include "recording.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,8 @@ static void make_stack(struct recording *recording, struct random *random, u32 i
 	stack->frames = frames;
 	stack->flags = (user ? STACK_USER : 0) | (random_below(random, 9) ? 0 : STACK_TRUNCATED);
 	stack->generation = i < recording->shape.full_stacks ? 0 : 1 + random_below(random, 3);
-	stack->id = i < recording->shape.full_stacks ? i + 1 : (u32)random_next(random) | 1;
+	stack->id =
+		i < recording->shape.full_stacks ? UINT32_MAX - i : (u32)random_next(random) | 1;
 }
 
 static void make_names(struct recording *recording, struct random *random)
