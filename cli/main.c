@@ -16,10 +16,18 @@
 #include "command.h"
 #include "message.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&record_command, &report_command, &script_command, &export_command,
-	&dump_command,	 &list_command,	  &doctor_command, NULL,
+	&record_command,
+	&report_command,
+	&script_command,
+	&export_command,
+	&dump_command,
+	&list_command,
+	&doctor_command,
+	NULL,
 };
+/* clang-format on */
 
 static const struct command *find(const char *name)
 {
