@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Runs the cases of one end-to-end test: each in an empty folder of its own, reported in cmocka's words, which
+scripts/test-results counts. A case is a function test_*; it fails by AssertionError and is skipped by Skip.
+
+usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]...   (PROGRAMS: where the workloads were built)
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+
+SECONDS_MAX = 120  # only against a command that hangs
+SKIPPED = 77
+
+if len(sys.argv) < 3:
+    sys.exit("usage: %s STACKMAP PROGRAMS [CASE]..." % sys.argv[0])
+
+STACKMAP = os.path.realpath(sys.argv[1])
+PROGRAMS = os.path.realpath(sys.argv[2])
+
+
+class Skip(Exception):
+    """This machine cannot do what the case needs."""
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def run(*command, status=0, **options):
+    """Runs a command to its end; its exit status must be `status`, or anything if that is None."""
+    options = {"stdin": subprocess.DEVNULL, "timeout": SECONDS_MAX, **options}
+    done = subprocess.run([str(word) for word in command], capture_output=True, check=False, **options)
+    done.stdout, done.stderr = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+    if status is not None:
+        assert done.returncode == status, "%s: exit status %d, not %d\n%s%s" % (
+            " ".join(map(str, command)), done.returncode, status, done.stdout[-2000:], done.stderr[-2000:])
+    return done
+
+
+def stackmap(*arguments, **options):
+    return run(STACKMAP, *arguments, **options)
+
+
+def features():
+    """What doctor says of this machine: feature -> None if it works, else why not."""
+    found, last = {}, None
+    for line in stackmap("doctor", status=None).stdout.splitlines():
+        if line.startswith(("yes  ", "no   ")):
+            last = line[5:29].strip()
+            found[last] = None if line.startswith("yes") else ""
+        elif line.strip().startswith("why:") and last:
+            found[last] = line.split("why:", 1)[1].strip()
+    return found
+
+
+def needs(*wanted):
+    """Skips unless all these features work here."""
+    found = features()
+    for feature in wanted:
+        if found.get(feature, "unknown feature") is not None:
+            raise Skip("no %s here: %s" % (feature, found.get(feature)))
+
+
+def needs_command(*words):
+    try:
+        subprocess.run(words, capture_output=True, check=True, timeout=SECONDS_MAX)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Skip("%s does not run here: %s" % (words[0], error)) from error
+
+
+def explain(error):
+    """Where in the test it failed, and why."""
+    places = ["%s:%d" % (os.path.basename(place.filename), place.lineno)
+              for place in traceback.extract_tb(error.__traceback__)[1:]]
+    return "%s: %s: %s" % (" > ".join(places), type(error).__name__, error)
+
+
+def run_case(name, case):
+    with tempfile.TemporaryDirectory(prefix="stackmap-e2e-") as folder:
+        os.chdir(folder)
+        try:
+            case()
+            return "      OK"
+        except Skip as reason:
+            print(reason)
+            return " SKIPPED"
+        except Exception as error:  # a case may fail in any way, the others still run
+            print(explain(error))
+            return " FAILED "
+        finally:
+            os.chdir("/")
+
+
+def main(module):
+    """Runs the cases of a module (globals()), or those named on the command line."""
+    wanted = sys.argv[3:]
+    cases = {name: case for name, case in module.items() if name.startswith("test_") and callable(case)}
+    states = set()
+    for name, case in cases.items():
+        if wanted and name not in wanted:
+            continue
+        print("[ RUN      ] " + name, flush=True)
+        state = run_case(name, case)
+        states.add(state.strip())
+        print("[ %s ] %s" % (state, name), flush=True)
+    if states == {"SKIPPED"}:
+        sys.exit(SKIPPED)
+    sys.exit(states - {"OK", "SKIPPED"} != set() or not states)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A recording as its user sees it: made by `record`, read back by the other commands, and checked against itself."""
+
+import collections
+import json
+import re
+import struct
+
+from cases import stackmap
+
+HEAD = re.compile(r"^(.*) (\d+) \[(\d+)\] +([0-9.]+): (?:(\d+) )?(.*):$")
+FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
+ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+): ([^<]*):(.*)$")
+STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")
+
+BIN_MAGIC, BIN_VERSION = 0x464D5342, 2
+
+Event = collections.namedtuple("Event", "comm tid cpu time name frames")
+Frame = collections.namedtuple("Frame", "address name object")
+IdLine = collections.namedtuple("IdLine", "comm tid name kernel user")
+Stack = collections.namedtuple("Stack", "refs flags frames")
+
+
+def is_kernel(frame):
+    return frame.address >> 63
+
+
+def kernel_frames(event):
+    return [frame for frame in event.frames if is_kernel(frame)]
+
+
+def user_frames(event):
+    return [frame for frame in event.frames if not is_kernel(frame) and frame.object != "[unknown]"]
+
+
+def function(frame):
+    """schedule+0x48 -> schedule"""
+    return frame.name.split("+0x")[0]
+
+
+def parse_events(text):
+    """The text of `script`, perf's or ours, to events."""
+    events = []
+    for line in text.split("\n"):
+        frame = FRAME.match(line)
+        if frame:
+            events[-1].frames.append(Frame(int(frame[1], 16), frame[2], frame[3]))
+        elif line:
+            head = HEAD.match(line)
+            assert head, "no head of an event: " + line
+            events.append(Event(head[1].strip(), int(head[2]), int(head[3]), float(head[4]), head[6].strip(), []))
+    return events
+
+
+def parse_ids(text):
+    lines = []
+    for line in text.splitlines():
+        head = ID_HEAD.match(line)
+        assert head, "no event with ids: " + line
+        ids = {which: int(number) for which, number in STACK_ID.findall(head[6])}
+        lines.append(IdLine(head[1], int(head[2]), head[5], ids.get("stack_id"), ids.get("user_stack_id")))
+    return lines
+
+
+def parse_stack_map_bin(data):
+    """id -> Stack, and the stacks without an id; every byte of the file is accounted for."""
+    magic, version, count, reserved = struct.unpack_from("=4I", data)
+    assert (magic, version, reserved) == (BIN_MAGIC, BIN_VERSION, 0), (hex(magic), version, reserved)
+    by_id, without_id, at = {}, [], 16
+    for _ in range(count):
+        stack_id, depth, refs, flags = struct.unpack_from("=4I", data, at)
+        stack = Stack(refs, flags, struct.unpack_from("=%dQ" % depth, data, at + 16))
+        at += 16 + 8 * depth
+        if stack_id:
+            assert stack_id not in by_id, "two stacks have the id %d" % stack_id
+            by_id[stack_id] = stack
+        else:
+            without_id.append(stack)
+    assert at == len(data), "%d bytes behind the last stack" % (len(data) - at)
+    return by_id, without_id
+
+
+class Recording:
+    def __init__(self, path, messages=""):
+        self.path = path
+        self.messages = messages
+
+    def read(self, *command, **options):
+        return stackmap(*command, self.path, **options).stdout
+
+    def events(self, *options):
+        return parse_events(self.read("script", *options))
+
+    def ids(self):
+        return parse_ids(self.read("script", "--ids"))
+
+    def report(self):
+        return json.loads(self.read("report", "--json"))
+
+    def ledger(self):
+        return self.report()["ledger"]
+
+    def stacks(self):
+        out = self.path + ".bin"
+        stackmap("export", "-f", "stack_map_bin", "-o", out, self.path)
+        with open(out, "rb") as file:
+            return parse_stack_map_bin(file.read())
+
+    def check(self):
+        """What must hold of every whole recording: the ledger to the last event, and every id."""
+        report = self.report()
+        check_ledger(report["ledger"])
+        recorded = report["ledger"]["recorded"]
+        assert sum(stack["count"] for stack in report["stacks"]) == recorded
+        lines = self.ids()
+        assert len(lines) == recorded, "%d events, %d recorded" % (len(lines), recorded)
+        assert self.read("script").count("\n\n") == recorded
+        self.check_ids(lines)
+        return report["ledger"]
+
+    def check_ids(self, lines):
+        by_id, without_id = self.stacks()
+        used = collections.Counter(number for line in lines for number in (line.kernel, line.user) if number)
+        for number, count in used.items():
+            assert number in by_id, "the id %d names no stack" % number
+            assert by_id[number].refs == count, (number, by_id[number].refs, count)
+        assert len({(stack.flags, stack.frames) for stack in by_id.values()}) == len(by_id), "one stack, two ids"
+        for stack in [*by_id.values(), *without_id]:
+            assert stack.frames and stack.refs
+
+
+def check_ledger(ledger):
+    assert ledger["produced"] == ledger["recorded"] + sum(ledger["lost"].values()), ledger
+
+
+def record(*arguments, output="f.data", **options):
+    """Records; the last arguments are usually `--` and a command."""
+    done = stackmap("record", "-o", output, *arguments, **options)
+    return Recording(output, done.stderr)
