@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What one event's stack costs, in the kernel: rounds of bpf_get_stack alone, of bpf_get_stack and a stack-map hit, and
- * of bpf_get_stackid on BPF_MAP_TYPE_STACK_TRACE. Each program runs its subject ROUND times on its own kernel stack,
- * which is the same at every turn, and keeps the time of the round. With MAP_HIT_JHASH the stack map hashes by jhash.
+ * What one event's stack costs, in the kernel: rounds of bpf_get_stack alone, of bpf_get_stack and
+ * a stack-map hit, and of bpf_get_stackid on BPF_MAP_TYPE_STACK_TRACE. Each program runs its
+ * subject ROUND times on its own kernel stack, which is the same at every turn, and keeps the time
+ * of the round. With MAP_HIT_JHASH the stack map hashes by jhash.
  */
 #include <linux/bpf.h>
 
@@ -87,7 +88,8 @@ static long kernel_stackid(u32 i, void *arg)
 	return 0;
 }
 
-/* A signal's way through the kernel is more than ten frames deep, and anybody may send one to himself. */
+/* A signal's way through the kernel is more than ten frames deep, and anybody may send one to
+ * himself. */
 SEC("raw_tp/signal_generate")
 int on_signal(void *ctx)
 {

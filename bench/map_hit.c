@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The price of a stack-map hit on top of bpf_get_stack, 10 frames. Beside it: the same map with jhash, and the kernel's
- * own bpf_get_stackid. Rounds of all subjects alternate, so that whatever slows the machine slows all of them; the
- * best round says what the code costs, the median what to expect.
+ * The price of a stack-map hit on top of bpf_get_stack, 10 frames. Beside it: the same map with
+ * jhash, and the kernel's own bpf_get_stackid. Rounds of all subjects alternate, so that whatever
+ * slows the machine slows all of them; the best rounds say what the code costs, the median of what
+ * each round added to the bpf_get_stack beside it what to expect.
  *
  *   map_hit [ROUNDS]
  *
@@ -21,7 +22,7 @@
 #include "stack_table.h"
 
 #define SKIP 77
-#define ROUNDS_DEFAULT 301
+#define ROUNDS_DEFAULT 1001
 
 enum { STACK, HIT, HIT_JHASH, STACKID, SUBJECTS };
 
@@ -35,7 +36,8 @@ struct subject {
 	const char *name;
 	struct object *object;
 	enum map_hit_subject subject;
-	double *ns; /* per turn, one for each round */
+	double *ns;    /* per turn, one for each round */
+	double *added; /* the same, beyond bpf_get_stack in that round */
 };
 
 static void *map_memory(const struct bpf_map *map, size_t bytes)
@@ -49,9 +51,8 @@ static struct bpf_map *data_map(struct object *object, const char *suffix)
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object->bpf)
-		if (strstr(bpf_map__name(map), suffix))
-			return map;
+	bpf_object__for_each_map(map,
+				 object->bpf) if (strstr(bpf_map__name(map), suffix)) return map;
 	return NULL;
 }
 
@@ -101,32 +102,27 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int subjects_run(struct subject *subjects, int rounds)
+static int rounds_run(struct subject *subjects, int rounds)
 {
 	for (int i = 0; i < rounds; i++)
 		for (int s = 0; s < SUBJECTS; s++) {
 			subjects[s].ns[i] = round_run(&subjects[s]);
 			if (subjects[s].ns[i] < 0)
 				return -1;
+			subjects[s].added[i] = subjects[s].ns[i] - subjects[STACK].ns[i];
 		}
-	for (int s = 0; s < SUBJECTS; s++)
-		qsort(subjects[s].ns, rounds, sizeof(double), by_value);
 	return 0;
 }
 
-static void subjects_print(const struct subject *subjects, int rounds)
+static void subject_print(struct subject *subject, const struct subject *base, int rounds)
 {
-	const double *base = subjects[STACK].ns;
 	int median = rounds / 2;
 
-	printf("%-34s %9s %9s %9s %9s %7s\n", "ns per event, 10 frames", "best", "median",
-	       "+best", "+median", "ratio");
-	for (int s = 0; s < SUBJECTS; s++) {
-		const double *ns = subjects[s].ns;
-
-		printf("%-34s %9.1f %9.1f %9.1f %9.1f %7.2f\n", subjects[s].name, ns[0], ns[median],
-		       ns[0] - base[0], ns[median] - base[median], ns[median] / base[median]);
-	}
+	qsort(subject->ns, rounds, sizeof(double), by_value);
+	qsort(subject->added, rounds, sizeof(double), by_value);
+	printf("%-34s %8.1f %8.1f %8.1f %8.1f %7.3f\n", subject->name, subject->ns[0],
+	       subject->ns[median], subject->ns[0] - base->ns[0], subject->added[median],
+	       subject->ns[median] / base->ns[median]);
 }
 
 int main(int argc, char **argv)
@@ -148,13 +144,17 @@ int main(int argc, char **argv)
 	}
 	for (int s = 0; s < SUBJECTS; s++) {
 		subjects[s].ns = calloc(rounds, sizeof(double));
-		if (!subjects[s].ns)
+		subjects[s].added = calloc(rounds, sizeof(double));
+		if (!subjects[s].ns || !subjects[s].added)
 			return 1;
 	}
-	if (subjects_run(subjects, rounds)) {
+	if (rounds_run(subjects, rounds)) {
 		fprintf(stderr, "map_hit: a subject did not do its work\n");
 		return 1;
 	}
-	subjects_print(subjects, rounds);
+	printf("%-34s %8s %8s %8s %8s %7s\n", "ns per event, 10 frames", "best", "median", "+best",
+	       "+median", "ratio");
+	for (int s = 0; s < SUBJECTS; s++)
+		subject_print(&subjects[s], &subjects[STACK], rounds);
 	return 0;
 }

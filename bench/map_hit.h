@@ -5,8 +5,9 @@
 
 #include "scalar.h"
 
-#define MAP_HIT_DEPTH 10   /* frames */
-#define MAP_HIT_ROUND 2000 /* turns per measured round */
+#define MAP_HIT_DEPTH 10 /* frames */
+#define MAP_HIT_ROUND                                                                              \
+	250 /* turns per measured round: short, so that some rounds see no interrupt */
 
 enum map_hit_subject { MAP_HIT_NOTHING, MAP_HIT_STACK, MAP_HIT_MAP, MAP_HIT_STACKID };
 

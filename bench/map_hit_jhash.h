@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The hash that the kernel's own stack depots use, in place of core/stack_hash.c: Bob Jenkins' lookup3 (2006, public
- * domain), three u32 at a time. Two finals give the 64 bits that the stack map wants.
+ * The hash that the kernel's own stack depots use, in place of core/stack_hash.c: Bob Jenkins'
+ * lookup3 (2006, public domain), three u32 at a time. Two finals give the 64 bits that the stack
+ * map wants.
  */
 #ifndef BENCH_MAP_HIT_JHASH_H
 #define BENCH_MAP_HIT_JHASH_H
@@ -18,7 +19,8 @@
 #define LOOKUP3_END(x, y, by) (x ^= y, x -= ROTATE(y, by))
 #define LOOKUP3_FINAL(a, b, c)                                                                     \
 	(LOOKUP3_END(c, b, 14), LOOKUP3_END(a, c, 11), LOOKUP3_END(b, a, 25),                      \
-	 LOOKUP3_END(c, b, 16), LOOKUP3_END(a, c, 4), LOOKUP3_END(b, a, 14), LOOKUP3_END(c, b, 24))
+	 LOOKUP3_END(c, b, 16), LOOKUP3_END(a, c, 4), LOOKUP3_END(b, a, 14),                       \
+	 LOOKUP3_END(c, b, 24))
 
 CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
 {

@@ -29,13 +29,6 @@ CORE_PART u64 mix(u64 lane, u64 word, u64 multiplier)
 	return lane ^ lane >> 32;
 }
 
-CORE_PART u64 join(u64 a, u64 b)
-{
-	u64 hash = mix(a * MULTIPLIER_C, b, MULTIPLIER_D);
-
-	return mix(hash, 0, MULTIPLIER_C);
-}
-
 CORE_PART u64 word_at(const struct stack *stack, u32 i)
 {
 	core_one_register(i);
@@ -50,8 +43,8 @@ CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
 	if (core_is_null(stack))
 		return 0;
 	words = stack->words & ~1U;
-	a = mix(seed, (u64)stack->flags << 16 | stack->depth, MULTIPLIER_B);
-	b = ~seed;
+	a = seed;
+	b = mix(~seed, (u64)stack->flags << 16 | stack->depth, MULTIPLIER_B);
 	for (u32 i = 0; i < STACK_WORDS_MAX && i < words; i += 2) {
 		a = mix(a, stack->word[i], MULTIPLIER_A);
 		b = mix(b, stack->word[i + 1], MULTIPLIER_B);
@@ -59,5 +52,5 @@ CORE_GLOBAL u64 stack_hash(const struct stack *stack, u64 seed)
 	words = core_reload(stack->words);
 	if (words % 2)
 		a = mix(a, word_at(stack, words - 1), MULTIPLIER_A);
-	return join(a, b) & STACK_HASH_KEEP;
+	return mix(a, b * MULTIPLIER_C, MULTIPLIER_D) & STACK_HASH_KEEP;
 }
