@@ -35,7 +35,7 @@
 /* One search for a stack, from its first probe to its id. */
 struct search {
 	void *table;
-	const struct table_geometry *geometry;
+	const volatile struct table_geometry *geometry;
 	const struct stack *stack;
 	struct table_cpu *line;
 	u64 hash;
@@ -44,7 +44,8 @@ struct search {
 	s64 result;
 };
 
-CORE_PART struct table_cpu *table_line(void *table, const struct table_geometry *geometry, u32 cpu)
+CORE_PART struct table_cpu *table_line(void *table, const volatile struct table_geometry *geometry,
+				       u32 cpu)
 {
 	struct table_header *header = table;
 	struct table_cpu *lines = (struct table_cpu *)(header + 1);
@@ -55,13 +56,13 @@ CORE_PART struct table_cpu *table_line(void *table, const struct table_geometry 
 	return &lines[cpu];
 }
 
-CORE_PART u64 *table_slot(void *table, const struct table_geometry *geometry, u32 index)
+CORE_PART u64 *table_slot(void *table, const volatile struct table_geometry *geometry, u32 index)
 {
 	return (u64 *)((u8 *)table + geometry->slots_offset) + (index & geometry->slot_mask);
 }
 
-CORE_PART struct table_view *table_element(void *table, const struct table_geometry *geometry,
-					   u32 word)
+CORE_PART struct table_view *table_element(void *table,
+					   const volatile struct table_geometry *geometry, u32 word)
 {
 	core_one_register(word);
 	if (word >= geometry->pool_words)
@@ -253,7 +254,7 @@ static long probe(u32 i, void *arg)
 }
 
 /* The whole search, for a stack that the first slot did not hold. */
-CORE_OUTLINED s64 search_all(void *table, const struct table_geometry *geometry,
+CORE_OUTLINED s64 search_all(void *table, const volatile struct table_geometry *geometry,
 			     const struct stack *stack, struct table_cpu *line, u64 hash)
 {
 	struct search search = {
@@ -278,8 +279,8 @@ CORE_INLINE u32 stack_map_id(void *table, u32 index)
 	return header->id_tag | index;
 }
 
-CORE_INLINE s64 stack_map_get_id(void *table, const struct table_geometry *geometry, u32 cpu,
-				 const struct stack *stack)
+CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geometry *geometry,
+				 u32 cpu, const struct stack *stack)
 {
 	struct table_header *header = table;
 	struct table_cpu *line = table_line(table, geometry, cpu);
@@ -297,7 +298,8 @@ CORE_INLINE s64 stack_map_get_id(void *table, const struct table_geometry *geome
 	return search_all(table, geometry, stack, line, search.hash);
 }
 
-CORE_INLINE struct table_view *stack_map_at(void *table, const struct table_geometry *geometry,
+CORE_INLINE struct table_view *stack_map_at(void *table,
+					    const volatile struct table_geometry *geometry,
 					    u32 index)
 {
 	u64 slot = atomic_load_consume(table_slot(table, geometry, index));
@@ -305,7 +307,7 @@ CORE_INLINE struct table_view *stack_map_at(void *table, const struct table_geom
 	return slot ? table_element(table, geometry, POOL_WORD(slot)) : 0;
 }
 
-CORE_INLINE int stack_map_find(void *table, const struct table_geometry *geometry, u32 id,
+CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry *geometry, u32 id,
 			       struct table_view **out)
 {
 	struct table_view *element;

@@ -25,21 +25,23 @@
  * cause, is counted for each call with frames.
  *
  * BPF: the object's program includes stack_hash.c, stack_pack.c, stack_element.c and stack_map.c.
- * `table` is the map's value, `geometry` a `const volatile` global in .rodata (cast the volatile
- * away), `stack` points to a whole struct stack in a map value.
+ * `table` is the map's value, `geometry` a `const volatile` global in .rodata (volatile up to the
+ * last access, or the compiler takes its initialiser for the value), `stack` points to a whole
+ * struct stack in a map value.
  */
-CORE_INLINE s64 stack_map_get_id(void *table, const struct table_geometry *geometry, u32 cpu,
-				 const struct stack *stack);
+CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geometry *geometry,
+				 u32 cpu, const struct stack *stack);
 
 /*
  * The element that an id names: 0, -ESTALE (another generation's), -ENOENT (names nothing).
  * At most STACK_WORDS_MAX words may be read behind it.
  */
-CORE_INLINE int stack_map_find(void *table, const struct table_geometry *geometry, u32 id,
+CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry *geometry, u32 id,
 			       struct table_view **out);
 
 /* The element in slot `index` (0 .. slot_mask), or NULL. To walk a table. */
-CORE_INLINE struct table_view *stack_map_at(void *table, const struct table_geometry *geometry,
+CORE_INLINE struct table_view *stack_map_at(void *table,
+					    const volatile struct table_geometry *geometry,
 					    u32 index);
 
 /* The id of the stack in slot `index`. */
