@@ -74,6 +74,12 @@ lonely_headers_fail() {
 	new_tree
 	file lib/trace/reader.h <<<'struct reader { int a; };'
 	expect 1 'a header without a guard' check-headers
+	new_tree
+	file lib/trace/reader.h <<<'#include "missing.h"'
+	expect 1 'a header that includes what is not there' check-headers
+	new_tree
+	file lib/trace/reader.h <<<'#include "reader.skel.h"'
+	expect 0 'a header around a skeleton of the build' check-headers
 }
 
 untidy_trees_fail() {
