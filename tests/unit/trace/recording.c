@@ -165,7 +165,8 @@ static void make_ledger(struct recording *recording, struct random *random)
 {
 	recording->ledger.produced = random_number(random);
 	recording->ledger.recorded = recording->shape.events;
-	recording->ledger.unknown_frames = random_number(random);
+	for (u32 i = 0; i < NOTE_COUNT; i++)
+		recording->ledger.notes[i] = random_number(random);
 	for (u32 i = 0; i < LOST_COUNT; i++)
 		recording->ledger.lost[i] = random_number(random);
 	for (u32 i = 0; i < REASON_COUNT; i++) {

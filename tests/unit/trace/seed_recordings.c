@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes the seeds of the trace reader's fuzz target into a folder: small recordings, each as the
- * writer makes it and once more with its blocks not compressed, so that changes reach the columns.
+ * Writes small recordings into a folder, each as the writer makes it and once more with its blocks
+ * not compressed: the seeds of the fuzz target, whose changes then reach the columns, and what
+ * read_by_page.py reads.
  */
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "recording.h"
@@ -32,6 +35,14 @@ static size_t read_file(const char *path, u8 **data)
 	return (size_t)status.st_size;
 }
 
+static u32 checksum_of(const struct trace_block_header *header)
+{
+	size_t start = offsetof(struct trace_block_header, type);
+	uLong checksum = crc32(0, (const u8 *)header + start, (uInt)(sizeof(*header) - start));
+
+	return (u32)crc32(checksum, raw, header->raw_bytes);
+}
+
 static size_t expand(struct trace_block_header *header, const u8 *payload, FILE *out)
 {
 	size_t stored = header->stored_bytes;
@@ -43,6 +54,7 @@ static size_t expand(struct trace_block_header *header, const u8 *payload, FILE 
 		memcpy(raw, payload, stored);
 	header->coding = TRACE_CODING_PLAIN;
 	header->stored_bytes = header->raw_bytes;
+	header->checksum = checksum_of(header);
 	fwrite(header, sizeof(*header), 1, out);
 	fwrite(raw, header->raw_bytes, 1, out);
 	return sizeof(*header) + stored;

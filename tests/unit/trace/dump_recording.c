@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Prints what the reader finds in a recording, one line a stack, symbol, task and event, to be
+ * compared with read_by_page.py. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "trace/reader.h"
+
+static void print_stack(const struct trace_stack *stack)
+{
+	printf("stack %u %u %" PRIu64, stack->id, stack->flags, (uint64_t)stack->generation);
+	for (u32 i = 0; i < stack->depth; i++)
+		printf(" %" PRIx64, (uint64_t)stack->frames[i]);
+	printf("\n");
+}
+
+static void print_symbol(const struct trace_symbol *symbol)
+{
+	printf("symbol %u %" PRIx64 " %" PRIu64 " %s\n", symbol->mapping, (uint64_t)symbol->start,
+	       (uint64_t)symbol->size, symbol->name);
+}
+
+static void print_mapping(const struct trace_mapping *mapping)
+{
+	printf("mapping %u %u %u %" PRIx64 " %u %s\n", mapping->number, mapping->kind,
+	       mapping->tgid, (uint64_t)mapping->base, mapping->build_id_bytes, mapping->path);
+}
+
+static void print_index(const char *what, u32 index, u8 reason)
+{
+	if (index == TRACE_NO_STACK)
+		printf(" %s-%u", what, reason);
+	else
+		printf(" %s%u", what, index);
+}
+
+static int print_event(void *arg, const struct trace_event *event)
+{
+	(void)arg;
+	printf("event %" PRIu64 " %u %u %u", (uint64_t)event->time, event->cpu, event->tid,
+	       event->kind);
+	print_index("k", event->kernel, event->kernel_reason);
+	print_index("u", event->user, event->user_reason);
+	printf(" %" PRIx64 " %" PRIu64 "\n", (uint64_t)event->leaf, (uint64_t)event->value);
+	return 0;
+}
+
+static void print_ledger(const struct trace_ledger *ledger)
+{
+	printf("ledger %" PRIu64 " %" PRIu64, (uint64_t)ledger->produced,
+	       (uint64_t)ledger->recorded);
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		printf(" %" PRIu64, (uint64_t)ledger->lost[i]);
+	printf("\n");
+}
+
+static void print_definitions(const struct trace_reader *reader)
+{
+	const struct trace_mapping *mappings;
+	const struct trace_stack *stacks;
+	const struct trace_symbol *symbols;
+	u32 mapping_count = trace_reader_mappings(reader, &mappings);
+	u32 stack_count = trace_reader_stacks(reader, &stacks);
+	u32 symbol_count = trace_reader_symbols(reader, &symbols);
+
+	for (u32 i = 0; i < mapping_count; i++)
+		print_mapping(&mappings[i]);
+	for (u32 i = 0; i < stack_count; i++)
+		print_stack(&stacks[i]);
+	for (u32 i = 0; i < symbol_count; i++)
+		print_symbol(&symbols[i]);
+	if (trace_reader_ledger(reader))
+		print_ledger(trace_reader_ledger(reader));
+}
+
+int main(int argc, char **argv)
+{
+	struct trace_reader *reader;
+
+	if (argc != 2 || trace_reader_open(argv[1], &reader, NULL))
+		return 1;
+	print_definitions(reader);
+	trace_reader_events(reader, print_event, NULL, NULL);
+	trace_reader_close(&reader);
+	return 0;
+}

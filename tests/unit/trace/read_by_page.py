@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Checks stackmap-data(5): a reader written from the page alone finds in a recording what the library finds.
+
+read_by_page.py SEEDER DUMPER: the seeds whose blocks are not compressed are read both ways and compared.
+"""
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+MASK = 2**64 - 1
+
+
+class Column:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def signed(self):
+        return unzigzag(self.varint())
+
+    def string(self):
+        end = self.data.index(0, self.at)
+        text = self.data[self.at:end].decode()
+        self.at = end + 1
+        return text
+
+    def skip(self, count):
+        self.at += count
+
+    def left(self):
+        return len(self.data) - self.at
+
+
+def unzigzag(code):
+    return code >> 1 if code % 2 == 0 else -(code >> 1) - 1
+
+
+class Numbers:
+    """A number column."""
+
+    def __init__(self, codes, bits):
+        self.codes, self.stream, self.used = codes, int.from_bytes(bits.data, "little"), 0
+
+    def bits(self, count):
+        value = self.stream >> self.used & (1 << count) - 1
+        self.used += count
+        return value
+
+    def next(self):
+        code = self.codes.byte()
+        if code < 8:
+            return code
+        if code == 255:
+            return self.bits(64)
+        return (8 + code % 8) << (code - 8) // 8 | self.bits((code - 8) // 8)
+
+
+class KeyOrder:
+    def __init__(self):
+        self.successors, self.keys, self.before = {}, 0, None
+
+    def next(self, symbol):
+        recent = self.successors.setdefault(self.before, [])
+        if symbol < 4:
+            key = recent[symbol]
+        elif symbol == 4:
+            key = self.keys
+            self.keys += 1
+        else:
+            key = symbol - 5
+        if key in recent:
+            recent.remove(key)
+        recent.insert(0, key)
+        del recent[4:]
+        self.before = key
+        return key
+
+
+class Recording:
+    def __init__(self):
+        self.lines, self.symbols, self.events = [], [], []
+        self.stack_lines, self.ledger = [], []
+        self.frames, self.order = [0], KeyOrder()
+        self.order.keys = 1
+
+    def mappings(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            number, kind, tgid, base, size = (numbers.varint() for _ in range(5))
+            numbers.skip(size)
+            self.lines.append(f"mapping {number} {kind} {tgid} {base:x} {size} {text.string()}")
+
+    def stacks(self, records, columns, header):
+        ids, shapes, order, regions, offsets = columns
+        stack_id = generation = 0
+        path = []
+        for _ in range(records):
+            stack_id = (stack_id + ids.signed()) % 2**32
+            flags = shapes.varint()
+            generation += shapes.signed()
+            path = path[:shapes.varint()]
+            for _ in range(shapes.varint()):
+                self.order.before = path[-1] if path else 0
+                caller = self.frames[self.order.before]
+                new = self.order.keys
+                key = self.order.next(order.varint())
+                if key == new:
+                    self.frames.append(self.new_frame(caller, regions, offsets))
+                path.append(key)
+            frames = " ".join(f"{self.frames[key]:x}" for key in reversed(path))
+            self.stack_lines.append(f"stack {stack_id} {flags} {generation} {frames}")
+
+    @staticmethod
+    def new_frame(caller, regions, offsets):
+        step = regions.signed()
+        low = offsets.varint() if step else caller % 2**40 + offsets.signed()
+        return (caller >> 40) + step << 40 | low
+
+    def events_of_block(self, records, columns, header):
+        tasks, kernel, user, order = columns[:4]
+        time, leaf, value = (Numbers(columns[i], columns[i + 1]) for i in (4, 6, 8))
+        has_leaf, has_value = leaf.codes.left(), value.codes.left()
+        keys, tid, newest = [], 0, 0
+        while tasks.left():
+            tid += tasks.signed()
+            stacks = [tid, tasks.varint()]
+            for column in kernel, user:
+                code = column.varint()
+                index = newest + unzigzag(code - 8) if code >= 8 else -code
+                newest = max(newest, index)
+                stacks.append((code >= 8, abs(index)))
+            keys.append(stacks)
+        key_order, now = KeyOrder(), header["first"]
+        leaves, values, last_leaf = {}, {}, {True: 0, False: 0}
+        for _ in range(records):
+            key = key_order.next(order.varint())
+            thread, kind, in_kernel, in_user = keys[key]
+            now += time.next()
+            if has_leaf:
+                step = unzigzag(leaf.next())
+                leaves[key] = (leaves.get(key, last_leaf[in_kernel[0]]) + step) & MASK
+                last_leaf[in_kernel[0]] = leaves[key]
+            if has_value:
+                values[key] = (values.get(key, 0) + unzigzag(value.next())) & MASK
+            where = " ".join(f"{name}{'' if has else '-'}{index}"
+                             for name, (has, index) in (("k", in_kernel), ("u", in_user)))
+            line = f"event {now} {header['cpu']} {thread} {kind} {where} {leaves.get(key, 0):x} {values.get(key, 0)}"
+            self.events.append((now, header["cpu"], line))
+
+    def symbols_of_block(self, records, columns, header):
+        numbers, text = columns
+        mapping = start = 0
+        for _ in range(records):
+            mapping += numbers.signed()
+            start += numbers.signed()
+            self.symbols.append(f"symbol {mapping} {start:x} {numbers.varint()} {text.string()}")
+
+    def ledger_of_block(self, records, columns, header):
+        numbers = columns[0]
+        fields = [numbers.varint(), numbers.varint()]
+        fields += [numbers.varint() for _ in range(numbers.varint())]
+        self.ledger.append("ledger " + " ".join(map(str, fields)))
+
+    def read(self, data):
+        magic, order, zero, version, checksum = struct.unpack_from("<8sBBHI", data)
+        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 1)
+        assert checksum == zlib.crc32(data[:12])
+        readers = {3: self.mappings, 4: self.stacks, 6: self.events_of_block, 7: self.symbols_of_block,
+                   8: self.ledger_of_block}
+        at = 16
+        sequence = 0
+        while at < len(data):
+            (magic, checksum, kind, coding, cpu, number, stored, raw, records, columns, first,
+             last) = struct.unpack_from("<4sIBBHIIIIIQQ", data, at)
+            assert (magic, coding, number, stored) == (b"SBLK", 0, sequence, raw)
+            payload = data[at + 48:at + 48 + stored]
+            head = Column(payload)
+            lengths = [head.varint() for _ in range(columns)]
+            parts = []
+            for length in lengths:
+                parts.append(Column(payload[head.at:head.at + length]))
+                head.skip(length)
+            assert head.left() == 0
+            if kind in readers:
+                readers[kind](records, parts, {"cpu": cpu, "first": first, "last": last})
+            at += 48 + stored
+            sequence += 1
+        assert kind == 9
+
+    def text(self):
+        self.events.sort(key=lambda event: event[:2])
+        return self.lines + self.stack_lines + self.symbols + self.ledger + [line for _, _, line in self.events]
+
+
+def main(seeder, dumper):
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([seeder, folder], check=True)
+        seeds = sorted(pathlib.Path(folder).glob("*-plain"))
+        assert seeds
+        for seed in seeds:
+            recording = Recording()
+            recording.read(seed.read_bytes())
+            wanted = subprocess.run([dumper, seed], check=True, capture_output=True, text=True).stdout
+            got = recording.text()
+            for ours, theirs in zip(got, wanted.splitlines()):
+                assert ours == theirs, f"{seed.name}: {ours!r} != {theirs!r}"
+            assert len(got) == len(wanted.splitlines())
+            print(f"{seed.name}: {len(got)} lines agree")
+
+
+main(*sys.argv[1:])
