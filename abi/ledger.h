@@ -31,10 +31,21 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 	X(NOT_ASKED, "not_asked", "this recording does not take it")                               \
 	X(NO_FRAMES, "no_frames", "the task has none here: user mode, or a kernel thread")         \
 	X(UNREADABLE, "unreadable", "the kernel could not read it from this context")              \
-	X(NO_ROOM, "no_room", "the stack map refused it and the ring had no room for its frames")
+	X(NO_ROOM, "no_room", "the stack map refused it and the ring had no room for its frames")  \
+	X(GONE, "gone", "it was overwritten before it was read")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(REASON, id)
 enum stack_reason { STACK_REASONS(X) REASON_COUNT };
+#undef X
+
+/* Not events: what else a recording lacks. */
+#define LEDGER_NOTES(X)                                                                            \
+	X(UNKNOWN_FRAMES, "unknown_frames", "user frames whose file could not be identified")      \
+	X(UNNAMED_TASKS, "unnamed_tasks", "names of tasks that found the task ring full")          \
+	X(UNFOLLOWED_TASKS, "unfollowed_tasks", "children that could not be followed")
+
+#define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
+enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };
 #undef X
 
 #endif

@@ -5,7 +5,7 @@
 #define X(id, name, meaning) {name, meaning},
 static const struct cause {
 	const char *name, *meaning;
-} lost_causes[] = {LEDGER_LOST(X)}, reasons[] = {STACK_REASONS(X)};
+} lost_causes[] = {LEDGER_LOST(X)}, reasons[] = {STACK_REASONS(X)}, notes[] = {LEDGER_NOTES(X)};
 #undef X
 
 static unsigned long long lost_sum(const struct trace_ledger *ledger)
@@ -38,7 +38,8 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 				lost_causes[i].meaning);
 	print_reasons(ledger->kernel_reasons, "kernel", prefix, to);
 	print_reasons(ledger->user_reasons, "user", prefix, to);
-	if (ledger->unknown_frames)
-		fprintf(to, "%suser frames of unknown files: %llu\n", prefix,
-			(unsigned long long)ledger->unknown_frames);
+	for (int i = 0; i < NOTE_COUNT; i++)
+		if (ledger->notes[i])
+			fprintf(to, "%s%llu %s\n", prefix, (unsigned long long)ledger->notes[i],
+				notes[i].meaning);
 }

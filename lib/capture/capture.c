@@ -86,7 +86,7 @@ static int make_table(struct capture *capture)
 	return 0;
 }
 
-static struct capture_bpf *object(const struct capture *capture)
+struct capture_bpf *capture_programs(const struct capture *capture)
 {
 	return capture->attachment.sets[0].object;
 }
@@ -97,14 +97,14 @@ static int set_table(struct capture *capture)
 {
 	u32 zero = 0;
 
-	return bpf_map_update_elem(bpf_map__fd(object(capture)->maps.tables), &zero,
+	return bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.tables), &zero,
 				   &capture->table_fd, BPF_ANY);
 }
 
 static int share_arrays(struct capture *capture)
 {
 	const struct capture_config *config = &capture->plan.config;
-	struct capture_bpf *programs = object(capture);
+	struct capture_bpf *programs = capture_programs(capture);
 	int result;
 
 	result = share(&capture->rings, bpf_map__fd(programs->maps.rings),
@@ -140,7 +140,7 @@ static int set_tracer_text(struct capture *capture)
 
 	if (!has_tracepoints(capture->sources))
 		return 0;
-	result = share(&text, bpf_map__fd(object(capture)->maps.tracer_text),
+	result = share(&text, bpf_map__fd(capture_programs(capture)->maps.tracer_text),
 		       sizeof(struct tracer_text), 1);
 	result = result ?: tracer_ranges_read(text.memory);
 	unshare(&text);
@@ -174,8 +174,8 @@ static int filter_cgroup(struct capture *capture, const char *path, struct stack
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(error, errno, "--cgroup %s: %s", path, strerror(errno));
-	result = bpf_map_update_elem(bpf_map__fd(object(capture)->maps.cgroups), &zero, &fd,
-				     BPF_ANY);
+	result = bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.cgroups), &zero,
+				     &fd, BPF_ANY);
 	close(fd);
 	if (result)
 		return error_set(error, EINVAL,
@@ -271,7 +271,7 @@ void capture_free(struct capture **capture)
 /* Threads started while the directory is read are found by the fork hook, or by the next pass. */
 static u32 follow_threads(struct capture *capture, DIR *directory)
 {
-	int fd = bpf_map__fd(object(capture)->maps.followed);
+	int fd = bpf_map__fd(capture_programs(capture)->maps.followed);
 	struct dirent *entry;
 	u32 added = 0;
 	u8 now = FOLLOW_NOW;
@@ -305,8 +305,8 @@ int capture_follow_command(struct capture *capture, pid_t pid, struct stackmap_e
 	u8 from_exec = FOLLOW_FROM_EXEC;
 	u32 tid = pid;
 
-	if (!bpf_map_update_elem(bpf_map__fd(object(capture)->maps.followed), &tid, &from_exec,
-				 BPF_ANY))
+	if (!bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.followed), &tid,
+				 &from_exec, BPF_ANY))
 		return 0;
 	return error_set(error, errno, "following the command: %s", strerror(errno));
 }
@@ -325,7 +325,7 @@ void capture_detach(struct capture *capture)
 /* When it returns from pausing no program writes any more. */
 static void pause_programs(struct capture *capture, bool paused)
 {
-	__atomic_store_n(&object(capture)->bss->paused, paused, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&capture_programs(capture)->bss->paused, paused, __ATOMIC_SEQ_CST);
 	set_table(capture);
 }
 

@@ -111,7 +111,7 @@ static int resolve(struct capture *capture, struct trace_writer *writer,
 {
 	int result = -ENOENT;
 
-	*reason = field < REASON_COUNT && state == STATE_NONE ? field : REASON_NO_ROOM;
+	*reason = field < REASON_COUNT && state == STATE_NONE ? field : REASON_GONE;
 	if (state == STATE_ID)
 		result = stack_of_id(capture, writer, field, index);
 	else if (state == STATE_INLINE)

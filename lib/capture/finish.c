@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "capture/instance.h"
+#include "capture/skeleton.h"
 #include "error.h"
 #include "symbol/kernel_image.h"
 #include "symbol/mapped_file.h"
@@ -126,7 +127,7 @@ static int name_frames(struct capture *capture, struct trace_writer *writer,
 	return result;
 }
 
-static void sum_lane(const struct lane *lane, struct trace_cpu_ledger *ledger, u64 *unknown_frames)
+static void sum_lane(const struct lane *lane, struct trace_cpu_ledger *ledger, u64 *notes)
 {
 	u32 cause;
 
@@ -134,11 +135,11 @@ static void sum_lane(const struct lane *lane, struct trace_cpu_ledger *ledger, u
 	ledger->lost[LOST_NESTED] += lane->refused;
 	for (cause = 0; cause < LOST_COUNT; cause++)
 		ledger->lost[cause] += lane->counters.lost[cause];
-	*unknown_frames += lane->counters.unknown_frames;
+	notes[NOTE_UNKNOWN_FRAMES] += lane->counters.unknown_frames;
 }
 
 static void sum_cpu(const struct capture *capture, u32 cpu, struct trace_cpu_ledger *ledger,
-		    u64 *unknown_frames)
+		    u64 *notes)
 {
 	const struct lane *lanes =
 		(void *)((u8 *)capture->lanes.memory + cpu * capture->lanes.stride);
@@ -146,7 +147,7 @@ static void sum_cpu(const struct capture *capture, u32 cpu, struct trace_cpu_led
 
 	*ledger = (struct trace_cpu_ledger){.cpu = cpu, .recorded = capture->cpus[cpu].events};
 	for (i = 0; i < LANES_PER_CPU; i++)
-		sum_lane(&lanes[i], ledger, unknown_frames);
+		sum_lane(&lanes[i], ledger, notes);
 }
 
 static u64 recursion_misses(const struct capture *capture)
@@ -166,11 +167,13 @@ static void balance(const struct capture *capture, const struct trace_writer *wr
 
 	*ledger = capture->written;
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
-		sum_cpu(capture, cpu, &cpus[cpu], &ledger->unknown_frames);
+		sum_cpu(capture, cpu, &cpus[cpu], ledger->notes);
 		ledger->produced += cpus[cpu].produced;
 		for (cause = 0; cause < LOST_COUNT; cause++)
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
+	ledger->notes[NOTE_UNNAMED_TASKS] = capture_programs(capture)->bss->tasks_lost;
+	ledger->notes[NOTE_UNFOLLOWED_TASKS] = capture_programs(capture)->bss->follow_lost;
 	ledger->recorded = trace_writer_recorded(writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(writer);
 	ledger->lost[LOST_RECURSION] = recursion_misses(capture);

@@ -43,6 +43,9 @@ struct capture {
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 
+/* The common set's object. */
+struct capture_bpf *capture_programs(const struct capture *capture);
+
 struct ring_view capture_ring(const struct capture *capture, u32 cpu);
 struct ring_view capture_task_ring(const struct capture *capture, u32 cpu);
 struct mapping_record *capture_mapping(const struct capture *capture, u32 number);

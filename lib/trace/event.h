@@ -88,7 +88,7 @@ struct trace_ledger {
 	u64 lost[LOST_COUNT];
 	u64 kernel_reasons[REASON_COUNT]; /* recorded events without that stack, by reason */
 	u64 user_reasons[REASON_COUNT];
-	u64 unknown_frames; /* user frames whose mapping could not be read */
+	u64 notes[NOTE_COUNT];
 };
 
 struct trace_cpu_ledger { /* the same by CPU: of the causes that are known by CPU */

@@ -162,7 +162,7 @@ static const struct trace_ledger ledger = {
 	.lost = {[LOST_RING_FULL] = 2, [LOST_NESTED] = 1},
 	.kernel_reasons = {[REASON_NO_ROOM] = 1, [REASON_NO_FRAMES] = 1, [REASON_NOT_ASKED] = 1},
 	.user_reasons = {[REASON_UNREADABLE] = 1, [REASON_NO_FRAMES] = 1},
-	.unknown_frames = 1,
+	.notes = {[NOTE_UNKNOWN_FRAMES] = 1},
 };
 
 #define EACH(array) (u32 i = 0; i < sizeof(array) / sizeof(*(array)) && !err; i++)
