@@ -560,6 +560,46 @@ static void test_bytes_after_the_end_are_damage(void **state)
 	recording_free(&recording);
 }
 
+static int check_order(void *arg, const struct trace_event *event)
+{
+	u64 *next = arg;
+
+	assert_int_equal(event->time, *next);
+	assert_int_equal(event->tid, *next);
+	++*next;
+	return 0;
+}
+
+/* Pairs of one CPU come the wrong way round, once also on both sides of a flush. */
+static void test_events_that_interrupts_put_out_of_order(void **state)
+{
+	static const struct trace_info info = {.cpus = 1};
+	static const u32 times[] = {2, 1, 3, 5, 4, 7, 6, 8};
+	struct trace_source source = {.name = "cpu-clock"};
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+	u64 next = 1;
+
+	(void)state;
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	for (u32 i = 0; i < 8; i++) {
+		struct trace_event event = {.time = times[i],
+					    .tid = times[i],
+					    .kernel = TRACE_NO_STACK,
+					    .user = TRACE_NO_STACK};
+
+		assert_int_equal(trace_writer_event(writer, &event), 0);
+		if (times[i] == 5)
+			assert_int_equal(trace_writer_flush(writer), 0);
+	}
+	assert_int_equal(trace_writer_close(&writer), 0);
+	reader = open_reader(path);
+	assert_int_equal(trace_reader_events(reader, check_order, &next, NULL), 0);
+	assert_int_equal(next, 9);
+	trace_reader_close(&reader);
+}
+
 static int stop_at_third(void *arg, const struct trace_event *event)
 {
 	(void)event;
@@ -595,6 +635,7 @@ int main(void)
 		cmocka_unit_test(test_files_that_are_not_ours),
 		cmocka_unit_test(test_missing_block_is_damage),
 		cmocka_unit_test(test_bytes_after_the_end_are_damage),
+		cmocka_unit_test(test_events_that_interrupts_put_out_of_order),
 		cmocka_unit_test(test_events_stop_when_asked),
 	};
 
