@@ -262,11 +262,11 @@ static int close_file(struct record *record, const char *path)
 static int write_flight(struct record *record, const char *path)
 {
 	struct stackmap_error error;
-	int result = open_file(record, path, &error);
+	int result =
+		open_file(record, path, &error) ?: trace_writer_publish(record->writer, &error);
 
 	if (result) {
-		if (record->writer)
-			trace_writer_close(&record->writer);
+		trace_writer_discard(&record->writer);
 		return fail(result, &error);
 	}
 	capture_snapshot(record->capture, record->writer);
@@ -388,13 +388,14 @@ static int start(struct record *record, char **arguments)
 	result = result ?: capture_attach(record->capture, &error);
 	if (result)
 		return fail(result, &error);
-	if (!record->workload.pid)
-		return EXIT_DONE;
-	result = workload_start(&record->workload);
-	if (!result)
-		return EXIT_DONE;
-	message("%s: %s", arguments[0], strerror(-result));
-	return EXIT_FAILED;
+	result = record->workload.pid ? workload_start(&record->workload) : 0;
+	if (result) {
+		message("%s: %s", arguments[0], strerror(-result));
+		return EXIT_FAILED;
+	}
+	if (record->writer)
+		result = trace_writer_publish(record->writer, &error);
+	return result ? fail(result, &error) : EXIT_DONE;
 }
 
 /* From here on signals come through a descriptor; the workload has them as they were. */
@@ -449,8 +450,7 @@ static int record_run(const void *values, int count, char **operands)
 	struct record record = {.values = values, .signals = -1, .command_line = command_line()};
 	int status = run(&record, count, operands);
 
-	if (record.writer)
-		trace_writer_close(&record.writer);
+	trace_writer_discard(&record.writer);
 	capture_free(&record.capture);
 	if (!record.workload.ended)
 		workload_end(&record.workload, SIGKILL);

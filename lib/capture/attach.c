@@ -298,6 +298,19 @@ static int attach(struct attachment *attachment, u32 kind)
 	return -EINVAL;
 }
 
+static int attach_failed(const char *name, int code, struct stackmap_error *error)
+{
+	const char *fix = "";
+
+	if (code == EPERM || code == EACCES)
+		fix = "; it needs root or CAP_PERFMON, and a sandbox that allows perf_event_open() "
+		      "and "
+		      "bpf()";
+	if (code == EMFILE)
+		fix = "; raise the limit with ulimit -n";
+	return error_set(error, code, "-e %s: cannot attach: %s%s", name, strerror(code), fix);
+}
+
 int attachment_start(struct attachment *attachment, struct stackmap_error *error)
 {
 	u32 kind;
@@ -308,8 +321,7 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 		if (!result)
 			continue;
 		attachment_stop(attachment);
-		return error_set(error, -result, "-e %s: cannot attach: %s",
-				 attachment->sources->sources[kind].name, strerror(-result));
+		return attach_failed(attachment->sources->sources[kind].name, -result, error);
 	}
 	return 0;
 }

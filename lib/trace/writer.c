@@ -183,8 +183,6 @@ static int begin_file(struct trace_writer *writer, const char *path, const struc
 	if (write_header(writer) || write_info(writer, info))
 		err = error_set(error, -writer->error, "%s: cannot be written: %s", path,
 				strerror(-writer->error));
-	else
-		err = output_publish(&writer->output, error);
 	if (err)
 		output_close(&writer->output);
 	return err;
@@ -204,6 +202,11 @@ int trace_writer_create(const char *path, const struct trace_info *info, struct 
 	else
 		*out = writer;
 	return err;
+}
+
+int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error)
+{
+	return output_publish(&writer->output, error);
 }
 
 /* Sends a kind of records out early, before its block would become too large. */
@@ -442,9 +445,17 @@ int trace_writer_close(struct trace_writer **writer)
 
 	if (!*writer)
 		return 0;
-	if (!trace_writer_flush(*writer))
-		write_end(*writer);
+	if (!trace_writer_flush(*writer) && !write_end(*writer))
+		keep_error(*writer, output_publish(&(*writer)->output, NULL));
 	err = keep_error(*writer, output_close(&(*writer)->output));
 	writer_free(writer);
 	return err;
+}
+
+void trace_writer_discard(struct trace_writer **writer)
+{
+	if (!*writer)
+		return;
+	output_close(&(*writer)->output);
+	writer_free(writer);
 }

@@ -16,10 +16,13 @@
 
 struct trace_writer;
 
-/* Creates `path` with mode 0600; an existing regular file becomes `path`.old. "-" is standard
- * output. *out is untouched on failure. */
+/* Builds the recording beside `path`, with mode 0600, until it is published. "-" is standard
+ * output; devices and pipes are written as they are. *out is untouched on failure. */
 int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
 			struct stackmap_error *error);
+
+/* Puts the file in its place, from where it grows on; an existing one becomes `path`.old. */
+int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error);
 
 int trace_writer_source(struct trace_writer *writer,
 			const struct trace_source *source); /* kinds 0, 1, 2... */
@@ -53,8 +56,11 @@ u64 trace_writer_recorded(
 u64 trace_writer_lost(const struct trace_writer *writer);
 u64 trace_writer_bytes(const struct trace_writer *writer);
 
-/* Finishes the file (end block) if no error came before. Sets *writer to NULL. Returns the first
- * error of all. */
+/* Finishes the file (end block) and publishes it if no error came before. Sets *writer to NULL.
+ * Returns the first error of all. */
 int trace_writer_close(struct trace_writer **writer);
+
+/* Gives up: a file that was not published is gone. Sets *writer to NULL. */
+void trace_writer_discard(struct trace_writer **writer);
 
 #endif

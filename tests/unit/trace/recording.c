@@ -2,10 +2,13 @@
 /* Random recordings. The generator is splitmix64: every run of a test sees the same data. */
 #include "recording.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MODULES 3
 #define MAPPINGS 5
@@ -317,7 +320,7 @@ int recording_write(const struct recording *recording, const char *path, u64 *re
 
 	if (err)
 		return err;
-	err = write_definitions(recording, writer);
+	err = trace_writer_publish(writer, NULL) ?: write_definitions(recording, writer);
 	if (!err || recording->shape.sources)
 		err = write_events(recording, writer);
 	if (!err)
@@ -328,4 +331,29 @@ int recording_write(const struct recording *recording, const char *path, u64 *re
 		*lost = trace_writer_lost(writer);
 	closed = trace_writer_close(&writer);
 	return err ? err : closed;
+}
+
+u8 *file_read(const char *path, size_t *bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	u8 *data;
+
+	if (fd < 0 || fstat(fd, &status))
+		abort();
+	*bytes = (size_t)status.st_size;
+	data = allocate(*bytes, 1);
+	if (read(fd, data, *bytes) != status.st_size)
+		abort();
+	close(fd);
+	return data;
+}
+
+void file_write(const char *path, const u8 *data, size_t bytes)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes)
+		abort();
+	close(fd);
 }

@@ -113,7 +113,28 @@ static int create_and_close(const char *name, struct stackmap_error *error)
 		assert_null(writer);
 		return err;
 	}
+	err = trace_writer_publish(writer, error);
+	if (err) {
+		trace_writer_discard(&writer);
+		return err;
+	}
 	return trace_writer_close(&writer);
+}
+
+/* Nothing that was there is touched before the recording is published. */
+static void test_discarded_output_leaves_nothing(void **state)
+{
+	static const struct trace_info info = {.cpus = 1};
+	struct trace_writer *writer;
+
+	(void)state;
+	put_text(path, "first");
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(files_in_directory(), 2);
+	trace_writer_discard(&writer);
+	assert_null(writer);
+	assert_int_equal(files_in_directory(), 1);
+	check_text(path, "first");
 }
 
 static void test_file_is_private_and_whole(void **state)
@@ -285,6 +306,7 @@ static void test_errors_are_kept(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	assert_int_equal(trace_writer_event(writer, &event), 0);
 	assert_int_equal(trace_writer_lost(writer), 0);
@@ -312,6 +334,7 @@ static void test_nonsense_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_event(writer, &event), -EINVAL);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	event.kernel = 0;
@@ -333,6 +356,7 @@ static void test_full_stacks_are_shared_and_named(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_stack(writer, &stack, &index[0]), 0);
 	assert_int_equal(trace_writer_stack(writer, &stack, &index[1]), 0);
 	stack.flags = STACK_TRUNCATED;
@@ -384,6 +408,7 @@ static void test_frames_are_given_once_each_way(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_publish(writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	assert_int_equal(trace_writer_stack(writer, &stack, &event.kernel), 0);
 	for (u32 i = 0; i < 3; i++)
@@ -404,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_file_is_private_and_whole),
 		TEST(test_existing_output_is_kept_as_old),
+		TEST(test_discarded_output_leaves_nothing),
 		TEST(test_link_stays_and_its_target_is_replaced),
 		TEST(test_directory_is_refused),
 		TEST(test_missing_directory_is_refused),
