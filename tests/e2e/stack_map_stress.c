@@ -23,6 +23,7 @@
 
 #include "stack_map.h"
 #include "stack_map_stress.h"
+#include "stack_map_stress.skel.h"
 #include "stack_pack.h"
 
 #define SKIP 77
@@ -30,6 +31,7 @@
 #define SYSCALLS 300 /* of each process in a round */
 #define ROUNDS_MAX 200
 #define TIMER_HZ 4000
+#define TALLIES_BYTES (STRESS_UNIVERSE_MAX * sizeof(struct stress_tally))
 
 #define check(condition)                                                                           \
 	do {                                                                                       \
@@ -59,7 +61,7 @@ struct seen {
 };
 
 struct stress {
-	struct bpf_object *object;
+	struct stack_map_stress_bpf *programs;
 	struct table_geometry geometry;
 	void *table;
 	struct stress_tally *tallies;
@@ -68,54 +70,40 @@ struct stress {
 	u32 link_count;
 };
 
-static struct bpf_map *map_by_suffix(struct bpf_object *object, const char *suffix)
+static void *map_memory(const struct bpf_map *map, size_t bytes)
 {
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, object) if (strstr(bpf_map__name(map), suffix)) return map;
-	return NULL;
-}
-
-static void *map_memory(struct bpf_object *object, const char *suffix, size_t bytes)
-{
-	int fd = bpf_map__fd(map_by_suffix(object, suffix));
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
 	check(memory != MAP_FAILED);
 	return memory;
 }
 
-/* The order of the constants in the programs' .rodata. */
-struct constants {
-	unsigned long hash_keep;
-	struct table_geometry geometry;
-};
-
-static void stress_load(struct stress *stress, const struct goal *goal)
+static void programs_load(struct stress *stress, const struct goal *goal)
 {
-	struct constants constants = {.hash_keep = goal->hash_keep};
-	struct bpf_map *rodata;
+	struct stack_map_stress_bpf *programs = stack_map_stress_bpf__open();
 	int code;
 
-	check(table_geometry_set(&constants.geometry, BITS, libbpf_num_possible_cpus(),
-				 goal->pool_words) == 0);
-	stress->geometry = constants.geometry;
-	stress->object = bpf_object__open(STRESS_OBJECT);
-	check(stress->object);
-	rodata = map_by_suffix(stress->object, ".rodata");
-	check(bpf_map__value_size(rodata) == sizeof(constants));
-	bpf_map__set_initial_value(rodata, &constants, sizeof(constants));
-	bpf_map__set_value_size(map_by_suffix(stress->object, "table"), stress->geometry.bytes);
-	code = bpf_object__load(stress->object);
+	check(programs);
+	programs->rodata->hash_keep = goal->hash_keep;
+	memcpy((void *)&programs->rodata->geometry, &stress->geometry, sizeof(stress->geometry));
+	bpf_map__set_value_size(programs->maps.table, stress->geometry.bytes);
+	code = stack_map_stress_bpf__load(programs);
 	if (code == -EPERM) {
 		printf("skipped: no permission to load BPF programs\n");
 		exit(SKIP);
 	}
 	check(code == 0);
-	stress->table = map_memory(stress->object, "table", stress->geometry.bytes);
-	stress->tallies = map_memory(stress->object, "tallies",
-				     STRESS_UNIVERSE_MAX * sizeof(*stress->tallies));
-	stress->control = map_memory(stress->object, ".bss", sizeof(*stress->control));
+	stress->programs = programs;
+}
+
+static void stress_load(struct stress *stress, const struct goal *goal)
+{
+	check(table_geometry_set(&stress->geometry, BITS, libbpf_num_possible_cpus(),
+				 goal->pool_words) == 0);
+	programs_load(stress, goal);
+	stress->table = map_memory(stress->programs->maps.table, stress->geometry.bytes);
+	stress->tallies = map_memory(stress->programs->maps.tallies, TALLIES_BYTES);
+	stress->control = &stress->programs->bss->control;
 	stack_table_init(stress->table, &stress->geometry, 1, 12345);
 	stress->control->universe = goal->universe;
 }
@@ -123,9 +111,8 @@ static void stress_load(struct stress *stress, const struct goal *goal)
 static void stress_unload(struct stress *stress)
 {
 	munmap(stress->table, stress->geometry.bytes);
-	munmap(stress->tallies, STRESS_UNIVERSE_MAX * sizeof(*stress->tallies));
-	munmap(stress->control, sizeof(*stress->control));
-	bpf_object__close(stress->object);
+	munmap(stress->tallies, TALLIES_BYTES);
+	stack_map_stress_bpf__destroy(stress->programs);
 }
 
 static void link_add(struct stress *stress, struct bpf_link *link)
@@ -143,7 +130,7 @@ static void timers_attach(struct stress *stress)
 		.freq = 1,
 		.sample_freq = TIMER_HZ,
 	};
-	struct bpf_program *program = bpf_object__find_program_by_name(stress->object, "on_timer");
+	struct bpf_program *program = stress->programs->progs.on_timer;
 
 	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && cpu < STRESS_CPUS_MAX; cpu++) {
 		int fd = syscall(SYS_perf_event_open, &clock, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -158,8 +145,7 @@ static void programs_attach(struct stress *stress)
 {
 	stress->link_count = 0;
 	timers_attach(stress);
-	link_add(stress, bpf_program__attach(
-				 bpf_object__find_program_by_name(stress->object, "on_syscall")));
+	link_add(stress, bpf_program__attach(stress->programs->progs.on_syscall));
 }
 
 /* Returns when no program runs any more: the kernel's RCU frees the last of them before the links
