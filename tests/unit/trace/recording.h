@@ -4,6 +4,8 @@
 #ifndef TESTS_UNIT_TRACE_RECORDING_H
 #define TESTS_UNIT_TRACE_RECORDING_H
 
+#include <stddef.h>
+
 #include "trace/writer.h"
 
 struct random {
@@ -48,5 +50,9 @@ void recording_free(struct recording **recording);
 
 /* Writes it all: 0, or the first error of the writer. *recorded and *lost may be NULL. */
 int recording_write(const struct recording *recording, const char *path, u64 *recorded, u64 *lost);
+
+/* Whole files; the caller frees what is read. */
+u8 *file_read(const char *path, size_t *bytes);
+void file_write(const char *path, const u8 *data, size_t bytes);
 
 #endif

@@ -4,13 +4,10 @@
  * not compressed: the seeds of the fuzz target, whose changes then reach the columns, and what
  * read_by_page.py reads.
  */
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -20,20 +17,6 @@
 #define SEEDS 6
 
 static u8 raw[TRACE_BLOCK_RAW_MAX];
-
-static size_t read_file(const char *path, u8 **data)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status))
-		abort();
-	*data = malloc((size_t)status.st_size);
-	if (!*data || read(fd, *data, (size_t)status.st_size) != status.st_size)
-		abort();
-	close(fd);
-	return (size_t)status.st_size;
-}
 
 static u32 checksum_of(const struct trace_block_header *header)
 {
@@ -63,8 +46,8 @@ static size_t expand(struct trace_block_header *header, const u8 *payload, FILE 
 static void write_expanded(const char *path, const char *expanded_path)
 {
 	FILE *out = fopen(expanded_path, "we");
-	u8 *data;
-	size_t bytes = read_file(path, &data);
+	size_t bytes;
+	u8 *data = file_read(path, &bytes);
 
 	if (!out)
 		abort();
