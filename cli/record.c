@@ -22,6 +22,7 @@
 #include "cpu_list.h"
 #include "ledger_text.h"
 #include "message.h"
+#include "pid_list.h"
 #include "recording.h"
 #include "table.h"
 #include "terminal.h"
@@ -45,6 +46,7 @@ struct record {
 	const struct record_values *values;
 	struct source_list sources;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
+	struct pid_list pids;
 	struct workload workload;
 	struct capture *capture;
 	struct trace_writer
@@ -94,18 +96,60 @@ static int choose_sources(struct record *record)
 	return result ? fail(result, &error) : EXIT_DONE;
 }
 
+/* A rate that no event takes is a misunderstanding: tracepoints and functions come when they come.
+ */
+static int check_frequency(const struct record *record)
+{
+	u32 kind;
+
+	if (record->values->frequency == UINT64_MAX)
+		return EXIT_DONE;
+	for (kind = 0; kind < record->sources.count; kind++)
+		if (record->sources.sources[kind].frequency)
+			return EXIT_DONE;
+	return wrong_usage("-F: none of these events is sampled at a rate; add -e cpu-clock to "
+			   "sample the CPUs too");
+}
+
+static int check_cpus(const struct record *record)
+{
+	u32 cpu;
+
+	for (cpu = sysconf(_SC_NPROCESSORS_CONF); cpu < CONFIG_CPUS_MAX; cpu++)
+		if (record->cpu_mask[cpu / 64] >> (cpu % 64) & 1)
+			return -ERANGE;
+	return 0;
+}
+
 static int choose_cpus(struct record *record)
 {
 	int result;
 
 	if (!record->values->cpus)
 		return EXIT_DONE;
-	result = cpu_list_parse(record->values->cpus, record->cpu_mask);
+	result = cpu_list_parse(record->values->cpus, record->cpu_mask) ?: check_cpus(record);
 	if (!result)
 		return EXIT_DONE;
-	message("-C %s: %s", record->values->cpus,
-		result == -ERANGE ? "no such CPU" : "must be a list of CPUs like 0-3,8");
+	if (result == -ERANGE)
+		message("-C %s: this machine has CPUs 0-%ld", record->values->cpus,
+			sysconf(_SC_NPROCESSORS_CONF) - 1);
+	else
+		message("-C %s: must be a list of CPUs like 0-3,8", record->values->cpus);
 	return EXIT_USAGE;
+}
+
+static int choose_pids(struct record *record)
+{
+	const struct string_list *texts = &record->values->pids;
+	size_t i;
+
+	for (i = 0; i < texts->count; i++)
+		if (pid_list_add(&record->pids, texts->items[i])) {
+			message("-p %s: must be a process id, or several like 12,34",
+				texts->items[i]);
+			return EXIT_USAGE;
+		}
+	return EXIT_DONE;
 }
 
 static int check_target(const struct record_values *values, int count)
@@ -146,14 +190,14 @@ static bool follows_tasks(const struct record *record)
 
 static int follow(struct record *record, struct stackmap_error *error)
 {
-	const struct string_list *pids = &record->values->pids;
+	const struct pid_list *pids = &record->pids;
 	int result = 0;
 	size_t i;
 
 	if (record->workload.pid)
 		result = capture_follow_command(record->capture, record->workload.pid, error);
 	for (i = 0; i < pids->count && !result; i++)
-		result = capture_follow(record->capture, atoi(pids->items[i]), error);
+		result = capture_follow(record->capture, pids->pids[i], error);
 	return result;
 }
 
@@ -418,7 +462,9 @@ static int run(struct record *record, int count, char **arguments)
 	int status = check_target(record->values, count);
 
 	status = status ?: choose_cpus(record);
+	status = status ?: choose_pids(record);
 	status = status ?: choose_sources(record);
+	status = status ?: check_frequency(record);
 	status = status ?: take_signals(record);
 	status = status ?: prepare_workload(record, count, arguments);
 	status = status ?: create_capture(record);
@@ -455,6 +501,7 @@ static int record_run(const void *values, int count, char **operands)
 	if (!record.workload.ended)
 		workload_end(&record.workload, SIGKILL);
 	source_list_clear(&record.sources);
+	pid_list_clear(&record.pids);
 	free(record.command_line);
 	if (record.signals >= 0)
 		close(record.signals);
@@ -468,37 +515,41 @@ static int record_run(const void *values, int count, char **operands)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	ROW(frequency, .name = "frequency", .letter = 'F', .type = OPTION_U64, .argument = "HZ", .group = "Events",
-	    .help = "CPU samples a second (default 999 when there is no -e)", .min = 1, .max = UINT32_MAX),
-	ROW(events, .name = "event", .letter = 'e', .type = OPTION_STRINGS, .argument = "EVENT", .group = "Events",
-	    .help = "what to record; see 'stackmap list'; may be repeated"),
+	ROW(frequency, .name = "frequency", .letter = 'F', .type = OPTION_U64, .argument = "HZ",
+	    .group = "Events", .min = 1, .max = UINT32_MAX,
+	    .help = "CPU samples a second (default 999 when there is no -e)"),
+	ROW(events, .name = "event", .letter = 'e', .type = OPTION_STRINGS, .argument = "EVENT",
+	    .group = "Events", .help = "what to record; see 'stackmap list'; may be repeated"),
 	ROW(no_kernel, .name = "no-kernel", .type = OPTION_FLAG, .group = "Events",
 	    .help = "do not take kernel stacks"),
 	ROW(no_user, .name = "no-user", .type = OPTION_FLAG, .group = "Events",
 	    .help = "do not take user stacks"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
-	ROW(pids, .name = "pid", .letter = 'p', .type = OPTION_STRINGS, .argument = "PID", .group = "Tasks",
-	    .help = "this process, its threads and children; may be repeated"),
+	ROW(pids, .name = "pid", .letter = 'p', .type = OPTION_STRINGS, .argument = "PID",
+	    .group = "Tasks",
+	    .help = "this process, its threads and children; several like 12,34"),
 	ROW(comm, .name = "comm", .type = OPTION_STRING, .argument = "NAME", .group = "Tasks",
 	    .help = "only tasks of this name"),
 	ROW(cgroup, .name = "cgroup", .type = OPTION_STRING, .argument = "DIR", .group = "Tasks",
 	    .help = "only tasks in or below this cgroup2 directory"),
-	ROW(cpus, .name = "cpu", .letter = 'C', .type = OPTION_STRING, .argument = "CPUS", .group = "Tasks",
-	    .help = "only on these CPUs, like 0-3,8"),
-	ROW(output, .name = "output", .letter = 'o', .type = OPTION_STRING, .argument = "FILE", .group = "Recording",
+	ROW(cpus, .name = "cpu", .letter = 'C', .type = OPTION_STRING, .argument = "CPUS",
+	    .group = "Tasks", .help = "only on these CPUs, like 0-3,8"),
+	ROW(output, .name = "output", .letter = 'o', .type = OPTION_STRING, .argument = "FILE",
+	    .group = "Recording",
 	    .help = "write FILE (default stackmap.data); one that exists becomes FILE.old"),
-	ROW(flight, .name = "flight", .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
-	    .help = "flight recorder: keep the last SIZE bytes, write them at the end, and to FILE.N on SIGUSR2",
-	    .min = 1 << 16, .max = 1ULL << 36),
-	ROW(ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
-	    .help = "ring of each CPU (default 2M)", .min = 1 << 12, .max = 1ULL << 28),
-	ROW(bits, .name = "bits", .letter = 'b', .type = OPTION_U64, .argument = "BITS", .group = "Recording",
-	    .help = "the stack map holds 2^BITS unique stacks (default 14; with --flight what fits)",
-	    .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX),
+	ROW(flight, .name = "flight", .type = OPTION_SIZE, .argument = "SIZE",
+	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 36,
+	    .help = "keep the last SIZE bytes; write them at the end, and to FILE.N on SIGUSR2"),
+	ROW(ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE, .argument = "SIZE",
+	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 28,
+	    .help = "ring of each CPU (default 2M)"),
+	ROW(bits, .name = "bits", .letter = 'b', .type = OPTION_U64, .argument = "BITS",
+	    .group = "Recording", .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX,
+	    .help = "the stack map holds 2^BITS stacks (default 14; with --flight what fits)"),
 	ROW(pool, .name = "pool", .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
-	    .help = "memory for the stack map's frames (default 256 bytes a stack)",
-	    .min = 8 * TABLE_POOL_WORDS_MIN, .max = 8ULL * TABLE_POOL_WORDS_MAX),
+	    .min = 8 * TABLE_POOL_WORDS_MIN, .max = 8ULL * TABLE_POOL_WORDS_MAX,
+	    .help = "memory for the stack map's frames (default 256 bytes a stack)"),
 	ROW(no_dedup, .name = "no-dedup", .type = OPTION_FLAG, .group = "Recording",
 	    .help = "record every stack in full, without the stack map"),
 	ROW(quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",

@@ -379,5 +379,5 @@ void capture_forget_written(struct capture *capture)
 	memset(capture->mapping_written, 0, sizeof(capture->mapping_written));
 	memset(&capture->written, 0, sizeof(capture->written));
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
-		capture->cpus[cpu].events = 0;
+		capture->cpus[cpu].events = capture->cpus[cpu].passed_over = 0;
 }

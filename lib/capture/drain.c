@@ -242,6 +242,21 @@ static int snapshot_ring(struct capture *capture, struct trace_writer *writer,
 	return result;
 }
 
+/* A slot that a writer could not claim still holds the event of an earlier lap: gone from the
+ * sequence, and not counted by whoever would have overwritten it. */
+static u64 passed_over(const struct ring_view *ring)
+{
+	u64 head = ring->header->head, position = head - ring->count, count = 0;
+
+	for (; position < head; position++) {
+		u32 commit = *(const u32 *)ring_slot(ring, position);
+
+		count += commit && !(commit & (COMMIT_BUSY | COMMIT_CONTINUED)) &&
+			 commit != COMMIT_OF(position);
+	}
+	return count;
+}
+
 int capture_snapshot(struct capture *capture, struct trace_writer *writer)
 {
 	u32 cpu;
@@ -255,10 +270,11 @@ int capture_snapshot(struct capture *capture, struct trace_writer *writer)
 		result = result ?: error;
 	}
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
-		int error = snapshot_ring(capture, writer, capture_ring(capture, cpu), cpu,
-					  write_event);
+		struct ring_view ring = capture_ring(capture, cpu);
+		int error = snapshot_ring(capture, writer, ring, cpu, write_event);
 
 		result = result ?: error;
+		capture->cpus[cpu].passed_over = passed_over(&ring);
 	}
 	return result;
 }

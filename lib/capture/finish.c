@@ -146,6 +146,7 @@ static void sum_cpu(const struct capture *capture, u32 cpu, struct trace_cpu_led
 	u32 i;
 
 	*ledger = (struct trace_cpu_ledger){.cpu = cpu, .recorded = capture->cpus[cpu].events};
+	ledger->lost[LOST_OVERWRITTEN] = capture->cpus[cpu].passed_over;
 	for (i = 0; i < LANES_PER_CPU; i++)
 		sum_lane(&lanes[i], ledger, notes);
 }

@@ -24,6 +24,7 @@ struct cpu_reader {
 	u64 task_time;
 	u64 task_position; /* flight: next task record to be read */
 	u64 events;	   /* handed to the writer, of the current file */
+	u64 passed_over;   /* flight: older events in slots that writers could not claim */
 };
 
 struct capture {

@@ -88,9 +88,10 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			return error_set(
 				error, ERANGE,
 				"--flight %llu: the stack map alone takes %llu bytes; at least "
-				"%llu are needed, or fewer --bits",
+				"%llu are needed%s",
 				(unsigned long long)all, (unsigned long long)table,
-				(unsigned long long)(table + config->cpus * least));
+				(unsigned long long)(table + config->cpus * least),
+				config->bits > TABLE_BITS_MIN ? ", or fewer --bits" : "");
 		bytes = (all - table) / config->cpus;
 	}
 	if (bytes < least || bytes > RING_BYTES_MAX)
