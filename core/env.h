@@ -38,11 +38,18 @@
 #define env_volatile(p) (*(volatile __typeof__(*(p)) *)(p))
 
 /*
- * CORE_INLINE: part of its caller in BPF, so that the verifier knows the sizes behind its pointers.
- * CORE_GLOBAL: in BPF a global function: verified once, by itself, for any arguments of its types.
- * So it must be told everything: that its pointers are there (core_is_null), that its counts are in
- * range.
+ * How a function is compiled in BPF; natively the first and the last are plain functions.
+ *
+ * CORE_INLINE: part of its caller, so that the verifier knows the sizes behind its pointers.
+ *
+ * CORE_PART: the same, of one file and natively too.
+ *
+ * CORE_OUTLINED: of one file, never inlined, to keep what is rare out of the way.
+ *
+ * CORE_GLOBAL: verified once, by itself, for any arguments of its types. So it has to check itself
+ * that its pointers are there (core_is_null) and its counts in range.
  */
+
 /*
  * Reads a count anew. After a loop over a count the verifier knows its exact value on each of the
  * ways out, and would verify the rest of the function as often as the loop may run; of a fresh
