@@ -60,10 +60,9 @@ ABI_OFFSET(struct table_header, allocated, 128);
 struct table_cpu {
 	u64 inserts;
 	u64 drops[TABLE_DROP_COUNT];
-	u64 spare; /* pool word + 1 of an element that lost its race, with its capacity << 32; 0 =
-		      none */
+	u64 spare;	/* capacity << 32 | pool word + 1 of an element built in vain; 0 = none */
 	u64 lost_races; /* another CPU published the same stack first */
-	u64 wasted;	/* pool words given up when a spare was replaced */
+	u64 wasted; /* pool words given up: of a spare too large, or replaced; a full pool's last */
 };
 ABI_SIZE(struct table_cpu, 64);
 

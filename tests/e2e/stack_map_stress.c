@@ -206,9 +206,11 @@ static u32 element_number(const struct table_view *element)
 	return n;
 }
 
-static void check_elements(const struct stress *stress)
+/* Returns the pool words that the elements take. */
+static u64 check_elements(const struct stress *stress)
 {
 	static bool seen[STRESS_UNIVERSE_MAX];
+	u64 words = 0;
 
 	memset(seen, 0, sizeof(seen));
 	for (u32 index = 0; index <= stress->geometry.slot_mask; index++) {
@@ -220,11 +222,14 @@ static void check_elements(const struct stress *stress)
 		n = element_number(element);
 		check(!seen[n]);
 		seen[n] = true;
+		words += TABLE_ELEMENT_HEADER_WORDS +
+			 stack_words(STRESS_DEPTH(n), IDENTITY_FLAGS(element->identity));
 		check(stress->tallies[n].id == stack_map_id(stress->table, index));
 		check(stress->tallies[n].refs == element->ref_count);
 	}
 	for (u32 n = 0; n < STRESS_UNIVERSE_MAX; n++)
 		check(seen[n] == !!stress->tallies[n].id);
+	return words;
 }
 
 static u64 sum_drops(const struct table_stat *stat)
@@ -284,7 +289,7 @@ static void round_run(const struct goal *goal, struct seen *seen)
 	workers_run(&stress);
 	programs_detach(&stress);
 	stack_table_stat(stress.table, &stress.geometry, &stat);
-	check_elements(&stress);
+	check(check_elements(&stress) + stat.wasted == stat.pool_used);
 	check_totals(&stress, &stat);
 	seen_add(seen, &stress, &stat);
 	stress_unload(&stress);
