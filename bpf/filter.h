@@ -33,13 +33,16 @@ static __always_inline bool is_followed(u32 tid)
 	return follow && *follow == FOLLOW_NOW;
 }
 
+/* The wanted name is read as volatile: as plain memory the compiler would take it for the zeros
+ * that stand there before loading. */
 static __always_inline bool comm_matches(void)
 {
-	u64 comm[2] = {}, wanted[2];
+	const volatile u32 *wanted = (const volatile u32 *)config.comm;
+	u32 comm[4] = {};
 
 	bpf_get_current_comm(comm, sizeof(comm));
-	__builtin_memcpy(wanted, (const void *)config.comm, sizeof(wanted));
-	return comm[0] == wanted[0] && comm[1] == wanted[1];
+	return comm[0] == wanted[0] && comm[1] == wanted[1] && comm[2] == wanted[2] &&
+	       comm[3] == wanted[3];
 }
 
 static __always_inline bool cpu_matches(u32 cpu)
