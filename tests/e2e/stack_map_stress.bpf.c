@@ -90,8 +90,8 @@ static long insert(u32 i, void *arg)
 	stack_make(batch->stack, n);
 	stack_pack(batch->stack);
 	__sync_fetch_and_add(&control.calls, 1);
-	tally(n, stack_map_get_id(batch->table, &geometry,
-				  bpf_get_smp_processor_id(), batch->stack));
+	tally(n,
+	      stack_map_get_id(batch->table, &geometry, bpf_get_smp_processor_id(), batch->stack));
 	return 0;
 }
 
