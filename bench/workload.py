@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Real programs at work. Each workload is a shell command that does a fixed amount of work, `scale`
+times over, so that what a recorder costs shows as time and not as work left undone.
+"""
+import os
+import shlex
+import sysconfig
+import time
+
+from measure import run
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CPUS = sorted(os.sched_getaffinity(0))[:2]
+
+
+def pipes(scale):
+    """A pair of tasks on each of two CPUs, waking each other."""
+    pair = f"taskset -c %d perf bench sched pipe -l {5000 * scale} >/dev/null & "
+    return "".join(pair % cpu for cpu in CPUS) + "wait"
+
+
+def archive(scale):
+    """tar over some of Python's library, into a pipe."""
+    folder = shlex.quote(sysconfig.get_path("stdlib"))
+    return f"cd {folder} && for i in $(seq {scale}); do tar cf - encodings asyncio | cat >/dev/null; done"
+
+
+def compile(scale):
+    """The C compiler over sources of this tree."""
+    flags = "-O2 -D_GNU_SOURCE -std=gnu11 -Iabi -Icore -Iinclude -Ilib -Ilib/trace -Ilib/symbol"
+    return (f"cd {shlex.quote(ROOT)} && for i in $(seq {scale}); do "
+            f"for f in core/*.c lib/trace/*.c lib/symbol/*.c; do cc {flags} -c $f -o /dev/null; done; done")
+
+
+def interpret(scale):
+    """Python compiling its own library, in memory."""
+    program = ("import ast, glob, sys, sysconfig\n"
+               "for i in range(int(sys.argv[1])):\n"
+               "  for f in sorted(glob.glob(sysconfig.get_path('stdlib') + '/*.py'))[:40]:\n"
+               "    ast.parse(open(f, 'rb').read())")
+    return f"python3 -c {shlex.quote(program)} {scale}"
+
+
+def copy(scale):
+    """dd: large and small blocks."""
+    return (f"dd if=/dev/zero of=/dev/null bs=1M count={400 * scale} 2>/dev/null; "
+            f"dd if=/dev/zero of=/dev/null bs=512 count={100000 * scale} 2>/dev/null")
+
+
+def everything(scale):
+    """All of them, one after the other."""
+    return "; ".join(f"({part(scale)})" for part in (pipes, archive, compile, interpret, copy))
+
+
+def shell(text):
+    return ["sh", "-c", text]
+
+
+def scale_for(workload, seconds):
+    """The scale at which the workload alone takes about `seconds`."""
+    scale, once = 1, 0
+    while once < min(1, seconds):
+        start = time.monotonic()
+        run(shell(workload(scale)))
+        once = time.monotonic() - start
+        scale *= 4
+    return max(1, round(seconds / once * scale / 4))
