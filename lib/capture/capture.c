@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -149,18 +148,14 @@ static int set_tracer_text(struct capture *capture)
 
 static void init_rings(struct capture *capture)
 {
-	struct timespec now;
 	u32 cpu;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		struct ring_view ring = capture_ring(capture, cpu);
 		struct ring_view task_ring = capture_task_ring(capture, cpu);
 
 		ring_view_init(&ring);
 		ring_view_init(&task_ring);
-		capture->cpus[cpu].time = now.tv_sec * 1000000000ULL + now.tv_nsec;
-		capture->cpus[cpu].task_time = capture->cpus[cpu].time;
 	}
 }
 

@@ -16,17 +16,24 @@
 #define PATH_BYTES_MAX 4096
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
-/* The full time of which `low` is the lower part, nearest to the latest one known. */
-static u64 unwrap(u64 latest, u64 low)
+/* A stamp read now may be this much newer than when reading began. */
+#define READING_NS_MAX (3600ULL * 1000000000)
+
+/* The latest time not after `limit` of which `low` is the lower part. */
+static u64 unwrap(u64 limit, u64 low)
 {
 	u64 period = 1ULL << STAMP_TIME_BITS;
-	u64 time = (latest & ~(period - 1)) | low;
+	u64 time = (limit & ~(period - 1)) | low;
 
-	if (time + period / 2 < latest)
-		return time + period;
-	if (time > latest + period / 2 && time >= period)
-		return time - period;
-	return time;
+	return time > limit && time >= period ? time - period : time;
+}
+
+static void begin_reading(struct capture *capture)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	capture->time_limit = now.tv_sec * 1000000000ULL + now.tv_nsec + READING_NS_MAX;
 }
 
 static int write_mapping(struct capture *capture, struct trace_writer *writer, u32 number)
@@ -134,9 +141,9 @@ static int write_event(struct capture *capture, struct trace_writer *writer,
 		       const struct ring_view *ring, u64 position, u32 cpu)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
-	struct cpu_reader *reader = &capture->cpus[cpu];
 	u32 flags = STAMP_FLAGS(slot->stamp);
 	struct trace_event event = {
+		.time = unwrap(capture->time_limit, STAMP_TIME(slot->stamp)),
 		.tid = slot->tid,
 		.cpu = cpu,
 		.kind = STAMP_KIND(slot->stamp),
@@ -144,8 +151,6 @@ static int write_event(struct capture *capture, struct trace_writer *writer,
 	};
 	int result;
 
-	reader->time = unwrap(reader->time, STAMP_TIME(slot->stamp));
-	event.time = reader->time;
 	result = resolve(capture, writer, ring, position, EVENT_KERNEL_STATE(flags), slot->kernel,
 			 &event.kernel, &event.kernel_reason);
 	result = result
@@ -161,10 +166,10 @@ static int write_task(struct capture *capture, struct trace_writer *writer,
 		      const struct ring_view *ring, u64 position, u32 cpu)
 {
 	const struct task_slot *slot = ring_slot(ring, position);
-	struct cpu_reader *reader = &capture->cpus[cpu];
 
-	reader->task_time = unwrap(reader->task_time, STAMP_TIME(slot->stamp));
-	return task_log_record(capture->tasks, writer, slot, reader->task_time);
+	(void)cpu; /* names are accounted for as a whole */
+	return task_log_record(capture->tasks, writer, slot,
+			       unwrap(capture->time_limit, STAMP_TIME(slot->stamp)));
 }
 
 /* Moves the records of one ring that are committed; what follows one that is not waits for it. */
@@ -203,6 +208,7 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	u32 cpu, fullest = 0;
 	int result = 0;
 
+	begin_reading(capture);
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		int error = drain_ring(capture, writer, capture_task_ring(capture, cpu), cpu,
 				       write_task);
@@ -262,6 +268,7 @@ int capture_snapshot(struct capture *capture, struct trace_writer *writer)
 	u32 cpu;
 	int result = 0;
 
+	begin_reading(capture);
 	capture_forget_written(capture);
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		int error = snapshot_ring(capture, writer, capture_task_ring(capture, cpu), cpu,

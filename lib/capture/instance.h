@@ -20,11 +20,8 @@ struct shared_array {
 
 /* What the reader knows of one CPU. */
 struct cpu_reader {
-	u64 time; /* of the latest event, unwrapped */
-	u64 task_time;
-	u64 task_position; /* flight: next task record to be read */
-	u64 events;	   /* handed to the writer, of the current file */
-	u64 passed_over;   /* flight: older events in slots that writers could not claim */
+	u64 events;	 /* handed to the writer, of the current file */
+	u64 passed_over; /* flight: older events in slots that writers could not claim */
 };
 
 struct capture {
@@ -39,6 +36,7 @@ struct capture {
 	struct shared_array mappings;
 	struct task_log *tasks;
 	struct cpu_reader *cpus;
+	u64 time_limit;	    /* ns: no stamp read in this round is later */
 	u32 *index_of_slot; /* stack index + 1 in the current file, by slot of the table */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
