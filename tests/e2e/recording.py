@@ -8,7 +8,7 @@ import struct
 
 from cases import stackmap
 
-HEAD = re.compile(r"^(.*) (\d+) \[(\d+)\] +([0-9.]+): (?:(\d+) )?(.*):$")
+HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+): +(?:(\d+) +)?(.*): *$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+): ([^<]*):(.*)$")
 STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")
@@ -48,7 +48,7 @@ def parse_events(text):
         elif line:
             head = HEAD.match(line)
             assert head, "no head of an event: " + line
-            events.append(Event(head[1].strip(), int(head[2]), int(head[3]), float(head[4]), head[6].strip(), []))
+            events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], []))
     return events
 
 

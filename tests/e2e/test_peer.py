@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The same workload recorded by perf at the same time: the same stacks, frame by frame, as often."""
+
+import collections
+
+from cases import Skip, main, needs, needs_command, run
+from recording import function, kernel_frames, parse_events, record, user_frames
+
+COMM = "sched-pipe"
+PIPE = ["perf", "bench", "sched", "pipe", "-l", "10000"]
+
+
+def record_with_peer(options, peer_options, workload):
+    """Events of both, and how many of ours were lost: the peer is part of the command that is recorded, its workload
+    is what they share."""
+    recording = record(*options, "--", "perf", "record", "-q", "-o", "peer.data", *peer_options, "--", *workload)
+    lost = sum(recording.check()["lost"].values())
+    peer = run("perf", "script", "-i", "peer.data", "-F", "comm,tid,time,event,ip,sym,symoff,dso")
+    if "LOST" in run("perf", "report", "-i", "peer.data", "--stats", status=None).stdout:
+        raise Skip("perf lost events, there is nothing to compare with")
+    return recording.events(), parse_events(peer.stdout), lost
+
+
+def of_comm(events, comm):
+    """Without the end of a task: the peer takes its events away from a task that exits, early in do_exit()."""
+    return [event for event in events if event.comm == comm and "do_exit" not in map(function, event.frames)]
+
+
+def kernel_stack(event):
+    """Addresses and names, from the tracepoint's place in the code: the peer has the tracepoint's own function too."""
+    frames = [(frame.address, frame.name) for frame in kernel_frames(event)]
+    return tuple(frames[1:] if frames and frames[0][1].startswith("__traceiter_") else frames)
+
+
+def user_stack(event):
+    """Where in which file; the peer also shows what a program without frame pointers left in the register."""
+    frames = []
+    for frame in event.frames[len(kernel_frames(event)):]:
+        if frame.object == "[unknown]":
+            break
+        frames.append((frame.address, frame.object))
+    return tuple(frames)
+
+
+def needs_peer():
+    needs("bpf", "raw tracepoints", "perf events")
+    needs_command("perf", "record", "-q", "-o", "/dev/null", "-e", "sched:sched_switch", "--", "true")
+    needs_command("perf", "bench", "sched", "pipe", "-l", "10")
+
+
+def check_same(stack, ours, peers, lost):
+    mine, theirs = (collections.Counter(map(stack, events)) for events in (ours, peers))
+    assert not mine - theirs and (theirs - mine).total() <= lost, (mine - theirs, theirs - mine, lost)
+
+
+def test_switches():
+    needs_peer()
+    ours, peers, lost = record_with_peer(["-e", "sched:sched_switch"], ["-g", "-e", "sched:sched_switch"], PIPE)
+    ours, peers = of_comm(ours, COMM), of_comm(peers, COMM)
+    check_same(kernel_stack, ours, peers, lost)
+    check_same(user_stack, ours, peers, lost)
+    assert len(ours) > 10000 and sum(bool(user_stack(event)) for event in ours) > 10000
+
+
+def test_allocations():
+    needs_peer()
+    workload = ["tar", "cf", "/dev/null", "/usr/include/linux"]
+    event = "kmem:kmem_cache_alloc"
+    ours, peers, lost = record_with_peer(["-e", event], ["-g", "-e", event], workload)
+    check_same(kernel_stack, of_comm(ours, "tar"), of_comm(peers, "tar"), lost)
+
+
+def hottest(events):
+    """The hottest kernel stack, by function."""
+    stacks = collections.Counter(tuple(map(function, kernel_frames(event))) for event in events if kernel_frames(event))
+    return stacks.most_common(1)[0][0]
+
+
+def test_samples():
+    """Two samplers hit different instructions; the hottest stack is that of both."""
+    needs_peer()
+    workload = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=20000", "status=none"]
+    ours, peers, _ = record_with_peer(["-F", 999, "-e", "cpu-clock"], ["-g", "-F", "999", "-e", "cpu-clock"], workload)
+    ours, peers = of_comm(ours, "dd"), of_comm(peers, "dd")
+    assert hottest(ours) == hottest(peers), (hottest(ours), hottest(peers))
+    users = [{function(frame) for event in events for frame in user_frames(event)} for events in (ours, peers)]
+    assert users[0] & users[1], users
+
+
+main(globals())
