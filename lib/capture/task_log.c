@@ -116,6 +116,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 	struct trace_task idle = {.comm = "swapper"};
 	int result = trace_writer_task(writer, &idle);
 
+	memset(log->known, 0, sizeof(log->known));
 	set_known(log, 0);
 	return result ?: each_number("/proc", scan_process, &scan);
 }

@@ -15,7 +15,7 @@ struct task_log;
 int task_log_create(struct task_log **out);
 void task_log_free(struct task_log **log);
 
-/* All threads alive now. */
+/* A file begins: nobody is in it yet. All threads alive now. */
 int task_log_scan(struct task_log *log, struct trace_writer *writer);
 
 /* One record of a task ring. `time` is unwrapped. */
