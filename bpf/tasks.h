@@ -108,12 +108,16 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The task is gone for good: its id may be given to another. */
+/* The task is gone for good: its id may be given to another. Its name may be known to nobody when a
+ * flight buffer with its events is written. */
 SEC("raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
-	u32 tid = BPF_CORE_READ((struct task_struct *)ctx->args[0], pid);
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tid = BPF_CORE_READ(task, pid);
 
+	if (config.flight && is_followed(tid))
+		task_record(TASK_EXIT, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	if (config.by_task)
 		bpf_map_delete_elem(&followed, &tid);
 	return 0;

@@ -126,6 +126,11 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 {
 	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
 
+	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* the name it had until then */
+		if (is_known(log, task.tid))
+			return 0;
+		task.time = 0;
+	}
 	memcpy(task.comm, slot->comm, sizeof(task.comm));
 	task.comm[sizeof(task.comm) - 1] = 0;
 	set_known(log, task.tid);
