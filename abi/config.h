@@ -26,7 +26,8 @@ struct capture_config {
 	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
 	u32 kind;      /* of an object whose programs cannot have a cookie */
 	u32 cookie;    /* programs of this object ask for their cookie instead */
-	u32 leaf;      /* CPU samples keep their pc in the event */
+	u32 leaf;      /* slots have room for the pc of CPU samples */
+	u32 sample;    /* the perf event of this object is a CPU sample */
 	u32 own_tgid;  /* the recorder, left out; 0: nobody */
 	u32 by_task;   /* only tasks in `followed` */
 	u32 by_cgroup; /* only below the cgroup in `cgroups`[0] */
@@ -35,6 +36,12 @@ struct capture_config {
 	u8 comm[16];
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
+
+/* The cookie of a user function's link: event kind, and whether the probe is at the function's
+ * entry. */
+#define COOKIE_OF(kind, at_entry) ((u64)(kind) | (u64)(at_entry) << 16)
+#define COOKIE_KIND(cookie) ((u32)(cookie)&0xffff)
+#define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
 
 /* A value in `followed`. */
 enum follow { FOLLOW_FROM_EXEC = 0, FOLLOW_NOW = 1 };

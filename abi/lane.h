@@ -43,6 +43,15 @@ ABI_SIZE(struct lane_vma, 56);
 
 #define LANE_PAGES 256
 
+/* A walk up the user stack. */
+struct user_walk {
+	u64 pc; /* of the next frame; 0: none */
+	u64 sp; /* frame pointers below it are none */
+	u64 fp;
+	u32 compat;   /* a 32-bit task */
+	u32 at_entry; /* the function's frame is not built yet */
+};
+
 /* Whether an address at the top of a kernel stack is the tracer's own. */
 struct frame_seen {
 	u64 address;
@@ -59,7 +68,8 @@ struct lane {
 	struct lane_vma vma; /* of the latest frame: neighbouring frames mostly share it */
 	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */
 	struct frame_seen seen[LANE_FRAMES_SEEN]; /* direct-mapped by address */
-	u64 node[32];				  /* one maple tree node */
+	struct user_walk walk;
+	u64 node[32]; /* one maple tree node */
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 	struct stack kernel;

@@ -20,10 +20,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define PT_REGS_PC(regs) ((regs)->rip)
 #define PT_REGS_SYSCALL(regs) ((regs)->orig_rax)
 
-static __always_inline u32 event_kind(void *ctx)
+static __always_inline u64 event_cookie(void *ctx)
 {
 	return config.cookie ? bpf_get_attach_cookie(ctx) : config.kind;
 }
@@ -31,16 +30,26 @@ static __always_inline u32 event_kind(void *ctx)
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
-	u64 pc = PT_REGS_PC(&ctx->regs);
-	struct sample sample = {.pc = pc, .is_kernel = FRAME_IS_KERNEL(pc)};
+	u64 pc = ctx->regs.rip;
+	bool in_kernel = FRAME_IS_KERNEL(pc);
+	struct hit hit = {
+		.kind = event_cookie(ctx),
+		.is_sample = config.sample,
+		.kernel_pc = config.sample && in_kernel ? pc : 0,
+	};
 
-	return event_emit(ctx, event_kind(ctx), 0, config.leaf ? &sample : NULL);
+	if (!in_kernel)
+		hit.user = walk_of_regs(&ctx->regs);
+
+	return event_emit(ctx, &hit);
 }
 
 SEC("raw_tp")
 int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
-	return event_emit(ctx, event_kind(ctx), SKIP_RAW_TRACEPOINT, NULL);
+	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_RAW_TRACEPOINT};
+
+	return event_emit(ctx, &hit);
 }
 
 /* 32-bit tasks have other system call numbers; the kernel's own syscall events leave them out too.
@@ -58,6 +67,7 @@ static __always_inline bool is_compat_syscall(void)
 
 static __always_inline int on_syscall(void *ctx, const volatile u16 *kinds, u64 number)
 {
+	struct hit hit = {.skip = SKIP_RAW_TRACEPOINT};
 	u32 kind;
 
 	if (number >= CONFIG_SYSCALLS_MAX)
@@ -65,7 +75,8 @@ static __always_inline int on_syscall(void *ctx, const volatile u16 *kinds, u64 
 	kind = kinds[number];
 	if (!kind || is_compat_syscall())
 		return 0;
-	return event_emit(ctx, kind - 1, SKIP_RAW_TRACEPOINT, NULL);
+	hit.kind = kind - 1;
+	return event_emit(ctx, &hit);
 }
 
 SEC("raw_tp/sys_enter")
@@ -85,33 +96,52 @@ int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 	return on_syscall(ctx, syscalls.exit, number);
 }
 
+static __always_inline int on_user(struct pt_regs *ctx)
+{
+	u64 cookie = event_cookie(ctx);
+	struct hit hit = {
+		.kind = COOKIE_KIND(cookie),
+		.user = walk_of_regs(ctx),
+	};
+
+	hit.user.at_entry = COOKIE_AT_ENTRY(cookie);
+
+	return event_emit(ctx, &hit);
+}
+
 SEC("uprobe")
 int on_user_function(struct pt_regs *ctx)
 {
-	return event_emit(ctx, event_kind(ctx), 0, NULL);
+	return on_user(ctx);
 }
 
 /* The same for one link to many functions (uprobe_multi): user space sets the attach type. */
 SEC("uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
-	return event_emit(ctx, event_kind(ctx), 0, NULL);
+	return on_user(ctx);
 }
 
 SEC("kprobe")
 int on_kernel_probe(struct pt_regs *ctx)
 {
-	return event_emit(ctx, event_kind(ctx), 0, NULL);
+	struct hit hit = {.kind = event_cookie(ctx)};
+
+	return event_emit(ctx, &hit);
 }
 
 SEC("fentry")
 int on_kernel_entry(void *ctx)
 {
-	return event_emit(ctx, event_kind(ctx), SKIP_TRAMPOLINE, NULL);
+	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
+
+	return event_emit(ctx, &hit);
 }
 
 SEC("fexit")
 int on_kernel_return(void *ctx)
 {
-	return event_emit(ctx, event_kind(ctx), SKIP_TRAMPOLINE, NULL);
+	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
+
+	return event_emit(ctx, &hit);
 }

@@ -10,19 +10,11 @@
 
 #include "filter.h"
 #include "lanes.h"
+#include "ring_slots.h"
 #include "stack_map.h"
 #include "stack_pack.h"
 #include "tracer_frames.h"
 #include "user_stack.h"
-
-/* Created by user space: values of RING_BYTES(slots, slot_size), one per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__uint(key_size, 4);
-	__uint(value_size, sizeof(struct ring_header));
-} rings SEC(".maps");
 
 /* The stack map's current generation; user space sets the inner map's size, and swaps it to reset.
  */
@@ -33,149 +25,26 @@ struct {
 	__uint(value_size, 4);
 } tables SEC(".maps");
 
-#define FLIGHT_TRIES 4
-
 /* Frames of the program and of what called it; a raw tracepoint's glue may add some
  * (tracer_frames.h). */
 #define SKIP_RAW_TRACEPOINT 2
 #define SKIP_TRAMPOLINE 2
+
+/* How an event came about. */
+struct hit {
+	u32 kind;
+	u32 skip;	/* frames of the tracer on the kernel stack */
+	bool is_sample; /* its pc is the event's leaf, and the stacks begin at the caller */
+	u64 kernel_pc;	/* of a sample in kernel mode; else 0 */
+	struct user_walk
+		user; /* user mode as it was interrupted; pc = 0: the task is in the kernel */
+};
 
 /* The stack field of an event and its two flag bits. */
 struct stack_field {
 	u32 value;
 	u32 state;
 };
-
-struct event {
-	u32 kind;
-	u32 extras;
-	u64 extra[EVENT_EXTRA_MAX];
-};
-
-/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */
-static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
-{
-	u64 offset = position % config.ring_slots * config.slot_size;
-
-	core_one_register(offset);
-	if (offset > config.last_slot)
-		return NULL;
-	return (void *)(ring + 1) + offset;
-}
-
-/* Flight: takes and claims one slot; 0 if writers that this one interrupted hold all it met. */
-static __always_inline u64 flight_take(struct ring_header *ring, struct lane *lane)
-{
-	u32 try;
-
-	for (try = 0; try < FLIGHT_TRIES; try++) {
-		u64 position = atomic_fetch_add_acq_rel(&ring->head, 1);
-		u32 *commit = ring_slot(ring, position);
-		enum ring_claim claim;
-
-		if (!commit)
-			return 0;
-		claim = ring_claim(commit, position);
-		if (claim == CLAIM_EVENT)
-			lane->counters.lost[LOST_OVERWRITTEN]++;
-		if (claim >= CLAIM_FRESH)
-			return position;
-	}
-	return 0;
-}
-
-static __always_inline u64 event_reserve(struct ring_header *ring, struct lane *lane)
-{
-	u64 position;
-
-	if (config.flight) {
-		position = flight_take(ring, lane);
-		if (!position)
-			lane->counters.lost[LOST_RING_BUSY]++;
-	} else {
-		position = ring_take(ring, config.ring_slots, 1);
-		if (!position)
-			lane->counters.lost[LOST_RING_FULL]++;
-	}
-	return position;
-}
-
-struct run {
-	struct ring_header *ring;
-	struct lane *lane;
-	const struct stack *stack;
-	u64 position;
-	u32 claimed; /* slots, flight only */
-	u32 failed;
-};
-
-/* Flight: the slots of a run are claimed before anything is written. */
-static long run_claim(u32 i, struct run *run)
-{
-	u32 *commit = ring_slot(run->ring, run->position + i);
-	enum ring_claim claim;
-
-	if (!commit)
-		return 1;
-	claim = ring_claim(commit, run->position + i);
-	if (claim < CLAIM_FRESH) {
-		run->failed = 1;
-		return 1;
-	}
-	if (claim == CLAIM_EVENT)
-		run->lane->counters.lost[LOST_OVERWRITTEN]++;
-	run->claimed = i + 1;
-	return 0;
-}
-
-/* Slots of a run given up: committed, so that the next lap can claim them. */
-static long run_give_up(u32 i, struct run *run)
-{
-	u32 *commit = ring_slot(run->ring, run->position + i);
-
-	if (commit)
-		atomic_store_release(commit, COMMIT_OF(run->position + i) | COMMIT_CONTINUED);
-	return 0;
-}
-
-static long run_write_slot(u32 i, struct run *run)
-{
-	u32 *slot = ring_slot(run->ring, run->position + i);
-	u32 per_slot = config.slot_size / 4 - 1;
-	u32 unit;
-
-	if (!slot)
-		return 1;
-	for (unit = 0; unit < EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 4 - 1 && unit < per_slot; unit++)
-		slot[1 + unit] = inline_stack_unit(run->stack, i * per_slot + unit);
-	atomic_store_release(slot, COMMIT_OF(run->position + i) | COMMIT_CONTINUED);
-	return 0;
-}
-
-/* Writes the whole stack behind the event: the position of the run, or 0 if there is no room. */
-static __always_inline u64 run_write(struct ring_header *ring, struct lane *lane,
-				     const struct stack *stack)
-{
-	u32 count = ring_run_slots(inline_stack_units(stack), config.slot_size);
-	struct run run = {.ring = ring, .lane = lane, .stack = stack};
-
-	if (count > config.ring_slots / 2)
-		return 0;
-	if (config.flight) {
-		run.position = atomic_fetch_add_acq_rel(&ring->head, count);
-		bpf_loop(count, run_claim, &run, 0);
-		if (run.failed) {
-			bpf_loop(run.claimed, run_give_up, &run, 0);
-			return 0;
-		}
-	} else {
-		run.position = ring_take(ring, config.ring_slots, count);
-		if (!run.position)
-			return 0;
-	}
-	bpf_loop(count, run_write_slot, &run, 0);
-	return run.position;
-}
 
 static __always_inline void *table_current(void)
 {
@@ -196,7 +65,7 @@ static __always_inline struct stack_field stack_store(struct ring_header *ring, 
 		return (struct stack_field){REASON_NO_FRAMES, STATE_NONE};
 	table = config.no_dedup ? NULL : table_current();
 	if (table) {
-		s64 id = stack_map_get_id(table, (const void *)&geometry, cpu, stack);
+		s64 id = stack_map_get_id(table, &geometry, cpu, stack);
 
 		if (id > 0)
 			return (struct stack_field){id, STATE_ID};
@@ -216,70 +85,81 @@ static __always_inline u32 depth_limit(u32 skip)
 	return limit < STACK_KERNEL_DEPTH_MAX ? limit : STACK_KERNEL_DEPTH_MAX;
 }
 
-static __always_inline struct stack_field kernel_field(void *ctx, struct ring_header *ring,
-						       struct lane *lane, u32 cpu, u32 skip)
+static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
+						       struct ring_header *ring, struct lane *lane,
+						       u32 cpu)
 {
 	struct stack *stack = &lane->kernel;
-	struct stack_field field = {REASON_NOT_ASKED, STATE_NONE};
+	u32 skip = hit->skip + (hit->kernel_pc != 0);
 	long bytes;
 
 	if (!config.kernel_stacks)
-		return field;
+		return (struct stack_field){REASON_NOT_ASKED, STATE_NONE};
 	bytes = bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
-	if (bytes > 0) {
-		stack->depth = (u32)bytes / 8;
-		stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
-		if (skip == SKIP_RAW_TRACEPOINT)
-			kernel_stack_drop_tracer(lane);
-		field = stack_store(ring, lane, stack, cpu);
-	} else {
-		field.value = bytes == 0 || bytes == -EFAULT ? REASON_NO_FRAMES : REASON_UNREADABLE;
-	}
-	return field;
-}
-
-/* leaf, if not NULL: the sampled user pc, which becomes a frame of its own. */
-static __always_inline struct stack_field user_field(void *ctx, struct ring_header *ring,
-						     struct lane *lane, u32 cpu, u64 *leaf)
-{
-	struct stack *stack = &lane->user;
-	struct stack_field field = {REASON_NOT_ASKED, STATE_NONE};
-	u32 skip = leaf ? 1 : 0;
-	bool has_memory = address_space_enter(lane);
-
-	if (leaf)
-		*leaf = has_memory ? user_frame(lane, *leaf) : 0;
-	if (!config.user_stacks)
-		return field;
-	field.value = REASON_NO_FRAMES;
-	if (!has_memory || !user_stack_convert(lane, user_stack_take(ctx, lane, skip)))
-		return field;
-	stack->flags = STACK_USER | (stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0);
+	if (bytes == 0 || bytes == -EFAULT)
+		return (struct stack_field){REASON_NO_FRAMES, STATE_NONE};
+	if (bytes < 0)
+		return (struct stack_field){REASON_UNREADABLE, STATE_NONE};
+	stack->depth = (u32)bytes / 8;
+	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
+	if (hit->skip == SKIP_RAW_TRACEPOINT)
+		kernel_stack_drop_tracer(lane);
 	return stack_store(ring, lane, stack, cpu);
 }
 
-/* What a sample was taken at: the leaf goes into the event, its callers into the map. */
-struct sample {
-	u64 pc;
-	bool is_kernel;
-};
+/* Begins lane->walk at the task's user registers. False: it has no user mode. */
+static __always_inline bool walk_begin(const struct hit *hit, struct lane *lane)
+{
+	if (!address_space_enter(lane))
+		return false;
+	if (hit->user.pc)
+		lane->walk = hit->user;
+	else
+		walk_from_task(&lane->walk);
+	return true;
+}
 
-static __always_inline void event_write(void *ctx, struct ring_header *ring, struct lane *lane,
-					u32 cpu, u64 position, u32 kind, u32 skip,
-					const struct sample *sample)
+/* The sampled pc as a frame. In user mode the walk goes on to the caller. */
+static __always_inline u64 leaf_take(const struct hit *hit, struct lane *lane, bool has_user)
+{
+	u64 leaf;
+
+	if (hit->kernel_pc || !has_user)
+		return hit->kernel_pc;
+	leaf = user_frame(lane, lane->walk.pc);
+	walk_advance(&lane->walk);
+	return leaf;
+}
+
+static __always_inline struct stack_field user_field(struct ring_header *ring, struct lane *lane,
+						     u32 cpu, bool has_user)
+{
+	if (!config.user_stacks)
+		return (struct stack_field){REASON_NOT_ASKED, STATE_NONE};
+	if (!has_user)
+		return (struct stack_field){REASON_NO_FRAMES, STATE_NONE};
+	user_stack_walk(lane);
+	return stack_store(ring, lane, &lane->user, cpu);
+}
+
+static __always_inline void event_write(void *ctx, const struct hit *hit, struct ring_header *ring,
+					struct lane *lane, u32 cpu, u64 position)
 {
 	struct event_slot *slot = (void *)ring_slot(ring, position);
+	u64 time = bpf_ktime_get_ns(), leaf = 0;
 	struct stack_field kernel, user;
-	u64 time = bpf_ktime_get_ns();
-	u64 leaf = sample ? sample->pc : 0;
-	bool user_leaf = sample && !sample->is_kernel;
+	bool has_user = false;
 
 	if (!slot)
 		return;
-	kernel = kernel_field(ctx, ring, lane, cpu, skip + (sample && sample->is_kernel));
-	user = user_field(ctx, ring, lane, cpu, user_leaf ? &leaf : NULL);
+	kernel = kernel_field(ctx, hit, ring, lane, cpu);
+	if (config.user_stacks || hit->is_sample)
+		has_user = walk_begin(hit, lane);
+	if (hit->is_sample)
+		leaf = leaf_take(hit, lane, has_user);
+	user = user_field(ring, lane, cpu, has_user);
 	slot->tid = bpf_get_current_pid_tgid();
-	slot->stamp = STAMP_OF(time, kind, EVENT_FLAGS(kernel.state, user.state));
+	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
 	slot->user = user.value;
 	if (config.leaf)
@@ -287,7 +167,7 @@ static __always_inline void event_write(void *ctx, struct ring_header *ring, str
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-static __always_inline int event_emit(void *ctx, u32 kind, u32 skip, const struct sample *sample)
+static __always_inline int event_emit(void *ctx, const struct hit *hit)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct ring_header *ring;
@@ -306,7 +186,7 @@ static __always_inline int event_emit(void *ctx, u32 kind, u32 skip, const struc
 	} else {
 		position = event_reserve(ring, lane);
 		if (position)
-			event_write(ctx, ring, lane, cpu, position, kind, skip, sample);
+			event_write(ctx, hit, ring, lane, cpu, position);
 	}
 	lane_release(lane);
 	return 0;

@@ -105,6 +105,14 @@ struct task_struct {
 	char comm[16];
 };
 
+/* As the kernel names its registers: programs are given the names of user space. */
+struct pt_regs___kernel {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+};
+
 #pragma clang attribute pop
 
 #endif

@@ -102,6 +102,7 @@ static int plan_sets(struct attachment *attachment)
 		}
 		set->programs = program;
 		set->kind = kind;
+		set->sample = source->type == SOURCE_SAMPLE;
 		set->function = source->target;
 		attachment->set_of[kind] = attachment->set_count++;
 	}
@@ -232,7 +233,7 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 		return type;
 	attr.type = type;
 	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind),
-			       kind);
+			       COOKIE_OF(kind, source->at_entry));
 }
 
 static bool same_link(const struct source *a, const struct source *b)
@@ -258,7 +259,7 @@ static int attach_user_functions(struct attachment *attachment, const struct sou
 	for (other = kind; offsets && cookies && other < list->count; other++)
 		if (same_link(&list->sources[other], source)) {
 			offsets[count] = list->sources[other].offset;
-			cookies[count++] = other;
+			cookies[count++] = COOKIE_OF(other, list->sources[other].at_entry);
 		}
 	if (count)
 		result =

@@ -96,6 +96,7 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	memcpy(&constants->syscalls, &plan->syscalls, sizeof(plan->syscalls));
 	constants->config.cookie = set->cookie;
 	constants->config.kind = set->kind;
+	constants->config.sample = set->sample;
 }
 
 static int size_maps(struct program_set *set, const struct plan *plan, int table_fd)

@@ -35,6 +35,7 @@ struct source {
 	enum source_type type;
 	char *name; /* as events print it: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
 	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
+	bool at_entry;	/* SOURCE_USER: at the first instruction of a function */
 	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
 	u64 perf_config;
 	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0: use the frequency */

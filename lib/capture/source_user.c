@@ -56,6 +56,7 @@ static int visit_place(struct search *search, const char *place, u64 offset)
 	struct source source = {
 		.type = SOURCE_USER,
 		.on_return = query->on_return,
+		.at_entry = !query->on_return && !query->has_no_symbol && !query->offset,
 		.target = (char *)search->path,
 		.offset = offset,
 	};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Slots of the current CPU's ring: reserving one for an event, and runs of them for stacks that are
+ * recorded in full. */
+#ifndef BPF_RING_SLOTS_H
+#define BPF_RING_SLOTS_H
+
+#include "lanes.h"
+
+/* Created by user space: values of RING_BYTES(slots, slot_size), one per CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, sizeof(struct ring_header));
+} rings SEC(".maps");
+
+#define FLIGHT_TRIES 4
+
+/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */
+static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
+{
+	u64 offset = position % config.ring_slots * config.slot_size;
+
+	core_one_register(offset);
+	if (offset > config.last_slot)
+		return NULL;
+	return (void *)(ring + 1) + offset;
+}
+
+/* Flight: takes and claims one slot; 0 if writers that this one interrupted hold all it met. */
+static __always_inline u64 flight_take(struct ring_header *ring, struct lane *lane)
+{
+	u32 try;
+
+	for (try = 0; try < FLIGHT_TRIES; try++) {
+		u64 position = atomic_fetch_add_acq_rel(&ring->head, 1);
+		u32 *commit = ring_slot(ring, position);
+		enum ring_claim claim;
+
+		if (!commit)
+			return 0;
+		claim = ring_claim(commit, position);
+		if (claim == CLAIM_EVENT)
+			lane->counters.lost[LOST_OVERWRITTEN]++;
+		if (claim >= CLAIM_FRESH)
+			return position;
+	}
+	return 0;
+}
+
+static __always_inline u64 event_reserve(struct ring_header *ring, struct lane *lane)
+{
+	u64 position;
+
+	if (config.flight) {
+		position = flight_take(ring, lane);
+		if (!position)
+			lane->counters.lost[LOST_RING_BUSY]++;
+	} else {
+		position = ring_take(ring, config.ring_slots, 1);
+		if (!position)
+			lane->counters.lost[LOST_RING_FULL]++;
+	}
+	return position;
+}
+
+struct run {
+	struct ring_header *ring;
+	struct lane *lane;
+	const struct stack *stack;
+	u64 position;
+	u32 claimed; /* slots, flight only */
+	u32 failed;
+};
+
+/* Flight: the slots of a run are claimed before anything is written. */
+static long run_claim(u32 i, struct run *run)
+{
+	u32 *commit = ring_slot(run->ring, run->position + i);
+	enum ring_claim claim;
+
+	if (!commit)
+		return 1;
+	claim = ring_claim(commit, run->position + i);
+	if (claim < CLAIM_FRESH) {
+		run->failed = 1;
+		return 1;
+	}
+	if (claim == CLAIM_EVENT)
+		run->lane->counters.lost[LOST_OVERWRITTEN]++;
+	run->claimed = i + 1;
+	return 0;
+}
+
+/* Slots of a run given up: committed, so that the next lap can claim them. */
+static long run_give_up(u32 i, struct run *run)
+{
+	u32 *commit = ring_slot(run->ring, run->position + i);
+
+	if (commit)
+		atomic_store_release(commit, COMMIT_OF(run->position + i) | COMMIT_CONTINUED);
+	return 0;
+}
+
+static long run_write_slot(u32 i, struct run *run)
+{
+	u32 *slot = ring_slot(run->ring, run->position + i);
+	u32 per_slot = config.slot_size / 4 - 1;
+	u32 unit;
+
+	if (!slot)
+		return 1;
+	for (unit = 0; unit < EVENT_SLOT_SIZE(EVENT_EXTRA_MAX) / 4 - 1 && unit < per_slot; unit++)
+		slot[1 + unit] = inline_stack_unit(run->stack, i * per_slot + unit);
+	atomic_store_release(slot, COMMIT_OF(run->position + i) | COMMIT_CONTINUED);
+	return 0;
+}
+
+/* Writes the whole stack behind the event: the position of the run, or 0 if there is no room. */
+static __always_inline u64 run_write(struct ring_header *ring, struct lane *lane,
+				     const struct stack *stack)
+{
+	u32 count = ring_run_slots(inline_stack_units(stack), config.slot_size);
+	struct run run = {.ring = ring, .lane = lane, .stack = stack};
+
+	if (count > config.ring_slots / 2)
+		return 0;
+	if (config.flight) {
+		run.position = atomic_fetch_add_acq_rel(&ring->head, count);
+		bpf_loop(count, run_claim, &run, 0);
+		if (run.failed) {
+			bpf_loop(run.claimed, run_give_up, &run, 0);
+			return 0;
+		}
+	} else {
+		run.position = ring_take(ring, config.ring_slots, count);
+		if (!run.position)
+			return 0;
+	}
+	bpf_loop(count, run_write_slot, &run, 0);
+	return run.position;
+}
+
+#endif
