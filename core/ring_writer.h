@@ -31,20 +31,20 @@ struct ring_geometry {
 };
 
 /* Slots of a run that holds a stack of `units` u32 (struct inline_stack with its header). */
-CORE_INLINE u32 ring_run_slots(u32 units, u32 slot_size)
+CORE_PART u32 ring_run_slots(u32 units, u32 slot_size)
 {
 	u32 per_slot = slot_size / 4 - 1;
 
 	return (units + per_slot - 1) / per_slot;
 }
 
-CORE_INLINE u32 inline_stack_units(const struct stack *stack)
+CORE_PART u32 inline_stack_units(const struct stack *stack)
 {
 	return 1 + (stack->flags & STACK_NARROW ? stack->depth : 2 * stack->depth);
 }
 
 /* Unit i of the payload: struct inline_stack is struct stack without its word count. */
-CORE_INLINE u32 inline_stack_unit(const struct stack *stack, u32 i)
+CORE_PART u32 inline_stack_unit(const struct stack *stack, u32 i)
 {
 	u32 half = i - 1;
 
@@ -55,7 +55,7 @@ CORE_INLINE u32 inline_stack_unit(const struct stack *stack, u32 i)
 
 /* Drain: takes `count` positions. The first of them, or 0 if the ring is full. (Each lost try is an
  * interrupt on this CPU, so the tries do not run out.) */
-CORE_INLINE u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
+CORE_PART u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
 {
 	u32 try;
 
@@ -70,21 +70,26 @@ CORE_INLINE u64 ring_take(struct ring_header *ring, u32 slots, u32 count)
 	return 0;
 }
 
+/* Positions before this one have not come round to a commit word of zero: it means "never written".
+ */
+#define RING_FIRST_ROUND (1ULL << 29)
+
 enum ring_claim { CLAIM_BUSY, CLAIM_LAPPED, CLAIM_FRESH, CLAIM_EVENT, CLAIM_CONTINUED };
 
 /* Flight: claims the slot for a position; says what was in it. */
-CORE_INLINE enum ring_claim ring_claim(u32 *commit, u64 position)
+CORE_PART enum ring_claim ring_claim(u32 *commit, u64 position)
 {
 	u32 mine = COMMIT_OF(position);
 	u32 seen = atomic_load_relaxed(commit);
+	u32 fresh = !seen && position < RING_FIRST_ROUND;
 
 	if (seen & COMMIT_BUSY)
 		return CLAIM_BUSY;
-	if (seen && (s32)(mine - seen) <= 0)
+	if (!fresh && (s32)(mine - seen) <= 0)
 		return CLAIM_LAPPED;
 	if (atomic_cas_acq_rel(commit, seen, mine | COMMIT_BUSY) != seen)
 		return CLAIM_BUSY;
-	if (!seen)
+	if (fresh)
 		return CLAIM_FRESH;
 	return seen & COMMIT_CONTINUED ? CLAIM_CONTINUED : CLAIM_EVENT;
 }
