@@ -9,9 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include <bpf/libbpf.h>
 
 #include "error.h"
 #include "ring.h"
@@ -21,6 +20,7 @@
 #define TASK_SLOTS_DRAIN 8192
 #define TASK_SLOTS_FLIGHT 2048
 #define FLIGHT_TABLE_SHARE 8
+#define FIRST_PID_NAMESPACE 0xeffffffcU /* its inode, the same on every kernel */
 
 static u32 read_number(const char *path, u32 otherwise)
 {
@@ -33,6 +33,28 @@ static u32 read_number(const char *path, u32 otherwise)
 		number = otherwise;
 	fclose(file);
 	return number;
+}
+
+/* Highest possible CPU number + 1, which is more than their count where numbers are missing. */
+static u32 possible_cpus(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+	u32 cpu, cpus = 0;
+
+	while (file && fscanf(file, "%u%*[-,]", &cpu) == 1)
+		cpus = cpu + 1;
+	if (file)
+		fclose(file);
+	return cpus;
+}
+
+/* The programs know tasks by the kernel's own ids; in such a namespace everybody here has others.
+ */
+static bool in_pid_namespace(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/pid", &status) && status.st_ino != FIRST_PID_NAMESPACE;
 }
 
 static u64 table_bytes(u32 bits, u32 cpus)
@@ -136,13 +158,17 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	      struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
-	int cpus = libbpf_num_possible_cpus(), result;
+	int result;
 
 	memset(plan, 0, sizeof(*plan));
-	if (cpus <= 0 || cpus > CONFIG_CPUS_MAX)
-		return error_set(error, ERANGE, "%d CPUs: between 1 and %d are supported", cpus,
-				 CONFIG_CPUS_MAX);
-	config->cpus = cpus;
+	config->cpus = possible_cpus();
+	if (!config->cpus || config->cpus > CONFIG_CPUS_MAX)
+		return error_set(error, ERANGE, "%u CPUs: between 1 and %d are supported",
+				 config->cpus, CONFIG_CPUS_MAX);
+	if (in_pid_namespace())
+		return error_set(error, EOPNOTSUPP,
+				 "in a PID namespace tasks have other ids than the kernel's; run "
+				 "stackmap outside of it (docker: --pid=host)");
 	config->no_dedup = options->no_dedup;
 	config->kernel_stacks = !options->no_kernel_stacks;
 	config->user_stacks = !options->no_user_stacks;
