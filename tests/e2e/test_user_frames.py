@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""User frames are places in files: the same in every process and every run, with the names and the build id of the
+file that was mapped, and of no other."""
+
+import collections
+import os
+import re
+import shutil
+
+from cases import Skip, main, needs, needs_command, program, run
+from recording import function, record, user_frames
+
+PATHS = program("call_paths")
+CODE = program("machine_code")
+
+
+def places(recording):
+    """Stacks as (file offset, file), with their counts."""
+    return collections.Counter(tuple((frame.address, frame.object) for frame in user_frames(event))
+                               for event in recording.events())
+
+
+def needs_random_layout():
+    with open("/proc/sys/kernel/randomize_va_space", encoding="ascii") as file:
+        if file.read().strip() == "0":
+            raise Skip("address space layout is not random here")
+
+
+def test_same_stacks_in_two_recordings():
+    needs("bpf", "uprobes")
+    needs_random_layout()
+    first, second = (record("-e", "u:%s:leaf" % PATHS, "--", PATHS, 50, 2, output=name)
+                     for name in ("first.data", "second.data"))
+    assert places(first) == places(second) and len(places(first)) == 50
+    assert {function(frame) for event in first.events() for frame in user_frames(event)} >= {"leaf", "zero", "one"}
+
+
+def test_same_ids_in_two_processes():
+    needs("bpf", "uprobes")
+    needs_random_layout()
+    recording = record("-e", "u:%s:leaf" % PATHS, "--", "sh", "-c", "%s 50 1; %s 50 1" % (PATHS, PATHS))
+    recording.check()
+    lines = recording.ids()
+    ids = [[line.user for line in lines if line.tid == tid] for tid in dict.fromkeys(line.tid for line in lines)]
+    assert len(ids) == 2 and ids[0] == ids[1] and len(set(ids[0])) == 50, ids
+
+
+def build_ids(recording):
+    """path -> build id, of what `export -f mappings` lists."""
+    found = {}
+    for line in recording.read("export", "-f", "mappings").splitlines():
+        words = re.match(r"^\d+ ([0-9a-f]+) (.*)$", line)
+        if words:
+            found[words[2]] = words[1]
+    return found
+
+
+def build_id_of(path):
+    needs_command("readelf", "--version")
+    return re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", path).stdout)[1]
+
+
+def test_build_ids():
+    needs("bpf", "uprobes")
+    found = build_ids(record("-e", "u:%s:leaf" % PATHS, "--", PATHS, 5, 1))
+    assert found[PATHS] == build_id_of(PATHS), found
+
+
+def test_exec_storm():
+    """Hundreds of processes that are gone before anybody could look at them."""
+    needs("bpf", "uprobes")
+    shutil.copy(PATHS, "short")
+    path = os.path.abspath("short")
+    recording = record("-e", "u:%s:leaf" % path, "--", "sh", "-c",
+                       "i=0; while [ $i -lt 300 ]; do ./short 1 1; i=$((i + 1)); done")
+    assert recording.check()["produced"] == 300
+    assert build_ids(recording)[path] == build_id_of(path)
+    for event in recording.events():
+        names = [function(frame) for frame in user_frames(event)]
+        assert names[0] == "leaf" and names.count("zero") == 14 and event.comm == "short", event
+
+
+def symbols_of(path):
+    return {line.split()[-1] for line in run("nm", path).stdout.splitlines()}
+
+
+def names_by_run(recording, path):
+    """Of each process in turn: the names of its frames in this file."""
+    names = collections.defaultdict(set)
+    for event in recording.events():
+        names[event.tid] |= {function(frame) for frame in user_frames(event) if frame.object == path}
+    return [found for found in names.values() if found]
+
+
+def test_program_replaced():
+    """Two programs of one name, one after the other: each frame has the name of its own program or none."""
+    needs("bpf", "raw tracepoints", "tracefs")
+    needs_command("nm", "--version")
+    shutil.copy(PATHS, "program")
+    shutil.copy(CODE, "other")
+    recording = record("-F", 4999, "--", "sh", "-c",
+                       "./program 10000 200; mv other program; ./program jit 200000000")
+    recording.check()
+    runs = names_by_run(recording, os.path.abspath("program"))
+    assert len(runs) == 2 and all(runs), runs
+    for names, program_file in zip(runs, (PATHS, CODE)):
+        named = names - {"program"}  # without a name a frame is FILE+0xOFFSET
+        assert named <= symbols_of(program_file), named - symbols_of(program_file)
+    assert {"counted", "run_code"} <= runs[1], runs[1]
+
+
+def test_generated_code():
+    """Has its address and nobody's name."""
+    needs("bpf", "uprobes")
+    recording = record("-e", "u:%s:leaf" % CODE, "--", "sh", "-c", "%s jit 5 >address" % CODE)
+    assert recording.check()["produced"] == 5
+    with open("address", encoding="ascii") as file:
+        address = int(file.read(), 16)
+    for event in recording.events():
+        frames = user_frames(event)
+        generated = [frame for frame in frames if frame.object == "[anon]"]
+        assert [(frame.address, frame.name) for frame in generated] == [(address, hex(address))], frames
+        names = [function(frame) for frame in frames]
+        assert names[0] == "leaf" and names.index(hex(address)) < names.index("run_code") < names.index("main"), names
+
+
+def test_generated_code_of_two_processes():
+    """The same address in two processes is two places."""
+    needs("bpf", "uprobes")
+    needs_command("setarch", "-R", "true")
+    recording = record("-e", "u:%s:leaf" % CODE, "--", "setarch", "-R", "sh", "-c",
+                       "%s jit 5 >first; %s jit 5 >second" % (CODE, CODE))
+    recording.check()
+    with open("first", encoding="ascii") as first, open("second", encoding="ascii") as second:
+        if first.read() != second.read():
+            raise Skip("two processes have different addresses here")
+    assert len({line.user for line in recording.ids()}) == 2
+
+
+def test_vdso():
+    needs("bpf", "perf events")
+    recording = record("-F", 4999, "--", CODE, "vdso", 20000000)
+    recording.check()
+    inside = [user_frames(event)[0] for event in recording.events()
+              if user_frames(event) and user_frames(event)[0].object == "[vdso]"]
+    if not inside and not any(function(frame) == "ask_time" for event in recording.events()
+                              for frame in user_frames(event)):
+        raise Skip("the clock is read by system calls here")
+    assert inside and any("clock_gettime" in frame.name for frame in inside), set(inside)
+
+
+main(globals())
