@@ -172,7 +172,8 @@ static int prepare_workload(struct record *record, int count, char **arguments)
 
 	if (!count)
 		return EXIT_DONE;
-	result = workload_prepare(&record->workload, arguments);
+	result = workload_prepare(&record->workload, arguments,
+				  !strcmp(record->values->output, "-"));
 	if (!result)
 		return EXIT_DONE;
 	message("%s: %s", arguments[0], strerror(-result));

@@ -36,7 +36,7 @@ static int find_program(const char *name)
 	return result;
 }
 
-static void run_child(int go, int failed, char **arguments)
+static void run_child(int go, int failed, char **arguments, bool output_taken)
 {
 	sigset_t none;
 	char byte;
@@ -44,6 +44,8 @@ static void run_child(int go, int failed, char **arguments)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (output_taken)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (read(go, &byte, 1) != 1)
 		_exit(EXIT_FAILURE);
 	execvp(arguments[0], arguments);
@@ -53,7 +55,7 @@ static void run_child(int go, int failed, char **arguments)
 	_exit(127);
 }
 
-int workload_prepare(struct workload *workload, char **arguments)
+int workload_prepare(struct workload *workload, char **arguments, bool output_taken)
 {
 	int go[2], failed[2], result = find_program(arguments[0]);
 	pid_t pid;
@@ -73,7 +75,7 @@ int workload_prepare(struct workload *workload, char **arguments)
 	}
 	if (!pid) {
 		close(go[1]);
-		run_child(go[0], failed[1], arguments);
+		run_child(go[0], failed[1], arguments, output_taken);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -15,9 +15,9 @@ struct workload {
 	bool ended;
 };
 
-/* Forks. -ENOENT, -EACCES: there is no such command to run; nothing was forked. `mask`: signals to
- * unblock in it. */
-int workload_prepare(struct workload *workload, char **arguments);
+/* Forks. -ENOENT, -EACCES: there is no such command to run; nothing was forked. `output_taken`: it
+ * writes to standard error what it has for standard output. */
+int workload_prepare(struct workload *workload, char **arguments, bool output_taken);
 
 /* Lets it go on to execve: 0 or its -errno. */
 int workload_start(struct workload *workload);
