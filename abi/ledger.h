@@ -18,7 +18,7 @@
 	X(OVERWRITTEN, "overwritten", "the flight recorder replaced it by a newer event")          \
 	X(NESTED, "nested",                                                                        \
 	  "more programs interrupted each other on one CPU than there is scratch for")             \
-	X(RECURSION, "recursion", "the kernel refused to run the program inside itself")           \
+	X(RECURSION, "recursion", "the kernel skipped the program: one was running on that CPU")   \
 	X(PAUSED, "paused", "recording was paused, or the flight buffer was being written out")    \
 	X(WRITE_ERROR, "write_error", "the output could not be written")                           \
 	X(RESET, "reset", "the flight ring was emptied by a reset")

@@ -27,6 +27,26 @@ static __always_inline u64 event_cookie(void *ctx)
 	return config.cookie ? bpf_get_attach_cookie(ctx) : config.kind;
 }
 
+/*
+ * Runs of a perf event's program, filtered ones too. The kernel skips it without a trace while
+ * another program is active on that CPU; that is seen by comparing these runs with the event's own
+ * count. Nothing nests here, for the same reason.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KIND_SOURCES);
+	__type(key, u32);
+	__type(value, u64);
+} perf_runs SEC(".maps");
+
+static __always_inline void count_run(u32 kind)
+{
+	u64 *runs = bpf_map_lookup_elem(&perf_runs, &kind);
+
+	if (runs)
+		++*runs;
+}
+
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
@@ -38,6 +58,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		.kernel_pc = config.sample && in_kernel ? pc : 0,
 	};
 
+	count_run(hit.kind);
 	if (!in_kernel)
 		hit.user = walk_of_regs(&ctx->regs);
 

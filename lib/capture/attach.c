@@ -9,6 +9,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "capture/attach_perf.h"
 #include "capture/feature.h"
 #include "error.h"
 
@@ -154,34 +155,6 @@ static int program_fd(const struct attachment *attachment, u32 kind)
 	return bpf_program__fd(program_set_program(set, program));
 }
 
-static int attach_perf(struct attachment *attachment, const struct source *source, u32 kind)
-{
-	struct perf_event_attr attr = {
-		.type = source->perf_type,
-		.config = source->perf_config,
-		.freq = source->frequency != 0,
-		.disabled = attachment->command != 0,
-		.enable_on_exec = attachment->command != 0,
-		.inherit = attachment->command != 0,
-	};
-	int fd = program_fd(attachment, kind), result = 0;
-	u32 cpu, opened = 0;
-
-	attr.sample_period = source->frequency ? source->frequency : source->period;
-	if (attachment->command)
-		return link_perf_event(&attachment->links, &attr, attachment->command, -1, fd, 0);
-	for (cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
-		if (attachment->plan->config.by_cpu &&
-		    !(attachment->plan->config.cpu_mask[cpu / 64] >> (cpu % 64) & 1))
-			continue;
-		result = link_perf_event(&attachment->links, &attr, -1, cpu, fd, 0);
-		if (result && result != -ENODEV) /* an offline CPU */
-			return result;
-		opened += !result;
-	}
-	return opened ? 0 : result;
-}
-
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
@@ -284,7 +257,7 @@ static int attach(struct attachment *attachment, u32 kind)
 	switch (source->type) {
 	case SOURCE_SAMPLE:
 	case SOURCE_PERF:
-		return attach_perf(attachment, source, kind);
+		return attach_perf(attachment, source, kind, program_fd(attachment, kind));
 	case SOURCE_TRACEPOINT:
 		return attach_tracepoint(attachment, source, kind);
 	case SOURCE_SYSCALL:
@@ -329,6 +302,7 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 
 void attachment_stop(struct attachment *attachment)
 {
+	attach_perf_stop(attachment);
 	link_list_clear(&attachment->links);
 }
 
@@ -342,4 +316,5 @@ void attachment_free(struct attachment *attachment)
 		program_set_unload(&attachment->sets[i - 1]);
 	free(attachment->sets);
 	free(attachment->set_of);
+	free(attachment->events);
 }

@@ -13,6 +13,13 @@
 #include "capture/program_set.h"
 #include "capture/source.h"
 
+/* One open perf event. */
+struct perf_event {
+	u32 link; /* its place in `links` */
+	u32 kind;
+	u64 count; /* once it was stopped */
+};
+
 struct attachment {
 	const struct source_list *sources;
 	const struct plan *plan;
@@ -25,6 +32,8 @@ struct attachment {
 	bool kernel_entry; /* fentry works; else kprobe */
 	struct link_list task_links;
 	struct link_list links;
+	struct perf_event *events;
+	u32 event_count;
 };
 
 /* Loads all sets. On failure attachment_free() is still to be called. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/attach_perf.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
 #include "error.h"
@@ -177,7 +178,8 @@ static void balance(const struct capture *capture, const struct trace_writer *wr
 	ledger->notes[NOTE_UNFOLLOWED_TASKS] = capture_programs(capture)->bss->follow_lost;
 	ledger->recorded = trace_writer_recorded(writer);
 	ledger->lost[LOST_WRITE_ERROR] += trace_writer_lost(writer);
-	ledger->lost[LOST_RECURSION] = recursion_misses(capture);
+	ledger->lost[LOST_RECURSION] =
+		recursion_misses(capture) + attach_perf_skipped(&capture->attachment);
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,6 +85,20 @@ int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t
 	if (result)
 		return result;
 	return add(links, bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options));
+}
+
+int link_perf_enable(const struct link_list *links)
+{
+	return ioctl(links->fds[links->count - 2], PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+int link_perf_count(const struct link_list *links, u32 index, u64 *count)
+{
+	int event = links->fds[index];
+
+	if (ioctl(event, PERF_EVENT_IOC_DISABLE, 0))
+		return -errno;
+	return read(event, count, sizeof(*count)) == sizeof(*count) ? 0 : -EIO;
 }
 
 int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,

@@ -27,6 +27,13 @@ void link_list_clear(struct link_list *links);
 int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t pid, int cpu,
 		    int program_fd, u64 cookie);
 
+/* Enables the perf event that was added last. */
+int link_perf_enable(const struct link_list *links);
+
+/* Stops the event of the pair that link_perf_event() added at `index`, and reads its count (of all
+ * tasks it was inherited by). */
+int link_perf_count(const struct link_list *links, u32 index, u64 *count);
+
 /* with_cookie: since 6.10. */
 int link_raw_tracepoint(struct link_list *links, const char *name, int program_fd, bool with_cookie,
 			u64 cookie);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Events are enabled only when their program is in place, so that count and runs mean the same
+ * time. */
+#include "capture/attach_perf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/skeleton.h"
+
+static int open_event(struct attachment *attachment, struct perf_event_attr *attr, u32 kind,
+		      pid_t pid, int cpu, int program_fd)
+{
+	struct perf_event *grown =
+		reallocarray(attachment->events, attachment->event_count + 1, sizeof(*grown));
+	int result;
+
+	if (!grown)
+		return -ENOMEM;
+	attachment->events = grown;
+	grown[attachment->event_count] =
+		(struct perf_event){.link = attachment->links.count, .kind = kind};
+	result = link_perf_event(&attachment->links, attr, pid, cpu, program_fd, 0);
+	if (!result)
+		attachment->event_count++;
+	return result;
+}
+
+static bool cpu_wanted(const struct capture_config *config, u32 cpu)
+{
+	return !config->by_cpu || config->cpu_mask[cpu / 64] >> (cpu % 64) & 1;
+}
+
+int attach_perf(struct attachment *attachment, const struct source *source, u32 kind,
+		int program_fd)
+{
+	struct perf_event_attr attr = {
+		.type = source->perf_type,
+		.config = source->perf_config,
+		.freq = source->frequency != 0,
+		.sample_period = source->frequency ? source->frequency : source->period,
+		.disabled = 1,
+		.enable_on_exec = attachment->command != 0,
+		.inherit = attachment->command != 0,
+	};
+	int result = -ENODEV, opened = 0;
+	u32 cpu;
+
+	if (attachment->command)
+		return open_event(attachment, &attr, kind, attachment->command, -1, program_fd);
+	for (cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
+		if (!cpu_wanted(&attachment->plan->config, cpu))
+			continue;
+		result = open_event(attachment, &attr, kind, -1, cpu, program_fd);
+		result = result ?: link_perf_enable(&attachment->links);
+		if (result && result != -ENODEV) /* an offline CPU */
+			return result;
+		opened += !result;
+	}
+	return opened ? 0 : result;
+}
+
+void attach_perf_stop(struct attachment *attachment)
+{
+	u32 i;
+
+	if (!attachment->links.count) /* stopped before */
+		return;
+	for (i = 0; i < attachment->event_count; i++) {
+		struct perf_event *event = &attachment->events[i];
+
+		if (link_perf_count(&attachment->links, event->link, &event->count))
+			event->count = 0;
+	}
+}
+
+static u64 count_of(const struct attachment *attachment, u32 kind)
+{
+	u64 count = 0;
+	u32 i;
+
+	for (i = 0; i < attachment->event_count; i++)
+		if (attachment->events[i].kind == kind)
+			count += attachment->events[i].count;
+	return count;
+}
+
+static u64 runs_of(const struct attachment *attachment, u32 kind)
+{
+	u64 *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = 0;
+	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs), cpu;
+
+	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
+		for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++)
+			sum += runs[cpu];
+	free(runs);
+	return sum;
+}
+
+u64 attach_perf_skipped(const struct attachment *attachment)
+{
+	u64 skipped = 0;
+	u32 kind;
+
+	for (kind = 0; kind < attachment->sources->count; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+		bool each =
+			source->type == SOURCE_PERF && !source->frequency && source->period == 1;
+		u64 count = each ? count_of(attachment, kind) : 0,
+		    runs = each ? runs_of(attachment, kind) : 0;
+
+		skipped += count > runs ? count - runs : 0;
+	}
+	return skipped;
+}
