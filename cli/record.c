@@ -406,6 +406,24 @@ static void record_events(struct record *record)
 	}
 }
 
+/* Asks the command to end; whoever asks us once more does not want to wait for it. */
+static void end_workload(struct record *record)
+{
+	struct workload *workload = &record->workload;
+	bool insisted = false;
+
+	if (!workload->pid)
+		return;
+	if (!workload_ended(workload))
+		kill(workload->pid, SIGTERM);
+	while (!workload_ended(workload) && !insisted) {
+		int signal = wait_signal(record, -1);
+
+		insisted = signal == SIGINT || signal == SIGTERM;
+	}
+	workload_end(workload, SIGKILL);
+}
+
 static int finish(struct record *record)
 {
 	int status;
@@ -417,7 +435,7 @@ static int finish(struct record *record)
 		capture_drain(record->capture, record->writer, NULL);
 		status = close_file(record, record->values->output);
 	}
-	workload_end(&record->workload, SIGTERM);
+	end_workload(record);
 	if (status == EXIT_DONE && record->workload.pid)
 		return workload_exit_status(&record->workload);
 	return status;
