@@ -20,6 +20,7 @@
 #include "capture/capture.h"
 #include "command.h"
 #include "cpu_list.h"
+#include "file_limit.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "pid_list.h"
@@ -486,6 +487,7 @@ static int run(struct record *record, int count, char **arguments)
 	status = status ?: check_frequency(record);
 	status = status ?: take_signals(record);
 	status = status ?: prepare_workload(record, count, arguments);
+	file_limit_raise();
 	status = status ?: create_capture(record);
 	status = status ?: start(record, arguments);
 	if (status)
