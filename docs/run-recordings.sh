@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Runs the commands of the README's first recording, in order and as they stand: each must succeed. What needs a
-# feature that `doctor` does not find here is left out.
-# run-readme.sh STACKMAP README
+# Runs the examples of the README's first recording, or of a page whose commands need this machine, in order and as they
+# stand: each must succeed. What needs a feature that `doctor` does not find here is left out.
+# run-recordings.sh STACKMAP PAGE
 set -euo pipefail
 
 PATH=$(dirname "$(realpath "$1")"):$PATH
-readme=$(realpath "$2")
+page=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -24,8 +24,16 @@ can_run() {
 	esac
 }
 
-sed -n '/^## A first recording/,/^## W/p' "$readme" | sed -n '/^```sh/,/^```/s/^stackmap/&/p' >commands
-test "$(wc -l <commands)" -gt 10
+# Of a page, commands that end by themselves: not in the background, not of a process 1234.
+examples() {
+	case $page in
+	*.md) sed -n '/^## A first recording/,/^## W/p' "$page" | sed -n '/^```sh/,/^```/s/^stackmap/&/p' ;;
+	*) sed -n 's/^\.Dl stackmap/stackmap/p' "$page" | grep -vE '&$|-p 1234|switches[.]1' ;;
+	esac
+}
+
+examples >commands
+test -s commands
 while read -r command; do
 	echo "\$ $command"
 	if can_run "$command"; then
