@@ -151,6 +151,14 @@ int on_kernel_probe(struct pt_regs *ctx)
 	return event_emit(ctx, &hit);
 }
 
+SEC("kprobe.multi")
+int on_kernel_functions(struct pt_regs *ctx)
+{
+	struct hit hit = {.kind = event_cookie(ctx)};
+
+	return event_emit(ctx, &hit);
+}
+
 SEC("fentry")
 int on_kernel_entry(void *ctx)
 {

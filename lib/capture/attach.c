@@ -12,17 +12,22 @@
 #include "capture/attach_perf.h"
 #include "capture/feature.h"
 #include "error.h"
+#include "kernel_btf.h"
+#include "pmu.h"
+
+/* Up to here each kernel function has a program of its own (fentry), the cheapest per event; above,
+ * one link for all, the cheapest to set up. */
+#define KERNEL_FUNCTIONS_SINGLE 4
 
 #define PERF_PROBE_RETURN 1 /* attr.config of the kprobe and uprobe PMUs */
 
-static bool has_type(const struct attachment *attachment, enum source_type type)
+static u32 count_type(const struct attachment *attachment, enum source_type type)
 {
-	u32 kind;
+	u32 kind, count = 0;
 
 	for (kind = 0; kind < attachment->sources->count; kind++)
-		if (attachment->sources->sources[kind].type == type)
-			return true;
-	return false;
+		count += attachment->sources->sources[kind].type == type;
+	return count;
 }
 
 static bool feature_works(enum feature feature)
@@ -33,49 +38,74 @@ static bool feature_works(enum feature feature)
 	return result.works;
 }
 
-static int check_kernel_functions(struct attachment *attachment, struct stackmap_error *error)
+static int choose_kernel_way(struct attachment *attachment, struct stackmap_error *error)
 {
-	if (!has_type(attachment, SOURCE_KERNEL))
+	u32 count = count_type(attachment, SOURCE_KERNEL);
+	bool many = count > KERNEL_FUNCTIONS_SINGLE;
+
+	if (!count)
 		return 0;
-	attachment->kernel_entry = feature_works(FEATURE_FENTRY);
-	if (attachment->kernel_entry || feature_works(FEATURE_KPROBE))
+	attachment->kernel_multi = many && feature_works(FEATURE_KPROBE_MULTI);
+	attachment->kernel_probe = feature_works(FEATURE_KPROBE);
+	attachment->kernel_entry =
+		!(many && attachment->kernel_probe) && feature_works(FEATURE_FENTRY);
+	if (attachment->kernel_multi || attachment->kernel_entry || attachment->kernel_probe)
 		return 0;
-	return error_set(
-		error, EOPNOTSUPP,
-		"kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
-		"(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see `stackmap list`");
+	return error_set(error, EOPNOTSUPP,
+			 "kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
+			 "(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see "
+			 "'stackmap list'");
 }
 
 static int probe_features(struct attachment *attachment, struct stackmap_error *error)
 {
-	attachment->tracepoint_cookies =
-		has_type(attachment, SOURCE_TRACEPOINT) && feature_works(FEATURE_TRACEPOINT_COOKIE);
+	attachment->tracepoint_cookies = count_type(attachment, SOURCE_TRACEPOINT) &&
+					 feature_works(FEATURE_TRACEPOINT_COOKIE);
 	attachment->user_multi =
-		has_type(attachment, SOURCE_USER) && feature_works(FEATURE_UPROBE_MULTI);
-	return check_kernel_functions(attachment, error);
+		count_type(attachment, SOURCE_USER) && feature_works(FEATURE_UPROBE_MULTI);
+	return choose_kernel_way(attachment, error);
 }
 
-/* The program that serves a source; *own: in a set of its own. */
-static u32 program_of(const struct attachment *attachment, const struct source *source, bool *own)
+/* fentry needs the function's type, which the kernel does not have of all. */
+static bool by_entry(const struct attachment *attachment, const struct source *source)
 {
-	*own = false;
+	if (attachment->kernel_multi || !attachment->kernel_entry)
+		return false;
+	return !attachment->kernel_probe || kernel_btf_function(source->target) >= 0;
+}
+
+static bool needs_own_set(const struct attachment *attachment, const struct source *source)
+{
 	switch (source->type) {
 	case SOURCE_SAMPLE:
 	case SOURCE_PERF:
-		*own = true;
+		return true;
+	case SOURCE_TRACEPOINT:
+		return !attachment->tracepoint_cookies;
+	case SOURCE_KERNEL:
+		return by_entry(attachment, source);
+	default:
+		return false;
+	}
+}
+
+/* The program that serves a source, in a set of its own or in the common one. */
+static u32 program_of(const struct attachment *attachment, const struct source *source, bool own)
+{
+	switch (source->type) {
+	case SOURCE_SAMPLE:
+	case SOURCE_PERF:
 		return PROGRAM_SAMPLE;
 	case SOURCE_TRACEPOINT:
-		*own = !attachment->tracepoint_cookies;
 		return PROGRAM_TRACEPOINT;
 	case SOURCE_SYSCALL:
 		return source->on_return ? PROGRAM_SYSCALL_EXIT : PROGRAM_SYSCALL_ENTER;
 	case SOURCE_USER:
 		return attachment->user_multi ? PROGRAM_USER_MULTI : PROGRAM_USER;
 	case SOURCE_KERNEL:
-		*own = attachment->kernel_entry;
-		if (!attachment->kernel_entry)
-			return PROGRAM_KERNEL_PROBE;
-		return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
+		if (own)
+			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
+		return attachment->kernel_multi ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
 	}
 	return 0;
 }
@@ -94,8 +124,8 @@ static int plan_sets(struct attachment *attachment)
 	for (kind = 0; kind < count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 		struct program_set *set = &attachment->sets[attachment->set_count];
-		bool own;
-		u32 program = program_of(attachment, source, &own);
+		bool own = needs_own_set(attachment, source);
+		u32 program = program_of(attachment, source, own);
 
 		if (!own) {
 			attachment->sets[0].programs |= program;
@@ -148,9 +178,9 @@ int attachment_load(struct attachment *attachment, int table_fd, struct stackmap
 
 static int program_fd(const struct attachment *attachment, u32 kind)
 {
-	const struct program_set *set = &attachment->sets[attachment->set_of[kind]];
-	bool own;
-	u32 program = program_of(attachment, &attachment->sources->sources[kind], &own);
+	int own = attachment->set_of[kind];
+	const struct program_set *set = &attachment->sets[own];
+	u32 program = program_of(attachment, &attachment->sources->sources[kind], own);
 
 	return bpf_program__fd(program_set_program(set, program));
 }
@@ -175,22 +205,6 @@ static int attach_syscall(struct attachment *attachment, const struct source *so
 				   0);
 }
 
-static int pmu_type(const char *pmu)
-{
-	char path[96];
-	FILE *file;
-	int type;
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", pmu);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	if (fscanf(file, "%d", &type) != 1)
-		type = -EINVAL;
-	fclose(file);
-	return type;
-}
-
 static int attach_probe(struct attachment *attachment, const struct source *source, u32 kind,
 			const char *pmu)
 {
@@ -211,41 +225,70 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 
 static bool same_link(const struct source *a, const struct source *b)
 {
-	return a->type == SOURCE_USER && b->type == SOURCE_USER && a->on_return == b->on_return &&
-	       !strcmp(a->target, b->target);
+	return a->type == b->type && a->on_return == b->on_return &&
+	       (a->type == SOURCE_KERNEL || !strcmp(a->target, b->target));
 }
 
-/* One link for all functions of a file: made at the first of them. */
-static int attach_user_functions(struct attachment *attachment, const struct source *source,
-				 u32 kind)
+/* The sources that one link serves: all functions of the kernel, or of one file, in one direction.
+ */
+struct functions {
+	const char **names;
+	u64 *offsets;
+	u64 *cookies;
+	u32 count;
+};
+
+static void add_function(struct functions *functions, const struct source *source, u32 kind)
+{
+	functions->names[functions->count] = source->target;
+	functions->offsets[functions->count] = source->offset;
+	functions->cookies[functions->count++] = COOKIE_OF(kind, source->at_entry);
+}
+
+static int link_functions(struct attachment *attachment, const struct source *source, u32 kind,
+			  const struct functions *functions)
+{
+	int fd = program_fd(attachment, kind);
+
+	if (source->type == SOURCE_KERNEL)
+		return link_kernel_functions(&attachment->links, functions->names,
+					     functions->cookies, functions->count,
+					     source->on_return, fd);
+	return link_user_functions(&attachment->links, source->target, functions->offsets,
+				   functions->cookies, functions->count, source->on_return, fd);
+}
+
+/* Made at the first of the sources that share it. */
+static int attach_functions(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const struct source_list *list = attachment->sources;
-	u64 *offsets, *cookies;
-	u32 other, count = 0;
+	struct functions functions = {};
 	int result = -ENOMEM;
+	u32 other;
 
 	for (other = 0; other < kind; other++)
 		if (same_link(&list->sources[other], source))
 			return 0;
-	offsets = calloc(list->count, sizeof(*offsets));
-	cookies = calloc(list->count, sizeof(*cookies));
-	for (other = kind; offsets && cookies && other < list->count; other++)
-		if (same_link(&list->sources[other], source)) {
-			offsets[count] = list->sources[other].offset;
-			cookies[count++] = COOKIE_OF(other, list->sources[other].at_entry);
-		}
-	if (count)
-		result =
-			link_user_functions(&attachment->links, source->target, offsets, cookies,
-					    count, source->on_return, program_fd(attachment, kind));
-	free(offsets);
-	free(cookies);
+	functions.names = calloc(list->count, sizeof(*functions.names));
+	functions.offsets = calloc(list->count, sizeof(*functions.offsets));
+	functions.cookies = calloc(list->count, sizeof(*functions.cookies));
+	if (functions.names && functions.offsets && functions.cookies) {
+		for (other = kind; other < list->count; other++)
+			if (same_link(&list->sources[other], source))
+				add_function(&functions, &list->sources[other], other);
+		result = link_functions(attachment, source, kind, &functions);
+	}
+	free(functions.names);
+	free(functions.offsets);
+	free(functions.cookies);
 	return result;
 }
 
 static int attach_kernel(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	if (attachment->kernel_entry)
+	if (attachment->kernel_multi)
+		return attach_functions(attachment, source, kind);
+	if (attachment->set_of[kind])
 		return link_trampoline(&attachment->links, program_fd(attachment, kind));
 	return attach_probe(attachment, source, kind, "kprobe");
 }
@@ -264,7 +307,7 @@ static int attach(struct attachment *attachment, u32 kind)
 		return attach_syscall(attachment, source, kind);
 	case SOURCE_USER:
 		if (attachment->user_multi)
-			return attach_user_functions(attachment, source, kind);
+			return attach_functions(attachment, source, kind);
 		return attach_probe(attachment, source, kind, "uprobe");
 	case SOURCE_KERNEL:
 		return attach_kernel(attachment, source, kind);

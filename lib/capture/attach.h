@@ -29,7 +29,9 @@ struct attachment {
 	int *set_of; /* by kind: the set with its program; 0: the common one */
 	bool tracepoint_cookies;
 	bool user_multi;
-	bool kernel_entry; /* fentry works; else kprobe */
+	bool kernel_multi; /* one link for all kernel functions */
+	bool kernel_entry; /* fentry for those that have a type */
+	bool kernel_probe; /* kprobes work */
 	struct link_list task_links;
 	struct link_list links;
 	struct perf_event *events;

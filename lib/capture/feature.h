@@ -23,6 +23,7 @@
 	X(UPROBE_MULTI, "uprobe multi", "many user functions at once, fast to detach")             \
 	X(FENTRY, "fentry", "kernel functions (-e k:FUNC), cheapest way")                          \
 	X(KPROBE, "kprobes", "kernel functions (-e k:FUNC)")                                       \
+	X(KPROBE_MULTI, "kprobe multi", "many kernel functions at once, by globs")                 \
 	X(TASK_WORK, "BPF task work", "deferred user unwinding")                                   \
 	X(KALLSYMS, "kernel addresses", "names of kernel functions")
 

@@ -17,6 +17,7 @@
 #include "empty_program.h"
 #include "feature_attempt.h"
 #include "kernel_btf.h"
+#include "pmu.h"
 
 #define RARE_TRACEPOINT "sched_process_exec"
 #define RARE_FUNCTION "vfs_fallocate"
@@ -150,22 +151,6 @@ int attempt_fentry(const char **step)
 	return 0;
 }
 
-/* The number that the kernel gave to a PMU of this name, or -errno. */
-static int pmu_type(const char *name)
-{
-	char path[96];
-	FILE *file;
-	int type, err;
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	err = fscanf(file, "%d", &type) == 1 ? 0 : -EINVAL;
-	fclose(file);
-	return err ? err : type;
-}
-
 int attempt_kprobe(const char **step)
 {
 	struct perf_event_attr attr = {.kprobe_func = (uintptr_t)RARE_FUNCTION};
@@ -178,6 +163,26 @@ int attempt_kprobe(const char **step)
 	*step = "open a kprobe on " RARE_FUNCTION;
 	attr.type = type;
 	return try_event(&attr, -1, 0, BPF_PROG_TYPE_KPROBE, step);
+}
+
+int attempt_kprobe_multi(const char **step)
+{
+	const char *name = RARE_FUNCTION;
+	LIBBPF_OPTS(bpf_link_create_opts, options, .kprobe_multi.syms = &name,
+		    .kprobe_multi.cnt = 1);
+	int program, link;
+
+	*step = "load a BPF program for many kprobes";
+	program = empty_program_load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 0);
+	if (program < 0)
+		return program;
+	*step = "attach to " RARE_FUNCTION;
+	link = bpf_link_create(program, 0, BPF_TRACE_KPROBE_MULTI, &options);
+	close(program);
+	if (link < 0)
+		return link;
+	close(link);
+	return 0;
 }
 
 __attribute__((noinline, used)) static void never_called(void)

@@ -17,6 +17,7 @@ int attempt_uprobe(const char **step);
 int attempt_uprobe_multi(const char **step);
 int attempt_fentry(const char **step);
 int attempt_kprobe(const char **step);
+int attempt_kprobe_multi(const char **step);
 int attempt_task_work(const char **step);
 int attempt_kallsyms(const char **step);
 

@@ -12,31 +12,7 @@
 
 #include <bpf/bpf.h>
 
-#define ATTACH_TYPE_UPROBE_MULTI 48
-#define UPROBE_MULTI_RETURN 1
-
-/* The kernel's union bpf_attr, as far as these two commands read it. */
-struct raw_tracepoint_attr {
-	u64 name;
-	u32 program_fd;
-	u32 reserved;
-	u64 cookie;
-};
-
-struct uprobe_multi_attr {
-	u32 program_fd;
-	u32 target_fd;
-	u32 attach_type;
-	u32 link_flags;
-	u64 path;
-	u64 offsets;
-	u64 reference_counters;
-	u64 cookies;
-	u32 count;
-	u32 flags;
-	u32 pid;
-	u32 reserved;
-};
+#include "bpf_attr.h"
 
 static int sys_bpf(int command, void *attr, u32 bytes)
 {
@@ -106,7 +82,7 @@ int link_raw_tracepoint(struct link_list *links, const char *name, int program_f
 {
 	struct raw_tracepoint_attr attr = {
 		.name = (u64)name,
-		.program_fd = program_fd,
+		.prog_fd = program_fd,
 		.cookie = cookie,
 	};
 
@@ -119,7 +95,7 @@ int link_user_functions(struct link_list *links, const char *path, const u64 *of
 			const u64 *cookies, u32 count, bool on_return, int program_fd)
 {
 	struct uprobe_multi_attr attr = {
-		.program_fd = program_fd,
+		.prog_fd = program_fd,
 		.attach_type = ATTACH_TYPE_UPROBE_MULTI,
 		.path = (u64)path,
 		.offsets = (u64)offsets,
@@ -129,6 +105,16 @@ int link_user_functions(struct link_list *links, const char *path, const u64 *of
 	};
 
 	return add(links, sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr)));
+}
+
+int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,
+			  u32 count, bool on_return, int program_fd)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .kprobe_multi.syms = names,
+		    .kprobe_multi.cookies = (const __u64 *)cookies, .kprobe_multi.cnt = count,
+		    .kprobe_multi.flags = on_return ? BPF_F_KPROBE_MULTI_RETURN : 0);
+
+	return add(links, bpf_link_create(program_fd, 0, BPF_TRACE_KPROBE_MULTI, &options));
 }
 
 int link_trampoline(struct link_list *links, int program_fd)

@@ -42,6 +42,10 @@ int link_raw_tracepoint(struct link_list *links, const char *name, int program_f
 int link_user_functions(struct link_list *links, const char *path, const u64 *offsets,
 			const u64 *cookies, u32 count, bool on_return, int program_fd);
 
+/* Many functions of the kernel; since 5.18. */
+int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,
+			  u32 count, bool on_return, int program_fd);
+
 /* fentry or fexit: the target is part of the program. */
 int link_trampoline(struct link_list *links, int program_fd);
 

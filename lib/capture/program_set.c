@@ -10,12 +10,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "bpf_attr.h"
 #include "capture/skeleton.h"
 #include "error.h"
 #include "lane.h"
 #include "ring.h"
-
-#define ATTACH_TYPE_UPROBE_MULTI 48 /* since 6.6, not in Debian 12's headers */
 
 /* libbpf reports through a callback: the first warning is kept, to say why a load failed. */
 static _Thread_local char first_warning[256];
@@ -48,6 +47,8 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 		return object->progs.on_user_functions;
 	case PROGRAM_KERNEL_PROBE:
 		return object->progs.on_kernel_probe;
+	case PROGRAM_KERNEL_MULTI:
+		return object->progs.on_kernel_functions;
 	case PROGRAM_KERNEL_ENTRY:
 		return object->progs.on_kernel_entry;
 	case PROGRAM_KERNEL_RETURN:
