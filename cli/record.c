@@ -8,11 +8,9 @@
  * The reader comes round by the clock, sooner the fuller the rings were.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +23,7 @@
 #include "message.h"
 #include "pid_list.h"
 #include "recording.h"
+#include "signals.h"
 #include "table.h"
 #include "terminal.h"
 #include "trace/writer.h"
@@ -378,28 +377,17 @@ static int drain(struct record *record, int last_ms, int *error)
 	return round_ms(last_ms, fill);
 }
 
-/* The signal that came, or 0 after `ms`. */
-static int wait_signal(const struct record *record, int ms)
-{
-	struct pollfd signals = {.fd = record->signals, .events = POLLIN};
-	struct signalfd_siginfo info;
-
-	if (poll(&signals, 1, ms) <= 0)
-		return 0;
-	return read(record->signals, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
-}
-
 /* Until the command ends, or somebody ends us, or nothing can be written any more. */
 static void record_events(struct record *record)
 {
 	int ms = ROUND_MS_MIN, error = 0;
 
 	while (!error) {
-		int signal = wait_signal(record, ms);
+		int signal = signals_wait(record->signals, ms);
 
 		if (signal == SIGUSR2)
 			write_numbered_flight(record);
-		if (signal == SIGINT || signal == SIGTERM)
+		if (signal_asks_to_end(signal))
 			return;
 		if (record->workload.pid && workload_ended(&record->workload))
 			return;
@@ -417,11 +405,8 @@ static void end_workload(struct record *record)
 		return;
 	if (!workload_ended(workload))
 		kill(workload->pid, SIGTERM);
-	while (!workload_ended(workload) && !insisted) {
-		int signal = wait_signal(record, -1);
-
-		insisted = signal == SIGINT || signal == SIGTERM;
-	}
+	while (!workload_ended(workload) && !insisted)
+		insisted = signal_asks_to_end(signals_wait(record->signals, -1));
 	workload_end(workload, SIGKILL);
 }
 
@@ -462,19 +447,13 @@ static int start(struct record *record, char **arguments)
 	return result ? fail(result, &error) : EXIT_DONE;
 }
 
-/* From here on signals come through a descriptor; the workload has them as they were. */
 static int take_signals(struct record *record)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR2);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	record->signals = signalfd(-1, &set, SFD_CLOEXEC);
-	return record->signals < 0 ? EXIT_FAILED : EXIT_DONE;
+	record->signals = signals_take();
+	if (record->signals >= 0)
+		return EXIT_DONE;
+	message("signals: %s", strerror(-record->signals));
+	return EXIT_FAILED;
 }
 
 static int run(struct record *record, int count, char **arguments)
