@@ -4,7 +4,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int parse_cpu(const char **text, u32 *cpu)
 {
@@ -50,4 +52,24 @@ int cpu_list_parse(const char *text, u64 mask[CONFIG_CPUS_MAX / 64])
 	if (result)
 		return result;
 	return text[-1] ? -EINVAL : 0;
+}
+
+int cpu_list_online(char *text, size_t room, u64 mask[CONFIG_CPUS_MAX / 64])
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	char *line = NULL;
+	size_t bytes = 0;
+	int result = -errno;
+
+	if (!file)
+		return result;
+	result = getline(&line, &bytes, file) < 0 ? -EIO : 0;
+	if (!result) {
+		line[strcspn(line, "\n")] = 0;
+		snprintf(text, room, "%s", line);
+		result = cpu_list_parse(line, mask);
+	}
+	free(line);
+	fclose(file);
+	return result;
 }

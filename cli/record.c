@@ -111,14 +111,21 @@ static int check_frequency(const struct record *record)
 			   "sample the CPUs too");
 }
 
+/* An event on a CPU that is not there never comes: that would be a recording of nothing. */
 static int check_cpus(const struct record *record)
 {
-	u32 cpu;
+	u64 online[CONFIG_CPUS_MAX / 64] = {};
+	char text[256];
+	u32 word;
 
-	for (cpu = sysconf(_SC_NPROCESSORS_CONF); cpu < CONFIG_CPUS_MAX; cpu++)
-		if (record->cpu_mask[cpu / 64] >> (cpu % 64) & 1)
-			return -ERANGE;
-	return 0;
+	if (cpu_list_online(text, sizeof(text), online))
+		return EXIT_DONE;
+	for (word = 0; word < CONFIG_CPUS_MAX / 64; word++)
+		if (record->cpu_mask[word] & ~online[word]) {
+			message("-C %s: the CPUs online are %s", record->values->cpus, text);
+			return EXIT_USAGE;
+		}
+	return EXIT_DONE;
 }
 
 static int choose_cpus(struct record *record)
@@ -127,14 +134,11 @@ static int choose_cpus(struct record *record)
 
 	if (!record->values->cpus)
 		return EXIT_DONE;
-	result = cpu_list_parse(record->values->cpus, record->cpu_mask) ?: check_cpus(record);
+	result = cpu_list_parse(record->values->cpus, record->cpu_mask);
 	if (!result)
-		return EXIT_DONE;
-	if (result == -ERANGE)
-		message("-C %s: this machine has CPUs 0-%ld", record->values->cpus,
-			sysconf(_SC_NPROCESSORS_CONF) - 1);
-	else
-		message("-C %s: must be a list of CPUs like 0-3,8", record->values->cpus);
+		return check_cpus(record);
+	message("-C %s: %s", record->values->cpus,
+		result == -ERANGE ? "no such CPU" : "must be a list of CPUs like 0-3,8");
 	return EXIT_USAGE;
 }
 
