@@ -17,11 +17,10 @@
 
 #include "capture/capture.h"
 #include "command.h"
-#include "cpu_list.h"
 #include "file_limit.h"
 #include "ledger_text.h"
 #include "message.h"
-#include "pid_list.h"
+#include "record_target.h"
 #include "recording.h"
 #include "signals.h"
 #include "table.h"
@@ -29,24 +28,14 @@
 #include "trace/writer.h"
 #include "workload.h"
 
-#define FREQUENCY_DEFAULT 999
 #define ROUND_MS_MIN 1
 #define ROUND_MS_MAX 100
 #define FLUSH_MS 2000
 #define PROGRESS_MS 500
 
-struct record_values {
-	const char *output, *comm, *cgroup, *cpus;
-	struct string_list events, pids;
-	u64 frequency, bits, pool, ring, flight;
-	bool all, no_dedup, no_kernel, no_user, quiet;
-};
-
 struct record {
 	const struct record_values *values;
-	struct source_list sources;
-	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
-	struct pid_list pids;
+	struct record_target target;
 	struct workload workload;
 	struct capture *capture;
 	struct trace_writer
@@ -71,105 +60,6 @@ static int fail(int result, const struct stackmap_error *error)
 	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int wrong_usage(const char *text)
-{
-	message("%s", text);
-	return EXIT_USAGE;
-}
-
-/* What events to record: exit status. */
-static int choose_sources(struct record *record)
-{
-	const struct record_values *values = record->values;
-	u64 frequency = values->frequency;
-	struct stackmap_error error;
-	int result = 0;
-	size_t i;
-
-	if (!values->events.count)
-		result = source_list_add_sample(
-			&record->sources, frequency == UINT64_MAX ? FREQUENCY_DEFAULT : frequency,
-			&error);
-	for (i = 0; i < values->events.count && !result; i++)
-		result = source_list_add(&record->sources, values->events.items[i],
-					 frequency == UINT64_MAX ? 0 : frequency, &error);
-	return result ? fail(result, &error) : EXIT_DONE;
-}
-
-/* A rate that no event takes is a misunderstanding: tracepoints and functions come when they come.
- */
-static int check_frequency(const struct record *record)
-{
-	u32 kind;
-
-	if (record->values->frequency == UINT64_MAX)
-		return EXIT_DONE;
-	for (kind = 0; kind < record->sources.count; kind++)
-		if (record->sources.sources[kind].frequency)
-			return EXIT_DONE;
-	return wrong_usage("-F: none of these events is sampled at a rate; add -e cpu-clock to "
-			   "sample the CPUs too");
-}
-
-/* An event on a CPU that is not there never comes: that would be a recording of nothing. */
-static int check_cpus(const struct record *record)
-{
-	u64 online[CONFIG_CPUS_MAX / 64] = {};
-	char text[256];
-	u32 word;
-
-	if (cpu_list_online(text, sizeof(text), online))
-		return EXIT_DONE;
-	for (word = 0; word < CONFIG_CPUS_MAX / 64; word++)
-		if (record->cpu_mask[word] & ~online[word]) {
-			message("-C %s: the CPUs online are %s", record->values->cpus, text);
-			return EXIT_USAGE;
-		}
-	return EXIT_DONE;
-}
-
-static int choose_cpus(struct record *record)
-{
-	int result;
-
-	if (!record->values->cpus)
-		return EXIT_DONE;
-	result = cpu_list_parse(record->values->cpus, record->cpu_mask);
-	if (!result)
-		return check_cpus(record);
-	message("-C %s: %s", record->values->cpus,
-		result == -ERANGE ? "no such CPU" : "must be a list of CPUs like 0-3,8");
-	return EXIT_USAGE;
-}
-
-static int choose_pids(struct record *record)
-{
-	const struct string_list *texts = &record->values->pids;
-	size_t i;
-
-	for (i = 0; i < texts->count; i++)
-		if (pid_list_add(&record->pids, texts->items[i])) {
-			message("-p %s: must be a process id, or several like 12,34",
-				texts->items[i]);
-			return EXIT_USAGE;
-		}
-	return EXIT_DONE;
-}
-
-static int check_target(const struct record_values *values, int count)
-{
-	if (values->all && values->pids.count)
-		return wrong_usage("-a and -p: choose one, the whole machine or some processes");
-	if (!values->all && !values->pids.count && !count && !values->comm && !values->cgroup &&
-	    !values->cpus)
-		return wrong_usage("nothing to record: name a COMMAND, -p PID, or -a for the whole "
-				   "machine; see 'stackmap help record'");
-	if (values->flight && values->ring)
-		return wrong_usage(
-			"--flight and --ring: the size of the flight buffer is that of the rings");
-	return EXIT_DONE;
-}
-
 static int prepare_workload(struct record *record, int count, char **arguments)
 {
 	int result;
@@ -190,12 +80,12 @@ static bool follows_tasks(const struct record *record)
 
 	if (values->all)
 		return false;
-	return values->pids.count || (record->workload.pid && !values->comm && !values->cgroup);
+	return values->pids.count || record->workload.pid;
 }
 
 static int follow(struct record *record, struct stackmap_error *error)
 {
-	const struct pid_list *pids = &record->pids;
+	const struct pid_list *pids = &record->target.pids;
 	int result = 0;
 	size_t i;
 
@@ -211,7 +101,7 @@ static int create_capture(struct record *record)
 	const struct record_values *values = record->values;
 	bool by_task = follows_tasks(record);
 	struct capture_options options = {
-		.sources = &record->sources,
+		.sources = &record->target.sources,
 		.bits = values->bits,
 		.pool_bytes = values->pool,
 		.ring_bytes = values->ring,
@@ -222,7 +112,7 @@ static int create_capture(struct record *record)
 		.by_task = by_task,
 		.comm = values->comm,
 		.cgroup = values->cgroup,
-		.cpu_mask = values->cpus ? record->cpu_mask : NULL,
+		.cpu_mask = values->cpus ? record->target.cpu_mask : NULL,
 		.command = by_task && !values->pids.count ? record->workload.pid : 0,
 	};
 	struct stackmap_error error;
@@ -262,7 +152,7 @@ static int open_file(struct record *record, const char *path, struct stackmap_er
 	struct trace_info info = {
 		.start_realtime = clock_ns(CLOCK_REALTIME),
 		.start_monotonic = clock_ns(CLOCK_MONOTONIC),
-		.frequency = record->sources.sources[0].frequency,
+		.frequency = record->target.sources.sources[0].frequency,
 		.cpus = sysconf(_SC_NPROCESSORS_CONF),
 		.bits = capture_bits(record->capture),
 		.address_shown = addresses_shown(),
@@ -381,7 +271,8 @@ static int drain(struct record *record, int last_ms, int *error)
 	return round_ms(last_ms, fill);
 }
 
-/* Until the command ends, or somebody ends us, or nothing can be written any more. */
+/* Until the command or the processes end, or somebody ends us, or nothing can be written any more.
+ */
 static void record_events(struct record *record)
 {
 	int ms = ROUND_MS_MIN, error = 0;
@@ -393,7 +284,8 @@ static void record_events(struct record *record)
 			write_numbered_flight(record);
 		if (signal_asks_to_end(signal))
 			return;
-		if (record->workload.pid && workload_ended(&record->workload))
+		if (record->workload.pid ? workload_ended(&record->workload)
+					 : record_target_ended(&record->target))
 			return;
 		ms = drain(record, ms, &error);
 	}
@@ -431,12 +323,27 @@ static int finish(struct record *record)
 	return status;
 }
 
+/* Flight: the file is opened at the end only; that it cannot be is better said now. */
+static int check_output(const char *path, struct stackmap_error *error)
+{
+	static const struct trace_info none = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	struct trace_writer *writer;
+	int result = trace_writer_create(path, &none, &writer, error);
+
+	if (!result)
+		trace_writer_discard(&writer);
+	return result;
+}
+
 static int start(struct record *record, char **arguments)
 {
 	struct stackmap_error error;
 	int result = 0;
 
-	if (!record->values->flight)
+	if (record->values->flight)
+		result = check_output(record->values->output, &error);
+	else
 		result = open_file(record, record->values->output, &error);
 	result = result ?: capture_attach(record->capture, &error);
 	if (result)
@@ -462,12 +369,8 @@ static int take_signals(struct record *record)
 
 static int run(struct record *record, int count, char **arguments)
 {
-	int status = check_target(record->values, count);
+	int status = record_target_choose(record->values, count > 0, &record->target);
 
-	status = status ?: choose_cpus(record);
-	status = status ?: choose_pids(record);
-	status = status ?: choose_sources(record);
-	status = status ?: check_frequency(record);
 	status = status ?: take_signals(record);
 	status = status ?: prepare_workload(record, count, arguments);
 	file_limit_raise();
@@ -504,8 +407,7 @@ static int record_run(const void *values, int count, char **operands)
 	capture_free(&record.capture);
 	if (!record.workload.ended)
 		workload_end(&record.workload, SIGKILL);
-	source_list_clear(&record.sources);
-	pid_list_clear(&record.pids);
+	record_target_clear(&record.target);
 	free(record.command_line);
 	if (record.signals >= 0)
 		close(record.signals);
@@ -570,7 +472,7 @@ const struct command record_command = {
 	.summary = "record events with their kernel and user stacks",
 	.rows = rows,
 	.values_bytes = sizeof(struct record_values),
-	.defaults =
-		&(const struct record_values){.output = RECORDING_DEFAULT, .frequency = UINT64_MAX},
+	.defaults = &(const struct record_values){.output = RECORDING_DEFAULT,
+						  .frequency = RECORD_FREQUENCY_UNSET},
 	.run = record_run,
 };

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Everything is checked before anything starts: numbers that are none, CPUs and processes that are
+ * not there, a rate that no event takes. */
+#include "record_target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cpu_list.h"
+#include "message.h"
+
+#define FREQUENCY_DEFAULT 999
+
+static int wrong_usage(const char *text)
+{
+	message("%s", text);
+	return EXIT_USAGE;
+}
+
+static int check_options(const struct record_values *values, bool has_command)
+{
+	if (values->all && values->pids.count)
+		return wrong_usage("-a and -p: choose one, the whole machine or some processes");
+	if (!values->all && !values->pids.count && !has_command && !values->comm &&
+	    !values->cgroup && !values->cpus)
+		return wrong_usage("nothing to record: name a COMMAND, -p PID, or -a for the whole "
+				   "machine; see 'stackmap help record'");
+	if (values->flight && values->ring)
+		return wrong_usage(
+			"--flight and --ring: the size of the flight buffer is that of the rings");
+	return EXIT_DONE;
+}
+
+static int choose_sources(const struct record_values *values, struct source_list *sources)
+{
+	bool unset = values->frequency == RECORD_FREQUENCY_UNSET;
+	struct stackmap_error error;
+	int result = 0;
+	size_t i;
+
+	if (!values->events.count)
+		result = source_list_add_sample(
+			sources, unset ? FREQUENCY_DEFAULT : values->frequency, &error);
+	for (i = 0; i < values->events.count && !result; i++)
+		result = source_list_add(sources, values->events.items[i],
+					 unset ? 0 : values->frequency, &error);
+	if (!result)
+		return EXIT_DONE;
+	message_error(&error);
+	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Tracepoints and functions come when they come. */
+static int check_frequency(const struct record_values *values, const struct source_list *sources)
+{
+	u32 kind;
+
+	if (values->frequency == RECORD_FREQUENCY_UNSET)
+		return EXIT_DONE;
+	for (kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].frequency)
+			return EXIT_DONE;
+	return wrong_usage("-F: none of these events is sampled at a rate; add -e cpu-clock to "
+			   "sample the CPUs too");
+}
+
+/* The kernel's own list: "0-3,8"; empty if it cannot be read. */
+static void read_online(char *list, int bytes)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+
+	list[0] = 0;
+	if (!file)
+		return;
+	if (!fgets(list, bytes, file))
+		list[0] = 0;
+	fclose(file);
+	list[strcspn(list, "\n")] = 0;
+}
+
+static int choose_cpus(const char *text, u64 *mask)
+{
+	u64 online[CONFIG_CPUS_MAX / 64] = {0};
+	char list[256];
+	int result = text ? cpu_list_parse(text, mask) : 0;
+
+	if (!text)
+		return EXIT_DONE;
+	if (result == -EINVAL) {
+		message("-C %s: must be a list of CPUs like 0-3,8", text);
+		return EXIT_USAGE;
+	}
+	read_online(list, sizeof(list));
+	if (!cpu_list_parse(list, online))
+		for (u32 i = 0; i < CONFIG_CPUS_MAX / 64 && !result; i++)
+			result = mask[i] & ~online[i] ? -ERANGE : 0;
+	if (!result)
+		return EXIT_DONE;
+	message("-C %s: the CPUs of this machine are %s", text, list);
+	return EXIT_USAGE;
+}
+
+static int open_process(struct record_target *target, size_t i)
+{
+	target->pidfds[i] = syscall(SYS_pidfd_open, target->pids.pids[i], 0);
+	if (target->pidfds[i] >= 0)
+		return EXIT_DONE;
+	if (errno == ESRCH || errno == EINVAL)
+		message("-p %d: no such process", target->pids.pids[i]);
+	else
+		message("-p %d: %s", target->pids.pids[i], strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int choose_pids(const struct string_list *texts, struct record_target *target)
+{
+	int status = EXIT_DONE;
+	size_t i;
+
+	for (i = 0; i < texts->count; i++)
+		if (pid_list_add(&target->pids, texts->items[i])) {
+			message("-p %s: must be a process id, or several like 12,34",
+				texts->items[i]);
+			return EXIT_USAGE;
+		}
+	target->pidfds = calloc(target->pids.count + 1, sizeof(*target->pidfds));
+	for (i = 0; target->pidfds && i < target->pids.count; i++)
+		status = status ?: open_process(target, i);
+	return target->pidfds ? status : EXIT_FAILED;
+}
+
+int record_target_choose(const struct record_values *values, bool has_command,
+			 struct record_target *target)
+{
+	int status = check_options(values, has_command);
+
+	status = status ?: choose_cpus(values->cpus, target->cpu_mask);
+	status = status ?: choose_pids(&values->pids, target);
+	status = status ?: choose_sources(values, &target->sources);
+	return status ?: check_frequency(values, &target->sources);
+}
+
+void record_target_clear(struct record_target *target)
+{
+	size_t i;
+
+	for (i = 0; target->pidfds && i < target->pids.count; i++)
+		if (target->pidfds[i] > 0)
+			close(target->pidfds[i]);
+	free(target->pidfds);
+	target->pidfds = NULL;
+	pid_list_clear(&target->pids);
+	source_list_clear(&target->sources);
+}
+
+bool record_target_ended(const struct record_target *target)
+{
+	size_t i;
+
+	for (i = 0; i < target->pids.count; i++) {
+		struct pollfd process = {.fd = target->pidfds[i], .events = POLLIN};
+
+		if (poll(&process, 1, 0) == 0)
+			return false;
+	}
+	return target->pids.count > 0;
+}
