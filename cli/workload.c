@@ -10,12 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static int is_program(const char *path)
 {
-	return access(path, X_OK) ? -errno : 0;
+	struct stat status;
+
+	if (access(path, X_OK) || stat(path, &status))
+		return -errno;
+	return S_ISREG(status.st_mode) ? 0 : -EACCES;
 }
 
 /* Whether execvp() would find it. */
