@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -69,20 +68,6 @@ static int check_frequency(const struct record_values *values, const struct sour
 			   "sample the CPUs too");
 }
 
-/* The kernel's own list: "0-3,8"; empty if it cannot be read. */
-static void read_online(char *list, int bytes)
-{
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-
-	list[0] = 0;
-	if (!file)
-		return;
-	if (!fgets(list, bytes, file))
-		list[0] = 0;
-	fclose(file);
-	list[strcspn(list, "\n")] = 0;
-}
-
 static int choose_cpus(const char *text, u64 *mask)
 {
 	u64 online[CONFIG_CPUS_MAX / 64] = {0};
@@ -95,8 +80,7 @@ static int choose_cpus(const char *text, u64 *mask)
 		message("-C %s: must be a list of CPUs like 0-3,8", text);
 		return EXIT_USAGE;
 	}
-	read_online(list, sizeof(list));
-	if (!cpu_list_parse(list, online))
+	if (!cpu_list_online(list, sizeof(list), online))
 		for (u32 i = 0; i < CONFIG_CPUS_MAX / 64 && !result; i++)
 			result = mask[i] & ~online[i] ? -ERANGE : 0;
 	if (!result)
