@@ -2,7 +2,6 @@
 /* The life of an instance: memory, programs, attaching, the end. */
 #include "capture/capture.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -261,49 +260,6 @@ void capture_free(struct capture **capture)
 	free(gone->index_of_slot);
 	free(gone);
 	*capture = NULL;
-}
-
-/* Threads started while the directory is read are found by the fork hook, or by the next pass. */
-static u32 follow_threads(struct capture *capture, DIR *directory)
-{
-	int fd = bpf_map__fd(capture_programs(capture)->maps.followed);
-	struct dirent *entry;
-	u32 added = 0;
-	u8 now = FOLLOW_NOW;
-
-	rewinddir(directory);
-	while ((entry = readdir(directory))) {
-		u32 tid = strtoul(entry->d_name, NULL, 10);
-
-		added += tid && !bpf_map_update_elem(fd, &tid, &now, BPF_NOEXIST);
-	}
-	return added;
-}
-
-int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error)
-{
-	char path[64];
-	DIR *directory;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	directory = opendir(path);
-	if (!directory)
-		return error_set(error, ESRCH, "-p %d: no such process", pid);
-	while (follow_threads(capture, directory))
-		;
-	closedir(directory);
-	return 0;
-}
-
-int capture_follow_command(struct capture *capture, pid_t pid, struct stackmap_error *error)
-{
-	u8 from_exec = FOLLOW_FROM_EXEC;
-	u32 tid = pid;
-
-	if (!bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.followed), &tid,
-				 &from_exec, BPF_ANY))
-		return 0;
-	return error_set(error, errno, "following the command: %s", strerror(errno));
 }
 
 int capture_attach(struct capture *capture, struct stackmap_error *error)

@@ -38,7 +38,8 @@ int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error);
 void capture_free(struct capture **capture);
 
-/* All threads of a process, and what they fork from now on. -ESRCH: no such process. */
+/* A process, its threads, its descendants, and what all these fork from now on. -ESRCH: no such
+ * process. */
 int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error);
 
 /* A child of ours that has yet to execve: itself and what it forks, from then on. */

@@ -16,9 +16,13 @@
 #include "ring.h"
 
 #define RING_BYTES_DEFAULT (2ULL << 20)
+#define RING_BYTES_ALL (256ULL << 20) /* of all CPUs, by default: a machine may have room for many */
+#define RING_BYTES_LEAST (64ULL << 10)
 #define RING_BYTES_MAX (256ULL << 20)
 #define TASK_SLOTS_DRAIN 8192
 #define TASK_SLOTS_FLIGHT 2048
+#define TASK_SLOTS_ALL (1U << 20)
+#define TASK_SLOTS_LEAST 256
 #define FLIGHT_TABLE_SHARE 8
 #define FIRST_PID_NAMESPACE 0xeffffffcU /* its inode, the same on every kernel */
 
@@ -94,11 +98,30 @@ static int plan_table(const struct capture_options *options, struct plan *plan,
 	return 0;
 }
 
+static u64 default_ring_bytes(u32 cpus)
+{
+	u64 share = RING_BYTES_ALL / cpus;
+
+	if (share > RING_BYTES_DEFAULT)
+		return RING_BYTES_DEFAULT;
+	return share > RING_BYTES_LEAST ? share : RING_BYTES_LEAST;
+}
+
+static u32 task_slots(const struct capture_config *config)
+{
+	u32 share = TASK_SLOTS_ALL / config->cpus;
+	u32 most = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
+
+	if (share > most)
+		return most;
+	return share > TASK_SLOTS_LEAST ? share : TASK_SLOTS_LEAST;
+}
+
 static int plan_rings(const struct capture_options *options, struct plan *plan,
 		      struct stackmap_error *error)
 {
 	struct capture_config *config = &plan->config;
-	u64 bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES_DEFAULT;
+	u64 bytes = options->ring_bytes ? options->ring_bytes : default_ring_bytes(config->cpus);
 	u64 header = sizeof(struct ring_header);
 	u64 least = header + RING_SLOTS_MIN * config->slot_size;
 
@@ -122,7 +145,7 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
 	config->ring_slots = (bytes - header) / config->slot_size;
 	config->last_slot = (config->ring_slots - 1) * config->slot_size;
-	config->task_slots = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
+	config->task_slots = task_slots(config);
 	return 0;
 }
 
