@@ -71,7 +71,7 @@ static int check_frequency(const struct record_values *values, const struct sour
 static int choose_cpus(const char *text, u64 *mask)
 {
 	u64 online[CONFIG_CPUS_MAX / 64] = {0};
-	char list[256];
+	char list[256] = "not known";
 	int result = text ? cpu_list_parse(text, mask) : 0;
 
 	if (!text)
