@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Threads and a signal handler that interrupts them write one small ring, as the programs of one
+ * CPU do but at any instruction at once; a reader drains it meanwhile, or takes what a flight
+ * recorder holds in the end. Every event that was produced is read whole or counted as lost, and
+ * each writer's events come in its order. Built with TSan and with ASan + UBSan. The ring is so
+ * small that it overflows, laps its writers and meets busy slots all the time; that this happened
+ * is asserted too.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "capture/ring_reader.h"
+#include "ring_writer.h"
+
+#define THREADS 3
+#define WRITERS (2 * THREADS) /* each thread, and the handler that interrupts it */
+#define EVENTS 50000	      /* that each thread gets into the ring */
+#define SLOTS 96
+#define SLOT_SIZE 32
+#define UNITS_PER_SLOT (SLOT_SIZE / 4 - 1)
+#define DEPTH_MAX 20
+#define FLIGHT_TRIES 4
+
+#ifdef __SANITIZE_THREAD__
+#define IS_INTERRUPTED 0 /* TSan holds signals back until the thread calls the C library */
+#else
+#define IS_INTERRUPTED 1
+#endif
+
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);  \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+struct writer {
+	u32 number;
+	u64 produced, full, busy, overwritten, lapped, runs, runs_refused, interrupts;
+};
+
+static _Alignas(8) u8 memory[RING_BYTES(SLOTS, SLOT_SIZE)];
+static struct ring_view ring;
+static struct writer writers[WRITERS];
+static _Thread_local struct writer *interrupting;
+static bool flight;
+static int running, draining;
+
+static struct {
+	u64 recorded, runs;
+	u64 latest[WRITERS];
+} reader;
+
+static u32 *slot_at(u64 position)
+{
+	return (u32 *)(void *)(memory + sizeof(struct ring_header) + position % SLOTS * SLOT_SIZE);
+}
+
+static u64 frame_of(u32 writer, u64 sequence, u32 i)
+{
+	u64 frame = sequence * 1000 + writer * 100 + i;
+
+	return sequence % 2 ? FRAME_NARROW_TOP | frame : frame;
+}
+
+static u32 depth_of(u64 sequence)
+{
+	return 1 + sequence % DEPTH_MAX;
+}
+
+/* Packed as stack_pack() does. */
+static void make_stack(u32 writer, u64 sequence, struct stack *stack)
+{
+	bool narrow = sequence % 2;
+
+	memset(stack->word, 0, 8 * DEPTH_MAX);
+	stack->depth = depth_of(sequence);
+	stack->flags = narrow ? STACK_NARROW : STACK_USER;
+	for (u32 i = 0; i < stack->depth; i++)
+		if (narrow)
+			stack->word[i / 2] |= (u64)(u32)frame_of(writer, sequence, i)
+					      << (i % 2 * 32);
+		else
+			stack->word[i] = frame_of(writer, sequence, i);
+}
+
+/* The four below follow bpf/emit.h, which compiles for BPF only. */
+static bool claim(struct writer *self, u64 position)
+{
+	enum ring_claim found = ring_claim(slot_at(position), position);
+
+	self->overwritten += found == CLAIM_EVENT;
+	self->lapped += found == CLAIM_LAPPED;
+	return found >= CLAIM_FRESH;
+}
+
+static u64 reserve(struct writer *self)
+{
+	u64 position;
+
+	if (!flight) {
+		position = ring_take(ring.header, SLOTS, 1);
+		self->full += !position;
+		return position;
+	}
+	for (u32 try = 0; try < FLIGHT_TRIES; try++) {
+		position = atomic_fetch_add_acq_rel(&ring.header->head, 1);
+		if (claim(self, position))
+			return position;
+	}
+	self->busy++;
+	return 0;
+}
+
+static u64 reserve_run(struct writer *self, u32 count)
+{
+	u64 first;
+	u32 claimed = 0;
+
+	if (!flight)
+		return ring_take(ring.header, SLOTS, count);
+	first = atomic_fetch_add_acq_rel(&ring.header->head, count);
+	while (claimed < count && claim(self, first + claimed))
+		claimed++;
+	if (claimed == count)
+		return first;
+	while (claimed--)
+		atomic_store_release(slot_at(first + claimed),
+				     COMMIT_OF(first + claimed) | COMMIT_CONTINUED);
+	return 0;
+}
+
+static u64 write_run(struct writer *self, u64 sequence)
+{
+	struct stack stack;
+	u32 count, i, unit;
+	u64 first;
+
+	make_stack(self->number, sequence, &stack);
+	count = ring_run_slots(inline_stack_units(&stack), SLOT_SIZE);
+	first = reserve_run(self, count);
+	for (i = 0; first && i < count; i++) {
+		u32 *slot = slot_at(first + i);
+
+		for (unit = 0; unit < UNITS_PER_SLOT; unit++)
+			slot[1 + unit] = inline_stack_unit(&stack, i * UNITS_PER_SLOT + unit);
+		atomic_store_release(slot, COMMIT_OF(first + i) | COMMIT_CONTINUED);
+	}
+	return first;
+}
+
+static void produce(struct writer *self)
+{
+	u64 sequence = ++self->produced, position = reserve(self), run = 0;
+	struct event_slot *slot;
+
+	if (!position)
+		return;
+	if (sequence % 4 < 2) {
+		run = write_run(self, sequence);
+		self->runs += run != 0;
+		self->runs_refused += !run;
+	}
+	slot = (void *)slot_at(position);
+	slot->tid = self->number;
+	slot->stamp = sequence;
+	slot->kernel = (u32)run;
+	slot->user = run ? STATE_INLINE : STATE_NONE;
+	slot->extra[0] = ~sequence;
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	if (interrupting)
+		produce(interrupting);
+}
+
+static void *write_events(void *arg)
+{
+	struct writer *self = arg;
+
+	interrupting = self + THREADS;
+	while (self->produced - self->full < EVENTS) {
+		u64 full = self->full;
+
+		produce(self);
+		if (self->full - full)
+			sched_yield(); /* the reader's turn */
+	}
+	interrupting = NULL;
+	__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void read_event(u64 position)
+{
+	const struct event_slot *slot = ring_slot(&ring, position);
+	u64 frames[STACK_WORDS_MAX];
+	u32 flags, depth;
+
+	check(slot->tid < WRITERS && slot->extra[0] == ~slot->stamp);
+	check(slot->stamp > reader.latest[slot->tid]);
+	reader.latest[slot->tid] = slot->stamp;
+	reader.recorded++;
+	if (slot->user != STATE_INLINE)
+		return;
+	depth = ring_read_run(&ring, position, slot->kernel, frames, &flags);
+	if (flight && !depth) /* its end was overwritten, if the event is the oldest of all */
+		return;
+	check(depth == depth_of(slot->stamp));
+	check(flags == (slot->stamp % 2 ? STACK_NARROW : STACK_USER));
+	for (u32 i = 0; i < depth; i++)
+		check(frames[i] == frame_of(slot->tid, slot->stamp, i));
+	reader.runs++;
+}
+
+/* As capture_drain() does. */
+static void drain(void)
+{
+	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	u64 position = ring.header->tail;
+
+	for (; position < head; position++) {
+		enum slot_state state = ring_slot_state(&ring, position);
+
+		if (state == SLOT_ABSENT)
+			break;
+		if (state == SLOT_EVENT)
+			read_event(position);
+	}
+	__atomic_store_n(&ring.header->tail, position, __ATOMIC_RELEASE);
+}
+
+static void *drain_events(void *arg)
+{
+	(void)arg;
+	while (__atomic_load_n(&draining, __ATOMIC_ACQUIRE)) {
+		drain();
+		sched_yield();
+	}
+	drain();
+	return NULL;
+}
+
+/* Events of an earlier lap, in slots that a writer met busy and passed over. */
+static u64 passed_over(void)
+{
+	u64 count = 0;
+
+	for (u64 position = ring.header->head - SLOTS; position < ring.header->head; position++) {
+		u32 commit = *slot_at(position);
+
+		count += commit && !(commit & (COMMIT_BUSY | COMMIT_CONTINUED)) &&
+			 commit != COMMIT_OF(position);
+	}
+	return count;
+}
+
+static void snapshot(void)
+{
+	u64 position = ring.header->head - SLOTS;
+
+	for (; position < ring.header->head; position++) {
+		check(!(*slot_at(position) & COMMIT_BUSY));
+		if (ring_slot_state(&ring, position) == SLOT_EVENT)
+			read_event(position);
+	}
+}
+
+static void start_round(bool as_flight)
+{
+	flight = as_flight;
+	running = THREADS;
+	draining = 1;
+	memset(memory, 0, sizeof(memory));
+	memset(writers, 0, sizeof(writers));
+	memset(&reader, 0, sizeof(reader));
+	ring = ring_view_at(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
+	ring_view_init(&ring);
+	for (u32 i = 0; i < WRITERS; i++)
+		writers[i].number = i;
+}
+
+static void run_threads(void)
+{
+	pthread_t threads[THREADS], drainer;
+
+	if (!flight)
+		check(!pthread_create(&drainer, NULL, drain_events, NULL));
+	for (u32 i = 0; i < THREADS; i++)
+		check(!pthread_create(&threads[i], NULL, write_events, &writers[i]));
+	for (u32 i = 0; __atomic_load_n(&running, __ATOMIC_RELAXED); i++) {
+		pthread_kill(threads[i % THREADS], SIGUSR1);
+		sched_yield();
+	}
+	for (u32 i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	__atomic_store_n(&draining, 0, __ATOMIC_RELEASE);
+	if (!flight)
+		pthread_join(drainer, NULL);
+	else
+		snapshot();
+}
+
+/* And adds what must happen in some round to `seen`. */
+static struct writer sum_writers(struct writer *seen)
+{
+	struct writer sum = {};
+
+	for (u32 i = 0; i < WRITERS; i++) {
+		sum.produced += writers[i].produced;
+		sum.full += writers[i].full;
+		sum.busy += writers[i].busy;
+		sum.overwritten += writers[i].overwritten;
+		sum.lapped += writers[i].lapped;
+		sum.runs += writers[i].runs;
+		sum.runs_refused += writers[i].runs_refused;
+		seen->interrupts += i < THREADS ? 0 : writers[i].produced;
+	}
+	seen->busy += sum.busy;
+	seen->lapped += sum.lapped;
+	seen->runs_refused += sum.runs_refused;
+	return sum;
+}
+
+static void drain_round(struct writer *seen)
+{
+	struct writer sum;
+
+	start_round(false);
+	run_threads();
+	sum = sum_writers(seen);
+	check(sum.produced == reader.recorded + sum.full);
+	check(sum.runs == reader.runs);
+	check(reader.recorded && sum.full && sum.runs && sum.runs_refused);
+	check(ring.header->tail == ring.header->head);
+}
+
+static void flight_round(struct writer *seen)
+{
+	struct writer sum;
+
+	start_round(true);
+	run_threads();
+	sum = sum_writers(seen);
+	check(sum.produced == reader.recorded + sum.overwritten + sum.busy + passed_over());
+	check(reader.recorded && sum.overwritten && sum.runs);
+}
+
+int main(void)
+{
+	struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+	struct writer seen = {};
+
+	sigaction(SIGUSR1, &action, NULL);
+	for (int round = 0; round < 5; round++) {
+		drain_round(&seen);
+		flight_round(&seen);
+	}
+	check(seen.busy + seen.lapped && seen.runs_refused);
+	check(!IS_INTERRUPTED || seen.interrupts);
+	return 0;
+}
