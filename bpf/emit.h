@@ -177,8 +177,8 @@ static __always_inline int event_emit(void *ctx, const struct hit *hit)
 	if (!event_wanted(cpu))
 		return 0;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
-	lane = lane_claim(cpu);
-	if (!ring || !lane)
+	lane = ring ? lane_claim(cpu) : NULL;
+	if (!lane)
 		return 0;
 	lane->counters.produced++;
 	if (paused) {

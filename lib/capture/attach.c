@@ -19,6 +19,10 @@
  * one link for all, the cheapest to set up. */
 #define KERNEL_FUNCTIONS_SINGLE 4
 
+/* The kernel does not run a program inside itself: a timer's event that interrupts an allocation's
+ * would be lost if both had the same program. */
+#define TRACEPOINT_SETS_MAX 8
+
 #define PERF_PROBE_RETURN 1 /* attr.config of the kprobe and uprobe PMUs */
 
 static u32 count_type(const struct attachment *attachment, enum source_type type)
@@ -110,9 +114,56 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	return 0;
 }
 
+static bool same_category(const struct source *a, const struct source *b)
+{
+	size_t bytes = strcspn(a->name, ":") + 1;
+
+	return !strncmp(a->name, b->name, bytes);
+}
+
+static struct program_set *add_set(struct attachment *attachment, u32 kind)
+{
+	attachment->set_of[kind] = attachment->set_count;
+	return &attachment->sets[attachment->set_count++];
+}
+
+static void plan_own_set(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	struct program_set *set = add_set(attachment, kind);
+
+	set->programs = program_of(attachment, source, true);
+	set->kind = kind;
+	set->sample = source->type == SOURCE_SAMPLE;
+	set->function = source->target;
+}
+
+/* A tracepoint joins others of its category; new categories have sets of their own while there are
+ * few. */
+static void plan_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
+			    u32 *categories)
+{
+	const struct source *sources = attachment->sources->sources;
+	struct program_set *set;
+	u32 earlier;
+
+	for (earlier = 0; earlier < kind; earlier++)
+		if (sources[earlier].type == SOURCE_TRACEPOINT &&
+		    same_category(&sources[earlier], source)) {
+			attachment->set_of[kind] = attachment->set_of[earlier];
+			return;
+		}
+	if (++*categories > 1 && *categories <= TRACEPOINT_SETS_MAX) {
+		set = add_set(attachment, kind);
+		set->cookie = true;
+		set->programs = PROGRAM_TRACEPOINT;
+	} else {
+		attachment->sets[0].programs |= PROGRAM_TRACEPOINT;
+	}
+}
+
 static int plan_sets(struct attachment *attachment)
 {
-	u32 kind, count = attachment->sources->count;
+	u32 kind, count = attachment->sources->count, categories = 0;
 
 	attachment->sets = calloc(count + 1, sizeof(*attachment->sets));
 	attachment->set_of = calloc(count + 1, sizeof(*attachment->set_of));
@@ -123,19 +174,13 @@ static int plan_sets(struct attachment *attachment)
 	attachment->set_count = 1;
 	for (kind = 0; kind < count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
-		struct program_set *set = &attachment->sets[attachment->set_count];
-		bool own = needs_own_set(attachment, source);
-		u32 program = program_of(attachment, source, own);
 
-		if (!own) {
-			attachment->sets[0].programs |= program;
-			continue;
-		}
-		set->programs = program;
-		set->kind = kind;
-		set->sample = source->type == SOURCE_SAMPLE;
-		set->function = source->target;
-		attachment->set_of[kind] = attachment->set_count++;
+		if (needs_own_set(attachment, source))
+			plan_own_set(attachment, source, kind);
+		else if (source->type == SOURCE_TRACEPOINT)
+			plan_tracepoint(attachment, source, kind, &categories);
+		else
+			attachment->sets[0].programs |= program_of(attachment, source, false);
 	}
 	return 0;
 }
