@@ -71,9 +71,13 @@
 #define CORE_INLINE static inline __attribute__((always_inline, unused))
 #define CORE_GLOBAL __attribute__((noinline))
 #define CORE_OUTLINED static __attribute__((noinline))
+#define CORE_SUBPROGRAM static __attribute__((noinline, unused))
 #define CORE_PART static inline __attribute__((always_inline))
 
 #define core_is_null(pointer) (!(pointer))
+
+/* Eight bytes at any address, in one load. */
+#define core_load_u64(p) env_volatile((const u64 *)(p))
 
 /* The verifier knows a bound only of the register that was compared: makes the compiler use one
  * register for both. */
@@ -114,10 +118,20 @@
 
 #define CORE_INLINE
 #define CORE_GLOBAL
+#define CORE_SUBPROGRAM
 #define CORE_OUTLINED static __attribute__((noinline))
 #define CORE_PART static inline __attribute__((always_inline))
 
 #define core_is_null(pointer) 0
+
+static inline u64 core_load_u64(const void *p)
+{
+	u64 value;
+
+	__builtin_memcpy(&value, p, sizeof(value));
+	return value;
+}
+
 #define core_one_register(variable) ((void)0)
 
 #define atomic_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How to step one frame outwards from one pc, on x86-64, in 16 bytes: every format of unwind
+ * tables compiles to this, one executor runs it, and caches keep it.
+ *
+ * CFA, the canonical frame address, is the stack pointer of the caller once the call has returned:
+ *
+ *   CFA_REGISTER      register + offset
+ *   CFA_DEREF         *(register + offset) + 8 * operand
+ *   CFA_DEREF_INDEX   *(register + offset + 8 * base) + 8 * operand     (base is a register here)
+ *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
+ *   CFA_SIGNAL        all registers are in the ucontext at register + offset
+ *
+ * A callee-saved register, or the return address, by its slot:
+ *
+ *   0                     it has its value still
+ *   1 .. SLOT_WORDS_MAX   saved that many words below `base`: at CFA - 8 * slot, or for a base
+ *                         that is a register at register + 8 - 8 * slot. The return address is
+ *                         always relative to the CFA
+ *   SLOT_IN_REGISTER + r  in register r
+ *   SLOT_LOST             nobody knows: a frame that needs it ends the walk
+ *
+ * Registers have their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36).
+ */
+#ifndef STACKMAP_ABI_RULE_H
+#define STACKMAP_ABI_RULE_H
+
+#include "scalar.h"
+
+enum unwind_register {
+	REGISTER_RAX,
+	REGISTER_RDX,
+	REGISTER_RCX,
+	REGISTER_RBX,
+	REGISTER_RSI,
+	REGISTER_RDI,
+	REGISTER_RBP,
+	REGISTER_RSP,
+	REGISTER_R8,
+	REGISTER_R9,
+	REGISTER_R10,
+	REGISTER_R11,
+	REGISTER_R12,
+	REGISTER_R13,
+	REGISTER_R14,
+	REGISTER_R15,
+	REGISTER_RIP,
+	REGISTER_COUNT,
+	REGISTER_SLOTS = 32, /* arrays are this long, so that a mask is a bound */
+};
+
+/* A register counts only if its bit in `known` is set: a call preserves but a few of them. */
+struct unwind_registers {
+	u64 value[REGISTER_SLOTS];
+	u32 known;
+	u32 reserved;
+};
+ABI_SIZE(struct unwind_registers, 264);
+
+enum cfa_kind { CFA_REGISTER, CFA_DEREF, CFA_DEREF_INDEX, CFA_PLT, CFA_SIGNAL, CFA_KIND_COUNT };
+
+enum rule_flag {
+	RULE_OUTERMOST = 1 << 0,     /* there is no caller */
+	RULE_SIGNAL = 1 << 1,	     /* the caller was interrupted: its pc is not behind a call */
+	RULE_FRAME_POINTER = 1 << 2, /* guessed: no table covers the pc */
+	RULE_STACK_MOVED = 1 << 3,   /* CFA_REGISTER: the caller's rsp is not the CFA, but what is
+					in register `operand` (longjmp) */
+};
+
+/* The slots, in this order. */
+enum rule_slot {
+	SLOT_RBX,
+	SLOT_RBP,
+	SLOT_R12,
+	SLOT_R13,
+	SLOT_R14,
+	SLOT_R15,
+	SLOT_RETURN,
+	SLOT_COUNT,
+};
+
+#define SLOT_WORDS_MAX 0xdf
+#define SLOT_IN_REGISTER 0xe0
+#define SLOT_LOST 0xff
+#define RULE_BASE_CFA 0xff
+
+struct unwind_rule {
+	s32 cfa_offset;
+	u8 cfa_kind;
+	u8 cfa_register;
+	u8 operand;
+	u8 base;  /* RULE_BASE_CFA, or a register */
+	u8 flags; /* enum rule_flag */
+	u8 slot[SLOT_COUNT];
+};
+ABI_SIZE(struct unwind_rule, 16);
+
+/* Every way a walk can end. X(ID, name, meaning). */
+#define STOP_REASONS(X)                                                                            \
+	X(NONE, "none", "not stopped")                                                             \
+	X(ROOT, "root", "the outermost frame was reached")                                         \
+	X(DEPTH, "depth", "deeper than the limit of frames")                                       \
+	X(BUDGET, "budget", "the work allowed for one stack was used up")                          \
+	X(NOT_CODE, "not_code", "the caller's address lies in no executable mapping")              \
+	X(NULL_RETURN, "null_return", "the return address is 0")                                   \
+	X(NO_RULE, "no_rule", "no unwind table covers the code, and it keeps no frame pointer")    \
+	X(STACK_UNREADABLE, "stack_unreadable", "the stack could not be read")                     \
+	X(TABLE_UNREADABLE, "table_unreadable", "the unwind table could not be read")              \
+	X(BAD_TABLE, "bad_table", "the unwind table is malformed")                                 \
+	X(UNSUPPORTED, "unsupported", "the unwind table asks for more than is understood")         \
+	X(UNKNOWN_REGISTER, "unknown_register",                                                    \
+	  "the frame is found by a register whose value an inner frame did not keep")              \
+	X(NO_PROGRESS, "no_progress", "the caller's frame would not be further out")               \
+	X(UNALIGNED, "unaligned", "the caller's stack pointer would not be aligned")
+
+#define X(id, name, meaning) ABI_ENUM_ENTRY(STOP, id)
+enum stop_reason { STOP_REASONS(X) STOP_COUNT };
+#undef X
+
+#endif

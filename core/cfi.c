@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The interpreter of call frame instructions. Both operands that an instruction may have are
+ * decoded before it is looked at, so that the ways through the switch stay short: the verifier
+ * walks each of them. All state is in the map value, where the verifier does not follow it.
+ */
+#include "unwind.h"
+
+enum cfi_instruction {
+	CFA_SET_LOC = 0x01,
+	CFA_ADVANCE_LOC1,
+	CFA_ADVANCE_LOC2,
+	CFA_ADVANCE_LOC4,
+	CFA_OFFSET_EXTENDED,
+	CFA_RESTORE_EXTENDED,
+	CFA_UNDEFINED,
+	CFA_SAME_VALUE,
+	CFA_REGISTER_,
+	CFA_REMEMBER_STATE,
+	CFA_RESTORE_STATE,
+	CFA_DEF_CFA,
+	CFA_DEF_CFA_REGISTER,
+	CFA_DEF_CFA_OFFSET,
+	CFA_DEF_CFA_EXPRESSION,
+	CFA_EXPRESSION,
+	CFA_OFFSET_EXTENDED_SF,
+	CFA_DEF_CFA_SF,
+	CFA_DEF_CFA_OFFSET_SF,
+	CFA_VAL_OFFSET,
+	CFA_VAL_OFFSET_SF,
+	CFA_VAL_EXPRESSION,
+	CFA_GNU_ARGS_SIZE = 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET_EXTENDED,
+	/* These have an operand in their lower six bits. */
+	CFA_ADVANCE_LOC = 0x40,
+	CFA_OFFSET = 0x80,
+	CFA_RESTORE = 0xc0,
+};
+
+#define INSTRUCTION_HIGH 0xc0
+#define INSTRUCTION_LOW 0x3f
+
+/* COLUMN_* of registers 0 to 15, four bits each. */
+#define COLUMNS_OF_REGISTERS                                                                       \
+	((u64)COLUMN_RBX << 4 * REGISTER_RBX | (u64)COLUMN_RBP << 4 * REGISTER_RBP |               \
+	 (u64)COLUMN_RSP << 4 * REGISTER_RSP | (u64)COLUMN_R12 << 4 * REGISTER_R12 |               \
+	 (u64)COLUMN_R13 << 4 * REGISTER_R13 | (u64)COLUMN_R14 << 4 * REGISTER_R14 |               \
+	 (u64)COLUMN_R15 << 4 * REGISTER_R15)
+
+struct cfi_operands {
+	u64 position; /* of the first one */
+	u64 raw;
+	struct leb128 first, second;
+};
+
+CORE_PART struct cfi_cell *cell_of(struct cfi_row *row, u64 reg)
+{
+	u64 column = COLUMNS_OF_REGISTERS >> (4 * reg & 63);
+
+	if (reg >= REGISTER_RIP)
+		column = reg == REGISTER_RIP ? COLUMN_RETURN : COLUMN_IGNORED;
+	core_one_register(column);
+	return &row->column[column & (CFI_COLUMNS - 1)];
+}
+
+CORE_PART void cell_set(struct cfi *cfi, u64 reg, u32 how, s64 offset)
+{
+	if (offset != (s32)offset)
+		cfi->stop = STOP_UNSUPPORTED;
+	*cell_of(&cfi->row, reg) = (struct cfi_cell){.how = how, .offset = offset};
+}
+
+CORE_PART s64 scaled(const struct cfi *cfi, u64 factor)
+{
+	return factor * cfi->entry.data_alignment;
+}
+
+/* The location moves; beyond the pc, the row is that of the pc. */
+CORE_PART void advance(struct cfi *cfi, u64 location)
+{
+	if (location > cfi->pc)
+		cfi->found = true;
+	else
+		cfi->location = location;
+}
+
+CORE_PART void remember(struct cfi *cfi)
+{
+	cfi->remembered[cfi->remembered_count & (CFI_REMEMBERED_MAX - 1)] = cfi->row;
+	if (++cfi->remembered_count > CFI_REMEMBERED_MAX)
+		cfi->stop = STOP_UNSUPPORTED;
+}
+
+CORE_PART void restore_remembered(struct cfi *cfi)
+{
+	if (cfi->remembered_count == 0) {
+		cfi->stop = STOP_BAD_TABLE;
+		return;
+	}
+	cfi->remembered_count--;
+	cfi->row = cfi->remembered[cfi->remembered_count & (CFI_REMEMBERED_MAX - 1)];
+}
+
+CORE_PART void restore(struct cfi *cfi, u64 reg)
+{
+	*cell_of(&cfi->row, reg) = *cell_of(&cfi->entry.row, reg);
+}
+
+CORE_PART void define_cfa(struct cfi *cfi, u64 reg, s64 offset)
+{
+	if (reg >= REGISTER_RIP || offset != (s32)offset)
+		cfi->stop = STOP_UNSUPPORTED;
+	cfi->row.cfa = (struct cfi_cell){.how = CFI_OFFSET, .reg = reg, .offset = offset};
+}
+
+/* A block of operations, which the position moves behind. */
+CORE_PART struct cfi_cell expression(struct unwind *unwind, u32 how, u64 at, u64 length)
+{
+	struct cfi *cfi = &unwind->cfi;
+	s64 offset = at - cfi->entry.cie;
+
+	unwind->bytes.at = at + length;
+	if (length > 0xffff || offset != (s32)offset)
+		cfi->stop = STOP_UNSUPPORTED;
+	return (struct cfi_cell){.how = how, .length = length, .offset = offset};
+}
+
+CORE_PART void set_location(struct unwind *unwind)
+{
+	u64 location = 0;
+
+	unwind->cfi.stop = bytes_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0, &location);
+	if (!unwind->cfi.stop)
+		advance(&unwind->cfi, location);
+}
+
+/* Instructions that define the CFA. False: it is none of these. */
+CORE_PART bool run_cfa(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
+{
+	struct cfi *cfi = &unwind->cfi;
+	const struct leb128 *a = &operands->first, *b = &operands->second;
+	u64 taken = a->bytes;
+
+	switch (instruction) {
+	case CFA_DEF_CFA:
+		define_cfa(cfi, a->value, b->value);
+		taken += b->bytes;
+		break;
+	case CFA_DEF_CFA_SF:
+		define_cfa(cfi, a->value, scaled(cfi, b->signed_value));
+		taken += b->bytes;
+		break;
+	case CFA_DEF_CFA_REGISTER:
+		define_cfa(cfi, a->value, cfi->row.cfa.offset);
+		break;
+	case CFA_DEF_CFA_OFFSET:
+		define_cfa(cfi, cfi->row.cfa.reg, a->value);
+		break;
+	case CFA_DEF_CFA_OFFSET_SF:
+		define_cfa(cfi, cfi->row.cfa.reg, scaled(cfi, a->signed_value));
+		break;
+	case CFA_DEF_CFA_EXPRESSION:
+		cfi->row.cfa =
+			expression(unwind, CFI_EXPRESSION, operands->position + taken, a->value);
+		return true;
+	default:
+		return false;
+	}
+	unwind->bytes.at = operands->position + taken;
+	return true;
+}
+
+/* Instructions about a register, with one or two operands. False: it is none of these. */
+CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
+			    const struct cfi_operands *operands)
+{
+	struct cfi *cfi = &unwind->cfi;
+	const struct leb128 *a = &operands->first, *b = &operands->second;
+	u64 taken = a->bytes + b->bytes;
+
+	switch (instruction) {
+	case CFA_OFFSET_EXTENDED:
+		cell_set(cfi, a->value, CFI_OFFSET, scaled(cfi, b->value));
+		break;
+	case CFA_OFFSET_EXTENDED_SF:
+		cell_set(cfi, a->value, CFI_OFFSET, scaled(cfi, b->signed_value));
+		break;
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		cell_set(cfi, a->value, CFI_OFFSET, scaled(cfi, -b->value));
+		break;
+	case CFA_VAL_OFFSET:
+		cell_set(cfi, a->value, CFI_VALUE_OFFSET, scaled(cfi, b->value));
+		break;
+	case CFA_VAL_OFFSET_SF:
+		cell_set(cfi, a->value, CFI_VALUE_OFFSET, scaled(cfi, b->signed_value));
+		break;
+	case CFA_REGISTER_:
+		cell_set(cfi, a->value, CFI_IN_REGISTER, 0);
+		cell_of(&cfi->row, a->value)->reg = b->value;
+		break;
+	case CFA_EXPRESSION:
+	case CFA_VAL_EXPRESSION:
+		*cell_of(&cfi->row, a->value) = expression(
+			unwind,
+			instruction == CFA_EXPRESSION ? CFI_EXPRESSION : CFI_VALUE_EXPRESSION,
+			operands->position + taken, b->value);
+		return true;
+	default:
+		return false;
+	}
+	unwind->bytes.at = operands->position + taken;
+	return true;
+}
+
+/* Instructions with at most one operand. False: there is no such instruction. */
+CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
+			  const struct cfi_operands *operands)
+{
+	struct cfi *cfi = &unwind->cfi;
+	const struct leb128 *a = &operands->first;
+	u64 taken = 0;
+
+	switch (instruction) {
+	case CFA_ADVANCE_LOC1:
+		advance(cfi, cfi->location + (u8)operands->raw * cfi->entry.code_alignment);
+		taken = 1;
+		break;
+	case CFA_ADVANCE_LOC2:
+		advance(cfi, cfi->location + (u16)operands->raw * cfi->entry.code_alignment);
+		taken = 2;
+		break;
+	case CFA_ADVANCE_LOC4:
+		advance(cfi, cfi->location + (u32)operands->raw * cfi->entry.code_alignment);
+		taken = 4;
+		break;
+	case CFA_RESTORE_EXTENDED:
+		restore(cfi, a->value);
+		taken = a->bytes;
+		break;
+	case CFA_UNDEFINED:
+		cell_set(cfi, a->value, CFI_UNDEFINED, 0);
+		taken = a->bytes;
+		break;
+	case CFA_SAME_VALUE:
+		cell_set(cfi, a->value, CFI_SAME, 0);
+		taken = a->bytes;
+		break;
+	case CFA_GNU_ARGS_SIZE:
+		taken = a->bytes;
+		break;
+	case CFA_REMEMBER_STATE:
+		remember(cfi);
+		break;
+	case CFA_RESTORE_STATE:
+		restore_remembered(cfi);
+		break;
+	case 0:
+		break;
+	default:
+		return false;
+	}
+	unwind->bytes.at = operands->position + taken;
+	return true;
+}
+
+/* The three instructions that have an operand within them; the others have it behind them. */
+CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
+{
+	struct cfi *cfi = &unwind->cfi;
+	u32 low = instruction & INSTRUCTION_LOW;
+
+	switch (instruction & INSTRUCTION_HIGH) {
+	case CFA_ADVANCE_LOC:
+		advance(cfi, cfi->location + low * cfi->entry.code_alignment);
+		return;
+	case CFA_OFFSET:
+		cell_set(cfi, low, CFI_OFFSET, scaled(cfi, operands->first.value));
+		unwind->bytes.at = operands->position + operands->first.bytes;
+		return;
+	case CFA_RESTORE:
+		restore(cfi, low);
+		return;
+	}
+	if (instruction == CFA_SET_LOC)
+		set_location(unwind);
+	else if (!run_simple(unwind, instruction, operands) &&
+		 !run_cfa(unwind, instruction, operands) &&
+		 !run_register(unwind, instruction, operands))
+		cfi->stop = STOP_UNSUPPORTED;
+}
+
+static long cfi_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct unwind_bytes *bytes = &unwind->bytes;
+	struct cfi *cfi = &unwind->cfi;
+	struct cfi_operands operands;
+	u32 instruction;
+
+	(void)i;
+	if (cfi->found || bytes->at == bytes->end) {
+		cfi->found = true;
+		return 1;
+	}
+	cfi->stop = bytes_ready(unwind);
+	if (cfi->stop)
+		return 1;
+	instruction = bytes_take_u8(bytes);
+	operands.position = bytes->at;
+	operands.raw = bytes_peek(bytes);
+	operands.first = bytes_leb128(bytes);
+	operands.second = bytes_leb128(bytes);
+	bytes->at = operands.position;
+	run(unwind, instruction, &operands);
+	return cfi->stop != STOP_NONE;
+}
+
+CORE_SUBPROGRAM u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
+{
+	struct cfi *cfi = &unwind->cfi;
+
+	cfi->found = false;
+	cfi->remembered_count = 0;
+	cfi->stop = STOP_NONE;
+	bytes_open(&unwind->bytes, start, end);
+	core_loop(CFI_INSTRUCTIONS_MAX, cfi_step, &unwind);
+	if (cfi->stop)
+		return cfi->stop;
+	if (bytes_overrun(&unwind->bytes))
+		return STOP_BAD_TABLE;
+	return cfi->found ? STOP_NONE : STOP_BUDGET;
+}

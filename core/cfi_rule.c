@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a row of call frame information to the compact rule. The CFA and the return address have to
+ * fit, or there is no rule; a callee-saved register that does not fit is lost, which ends the walk
+ * only if an outer frame needs it.
+ */
+#include "unwind.h"
+#include "unwind_slot.h"
+
+#define UCONTEXT_RSP 160 /* in the kernel's ucontext: uc_mcontext.gregs[REG_RSP], [REG_RIP] */
+#define UCONTEXT_RIP 168
+
+CORE_PART u32 evaluate(struct unwind *unwind, const struct cfi_cell *cell)
+{
+	return expr_evaluate(unwind, unwind->cfi.entry.cie + cell->offset, cell->length);
+}
+
+CORE_PART bool fits_addend(s64 addend)
+{
+	return addend >= 0 && (u64)addend % SLOT_WORD == 0 && (u64)addend / SLOT_WORD <= 0xff;
+}
+
+/* The CFA of an evaluated expression. */
+CORE_PART u32 rule_cfa_term(const struct expr_term *term, struct unwind_rule *rule)
+{
+	rule->cfa_register = term->reg;
+	rule->cfa_offset = term->offset;
+	if (term->offset != rule->cfa_offset)
+		return STOP_UNSUPPORTED;
+	switch (term->kind) {
+	case EXPR_REGISTER:
+		rule->cfa_kind = CFA_REGISTER;
+		return STOP_NONE;
+	case EXPR_PLT:
+		rule->cfa_kind = CFA_PLT;
+		rule->operand = term->addend;
+		return term->addend == rule->operand ? STOP_NONE : STOP_UNSUPPORTED;
+	case EXPR_DEREF_INDEX:
+		rule->base = term->index;
+		/* fallthrough */
+	case EXPR_DEREF:
+		rule->cfa_kind = term->kind == EXPR_DEREF ? CFA_DEREF : CFA_DEREF_INDEX;
+		rule->operand = (u32)term->addend / SLOT_WORD;
+		return fits_addend(term->addend) ? STOP_NONE : STOP_UNSUPPORTED;
+	}
+	return STOP_UNSUPPORTED;
+}
+
+CORE_PART u32 rule_cfa(struct unwind *unwind, struct unwind_rule *rule)
+{
+	const struct cfi_cell *cfa = &unwind->cfi.row.cfa;
+	struct expr_term term;
+	u32 stop;
+
+	rule->cfa_register = cfa->reg;
+	rule->cfa_offset = cfa->offset;
+	if (cfa->how == CFI_OFFSET)
+		return STOP_NONE;
+	if (cfa->how != CFI_EXPRESSION)
+		return STOP_BAD_TABLE;
+	stop = evaluate(unwind, cfa);
+	if (stop)
+		return stop;
+	term = unwind->expr.stack[0];
+	return rule_cfa_term(&term, rule);
+}
+
+/* A register saved where an expression says: relative to another register, the same for all. */
+CORE_PART u8 slot_expression(struct unwind *unwind, const struct cfi_cell *cell,
+			     struct unwind_rule *rule)
+{
+	struct expr_term term;
+
+	if (evaluate(unwind, cell) || rule->cfa_kind == CFA_DEREF_INDEX)
+		return SLOT_LOST;
+	term = unwind->expr.stack[0];
+	if (term.kind != EXPR_REGISTER || (rule->base != RULE_BASE_CFA && rule->base != term.reg))
+		return SLOT_LOST;
+	rule->base = term.reg;
+	return slot_below((u64)term.offset - SLOT_WORD);
+}
+
+CORE_PART u8 slot_of(struct unwind *unwind, const struct cfi_cell *cell, struct unwind_rule *rule)
+{
+	switch (cell->how) {
+	case CFI_UNSPECIFIED:
+	case CFI_SAME:
+		return 0;
+	case CFI_OFFSET:
+		if (rule->base != RULE_BASE_CFA && rule->cfa_kind != CFA_DEREF_INDEX)
+			return SLOT_LOST;
+		return slot_below(cell->offset);
+	case CFI_IN_REGISTER:
+		return cell->reg < REGISTER_RIP ? SLOT_IN_REGISTER + cell->reg : SLOT_LOST;
+	case CFI_EXPRESSION:
+		return slot_expression(unwind, cell, rule);
+	}
+	return SLOT_LOST;
+}
+
+struct slot_walk {
+	struct unwind *unwind;
+	struct unwind_rule *rule;
+	bool by_expression; /* these come first: they choose the base */
+};
+
+static long slot_fill(u32 i, void *arg)
+{
+	struct slot_walk *walk = arg;
+	const struct cfi_cell *cell;
+
+	core_one_register(i);
+	if (i >= SLOT_RETURN)
+		return 1;
+	cell = &walk->unwind->cfi.row.column[COLUMN_RBX + i];
+	if ((cell->how == CFI_EXPRESSION) == walk->by_expression)
+		walk->rule->slot[i] = slot_of(walk->unwind, cell, walk->rule);
+	return 0;
+}
+
+CORE_PART void rule_slots(struct unwind *unwind, struct unwind_rule *rule)
+{
+	struct slot_walk walk = {.unwind = unwind, .rule = rule, .by_expression = true};
+
+	core_loop(SLOT_RETURN, slot_fill, &walk);
+	walk.by_expression = false;
+	core_loop(SLOT_RETURN, slot_fill, &walk);
+}
+
+CORE_PART u32 rule_return(const struct cfi_cell *cell, struct unwind_rule *rule)
+{
+	u8 slot = SLOT_LOST;
+
+	if (cell->how == CFI_UNDEFINED) {
+		rule->flags |= RULE_OUTERMOST;
+		return STOP_NONE;
+	}
+	if (cell->how == CFI_OFFSET)
+		slot = slot_below(cell->offset);
+	else if (cell->how == CFI_IN_REGISTER && cell->reg < REGISTER_RIP)
+		slot = SLOT_IN_REGISTER + cell->reg;
+	rule->slot[SLOT_RETURN] = slot;
+	return slot == SLOT_LOST ? STOP_UNSUPPORTED : STOP_NONE;
+}
+
+/* The caller's stack pointer is the CFA, or else in a register. */
+CORE_PART u32 rule_stack(const struct cfi_cell *cell, struct unwind_rule *rule)
+{
+	if (cell->how == CFI_UNSPECIFIED || (cell->how == CFI_VALUE_OFFSET && !cell->offset))
+		return STOP_NONE;
+	if (cell->how != CFI_IN_REGISTER || rule->cfa_kind != CFA_REGISTER ||
+	    cell->reg >= REGISTER_RIP)
+		return STOP_UNSUPPORTED;
+	rule->flags |= RULE_STACK_MOVED;
+	rule->operand = cell->reg;
+	return STOP_NONE;
+}
+
+/* A signal trampoline describes each register by an expression into the ucontext. All are where the
+ * kernel puts them if stack pointer and return address are. */
+CORE_PART u32 rule_signal(struct unwind *unwind, struct unwind_rule *rule)
+{
+	struct expr_term rsp, rip;
+	u32 stop = evaluate(unwind, &unwind->cfi.row.column[COLUMN_RETURN]);
+
+	if (stop)
+		return stop;
+	rip = unwind->expr.stack[0];
+	stop = evaluate(unwind, &unwind->cfi.row.column[COLUMN_RSP]);
+	if (stop)
+		return stop;
+	rsp = unwind->expr.stack[0];
+	if (rip.kind != EXPR_REGISTER || rsp.kind != EXPR_REGISTER || rip.reg != rsp.reg ||
+	    rip.offset - UCONTEXT_RIP != rsp.offset - UCONTEXT_RSP)
+		return STOP_UNSUPPORTED;
+	rule->cfa_kind = CFA_SIGNAL;
+	rule->cfa_register = rip.reg;
+	rule->cfa_offset = rip.offset - UCONTEXT_RIP;
+	return STOP_NONE;
+}
+
+CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	const struct cfi_row *row = &unwind->cfi.row;
+	u32 stop;
+
+	*rule = (struct unwind_rule){.base = RULE_BASE_CFA};
+	if (unwind->cfi.entry.is_signal)
+		rule->flags = RULE_SIGNAL;
+	if (row->column[COLUMN_RETURN].how == CFI_EXPRESSION &&
+	    row->column[COLUMN_RSP].how == CFI_EXPRESSION)
+		return rule_signal(unwind, rule);
+	stop = rule_return(&row->column[COLUMN_RETURN], rule);
+	if (stop || rule->flags & RULE_OUTERMOST)
+		return stop;
+	stop = rule_cfa(unwind, rule);
+	if (!stop)
+		stop = rule_stack(&row->column[COLUMN_RSP], rule);
+	if (!stop)
+		rule_slots(unwind, rule);
+	return stop;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Symbolic execution of the DWARF stack machine (DWARF 5, section 2.5). Instead of numbers the
+ * stack holds terms over the registers, and an operation maps terms to terms. So an expression is
+ * read once, when its rule is made, and costs nothing at each step. Compilers, linkers and
+ * assembler sources write few shapes: register + offset, one or two loads, the PLT's "8 more from
+ * the push on", an index register. Everything else is EXPR_INVALID, never a wrong value.
+ */
+#include "unwind.h"
+
+enum dwarf_operation {
+	OP_DEREF = 0x06,
+	OP_CONST1U = 0x08,
+	OP_CONST1S,
+	OP_CONST2U,
+	OP_CONST2S,
+	OP_CONST4U,
+	OP_CONST4S,
+	OP_CONST8U,
+	OP_CONST8S,
+	OP_CONSTU,
+	OP_CONSTS,
+	OP_AND = 0x1a,
+	OP_MINUS = 0x1c,
+	OP_MUL = 0x1e,
+	OP_PLUS = 0x22,
+	OP_PLUS_UCONST = 0x23,
+	OP_SHL = 0x24,
+	OP_GE = 0x2a,
+	OP_LIT0 = 0x30,
+	OP_BREG0 = 0x70,
+	OP_BREGX = 0x92,
+	OP_NOP = 0x96,
+};
+
+#define OP_COUNT_OF_LITERALS 32
+#define PLT_ENTRY_MASK 15
+#define WORD_SHIFT 3
+
+CORE_PART struct expr_term term_constant(s64 value)
+{
+	return (struct expr_term){.kind = EXPR_CONSTANT, .offset = value};
+}
+
+CORE_PART struct expr_term term_register(u64 reg, s64 offset)
+{
+	return (struct expr_term){
+		.kind = reg < REGISTER_COUNT ? EXPR_REGISTER : EXPR_INVALID,
+		.reg = reg,
+		.offset = offset,
+	};
+}
+
+CORE_PART bool is_constant(const struct expr_term *term, s64 value)
+{
+	return term->kind == EXPR_CONSTANT && term->offset == value;
+}
+
+CORE_PART bool is_register(const struct expr_term *term)
+{
+	return term->kind == EXPR_REGISTER && term->offset == 0;
+}
+
+CORE_PART void term_push(struct expr *expr, const struct expr_term *term)
+{
+	expr->stack[expr->depth & (EXPR_STACK - 1)] = *term;
+	expr->depth++;
+	if (expr->depth > EXPR_STACK || term->kind == EXPR_INVALID)
+		expr->stop = STOP_UNSUPPORTED;
+}
+
+CORE_PART struct expr_term term_pop(struct expr *expr)
+{
+	if (expr->depth == 0)
+		return (struct expr_term){.kind = EXPR_INVALID};
+	expr->depth--;
+	return expr->stack[expr->depth & (EXPR_STACK - 1)];
+}
+
+CORE_PART struct expr_term add_constant(struct expr_term term, s64 value)
+{
+	switch (term.kind) {
+	case EXPR_CONSTANT:
+	case EXPR_REGISTER:
+	case EXPR_REGISTER_INDEX:
+	case EXPR_PLT:
+		term.offset = (u64)term.offset + value;
+		break;
+	case EXPR_DEREF:
+	case EXPR_DEREF_INDEX:
+		value = (u64)term.addend + value;
+		term.addend = value;
+		if (value != term.addend)
+			term.kind = EXPR_INVALID;
+		break;
+	default:
+		term.kind = EXPR_INVALID;
+	}
+	return term;
+}
+
+CORE_PART struct expr_term add(struct expr_term a, struct expr_term b)
+{
+	if (a.kind == EXPR_CONSTANT)
+		return add_constant(b, a.offset);
+	if (b.kind == EXPR_CONSTANT)
+		return add_constant(a, b.offset);
+	if (a.kind == EXPR_REGISTER && b.kind == EXPR_INDEX) {
+		a.kind = EXPR_REGISTER_INDEX;
+		a.index = b.index;
+	} else if (a.kind == EXPR_REGISTER && b.kind == EXPR_IP_LATE_WORD) {
+		a.kind = EXPR_PLT;
+		a.addend = b.addend;
+	} else {
+		a.kind = EXPR_INVALID;
+	}
+	return a;
+}
+
+CORE_PART struct expr_term bit_and(struct expr_term a, struct expr_term b)
+{
+	a.kind = is_register(&a) && a.reg == REGISTER_RIP && is_constant(&b, PLT_ENTRY_MASK)
+			 ? EXPR_IP_LOW
+			 : EXPR_INVALID;
+	return a;
+}
+
+CORE_PART struct expr_term greater_or_equal(struct expr_term a, struct expr_term b)
+{
+	a.kind = a.kind == EXPR_IP_LOW && b.kind == EXPR_CONSTANT ? EXPR_IP_LATE : EXPR_INVALID;
+	a.addend = b.offset;
+	return a;
+}
+
+CORE_PART struct expr_term times_word(struct expr_term term)
+{
+	if (term.kind == EXPR_IP_LATE) {
+		term.kind = EXPR_IP_LATE_WORD;
+	} else if (is_register(&term)) {
+		term.kind = EXPR_INDEX;
+		term.index = term.reg;
+	} else {
+		term.kind = EXPR_INVALID;
+	}
+	return term;
+}
+
+CORE_PART struct expr_term shift_left(struct expr_term a, struct expr_term b)
+{
+	if (is_constant(&b, WORD_SHIFT))
+		return times_word(a);
+	return (struct expr_term){.kind = EXPR_INVALID};
+}
+
+CORE_PART struct expr_term multiply(struct expr_term a, struct expr_term b)
+{
+	if (is_constant(&b, 1 << WORD_SHIFT))
+		return times_word(a);
+	return (struct expr_term){.kind = EXPR_INVALID};
+}
+
+CORE_PART struct expr_term subtract(struct expr_term a, struct expr_term b)
+{
+	if (b.kind == EXPR_CONSTANT)
+		return add_constant(a, -(u64)b.offset);
+	return (struct expr_term){.kind = EXPR_INVALID};
+}
+
+CORE_PART struct expr_term dereference(struct expr_term term)
+{
+	if (term.kind == EXPR_REGISTER)
+		term.kind = EXPR_DEREF;
+	else if (term.kind == EXPR_REGISTER_INDEX)
+		term.kind = EXPR_DEREF_INDEX;
+	else
+		term.kind = EXPR_INVALID;
+	return term;
+}
+
+/* The operand of a const operation. */
+CORE_PART s64 take_constant(struct unwind_bytes *bytes, u32 operation)
+{
+	switch (operation) {
+	case OP_CONST1U:
+		return bytes_take_u8(bytes);
+	case OP_CONST1S:
+		return (s8)bytes_take_u8(bytes);
+	case OP_CONST2U:
+		return (u16)bytes_take(bytes, 2);
+	case OP_CONST2S:
+		return (s16)bytes_take(bytes, 2);
+	case OP_CONST4U:
+		return (u32)bytes_take(bytes, 4);
+	case OP_CONST4S:
+		return (s32)bytes_take(bytes, 4);
+	case OP_CONSTU:
+		return bytes_leb128(bytes).value;
+	case OP_CONSTS:
+		return bytes_leb128(bytes).signed_value;
+	}
+	return bytes_take(bytes, 8);
+}
+
+CORE_PART struct expr_term take_register(struct unwind_bytes *bytes, u32 operation)
+{
+	u64 reg = operation - OP_BREG0;
+
+	if (operation == OP_BREGX)
+		reg = bytes_leb128(bytes).value;
+	return term_register(reg, bytes_leb128(bytes).signed_value);
+}
+
+CORE_PART struct expr_term binary(struct expr *expr, u32 operation)
+{
+	struct expr_term b = term_pop(expr);
+	struct expr_term a = term_pop(expr);
+
+	switch (operation) {
+	case OP_PLUS:
+		return add(a, b);
+	case OP_MINUS:
+		return subtract(a, b);
+	case OP_AND:
+		return bit_and(a, b);
+	case OP_GE:
+		return greater_or_equal(a, b);
+	case OP_SHL:
+		return shift_left(a, b);
+	case OP_MUL:
+		return multiply(a, b);
+	}
+	return (struct expr_term){.kind = EXPR_INVALID};
+}
+
+CORE_PART struct expr_term operate(struct expr *expr, struct unwind_bytes *bytes, u32 operation)
+{
+	if (operation - OP_LIT0 < OP_COUNT_OF_LITERALS)
+		return term_constant(operation - OP_LIT0);
+	if (operation - OP_BREG0 < OP_COUNT_OF_LITERALS || operation == OP_BREGX)
+		return take_register(bytes, operation);
+	if (operation >= OP_CONST1U && operation <= OP_CONSTS)
+		return term_constant(take_constant(bytes, operation));
+	if (operation == OP_DEREF)
+		return dereference(term_pop(expr));
+	if (operation == OP_PLUS_UCONST)
+		return add_constant(term_pop(expr), bytes_leb128(bytes).value);
+	return binary(expr, operation);
+}
+
+static long expr_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct expr *expr = &unwind->expr;
+	struct expr_term term;
+	u32 operation;
+
+	(void)i;
+	if (expr->stop || unwind->bytes.at == unwind->bytes.end)
+		return 1;
+	expr->stop = bytes_ready(unwind);
+	if (expr->stop)
+		return 1;
+	operation = bytes_take_u8(&unwind->bytes);
+	if (operation == OP_NOP)
+		return 0;
+	term = operate(expr, &unwind->bytes, operation);
+	term_push(expr, &term);
+	return 0;
+}
+
+CORE_SUBPROGRAM u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
+{
+	struct expr *expr = &unwind->expr;
+
+	expr->depth = 0;
+	expr->stop = STOP_NONE;
+	bytes_open(&unwind->bytes, at, at + length);
+	core_loop(EXPR_OPERATIONS_MAX, expr_step, &unwind);
+	if (expr->stop)
+		return expr->stop;
+	if (bytes_overrun(&unwind->bytes))
+		return STOP_BAD_TABLE;
+	return unwind->bytes.at == unwind->bytes.end && expr->depth == 1 ? STOP_NONE
+									 : STOP_UNSUPPORTED;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The index is a table of (function, FDE), sorted: a binary search reads one entry a step. An FDE
+ * names its CIE; neighbours share one, so the last CIE is kept, with the row that its instructions
+ * make.
+ */
+#include "unwind.h"
+
+#define HDR_VERSION 1
+#define HDR_ENCODING_SORTED 0x3b /* data-relative, s32: the only one that is searched */
+#define HDR_FIXED_BYTES 64
+#define CIE_VERSION_GCC 1
+#define CIE_VERSION_DWARF3 3
+#define LENGTH_BYTES 4
+#define LENGTH_EXTENDED 0xffffffff
+#define RECORD_BYTES_MAX (1U << 24)
+#define AUGMENTATION_MAX 8
+#define RECORD_ALIGNMENT 4
+#define SCAN_STEPS_MAX (1U << 22)
+#define CIE_ID_VERSION_ZR 0x00527a0100000000ULL /* id 0, version 1, "zR" */
+#define CIE_ALIGNMENTS_RETURN 0x107801		/* 1, -8, rip */
+#define SEARCH_STEPS_MAX 32
+
+/* Opens the record at an address: the window stands behind its length. STOP_NO_RULE: it is the
+ * terminator. */
+CORE_PART u32 record_open(struct unwind *unwind, u64 address)
+{
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u32 length, stop;
+
+	bytes_open(bytes, address, image_limit(&unwind->image, address, LENGTH_BYTES));
+	stop = bytes_ready(unwind);
+	if (stop)
+		return stop;
+	length = bytes_take(bytes, LENGTH_BYTES);
+	if (length == 0)
+		return STOP_NO_RULE;
+	if (length > RECORD_BYTES_MAX)
+		return length == LENGTH_EXTENDED ? STOP_UNSUPPORTED : STOP_BAD_TABLE;
+	bytes->end = bytes->at + length;
+	unwind->eh.record_end = bytes->end;
+	return bytes_ready(unwind);
+}
+
+/* One letter of the augmentation string and, in parallel, its data. */
+static long augmentation_letter(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct cfi_entry *entry = &unwind->cfi.entry;
+	u64 ignored;
+	u8 letter = unwind->augmentation >> (8 * i & 63);
+
+	switch (letter) {
+	case 'R':
+		entry->pointer_encoding = bytes_take_u8(&unwind->bytes);
+		break;
+	case 'P':
+		/* The personality routine: not asked for, but in the way. */
+		unwind->cfi.stop =
+			bytes_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0, &ignored);
+		break;
+	case 'L':
+		bytes_take_u8(&unwind->bytes);
+		break;
+	case 'S':
+		entry->is_signal = true;
+		break;
+	case 'B':
+	case 'z':
+		break;
+	default:
+		/* Its end, or a letter whose data is not known: the length leads over it. */
+		return 1;
+	}
+	return unwind->cfi.stop != STOP_NONE;
+}
+
+/* The string, up to seven letters of it in one word, and the position behind its end. */
+CORE_PART u64 take_string(struct unwind_bytes *bytes)
+{
+	u64 text = bytes_peek(bytes);
+	u64 zero = (text - 0x0101010101010101ULL) & ~text & 0x8080808080808080ULL;
+	u64 kept = (zero & -zero) - 1;
+	u64 length = ((kept & 0x0101010101010101ULL) * 0x0101010101010101ULL) >> 56;
+
+	bytes->at += zero ? length : LEB128_TOO_LONG;
+	return zero ? text & kept >> 7 : 0;
+}
+
+CORE_PART void cie_augmentation(struct unwind *unwind)
+{
+	struct cfi_entry *entry = &unwind->cfi.entry;
+	u64 bytes;
+
+	entry->augmented = (u8)unwind->augmentation == 'z';
+	if (!entry->augmented)
+		return;
+	bytes = bytes_leb128(&unwind->bytes).value;
+	entry->start = unwind->bytes.at + bytes;
+	unwind->cfi.stop = bytes_ready(unwind);
+	if (!unwind->cfi.stop)
+		core_loop(AUGMENTATION_MAX, augmentation_letter, &unwind);
+}
+
+/* The fields of the CIE that the window stands at, behind its length. */
+CORE_PART u32 cie_fields(struct unwind *unwind)
+{
+	struct cfi_entry *entry = &unwind->cfi.entry;
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u32 id = bytes_take(bytes, 4);
+	u32 version = bytes_take_u8(bytes);
+
+	if (id != 0 || (version != CIE_VERSION_GCC && version != CIE_VERSION_DWARF3))
+		return id ? STOP_BAD_TABLE : STOP_UNSUPPORTED;
+	unwind->augmentation = take_string(bytes);
+	entry->code_alignment = bytes_leb128(bytes).value;
+	entry->data_alignment = bytes_leb128(bytes).signed_value;
+	if ((version == CIE_VERSION_GCC ? bytes_take_u8(bytes) : bytes_leb128(bytes).value) !=
+	    REGISTER_RIP)
+		return STOP_UNSUPPORTED;
+	entry->start = bytes->at;
+	entry->end = bytes->end;
+	entry->pointer_encoding = 0;
+	entry->is_signal = false;
+	unwind->cfi.stop = STOP_NONE;
+	cie_augmentation(unwind);
+	return unwind->cfi.stop;
+}
+
+/* Runs the CIE's instructions once for all its FDEs. */
+CORE_PART u32 cie_run(struct unwind *unwind)
+{
+	struct cfi *cfi = &unwind->cfi;
+	u32 stop;
+
+	cfi->row = (struct cfi_row){};
+	cfi->entry.row = (struct cfi_row){};
+	cfi->location = 0;
+	cfi->pc = ~0ULL;
+	stop = cfi_run(unwind, cfi->entry.start, cfi->entry.end);
+	cfi->entry.row = cfi->row;
+	return stop;
+}
+
+/* Makes cfi.entry the CIE at an address. */
+CORE_PART u32 cie_enter(struct unwind *unwind, u64 address)
+{
+	struct cfi_entry *entry = &unwind->cfi.entry;
+	u32 stop;
+
+	if (entry->cie == address)
+		return STOP_NONE;
+	entry->cie = 0;
+	stop = record_open(unwind, address);
+	if (stop)
+		return stop;
+	stop = cie_fields(unwind);
+	if (stop)
+		return stop;
+	entry->cie = address;
+	stop = cie_run(unwind);
+	if (stop)
+		entry->cie = 0;
+	return stop;
+}
+
+/* Opens the FDE at an address and its CIE; the window stands behind the function's range, which has
+ * to cover the pc. */
+CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
+{
+	struct cfi *cfi = &unwind->cfi;
+	u64 start = 0, bytes = 0, fields, end;
+	u32 id, stop;
+
+	stop = record_open(unwind, address);
+	if (stop)
+		return stop;
+	id = bytes_take(&unwind->bytes, 4);
+	if (id == 0)
+		return STOP_NO_RULE;
+	fields = unwind->bytes.at;
+	end = unwind->bytes.end;
+	stop = cie_enter(unwind, fields - 4 - id);
+	if (stop)
+		return stop;
+	bytes_open(&unwind->bytes, fields, end);
+	unwind->eh.record_end = end;
+	stop = bytes_ready(unwind);
+	if (!stop)
+		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding, 0, &start);
+	if (!stop)
+		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0, &bytes);
+	if (stop)
+		return stop;
+	cfi->location = start;
+	return unwind->lookup_pc - start < bytes ? STOP_NONE : STOP_NO_RULE;
+}
+
+/* The rule of the FDE that was opened. */
+CORE_OUTLINED u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	struct cfi *cfi = &unwind->cfi;
+	u64 skipped = 0;
+	u32 stop;
+
+	if (cfi->entry.augmented)
+		skipped = bytes_leb128(&unwind->bytes).value;
+	cfi->row = cfi->entry.row;
+	cfi->pc = unwind->lookup_pc;
+	stop = cfi_run(unwind, unwind->bytes.at + skipped, unwind->bytes.end);
+	return stop ? stop : cfi_rule(unwind, rule);
+}
+
+static long index_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct eh_search *search = &unwind->eh;
+	u64 middle = search->low + (search->high - search->low) / 2;
+
+	(void)i;
+	if (search->high - search->low <= 1)
+		return 1;
+	if (!unwind_fetch(unwind, search->index + middle * sizeof(search->entry), &search->entry,
+			  sizeof(search->entry))) {
+		search->stop = unwind_fetch_stop(unwind);
+		return 1;
+	}
+	if (search->header + search->entry.function <= unwind->lookup_pc)
+		search->low = middle;
+	else
+		search->high = middle;
+	return 0;
+}
+
+/* Searches the index that was opened: the rule of its last function that begins at or before the
+ * pc. */
+CORE_PART u32 index_search(struct unwind *unwind, struct unwind_rule *rule)
+{
+	struct eh_search *search = &unwind->eh;
+	u32 stop;
+
+	search->stop = STOP_NONE;
+	core_loop(SEARCH_STEPS_MAX, index_step, &unwind);
+	if (search->stop)
+		return search->stop;
+	if (!unwind_fetch(unwind, search->index + search->low * sizeof(search->entry),
+			  &search->entry, sizeof(search->entry)))
+		return unwind_fetch_stop(unwind);
+	stop = fde_open(unwind, search->header + search->entry.fde);
+	return stop ? stop : fde_rule(unwind, rule);
+}
+
+/* Opens the index. STOP_NO_RULE: there is none that can be searched. */
+CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
+{
+	struct eh_search *search = &unwind->eh;
+	u32 frame_encoding, count_encoding, table_encoding, stop;
+	u64 ignored, count = 0, bytes = range->end - range->start;
+
+	bytes_open(&unwind->bytes, range->start,
+		   range->start + (bytes < HDR_FIXED_BYTES ? bytes : HDR_FIXED_BYTES));
+	stop = bytes_ready(unwind);
+	if (stop)
+		return stop;
+	if (bytes_take_u8(&unwind->bytes) != HDR_VERSION)
+		return STOP_UNSUPPORTED;
+	frame_encoding = bytes_take_u8(&unwind->bytes);
+	count_encoding = bytes_take_u8(&unwind->bytes);
+	table_encoding = bytes_take_u8(&unwind->bytes);
+	stop = bytes_pointer(unwind, frame_encoding, range->start, &ignored);
+	if (!stop)
+		stop = bytes_pointer(unwind, count_encoding, range->start, &count);
+	if (stop || table_encoding != HDR_ENCODING_SORTED)
+		return STOP_UNSUPPORTED;
+	search->header = range->start;
+	search->index = unwind->bytes.at;
+	search->low = 0;
+	search->high = count;
+	return count && count <= bytes / sizeof(search->entry) ? STOP_NONE : STOP_BAD_TABLE;
+}
+
+/* One record of a section without index. */
+static long record_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct eh_search *search = &unwind->eh;
+	u64 record = search->record_end;
+
+	(void)i;
+	search->stop = STOP_NO_RULE;
+	if (record >= unwind->image.eh_frame.end)
+		return 1;
+	search->stop = fde_open(unwind, record);
+	/* A record that could not be opened leaves its predecessor's end: the terminator, too. */
+	return search->stop != STOP_NO_RULE || search->record_end <= record;
+}
+
+/* Looks at every FDE. */
+CORE_PART u32 records_search(struct unwind *unwind, struct unwind_rule *rule)
+{
+	struct eh_search *search = &unwind->eh;
+
+	search->stop = STOP_NO_RULE;
+	search->record_end = unwind->image.eh_frame.start;
+	core_loop(EH_ENTRIES_MAX, record_step, &unwind);
+	return search->stop ? search->stop : fde_rule(unwind, rule);
+}
+
+/* Whether the window stands at the first CIE of a section: 64-bit code has the same one in all
+ * files that a compiler or assembler made. */
+static long scan_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u64 at = bytes->at;
+
+	(void)i;
+	if (bytes->end - at < 2 * BYTES_STEP || bytes_ready(unwind))
+		return 1;
+	bytes->at += LENGTH_BYTES;
+	if (bytes_take(bytes, 8) == CIE_ID_VERSION_ZR &&
+	    bytes_take(bytes, 3) == CIE_ALIGNMENTS_RETURN) {
+		unwind->image.eh_frame.start = at;
+		unwind->image.eh_frame.end = bytes->end;
+		return 1;
+	}
+	bytes->at = at + RECORD_ALIGNMENT;
+	return 0;
+}
+
+/* The section lies behind the other constants, so the last segment is looked at first. */
+static long scan_segment(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	u32 index = unwind->image.segment_count - 1 - i;
+	const struct image_range *segment;
+
+	core_one_register(index);
+	if (index >= IMAGE_SEGMENTS_MAX)
+		return 1;
+	segment = &unwind->image.segment[index];
+	bytes_open(&unwind->bytes, segment->start & -(u64)RECORD_ALIGNMENT, segment->end);
+	core_loop(SCAN_STEPS_MAX, scan_step, &unwind);
+	return unwind->image.eh_frame.start != 0;
+}
+
+/* Finds .eh_frame in a file that does not say where it is. */
+CORE_PART void eh_frame_find(struct unwind *unwind)
+{
+	if (unwind->image.searched)
+		return;
+	unwind->image.searched = true;
+	core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
+}
+
+CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	u32 stop;
+
+	if (unwind->image.eh_frame_hdr.start) {
+		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
+		return stop ? stop : index_search(unwind, rule);
+	}
+	eh_frame_find(unwind);
+	if (!unwind->image.eh_frame.start)
+		return STOP_NO_RULE;
+	return records_search(unwind, rule);
+}

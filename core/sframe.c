@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sorted index of functions, each with a run of rows; a row has the offset from which on it holds
+ * and up to a few data words: CFA, return address where it is not fixed, frame pointer.
+ *
+ * What the versions share differs in the index: 17 bytes an entry in version 1, 20 in version 2, 16
+ * in version 3, where the rest of it stands before the rows. A function's address is relative to
+ * the section, or to its own field with the flag FUNC_START_PCREL. Version 3 has "flexible"
+ * functions: each data word is preceded by a control word that names a register and whether it is
+ * dereferenced.
+ */
+#include "unwind.h"
+#include "unwind_slot.h"
+
+#define SFRAME_MAGIC 0xdee2
+#define SFRAME_SORTED 0x1
+#define SFRAME_RELATIVE_TO_FIELD 0x4
+#define SFRAME_ABI_AMD64 3
+#define SFRAME_FIXED_NONE 0
+#define SEARCH_STEPS_MAX 32
+#define ROWS_MAX (1U << 17)
+
+#define FUNCTION_ADDRESS_BYTES(info) (1U << ((info)&3))
+#define FUNCTION_ROW_TYPE(info) ((info)&0xf)
+#define FUNCTION_IS_BLOCK(info) ((info)&0x10) /* rows repeat, as in a PLT */
+#define FUNCTION_IS_SIGNAL(info) ((info)&0x80)
+#define FUNCTION_IS_FLEXIBLE(info2) (((info2)&0x1f) == 1)
+#define ROW_TYPE_MAX 2
+
+#define ROW_BASE_IS_SP(info) ((info)&1)
+#define ROW_WORDS(info) (((info) >> 1) & 0xf)
+#define ROW_WORD_SIZE(info) (((info) >> 5) & 3)
+#define ROW_WORD_SIZE_MAX 2
+#define ROW_WORDS_MAX 6
+
+#define CONTROL_IS_REGISTER(word) ((word)&1)
+#define CONTROL_IS_DEREF(word) ((word)&2)
+#define CONTROL_REGISTER(word) ((word) >> 3)
+
+CORE_PART bool header_is_sane(const struct sframe_header *header)
+{
+	return header->magic == SFRAME_MAGIC && header->version >= 1 && header->version <= 3 &&
+	       header->abi == SFRAME_ABI_AMD64 && header->flags & SFRAME_SORTED &&
+	       header->function_count;
+}
+
+CORE_PART u32 entry_bytes_of(u32 version)
+{
+	return version == 1 ? 17 : version == 2 ? 20 : 16;
+}
+
+/* Opens the section. */
+CORE_OUTLINED u32 section_open(struct unwind *unwind)
+{
+	struct sframe_search *search = &unwind->sframe;
+	const struct sframe_header *header = &search->header;
+	u64 first;
+
+	search->section = unwind->image.sframe.start;
+	if (!unwind_fetch(unwind, search->section, &search->header, sizeof(search->header)))
+		return unwind_fetch_stop(unwind);
+	if (!header_is_sane(header))
+		return STOP_UNSUPPORTED;
+	first = search->section + sizeof(*header) + header->extra_bytes;
+	search->functions = first + header->functions;
+	search->rows = first + header->rows;
+	search->rows_end = search->rows + header->row_bytes;
+	search->entry_bytes = entry_bytes_of(header->version);
+	search->low = 0;
+	search->high = header->function_count;
+	return search->rows_end <= unwind->image.sframe.end ? STOP_NONE : STOP_BAD_TABLE;
+}
+
+/* Reads the address of function `index`. */
+CORE_OUTLINED u32 function_read(struct unwind *unwind, u64 index)
+{
+	struct sframe_search *search = &unwind->sframe;
+	bool is_wide = search->header.version == 3;
+	s64 offset;
+
+	search->entry = search->functions + index * search->entry_bytes;
+	if (!unwind_fetch(unwind, search->entry, &unwind->word, is_wide ? 8 : 4))
+		return unwind_fetch_stop(unwind);
+	offset = is_wide ? (s64)unwind->word : (s32)unwind->word;
+	search->function =
+		offset +
+		(search->header.flags & SFRAME_RELATIVE_TO_FIELD ? search->entry : search->section);
+	return STOP_NONE;
+}
+
+static long function_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct sframe_search *search = &unwind->sframe;
+	u64 middle = search->low + (search->high - search->low) / 2;
+
+	(void)i;
+	if (search->high - search->low <= 1)
+		return 1;
+	search->stop = function_read(unwind, middle);
+	if (search->function <= unwind->lookup_pc)
+		search->low = middle;
+	else
+		search->high = middle;
+	return search->stop != STOP_NONE;
+}
+
+/* The rest of an entry. In version 3 half of it stands before the rows. */
+CORE_PART u32 entry_fields(struct unwind *unwind)
+{
+	struct sframe_search *search = &unwind->sframe;
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u32 stop;
+
+	bytes_open(bytes, search->entry, search->entry + search->entry_bytes);
+	stop = bytes_ready(unwind);
+	if (stop)
+		return stop;
+	bytes->at += search->header.version == 3 ? 8 : 4;
+	search->function_bytes = bytes_take(bytes, 4);
+	search->first_row = bytes_take(bytes, 4);
+	if (search->header.version == 3) {
+		bytes_open(bytes, search->rows + search->first_row, search->rows_end);
+		stop = bytes_ready(unwind);
+		search->rows_left = bytes_take(bytes, 2);
+	} else {
+		search->rows_left = bytes_take(bytes, 4);
+	}
+	search->info = bytes_take_u8(bytes);
+	search->flexible = 0;
+	if (search->header.version == 3)
+		search->flexible = FUNCTION_IS_FLEXIBLE(bytes_take_u8(bytes));
+	search->block_bytes = search->header.version == 1 ? 16 : bytes_take_u8(bytes);
+	if (search->header.version != 3)
+		bytes_open(bytes, search->rows + search->first_row, search->rows_end);
+	return stop;
+}
+
+/* The function that covers the pc. */
+CORE_OUTLINED u32 function_find(struct unwind *unwind)
+{
+	struct sframe_search *search = &unwind->sframe;
+	u64 offset;
+	u32 stop;
+
+	search->stop = STOP_NONE;
+	core_loop(SEARCH_STEPS_MAX, function_step, &unwind);
+	stop = search->stop ? search->stop : function_read(unwind, search->low);
+	if (!stop)
+		stop = entry_fields(unwind);
+	if (stop)
+		return stop;
+	offset = unwind->lookup_pc - search->function;
+	if (offset >= search->function_bytes)
+		return STOP_NO_RULE;
+	search->pc_offset = offset;
+	if (FUNCTION_IS_BLOCK(search->info) && search->block_bytes)
+		search->pc_offset = (u32)offset % search->block_bytes;
+	return FUNCTION_ROW_TYPE(search->info) <= ROW_TYPE_MAX ? STOP_NONE : STOP_BAD_TABLE;
+}
+
+/* Keeps the data words of the row that the window stands at. */
+CORE_PART void row_keep(struct sframe_search *search, struct unwind_bytes *bytes)
+{
+	u32 size = 1U << ROW_WORD_SIZE(search->row_info);
+
+	for (u32 i = 0; i < ROW_WORDS_MAX; i++) {
+		search->word[i] = bytes_peek(bytes);
+		bytes->at += size;
+	}
+}
+
+static long row_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct sframe_search *search = &unwind->sframe;
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u64 next;
+	u32 start, info;
+
+	if (i >= search->rows_left)
+		return 1;
+	search->stop = bytes_ready(unwind);
+	if (search->stop)
+		return 1;
+	start = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(search->info));
+	info = bytes_take_u8(bytes);
+	if (start > search->pc_offset)
+		return 1;
+	if (ROW_WORD_SIZE(info) > ROW_WORD_SIZE_MAX) {
+		search->stop = STOP_BAD_TABLE;
+		return 1;
+	}
+	search->found = true;
+	search->row_info = info;
+	next = bytes->at + ((u64)ROW_WORDS(info) << ROW_WORD_SIZE(info));
+	row_keep(search, bytes);
+	bytes->at = next;
+	return 0;
+}
+
+CORE_OUTLINED u32 row_find(struct unwind *unwind)
+{
+	struct sframe_search *search = &unwind->sframe;
+
+	search->stop = STOP_NONE;
+	search->found = false;
+	core_loop(ROWS_MAX, row_step, &unwind);
+	if (search->stop)
+		return search->stop;
+	return search->found ? STOP_NONE : STOP_NO_RULE;
+}
+
+/* Word i of the row, sign-extended. There are ROW_WORDS_MAX. */
+CORE_PART s32 word_signed(const struct sframe_search *search, u32 i)
+{
+	u32 unused = 32 - (8U << ROW_WORD_SIZE(search->row_info));
+
+	core_one_register(i);
+	return (s32)(search->word[i & 7] << (unused & 31)) >> (unused & 31);
+}
+
+CORE_PART u32 word_unsigned(const struct sframe_search *search, u32 i)
+{
+	u32 unused = 32 - (8U << ROW_WORD_SIZE(search->row_info));
+
+	core_one_register(i);
+	return search->word[i & 7] << (unused & 31) >> (unused & 31);
+}
+
+/* Words: CFA, return address unless it is fixed, frame pointer if it was saved. */
+CORE_PART u32 rule_default(const struct sframe_search *search, struct unwind_rule *rule)
+{
+	u32 count = ROW_WORDS(search->row_info), used = 1;
+	s32 fixed_fp = search->header.fixed_fp_offset;
+	s32 ra = search->header.fixed_ra_offset;
+
+	rule->cfa_register = ROW_BASE_IS_SP(search->row_info) ? REGISTER_RSP : REGISTER_RBP;
+	rule->cfa_offset = word_signed(search, 0);
+	if (ra == SFRAME_FIXED_NONE)
+		ra = word_signed(search, used++);
+	rule->slot[SLOT_RETURN] = slot_below(ra);
+	if (used < count)
+		rule->slot[SLOT_RBP] = slot_below(word_signed(search, used));
+	else if (fixed_fp != SFRAME_FIXED_NONE)
+		rule->slot[SLOT_RBP] = slot_below(fixed_fp);
+	return count >= used && rule->slot[SLOT_RETURN] != SLOT_LOST ? STOP_NONE : STOP_UNSUPPORTED;
+}
+
+/* A slot by control word and offset. */
+CORE_PART u8 slot_flexible(u32 control, s32 offset, struct unwind_rule *rule)
+{
+	u32 reg = CONTROL_REGISTER(control);
+
+	if (!CONTROL_IS_REGISTER(control))
+		return CONTROL_IS_DEREF(control) ? slot_below(offset) : SLOT_LOST;
+	if (reg >= REGISTER_RIP)
+		return SLOT_LOST;
+	if (!CONTROL_IS_DEREF(control))
+		return offset ? SLOT_LOST : SLOT_IN_REGISTER + reg;
+	rule->base = reg;
+	return slot_below((s64)offset - SLOT_WORD);
+}
+
+/* Pairs of control word and offset, in the same order; one zero word stands for a return address
+ * that is where it always is. */
+CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_rule *rule)
+{
+	u32 control = word_unsigned(search, 0), count = ROW_WORDS(search->row_info), used = 2;
+
+	if (count < 2 || count > ROW_WORDS_MAX || !CONTROL_IS_REGISTER(control) ||
+	    CONTROL_REGISTER(control) >= REGISTER_RIP)
+		return STOP_UNSUPPORTED;
+	rule->cfa_kind = CONTROL_IS_DEREF(control) ? CFA_DEREF : CFA_REGISTER;
+	rule->cfa_register = CONTROL_REGISTER(control);
+	rule->cfa_offset = word_signed(search, 1);
+	rule->slot[SLOT_RETURN] = slot_below(search->header.fixed_ra_offset);
+	if (count > 2 && word_unsigned(search, 2) == 0) {
+		used = 3;
+	} else if (count > 2) {
+		rule->slot[SLOT_RETURN] =
+			slot_flexible(word_unsigned(search, 2), word_signed(search, 3), rule);
+		used = 4;
+	}
+	if (rule->base != RULE_BASE_CFA || rule->slot[SLOT_RETURN] == SLOT_LOST)
+		return STOP_UNSUPPORTED;
+	if (used + 1 < count)
+		rule->slot[SLOT_RBP] = slot_flexible(word_unsigned(search, used),
+						     word_signed(search, used + 1), rule);
+	return STOP_NONE;
+}
+
+CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	const struct sframe_search *search = &unwind->sframe;
+	u32 stop;
+
+	if (!unwind->image.sframe.start)
+		return STOP_NO_RULE;
+	stop = section_open(unwind);
+	if (!stop)
+		stop = function_find(unwind);
+	if (!stop)
+		stop = row_find(unwind);
+	if (stop)
+		return stop;
+	*rule = (struct unwind_rule){
+		.base = RULE_BASE_CFA,
+		.slot = {[SLOT_RBX] = SLOT_LOST,
+			 [SLOT_R12] = SLOT_LOST,
+			 [SLOT_R13] = SLOT_LOST,
+			 [SLOT_R14] = SLOT_LOST,
+			 [SLOT_R15] = SLOT_LOST},
+	};
+	if (search->header.version == 3 && FUNCTION_IS_SIGNAL(search->info))
+		rule->flags = RULE_SIGNAL;
+	if (ROW_WORDS(search->row_info) == 0) {
+		rule->flags |= RULE_OUTERMOST;
+		return STOP_NONE;
+	}
+	return search->flexible ? rule_flexible(search, rule) : rule_default(search, rule);
+}

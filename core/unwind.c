@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The walk. What a table cannot say, because it is malformed or asks for more than is understood,
+ * ends it: a guess in its place could give frames that never were. Where no table covers the code,
+ * a guess is all there is, and if it leads nowhere STOP_NO_RULE is the reason. SFrame alone is not
+ * the last word: .eh_frame stands beside it.
+ */
+#include "unwind.h"
+
+/* The rule by the tables of the current image, or why there is none. */
+CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	u32 stop = image_enter(unwind);
+
+	if (stop)
+		return stop;
+	stop = sframe_rule(unwind, rule);
+	if (stop == STOP_NO_RULE || stop == STOP_BAD_TABLE || stop == STOP_UNSUPPORTED)
+		stop = eh_frame_rule(unwind, rule);
+	return stop;
+}
+
+CORE_INLINE u32 unwind_rule(struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u32 stop = STOP_NO_RULE;
+
+	unwind->lookup_pc = unwind->is_interrupted ? pc : pc - 1;
+	if (!unwind->is_compat && unwind->mapping.image)
+		stop = table_rule(unwind, &unwind->rule);
+	return stop == STOP_NO_RULE ? code_rule(unwind, &unwind->rule) : stop;
+}
+
+/* Makes unwind->mapping that of the current pc. */
+CORE_PART bool mapping_enter(struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+
+	if (pc >= unwind->mapping.start && pc < unwind->mapping.end)
+		return true;
+	return unwind_find_mapping(unwind, pc);
+}
+
+CORE_PART bool is_guess(const struct unwind *unwind)
+{
+	return unwind->rule.flags & RULE_FRAME_POINTER;
+}
+
+/* The ABI: the outermost frame's rbp is 0. */
+CORE_PART bool is_chain_end(const struct unwind *unwind)
+{
+	return is_guess(unwind) && unwind->registers.known >> REGISTER_RBP & 1 &&
+	       unwind->registers.value[REGISTER_RBP] == 0;
+}
+
+CORE_PART u32 frame_leave(struct unwind *unwind)
+{
+	u32 stop = unwind_rule(unwind);
+
+	if (stop)
+		return stop;
+	if (is_chain_end(unwind))
+		return STOP_ROOT;
+	stop = unwind_step(unwind, &unwind->rule);
+	return stop && stop != STOP_BUDGET && is_guess(unwind) ? STOP_NO_RULE : stop;
+}
+
+/* Adds the current frame. The leaf counts wherever it is. */
+CORE_PART u32 frame_enter(struct unwind *unwind)
+{
+	bool is_code = mapping_enter(unwind);
+	u32 index = unwind->depth;
+
+	if (!is_code && index)
+		return is_guess(unwind) ? STOP_NO_RULE : STOP_NOT_CODE;
+	if (index >= unwind->max_depth)
+		return STOP_DEPTH;
+	core_one_register(index);
+	unwind->frame[index & (UNWIND_FRAMES - 1)] = unwind->registers.value[REGISTER_RIP];
+	unwind->depth++;
+	return is_code ? STOP_NONE : STOP_NOT_CODE;
+}
+
+static long walk_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+
+	(void)i;
+	unwind->stop = frame_enter(unwind);
+	if (!unwind->stop)
+		unwind->stop = frame_leave(unwind);
+	return unwind->stop != STOP_NONE;
+}
+
+CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
+{
+	unwind->depth = 0;
+	unwind->max_depth = max_depth < STACK_USER_DEPTH_MAX ? max_depth : STACK_USER_DEPTH_MAX;
+	unwind->is_interrupted = true;
+	unwind->mapping.end = 0;
+	unwind->rule.flags = 0;
+	core_loop(STACK_USER_DEPTH_MAX + 1, walk_step, &unwind);
+	return unwind->depth;
+}
+
+CORE_INLINE void unwind_forget(struct unwind *unwind)
+{
+	unwind->mapping.end = 0;
+	unwind->image.header = 0;
+	unwind->bytes.filled = 0;
+	unwind->cfi.entry.cie = 0;
+}

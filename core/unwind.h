@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder of user stacks: from the registers of a task to the pcs of its frames, with nothing
+ * but reads of its memory, so that it runs the same natively and in BPF. All that it knows is in
+ * one struct, in BPF a map value: the program's stack is small, and of map values the verifier
+ * tracks no contents, so its states converge.
+ *
+ * For each frame, the first of these that applies makes a rule (abi/rule.h), which is then
+ * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
+ *
+ * The embedder supplies two functions, natively by linking them, in BPF by defining them before it
+ * includes the .c files of this unwinder: dwarf_expr, cfi, cfi_rule, eh_frame, sframe,
+ * unwind_bytes, unwind_code, unwind_image, unwind_step, unwind.
+ *
+ * Any memory contents give frames and a stop reason. The work is bounded by `budget`, a number of
+ * reads, and by the limits of each search.
+ */
+#ifndef CORE_UNWIND_H
+#define CORE_UNWIND_H
+
+#include <stdbool.h>
+
+#include "cfi.h"
+#include "dwarf_expr.h"
+#include "eh_frame.h"
+#include "env.h"
+#include "rule.h"
+#include "sframe.h"
+#include "stack.h"
+#include "unwind_bytes.h"
+#include "unwind_code.h"
+#include "unwind_image.h"
+#include "unwind_step.h"
+
+#define UNWIND_BUDGET 100000U /* reads; a frame takes 20 or so, a static program's search 2,000 */
+#define UNWIND_FRAMES 512     /* > STACK_USER_DEPTH_MAX, a power of two */
+
+/* The executable mapping of a pc. */
+struct unwind_mapping {
+	u64 start; /* end 0: none */
+	u64 end;
+	/* Where the file's first segment is mapped, with the ELF header; 0: code without a file. A
+	 * later segment may share the header's page of the file and so show it too. */
+	u64 image;
+};
+
+struct elf_header { /* the parts of Elf64_Ehdr that are read */
+	u64 magic;
+	u64 reserved0[3];
+	u64 segments_offset;
+	u64 reserved1;
+	u32 reserved2;
+	u16 header_bytes;
+	u16 segment_bytes;
+	u16 segment_count;
+	u16 reserved3[3];
+};
+ABI_SIZE(struct elf_header, 64);
+
+struct elf_program_header {
+	u32 type;
+	u32 flags;
+	u64 offset;
+	u64 address;
+	u64 physical_address;
+	u64 file_bytes;
+	u64 memory_bytes;
+	u64 alignment;
+};
+ABI_SIZE(struct elf_program_header, 56);
+
+struct unwind {
+	/* In: */
+	void *memory; /* the embedder's; not for BPF */
+	struct unwind_registers registers;
+	u32 is_compat; /* a 32-bit task */
+	u32 budget;
+
+	/* Out: */
+	u32 depth;
+	u32 stop; /* enum stop_reason */
+	u64 frame[UNWIND_FRAMES];
+
+	/* The walk: */
+	u32 max_depth;
+	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
+	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
+	struct unwind_rule rule;
+	struct unwind_mapping mapping;
+	struct unwind_image image;
+	struct {
+		struct elf_header header;
+		struct elf_program_header segment;
+	} elf;
+	u64 word;
+	u64 augmentation;
+	struct unwind_bytes bytes;
+	struct cfi cfi;
+	struct expr expr;
+	struct eh_search eh;
+	struct sframe_search sframe;
+	struct unwind_registers caller;
+	u64 saved[STEP_WORDS];
+	u64 saved_base;
+	u32 saved_count;
+	u32 reserved;
+	u64 context[17]; /* of a signal */
+};
+
+/* The embedder's: reads memory of the task, all bytes or none. */
+CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
+
+/* The embedder's: makes unwind->mapping the executable one of a pc. False: there is none. */
+CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
+
+/*
+ * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_USER_DEPTH_MAX). frame[0] is
+ * the pc, the others are return addresses, or pcs where a signal came. Returns the depth; `stop`
+ * says why it is not deeper: STOP_ROOT where nothing is missing.
+ *
+ * What was learned of an image is kept for the next call, which may be of another task only after
+ * unwind_forget().
+ */
+CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth);
+CORE_INLINE void unwind_forget(struct unwind *unwind);
+
+/* The rule of the current frame, whose mapping is unwind->mapping, in unwind->rule; or why there is
+ * none. */
+CORE_INLINE u32 unwind_rule(struct unwind *unwind);
+
+/* Why a fetch failed: the budget, or else what was read. */
+static inline u32 unwind_fetch_stop(const struct unwind *unwind)
+{
+	return unwind->budget ? STOP_TABLE_UNREADABLE : STOP_BUDGET;
+}
+
+static inline u32 unwind_stack_stop(const struct unwind *unwind)
+{
+	return unwind->budget ? STOP_STACK_UNREADABLE : STOP_BUDGET;
+}
+
+#endif

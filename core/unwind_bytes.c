@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The window is filled from the position on: tables are read forwards, and a read costs nearly the
+ * same for 8 bytes and for 256. It never reaches beyond the end, which is as far as memory is known
+ * to be there.
+ */
+#include "unwind.h"
+
+/* DW_EH_PE_*, the Linux Standard Base's pointer encodings. */
+#define POINTER_FORMAT(encoding) ((encoding)&0x0f)
+#define POINTER_RELATION(encoding) ((encoding)&0x70)
+#define POINTER_INDIRECT 0x80
+#define POINTER_OMITTED 0xff
+#define RELATIVE_TO_NOTHING 0x00
+#define RELATIVE_TO_FIELD 0x10
+#define RELATIVE_TO_DATA 0x30
+
+enum pointer_format {
+	FORMAT_ABSOLUTE = 0x0,
+	FORMAT_ULEB128 = 0x1,
+	FORMAT_U16 = 0x2,
+	FORMAT_U32 = 0x3,
+	FORMAT_U64 = 0x4,
+	FORMAT_SLEB128 = 0x9,
+	FORMAT_S16 = 0xa,
+	FORMAT_S32 = 0xb,
+	FORMAT_S64 = 0xc,
+};
+
+CORE_INLINE bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	if (!unwind->budget)
+		return false;
+	unwind->budget--;
+	return unwind_read(unwind, address, buffer, bytes);
+}
+
+CORE_PART bool window_covers(const struct unwind_bytes *bytes, u64 needed)
+{
+	return bytes->at >= bytes->start && bytes->at - bytes->start < bytes->filled &&
+	       bytes->filled - (bytes->at - bytes->start) >= needed;
+}
+
+CORE_PART bool window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u64 left)
+{
+	u64 count = left < BYTES_WINDOW ? left : BYTES_WINDOW;
+
+	bytes->filled = 0;
+	bytes->start = bytes->at;
+	core_one_register(count);
+	if (count == 0 || count > BYTES_WINDOW ||
+	    !unwind_fetch(unwind, bytes->at, bytes->window, count))
+		return false;
+	bytes->filled = count;
+	return true;
+}
+
+CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
+{
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u64 left = bytes->end - bytes->at;
+
+	if (bytes->at >= bytes->end)
+		return STOP_BAD_TABLE;
+	if (window_covers(bytes, left < BYTES_STEP ? left : BYTES_STEP))
+		return STOP_NONE;
+	if (window_fill(unwind, bytes, left))
+		return STOP_NONE;
+	return unwind_fetch_stop(unwind);
+}
+
+/* The number itself, not yet relative to anything; false: no such format. */
+CORE_PART bool pointer_value(struct unwind_bytes *bytes, u32 format, u64 *value)
+{
+	u64 raw = bytes_peek(bytes);
+	struct leb128 leb = leb128_decode(raw);
+	u64 size;
+
+	switch (format) {
+	case FORMAT_ABSOLUTE:
+	case FORMAT_U64:
+	case FORMAT_S64:
+		*value = raw;
+		size = 8;
+		break;
+	case FORMAT_U32:
+		*value = (u32)raw;
+		size = 4;
+		break;
+	case FORMAT_S32:
+		*value = (s32)raw;
+		size = 4;
+		break;
+	case FORMAT_U16:
+		*value = (u16)raw;
+		size = 2;
+		break;
+	case FORMAT_S16:
+		*value = (s16)raw;
+		size = 2;
+		break;
+	case FORMAT_ULEB128:
+		*value = leb.value;
+		size = leb.bytes;
+		break;
+	case FORMAT_SLEB128:
+		*value = leb.signed_value;
+		size = leb.bytes;
+		break;
+	default:
+		return false;
+	}
+	bytes->at += size;
+	return size <= sizeof(raw);
+}
+
+CORE_PART bool pointer_relate(u32 relation, u64 field, u64 data, u64 *value)
+{
+	if (relation == RELATIVE_TO_FIELD)
+		*value += field;
+	else if (relation == RELATIVE_TO_DATA)
+		*value += data;
+	else
+		return relation == RELATIVE_TO_NOTHING;
+	return true;
+}
+
+CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data, u64 *value)
+{
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u64 field = bytes->at;
+	u64 pointer = 0;
+
+	if (encoding == POINTER_OMITTED ||
+	    !pointer_value(bytes, POINTER_FORMAT(encoding), &pointer) ||
+	    !pointer_relate(POINTER_RELATION(encoding), field, data, &pointer))
+		return STOP_UNSUPPORTED;
+	if (encoding & POINTER_INDIRECT) {
+		if (!unwind_fetch(unwind, pointer, &unwind->word, sizeof(unwind->word)))
+			return unwind_fetch_stop(unwind);
+		pointer = unwind->word;
+	}
+	*value = pointer;
+	return STOP_NONE;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads an unwind table out of another address space: a position and an end, in its addresses, and
+ * a window of bytes around the position that one read fills.
+ *
+ * bytes_ready() makes the next BYTES_STEP bytes good for decoding. What is decoded within a step is
+ * not checked one by one: whoever decodes looks once, at the end, that the position did not pass
+ * the end (bytes_overrun). Until then decoding yields whatever the window holds, never a bad
+ * access.
+ */
+#ifndef CORE_UNWIND_BYTES_H
+#define CORE_UNWIND_BYTES_H
+
+#include <stdbool.h>
+
+#include "env.h"
+#include "rule.h"
+
+#define BYTES_WINDOW 256 /* a power of two */
+#define BYTES_STEP 32	 /* an opcode and two operands; a header's fixed part */
+
+struct unwind;
+
+struct unwind_bytes {
+	u64 at;
+	u64 end;
+	u64 start; /* of the window */
+	u64 filled;
+	u8 window[BYTES_WINDOW + 2 * BYTES_STEP];
+};
+
+#define LEB128_TOO_LONG (1ULL << 40)
+
+/* A number of variable length, and how many bytes it took: LEB128_TOO_LONG, which leads beyond
+ * every table, if it has more than 56 bits. */
+struct leb128 {
+	u64 value;
+	s64 signed_value;
+	u64 bytes;
+};
+
+/* Reads another memory within the budget. */
+CORE_INLINE bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
+
+/* STOP_NONE, STOP_BAD_TABLE at the end, STOP_TABLE_UNREADABLE or STOP_BUDGET. */
+CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
+
+/*
+ * A pointer as `encoding` (DW_EH_PE_*) says; `data` is what data-relative ones are relative to.
+ * The position moves behind it. STOP_UNSUPPORTED for encodings that no toolchain emits.
+ */
+CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data, u64 *value);
+
+static inline void bytes_open(struct unwind_bytes *bytes, u64 at, u64 end)
+{
+	bytes->at = at;
+	bytes->end = end;
+}
+
+static inline bool bytes_overrun(const struct unwind_bytes *bytes)
+{
+	return bytes->at > bytes->end;
+}
+
+/* The next eight bytes. */
+static inline u64 bytes_peek(const struct unwind_bytes *bytes)
+{
+	u64 index = bytes->at - bytes->start;
+
+	core_one_register(index);
+	return core_load_u64(&bytes->window[index & (BYTES_WINDOW - 1)]);
+}
+
+static inline u64 bytes_take(struct unwind_bytes *bytes, u32 count)
+{
+	u64 value = bytes_peek(bytes);
+
+	bytes->at += count;
+	return count == 8 ? value : value & ((1ULL << 8 * count) - 1);
+}
+
+static inline u8 bytes_take_u8(struct unwind_bytes *bytes)
+{
+	return bytes_take(bytes, 1);
+}
+
+/*
+ * Decodes eight bytes at once, without a branch: the lowest clear bit 7 ends the number; what lies
+ * above it is masked off; three steps close the gaps between groups of 7, 14 and 28 bits.
+ */
+static inline struct leb128 leb128_decode(u64 raw)
+{
+	u64 ends = ~raw & 0x8080808080808080ULL;
+	u64 kept = (ends & -ends) | ((ends & -ends) - 1);
+	u64 bytes = ((kept & 0x0101010101010101ULL) * 0x0101010101010101ULL) >> 56;
+	u64 value = raw & kept & 0x7f7f7f7f7f7f7f7fULL;
+	struct leb128 leb = {.bytes = ends ? bytes : LEB128_TOO_LONG};
+	u32 unused = 64 - 7 * bytes;
+
+	value = (value & 0x007f007f007f007fULL) | (value & 0x7f007f007f007f00ULL) >> 1;
+	value = (value & 0x00003fff00003fffULL) | (value & 0x3fff00003fff0000ULL) >> 2;
+	value = (value & 0x000000000fffffffULL) | (value & 0x0fffffff00000000ULL) >> 4;
+	leb.value = value;
+	leb.signed_value = (s64)(value << (unused & 63)) >> (unused & 63);
+	return leb;
+}
+
+static inline struct leb128 bytes_leb128(struct unwind_bytes *bytes)
+{
+	struct leb128 leb = leb128_decode(bytes_peek(bytes));
+
+	bytes->at += leb.bytes;
+	return leb;
+}
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Only an interrupted frame can stand at any instruction; one that made a call stands behind it,
+ * with its frame set up. So prologues, epilogues and stubs are looked for in interrupted frames
+ * alone. Stubs of the PLT (AMD64 supplement, section 5.2; with IBT also .plt.sec) never set up a
+ * frame:
+ *
+ *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
+ *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
+ *
+ * A jump through memory is the end of a function, or a stub that is one: the return address is
+ * where rsp points, except in PLT0.
+ */
+#include "unwind.h"
+
+#define CODE_BYTES 16
+#define CODE_BEFORE 6 /* bytes of it that lie before the pc */
+#define WORD 8
+
+#define BYTES_1(code) ((u8)(code))
+#define BYTES_2(code) ((u16)(code))
+#define BYTES_3(code) ((u32)(code)&0xffffff)
+#define BYTES_4(code) ((u32)(code))
+
+/* As little-endian numbers. */
+#define ENDBR64 0xfa1e0ff3
+#define ENDBR32 0xfb1e0ff3
+#define PUSH_RBP 0x55
+#define MOV_RSP_RBP 0xe58948
+#define MOV_ESP_EBP 0xe589
+#define RET 0xc3
+#define JMP_MEMORY 0x25ff
+#define BND_JMP_MEMORY 0x25fff2
+#define PUSH_MEMORY 0x35ff
+#define PUSH_IMMEDIATE 0x68
+#define JMP 0xe9
+#define BND_JMP 0xe9f2
+#define ADD_8_RSP 0x08c48348
+#define SUB_8_RSP 0x08ec8348
+#define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
+#define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
+#define MOV_15_EAX_MASK 0x00ffffffffffffffULL
+#define MOV_ESP_DEREF_RET 0xc324048b /* of eax; the register is in bits 11 to 13 */
+#define VSYSCALL_RETURN 0xc3595a5d   /* pop %ebp; pop %edx; pop %ecx; ret */
+
+/* What is at the pc, and the six bytes before it. */
+struct code {
+	u64 at;
+	u64 before;
+};
+
+CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word)
+{
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RBP,
+		.cfa_offset = 2 * word,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_FRAME_POINTER,
+		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
+	};
+}
+
+/* The return address lies `words` above rsp; no register but rbp may have changed. */
+CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word, u8 rbp_slot)
+{
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = (words + 1) * word,
+		.base = RULE_BASE_CFA,
+		.slot = {[SLOT_RBP] = rbp_slot, [SLOT_RETURN] = 1},
+	};
+}
+
+/* Reads the code around the pc; where nothing is mapped before it, zeroes. */
+CORE_PART bool code_read(struct unwind *unwind, struct code *code)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+
+	if (!unwind_fetch(unwind, pc, &unwind->word, sizeof(unwind->word)))
+		return false;
+	code->at = unwind->word;
+	code->before = 0;
+	if (unwind_fetch(unwind, pc - CODE_BEFORE, &unwind->word, sizeof(unwind->word)))
+		code->before = unwind->word;
+	return true;
+}
+
+/* The word that a PLT entry or PLT0 has pushed: -1: this is no stub. */
+CORE_PART int stub_words(const struct code *code)
+{
+	u64 at = code->at;
+	u8 push = code->before >> 8; /* five bytes before the pc */
+
+	if (BYTES_2(at) == JMP_MEMORY || BYTES_3(at) == BND_JMP_MEMORY)
+		return BYTES_2(code->before) == PUSH_MEMORY ? 2 : 0;
+	if (BYTES_2(at) == PUSH_MEMORY)
+		return 1;
+	if (BYTES_1(at) == PUSH_IMMEDIATE &&
+	    (BYTES_1(at >> 40) == JMP || BYTES_2(at >> 40) == BND_JMP))
+		return 0;
+	if ((BYTES_1(at) == JMP || BYTES_2(at) == BND_JMP) && push == PUSH_IMMEDIATE)
+		return 1;
+	return -1;
+}
+
+/* Position-independent 32-bit code gets its own address: mov (%esp), %REG; ret. */
+CORE_PART bool is_pc_thunk(u64 at)
+{
+	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
+}
+
+/* Ends and beginnings of functions, of 64-bit and 32-bit code. The rule stays what it was
+ * elsewhere. */
+CORE_PART void edge_rule(const struct code *code, u32 word, struct unwind_rule *rule)
+{
+	u64 at = code->at;
+	bool is_mov = BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP;
+	u8 byte_before = code->before >> 40;
+
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || BYTES_4(at) == ENDBR64 ||
+	    BYTES_4(at) == ENDBR32 || BYTES_4(at) == SUB_8_RSP || is_pc_thunk(at))
+		rule_stack_pointer(rule, 0, word, 0);
+	else if (is_mov && byte_before == PUSH_RBP)
+		rule_stack_pointer(rule, 1, word, 2);
+}
+
+CORE_PART bool is_signal_return(u64 at)
+{
+	return at == MOV_15_RAX_SYSCALL || (at & MOV_15_EAX_MASK) == MOV_15_EAX_SYSCALL;
+}
+
+/* The kernel leaves the ucontext where rsp points when the handler has returned. */
+CORE_PART void rule_signal_frame(struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){
+		.cfa_kind = CFA_SIGNAL,
+		.cfa_register = REGISTER_RSP,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_SIGNAL,
+	};
+}
+
+CORE_PART void interrupted_rule(const struct unwind *unwind, const struct code *code, u32 word,
+				struct unwind_rule *rule)
+{
+	int words = stub_words(code);
+
+	if (unwind->is_compat && BYTES_4(code->at) == VSYSCALL_RETURN) {
+		rule_stack_pointer(rule, 3, word, 4);
+	} else if (words < 0) {
+		edge_rule(code, word, rule);
+	} else {
+		rule_stack_pointer(rule, words, word, 0);
+	}
+}
+
+CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	u32 word = unwind->is_compat ? WORD / 2 : WORD;
+	struct code code;
+
+	if (!code_read(unwind, &code))
+		return unwind_fetch_stop(unwind);
+	rule_frame_pointer(rule, word);
+	if (!unwind->is_compat && is_signal_return(code.at))
+		rule_signal_frame(rule);
+	else if (!unwind->is_compat && BYTES_4(code.at) == ADD_8_RSP &&
+		 BYTES_1(code.at >> 32) == RET)
+		rule_stack_pointer(rule, 1, word, 0);
+	else if (unwind->is_interrupted)
+		interrupted_rule(unwind, &code, word, rule);
+	return STOP_NONE;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where the unwind tables of a mapped ELF file lie, read from its program headers in memory. */
+#ifndef CORE_UNWIND_IMAGE_H
+#define CORE_UNWIND_IMAGE_H
+
+#include <stdbool.h>
+
+#include "env.h"
+
+#define IMAGE_SEGMENTS_MAX 4
+
+struct unwind;
+
+struct image_range {
+	u64 start;
+	u64 end;
+};
+
+struct unwind_image {
+	u64 header;			 /* address of the ELF header; 0: nothing is known */
+	u64 bias;			 /* address = bias + p_vaddr */
+	struct image_range eh_frame_hdr; /* start 0: the file has none */
+	struct image_range sframe;
+	struct image_range eh_frame; /* of a file without an index, once it was searched */
+	bool searched;
+	u32 segment_count;
+	struct image_range segment[IMAGE_SEGMENTS_MAX]; /* read-only ones that are loaded */
+};
+
+/* Makes unwind->image that of unwind->mapping. STOP_NO_RULE: what is mapped is no ELF image. */
+CORE_INLINE u32 image_enter(struct unwind *unwind);
+
+/* How far memory is known to be there behind an address: to the end of its segment, or `least`
+ * bytes. */
+static inline u64 image_limit(const struct unwind_image *image, u64 address, u32 least)
+{
+	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
+		if (address >= image->segment[i].start && address < image->segment[i].end)
+			return image->segment[i].end;
+	return address + least;
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Callee-saved registers are mostly saved in the few words below the CFA, the return address among
+ * them: one read brings all. 32-bit tasks have words of four bytes and frame pointers only.
+ */
+#include "unwind.h"
+
+#define UCONTEXT_GENERAL 40 /* uc_mcontext in the kernel's ucontext */
+#define KNOWN(reg) (1U << (reg))
+#define KNOWN_ALL (KNOWN(REGISTER_COUNT) - 1)
+
+/* The registers that a rule has slots for, four bits each. RIP does not fit: it is last. */
+#define REGISTERS_OF_SLOTS                                                                         \
+	((u64)REGISTER_RBX << 8 * SLOT_RBX | (u64)REGISTER_RBP << 8 * SLOT_RBP |                   \
+	 (u64)REGISTER_R12 << 8 * SLOT_R12 | (u64)REGISTER_R13 << 8 * SLOT_R13 |                   \
+	 (u64)REGISTER_R14 << 8 * SLOT_R14 | (u64)REGISTER_R15 << 8 * SLOT_R15 |                   \
+	 (u64)REGISTER_RIP << 8 * SLOT_RETURN)
+
+CORE_PART bool register_get(const struct unwind_registers *registers, u32 reg, u64 *value)
+{
+	core_one_register(reg);
+	reg &= REGISTER_SLOTS - 1;
+	*value = registers->value[reg];
+	return registers->known >> reg & 1;
+}
+
+CORE_PART void register_set(struct unwind_registers *registers, u32 reg, u64 value)
+{
+	core_one_register(reg);
+	reg &= REGISTER_SLOTS - 1;
+	registers->value[reg] = value;
+	registers->known |= KNOWN(reg);
+}
+
+CORE_PART bool stack_word(struct unwind *unwind, u64 address, u64 *value)
+{
+	unwind->word = 0;
+	if (!unwind_fetch(unwind, address, &unwind->word, unwind->is_compat ? 4 : 8))
+		return false;
+	*value = unwind->word;
+	return true;
+}
+
+CORE_PART u32 cfa_index(const struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
+{
+	u64 index;
+
+	if (rule->cfa_kind != CFA_DEREF_INDEX)
+		return STOP_NONE;
+	if (!register_get(&unwind->registers, rule->base, &index))
+		return STOP_UNKNOWN_REGISTER;
+	*cfa += 8 * index;
+	return STOP_NONE;
+}
+
+CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u64 *cfa)
+{
+	u64 ip = unwind->registers.value[REGISTER_RIP];
+	u32 stop;
+
+	if (!register_get(&unwind->registers, rule->cfa_register, cfa))
+		return STOP_UNKNOWN_REGISTER;
+	*cfa += rule->cfa_offset;
+	if (rule->cfa_kind == CFA_PLT && (ip & 15) >= rule->operand)
+		*cfa += 8;
+	if (rule->cfa_kind != CFA_DEREF && rule->cfa_kind != CFA_DEREF_INDEX)
+		return STOP_NONE;
+	stop = cfa_index(unwind, rule, cfa);
+	if (stop)
+		return stop;
+	if (!stack_word(unwind, *cfa, cfa))
+		return unwind_stack_stop(unwind);
+	*cfa += 8 * rule->operand;
+	return STOP_NONE;
+}
+
+/* The deepest slot of a rule, in words, of those that one read covers. */
+CORE_PART u32 deepest_slot(const struct unwind_rule *rule)
+{
+	u32 deepest = 1;
+
+	for (u32 i = 0; i < SLOT_COUNT; i++)
+		if (rule->slot[i] > deepest && rule->slot[i] <= STEP_WORDS)
+			deepest = rule->slot[i];
+	return deepest;
+}
+
+/* The words below a base that the rule wants, read at once: saved[STEP_WORDS - n] is n below. */
+CORE_PART bool saved_read(struct unwind *unwind, const struct unwind_rule *rule, u64 base)
+{
+	u32 words = deepest_slot(rule);
+
+	core_one_register(words);
+	if (words == 0 || words > STEP_WORDS)
+		return false;
+	unwind->saved_count = words;
+	unwind->saved_base = base;
+	return unwind_fetch(unwind, base - 8 * words, unwind->saved, 8 * words);
+}
+
+/* A word `slot` words below the base: of those that were read, or by itself. */
+CORE_PART bool saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
+{
+	u32 index = unwind->saved_count - slot;
+
+	if (unwind->is_compat)
+		return stack_word(unwind, base - 4 * slot, value);
+	if (base != unwind->saved_base || index >= unwind->saved_count)
+		return stack_word(unwind, base - 8 * slot, value);
+	core_one_register(index);
+	*value = unwind->saved[index & (STEP_WORDS - 1)];
+	return true;
+}
+
+struct restore_walk {
+	struct unwind *unwind;
+	const struct unwind_rule *rule;
+	u64 cfa;
+	u64 base;
+	u32 stop;
+};
+
+/* One slot: from the registers as they are to those of the caller. A base that is a register may
+ * have been given back already, between the last instructions of a function, where compilers do not
+ * say so: what cannot be read there is lost. */
+static long slot_restore(u32 i, void *arg)
+{
+	struct restore_walk *walk = arg;
+	struct unwind *unwind = walk->unwind;
+	u32 reg = REGISTERS_OF_SLOTS >> (8 * i & 63) & 0xff;
+	u64 base = i == SLOT_RETURN ? walk->cfa : walk->base;
+	u64 value = 0;
+	u32 slot;
+	bool known;
+
+	core_one_register(i);
+	if (i >= SLOT_COUNT)
+		return 1;
+	slot = walk->rule->slot[i];
+	if (slot == SLOT_LOST) {
+		known = false;
+	} else if (slot >= SLOT_IN_REGISTER) {
+		known = register_get(&unwind->registers, slot - SLOT_IN_REGISTER, &value);
+	} else if (slot) {
+		known = saved_word(unwind, base, slot, &value);
+		if (!known && base == walk->cfa)
+			walk->stop = unwind_stack_stop(unwind);
+	} else {
+		known = register_get(&unwind->registers, reg, &value);
+	}
+	if (known)
+		register_set(&unwind->caller, reg, value);
+	return walk->stop != STOP_NONE;
+}
+
+CORE_PART u64 slots_base(const struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+{
+	u64 base = 0;
+
+	if (rule->base == RULE_BASE_CFA || rule->cfa_kind == CFA_DEREF_INDEX)
+		return cfa;
+	register_get(&unwind->registers, rule->base, &base);
+	return base + 8;
+}
+
+CORE_OUTLINED u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+{
+	struct restore_walk walk = {.unwind = unwind, .rule = rule, .cfa = cfa};
+
+	walk.base = slots_base(unwind, rule, cfa);
+	unwind->caller.known = 0;
+	if (!unwind->is_compat && !saved_read(unwind, rule, walk.base))
+		unwind->saved_count = 0;
+	core_loop(SLOT_COUNT, slot_restore, &walk);
+	return walk.stop;
+}
+
+/* The order of the kernel's sigcontext: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
+CORE_PART void signal_registers(const struct unwind *unwind, struct unwind_registers *caller)
+{
+	const u64 *saved = unwind->context;
+
+	for (u32 i = 0; i < 8; i++)
+		caller->value[REGISTER_R8 + i] = saved[i];
+	caller->value[REGISTER_RDI] = saved[8];
+	caller->value[REGISTER_RSI] = saved[9];
+	caller->value[REGISTER_RBP] = saved[10];
+	caller->value[REGISTER_RBX] = saved[11];
+	caller->value[REGISTER_RDX] = saved[12];
+	caller->value[REGISTER_RAX] = saved[13];
+	caller->value[REGISTER_RCX] = saved[14];
+	caller->value[REGISTER_RSP] = saved[15];
+	caller->value[REGISTER_RIP] = saved[16];
+	caller->known = KNOWN_ALL;
+}
+
+CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *rule)
+{
+	u64 ucontext;
+
+	if (!register_get(&unwind->registers, rule->cfa_register, &ucontext))
+		return STOP_UNKNOWN_REGISTER;
+	ucontext += rule->cfa_offset;
+	if (!unwind_fetch(unwind, ucontext + UCONTEXT_GENERAL, unwind->context,
+			  sizeof(unwind->context)))
+		return unwind_stack_stop(unwind);
+	signal_registers(unwind, &unwind->caller);
+	return STOP_NONE;
+}
+
+/* What holds for any two frames of a stack, whatever the table says. Only an interrupted frame may
+ * have left its stack already, with its return address in a register. */
+CORE_PART u32 frame_check(const struct unwind *unwind, u64 caller_rsp)
+{
+	u64 rsp = unwind->registers.value[REGISTER_RSP];
+
+	if (caller_rsp < rsp || (caller_rsp == rsp && !unwind->is_interrupted))
+		return STOP_NO_PROGRESS;
+	return caller_rsp & (unwind->is_compat ? 3 : 7) ? STOP_UNALIGNED : STOP_NONE;
+}
+
+CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *rule)
+{
+	u64 cfa = 0, rsp;
+	u32 stop = cfa_find(unwind, rule, &cfa);
+
+	if (stop)
+		return stop;
+	rsp = cfa;
+	if (rule->flags & RULE_STACK_MOVED &&
+	    !register_get(&unwind->registers, rule->operand, &rsp))
+		return STOP_UNKNOWN_REGISTER;
+	stop = frame_check(unwind, rsp);
+	if (stop)
+		return stop;
+	stop = slots_restore(unwind, rule, cfa);
+	register_set(&unwind->caller, REGISTER_RSP, rsp);
+	return stop;
+}
+
+CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind, const struct unwind_rule *rule)
+{
+	u32 stop;
+
+	if (rule->flags & RULE_OUTERMOST)
+		return STOP_ROOT;
+	if (rule->cfa_kind == CFA_SIGNAL)
+		stop = signal_step(unwind, rule);
+	else
+		stop = frame_step(unwind, rule);
+	if (stop)
+		return stop;
+	if (!(unwind->caller.known & KNOWN(REGISTER_RIP)))
+		return STOP_UNKNOWN_REGISTER;
+	unwind->registers = unwind->caller;
+	unwind->is_interrupted = rule->flags & RULE_SIGNAL;
+	return unwind->registers.value[REGISTER_RIP] ? STOP_NONE : STOP_NULL_RETURN;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A process under ptrace, one of whose threads stands still to be unwound; and the embedder's half
+ * of the unwinder: this process's memory and mappings. */
+#ifndef TESTS_UNWIND_TRACED_H
+#define TESTS_UNWIND_TRACED_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "unwind.h"
+
+#define TRACED_MAPPINGS_MAX 1024
+
+struct traced_mapping {
+	u64 start, end, offset;
+	u64 image; /* where offset 0 of the same file is mapped */
+	u64 inode;
+	bool is_code;
+};
+
+struct traced {
+	pid_t pid;
+	pid_t tid; /* that stopped last */
+	int memory;
+	int signal; /* to be delivered to it */
+	bool is_compat;
+	u64 generation; /* moves when the mappings have changed */
+	u64 maps_hash;
+	u32 mapping_count;
+	struct traced_mapping mapping[TRACED_MAPPINGS_MAX];
+	struct unwind_registers registers; /* of tid */
+	u64 orig_rax;
+};
+
+enum traced_stop { TRACED_EXITED, TRACED_MARKER, TRACED_STEP, TRACED_SYSCALL, TRACED_SIGNAL };
+
+/* Starts a program; it stands at its first instruction. False: it could not be started. */
+bool traced_start(struct traced *traced, char **argv);
+
+/* Lets the thread that stopped last go on, by PTRACE_CONT, PTRACE_SYSCALL or PTRACE_SINGLESTEP,
+ * until any thread stops. */
+enum traced_stop traced_resume(struct traced *traced, int how);
+
+/* Reads /proc/PID/maps again. */
+void traced_maps(struct traced *traced);
+
+bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes);
+
+/* Kills what is left of it. */
+void traced_end(struct traced *traced);
+
+#endif
