@@ -5,6 +5,7 @@ scripts/test-results counts. A case is a function test_*; it fails by AssertionE
 usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]...   (PROGRAMS: where the workloads were built)
 """
 
+import functools
 import os
 import subprocess
 import sys
@@ -44,6 +45,7 @@ def stackmap(*arguments, **options):
     return run(STACKMAP, *arguments, **options)
 
 
+@functools.lru_cache(maxsize=None)
 def features():
     """What doctor says of this machine: feature -> None if it works, else why not."""
     found, last = {}, None

@@ -14,7 +14,7 @@ OFFSET_MASK = (1 << OFFSET_BITS) - 1
 
 
 def recording():
-    needs("bpf", "uprobes", "raw tracepoints")
+    needs("bpf", "uprobes", "raw tracepoints", "tracefs")
     workload = program("call_paths")
     made = record("-e", "u:%s:leaf" % workload, "-e", "sched:sched_switch", "--", workload, 200, 3)
     made.check()

@@ -30,12 +30,24 @@ def record_tree(*options):
 
 
 class WaitingTree:
-    """A tree that was started before its recorder, and waits for the pipe `go`."""
+    """A tree that was started before its recorder, and waits for a line; maybe as the child of a shell."""
+
+    def __init__(self, *shell):
+        needs("bpf", "uprobes")
+        self.tree = subprocess.Popen([*shell, TREE, str(CALLS)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
     def __enter__(self):
-        needs("bpf", "uprobes")
-        self.tree = subprocess.Popen([TREE, str(CALLS)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         return self
+
+    def wait_for_child(self):
+        """Until the shell has started the tree."""
+        path = "/proc/{0}/task/{0}/children".format(self.tree.pid)
+        if not os.path.exists(path):
+            raise Skip("no %s here" % path)
+        while self.tree.poll() is None:
+            with open(path, encoding="ascii") as children:
+                if children.read():
+                    break
 
     def go(self):
         """A shell command that lets the tree go and ends after it."""
@@ -56,6 +68,13 @@ def test_pid_with_threads_and_children():
         script = tree.go() + "; " + other.go()
         found = by_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", script), TASKS)
     assert tree.tree.pid in found and other.tree.pid not in found
+
+
+def test_pid_of_a_parent():
+    """Children that run already belong to it."""
+    with WaitingTree("sh", "-c", '"$@"; :', "sh") as tree:
+        tree.wait_for_child()
+        by_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", tree.go()), TASKS)
 
 
 def test_command_and_nobody_else():
@@ -122,7 +141,7 @@ def test_cpu():
 
 def test_recorder_is_not_in_its_recording():
     """Its own system calls are left out, those of another recorder are not."""
-    needs("bpf", "raw tracepoints")
+    needs("bpf", "raw tracepoints", "tracefs")
     recording = record("-a", "-e", "syscalls:sys_enter_bpf", "-e", "syscalls:sys_enter_mmap", "--", "sh", "-c",
                        "echo $PPID >recorder; %s list 'sched:*' >/dev/null; "
                        "%s record -o other.data -e page-faults -- true" % (STACKMAP, STACKMAP))

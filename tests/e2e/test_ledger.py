@@ -68,7 +68,7 @@ def test_perf_bench():
 
 
 def test_whole_machine():
-    needs("bpf", "raw tracepoints")
+    needs("bpf", "raw tracepoints", "tracefs")
     workload = "dd if=/dev/zero bs=64k count=300 status=none | tar cf - /usr/include/linux | cat >/dev/null; "\
         "echo $PPID >recorder"
     recording = record("-a", "-e", "sched:sched_switch", "-e", "kmem:kmem_cache_alloc", "--", "sh", "-c", workload)
@@ -93,7 +93,7 @@ def test_ring_overflow():
 
 
 def test_overflow_of_many_sources():
-    needs("bpf", "uprobes", "raw tracepoints", "perf events")
+    needs("bpf", "uprobes", "raw tracepoints", "tracefs", "perf events")
     workload = program("known_counts")
     recording = record("-a", "--ring", "8K", "-F", 5000, "-e", "cpu-clock", "-e", "sched:*", "-e", "page-faults",
                        "-e", "u:%s:counted" % workload, "--no-dedup", "--",

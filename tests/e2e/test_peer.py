@@ -44,7 +44,7 @@ def user_stack(event):
 
 
 def needs_peer():
-    needs("bpf", "raw tracepoints", "perf events")
+    needs("bpf", "raw tracepoints", "tracefs", "perf events")
     needs_command("perf", "record", "-q", "-o", "/dev/null", "-e", "sched:sched_switch", "--", "true")
     needs_command("perf", "bench", "sched", "pipe", "-l", "10")
 

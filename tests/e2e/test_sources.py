@@ -106,6 +106,7 @@ def test_kernel_function():
 
 
 def test_refused_kernel_function_says_so():
+    needs("bpf")
     done = stackmap("record", "-o", "f.data", "-e", "k:vfs_read", "--", "true", status=None)
     if done.returncode:
         assert done.stderr.count("\n") == 1 and "fentry" in done.stderr and "kprobe" in done.stderr, done.stderr
