@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder as the kernel runs it: unwinds one task at the entry of its system calls, and
+ * leaves the frames in the map. Mappings are prepared by the test. With WALK_FAULTING reads may
+ * fault and the program may sleep.
+ */
+#include <linux/bpf.h>
+#include <linux/errno.h>
+
+#include <asm/ptrace.h>
+
+#include "unwind.h"
+#include "unwind_walk.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct walk_control control;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct unwind);
+} walks SEC(".maps");
+
+#ifdef WALK_FAULTING
+#define walk_read bpf_copy_from_user
+#define WALK_SECTION "uprobe.s"
+#else
+#define walk_read bpf_probe_read_user
+#define WALK_SECTION "raw_tp/sys_enter"
+#endif
+
+CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return walk_read(buffer, bytes, (const void *)address) == 0;
+}
+
+struct find {
+	struct unwind *unwind;
+	u64 pc;
+	u64 found;
+};
+
+static long find_step(u32 i, void *arg)
+{
+	struct find *find = arg;
+	const struct walk_mapping *mapping;
+
+	if (i >= control.mapping_count || i >= WALK_MAPPINGS_MAX)
+		return 1;
+	mapping = &control.mapping[i];
+	if (find->pc < mapping->start || find->pc >= mapping->end)
+		return 0;
+	find->unwind->mapping.start = mapping->start;
+	find->unwind->mapping.end = mapping->end;
+	find->unwind->mapping.image = mapping->image;
+	find->found = 1;
+	return 1;
+}
+
+CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	struct find find = {.unwind = unwind, .pc = pc};
+
+	core_loop(WALK_MAPPINGS_MAX, find_step, &find);
+	return find.found;
+}
+
+#include "cfi.c"
+#include "cfi_rule.c"
+#include "dwarf_expr.c"
+#include "eh_frame.c"
+#include "sframe.c"
+#include "unwind.c"
+#include "unwind_bytes.c"
+#include "unwind_code.c"
+#include "unwind_image.c"
+#include "unwind_step.c"
+
+static __always_inline void registers_take(struct unwind_registers *registers,
+					   const struct pt_regs *regs)
+{
+	u64 *value = registers->value;
+
+	value[REGISTER_RBX] = regs->rbx;
+	value[REGISTER_RBP] = regs->rbp;
+	value[REGISTER_RSP] = regs->rsp;
+	value[REGISTER_R8] = regs->r8;
+	value[REGISTER_R9] = regs->r9;
+	value[REGISTER_R10] = regs->r10;
+	value[REGISTER_R12] = regs->r12;
+	value[REGISTER_R13] = regs->r13;
+	value[REGISTER_R14] = regs->r14;
+	value[REGISTER_R15] = regs->r15;
+	value[REGISTER_RAX] = regs->orig_rax;
+	value[REGISTER_RDX] = regs->rdx;
+	value[REGISTER_RSI] = regs->rsi;
+	value[REGISTER_RDI] = regs->rdi;
+	value[REGISTER_RIP] = regs->rip;
+	registers->known = (1U << REGISTER_COUNT) - 1;
+}
+
+SEC(WALK_SECTION)
+int walk(u64 *ctx)
+{
+	u32 zero = 0;
+	struct unwind *unwind = bpf_map_lookup_elem(&walks, &zero);
+	struct pt_regs regs;
+
+	if (!unwind || (u32)bpf_get_current_pid_tgid() != control.tid)
+		return 0;
+#ifdef WALK_FAULTING
+	__builtin_memcpy(&regs, ctx, sizeof(regs));
+#else
+	if (bpf_probe_read_kernel(&regs, sizeof(regs), (const void *)ctx[0]))
+		return 0;
+#endif
+	registers_take(&unwind->registers, &regs);
+	unwind->budget = UNWIND_BUDGET;
+	unwind->is_compat = 0;
+	unwind_forget(unwind);
+	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
+	control.walks++;
+	return 0;
+}
