@@ -31,10 +31,9 @@
 
 #define VM_EXEC 4UL
 
-/* One level down: the slot of lane->node that covers the address. */
-static __always_inline u64 maple_slot(struct lane *lane, u64 entry, u64 address)
+/* The index of the slot that covers the address, in lane->node. */
+__noinline u32 maple_slot_index(struct lane *lane, u32 arange, u64 address)
 {
-	bool arange = MAPLE_TYPE(entry) == MAPLE_ARANGE_64;
 	u32 pivots = arange ? bpf_core_field_size(struct maple_arange_64, pivot) / 8
 			    : bpf_core_field_size(struct maple_range_64, pivot) / 8;
 	u32 first_pivot = arange ? bpf_core_field_offset(struct maple_arange_64, pivot) / 8
@@ -43,13 +42,15 @@ static __always_inline u64 maple_slot(struct lane *lane, u64 entry, u64 address)
 				: bpf_core_field_offset(struct maple_range_64, slot) / 8;
 	u32 i;
 
+	if (!lane)
+		return 0;
 	for (i = 0; i < MAPLE_PIVOTS_MAX; i++) {
 		u64 pivot = lane->node[(first_pivot + i) & 31];
 
 		if (i >= pivots || (i && !pivot) || address <= pivot)
 			break;
 	}
-	return lane->node[(first_slot + i) & 31];
+	return first_slot + i;
 }
 
 /* The vm_area_struct that covers the address in the current task, or 0. */
@@ -66,13 +67,13 @@ __noinline u64 vma_find(struct lane *lane, u64 mm_pointer, u64 address)
 	if (!MAPLE_ROOT_IS_NODE(entry))
 		return 0;
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
-		bool leaf = MAPLE_TYPE(entry) == MAPLE_LEAF_64;
+		u32 type = MAPLE_TYPE(entry);
 
 		if (bpf_probe_read_kernel(lane->node, sizeof(lane->node),
 					  (void *)MAPLE_NODE(entry)))
 			return 0;
-		entry = maple_slot(lane, entry, address);
-		if (leaf)
+		entry = lane->node[maple_slot_index(lane, type == MAPLE_ARANGE_64, address) & 31];
+		if (type == MAPLE_LEAF_64)
 			break;
 	}
 	vma = (void *)entry;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The kernel's own range is _stext .. _etext: its init code lies behind and is freed after boot, so
- * no frame can be in it. A BPF program belongs to no module; its name is in kallsyms.
+ * no frame can be in it. _etext is among the last of 100,000 symbols, and /proc/kallsyms is slow to
+ * read; /proc/iomem has the length of the same range, and shows it to root. A BPF program belongs
+ * to no module; its name is in kallsyms.
  */
 #include "kernel_image.h"
 
@@ -15,17 +17,30 @@
 #include "kallsyms.h"
 #include "whole_file.h"
 
-static int take_border(void *arg, const struct kallsyms_line *line)
+static bool is_named(const struct kallsyms_line *line, const char *name)
+{
+	return !line->module_bytes && line->name_bytes == strlen(name) &&
+	       !memcmp(line->name, name, line->name_bytes);
+}
+
+static int take_start(void *arg, const struct kallsyms_line *line)
 {
 	struct trace_module *kernel = arg;
 
-	if (line->module_bytes || line->name_bytes != strlen("_stext"))
+	if (!is_named(line, "_stext"))
 		return 0;
-	if (!memcmp(line->name, "_stext", line->name_bytes))
-		kernel->start = line->address;
-	else if (!memcmp(line->name, "_etext", line->name_bytes))
-		kernel->end = line->address;
-	return kernel->start && kernel->end;
+	kernel->start = line->address;
+	return 1;
+}
+
+static int take_end(void *arg, const struct kallsyms_line *line)
+{
+	struct trace_module *kernel = arg;
+
+	if (!is_named(line, "_etext"))
+		return 0;
+	kernel->end = line->address;
+	return 1;
 }
 
 static void read_build_id(const char *path, struct trace_module *module)
@@ -39,21 +54,70 @@ static void read_build_id(const char *path, struct trace_module *module)
 	free(notes);
 }
 
-static int read_kernel(struct trace_module *kernel)
+/* _stext is among the first symbols. */
+static int read_start(struct trace_module *kernel)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t bytes;
+
+	if (!file)
+		return -errno;
+	while ((bytes = getline(&line, &room, file)) > 0)
+		if (kallsyms_each(line, bytes, take_start, kernel))
+			break;
+	free(line);
+	fclose(file);
+	return 0;
+}
+
+/* "  01000000-02209987 : Kernel code"; 0 where the addresses are hidden. */
+static u64 code_bytes(void)
+{
+	FILE *file = fopen("/proc/iomem", "re");
+	unsigned long long first, last;
+	u64 bytes = 0;
+	char line[256];
+
+	if (!file)
+		return 0;
+	while (!bytes && fgets(line, sizeof(line), file))
+		if (strstr(line, " : Kernel code\n") &&
+		    sscanf(line, " %llx-%llx", &first, &last) == 2 && last > first)
+			bytes = last + 1 - first;
+	fclose(file);
+	return bytes;
+}
+
+static int search_end(struct trace_module *kernel)
 {
 	char *text;
 	size_t bytes;
 	int err = whole_file_read("/proc/kallsyms", &text, &bytes);
 
-	*kernel = (struct trace_module){.name = "vmlinux"};
-	read_build_id("/sys/kernel/notes", kernel);
-	if (err == -ENOENT || err == -EACCES)
-		return 0;
 	if (err)
 		return err;
-	kallsyms_each(text, bytes, take_border, kernel);
+	kallsyms_each(text, bytes, take_end, kernel);
 	free(text);
 	return 0;
+}
+
+static int read_kernel(struct trace_module *kernel)
+{
+	u64 bytes = code_bytes();
+	int err;
+
+	*kernel = (struct trace_module){.name = "vmlinux"};
+	read_build_id("/sys/kernel/notes", kernel);
+	err = read_start(kernel);
+	if (err == -ENOENT || err == -EACCES || (!err && !kernel->start))
+		return 0;
+	if (bytes)
+		kernel->end = kernel->start + bytes;
+	else if (!err)
+		err = search_end(kernel);
+	return err;
 }
 
 static void read_module(const struct module *loaded, struct trace_module *module)
