@@ -121,17 +121,23 @@ static bool same_category(const struct source *a, const struct source *b)
 	return !strncmp(a->name, b->name, bytes);
 }
 
-static struct program_set *add_set(struct attachment *attachment, u32 kind)
+static struct program_set *place(struct attachment *attachment, u32 kind, u32 set, bool own)
 {
-	attachment->set_of[kind] = attachment->set_count;
-	return &attachment->sets[attachment->set_count++];
+	u32 program = program_of(attachment, &attachment->sources->sources[kind], own);
+
+	attachment->placements[kind] = (struct placement){.set = set, .program = program};
+	attachment->sets[set].programs |= program;
+	return &attachment->sets[set];
 }
 
-static void plan_own_set(struct attachment *attachment, const struct source *source, u32 kind)
+/* A recording of a single source needs no second set: the first has the kind as a constant then. */
+static void place_own(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	struct program_set *set = add_set(attachment, kind);
+	bool single = attachment->sources->count == 1;
+	struct program_set *set =
+		place(attachment, kind, single ? 0 : attachment->set_count++, true);
 
-	set->programs = program_of(attachment, source, true);
+	set->cookie = false;
 	set->kind = kind;
 	set->sample = source->type == SOURCE_SAMPLE;
 	set->function = source->target;
@@ -139,26 +145,22 @@ static void plan_own_set(struct attachment *attachment, const struct source *sou
 
 /* A tracepoint joins others of its category; new categories have sets of their own while there are
  * few. */
-static void plan_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
-			    u32 *categories)
+static void place_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
+			     u32 *categories)
 {
 	const struct source *sources = attachment->sources->sources;
-	struct program_set *set;
 	u32 earlier;
 
 	for (earlier = 0; earlier < kind; earlier++)
 		if (sources[earlier].type == SOURCE_TRACEPOINT &&
 		    same_category(&sources[earlier], source)) {
-			attachment->set_of[kind] = attachment->set_of[earlier];
+			place(attachment, kind, attachment->placements[earlier].set, false);
 			return;
 		}
-	if (++*categories > 1 && *categories <= TRACEPOINT_SETS_MAX) {
-		set = add_set(attachment, kind);
-		set->cookie = true;
-		set->programs = PROGRAM_TRACEPOINT;
-	} else {
-		attachment->sets[0].programs |= PROGRAM_TRACEPOINT;
-	}
+	if (++*categories > 1 && *categories <= TRACEPOINT_SETS_MAX)
+		place(attachment, kind, attachment->set_count++, false)->cookie = true;
+	else
+		place(attachment, kind, 0, false);
 }
 
 static int plan_sets(struct attachment *attachment)
@@ -166,8 +168,8 @@ static int plan_sets(struct attachment *attachment)
 	u32 kind, count = attachment->sources->count, categories = 0;
 
 	attachment->sets = calloc(count + 1, sizeof(*attachment->sets));
-	attachment->set_of = calloc(count + 1, sizeof(*attachment->set_of));
-	if (!attachment->sets || !attachment->set_of)
+	attachment->placements = calloc(count + 1, sizeof(*attachment->placements));
+	if (!attachment->sets || !attachment->placements)
 		return -ENOMEM;
 	attachment->sets[0].programs = PROGRAM_TASKS;
 	attachment->sets[0].cookie = true;
@@ -176,11 +178,11 @@ static int plan_sets(struct attachment *attachment)
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (needs_own_set(attachment, source))
-			plan_own_set(attachment, source, kind);
+			place_own(attachment, source, kind);
 		else if (source->type == SOURCE_TRACEPOINT)
-			plan_tracepoint(attachment, source, kind, &categories);
+			place_tracepoint(attachment, source, kind, &categories);
 		else
-			attachment->sets[0].programs |= program_of(attachment, source, false);
+			place(attachment, kind, 0, false);
 	}
 	return 0;
 }
@@ -223,11 +225,9 @@ int attachment_load(struct attachment *attachment, int table_fd, struct stackmap
 
 static int program_fd(const struct attachment *attachment, u32 kind)
 {
-	int own = attachment->set_of[kind];
-	const struct program_set *set = &attachment->sets[own];
-	u32 program = program_of(attachment, &attachment->sources->sources[kind], own);
+	struct placement at = attachment->placements[kind];
 
-	return bpf_program__fd(program_set_program(set, program));
+	return bpf_program__fd(program_set_program(&attachment->sets[at.set], at.program));
 }
 
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
@@ -333,7 +333,7 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 {
 	if (attachment->kernel_multi)
 		return attach_functions(attachment, source, kind);
-	if (attachment->set_of[kind])
+	if (attachment->placements[kind].program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN))
 		return link_trampoline(&attachment->links, program_fd(attachment, kind));
 	return attach_probe(attachment, source, kind, "kprobe");
 }
@@ -403,6 +403,6 @@ void attachment_free(struct attachment *attachment)
 	for (i = attachment->set_count; i > 0; i--)
 		program_set_unload(&attachment->sets[i - 1]);
 	free(attachment->sets);
-	free(attachment->set_of);
+	free(attachment->placements);
 	free(attachment->events);
 }

@@ -22,13 +22,19 @@ struct perf_event {
 	u64 count; /* once it was stopped */
 };
 
+/* Where the program of a source is. */
+struct placement {
+	u32 set;
+	u32 program; /* enum program: one bit */
+};
+
 struct attachment {
 	const struct source_list *sources;
 	const struct plan *plan;
 	pid_t command; /* perf events are bound to it and its children; 0: to every CPU */
 	struct program_set *sets; /* sets[0] has the maps and the common programs */
 	u32 set_count;
-	int *set_of; /* by kind: the set with its program; 0: the common one */
+	struct placement *placements; /* by kind */
 	bool tracepoint_cookies;
 	bool user_multi;
 	bool kernel_multi; /* one link for all kernel functions */
