@@ -140,11 +140,10 @@ def test_cpu():
 
 
 def test_recorder_is_not_in_its_recording():
-    """Its own system calls are left out, those of another recorder are not."""
+    """Its own system calls, of which it makes some all the time, are left out; those of another recorder are not."""
     needs("bpf", "raw tracepoints", "tracefs")
-    recording = record("-a", "-e", "syscalls:sys_enter_bpf", "-e", "syscalls:sys_enter_mmap", "--", "sh", "-c",
-                       "echo $PPID >recorder; %s list 'sched:*' >/dev/null; "
-                       "%s record -o other.data -e page-faults -- true" % (STACKMAP, STACKMAP))
+    recording = record("-a", "-e", "syscalls:sys_enter_*", "--", "sh", "-c",
+                       "echo $PPID >recorder; %s record -o other.data -e page-faults -- true" % STACKMAP)
     with open("recorder", encoding="ascii") as file:
         recorder = int(file.read())
     recording.check()

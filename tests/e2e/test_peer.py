@@ -19,7 +19,7 @@ def record_with_peer(options, peer_options, workload):
     peer = run("perf", "script", "-i", "peer.data", "-F", "comm,tid,time,event,ip,sym,symoff,dso")
     if "LOST" in run("perf", "report", "-i", "peer.data", "--stats", status=None).stdout:
         raise Skip("perf lost events, there is nothing to compare with")
-    return recording.events(), parse_events(peer.stdout), lost
+    return recording.events(), list(map(without_tracepoint, parse_events(peer.stdout))), lost
 
 
 def of_comm(events, comm):
@@ -28,9 +28,14 @@ def of_comm(events, comm):
 
 
 def kernel_stack(event):
-    """Addresses and names, from the tracepoint's place in the code: the peer has the tracepoint's own function too."""
-    frames = [(frame.address, frame.name) for frame in kernel_frames(event)]
-    return tuple(frames[1:] if frames and frames[0][1].startswith("__traceiter_") else frames)
+    return tuple((frame.address, frame.name) for frame in kernel_frames(event))
+
+
+def without_tracepoint(event):
+    """The peer's stacks begin in the tracepoint's own function, ours where the code has the tracepoint."""
+    if event.frames and event.frames[0].name.startswith("__traceiter_"):
+        return event._replace(frames=event.frames[1:])
+    return event
 
 
 def user_stack(event):
