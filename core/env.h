@@ -38,7 +38,7 @@
 #define env_volatile(p) (*(volatile __typeof__(*(p)) *)(p))
 
 /*
- * How a function is compiled in BPF; natively the first and the last are plain functions.
+ * How a function is compiled in BPF; natively those that files share are plain functions.
  *
  * CORE_INLINE: part of its caller, so that the verifier knows the sizes behind its pointers.
  *
@@ -48,6 +48,8 @@
  *
  * CORE_GLOBAL: verified once, by itself, for any arguments of its types. So it has to check itself
  * that its pointers are there (core_is_null) and its counts in range.
+ *
+ * CORE_SUBPROGRAM: never inlined, verified with each of its callers: where they may sleep, it may.
  */
 
 /*

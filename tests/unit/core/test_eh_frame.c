@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sections with many functions, found through an index, without one, and damaged. Function i covers
+ * 16 bytes from FUNCTIONS + 32 * i on, and has CFA = rsp + 8 * (i + 1).
+ */
+#include "unwind_memory.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define COUNT 1000
+#define FUNCTIONS (MEMORY_BASE + 0x100000)
+#define HDR_BYTES (12 + 8 * COUNT)
+#define EH_FRAME 0x4000 /* offset */
+
+static struct unwind unwind;
+static u8 memory[0x20000];
+static u32 used; /* bytes of it */
+
+static void put(u64 value, u32 bytes)
+{
+	memcpy(memory + used, &value, bytes);
+	used += bytes;
+}
+
+static void put_text(const char *text)
+{
+	memcpy(memory + used, text, strlen(text) + 1);
+	used += strlen(text) + 1;
+}
+
+/* Fills a record up to eight bytes and sets its length. */
+static void end_record(u32 start)
+{
+	u32 length;
+
+	while ((used - start) % 8)
+		put(0, 1);
+	length = used - start - 4;
+	memcpy(memory + start, &length, 4);
+}
+
+static u32 put_cie(const char *augmentation, u32 version)
+{
+	u32 start = used;
+
+	put(0, 4);
+	put(0, 4);
+	put(version, 1);
+	put_text(augmentation);
+	put(1, 1);    /* code alignment */
+	put(0x78, 1); /* data alignment: -8 */
+	put(16, 1);   /* return address: rip */
+	if (strchr(augmentation, 'P')) {
+		put(7, 1);
+		put(0x9b, 1);
+		put(0x12345678, 4);
+		put(0x1b, 1);
+	} else if (augmentation[0] == 'z') {
+		put(1, 1);
+	}
+	if (augmentation[0] == 'z')
+		put(0x1b, 1);
+	put(0x08070c, 3); /* def_cfa rsp 8 */
+	put(0x0190, 2);	  /* offset rip 1 */
+	end_record(start);
+	return start;
+}
+
+static u32 put_fde(u32 cie, u32 i, bool is_augmented)
+{
+	u32 start = used;
+
+	put(0, 4);
+	put(used - cie, 4);
+	if (is_augmented) {
+		put(FUNCTIONS + 32 * i - (MEMORY_BASE + used), 4);
+		put(16, 4);
+		put(4, 1); /* a pointer to the LSDA */
+		put(0, 4);
+	} else {
+		put(FUNCTIONS + 32 * i, 8);
+		put(16, 8);
+	}
+	put(0x0e, 1); /* def_cfa_offset */
+	put((8 * (i + 1) & 0x7f) | 0x80, 1);
+	put(8 * (i + 1) >> 7, 1);
+	end_record(start);
+	return start;
+}
+
+/* Index and section. */
+static void make(const char *augmentation, u32 version)
+{
+	u32 cie;
+
+	memset(memory, 0, sizeof(memory));
+	used = EH_FRAME;
+	cie = put_cie(augmentation, version);
+	memcpy(memory, "\1\x1b\3\x3b", 4);
+	memcpy(memory + 8, &(u32){COUNT}, 4);
+	for (u32 i = 0; i < COUNT; i++) {
+		s32 entry[2] = {FUNCTIONS + 32 * i - MEMORY_BASE,
+				put_fde(cie, i, augmentation[0] == 'z')};
+
+		memcpy(memory + 12 + 8 * i, entry, 8);
+	}
+	put(0, 4);
+	memory_set(&unwind, memory, sizeof(memory));
+}
+
+static void use_index(void)
+{
+	unwind.image.eh_frame_hdr = (struct image_range){MEMORY_BASE, MEMORY_BASE + HDR_BYTES};
+}
+
+static void use_segment(void)
+{
+	unwind.image.segment_count = 1;
+	unwind.image.segment[0] = (struct image_range){MEMORY_BASE, MEMORY_BASE + sizeof(memory)};
+}
+
+static u32 rule_at(u32 function, u32 offset)
+{
+	unwind.lookup_pc = FUNCTIONS + 32 * function + offset;
+	return eh_frame_rule(&unwind, &unwind.rule);
+}
+
+static void assert_finds(u32 function)
+{
+	for (u32 offset = 0; offset < 16; offset += 15) {
+		assert_int_equal(rule_at(function, offset), STOP_NONE);
+		assert_int_equal(unwind.rule.cfa_offset, 8 * (function + 1));
+	}
+	assert_int_equal(rule_at(function, 16), STOP_NO_RULE);
+}
+
+static void the_index_finds_every_function(void **state)
+{
+	(void)state;
+	make("zR", 1);
+	use_index();
+	for (u32 i = 0; i < COUNT; i++)
+		assert_finds(i);
+	assert_int_equal(rule_at(-1, 0), STOP_NO_RULE);
+	assert_int_equal(rule_at(COUNT, 0), STOP_NO_RULE);
+}
+
+static void a_search_is_short(void **state)
+{
+	(void)state;
+	make("zR", 1);
+	use_index();
+	rule_at(COUNT / 3, 0);
+	assert_true(UNWIND_BUDGET - unwind.budget <= 20);
+}
+
+static void augmentations_are_led_over(void **state)
+{
+	(void)state;
+	make("zPLR", 1);
+	use_index();
+	assert_finds(17);
+	make("zR", 3);
+	use_index();
+	assert_finds(17);
+	make("", 1);
+	use_index();
+	assert_finds(17);
+	assert_int_equal(unwind.rule.flags, 0);
+	make("zRS", 1);
+	use_index();
+	assert_finds(17);
+	assert_int_equal(rule_at(17, 0), STOP_NONE);
+	assert_int_equal(unwind.rule.flags, RULE_SIGNAL);
+	make("zR", 2);
+	use_index();
+	assert_int_equal(rule_at(17, 0), STOP_UNSUPPORTED);
+}
+
+static void without_index_all_are_looked_at(void **state)
+{
+	(void)state;
+	make("zR", 1);
+	use_segment();
+	assert_finds(0);
+	assert_finds(COUNT / 2);
+	assert_finds(COUNT - 1);
+	assert_int_equal(rule_at(COUNT, 0), STOP_NO_RULE);
+	memset(memory + EH_FRAME, 0, 16);
+	unwind_forget(&unwind);
+	unwind.image = (struct unwind_image){};
+	use_segment();
+	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
+}
+
+/* Of memory that has changed. */
+static u32 rule_anew(u32 function)
+{
+	unwind_forget(&unwind);
+	return rule_at(function, 0);
+}
+
+static void damage_is_told(void **state)
+{
+	(void)state;
+	make("zR", 1);
+	use_index();
+	memory[0] = 2;
+	assert_int_equal(rule_anew(3), STOP_UNSUPPORTED);
+	memory[0] = 1;
+	memset(memory + 8, 0xff, 4);
+	assert_int_equal(rule_anew(3), STOP_BAD_TABLE);
+	memcpy(memory + 8, &(u32){COUNT}, 4);
+	memset(memory + 12 + 8 * 3 + 4, 0x7f, 4); /* the FDE of function 3 */
+	assert_int_equal(rule_anew(3), STOP_TABLE_UNREADABLE);
+	assert_int_equal(rule_anew(4), STOP_NONE);
+	memset(memory + EH_FRAME, 0xff, 4); /* the CIE's length */
+	assert_int_equal(rule_anew(4), STOP_UNSUPPORTED);
+	memory[EH_FRAME + 3] = 0x7f;
+	assert_int_equal(rule_anew(4), STOP_BAD_TABLE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_index_finds_every_function),
+		cmocka_unit_test(a_search_is_short),
+		cmocka_unit_test(augmentations_are_led_over),
+		cmocka_unit_test(without_index_all_are_looked_at),
+		cmocka_unit_test(damage_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* SFrame sections of each version, as their specifications say, to rules. */
+#include "sframe_section.h"
+#include "unwind_memory.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define FUNCTIONS 0x4000 /* behind the section */
+
+static struct unwind unwind;
+static struct sframe_section section;
+static const struct unwind_rule *const rule = &unwind.rule;
+
+static void take(int version)
+{
+	sframe_section_make(&section, version, FUNCTIONS);
+	memory_set(&unwind, section.byte, section.bytes);
+	unwind.image.sframe = (struct image_range){MEMORY_BASE, MEMORY_BASE + section.bytes};
+}
+
+static u32 rule_at(u64 offset)
+{
+	unwind.lookup_pc = MEMORY_BASE + FUNCTIONS + offset;
+	return sframe_rule(&unwind, &unwind.rule);
+}
+
+static void assert_rule(u64 offset, u32 cfa_register, s32 cfa_offset, u8 rbp_slot)
+{
+	assert_int_equal(rule_at(offset), STOP_NONE);
+	assert_int_equal(rule->cfa_kind, CFA_REGISTER);
+	assert_int_equal(rule->cfa_register, cfa_register);
+	assert_int_equal(rule->cfa_offset, cfa_offset);
+	assert_int_equal(rule->slot[SLOT_RBP], rbp_slot);
+	assert_int_equal(rule->slot[SLOT_RETURN], 1);
+	assert_int_equal(rule->base, RULE_BASE_CFA);
+}
+
+static void rows_hold_from_their_start(void **state)
+{
+	(void)state;
+	for (int version = 1; version <= 3; version++) {
+		take(version);
+		assert_rule(0, REGISTER_RSP, 8, 0);
+		assert_rule(1, REGISTER_RSP, 16, 2);
+		assert_rule(3, REGISTER_RSP, 16, 2);
+		assert_rule(4, REGISTER_RBP, 16, 2);
+		assert_rule(29, REGISTER_RBP, 16, 2);
+		assert_rule(31, REGISTER_RSP, 8, 0);
+	}
+}
+
+static void blocks_repeat(void **state)
+{
+	(void)state;
+	for (int version = 1; version <= 3; version++) {
+		take(version);
+		for (u64 block = 0x20; block < 0x60; block += 16) {
+			assert_rule(block, REGISTER_RSP, 8, 0);
+			assert_rule(block + 10, REGISTER_RSP, 8, 0);
+			assert_rule(block + 11, REGISTER_RSP, 16, 0);
+			assert_rule(block + 15, REGISTER_RSP, 16, 0);
+		}
+	}
+}
+
+static void wide_addresses_and_words(void **state)
+{
+	(void)state;
+	for (int version = 1; version <= 3; version++) {
+		take(version);
+		assert_rule(0x61, REGISTER_RSP, 8, 0);
+		assert_rule(0x60 + 289, REGISTER_RSP, 1000, 0);
+	}
+}
+
+static void a_row_without_words_is_the_outermost(void **state)
+{
+	(void)state;
+	take(2);
+	assert_int_equal(rule_at(0x60 + 290), STOP_NONE);
+	assert_int_equal(rule->flags, RULE_OUTERMOST);
+}
+
+static void outside_of_functions_there_is_no_rule(void **state)
+{
+	(void)state;
+	for (int version = 1; version <= 3; version++) {
+		take(version);
+		assert_int_equal(rule_at(-1), STOP_NO_RULE);
+		assert_int_equal(rule_at(0x60 + 300), STOP_NO_RULE);
+		assert_int_equal(rule_at(0x1000), STOP_NO_RULE);
+	}
+}
+
+static void flexible_rows_name_their_registers(void **state)
+{
+	(void)state;
+	take(3);
+	assert_rule(0x203, REGISTER_R10, 0, 0);
+	assert_int_equal(rule_at(0x204), STOP_NONE);
+	assert_int_equal(rule->cfa_kind, CFA_DEREF);
+	assert_int_equal(rule->cfa_register, REGISTER_RBP);
+	assert_int_equal(rule->cfa_offset, -8);
+	assert_int_equal(rule->operand, 0);
+	assert_int_equal(rule->base, REGISTER_RBP);
+	assert_int_equal(rule->slot[SLOT_RBP], 1);
+	assert_int_equal(rule->slot[SLOT_RETURN], 1);
+}
+
+static void signal_frames_are_marked(void **state)
+{
+	(void)state;
+	take(3);
+	assert_rule(0x210, REGISTER_RSP, 24, 0);
+	assert_int_equal(rule->flags, RULE_SIGNAL);
+	assert_rule(0, REGISTER_RSP, 8, 0);
+	assert_int_equal(rule->flags, 0);
+}
+
+static void other_registers_are_lost(void **state)
+{
+	(void)state;
+	take(2);
+	assert_rule(0, REGISTER_RSP, 8, 0);
+	for (u32 slot = 0; slot < SLOT_RETURN; slot++)
+		if (slot != SLOT_RBP)
+			assert_int_equal(rule->slot[slot], SLOT_LOST);
+}
+
+static void what_is_not_understood_is_said(void **state)
+{
+	(void)state;
+	take(2);
+	section.byte[2] = 4; /* version */
+	assert_int_equal(rule_at(0), STOP_UNSUPPORTED);
+	take(2);
+	section.byte[3] = 0; /* not sorted */
+	assert_int_equal(rule_at(0), STOP_UNSUPPORTED);
+	take(2);
+	section.byte[4] = 2; /* ABI */
+	assert_int_equal(rule_at(0), STOP_UNSUPPORTED);
+	take(2);
+	unwind.image.sframe.end--;
+	assert_int_equal(rule_at(0), STOP_BAD_TABLE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_hold_from_their_start),
+		cmocka_unit_test(blocks_repeat),
+		cmocka_unit_test(wide_addresses_and_words),
+		cmocka_unit_test(a_row_without_words_is_the_outermost),
+		cmocka_unit_test(outside_of_functions_there_is_no_rule),
+		cmocka_unit_test(flexible_rows_name_their_registers),
+		cmocka_unit_test(signal_frames_are_marked),
+		cmocka_unit_test(other_registers_are_lost),
+		cmocka_unit_test(what_is_not_understood_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

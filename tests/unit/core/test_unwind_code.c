@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Code without tables, by its bytes. */
+#include "unwind_memory.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static struct unwind unwind;
+static const struct unwind_rule *const rule = &unwind.rule;
+
+/* The rule at `offset` of some code, with enough room before and behind it. */
+static void rule_at(const u8 *bytes, u32 count, u32 offset, bool is_interrupted, bool is_compat)
+{
+	static u8 memory[64];
+
+	memset(memory, 0x90, sizeof(memory));
+	memcpy(memory + 16, bytes, count);
+	memory_set(&unwind, memory, sizeof(memory));
+	unwind.is_interrupted = is_interrupted;
+	unwind.is_compat = is_compat;
+	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + 16 + offset;
+	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
+}
+
+static void assert_stack_pointer(u32 offset, u8 rbp_slot)
+{
+	assert_int_equal(rule->cfa_kind, CFA_REGISTER);
+	assert_int_equal(rule->cfa_register, REGISTER_RSP);
+	assert_int_equal(rule->cfa_offset, offset);
+	assert_int_equal(rule->slot[SLOT_RBP], rbp_slot);
+	assert_int_equal(rule->slot[SLOT_RBX], 0);
+	assert_int_equal(rule->slot[SLOT_RETURN], 1);
+	assert_int_equal(rule->flags, 0);
+}
+
+static void assert_frame_pointer(u32 word)
+{
+	assert_int_equal(rule->cfa_register, REGISTER_RBP);
+	assert_int_equal(rule->cfa_offset, 2 * word);
+	assert_int_equal(rule->slot[SLOT_RBP], 2);
+	assert_int_equal(rule->slot[SLOT_RBX], SLOT_LOST);
+	assert_int_equal(rule->flags, RULE_FRAME_POINTER);
+}
+
+static void stubs_of_the_linkage_table(void **state)
+{
+	static const u8 plt0[] = {0xff, 0x35, 1, 2, 3, 4, 0xff, 0x25, 1, 2, 3, 4};
+	static const u8 plt[] = {0xff, 0x25, 1, 2, 3, 4, 0x68, 1, 0, 0, 0, 0xe9, 1, 2, 3, 4};
+	static const u8 tracked[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0,
+				     0,	   0xf2, 0xe9, 1,    2,	   3, 4};
+	static const u8 second[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 2, 3, 4};
+
+	(void)state;
+	rule_at(plt0, sizeof(plt0), 0, true, false);
+	assert_stack_pointer(16, 0);
+	rule_at(plt0, sizeof(plt0), 6, true, false);
+	assert_stack_pointer(24, 0);
+	rule_at(plt, sizeof(plt), 0, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(plt, sizeof(plt), 6, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(plt, sizeof(plt), 11, true, false);
+	assert_stack_pointer(16, 0);
+	for (u32 offset = 0; offset <= 4; offset += 4) {
+		rule_at(tracked, sizeof(tracked), offset, true, false);
+		assert_stack_pointer(8, 0);
+		rule_at(second, sizeof(second), offset, true, false);
+		assert_stack_pointer(8, 0);
+	}
+	rule_at(tracked, sizeof(tracked), 9, true, false);
+	assert_stack_pointer(16, 0);
+}
+
+static void edges_of_functions(void **state)
+{
+	static const u8 function[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
+	static const u8 function_32[] = {0x55, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
+	static const u8 thunk[] = {0x8b, 0x1c, 0x24, 0xc3};
+
+	(void)state;
+	rule_at(function, sizeof(function), 0, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(function, sizeof(function), 1, true, false);
+	assert_stack_pointer(16, 2);
+	rule_at(function, sizeof(function), 4, true, false);
+	assert_frame_pointer(8);
+	rule_at(function, sizeof(function), 6, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(function_32, sizeof(function_32), 1, true, true);
+	assert_stack_pointer(8, 2);
+	rule_at(function_32, sizeof(function_32), 3, true, true);
+	assert_frame_pointer(4);
+	rule_at(thunk, sizeof(thunk), 0, true, true);
+	assert_stack_pointer(4, 0);
+}
+
+static void callers_have_their_frame(void **state)
+{
+	static const u8 call[] = {0xe8, 1, 2, 3, 4, 0xc3};
+	static const u8 init[] = {0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+
+	(void)state;
+	rule_at(call, sizeof(call), 5, false, false);
+	assert_frame_pointer(8);
+	rule_at(init, sizeof(init), 2, false, false);
+	assert_stack_pointer(16, 0);
+}
+
+static void trampolines_without_tables(void **state)
+{
+	static const u8 long_form[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const u8 short_form[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	static const u8 vdso_32[] = {0xcd, 0x80, 0x5d, 0x5a, 0x59, 0xc3};
+
+	(void)state;
+	rule_at(long_form, sizeof(long_form), 0, false, false);
+	assert_int_equal(rule->cfa_kind, CFA_SIGNAL);
+	assert_int_equal(rule->flags, RULE_SIGNAL);
+	rule_at(short_form, sizeof(short_form), 0, false, false);
+	assert_int_equal(rule->cfa_kind, CFA_SIGNAL);
+	rule_at(vdso_32, sizeof(vdso_32), 2, true, true);
+	assert_stack_pointer(16, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stubs_of_the_linkage_table),
+		cmocka_unit_test(edges_of_functions),
+		cmocka_unit_test(callers_have_their_frame),
+		cmocka_unit_test(trampolines_without_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

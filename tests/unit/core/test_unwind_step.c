@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Each kind of rule on a stack whose words are numbered: word i holds 0x1000 + i. */
+#include "unwind_memory.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define WORDS 256
+#define WORD(i) (MEMORY_BASE + 8 * (i))
+#define HOLDS(i) (0x1000 + (i))
+
+static struct unwind unwind;
+static u64 stack[WORDS];
+static const u64 *const value = unwind.registers.value;
+
+static void take(void)
+{
+	for (u32 i = 0; i < WORDS; i++)
+		stack[i] = HOLDS(i);
+	memory_set(&unwind, stack, sizeof(stack));
+	for (u32 i = 0; i < REGISTER_COUNT; i++)
+		unwind.registers.value[i] = 0x100 + i;
+	unwind.registers.value[REGISTER_RSP] = WORD(10);
+	unwind.registers.value[REGISTER_RBP] = WORD(20);
+}
+
+static struct unwind_rule plain_rule(void)
+{
+	return (struct unwind_rule){.cfa_kind = CFA_REGISTER,
+				    .cfa_register = REGISTER_RSP,
+				    .cfa_offset = 8 * 8,
+				    .base = RULE_BASE_CFA,
+				    .slot = {[SLOT_RETURN] = 1}};
+}
+
+static bool is_known(u32 reg)
+{
+	return unwind.registers.known >> reg & 1;
+}
+
+static void saved_registers_come_back(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	rule.slot[SLOT_RBX] = 3;
+	rule.slot[SLOT_R15] = 7;
+	rule.slot[SLOT_R12] = SLOT_IN_REGISTER + REGISTER_RDI;
+	rule.slot[SLOT_R13] = SLOT_LOST;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(18));
+	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
+	assert_int_equal(value[REGISTER_RBX], HOLDS(15));
+	assert_int_equal(value[REGISTER_R15], HOLDS(11));
+	assert_int_equal(value[REGISTER_RBP], WORD(20));
+	assert_int_equal(value[REGISTER_R12], 0x100 + REGISTER_RDI);
+	assert_int_equal(value[REGISTER_R14], 0x100 + REGISTER_R14);
+	assert_false(is_known(REGISTER_R13));
+	assert_false(is_known(REGISTER_RAX));
+	assert_true(is_known(REGISTER_R14));
+}
+
+static void far_slots_are_read_by_themselves(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	rule.cfa_offset = 8 * 230;
+	rule.slot[SLOT_RBX] = SLOT_WORDS_MAX;
+	rule.slot[SLOT_R12] = STEP_WORDS;
+	rule.slot[SLOT_R13] = STEP_WORDS + 1;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RBX], HOLDS(240 - SLOT_WORDS_MAX));
+	assert_int_equal(value[REGISTER_R12], HOLDS(240 - STEP_WORDS));
+	assert_int_equal(value[REGISTER_R13], HOLDS(240 - STEP_WORDS - 1));
+	assert_int_equal(value[REGISTER_RIP], HOLDS(239));
+}
+
+static void the_cfa_may_be_in_memory(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	stack[12] = WORD(40);
+	rule.cfa_kind = CFA_DEREF;
+	rule.cfa_offset = 16;
+	rule.operand = 1;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(41));
+	assert_int_equal(value[REGISTER_RIP], HOLDS(40));
+	take();
+	stack[15] = WORD(40);
+	unwind.registers.value[REGISTER_R9] = 3;
+	rule.cfa_kind = CFA_DEREF_INDEX;
+	rule.base = REGISTER_R9;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(41));
+}
+
+static void registers_may_be_saved_below_another(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	rule.base = REGISTER_RBP;
+	rule.slot[SLOT_RBP] = 1;
+	rule.slot[SLOT_RBX] = 4;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RBP], HOLDS(20));
+	assert_int_equal(value[REGISTER_RBX], HOLDS(17));
+	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
+	take();
+	unwind.registers.value[REGISTER_RBP] = 8;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
+	assert_false(is_known(REGISTER_RBP));
+}
+
+static void stubs_push_a_word_halfway(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	rule.cfa_kind = CFA_PLT;
+	rule.cfa_offset = 8;
+	rule.operand = 11;
+	take();
+	unwind.registers.value[REGISTER_RIP] = 0x5555a;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RIP], HOLDS(10));
+	take();
+	unwind.registers.value[REGISTER_RIP] = 0x5555b;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RIP], HOLDS(11));
+}
+
+static void signals_bring_all_registers(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	rule.cfa_kind = CFA_SIGNAL;
+	rule.cfa_offset = 0;
+	rule.flags = RULE_SIGNAL;
+	unwind.is_interrupted = false;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_true(unwind.is_interrupted);
+	assert_int_equal(value[REGISTER_R8], HOLDS(15));
+	assert_int_equal(value[REGISTER_R15], HOLDS(22));
+	assert_int_equal(value[REGISTER_RBP], HOLDS(25));
+	assert_int_equal(value[REGISTER_RCX], HOLDS(29));
+	assert_int_equal(value[REGISTER_RSP], HOLDS(30));
+	assert_int_equal(value[REGISTER_RIP], HOLDS(31));
+	assert_int_equal(unwind.registers.known, (1U << REGISTER_COUNT) - 1);
+}
+
+static void frames_only_go_outwards(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	rule.cfa_offset = -8;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NO_PROGRESS);
+	take();
+	unwind.is_interrupted = false;
+	rule.cfa_offset = 0;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NO_PROGRESS);
+	take();
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	take();
+	rule.cfa_offset = 12;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_UNALIGNED);
+}
+
+static void each_way_to_stop_has_its_name(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	rule.cfa_register = REGISTER_R10;
+	unwind.registers.known &= ~(1U << REGISTER_R10);
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_UNKNOWN_REGISTER);
+	rule = plain_rule();
+	rule.cfa_offset = 8 * WORDS;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_STACK_UNREADABLE);
+	unwind.budget = 0;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_BUDGET);
+	take();
+	rule = plain_rule();
+	stack[17] = 0;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NULL_RETURN);
+	rule.flags = RULE_OUTERMOST;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_ROOT);
+}
+
+static void tasks_of_32_bits_have_short_words(void **state)
+{
+	static u32 words[32];
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	for (u32 i = 0; i < 32; i++)
+		words[i] = HOLDS(i);
+	memory_set(&unwind, words, sizeof(words));
+	unwind.is_compat = true;
+	unwind.registers.value[REGISTER_RSP] = MEMORY_BASE;
+	rule.cfa_offset = 4 * 6;
+	rule.slot[SLOT_RBP] = 2;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RIP], HOLDS(5));
+	assert_int_equal(value[REGISTER_RBP], HOLDS(4));
+	assert_int_equal(value[REGISTER_RSP], MEMORY_BASE + 24);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(saved_registers_come_back),
+		cmocka_unit_test(far_slots_are_read_by_themselves),
+		cmocka_unit_test(the_cfa_may_be_in_memory),
+		cmocka_unit_test(registers_may_be_saved_below_another),
+		cmocka_unit_test(stubs_push_a_word_halfway),
+		cmocka_unit_test(signals_bring_all_registers),
+		cmocka_unit_test(frames_only_go_outwards),
+		cmocka_unit_test(each_way_to_stop_has_its_name),
+		cmocka_unit_test(tasks_of_32_bits_have_short_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind_memory.h"
+
+#include <string.h>
+
+static const u8 *memory_start;
+static u32 memory_bytes;
+
+void memory_set(struct unwind *unwind, const void *memory, u32 bytes)
+{
+	memory_start = memory;
+	memory_bytes = bytes;
+	memset(unwind, 0, sizeof(*unwind));
+	unwind->budget = UNWIND_BUDGET;
+	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind->is_interrupted = true;
+}
+
+bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	u64 offset = address - MEMORY_BASE;
+
+	(void)unwind;
+	if (offset > memory_bytes || memory_bytes - offset < bytes)
+		return false;
+	memcpy(buffer, memory_start + offset, bytes);
+	return true;
+}
+
+bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	if (pc - MEMORY_BASE >= memory_bytes)
+		return false;
+	unwind->mapping =
+		(struct unwind_mapping){.start = MEMORY_BASE, .end = MEMORY_BASE + memory_bytes};
+	return true;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An address space for tests of the unwinder: one range of memory, all of it code. */
+#ifndef TESTS_UNIT_CORE_UNWIND_MEMORY_H
+#define TESTS_UNIT_CORE_UNWIND_MEMORY_H
+
+#include "unwind.h"
+
+#define MEMORY_BASE 0x10000ULL
+
+/* Starts anew: `memory` lies at MEMORY_BASE, every register is known and 0, nothing was learned. It
+ * has to live as long as it is read. */
+void memory_set(struct unwind *unwind, const void *memory, u32 bytes);
+
+#endif
