@@ -2,6 +2,7 @@
 """A recording as its user sees it: made by `record`, read back by the other commands, and checked against itself."""
 
 import collections
+import functools
 import json
 import re
 import struct
@@ -38,17 +39,27 @@ def function(frame):
     return frame.name.split("+0x")[0]
 
 
+def parse_frames(lines):
+    frames = []
+    for line in lines.splitlines():
+        match = FRAME.match(line)
+        assert match, "no frame: " + line
+        frames.append(Frame(int(match[1], 16), match[2], match[3]))
+    return tuple(frames)
+
+
 def parse_events(text):
-    """The text of `script`, perf's or ours, to events."""
-    events = []
-    for line in text.split("\n"):
-        frame = FRAME.match(line)
-        if frame:
-            events[-1].frames.append(Frame(int(frame[1], 16), frame[2], frame[3]))
-        elif line:
-            head = HEAD.match(line)
-            assert head, "no head of an event: " + line
-            events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], []))
+    """The text of `script`, perf's or ours, to events. Equal stacks are parsed once."""
+    events, stacks = [], {}
+    for part in text.split("\n\n"):
+        head_line, _, lines = part.lstrip("\n").partition("\n")
+        if not head_line:
+            continue
+        head = HEAD.match(head_line)
+        assert head, "no head of an event: " + head_line
+        if lines not in stacks:
+            stacks[lines] = parse_frames(lines)
+        events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], stacks[lines]))
     return events
 
 
@@ -88,8 +99,12 @@ class Recording:
     def read(self, *command, **options):
         return stackmap(*command, self.path, **options).stdout
 
-    def events(self, *options):
-        return parse_events(self.read("script", *options))
+    @functools.cached_property
+    def script(self):
+        return self.read("script")
+
+    def events(self):
+        return parse_events(self.script)
 
     def ids(self):
         return parse_ids(self.read("script", "--ids"))
@@ -114,7 +129,7 @@ class Recording:
         assert sum(stack["count"] for stack in report["stacks"]) == recorded
         lines = self.ids()
         assert len(lines) == recorded, "%d events, %d recorded" % (len(lines), recorded)
-        assert self.read("script").count("\n\n") == recorded
+        assert self.script.count("\n\n") == recorded
         self.check_ids(lines)
         return report["ledger"]
 

@@ -105,11 +105,11 @@ def test_overflow_of_many_sources():
 def test_flight_overflow():
     needs("bpf", "uprobes")
     workload = program("known_counts")
-    for size in ("1M", "2M", "8M"):
+    for size in ("1M", "4M"):
         recording = record("--flight", size, "--bits", 10, "-e", "u:%s:counted" % workload, "--",
-                           workload, "calls=400000")
+                           workload, "calls=250000")
         ledger = recording.check()
-        assert ledger["produced"] == 400000 == ledger["recorded"] + ledger["lost"]["overwritten"], ledger
+        assert ledger["produced"] == 250000 == ledger["recorded"] + ledger["lost"]["overwritten"], ledger
 
 
 def test_exit_status():

@@ -4,6 +4,7 @@
 whether the stack map takes all of them, some, or none."""
 
 import collections
+import functools
 
 from cases import main, needs, program
 from recording import function, record, user_frames
@@ -11,9 +12,10 @@ from recording import function, record, user_frames
 LEVELS = 14  # as in call_paths.c
 
 
-def path_of(event):
+@functools.lru_cache(maxsize=None)
+def path_of(frames):
     """The number that the calls of zero() and one() spell."""
-    names = [function(frame) for frame in user_frames(event)]
+    names = [function(frame) for frame in frames]
     assert names[0] == "leaf" and "main" in names, names
     bits = ["zero one".split().index(name) for name in reversed(names) if name in ("zero", "one")]
     assert len(bits) == LEVELS, names
@@ -27,7 +29,7 @@ def record_paths(paths, repeats, *options):
     recording = record(*options, "-e", "u:%s:leaf" % workload, "--", workload, paths, repeats)
     ledger = recording.check()
     assert ledger["recorded"] == ledger["produced"] == paths * repeats, ledger
-    taken = [path_of(event) for event in recording.events()]
+    taken = [path_of(tuple(user_frames(event))) for event in recording.events()]
     assert taken == list(range(paths)) * repeats, "call paths are not those of the program"
     return recording
 
