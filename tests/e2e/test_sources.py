@@ -105,6 +105,15 @@ def test_kernel_function():
     assert recording.check()["recorded"] >= 500
 
 
+def test_stacks_that_are_not_asked_for():
+    needs("bpf", "raw tracepoints", "tracefs")
+    for options, kernel, user in ((["--no-kernel"], False, True), (["--no-user"], True, False)):
+        recording = record(*options, "-e", "syscalls:sys_enter_getppid", "--", WORKLOAD, "getppid=20")
+        recording.check()
+        for line in recording.ids():
+            assert (line.kernel is not None, line.user is not None) == (kernel, user), line
+
+
 def test_refused_kernel_function_says_so():
     needs("bpf")
     done = stackmap("record", "-o", "f.data", "-e", "k:vfs_read", "--", "true", status=None)
