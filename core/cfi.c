@@ -47,12 +47,6 @@ enum cfi_instruction {
 	 (u64)COLUMN_R13 << 4 * REGISTER_R13 | (u64)COLUMN_R14 << 4 * REGISTER_R14 |               \
 	 (u64)COLUMN_R15 << 4 * REGISTER_R15)
 
-struct cfi_operands {
-	u64 position; /* of the first one */
-	u64 raw;
-	struct leb128 first, second;
-};
-
 CORE_PART struct cfi_cell *cell_of(struct cfi_row *row, u64 reg)
 {
 	u64 column = COLUMNS_OF_REGISTERS >> (4 * reg & 63);
@@ -127,11 +121,9 @@ CORE_PART struct cfi_cell expression(struct unwind *unwind, u32 how, u64 at, u64
 
 CORE_PART void set_location(struct unwind *unwind)
 {
-	u64 location = 0;
-
-	unwind->cfi.stop = bytes_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0, &location);
+	unwind->cfi.stop = bytes_pointer(unwind, unwind->cfi.entry.pointer_encoding, 0);
 	if (!unwind->cfi.stop)
-		advance(&unwind->cfi, location);
+		advance(&unwind->cfi, unwind->pointer);
 }
 
 /* Instructions that define the CFA. False: it is none of these. */
@@ -294,7 +286,7 @@ static long cfi_step(u32 i, void *arg)
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct unwind_bytes *bytes = &unwind->bytes;
 	struct cfi *cfi = &unwind->cfi;
-	struct cfi_operands operands;
+	struct cfi_operands *operands = &cfi->operands;
 	u32 instruction;
 
 	(void)i;
@@ -306,12 +298,12 @@ static long cfi_step(u32 i, void *arg)
 	if (cfi->stop)
 		return 1;
 	instruction = bytes_take_u8(bytes);
-	operands.position = bytes->at;
-	operands.raw = bytes_peek(bytes);
-	operands.first = bytes_leb128(bytes);
-	operands.second = bytes_leb128(bytes);
-	bytes->at = operands.position;
-	run(unwind, instruction, &operands);
+	operands->position = bytes->at;
+	operands->raw = bytes_peek(bytes);
+	operands->first = bytes_leb128(bytes);
+	operands->second = bytes_leb128(bytes);
+	bytes->at = operands->position;
+	run(unwind, instruction, operands);
 	return cfi->stop != STOP_NONE;
 }
 

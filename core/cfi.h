@@ -10,6 +10,7 @@
 
 #include "env.h"
 #include "rule.h"
+#include "unwind_bytes.h"
 
 #define CFI_COLUMNS 16 /* a power of two; column 0 takes what nobody asks for */
 #define CFI_REMEMBERED_MAX 8
@@ -64,6 +65,13 @@ struct cfi_entry {
 	struct cfi_row row; /* after them */
 };
 
+/* Both are decoded before the instruction that may have them is looked at. */
+struct cfi_operands {
+	u64 position; /* of the first one */
+	u64 raw;
+	struct leb128 first, second;
+};
+
 struct cfi {
 	struct cfi_entry entry;
 	u64 location; /* the row holds from here on */
@@ -71,6 +79,7 @@ struct cfi {
 	u32 stop;
 	bool found; /* the row of pc is complete */
 	u32 remembered_count;
+	struct cfi_operands operands;
 	struct cfi_row row;
 	struct cfi_row remembered[CFI_REMEMBERED_MAX];
 };

@@ -47,7 +47,6 @@ static long augmentation_letter(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct cfi_entry *entry = &unwind->cfi.entry;
-	u64 ignored;
 	u8 letter = unwind->augmentation >> (8 * i & 63);
 
 	switch (letter) {
@@ -56,8 +55,7 @@ static long augmentation_letter(u32 i, void *arg)
 		break;
 	case 'P':
 		/* The personality routine: not asked for, but in the way. */
-		unwind->cfi.stop =
-			bytes_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0, &ignored);
+		unwind->cfi.stop = bytes_pointer(unwind, bytes_take_u8(&unwind->bytes) & 0x7f, 0);
 		break;
 	case 'L':
 		bytes_take_u8(&unwind->bytes);
@@ -169,7 +167,7 @@ CORE_PART u32 cie_enter(struct unwind *unwind, u64 address)
 CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 {
 	struct cfi *cfi = &unwind->cfi;
-	u64 start = 0, bytes = 0, fields, end;
+	u64 fields, end;
 	u32 id, stop;
 
 	stop = record_open(unwind, address);
@@ -187,13 +185,13 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 	unwind->eh.record_end = end;
 	stop = bytes_ready(unwind);
 	if (!stop)
-		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding, 0, &start);
+		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding, 0);
+	cfi->location = unwind->pointer;
 	if (!stop)
-		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0, &bytes);
+		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0);
 	if (stop)
 		return stop;
-	cfi->location = start;
-	return unwind->lookup_pc - start < bytes ? STOP_NONE : STOP_NO_RULE;
+	return unwind->lookup_pc - cfi->location < unwind->pointer ? STOP_NONE : STOP_NO_RULE;
 }
 
 /* The rule of the FDE that was opened. */
@@ -255,7 +253,7 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 {
 	struct eh_search *search = &unwind->eh;
 	u32 frame_encoding, count_encoding, table_encoding, stop;
-	u64 ignored, count = 0, bytes = range->end - range->start;
+	u64 bytes = range->end - range->start;
 
 	bytes_open(&unwind->bytes, range->start,
 		   range->start + (bytes < HDR_FIXED_BYTES ? bytes : HDR_FIXED_BYTES));
@@ -267,16 +265,17 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 	frame_encoding = bytes_take_u8(&unwind->bytes);
 	count_encoding = bytes_take_u8(&unwind->bytes);
 	table_encoding = bytes_take_u8(&unwind->bytes);
-	stop = bytes_pointer(unwind, frame_encoding, range->start, &ignored);
+	stop = bytes_pointer(unwind, frame_encoding, range->start);
 	if (!stop)
-		stop = bytes_pointer(unwind, count_encoding, range->start, &count);
+		stop = bytes_pointer(unwind, count_encoding, range->start);
 	if (stop || table_encoding != HDR_ENCODING_SORTED)
 		return STOP_UNSUPPORTED;
 	search->header = range->start;
 	search->index = unwind->bytes.at;
 	search->low = 0;
-	search->high = count;
-	return count && count <= bytes / sizeof(search->entry) ? STOP_NONE : STOP_BAD_TABLE;
+	search->high = unwind->pointer;
+	return search->high && search->high <= bytes / sizeof(search->entry) ? STOP_NONE
+									     : STOP_BAD_TABLE;
 }
 
 /* One record of a section without index. */

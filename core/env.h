@@ -78,8 +78,13 @@
 
 #define core_is_null(pointer) (!(pointer))
 
-/* Eight bytes at any address, in one load. */
-#define core_load_u64(p) env_volatile((const u64 *)(p))
+/* Eight bytes at any address, in one load: the compiler must not see how they are aligned. */
+#define core_load_u64(p)                                                                           \
+	({                                                                                         \
+		const u64 *env_word = (const u64 *)(p);                                            \
+		core_one_register(env_word);                                                       \
+		*env_word;                                                                         \
+	})
 
 /* The verifier knows a bound only of the register that was compared: makes the compiler use one
  * register for both. */

@@ -20,12 +20,18 @@ CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
 	return stop;
 }
 
+/* Else the current instruction is the one before the pc: a call, or a system call. */
+CORE_PART bool is_pc_exact(const struct unwind *unwind)
+{
+	return unwind->is_interrupted && !(unwind->depth <= 1 && unwind->is_in_syscall);
+}
+
 CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
 	u32 stop = STOP_NO_RULE;
 
-	unwind->lookup_pc = unwind->is_interrupted ? pc : pc - 1;
+	unwind->lookup_pc = is_pc_exact(unwind) ? pc : pc - 1;
 	if (!unwind->is_compat && unwind->mapping.image)
 		stop = table_rule(unwind, &unwind->rule);
 	return stop == STOP_NO_RULE ? code_rule(unwind, &unwind->rule) : stop;

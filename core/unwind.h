@@ -73,8 +73,11 @@ struct unwind {
 	/* In: */
 	void *memory; /* the embedder's; not for BPF */
 	struct unwind_registers registers;
-	u32 is_compat; /* a 32-bit task */
+	u32 is_compat;	   /* a 32-bit task */
+	u32 is_in_syscall; /* the pc is behind a system call instruction, maybe the function's last
+			    */
 	u32 budget;
+	u32 reserved0;
 
 	/* Out: */
 	u32 depth;
@@ -93,6 +96,7 @@ struct unwind {
 		struct elf_program_header segment;
 	} elf;
 	u64 word;
+	u64 pointer;
 	u64 augmentation;
 	struct unwind_bytes bytes;
 	struct cfi cfi;

@@ -125,21 +125,17 @@ CORE_PART bool pointer_relate(u32 relation, u64 field, u64 data, u64 *value)
 	return true;
 }
 
-CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data, u64 *value)
+CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
 {
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u64 field = bytes->at;
-	u64 pointer = 0;
 
 	if (encoding == POINTER_OMITTED ||
-	    !pointer_value(bytes, POINTER_FORMAT(encoding), &pointer) ||
-	    !pointer_relate(POINTER_RELATION(encoding), field, data, &pointer))
+	    !pointer_value(bytes, POINTER_FORMAT(encoding), &unwind->pointer) ||
+	    !pointer_relate(POINTER_RELATION(encoding), field, data, &unwind->pointer))
 		return STOP_UNSUPPORTED;
-	if (encoding & POINTER_INDIRECT) {
-		if (!unwind_fetch(unwind, pointer, &unwind->word, sizeof(unwind->word)))
-			return unwind_fetch_stop(unwind);
-		pointer = unwind->word;
-	}
-	*value = pointer;
+	if (encoding & POINTER_INDIRECT &&
+	    !unwind_fetch(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
+		return unwind_fetch_stop(unwind);
 	return STOP_NONE;
 }

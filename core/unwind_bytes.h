@@ -46,10 +46,10 @@ CORE_INLINE bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, 
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
 
 /*
- * A pointer as `encoding` (DW_EH_PE_*) says; `data` is what data-relative ones are relative to.
- * The position moves behind it. STOP_UNSUPPORTED for encodings that no toolchain emits.
+ * Takes a pointer as `encoding` (DW_EH_PE_*) says; `data` is what data-relative ones are relative
+ * to. The position moves behind it. STOP_UNSUPPORTED for encodings that no toolchain emits.
  */
-CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data, u64 *value);
+CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data);
 
 static inline void bytes_open(struct unwind_bytes *bytes, u64 at, u64 end)
 {

@@ -97,6 +97,7 @@ static void unwind_native(void)
 	native.memory = &traced;
 	native.registers = traced.registers;
 	native.budget = UNWIND_BUDGET;
+	native.is_in_syscall = true;
 	unwind_stack(&native, STACK_USER_DEPTH_MAX);
 }
 
@@ -105,7 +106,10 @@ static bool same(const u64 *frames, u32 depth)
 	return depth == walked->depth && !memcmp(frames, walked->frame, depth * sizeof(*frames));
 }
 
-/* At the entry of a system call; returns at its exit. True: the three agree. */
+/*
+ * At the entry of a system call; returns at its exit. True: the three agree, but for where elfutils
+ * gives up: at the return from a signal, where the pc is behind the trampoline's last instruction.
+ */
 static bool compare_call(void)
 {
 	u64 walks = control->walks;
@@ -117,8 +121,8 @@ static bool compare_call(void)
 	depth = reference_unwind(reference, &traced, expected, STACK_USER_DEPTH_MAX);
 	if (traced_resume(&traced, PTRACE_SYSCALL) == TRACED_EXITED || control->walks == walks)
 		return true;
-	if (same(native.frame, native.depth) && same(expected, depth) &&
-	    walked->stop == native.stop)
+	if (same(native.frame, native.depth) && walked->stop == native.stop &&
+	    (same(expected, depth) || (walked->stop == STOP_ROOT && depth < walked->depth)))
 		return true;
 	printf("different: kernel %u frames, stop %u; native %u, stop %u; elfutils %u\n",
 	       walked->depth, walked->stop, native.depth, native.stop, depth);

@@ -46,7 +46,7 @@ static void take_32(struct traced *traced, const struct registers_32 *user)
 	value[REGISTER_RBP] = user->ebp;
 	value[REGISTER_RSP] = user->esp;
 	value[REGISTER_RIP] = user->eip;
-	traced->orig_rax = user->orig_eax;
+	traced->orig_rax = (s32)user->orig_eax;
 }
 
 static bool registers_get(struct traced *traced)

@@ -15,6 +15,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct walk_control control;
+struct pt_regs registers; /* too large for the stack beside that of the unwinder */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -27,9 +28,11 @@ struct {
 #ifdef WALK_FAULTING
 #define walk_read bpf_copy_from_user
 #define WALK_SECTION "uprobe.s"
+#define WALK_IN_SYSCALL 0
 #else
 #define walk_read bpf_probe_read_user
 #define WALK_SECTION "raw_tp/sys_enter"
+#define WALK_IN_SYSCALL 1
 #endif
 
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
@@ -102,24 +105,30 @@ static __always_inline void registers_take(struct unwind_registers *registers,
 	registers->known = (1U << REGISTER_COUNT) - 1;
 }
 
+/* A uprobe's context are the registers; a raw tracepoint's first argument points to them. */
+static __always_inline const void *user_registers(u64 *ctx)
+{
+#ifdef WALK_FAULTING
+	return ctx;
+#else
+	return (const void *)ctx[0];
+#endif
+}
+
 SEC(WALK_SECTION)
 int walk(u64 *ctx)
 {
 	u32 zero = 0;
 	struct unwind *unwind = bpf_map_lookup_elem(&walks, &zero);
-	struct pt_regs regs;
 
 	if (!unwind || (u32)bpf_get_current_pid_tgid() != control.tid)
 		return 0;
-#ifdef WALK_FAULTING
-	__builtin_memcpy(&regs, ctx, sizeof(regs));
-#else
-	if (bpf_probe_read_kernel(&regs, sizeof(regs), (const void *)ctx[0]))
+	if (bpf_probe_read_kernel(&registers, sizeof(registers), user_registers(ctx)))
 		return 0;
-#endif
-	registers_take(&unwind->registers, &regs);
+	registers_take(&unwind->registers, &registers);
 	unwind->budget = UNWIND_BUDGET;
 	unwind->is_compat = 0;
+	unwind->is_in_syscall = WALK_IN_SYSCALL;
 	unwind_forget(unwind);
 	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
 	control.walks++;
