@@ -6,9 +6,8 @@ times over, so that what a recorder costs shows as time and not as work left und
 import os
 import shlex
 import sysconfig
-import time
 
-from measure import run
+from measure import cost
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CPUS = sorted(os.sched_getaffinity(0))[:2]
@@ -58,11 +57,10 @@ def shell(text):
 
 
 def scale_for(workload, seconds):
-    """The scale at which the workload alone takes about `seconds`."""
+    """The scale at which the workload alone takes about `seconds` of CPU time: a busy machine makes
+    runs longer, never shorter."""
     scale, once = 1, 0
     while once < min(1, seconds):
-        start = time.monotonic()
-        run(shell(workload(scale)))
-        once = time.monotonic() - start
+        once = cost(shell(workload(scale))).processes
         scale *= 4
     return max(1, round(seconds / once * scale / 4))
