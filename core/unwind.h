@@ -9,8 +9,8 @@
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
  * The embedder supplies two functions, natively by linking them, in BPF by defining them before it
- * includes the .c files of this unwinder: dwarf_expr, cfi, cfi_rule, eh_frame, sframe,
- * unwind_bytes, unwind_code, unwind_image, unwind_step, unwind.
+ * includes the .c files of this unwinder: cfi, cfi_rule, code_scan, dwarf_expr, eh_frame, sframe,
+ * unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
  * Any memory contents give frames and a stop reason. The work is bounded by `budget`, a number of
  * reads, and by the limits of each search.
@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "cfi.h"
+#include "code_scan.h"
 #include "dwarf_expr.h"
 #include "eh_frame.h"
 #include "env.h"
@@ -103,6 +104,7 @@ struct unwind {
 	struct expr expr;
 	struct eh_search eh;
 	struct sframe_search sframe;
+	struct code_scan scan;
 	struct unwind_registers caller;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;

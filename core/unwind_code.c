@@ -35,8 +35,6 @@
 #define PUSH_IMMEDIATE 0x68
 #define JMP 0xe9
 #define BND_JMP 0xe9f2
-#define ADD_8_RSP 0x08c48348
-#define SUB_8_RSP 0x08ec8348
 #define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
 #define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
 #define MOV_15_EAX_MASK 0x00ffffffffffffffULL
@@ -109,19 +107,27 @@ CORE_PART bool is_pc_thunk(u64 at)
 	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
 }
 
-/* Ends and beginnings of functions, of 64-bit and 32-bit code. The rule stays what it was
- * elsewhere. */
-CORE_PART void edge_rule(const struct code *code, u32 word, struct unwind_rule *rule)
+/* A function that only jumps elsewhere, behind its landing pad. */
+CORE_PART bool is_tail_only(const struct code *code)
+{
+	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
+}
+
+/* Beginnings of functions, and ends of 32-bit ones. False: it is none of these. */
+CORE_PART bool edge_rule(const struct code *code, u32 word, struct unwind_rule *rule)
 {
 	u64 at = code->at;
 	bool is_mov = BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP;
 	u8 byte_before = code->before >> 40;
 
-	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || BYTES_4(at) == ENDBR64 ||
-	    BYTES_4(at) == ENDBR32 || BYTES_4(at) == SUB_8_RSP || is_pc_thunk(at))
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_tail_only(code) ||
+	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
 		rule_stack_pointer(rule, 0, word, 0);
 	else if (is_mov && byte_before == PUSH_RBP)
 		rule_stack_pointer(rule, 1, word, 2);
+	else
+		return false;
+	return true;
 }
 
 CORE_PART bool is_signal_return(u64 at)
@@ -140,18 +146,19 @@ CORE_PART void rule_signal_frame(struct unwind_rule *rule)
 	};
 }
 
-CORE_PART void interrupted_rule(const struct unwind *unwind, const struct code *code, u32 word,
+/* What only an interrupted frame can stand at. False: it is nothing of that kind. */
+CORE_PART bool interrupted_rule(const struct unwind *unwind, const struct code *code, u32 word,
 				struct unwind_rule *rule)
 {
 	int words = stub_words(code);
 
-	if (unwind->is_compat && BYTES_4(code->at) == VSYSCALL_RETURN) {
+	if (unwind->is_compat && BYTES_4(code->at) == VSYSCALL_RETURN)
 		rule_stack_pointer(rule, 3, word, 4);
-	} else if (words < 0) {
-		edge_rule(code, word, rule);
-	} else {
+	else if (words < 0)
+		return edge_rule(code, word, rule);
+	else
 		rule_stack_pointer(rule, words, word, 0);
-	}
+	return true;
 }
 
 CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
@@ -161,13 +168,11 @@ CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
 
 	if (!code_read(unwind, &code))
 		return unwind_fetch_stop(unwind);
-	rule_frame_pointer(rule, word);
+	if (unwind->is_interrupted && interrupted_rule(unwind, &code, word, rule))
+		return STOP_NONE;
 	if (!unwind->is_compat && is_signal_return(code.at))
 		rule_signal_frame(rule);
-	else if (!unwind->is_compat && BYTES_4(code.at) == ADD_8_RSP &&
-		 BYTES_1(code.at >> 32) == RET)
-		rule_stack_pointer(rule, 1, word, 0);
-	else if (unwind->is_interrupted)
-		interrupted_rule(unwind, &code, word, rule);
+	else if (unwind->is_compat || !code_scan_rule(unwind, rule))
+		rule_frame_pointer(rule, word);
 	return STOP_NONE;
 }

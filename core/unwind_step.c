@@ -85,7 +85,7 @@ CORE_PART u32 deepest_slot(const struct unwind_rule *rule)
 	return deepest;
 }
 
-/* The words below a base that the rule wants, read at once: saved[STEP_WORDS - n] is n below. */
+/* The words below a base that the rule wants, read at once: saved[saved_count - n] is n below. */
 CORE_PART bool saved_read(struct unwind *unwind, const struct unwind_rule *rule, u64 base)
 {
 	u32 words = deepest_slot(rule);

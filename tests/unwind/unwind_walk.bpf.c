@@ -73,6 +73,7 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 
 #include "cfi.c"
 #include "cfi_rule.c"
+#include "code_scan.c"
 #include "dwarf_expr.c"
 #include "eh_frame.c"
 #include "sframe.c"

@@ -23,6 +23,7 @@ static void rule_at(const u8 *bytes, u32 count, u32 offset, bool is_interrupted,
 	memory_set(&unwind, memory, sizeof(memory));
 	unwind.is_interrupted = is_interrupted;
 	unwind.is_compat = is_compat;
+	unwind_find_mapping(&unwind, MEMORY_BASE);
 	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + 16 + offset;
 	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
 }
@@ -101,14 +102,54 @@ static void edges_of_functions(void **state)
 
 static void callers_have_their_frame(void **state)
 {
-	static const u8 call[] = {0xe8, 1, 2, 3, 4, 0xc3};
+	static const u8 call[] = {0xe8, 1, 2, 3, 4};
 	static const u8 init[] = {0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	/* add $16, %rsp; pop %rbp; pop %r12; ret */
+	static const u8 epilogue[] = {0x48, 0x83, 0xc4, 0x10, 0x5d, 0x41, 0x5c, 0xc3};
 
 	(void)state;
 	rule_at(call, sizeof(call), 5, false, false);
 	assert_frame_pointer(8);
 	rule_at(init, sizeof(init), 2, false, false);
 	assert_stack_pointer(16, 0);
+	rule_at(epilogue, sizeof(epilogue), 0, false, false);
+	assert_int_equal(rule->slot[SLOT_R12], 2);
+	assert_stack_pointer(40, 3);
+}
+
+/* _init as crti.o and crtn.o make it: every instruction of it. */
+static void start_up_code(void **state)
+{
+	static const u8 init[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08, 0x48,
+				  0x8b, 0x05, 1,    2,	  3,	4,    0x48, 0x85, 0xc0,
+				  0x74, 0x02, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	static const u8 inside[] = {8, 15, 18, 20, 22};
+	/* test %rax, %rax; je; jmp *%rax */
+	static const u8 tail[] = {0x48, 0x85, 0xc0, 0x74, 0x08, 0xff, 0xe0};
+	/* jmp *%rax, from within a switch */
+	static const u8 table[] = {0x48, 0x01, 0xd0, 0xff, 0xe0};
+
+	static const u8 dummy[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 1, 2, 3, 4};
+
+	(void)state;
+	for (u32 offset = 0; offset <= 4; offset += 4) {
+		rule_at(dummy, sizeof(dummy), offset, true, false);
+		assert_stack_pointer(8, 0);
+	}
+	rule_at(init, sizeof(init), 0, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(init, sizeof(init), 4, true, false);
+	assert_stack_pointer(8, 0);
+	for (u32 i = 0; i < sizeof(inside); i++) {
+		rule_at(init, sizeof(init), inside[i], true, false);
+		assert_stack_pointer(16, 0);
+	}
+	rule_at(init, sizeof(init), 26, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(tail, sizeof(tail), 0, true, false);
+	assert_stack_pointer(8, 0);
+	rule_at(table, sizeof(table), 0, true, false);
+	assert_frame_pointer(8);
 }
 
 static void trampolines_without_tables(void **state)
@@ -130,9 +171,8 @@ static void trampolines_without_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stubs_of_the_linkage_table),
-		cmocka_unit_test(edges_of_functions),
-		cmocka_unit_test(callers_have_their_frame),
+		cmocka_unit_test(stubs_of_the_linkage_table), cmocka_unit_test(edges_of_functions),
+		cmocka_unit_test(callers_have_their_frame),   cmocka_unit_test(start_up_code),
 		cmocka_unit_test(trampolines_without_tables),
 	};
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Compilers keep one stack depth for each instruction, however it is reached. So it suffices to
+ * follow one path, that of no branch taken, from the pc to a return, adding up what the stack
+ * pointer gains. What is understood are the instructions of start-up code (crti.o, crtbegin.o),
+ * which has no tables, and of epilogues; the first other one ends the scan without a result. A jump
+ * is taken for the end of a function only where it cannot be one within it: behind a conditional
+ * jump or a landing pad, as start-up code has them.
+ */
+#include "unwind.h"
+#include "unwind_slot.h"
+
+#define INSTRUCTIONS_MAX 24
+
+#define REX_W 0x48
+#define REX_B 0x41
+#define MODRM_REGISTERS(modrm) (((modrm)&0xc0) == 0xc0)
+#define MODRM_IP_RELATIVE(modrm) (((modrm)&0xc7) == 0x05)
+#define MODRM_RM(modrm) ((modrm)&7)
+#define RM_RSP 4
+#define RM_RBP 5
+
+#define NUMBER_RBX 3
+#define NUMBER_RBP 5
+
+#define BYTE(code, i) ((u8)((code) >> 8 * (i)))
+#define ENDBR64 0xfa1e0ff3
+
+enum opcode {
+	OPCODE_ADD = 0x01,
+	OPCODE_SUB = 0x29,
+	OPCODE_XOR = 0x31,
+	OPCODE_CMP = 0x39,
+	OPCODE_PUSH_RBP = 0x55,
+	OPCODE_POP = 0x58,
+	OPCODE_JE = 0x74,
+	OPCODE_JNE = 0x75,
+	OPCODE_CMP_BYTE = 0x80,
+	OPCODE_ARITHMETIC_32 = 0x81,
+	OPCODE_ARITHMETIC_8 = 0x83,
+	OPCODE_TEST = 0x85,
+	OPCODE_MOV = 0x89,
+	OPCODE_LOAD = 0x8b,
+	OPCODE_LEA = 0x8d,
+	OPCODE_SHIFT = 0xc1,
+	OPCODE_RET = 0xc3,
+	OPCODE_MOV_BYTE = 0xc6,
+	OPCODE_SHIFT_1 = 0xd1,
+	OPCODE_CALL = 0xe8,
+	OPCODE_JMP = 0xe9,
+	OPCODE_GROUP_5 = 0xff,
+};
+
+#define MODRM_ADD_RSP 0xc4
+#define MODRM_SUB_RSP 0xec
+#define MODRM_CALL_RAX 0xd0
+#define MODRM_JMP_RAX 0xe0
+
+/* Instructions between registers, and on memory relative to the pc. The length; 0: another one. */
+CORE_PART u32 length_plain(u32 opcode, u8 modrm)
+{
+	bool is_ip_relative = MODRM_IP_RELATIVE(modrm);
+
+	switch (opcode) {
+	case OPCODE_ADD:
+	case OPCODE_SUB:
+	case OPCODE_XOR:
+	case OPCODE_MOV:
+	case OPCODE_SHIFT_1:
+		return MODRM_REGISTERS(modrm) && MODRM_RM(modrm) != RM_RSP &&
+				       MODRM_RM(modrm) != RM_RBP
+			       ? 2
+			       : 0;
+	case OPCODE_CMP:
+	case OPCODE_TEST:
+		return MODRM_REGISTERS(modrm) ? 2 : 0;
+	case OPCODE_SHIFT:
+		return MODRM_REGISTERS(modrm) && MODRM_RM(modrm) != RM_RSP ? 3 : 0;
+	case OPCODE_LEA:
+	case OPCODE_LOAD:
+		return is_ip_relative ? 6 : 0;
+	case OPCODE_CMP_BYTE:
+	case OPCODE_MOV_BYTE:
+	case OPCODE_ARITHMETIC_8:
+		return is_ip_relative ? 7 : 0;
+	}
+	return 0;
+}
+
+/* Instructions that end the function, if they do. */
+CORE_PART bool is_end(const struct code_scan *scan, u64 code)
+{
+	switch (BYTE(code, 0)) {
+	case OPCODE_RET:
+		return true;
+	case OPCODE_JMP:
+		return scan->instructions == 1 && scan->bytes == 0;
+	case OPCODE_GROUP_5:
+		return BYTE(code, 1) == MODRM_JMP_RAX && scan->after_branch;
+	}
+	return false;
+}
+
+/* Only the first pop of a register that was saved before the pc brings the caller's value. */
+CORE_PART void pop(struct code_scan *scan, u32 number)
+{
+	s64 *popped = &scan->popped[number & 15];
+
+	if (scan->bytes >= 0 && !*popped)
+		*popped = 1 + scan->bytes;
+	scan->bytes += 8;
+}
+
+/* Instructions that move the stack pointer. The length; 0: it is none of these. */
+CORE_PART u32 length_stack(struct code_scan *scan, u64 code, u8 prefix)
+{
+	u8 opcode = BYTE(code, 0), modrm = BYTE(code, 1);
+
+	if ((opcode & 0xf8) == OPCODE_POP && prefix != REX_W) {
+		pop(scan, (opcode & 7) + (prefix == REX_B ? 8 : 0));
+		return 1;
+	}
+	if (opcode == OPCODE_PUSH_RBP && !prefix) {
+		scan->bytes -= 8;
+		return 1;
+	}
+	if (prefix != REX_W || opcode != OPCODE_ARITHMETIC_8 ||
+	    (modrm != MODRM_ADD_RSP && modrm != MODRM_SUB_RSP))
+		return 0;
+	scan->bytes += modrm == MODRM_ADD_RSP ? (s8)BYTE(code, 2) : -(s8)BYTE(code, 2);
+	return 3;
+}
+
+/* The length of the instruction; 0: it is not understood. */
+CORE_PART u32 instruction_length(struct code_scan *scan, u64 code)
+{
+	u8 first = BYTE(code, 0), prefix = first == REX_W || first == REX_B ? first : 0;
+	u32 length;
+
+	if ((u32)code == ENDBR64)
+		return scan->instructions ? 0 : 4;
+	if (prefix)
+		code >>= 8;
+	length = length_stack(scan, code, prefix);
+	if (!length && BYTE(code, 0) == OPCODE_CALL)
+		length = 5;
+	if (!length && BYTE(code, 0) == OPCODE_GROUP_5 && BYTE(code, 1) == MODRM_CALL_RAX)
+		length = 2;
+	if (!length && (BYTE(code, 0) == OPCODE_JE || BYTE(code, 0) == OPCODE_JNE))
+		length = 2;
+	if (!length)
+		length = length_plain(BYTE(code, 0), BYTE(code, 1));
+	return length && prefix ? 1 + length : length;
+}
+
+static long scan_instruction(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct code_scan *scan = &unwind->scan;
+	u64 code;
+	u32 length;
+
+	(void)i;
+	if (bytes_ready(unwind))
+		return 1;
+	code = bytes_peek(&unwind->bytes);
+	scan->has_end = is_end(scan, code);
+	if (scan->has_end)
+		return 1;
+	length = instruction_length(scan, code);
+	unwind->bytes.at += length;
+	scan->after_branch = BYTE(code, 0) == OPCODE_JE;
+	scan->instructions++;
+	return length == 0;
+}
+
+/* The slot of a register: 0 if it was not popped. */
+CORE_PART u8 slot_popped(const struct code_scan *scan, u32 number)
+{
+	s64 popped = scan->popped[number & 15];
+
+	return popped ? slot_below(popped - 1 - scan->bytes - 8) : 0;
+}
+
+CORE_PART bool is_sane(const struct code_scan *scan)
+{
+	return scan->has_end && scan->bytes >= 0 && (u64)scan->bytes % SLOT_WORD == 0;
+}
+
+CORE_SUBPROGRAM bool code_scan_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	struct code_scan *scan = &unwind->scan;
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+
+	*scan = (struct code_scan){};
+	bytes_open(&unwind->bytes, pc, unwind->mapping.end);
+	core_loop(INSTRUCTIONS_MAX, scan_instruction, &unwind);
+	if (!is_sane(scan))
+		return false;
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = scan->bytes + 8,
+		.base = RULE_BASE_CFA,
+		.slot = {slot_popped(scan, NUMBER_RBX), slot_popped(scan, NUMBER_RBP),
+			 slot_popped(scan, 12), slot_popped(scan, 13), slot_popped(scan, 14),
+			 slot_popped(scan, 15), 1},
+	};
+	return true;
+}
