@@ -195,7 +195,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 }
 
 /* The rule of the FDE that was opened. */
-CORE_OUTLINED u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct cfi *cfi = &unwind->cfi;
 	u64 skipped = 0;
@@ -230,12 +230,11 @@ static long index_step(u32 i, void *arg)
 	return 0;
 }
 
-/* Searches the index that was opened: the rule of its last function that begins at or before the
- * pc. */
-CORE_PART u32 index_search(struct unwind *unwind, struct unwind_rule *rule)
+/* Searches the index that was opened: opens the FDE of its last function that begins at or before
+ * the pc. */
+CORE_PART u32 index_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
-	u32 stop;
 
 	search->stop = STOP_NONE;
 	core_loop(SEARCH_STEPS_MAX, index_step, &unwind);
@@ -244,8 +243,7 @@ CORE_PART u32 index_search(struct unwind *unwind, struct unwind_rule *rule)
 	if (!unwind_fetch(unwind, search->index + search->low * sizeof(search->entry),
 			  &search->entry, sizeof(search->entry)))
 		return unwind_fetch_stop(unwind);
-	stop = fde_open(unwind, search->header + search->entry.fde);
-	return stop ? stop : fde_rule(unwind, rule);
+	return fde_open(unwind, search->header + search->entry.fde);
 }
 
 /* Opens the index. STOP_NO_RULE: there is none that can be searched. */
@@ -295,14 +293,14 @@ static long record_step(u32 i, void *arg)
 }
 
 /* Looks at every FDE. */
-CORE_PART u32 records_search(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART u32 records_search(struct unwind *unwind)
 {
 	struct eh_search *search = &unwind->eh;
 
 	search->stop = STOP_NO_RULE;
 	search->record_end = unwind->image.eh_frame.start;
 	core_loop(EH_ENTRIES_MAX, record_step, &unwind);
-	return search->stop ? search->stop : fde_rule(unwind, rule);
+	return search->stop;
 }
 
 /* Whether the window stands at the first CIE of a section: 64-bit code has the same one in all
@@ -352,16 +350,22 @@ CORE_PART void eh_frame_find(struct unwind *unwind)
 	core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
 }
 
-CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)
+/* Opens the FDE of the pc. */
+CORE_PART u32 fde_find(struct unwind *unwind)
 {
 	u32 stop;
 
 	if (unwind->image.eh_frame_hdr.start) {
 		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
-		return stop ? stop : index_search(unwind, rule);
+		return stop ? stop : index_search(unwind);
 	}
 	eh_frame_find(unwind);
-	if (!unwind->image.eh_frame.start)
-		return STOP_NO_RULE;
-	return records_search(unwind, rule);
+	return unwind->image.eh_frame.start ? records_search(unwind) : STOP_NO_RULE;
+}
+
+CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	u32 stop = fde_find(unwind);
+
+	return stop ? stop : fde_rule(unwind, rule);
 }

@@ -7,6 +7,9 @@
  */
 #include "unwind.h"
 
+#define SYSCALL_CODE 0x050f
+#define SYSCALL_BYTES 2
+
 /* The rule by the tables of the current image, or why there is none. */
 CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
@@ -20,18 +23,28 @@ CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
 	return stop;
 }
 
-/* Else the current instruction is the one before the pc: a call, or a system call. */
-CORE_PART bool is_pc_exact(const struct unwind *unwind)
+/* The kernel sees a task behind its system call instruction, which may be the last of a function
+ * (the return from a signal handler). */
+CORE_PART bool is_behind_syscall(struct unwind *unwind, u64 pc)
 {
-	return unwind->is_interrupted && !(unwind->depth <= 1 && unwind->is_in_syscall);
+	unwind->word = 0;
+	return unwind_fetch(unwind, pc - SYSCALL_BYTES, &unwind->word, SYSCALL_BYTES) &&
+	       unwind->word == SYSCALL_CODE;
+}
+
+/* The address whose rule counts: of a frame that made a call, within the call. */
+CORE_PART u64 lookup_address(struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+
+	return unwind->is_interrupted && !is_behind_syscall(unwind, pc) ? pc : pc - 1;
 }
 
 CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
 	u32 stop = STOP_NO_RULE;
 
-	unwind->lookup_pc = is_pc_exact(unwind) ? pc : pc - 1;
+	unwind->lookup_pc = lookup_address(unwind);
 	if (!unwind->is_compat && unwind->mapping.image)
 		stop = table_rule(unwind, &unwind->rule);
 	return stop == STOP_NO_RULE ? code_rule(unwind, &unwind->rule) : stop;

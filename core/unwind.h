@@ -74,11 +74,8 @@ struct unwind {
 	/* In: */
 	void *memory; /* the embedder's; not for BPF */
 	struct unwind_registers registers;
-	u32 is_compat;	   /* a 32-bit task */
-	u32 is_in_syscall; /* the pc is behind a system call instruction, maybe the function's last
-			    */
+	u32 is_compat; /* a 32-bit task */
 	u32 budget;
-	u32 reserved0;
 
 	/* Out: */
 	u32 depth;

@@ -37,6 +37,8 @@
 #define BND_JMP 0xe9f2
 #define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
 #define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
+#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either */
+#define CODE_BEFORE_MASK 0xffffffffffffULL
 #define MOV_15_EAX_MASK 0x00ffffffffffffffULL
 #define MOV_ESP_DEREF_RET 0xc324048b /* of eax; the register is in bits 11 to 13 */
 #define VSYSCALL_RETURN 0xc3595a5d   /* pop %ebp; pop %edx; pop %ecx; ret */
@@ -130,9 +132,12 @@ CORE_PART bool edge_rule(const struct code *code, u32 word, struct unwind_rule *
 	return true;
 }
 
-CORE_PART bool is_signal_return(u64 at)
+/* At the trampoline's beginning, where the handler returns to, or behind its system call. */
+CORE_PART bool is_signal_return(const struct code *code)
 {
-	return at == MOV_15_RAX_SYSCALL || (at & MOV_15_EAX_MASK) == MOV_15_EAX_SYSCALL;
+	return code->at == MOV_15_RAX_SYSCALL ||
+	       (code->at & MOV_15_EAX_MASK) == MOV_15_EAX_SYSCALL ||
+	       (code->before & CODE_BEFORE_MASK) == IMMEDIATE_15_SYSCALL;
 }
 
 /* The kernel leaves the ucontext where rsp points when the handler has returned. */
@@ -170,7 +175,7 @@ CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
 		return unwind_fetch_stop(unwind);
 	if (unwind->is_interrupted && interrupted_rule(unwind, &code, word, rule))
 		return STOP_NONE;
-	if (!unwind->is_compat && is_signal_return(code.at))
+	if (!unwind->is_compat && is_signal_return(&code))
 		rule_signal_frame(rule);
 	else if (unwind->is_compat || !code_scan_rule(unwind, rule))
 		rule_frame_pointer(rule, word);

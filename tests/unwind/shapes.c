@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,23 @@ noinline static void children(void)
 	waitpid(pid, NULL, 0);
 }
 
+/* Code without a file: push %rbp; mov %rsp, %rbp; mov %rdi, %rax; mov %rsi, %rdi; call *%rax; pop
+ * %rbp; ret */
+noinline static long generated(void)
+{
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8,
+					     0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+	long (*function)(long (*)(long), long);
+	void *memory = mmap(NULL, sizeof(code), PROT_READ | PROT_WRITE | PROT_EXEC,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return 0;
+	memcpy(memory, code, sizeof(code));
+	memcpy(&function, &memory, sizeof(memory));
+	return function(leaf, 5) + sink;
+}
+
 int main(void)
 {
 	marker();
@@ -164,6 +182,7 @@ int main(void)
 	signals();
 	faults();
 	children();
+	sink += generated();
 	marker();
 	return 0;
 }

@@ -97,7 +97,6 @@ static void unwind_native(void)
 	native.memory = &traced;
 	native.registers = traced.registers;
 	native.budget = UNWIND_BUDGET;
-	native.is_in_syscall = true;
 	unwind_stack(&native, STACK_USER_DEPTH_MAX);
 }
 

@@ -56,7 +56,6 @@ static void unwind_here(struct comparison *comparison)
 	unwind->memory = traced;
 	unwind->registers = traced->registers;
 	unwind->is_compat = traced->is_compat;
-	unwind->is_in_syscall = (s64)traced->orig_rax >= 0;
 	unwind->budget = UNWIND_BUDGET;
 	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
 }

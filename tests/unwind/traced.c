@@ -34,7 +34,6 @@ static void take_64(struct traced *traced, const struct user_regs_struct *user)
 	};
 
 	memcpy(traced->registers.value, values, sizeof(values));
-	traced->orig_rax = user->orig_rax;
 }
 
 static void take_32(struct traced *traced, const struct registers_32 *user)
@@ -46,7 +45,6 @@ static void take_32(struct traced *traced, const struct registers_32 *user)
 	value[REGISTER_RBP] = user->ebp;
 	value[REGISTER_RSP] = user->esp;
 	value[REGISTER_RIP] = user->eip;
-	traced->orig_rax = (s32)user->orig_eax;
 }
 
 static bool registers_get(struct traced *traced)

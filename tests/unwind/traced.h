@@ -30,7 +30,6 @@ struct traced {
 	u32 mapping_count;
 	struct traced_mapping mapping[TRACED_MAPPINGS_MAX];
 	struct unwind_registers registers; /* of tid */
-	u64 orig_rax;
 };
 
 enum traced_stop { TRACED_EXITED, TRACED_MARKER, TRACED_STEP, TRACED_SYSCALL, TRACED_SIGNAL };

@@ -28,11 +28,9 @@ struct {
 #ifdef WALK_FAULTING
 #define walk_read bpf_copy_from_user
 #define WALK_SECTION "uprobe.s"
-#define WALK_IN_SYSCALL 0
 #else
 #define walk_read bpf_probe_read_user
 #define WALK_SECTION "raw_tp/sys_enter"
-#define WALK_IN_SYSCALL 1
 #endif
 
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
@@ -129,7 +127,6 @@ int walk(u64 *ctx)
 	registers_take(&unwind->registers, &registers);
 	unwind->budget = UNWIND_BUDGET;
 	unwind->is_compat = 0;
-	unwind->is_in_syscall = WALK_IN_SYSCALL;
 	unwind_forget(unwind);
 	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
 	control.walks++;

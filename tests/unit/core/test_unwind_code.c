@@ -162,6 +162,8 @@ static void trampolines_without_tables(void **state)
 	rule_at(long_form, sizeof(long_form), 0, false, false);
 	assert_int_equal(rule->cfa_kind, CFA_SIGNAL);
 	assert_int_equal(rule->flags, RULE_SIGNAL);
+	rule_at(long_form, sizeof(long_form), 9, true, false);
+	assert_int_equal(rule->cfa_kind, CFA_SIGNAL);
 	rule_at(short_form, sizeof(short_form), 0, false, false);
 	assert_int_equal(rule->cfa_kind, CFA_SIGNAL);
 	rule_at(vdso_32, sizeof(vdso_32), 2, true, true);
