@@ -449,7 +449,7 @@ static const struct option_row rows[] = {
 	    .help = "keep the last SIZE bytes; write them at the end, and to FILE.N on SIGUSR2"),
 	ROW(ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE, .argument = "SIZE",
 	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 28,
-	    .help = "ring of each CPU (default 2M, less above 128 CPUs)"),
+	    .help = "ring of each CPU (default 4M, less above 64 CPUs)"),
 	ROW(bits, .name = "bits", .letter = 'b', .type = OPTION_U64, .argument = "BITS",
 	    .group = "Recording", .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX,
 	    .help = "the stack map holds 2^BITS stacks (default 14; with --flight what fits)"),
