@@ -3,10 +3,10 @@
  * The bytes of a recording: a file header, then blocks up to an end block. docs/man/stackmap-data.5
  * describes all of it byte by byte.
  *
- * Each block carries its own lengths and checksum, so a file that was cut off anywhere reads back up
- * to its last whole block. Event blocks stand for themselves; stack blocks share one dictionary of
- * frames, which grows in the order of the file.
- * Stacks, sources and mappings are in the file before the first block of events that names them.
+ * Each block carries its own lengths and checksum, so a file that was cut off anywhere reads back
+ * up to its last whole block. Event blocks stand for themselves; stack blocks share one dictionary
+ * of frames, which grows in the order of the file. Stacks, sources and mappings are in the file
+ * before the first block of events that names them.
  *
  * A payload is a set of columns, because values of one kind compress better side by side: the
  * lengths of the columns as varints, then the columns. Fixed-width fields are little-endian.

@@ -73,8 +73,8 @@ static long stack_and_hit(u32 i, void *arg)
 
 	take_stack(round);
 	stack_pack(round->stack);
-	if (stack_map_get_id(round->table, &geometry,
-			     bpf_get_smp_processor_id(), round->stack) <= 0)
+	if (stack_map_get_id(round->table, &geometry, bpf_get_smp_processor_id(), round->stack) <=
+	    0)
 		control.failures++;
 	return 0;
 }

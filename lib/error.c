@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static int set(struct stackmap_error *error, int code, uint64_t offset, const char *format, va_list args)
+static int set(struct stackmap_error *error, int code, uint64_t offset, const char *format,
+	       va_list args)
 {
 	if (error) {
 		vsnprintf(error->message, sizeof(error->message), format, args);

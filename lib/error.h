@@ -6,11 +6,11 @@
 #include "stackmap/error.h"
 
 /* error_set(error, EINVAL, "-F %d: the highest rate here is %d", ...) returns -EINVAL. */
-__attribute__((format(printf, 3, 4)))
-int error_set(struct stackmap_error *error, int code, const char *format, ...);
+__attribute__((format(printf, 3, 4))) int error_set(struct stackmap_error *error, int code,
+						    const char *format, ...);
 
 /* The same, for a place in a file. */
-__attribute__((format(printf, 4, 5)))
-int error_set_at(struct stackmap_error *error, int code, uint64_t offset, const char *format, ...);
+__attribute__((format(printf, 4, 5))) int error_set_at(struct stackmap_error *error, int code,
+						       uint64_t offset, const char *format, ...);
 
 #endif

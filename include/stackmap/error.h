@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why a call failed, in words for a person. The library never prints: functions return 0 or -errno and, where
- * they take a `struct stackmap_error *`, fill it with one line "what: why" (no newline, no program name).
- * The pointer may be NULL. On success it is untouched.
+ * Why a call failed, in words for a person. The library never prints: functions return 0 or -errno
+ * and, where they take a `struct stackmap_error *`, fill it with one line "what: why" (no newline,
+ * no program name). The pointer may be NULL. On success it is untouched.
  */
 #ifndef STACKMAP_ERROR_H
 #define STACKMAP_ERROR_H

@@ -16,7 +16,8 @@
 #include "ring.h"
 
 #define RING_BYTES_DEFAULT (4ULL << 20)
-#define RING_BYTES_ALL (256ULL << 20) /* of all CPUs, by default: a machine may have room for many */
+#define RING_BYTES_ALL                                                                             \
+	(256ULL << 20) /* of all CPUs, by default: a machine may have room for many */
 #define RING_BYTES_LEAST (64ULL << 10)
 #define RING_BYTES_MAX (256ULL << 20)
 #define TASK_SLOTS_DRAIN 8192
