@@ -106,6 +106,14 @@ untidy_trees_fail() {
 	expect 77 'no git checkout' check-tree
 }
 
+format_breaches_fail() {
+	command -v clang-format-14 >/dev/null || return
+	new_tree
+	file lib/crooked.c <<<'int  crooked ;'
+	cp "$scripts/../.clang-format" "$tree"
+	expect 1 'a line out of format' check-format
+}
+
 # results LAST_LINE STATUS: the summary of the log on standard input
 results() {
 	local output status
@@ -140,5 +148,6 @@ clean_tree_passes
 layer_breaches_fail
 lonely_headers_fail
 untidy_trees_fail
+format_breaches_fail
 results_are_counted
 [ "$failures" -eq 0 ]

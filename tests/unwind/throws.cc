@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Exceptions through frames with destructors, caught, rethrown, and thrown in a signal handler's reach: the
-// unwinder of the C++ runtime is stepped through as well.
+// Exceptions through frames with destructors, caught, rethrown, and thrown in a signal handler's
+// reach: the unwinder of the C++ runtime is stepped through as well.
 #include <csignal>
 #include <stdexcept>
 #include <string>
@@ -12,8 +12,13 @@ volatile long sink;
 struct guard {
 	std::string text;
 
-	explicit guard(long n) : text(std::to_string(n)) {}
-	~guard() { sink = sink + static_cast<long>(text.size()); }
+	explicit guard(long n) : text(std::to_string(n))
+	{
+	}
+	~guard()
+	{
+		sink = sink + static_cast<long>(text.size());
+	}
 };
 
 __attribute__((noinline)) static long thrower(int depth)
