@@ -13,7 +13,6 @@
  */
 #include "unwind.h"
 
-#define CODE_BYTES 16
 #define CODE_BEFORE 6 /* bytes of it that lie before the pc */
 #define WORD 8
 
@@ -71,17 +70,18 @@ CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word,
 	};
 }
 
-/* Reads the code around the pc; where nothing is mapped before it, zeroes. */
+/* Reads the code around the pc; zeroes stand for what is before its mapping. */
 CORE_PART bool code_read(struct unwind *unwind, struct code *code)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 pc = unwind->registers.value[REGISTER_RIP], inside = pc - unwind->mapping.start;
+	u32 before = inside < CODE_BEFORE ? inside : CODE_BEFORE;
 
 	if (!unwind_fetch(unwind, pc, &unwind->word, sizeof(unwind->word)))
 		return false;
 	code->at = unwind->word;
-	code->before = 0;
-	if (unwind_fetch(unwind, pc - CODE_BEFORE, &unwind->word, sizeof(unwind->word)))
-		code->before = unwind->word;
+	if (!unwind_fetch(unwind, pc - before, &unwind->word, sizeof(unwind->word)))
+		return false;
+	code->before = unwind->word << 8 * (CODE_BEFORE - before);
 	return true;
 }
 

@@ -150,6 +150,8 @@ static void compare(struct comparison *comparison)
 	comparison->stops[unwind->stop]++;
 	if (equal == unwind->depth && equal == comparison->expected_depth) {
 		comparison->equal++;
+		if (unwind->stop != STOP_ROOT)
+			show(comparison, "equal, but incomplete", equal);
 	} else if (is_confirmed(comparison)) {
 		comparison->confirmed++;
 		show(comparison, "confirmed", equal);

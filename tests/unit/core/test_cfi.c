@@ -126,6 +126,12 @@ static void states_are_remembered(void **state)
 	assert_int_equal(rule->slot[SLOT_RBX], 2);
 	assert_int_equal(rule_of(0x83, 2, 0x06, 3), STOP_NONE);
 	assert_int_equal(rule->slot[SLOT_RBX], 0);
+	/* undefined rip, then restored to what the CIE says */
+	assert_int_equal(rule_of(0x07, 16, 0xd0), STOP_NONE);
+	assert_int_equal(rule->slot[SLOT_RETURN], 1);
+	assert_int_equal(rule->flags, 0);
+	assert_int_equal(rule_of(0x07, 16, 0x06, 16), STOP_NONE);
+	assert_int_equal(rule->slot[SLOT_RETURN], 1);
 	assert_int_equal(rule_of(0x0b), STOP_BAD_TABLE);
 	assert_int_equal(rule_of(0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a),
 			 STOP_UNSUPPORTED);

@@ -88,6 +88,12 @@ static void edges_of_functions(void **state)
 	assert_stack_pointer(8, 0);
 	rule_at(function, sizeof(function), 1, true, false);
 	assert_stack_pointer(16, 2);
+	unwind.mapping.start = unwind.registers.value[REGISTER_RIP] - 1;
+	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
+	assert_stack_pointer(16, 2);
+	unwind.mapping.start = unwind.registers.value[REGISTER_RIP];
+	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
+	assert_frame_pointer(8);
 	rule_at(function, sizeof(function), 4, true, false);
 	assert_frame_pointer(8);
 	rule_at(function, sizeof(function), 6, true, false);

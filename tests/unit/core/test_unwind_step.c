@@ -66,6 +66,23 @@ static void saved_registers_come_back(void **state)
 	assert_true(is_known(REGISTER_R14));
 }
 
+static void what_was_lost_stays_lost(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	take();
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_true(is_known(REGISTER_R13));
+	rule.slot[SLOT_R13] = SLOT_LOST;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_false(is_known(REGISTER_R13));
+	rule.slot[SLOT_R13] = 0;
+	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_false(is_known(REGISTER_R13));
+	assert_true(is_known(REGISTER_R12));
+}
+
 static void far_slots_are_read_by_themselves(void **state)
 {
 	struct unwind_rule rule = plain_rule();
@@ -228,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(saved_registers_come_back),
+		cmocka_unit_test(what_was_lost_stays_lost),
 		cmocka_unit_test(far_slots_are_read_by_themselves),
 		cmocka_unit_test(the_cfa_may_be_in_memory),
 		cmocka_unit_test(registers_may_be_saved_below_another),
