@@ -97,6 +97,6 @@ struct task_slot {
 };
 ABI_SIZE(struct task_slot, 40);
 
-enum task_change { TASK_FORK = 0, TASK_RENAME = 1, TASK_EXIT = 2, TASK_FOUND = 3 };
+enum task_change { TASK_FORK = 0, TASK_RENAME = 1, TASK_EXIT = 2 };
 
 #endif

@@ -24,12 +24,6 @@
 
 #define RING_TRIES 8
 
-struct ring_geometry {
-	u32 slots;
-	u32 slot_size;
-	u32 flight;
-};
-
 /* Slots of a run that holds a stack of `units` u32 (struct inline_stack with its header). */
 CORE_PART u32 ring_run_slots(u32 units, u32 slot_size)
 {
