@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The interpreter of call frame instructions. Both operands that an instruction may have are
- * decoded before it is looked at, so that the ways through the switch stay short: the verifier
+ * The interpreter of call frame instructions. Both operands that an instruction may have behind it
+ * are decoded before it is looked at, so that the ways through the switch stay short: the verifier
  * walks each of them. All state is in the map value, where the verifier does not follow it.
  */
 #include "unwind.h"
 
 enum cfi_instruction {
-	CFA_SET_LOC = 0x01,
+	CFA_NOP,
+	CFA_SET_LOC,
 	CFA_ADVANCE_LOC1,
 	CFA_ADVANCE_LOC2,
 	CFA_ADVANCE_LOC4,
@@ -204,7 +205,7 @@ CORE_PART bool run_register(struct unwind *unwind, u32 instruction,
 	return true;
 }
 
-/* Instructions with at most one operand. False: there is no such instruction. */
+/* Instructions with at most one operand behind them. False: it is none of these. */
 CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 			  const struct cfi_operands *operands)
 {
@@ -246,8 +247,6 @@ CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 	case CFA_RESTORE_STATE:
 		restore_remembered(cfi);
 		break;
-	case 0:
-		break;
 	default:
 		return false;
 	}
@@ -255,30 +254,38 @@ CORE_PART bool run_simple(struct unwind *unwind, u32 instruction,
 	return true;
 }
 
-/* The three instructions that have an operand within them; the others have it behind them. */
-CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
+/* Instructions that say all in their one byte, which most are. False: it is none of these. */
+CORE_PART bool run_short(struct cfi *cfi, u32 instruction)
 {
-	struct cfi *cfi = &unwind->cfi;
 	u32 low = instruction & INSTRUCTION_LOW;
 
 	switch (instruction & INSTRUCTION_HIGH) {
 	case CFA_ADVANCE_LOC:
 		advance(cfi, cfi->location + low * cfi->entry.code_alignment);
-		return;
-	case CFA_OFFSET:
-		cell_set(cfi, low, CFI_OFFSET, scaled(cfi, operands->first.value));
-		unwind->bytes.at = operands->position + operands->first.bytes;
-		return;
+		return true;
 	case CFA_RESTORE:
 		restore(cfi, low);
-		return;
+		return true;
 	}
-	if (instruction == CFA_SET_LOC)
+	return instruction == CFA_NOP;
+}
+
+/* All others. */
+CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
+{
+	struct cfi *cfi = &unwind->cfi;
+
+	if ((instruction & INSTRUCTION_HIGH) == CFA_OFFSET) {
+		cell_set(cfi, instruction & INSTRUCTION_LOW, CFI_OFFSET,
+			 scaled(cfi, operands->first.value));
+		unwind->bytes.at = operands->position + operands->first.bytes;
+	} else if (instruction == CFA_SET_LOC) {
 		set_location(unwind);
-	else if (!run_simple(unwind, instruction, operands) &&
-		 !run_cfa(unwind, instruction, operands) &&
-		 !run_register(unwind, instruction, operands))
+	} else if (!run_simple(unwind, instruction, operands) &&
+		   !run_cfa(unwind, instruction, operands) &&
+		   !run_register(unwind, instruction, operands)) {
 		cfi->stop = STOP_UNSUPPORTED;
+	}
 }
 
 static long cfi_step(u32 i, void *arg)
@@ -298,6 +305,8 @@ static long cfi_step(u32 i, void *arg)
 	if (cfi->stop)
 		return 1;
 	instruction = bytes_take_u8(bytes);
+	if (run_short(cfi, instruction))
+		return 0;
 	operands->position = bytes->at;
 	operands->raw = bytes_peek(bytes);
 	operands->first = bytes_leb128(bytes);
