@@ -301,7 +301,7 @@ static long cfi_step(u32 i, void *arg)
 		cfi->found = true;
 		return 1;
 	}
-	cfi->stop = bytes_ready(unwind);
+	cfi->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (cfi->stop)
 		return 1;
 	instruction = bytes_take_u8(bytes);

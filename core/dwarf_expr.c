@@ -257,7 +257,7 @@ static long expr_step(u32 i, void *arg)
 	(void)i;
 	if (expr->stop || unwind->bytes.at == unwind->bytes.end)
 		return 1;
-	expr->stop = bytes_ready(unwind);
+	expr->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (expr->stop)
 		return 1;
 	operation = bytes_take_u8(&unwind->bytes);

@@ -287,7 +287,7 @@ static long record_step(u32 i, void *arg)
 	search->stop = STOP_NO_RULE;
 	if (record >= unwind->image.eh_frame.end)
 		return 1;
-	search->stop = fde_open(unwind, record);
+	search->stop = unwind_spend(unwind) ? fde_open(unwind, record) : STOP_BUDGET;
 	/* A record that could not be opened leaves its predecessor's end: the terminator, too. */
 	return search->stop != STOP_NO_RULE || search->record_end <= record;
 }
@@ -312,7 +312,7 @@ static long scan_step(u32 i, void *arg)
 	u64 at = bytes->at;
 
 	(void)i;
-	if (bytes->end - at < 2 * BYTES_STEP || bytes_ready(unwind))
+	if (bytes->end - at < 2 * BYTES_STEP || !unwind_spend(unwind) || bytes_ready(unwind))
 		return 1;
 	bytes->at += LENGTH_BYTES;
 	if (bytes_take(bytes, 8) == CIE_ID_VERSION_ZR &&
@@ -346,8 +346,8 @@ CORE_PART void eh_frame_find(struct unwind *unwind)
 {
 	if (unwind->image.searched)
 		return;
-	unwind->image.searched = true;
 	core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
+	unwind->image.searched = unwind->budget != 0;
 }
 
 /* Opens the FDE of the pc. */
@@ -360,7 +360,9 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 		return stop ? stop : index_search(unwind);
 	}
 	eh_frame_find(unwind);
-	return unwind->image.eh_frame.start ? records_search(unwind) : STOP_NO_RULE;
+	if (unwind->image.eh_frame.start)
+		return records_search(unwind);
+	return unwind->budget ? STOP_NO_RULE : STOP_BUDGET;
 }
 
 CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)

@@ -180,7 +180,7 @@ static long row_step(u32 i, void *arg)
 
 	if (i >= search->rows_left)
 		return 1;
-	search->stop = bytes_ready(unwind);
+	search->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (search->stop)
 		return 1;
 	start = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(search->info));

@@ -12,8 +12,7 @@
  * includes the .c files of this unwinder: cfi, cfi_rule, code_scan, dwarf_expr, eh_frame, sframe,
  * unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
- * Any memory contents give frames and a stop reason. The work is bounded by `budget`, a number of
- * reads, and by the limits of each search.
+ * Any memory contents give frames and a stop reason. The work is bounded by `budget`.
  */
 #ifndef CORE_UNWIND_H
 #define CORE_UNWIND_H
@@ -33,8 +32,10 @@
 #include "unwind_image.h"
 #include "unwind_step.h"
 
-#define UNWIND_BUDGET 100000U /* reads; a frame takes 20 or so, a static program's search 2,000 */
-#define UNWIND_FRAMES 512     /* > STACK_USER_DEPTH_MAX, a power of two */
+/* Steps of work: reads, instructions, rows, records. A frame takes 50 or so; finding the table of a
+ * static program one for each four bytes of its constants. */
+#define UNWIND_BUDGET 200000U
+#define UNWIND_FRAMES 512 /* > STACK_USER_DEPTH_MAX, a power of two */
 
 /* The executable mapping of a pc. */
 struct unwind_mapping {
@@ -130,6 +131,15 @@ CORE_INLINE void unwind_forget(struct unwind *unwind);
 /* The rule of the current frame, whose mapping is unwind->mapping, in unwind->rule; or why there is
  * none. */
 CORE_INLINE u32 unwind_rule(struct unwind *unwind);
+
+/* One step of work. False: there is nothing left to spend. */
+static inline bool unwind_spend(struct unwind *unwind)
+{
+	if (!unwind->budget)
+		return false;
+	unwind->budget--;
+	return true;
+}
 
 /* Why a fetch failed: the budget, or else what was read. */
 static inline u32 unwind_fetch_stop(const struct unwind *unwind)

@@ -29,10 +29,7 @@ enum pointer_format {
 
 CORE_INLINE bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
-	if (!unwind->budget)
-		return false;
-	unwind->budget--;
-	return unwind_read(unwind, address, buffer, bytes);
+	return unwind_spend(unwind) && unwind_read(unwind, address, buffer, bytes);
 }
 
 CORE_PART bool window_covers(const struct unwind_bytes *bytes, u64 needed)

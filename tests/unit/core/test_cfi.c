@@ -194,6 +194,10 @@ static void long_programs(void **state)
 	bytes[100001] = 72;
 	assert_int_equal(run_rule(bytes, sizeof(bytes)), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 72);
+	unwind.budget = 1000;
+	unwind.cfi.location = 0;
+	assert_int_equal(cfi_run(&unwind, MEMORY_BASE, MEMORY_BASE + sizeof(bytes)), STOP_BUDGET);
+	assert_int_equal(unwind.budget, 0);
 }
 
 int main(void)
