@@ -40,8 +40,10 @@ struct expr {
 };
 
 /*
- * The operations' stack begins empty. (DW_CFA_expression would have the CFA on it, which no term
- * can say; those that use it underflow and are not understood.)
+ * Evaluates `length` bytes of operations at an address: the result is unwind->expr.stack[0].
+ * STOP_UNSUPPORTED where no term can say it. The operations' stack begins empty. (DW_CFA_expression
+ * would have the CFA on it, which no term can say; those that use it underflow and are not
+ * understood.)
  */
 CORE_SUBPROGRAM u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length);
 

@@ -21,7 +21,6 @@ struct eh_index_entry {
 };
 
 struct eh_search {
-	u64 pc;
 	u64 low, high;	/* of the index: the entry is in [low, high) */
 	u64 index;	/* address of its first entry */
 	u64 header;	/* address of .eh_frame_hdr */

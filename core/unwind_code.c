@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Only an interrupted frame can stand at any instruction; one that made a call stands behind it,
- * with its frame set up. So prologues, epilogues and stubs are looked for in interrupted frames
- * alone. Stubs of the PLT (AMD64 supplement, section 5.2; with IBT also .plt.sec) never set up a
- * frame:
+ * with its frame set up. So prologues, 32-bit epilogues and stubs are looked for in interrupted
+ * frames alone. What is none of these is read forwards (code_scan), or, failing that and in 32-bit
+ * code, taken to keep a frame pointer. Stubs of the PLT (AMD64 supplement, section 5.2; with IBT
+ * also .plt.sec) never set up a frame:
  *
  *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
  *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
