@@ -16,6 +16,17 @@ static bool is_ignored(int signal)
 	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
+/* Blocked for good, so that a write fails with an error that can be told and accounted for. */
+static void block_write_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int signals_take(void)
 {
 	sigset_t set;
@@ -28,6 +39,7 @@ int signals_take(void)
 	sigaddset(&set, SIGCHLD);
 	if (!is_ignored(SIGHUP))
 		sigaddset(&set, SIGHUP);
+	block_write_signals();
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC);
 	return fd < 0 ? -errno : fd;

@@ -40,7 +40,10 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 	}
 	result = result ?: kernel_image_modules(write_module, writer, error);
 	result = result ?: task_log_scan(capture->tasks, writer);
-	return result ?: trace_writer_flush(writer);
+	result = result ?: trace_writer_flush(writer);
+	if (result)
+		error_set(error, -result, "the recording cannot be begun: %s", strerror(-result));
+	return result;
 }
 
 /* Every mapping in the file becomes known to the symbolizer. */
@@ -125,6 +128,8 @@ static int name_frames(struct capture *capture, struct trace_writer *writer,
 	result = result ?: write_symbols(&naming, writer);
 	free(naming.symbols);
 	symbolizer_free(&naming.symbolizer);
+	if (result)
+		error_set(error, -result, "names of frames: %s", strerror(-result));
 	return result;
 }
 

@@ -6,11 +6,12 @@ the rest is one error with its offset."""
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import zlib
 
-from cases import Skip, main, needs, needs_command, program, run, stackmap
+from cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
 from recording import parse_events, record
 
 BLOCK_HEADER = struct.Struct("<IIBBHIIIIIQQ")  # struct trace_block_header
@@ -97,16 +98,30 @@ def test_full_disk():
     if run("mount", "-t", "tmpfs", "-o", "size=64k", "none", "disk", status=None).returncode:
         raise Skip("cannot mount a tmpfs here")
     try:
-        fill_disk("disk/f.data")
+        fill_output("disk/f.data", "No space left on device")
     finally:
         run("umount", "disk")
 
 
-def fill_disk(path):
+def test_file_size_limit():
+    needs("bpf", "uprobes")
+    fill_output("f.data", "File too large",
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+
+
+def test_reader_of_the_pipe_is_gone():
+    needs("bpf", "uprobes")
+    workload = program("known_counts")
+    done = run("bash", "-c", '"$@" | head -c 100 >/dev/null; exit ${PIPESTATUS[0]}', "bash", STACKMAP, "record", "-o", "-",
+               "-e", "u:%s:counted" % workload, "--", workload, "calls=70000", status=1)
+    assert "Broken pipe" in done.stderr, done.stderr
+
+
+def fill_output(path, why, **options):
     workload = program("call_paths")
     done = stackmap("record", "-o", path, "--no-dedup", "--ring", "32M", "-e", "u:%s:leaf" % workload, "--",
-                    workload, 12000, 10, status=1)
-    assert "No space left on device" in done.stderr and "write_error" in done.stderr, done.stderr
+                    workload, 12000, 10, status=1, **options)
+    assert why in done.stderr and "write_error" in done.stderr, done.stderr
     check_printed_ledger(done.stderr)
     events, offset = read_damaged(path)
     assert events == events_before(path, offset), (events, offset)
