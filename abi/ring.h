@@ -25,8 +25,7 @@
 
 #define COMMIT_BUSY 1U
 #define COMMIT_CONTINUED 2U
-#define COMMIT_POSITION_SHIFT 2
-#define COMMIT_OF(position) ((u32)(position) << COMMIT_POSITION_SHIFT)
+#define COMMIT_OF(position) ((u32)(position) << 2)
 
 struct ring_header {
 	u64 head; /* next position to hand out; written by the programs */

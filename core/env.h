@@ -29,7 +29,6 @@
 
 #include "scalar.h"
 
-#define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* The compiler may not carry memory contents across it. The CPU may. */

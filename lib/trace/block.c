@@ -17,7 +17,6 @@
 #include "error.h"
 
 #define COMPRESSION_LEVEL 1
-#define LENGTHS_BYTES_MAX (TRACE_BLOCK_COLUMNS_MAX * 5)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fixed-width fields go out as they are");
 
