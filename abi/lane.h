@@ -15,8 +15,10 @@
 
 #define LANES_PER_CPU 8
 
+/* While paused an event adds to lost[LOST_PAUSED] alone, which counts as produced too: the counters
+ * are copied just then, and two of them would be out of step. */
 struct lane_counters {
-	u64 produced;
+	u64 produced; /* while not paused */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
 };

@@ -180,10 +180,10 @@ static __always_inline int event_emit(void *ctx, const struct hit *hit)
 	lane = ring ? lane_claim(cpu) : NULL;
 	if (!lane)
 		return 0;
-	lane->counters.produced++;
 	if (paused) {
 		lane->counters.lost[LOST_PAUSED]++;
 	} else {
+		lane->counters.produced++;
 		position = event_reserve(ring, lane);
 		if (position)
 			event_write(ctx, hit, ring, lane, cpu, position);

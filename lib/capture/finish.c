@@ -137,7 +137,8 @@ static void sum_lane(const struct lane *lane, struct trace_cpu_ledger *ledger, u
 {
 	u32 cause;
 
-	ledger->produced += lane->counters.produced + lane->refused;
+	ledger->produced +=
+		lane->counters.produced + lane->counters.lost[LOST_PAUSED] + lane->refused;
 	ledger->lost[LOST_NESTED] += lane->refused;
 	for (cause = 0; cause < LOST_COUNT; cause++)
 		ledger->lost[cause] += lane->counters.lost[cause];
