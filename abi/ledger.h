@@ -32,7 +32,15 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 	X(NO_FRAMES, "no_frames", "the task has none here: user mode, or a kernel thread")         \
 	X(UNREADABLE, "unreadable", "the kernel could not read it from this context")              \
 	X(NO_ROOM, "no_room", "the stack map refused it and the ring had no room for its frames")  \
-	X(GONE, "gone", "it was overwritten before it was read")
+	X(GONE, "gone", "it was overwritten before it was read")                                   \
+	X(REFUSED, "refused", "the task has no user memory: a kernel thread, or past its exit")    \
+	X(CHANGED, "changed",                                                                      \
+	  "the task's registers or memory were replaced before it could be unwound")               \
+	X(NO_STATE, "no_state", "the kernel had no memory for the task's request")                 \
+	X(ANSWER_LOST, "answer_lost", "the ring had no room for the answer to its cookie")         \
+	X(ANSWER_OVERWRITTEN, "answer_overwritten",                                                \
+	  "the flight recorder replaced the answer to its cookie")                                 \
+	X(UNANSWERED, "unanswered", "the recording ended before its cookie was answered")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(REASON, id)
 enum stack_reason { STACK_REASONS(X) REASON_COUNT };

@@ -33,6 +33,11 @@
 #define FRAME_USER(mapping, offset)                                                                \
 	((u64)(mapping) << FRAME_OFFSET_BITS | ((offset)&FRAME_OFFSET_MASK))
 
+/* Why a user stack ends before its root, an enum stop_reason (abi/rule.h) in its flags: part of the
+ * identity. 0: it reaches the root, or it is cut at the depth limit (STACK_TRUNCATED). */
+#define STACK_STOP_SHIFT 8
+#define STACK_STOP(flags) ((u32)(flags) >> STACK_STOP_SHIFT & 0xf)
+
 #define FRAME_NARROW_TOP 0xffffffff80000000ULL /* a narrow frame has all these bits set */
 
 enum stack_flag {

@@ -129,6 +129,6 @@ enum trace_event_column {
 /* A stack in a key is the reason why there is none, or KEY_STACK_BASE + the signed difference of
  * its index to the highest index before it in the block (at first 0): so stacks that are new have
  * small numbers. */
-#define KEY_STACK_BASE 8U
+#define KEY_STACK_BASE 16U
 
 #endif

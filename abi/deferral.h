@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The requests of one instance: of each task the cookie it waits for.
+ *
+ *   IDLE --request--> PENDING --callback--> RUNNING --answered--> IDLE
+ *                        |
+ *                        +--settled from outside, at exit or at exec--> IDLE
+ *
+ * `word` is cookie << 2 | state and moves by compare-and-swap, because a task that wakes up and the
+ * recorder that settles it meet there. Whoever takes it out of PENDING answers the cookie; and as
+ * the callback runs before the task is back in user mode, a stack that was read while the word was
+ * PENDING to the end is the right one.
+ */
+#ifndef STACKMAP_ABI_DEFERRAL_H
+#define STACKMAP_ABI_DEFERRAL_H
+
+#include "engine.h"
+#include "scalar.h"
+
+enum deferral_state { DEFERRAL_IDLE = 0, DEFERRAL_PENDING = 1, DEFERRAL_RUNNING = 2 };
+
+#define DEFERRAL_WORD(cookie, state) ((u64)(cookie) << 2 | (state))
+#define DEFERRAL_STATE(word) ((u32)(word)&3)
+#define DEFERRAL_COOKIE(word) ((u32)((word) >> 2))
+
+struct deferral {
+	u64 work; /* the kernel's struct bpf_task_work */
+	u64 word;
+	struct kernel_entry entry;
+	u32 ready; /* --user-at-syscall: the stack id of this entry; 0: none */
+	u32 ready_leaf;
+};
+ABI_SIZE(struct deferral, 48);
+
+/* What the recorder asks of a task that is asleep, from a program that it runs itself. */
+struct settle_request {
+	u32 tid;
+	u32 cookie;
+	u32 operation; /* enum settle_operation */
+	s32 result;    /* 0, -ENOENT: not pending any more, -EAGAIN: registers are not those */
+};
+
+enum settle_operation {
+	SETTLE_LOOK, /* a raw_stack of the task, without a copy of its stack, goes to the ring
+			buffer */
+	SETTLE_TAKE, /* takes the cookie out of PENDING: the answer is the caller's */
+};
+
+#endif

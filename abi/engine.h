@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What instances share, so that a stack is unwound once for all of them: numbers of mappings,
+ * rules, and of each task the cookie that is open and the stack that answers it.
+ *
+ * A cookie is open from the first request in an entry into the kernel until the first instance has
+ * its answer; who waits for it then takes that answer from the unwinder that found it. A task's
+ * entry is written by programs that run in this task only, so they interrupt one another but are
+ * never at it at the same time.
+ */
+#ifndef STACKMAP_ABI_ENGINE_H
+#define STACKMAP_ABI_ENGINE_H
+
+#include "scalar.h"
+
+#define ENGINE_VERSION 1 /* of all that is shared; in the name of its folder */
+
+#define UNWINDERS_MAX 256 /* stacks being unwound, or kept for others to take, at once */
+#define TASKS_MAX (1U << 17)
+
+/* Where a task entered the kernel. While these are the same it has not left it. */
+struct kernel_entry {
+	u64 ip;
+	u64 sp;
+	u64 orig_ax;
+};
+
+struct engine_state {
+	u32 mapping_last; /* the last number given out */
+	u32 cookie_last;
+	u32 unwinder_next; /* where to look for a free one first */
+	u32 reserved;
+};
+
+struct engine_task {
+	u32 cookie;   /* 0: none yet */
+	u32 closed;   /* answered to somebody: the next request opens another */
+	u32 unwinder; /* + 1, which has the answer; 0: none */
+	u32 reserved;
+	struct kernel_entry entry;
+};
+ABI_SIZE(struct engine_task, 40);
+
+#endif

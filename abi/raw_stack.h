@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A user stack that the kernel could not finish, for user space to finish: registers, a copy of the
+ * stack from the stack pointer on, and the executable mappings of the task as they were at that
+ * moment, so that nothing has to be ordered against anything.
+ *
+ * It goes through a BPF ring buffer. The answer to its cookie is written into the file by the
+ * reader.
+ */
+#ifndef STACKMAP_ABI_RAW_STACK_H
+#define STACKMAP_ABI_RAW_STACK_H
+
+#include "rule.h"
+#include "scalar.h"
+
+#define RAW_STACK_BYTES_MAX (24U << 10)
+#define RAW_MAPPINGS_MAX 128
+
+struct raw_mapping {
+	u64 start;
+	u64 end;
+	u64 offset; /* file offset of start; for code without a file: start, its upper bits cut */
+	u32 number; /* abi/mapping.h */
+	u32 reserved;
+};
+ABI_SIZE(struct raw_mapping, 32);
+
+enum raw_flag {
+	RAW_COMPAT = 1 << 0,	    /* a 32-bit task */
+	RAW_ALIVE = 1 << 1,	    /* the task cannot leave the kernel meanwhile without it being
+				       noticed: what is not copied may be read from it */
+	RAW_SOME_MAPPINGS = 1 << 2, /* there are more than fit */
+};
+
+struct raw_stack {
+	u32 tid;
+	u32 tgid;
+	u32 cookie;
+	u32 flags; /* enum raw_flag */
+	u64 time;
+	u64 value[REGISTER_COUNT]; /* by DWARF number; all are known */
+	u64 stack_start;	   /* address of stack[0] */
+	u32 stack_bytes;
+	u32 mapping_count;
+	struct raw_mapping mapping[RAW_MAPPINGS_MAX]; /* by address */
+	u8 stack[RAW_STACK_BYTES_MAX];
+};
+ABI_SIZE(struct raw_stack, 40 + 8 * REGISTER_COUNT + 32 * RAW_MAPPINGS_MAX + RAW_STACK_BYTES_MAX);
+
+#endif

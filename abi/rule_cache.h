@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rules that were found once, for all programs and all CPUs: direct-mapped, written without a lock
+ * by anyone at any time. A rule is of a place in a file, so it holds in every process and as long
+ * as the file does.
+ *
+ * An entry is its rule and a seal over rule and key. Writers that meet in one entry may leave words
+ * of both: the seal does not fit then, and the entry is as good as empty. That a torn entry fits by
+ * chance takes two equal 64-bit hashes.
+ *
+ * Generated code changes in place, so its key also covers the bytes around the pc (`code`).
+ */
+#ifndef STACKMAP_ABI_RULE_CACHE_H
+#define STACKMAP_ABI_RULE_CACHE_H
+
+#include "rule.h"
+#include "scalar.h"
+
+#define RULE_CACHE_BITS 16
+
+/* Which step: from this frame (abi/stack.h), whose pc is exact (bit 63), or behind a call. */
+#define RULE_KEY_INTERRUPTED (1ULL << 63)
+
+struct rule_key {
+	u64 place; /* frame | RULE_KEY_INTERRUPTED */
+	u64 code;  /* a hash of the code there; 0: it is of a file */
+};
+
+struct cached_rule {
+	u64 seal;
+	u64 word[2]; /* a struct unwind_rule */
+	u64 reserved;
+};
+ABI_SIZE(struct cached_rule, 32);
+
+struct rule_cache {
+	struct cached_rule entry[1U << RULE_CACHE_BITS];
+};
+
+#endif
