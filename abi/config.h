@@ -11,6 +11,15 @@
 #define CONFIG_SYSCALLS_MAX 512
 #define CONFIG_CPUS_MAX 1024
 
+/* How user stacks are taken. */
+enum user_unwind { USER_UNWIND_FP = 0, USER_UNWIND_AUTO = 1 };
+
+/* Who finishes what could not be unwound at the event. */
+enum deferral_way {
+	DEFERRAL_TASK_WORK = 0, /* the kernel, before the task returns to user mode */
+	DEFERRAL_ASSISTED = 1,	/* user space, from a copy of registers and stack */
+};
+
 struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
 	u32 bits; /* of the stack map */
@@ -23,16 +32,20 @@ struct capture_config {
 	u32 no_dedup;	/* record every stack in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
-	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
-	u32 kind;      /* of an object whose programs cannot have a cookie */
-	u32 cookie;    /* programs of this object ask for their cookie instead */
-	u32 leaf;      /* slots have room for the pc of CPU samples */
-	u32 sample;    /* the perf event of this object is a CPU sample */
-	u32 own_tgid;  /* the recorder, left out; 0: nobody */
-	u32 by_task;   /* only tasks in `followed` */
-	u32 by_cgroup; /* only below the cgroup in `cgroups`[0] */
-	u32 by_comm;   /* only tasks with this comm */
-	u32 by_cpu;    /* only CPUs in cpu_mask */
+	u32 max_depth;	     /* kernel.perf_event_max_stack: what bpf_get_stack can return */
+	u32 kind;	     /* of an object whose programs cannot have a cookie */
+	u32 cookie;	     /* programs of this object ask for their cookie instead */
+	u32 leaf;	     /* slots have room for the pc of CPU samples */
+	u32 sample;	     /* the perf event of this object is a CPU sample */
+	u32 own_tgid;	     /* the recorder, left out; 0: nobody */
+	u32 user_unwind;     /* enum user_unwind */
+	u32 deferral;	     /* enum deferral_way */
+	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
+	u32 user_at_syscall; /* take the user stack at the entry of each system call */
+	u32 by_task;	     /* only tasks in `followed` */
+	u32 by_cgroup;	     /* only below the cgroup in `cgroups`[0] */
+	u32 by_comm;	     /* only tasks with this comm */
+	u32 by_cpu;	     /* only CPUs in cpu_mask */
 	u8 comm[16];
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
