@@ -38,10 +38,19 @@ struct lane_vma {
 	u64 start;
 	u64 end;	 /* 0: none */
 	u64 file_offset; /* of start */
+	u64 image; /* where the file's first segment is mapped, with the ELF header; 0: nowhere */
 	u32 number;
-	u32 reserved;
+	u32 has_image; /* `image` was looked for */
 };
-ABI_SIZE(struct lane_vma, 56);
+ABI_SIZE(struct lane_vma, 64);
+
+/* Looking for mappings of one address space: the latest found, and what the search needs. */
+struct vma_search {
+	struct lane_vma vma;
+	u64 node[32]; /* one maple tree node */
+	struct mapping_record record;
+	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
+};
 
 #define LANE_PAGES 256
 
@@ -67,13 +76,10 @@ struct lane {
 	u32 reserved;
 	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
 	struct lane_counters counters;
-	struct lane_vma vma; /* of the latest frame: neighbouring frames mostly share it */
+	struct vma_search search; /* of the latest frame: neighbouring frames mostly share it */
 	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */
 	struct frame_seen seen[LANE_FRAMES_SEEN]; /* direct-mapped by address */
 	struct user_walk walk;
-	u64 node[32]; /* one maple tree node */
-	struct mapping_record record;
-	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 	struct stack kernel;
 	struct stack user;
 };

@@ -11,7 +11,7 @@
 
 #include "scalar.h"
 
-#define MAPPINGS_MAX 8192 /* numbers of one instance: 1 .. MAPPINGS_MAX - 1 */
+#define MAPPINGS_MAX 8192 /* numbers of the engine: 1 .. MAPPINGS_MAX - 1 */
 #define MAPPING_NONE 0	  /* never given out */
 #define MAPPING_UNKNOWN                                                                            \
 	((1U << 23) - 1) /* the mapping could not be read: offset = low address bits */

@@ -110,7 +110,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 /* Begins lane->walk at the task's user registers. False: it has no user mode. */
 static __always_inline bool walk_begin(const struct hit *hit, struct lane *lane)
 {
-	if (!address_space_enter(lane))
+	if (!address_space_enter(&lane->search))
 		return false;
 	if (hit->user.pc)
 		lane->walk = hit->user;

@@ -12,19 +12,19 @@
 #define SEQUENCE_CHANGING 1U
 
 /*
- * Makes lane->vma speak of the current task's address space, and of no mapping yet. False: it has
+ * Makes search->vma speak of the current task's address space, and of no mapping yet. False: it has
  * none.
  *
  * What is cached counts as long as mm_lock_seq stands still. While it is odd the mappings are being
  * changed: `sequence` then matches no entry and makes none.
  */
-static __always_inline bool address_space_enter(struct lane *lane)
+static __always_inline bool address_space_enter(struct vma_search *search)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct address_space *space = &lane->vma.space;
+	struct address_space *space = &search->vma.space;
 	struct mm_struct *mm = task->mm;
 
-	lane->vma.end = 0;
+	search->vma.end = 0;
 	space->mm = (u64)mm;
 	if (!mm)
 		return false;
@@ -46,7 +46,7 @@ static __always_inline bool same_space(const struct address_space *a, const stru
 
 static __always_inline struct lane_vma *cached_page(struct lane *lane, u64 address)
 {
-	u64 key = (address >> 12) + (lane->vma.space.mm >> 6);
+	u64 key = (address >> 12) + (lane->search.vma.space.mm >> 6);
 
 	return &lane->page[(key ^ key >> 8) & (LANE_PAGES - 1)];
 }
@@ -56,27 +56,27 @@ static __always_inline bool covers(const struct lane_vma *vma, u64 address)
 	return address >= vma->start && address < vma->end;
 }
 
-/* Makes lane->vma the mapping of an address: as mapping_find(), which it asks only when the page is
- * not cached. */
+/* Makes lane->search.vma the mapping of an address: as mapping_find(), which it asks only when the
+ * page is not cached. */
 static __always_inline int page_find(struct lane *lane, u64 address)
 {
 	struct lane_vma *page = cached_page(lane, address);
 	int error;
 
-	if (covers(page, address) && same_space(&page->space, &lane->vma.space)) {
-		lane->vma = *page;
+	if (covers(page, address) && same_space(&page->space, &lane->search.vma.space)) {
+		lane->search.vma = *page;
 		return 0;
 	}
-	error = mapping_find(lane, address);
-	if (!error && !(lane->vma.space.sequence & 1))
-		*page = lane->vma;
+	error = mapping_find(&lane->search, address);
+	if (!error && !(lane->search.vma.space.sequence & 1))
+		*page = lane->search.vma;
 	return error;
 }
 
 /* A raw user address as a frame, 0 where no code is mapped. */
 static __always_inline u64 user_frame(struct lane *lane, u64 address)
 {
-	struct lane_vma *vma = &lane->vma;
+	struct lane_vma *vma = &lane->search.vma;
 
 	if (!covers(vma, address)) {
 		int error = page_find(lane, address);

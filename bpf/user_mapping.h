@@ -11,31 +11,15 @@
 
 #include <errno.h>
 
-#include "mapping.h"
+#include "engine_maps.h"
+#include "env.h"
 #include "vma.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAPPINGS_MAX);
-	__type(key, struct mapping_key);
-	__type(value, u32);
-} mapping_numbers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, MAPPINGS_MAX);
-	__type(key, u32);
-	__type(value, struct mapping_record);
-} mappings SEC(".maps");
-
-u32 mapping_last; /* the last number given out */
 
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
 struct path_walk {
-	struct lane *lane;
+	struct vma_search *search;
 	struct dentry *dentry;
 	struct vfsmount *mount;
 };
@@ -43,7 +27,7 @@ struct path_walk {
 /* One step from the file towards the root: crosses a mount point, or writes one component. */
 static long path_step(u32 index, struct path_walk *walk)
 {
-	struct mapping_record *record = &walk->lane->record;
+	struct mapping_record *record = &walk->search->record;
 	struct vfsmount *vfsmount = walk->mount;
 	struct dentry *dentry = walk->dentry;
 	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
@@ -77,32 +61,32 @@ static long path_step(u32 index, struct path_walk *walk)
 	return 0;
 }
 
-static __always_inline void path_read(struct lane *lane, struct file *file)
+static __always_inline void path_read(struct vma_search *search, struct file *file)
 {
 	struct path_walk walk = {
-		.lane = lane,
+		.search = search,
 		.dentry = BPF_CORE_READ(file, f_path.dentry),
 		.mount = BPF_CORE_READ(file, f_path.mnt),
 	};
 
-	lane->record.path_bytes = 0;
-	lane->record.path_whole = 0;
+	search->record.path_bytes = 0;
+	search->record.path_whole = 0;
 	bpf_loop(PATH_COMPONENTS_MAX, path_step, &walk, 0);
 }
 
-/* Fills lane->record.key with what the vma maps; false: no code to name. */
-static __always_inline bool mapping_identify(struct lane *lane, struct mm_struct *mm,
+/* Fills search->record.key with what the vma maps; false: no code to name. */
+static __always_inline bool mapping_identify(struct vma_search *search, struct mm_struct *mm,
 					     struct vm_area_struct *vma, u64 address)
 {
-	struct mapping_key *key = &lane->record.key;
+	struct mapping_key *key = &search->record.key;
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	u64 start = BPF_CORE_READ(vma, vm_start);
 
 	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
 		return false;
 	*key = (struct mapping_key){};
-	lane->vma.start = start;
-	lane->vma.end = BPF_CORE_READ(vma, vm_end);
+	search->vma.start = start;
+	search->vma.end = BPF_CORE_READ(vma, vm_end);
 	if (file) {
 		struct inode *inode = BPF_CORE_READ(file, f_inode);
 
@@ -110,49 +94,50 @@ static __always_inline bool mapping_identify(struct lane *lane, struct mm_struct
 		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
 		key->inode = BPF_CORE_READ(inode, i_ino);
 		key->generation = BPF_CORE_READ(inode, i_generation);
-		lane->vma.file_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
+		search->vma.file_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
 	} else if (start == (u64)BPF_CORE_READ(mm, context.vdso)) {
 		key->kind = MAPPING_VDSO;
-		lane->vma.file_offset = 0;
+		search->vma.file_offset = 0;
 	} else {
 		u64 top = address >> FRAME_OFFSET_BITS;
 
 		key->kind = MAPPING_ANON;
 		key->inode = (bpf_get_current_pid_tgid() >> 32) << 24 | top;
-		lane->vma.file_offset = start & FRAME_OFFSET_MASK;
+		search->vma.file_offset = start & FRAME_OFFSET_MASK;
 		/* A number stands for one value of the upper address bits. */
-		if (lane->vma.end >> FRAME_OFFSET_BITS != top)
-			lane->vma.end = (top + 1) << FRAME_OFFSET_BITS;
+		if (search->vma.end >> FRAME_OFFSET_BITS != top)
+			search->vma.end = (top + 1) << FRAME_OFFSET_BITS;
 		if (start >> FRAME_OFFSET_BITS != top) {
-			lane->vma.start = top << FRAME_OFFSET_BITS;
-			lane->vma.file_offset = 0;
+			search->vma.start = top << FRAME_OFFSET_BITS;
+			search->vma.file_offset = 0;
 		}
 	}
 	return true;
 }
 
-/* A new number for lane->record.key, or the one that another program has just given it; 0: none
+/* A new number for search->record.key, or the one that another program has just given it; 0: none
  * left. */
-static __always_inline u32 mapping_add(struct lane *lane, const struct mapping_key *key,
+static __always_inline u32 mapping_add(struct vma_search *search, const struct mapping_key *key,
 				       struct vm_area_struct *vma)
 {
+	struct engine_state *engine = engine_current();
 	struct mapping_record *record;
 	u32 number, *winner;
 
-	if (mapping_last >= MAPPINGS_MAX - 1)
+	if (!engine || atomic_load_relaxed(&engine->mapping_last) >= MAPPINGS_MAX - 1)
 		return 0;
-	number = __sync_fetch_and_add(&mapping_last, 1) + 1;
+	number = atomic_fetch_add_acq_rel(&engine->mapping_last, 1) + 1;
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record)
 		return 0;
-	lane->record.tgid = bpf_get_current_pid_tgid() >> 32;
-	lane->record.start = lane->vma.start;
-	lane->record.end = lane->vma.end;
-	lane->record.offset = lane->vma.file_offset;
-	lane->record.path_bytes = 0;
-	if (lane->record.key.kind == MAPPING_FILE)
-		path_read(lane, BPF_CORE_READ(vma, vm_file));
-	bpf_probe_read_kernel(record, sizeof(*record), &lane->record);
+	search->record.tgid = bpf_get_current_pid_tgid() >> 32;
+	search->record.start = search->vma.start;
+	search->record.end = search->vma.end;
+	search->record.offset = search->vma.file_offset;
+	search->record.path_bytes = 0;
+	if (search->record.key.kind == MAPPING_FILE)
+		path_read(search, BPF_CORE_READ(vma, vm_file));
+	bpf_probe_read_kernel(record, sizeof(*record), &search->record);
 	if (!bpf_map_update_elem(&mapping_numbers, key, &number, BPF_NOEXIST))
 		return number;
 	winner = bpf_map_lookup_elem(&mapping_numbers, key);
@@ -160,31 +145,31 @@ static __always_inline u32 mapping_add(struct lane *lane, const struct mapping_k
 }
 
 /*
- * Makes lane->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
- * -ENOSPC: no number is left or the table was busy, lane->vma.number is MAPPING_UNKNOWN.
+ * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
+ * -ENOSPC: no number is left or the table was busy, search->vma.number is MAPPING_UNKNOWN.
  */
-__noinline int mapping_find(struct lane *lane, u64 address)
+__noinline int mapping_find(struct vma_search *search, u64 address)
 {
 	struct vm_area_struct *vma;
 	struct mapping_key key; /* 6.1 takes a map's key from the stack, not from any memory */
 	u32 *number;
 	u64 mm;
 
-	if (!lane)
+	if (!search)
 		return -EINVAL;
-	mm = lane->vma.space.mm;
-	lane->vma.end = 0;
-	vma = (void *)vma_find(lane, mm, address);
-	if (!vma || !mapping_identify(lane, (void *)mm, vma, address)) {
-		lane->vma.end = 0;
+	mm = search->vma.space.mm;
+	search->vma.end = 0;
+	vma = (void *)vma_find(search, mm, address);
+	if (!vma || !mapping_identify(search, (void *)mm, vma, address)) {
+		search->vma.end = 0;
 		return -ENOENT;
 	}
-	key = lane->record.key;
+	key = search->record.key;
 	number = bpf_map_lookup_elem(&mapping_numbers, &key);
-	lane->vma.number = number ? *number : mapping_add(lane, &key, vma);
-	if (lane->vma.number)
+	search->vma.number = number ? *number : mapping_add(search, &key, vma);
+	if (search->vma.number)
 		return 0;
-	lane->vma.number = MAPPING_UNKNOWN;
+	search->vma.number = MAPPING_UNKNOWN;
 	return -ENOSPC;
 }
 

@@ -31,8 +31,8 @@
 
 #define VM_EXEC 4UL
 
-/* The index of the slot that covers the address, in lane->node. */
-__noinline u32 maple_slot_index(struct lane *lane, u32 arange, u64 address)
+/* The index of the slot that covers the address, in search->node. */
+__noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 address)
 {
 	u32 pivots = arange ? bpf_core_field_size(struct maple_arange_64, pivot) / 8
 			    : bpf_core_field_size(struct maple_range_64, pivot) / 8;
@@ -42,10 +42,10 @@ __noinline u32 maple_slot_index(struct lane *lane, u32 arange, u64 address)
 				: bpf_core_field_offset(struct maple_range_64, slot) / 8;
 	u32 i;
 
-	if (!lane)
+	if (!search)
 		return 0;
 	for (i = 0; i < MAPLE_PIVOTS_MAX; i++) {
-		u64 pivot = lane->node[(first_pivot + i) & 31];
+		u64 pivot = search->node[(first_pivot + i) & 31];
 
 		if (i >= pivots || (i && !pivot) || address <= pivot)
 			break;
@@ -54,14 +54,14 @@ __noinline u32 maple_slot_index(struct lane *lane, u32 arange, u64 address)
 }
 
 /* The vm_area_struct that covers the address in the current task, or 0. */
-__noinline u64 vma_find(struct lane *lane, u64 mm_pointer, u64 address)
+__noinline u64 vma_find(struct vma_search *search, u64 mm_pointer, u64 address)
 {
 	struct mm_struct *mm = (void *)mm_pointer;
 	struct vm_area_struct *vma;
 	u64 entry;
 	u32 level;
 
-	if (!lane)
+	if (!search)
 		return 0;
 	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	if (!MAPLE_ROOT_IS_NODE(entry))
@@ -69,10 +69,11 @@ __noinline u64 vma_find(struct lane *lane, u64 mm_pointer, u64 address)
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
 		u32 type = MAPLE_TYPE(entry);
 
-		if (bpf_probe_read_kernel(lane->node, sizeof(lane->node),
+		if (bpf_probe_read_kernel(search->node, sizeof(search->node),
 					  (void *)MAPLE_NODE(entry)))
 			return 0;
-		entry = lane->node[maple_slot_index(lane, type == MAPLE_ARANGE_64, address) & 31];
+		entry = search->node[maple_slot_index(search, type == MAPLE_ARANGE_64, address) &
+				     31];
 		if (type == MAPLE_LEAF_64)
 			break;
 	}
