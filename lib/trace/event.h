@@ -12,6 +12,7 @@
 #include "ledger.h"
 #include "mapping.h"
 #include "ring.h"
+#include "rule.h"
 #include "scalar.h"
 #include "stack.h"
 
@@ -37,10 +38,17 @@ struct trace_event {
 
 struct trace_stack {
 	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
-	u32 flags; /* STACK_TRUNCATED, STACK_USER */
+	u32 flags; /* STACK_TRUNCATED, STACK_USER, STACK_STOP */
 	u64 generation; /* 0: the map had refused it, it was recorded in full */
 	u32 depth;
 	const u64 *frames; /* innermost first */
+};
+
+/* What became of a user stack that was promised. */
+struct trace_answer {
+	u32 stack; /* index, or TRACE_NO_STACK */
+	u8 reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
+	u64 leaf;  /* the user frame in front of the stack, for events without a leaf; 0 = none */
 };
 
 struct trace_source {
@@ -88,6 +96,8 @@ struct trace_ledger {
 	u64 lost[LOST_COUNT];
 	u64 kernel_reasons[REASON_COUNT]; /* recorded events without that stack, by reason */
 	u64 user_reasons[REASON_COUNT];
+	u64 user_stops[STOP_COUNT]; /* recorded events with a user stack, by how it ends:
+				       STACK_STOP, or STOP_DEPTH when it is truncated */
 	u64 notes[NOTE_COUNT];
 };
 
