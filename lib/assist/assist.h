@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finishes in user space the user stacks that the kernel could not (abi/raw_stack.h): the native
+ * embedder of the unwinder in core/.
+ *
+ * Nothing of the traced process has to be there any more but its files. One assist is used by one
+ * thread at a time.
+ */
+#ifndef LIB_ASSIST_ASSIST_H
+#define LIB_ASSIST_ASSIST_H
+
+#include "mapping.h"
+#include "raw_stack.h"
+#include "rule_cache.h"
+#include "stack.h"
+
+struct assist;
+
+struct assist_options {
+	/* The record of a mapping number, or NULL. It stays as it is while the assist lives. */
+	const struct mapping_record *(*mapping)(void *argument, u32 number);
+	void *argument;
+	struct rule_cache *rules; /* gets the rules that are found, and is asked first; or NULL */
+	u32 max_depth;		  /* 1 .. STACK_USER_DEPTH_MAX */
+};
+
+struct assist_stack {
+	u32 depth;
+	u32 flags;			 /* enum stack_flag and STACK_STOP, as struct stack has */
+	u64 frame[STACK_USER_DEPTH_MAX]; /* mapping and offset, innermost first */
+};
+
+int assist_create(const struct assist_options *options, struct assist **assist);
+void assist_free(struct assist **assist);
+
+/* 0 and a stack, which may end early (STACK_STOP); -EINVAL: *raw contradicts itself. All
+ * sizeof(*raw) bytes of it must be there. */
+int assist_unwind(struct assist *assist, const struct raw_stack *raw, struct assist_stack *stack);
+
+#endif
