@@ -196,7 +196,7 @@ static void mark_cut(char *path, size_t path_bytes)
 	path[length + 3] = 0;
 }
 
-static void write_path(const struct mapping_record *record, char *path, size_t path_bytes)
+void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes)
 {
 	path[0] = 0;
 	if (path_bytes < 8 || record->path_bytes > sizeof(record->path) ||
@@ -213,7 +213,7 @@ static void identify_file(const struct mapping_record *record, struct trace_mapp
 {
 	int fd, bytes;
 
-	write_path(record, path, path_bytes);
+	mapped_file_path(record, path, path_bytes);
 	fd = mapped_file_open(record, path);
 	if (fd < 0)
 		return;
