@@ -40,7 +40,8 @@ struct lane_vma {
 	u64 file_offset; /* of start */
 	u64 image; /* where the file's first segment is mapped, with the ELF header; 0: nowhere */
 	u32 number;
-	u32 has_image; /* `image` was looked for */
+	u16 has_image; /* `image` was looked for */
+	u16 kind;      /* enum mapping_kind */
 };
 ABI_SIZE(struct lane_vma, 64);
 

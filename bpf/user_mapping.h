@@ -112,6 +112,7 @@ static __always_inline bool mapping_identify(struct vma_search *search, struct m
 			search->vma.file_offset = 0;
 		}
 	}
+	search->vma.kind = key->kind;
 	return true;
 }
 
