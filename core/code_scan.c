@@ -161,9 +161,11 @@ static long scan_instruction(u32 i, void *arg)
 	u32 length;
 
 	(void)i;
+	unwind->code_seen = CODE_UNREADABLE;
 	if (bytes_ready(unwind))
 		return 1;
 	code = bytes_peek(&unwind->bytes);
+	unwind->code_seen = unwind->bytes.at + sizeof(code);
 	scan->has_end = is_end(scan, code);
 	if (scan->has_end)
 		return 1;

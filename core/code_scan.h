@@ -21,7 +21,10 @@ struct code_scan {
 	u32 instructions;
 };
 
-/* The rule of the current pc. False: the end is not in sight. */
+#define CODE_UNREADABLE (~0ULL)
+
+/* The rule of the current pc. False: the end is not in sight. unwind->code_seen is how far it had
+ * to look, or CODE_UNREADABLE. */
 CORE_SUBPROGRAM bool code_scan_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 #endif

@@ -45,9 +45,51 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 	u32 stop = STOP_NO_RULE;
 
 	unwind->lookup_pc = lookup_address(unwind);
+	unwind->code_seen = 0;
 	if (!unwind->is_compat && unwind->mapping.image)
 		stop = table_rule(unwind, &unwind->rule);
 	return stop == STOP_NO_RULE ? code_rule(unwind, &unwind->rule) : stop;
+}
+
+/* Whether a rule of the current pc may come from a cache, and under which unwind->code. Generated
+ * code has to be there around the pc. */
+CORE_PART bool is_lasting(struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+
+	unwind->code = 0;
+	if (unwind->is_compat || unwind->mapping.image)
+		return !unwind->is_compat;
+	if (pc - unwind->mapping.start < CODE_HASH_BEFORE ||
+	    !unwind_fetch(unwind, pc - CODE_HASH_BEFORE, unwind->code_word,
+			  sizeof(unwind->code_word)))
+		return false;
+	unwind->code = code_hash(unwind->code_word);
+	return true;
+}
+
+/* Whether the rule follows from what its key says: it may have been made from code further on, or
+ * from less than there is. */
+CORE_PART bool is_memorable(const struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 last = unwind->code ? pc + CODE_HASH_AFTER : CODE_UNREADABLE - 1;
+
+	return unwind->budget && unwind->code_seen <= last;
+}
+
+/* The rule of the current frame, remembered or made. */
+CORE_PART u32 rule_enter(struct unwind *unwind)
+{
+	bool lasting = is_lasting(unwind);
+	u32 stop;
+
+	if (lasting && unwind_recall(unwind))
+		return STOP_NONE;
+	stop = unwind_rule(unwind);
+	if (!stop && lasting && is_memorable(unwind))
+		unwind_remember(unwind);
+	return stop;
 }
 
 /* Makes unwind->mapping that of the current pc. */
@@ -74,7 +116,7 @@ CORE_PART bool is_chain_end(const struct unwind *unwind)
 
 CORE_PART u32 frame_leave(struct unwind *unwind)
 {
-	u32 stop = unwind_rule(unwind);
+	u32 stop = rule_enter(unwind);
 
 	if (stop)
 		return stop;

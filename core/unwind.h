@@ -8,7 +8,7 @@
  * For each frame, the first of these that applies makes a rule (abi/rule.h), which is then
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
- * The embedder supplies two functions, natively by linking them, in BPF by defining them before it
+ * The embedder supplies four functions, natively by linking them, in BPF by defining them before it
  * includes the .c files of this unwinder: cfi, cfi_rule, code_scan, dwarf_expr, eh_frame, sframe,
  * unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
@@ -20,11 +20,12 @@
 #include <stdbool.h>
 
 #include "cfi.h"
+#include "code_hash.h"
 #include "code_scan.h"
 #include "dwarf_expr.h"
 #include "eh_frame.h"
 #include "env.h"
-#include "rule.h"
+#include "rule_cache.h"
 #include "sframe.h"
 #include "stack.h"
 #include "unwind_bytes.h"
@@ -87,6 +88,9 @@ struct unwind {
 	u32 max_depth;
 	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
 	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
+	u64 code;	    /* of generated code its hash (code_hash.h); 0: of a file */
+	u64 code_seen;	    /* the rule was made from code up to here; 0: from a table */
+	u64 code_word[CODE_HASH_WORDS];
 	struct unwind_rule rule;
 	struct unwind_mapping mapping;
 	struct unwind_image image;
@@ -118,6 +122,14 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
 
 /*
+ * The embedder's, if it has a cache: makes unwind->rule that of the current frame; and keeps
+ * unwind->rule for it. The key is unwind_rule_key(). Asked only where a rule may be kept: never for
+ * 32-bit tasks.
+ */
+CORE_INLINE bool unwind_recall(struct unwind *unwind);
+CORE_INLINE void unwind_remember(struct unwind *unwind);
+
+/*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_USER_DEPTH_MAX). frame[0] is
  * the pc, the others are return addresses, or pcs where a signal came. Returns the depth; `stop`
  * says why it is not deeper: STOP_ROOT where nothing is missing.
@@ -131,6 +143,15 @@ CORE_INLINE void unwind_forget(struct unwind *unwind);
 /* The rule of the current frame, whose mapping is unwind->mapping, in unwind->rule; or why there is
  * none. */
 CORE_INLINE u32 unwind_rule(struct unwind *unwind);
+
+/* Under which the rule of the current frame is kept. `frame` is its pc as mapping and offset. */
+static inline struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
+{
+	return (struct rule_key){
+		.place = frame | (unwind->is_interrupted ? RULE_KEY_INTERRUPTED : 0),
+		.code = unwind->code,
+	};
+}
 
 /* One step of work. False: there is nothing left to spend. */
 static inline bool unwind_spend(struct unwind *unwind)

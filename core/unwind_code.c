@@ -82,6 +82,7 @@ CORE_PART bool code_read(struct unwind *unwind, struct code *code)
 	code->at = unwind->word;
 	if (!unwind_fetch(unwind, pc - before, &unwind->word, sizeof(unwind->word)))
 		return false;
+	unwind->code_seen = pc + sizeof(code->at);
 	code->before = unwind->word << 8 * (CODE_BEFORE - before);
 	return true;
 }

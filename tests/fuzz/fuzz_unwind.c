@@ -50,6 +50,17 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return true;
 }
 
+bool unwind_recall(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	(void)unwind;
+}
+
 static void check_rule(const struct unwind_rule *rule)
 {
 	demand(rule->cfa_kind < CFA_KIND_COUNT && rule->cfa_register < REGISTER_SLOTS);

@@ -262,3 +262,14 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	}
 	return false;
 }
+
+bool unwind_recall(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	(void)unwind;
+}

@@ -69,6 +69,15 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return find.found;
 }
 
+CORE_INLINE bool unwind_recall(struct unwind *unwind)
+{
+	return false;
+}
+
+CORE_INLINE void unwind_remember(struct unwind *unwind)
+{
+}
+
 #include "cfi.c"
 #include "cfi_rule.c"
 #include "code_scan.c"

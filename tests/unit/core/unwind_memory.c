@@ -35,3 +35,14 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 		(struct unwind_mapping){.start = MEMORY_BASE, .end = MEMORY_BASE + memory_bytes};
 	return true;
 }
+
+bool unwind_recall(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	(void)unwind;
+}

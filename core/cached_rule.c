@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The key's hash picks the entry and begins the seal, so that key and rule cost four
+ * multiplications together. Each step of it is a bijection of the state it starts from: entries of
+ * one key that differ in one word never have the same seal.
+ */
+#include "cached_rule.h"
+
+/* Odd, half of the bits set; 2^64 over the golden ratio and the next ones of a Weyl sequence. */
+#define SEAL_PLACE 0x9e3779b97f4a7c15ULL
+#define SEAL_CODE 0xbf58476d1ce4e5b9ULL
+#define SEAL_WORD 0x94d049bb133111ebULL
+
+union rule_words {
+	struct unwind_rule rule;
+	u64 word[2];
+};
+
+CORE_PART u64 seal_add(u64 seal, u64 word, u64 factor)
+{
+	seal = (seal ^ word) * factor;
+	return seal ^ seal >> 29;
+}
+
+CORE_PART u64 key_hash(const struct rule_key *key)
+{
+	return seal_add(seal_add(0, key->place, SEAL_PLACE), key->code, SEAL_CODE);
+}
+
+CORE_PART u64 words_seal(u64 key, u64 first, u64 second)
+{
+	return seal_add(seal_add(key, first, SEAL_WORD), second, SEAL_PLACE);
+}
+
+CORE_PART u64 entry_index(u64 key)
+{
+	return key >> (64 - RULE_CACHE_BITS);
+}
+
+CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
+				struct unwind_rule *rule)
+{
+	u64 hash = key_hash(key);
+	const struct cached_rule *entry = &cache->entry[entry_index(hash)];
+	union rule_words words;
+
+	words.word[0] = atomic_load_relaxed(&entry->word[0]);
+	words.word[1] = atomic_load_relaxed(&entry->word[1]);
+	if (atomic_load_relaxed(&entry->seal) != words_seal(hash, words.word[0], words.word[1]))
+		return false;
+	*rule = words.rule;
+	return true;
+}
+
+CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,
+				const struct unwind_rule *rule)
+{
+	u64 hash = key_hash(key);
+	struct cached_rule *entry = &cache->entry[entry_index(hash)];
+	union rule_words words = {.rule = *rule};
+
+	atomic_store_relaxed(&entry->seal, words_seal(hash, words.word[0], words.word[1]));
+	atomic_store_relaxed(&entry->word[0], words.word[0]);
+	atomic_store_relaxed(&entry->word[1], words.word[1]);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Looking up and keeping rules in the cache of abi/rule_cache.h. Any number of readers and writers,
+ * in any context. */
+#ifndef CORE_CACHED_RULE_H
+#define CORE_CACHED_RULE_H
+
+#include <stdbool.h>
+
+#include "env.h"
+#include "rule_cache.h"
+
+/*
+ * The rule of a key; false: it is not there, and *rule is untouched.
+ *
+ * BPF: the object's program includes cached_rule.c. `cache` is the map's value.
+ */
+CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
+				struct unwind_rule *rule);
+
+/* Whatever was in its place is forgotten. */
+CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,
+				const struct unwind_rule *rule);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Generated code changes in place, so its rules are remembered together with a hash of what they
+ * were made from: the code around the pc. Never 0, which stands for code of a file.
+ */
+#ifndef CORE_CODE_HASH_H
+#define CORE_CODE_HASH_H
+
+#include "env.h"
+
+#define CODE_HASH_BEFORE 8 /* bytes before the pc */
+#define CODE_HASH_AFTER 24 /* from the pc on */
+#define CODE_HASH_WORDS ((CODE_HASH_BEFORE + CODE_HASH_AFTER) / 8)
+
+#define CODE_HASH_FACTOR 0xd6e8feb86659fd93ULL
+
+CORE_PART u64 code_hash(const u64 word[CODE_HASH_WORDS])
+{
+	u64 hash = 0;
+
+	for (u32 i = 0; i < CODE_HASH_WORDS; i++) {
+		hash = (hash ^ word[i]) * CODE_HASH_FACTOR;
+		hash ^= hash >> 32;
+	}
+	return hash | 1;
+}
+
+#endif
