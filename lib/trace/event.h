@@ -8,6 +8,7 @@
 #define LIB_TRACE_EVENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "ledger.h"
 #include "mapping.h"

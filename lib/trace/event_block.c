@@ -12,6 +12,7 @@
 
 #include "trace/key_order.h"
 #include "trace/number_column.h"
+#include "trace/stack_code.h"
 
 #define KEY_TABLE_BITS 17 /* twice TRACE_BLOCK_EVENTS_MAX */
 #define KEY_TABLE_SLOTS (1U << KEY_TABLE_BITS)
@@ -19,7 +20,7 @@
 struct event_key {
 	u32 tid;
 	u32 kind;
-	u32 kernel; /* the reason why there is none, or KEY_STACK_BASE + index */
+	u32 kernel; /* stack code */
 	u32 user;
 };
 
@@ -93,11 +94,6 @@ static void sort_by_time(struct trace_event *events, u32 count)
 	}
 }
 
-static u32 stack_code(u32 index, u8 reason)
-{
-	return index == TRACE_NO_STACK ? reason : index + KEY_STACK_BASE;
-}
-
 static struct event_key key_of(const struct trace_event *event)
 {
 	return (struct event_key){
@@ -116,28 +112,14 @@ static u32 key_hash(const struct event_key *key)
 	return (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - KEY_TABLE_BITS));
 }
 
-static void put_stack(struct event_encoder *encoder, enum trace_event_column column, u32 code)
-{
-	struct byte_buffer *stacks = &encoder->builder.column[column];
-	u32 index = code - KEY_STACK_BASE;
-
-	if (code < KEY_STACK_BASE) {
-		byte_buffer_varint(stacks, code);
-		return;
-	}
-	byte_buffer_varint(stacks, KEY_STACK_BASE + zigzag((s64)index - encoder->newest));
-	if (index > encoder->newest)
-		encoder->newest = index;
-}
-
 static void put_key(struct event_encoder *encoder, u32 tid_before, const struct event_key *key)
 {
-	struct byte_buffer *tasks = &encoder->builder.column[EVENT_COLUMN_TASKS];
+	struct byte_buffer *column = encoder->builder.column;
 
-	byte_buffer_signed(tasks, (s64)key->tid - tid_before);
-	byte_buffer_varint(tasks, key->kind);
-	put_stack(encoder, EVENT_COLUMN_KERNEL, key->kernel);
-	put_stack(encoder, EVENT_COLUMN_USER, key->user);
+	byte_buffer_signed(&column[EVENT_COLUMN_TASKS], (s64)key->tid - tid_before);
+	byte_buffer_varint(&column[EVENT_COLUMN_TASKS], key->kind);
+	stack_code_put(&column[EVENT_COLUMN_KERNEL], key->kernel, &encoder->newest);
+	stack_code_put(&column[EVENT_COLUMN_USER], key->user, &encoder->newest);
 }
 
 static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
@@ -147,7 +129,7 @@ static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
 	put_key(encoder, index ? encoder->key[index - 1].tid : 0, key);
 	encoder->key[index] = *key;
 	encoder->memory[index] = (struct key_memory){
-		.leaf = encoder->last_leaf[key->kernel >= KEY_STACK_BASE],
+		.leaf = encoder->last_leaf[stack_code_has_stack(key->kernel)],
 	};
 	return index;
 }
@@ -174,7 +156,7 @@ static void put_leaf(struct event_encoder *encoder, const struct trace_event *ev
 
 	number_writer_put(&encoder->leaf, zigzag((s64)(event->leaf - *last)));
 	*last = event->leaf;
-	encoder->last_leaf[encoder->key[key].kernel >= KEY_STACK_BASE] = event->leaf;
+	encoder->last_leaf[stack_code_has_stack(encoder->key[key].kernel)] = event->leaf;
 }
 
 static void put_value(struct event_encoder *encoder, const struct trace_event *event, u32 key)
@@ -262,33 +244,17 @@ struct event_decoder {
 	struct key_successors *successors;
 };
 
-static u32 get_stack(struct event_decoder *decoder, enum trace_event_column column, u32 stacks)
-{
-	struct byte_cursor *cursor = &decoder->view->column[column];
-	u64 code = byte_cursor_varint(cursor);
-	u64 index;
-
-	if (code < REASON_COUNT)
-		return (u32)code;
-	index = decoder->newest + (u64)unzigzag(code - KEY_STACK_BASE);
-	if (code < KEY_STACK_BASE || index >= stacks) {
-		cursor->bad = true;
-		return 0;
-	}
-	if (index > decoder->newest)
-		decoder->newest = (u32)index;
-	return KEY_STACK_BASE + (u32)index;
-}
-
 static void get_key(struct event_decoder *decoder, const struct event_limits *limits,
 		    u32 tid_before, struct event_key *key)
 {
-	struct byte_cursor *tasks = &decoder->view->column[EVENT_COLUMN_TASKS];
+	struct byte_cursor *column = decoder->view->column;
+	struct byte_cursor *tasks = &column[EVENT_COLUMN_TASKS];
 
 	key->tid = tid_before + (u32)byte_cursor_signed(tasks);
 	key->kind = byte_cursor_u32(tasks);
-	key->kernel = get_stack(decoder, EVENT_COLUMN_KERNEL, limits->stacks);
-	key->user = get_stack(decoder, EVENT_COLUMN_USER, limits->stacks);
+	key->kernel =
+		stack_code_get(&column[EVENT_COLUMN_KERNEL], limits->stacks, &decoder->newest);
+	key->user = stack_code_get(&column[EVENT_COLUMN_USER], limits->stacks, &decoder->newest);
 	if (key->kind >= limits->sources)
 		tasks->bad = true;
 }
@@ -323,7 +289,7 @@ static int get_keys(struct event_decoder *decoder, const struct event_limits *li
 
 static u64 get_leaf(struct event_decoder *decoder, u32 key, bool is_new)
 {
-	u64 *class = &decoder->last_leaf[decoder->key[key].kernel >= KEY_STACK_BASE];
+	u64 *class = &decoder->last_leaf[stack_code_has_stack(decoder->key[key].kernel)];
 	u64 *last = &decoder->memory[key].leaf;
 
 	if (is_new)
@@ -341,14 +307,12 @@ static u64 get_value(struct event_decoder *decoder, u32 key)
 
 static void set_key(struct trace_event *event, const struct event_key *key)
 {
-	bool kernel = key->kernel >= KEY_STACK_BASE, user = key->user >= KEY_STACK_BASE;
-
 	event->tid = key->tid;
 	event->kind = (u16)key->kind;
-	event->kernel = kernel ? key->kernel - KEY_STACK_BASE : TRACE_NO_STACK;
-	event->kernel_reason = kernel ? 0 : (u8)key->kernel;
-	event->user = user ? key->user - KEY_STACK_BASE : TRACE_NO_STACK;
-	event->user_reason = user ? 0 : (u8)key->user;
+	event->kernel = stack_code_index(key->kernel);
+	event->kernel_reason = stack_code_reason(key->kernel);
+	event->user = stack_code_index(key->user);
+	event->user_reason = stack_code_reason(key->user);
 }
 
 static bool get_event(struct event_decoder *decoder, struct trace_event *event)
@@ -377,7 +341,8 @@ static bool get_time(struct event_decoder *decoder, u64 *time)
 	return true;
 }
 
-static bool get_events(struct event_decoder *decoder, struct trace_event *events)
+static bool get_events(struct event_decoder *decoder, const struct event_limits *limits,
+		       struct trace_event *events)
 {
 	const struct trace_block_header *header = &decoder->view->header;
 	u64 time = header->first_time;
@@ -388,6 +353,8 @@ static bool get_events(struct event_decoder *decoder, struct trace_event *events
 		if (!get_time(decoder, &time) || !get_event(decoder, &events[i]))
 			return false;
 		events[i].time = time;
+		if (!stack_resolution_apply(limits->resolution, &events[i]))
+			return false;
 	}
 	return time == header->last_time;
 }
@@ -427,7 +394,7 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 	decoder_attach(&decoder, view);
 	err = get_keys(&decoder, limits);
 	key_order_start(&decoder.order, decoder.successors);
-	if (!err && (!get_events(&decoder, events) || !all_read(&decoder)))
+	if (!err && (!get_events(&decoder, limits, events) || !all_read(&decoder)))
 		err = -EBADMSG;
 	free(decoder.key);
 	free(decoder.memory);

@@ -11,6 +11,7 @@
 
 #include "trace/block.h"
 #include "trace/event.h"
+#include "trace/stack_resolution.h"
 
 struct event_encoder;
 
@@ -22,10 +23,11 @@ void event_encoder_free(struct event_encoder **encoder);
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
 		      const struct block_builder **builder);
 
-/* What an index in an event must stay below. */
+/* What an index in an event must stay below, and what indexes of stacks stand for. */
 struct event_limits {
 	u32 sources;
 	u32 stacks;
+	const struct stack_resolution *resolution;
 };
 
 /* Fills events[header.records]. -EBADMSG when the block makes no sense. */

@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "error.h"
+#include "trace/answer_block.h"
 #include "trace/event_merge.h"
 #include "trace/lookup.h"
 #include "trace/record_block.h"
@@ -42,6 +43,7 @@ struct trace_reader {
 	bool has_ledger;
 	u64 events;
 	struct frame_dictionary frames; /* of the stack blocks so far */
+	struct stack_resolution resolution;
 	struct lookup lookup;
 	struct stackmap_error damage; /* message "" = none */
 };
@@ -146,7 +148,8 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 		.sequence = header->sequence,
 		.cpu = header->cpu,
 		.limits = {.sources = reader->records[TRACE_BLOCK_SOURCES].count,
-			   .stacks = reader->records[TRACE_BLOCK_STACKS].count},
+			   .stacks = reader->records[TRACE_BLOCK_STACKS].count,
+			   .resolution = &reader->resolution},
 	};
 	reader->events += header->records;
 	return 0;
@@ -176,6 +179,10 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 	if (type == TRACE_BLOCK_STACKS)
 		return stack_block_decode(view, &reader->frames, &reader->arena,
 					  &reader->records[type]);
+	if (type == TRACE_BLOCK_ANSWERS)
+		return answer_block_decode(view, &reader->arena,
+					   &reader->records[TRACE_BLOCK_STACKS],
+					   &reader->records[type]);
 	if (view->header.columns != RECORD_COLUMNS)
 		return -EBADMSG;
 	if (readers[type].block)
@@ -350,6 +357,15 @@ static struct trace_reader *reader_alloc(const char *path)
 	return reader;
 }
 
+static int resolve_stacks(struct trace_reader *reader)
+{
+	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
+	const struct arena_array *answers = &reader->records[TRACE_BLOCK_ANSWERS];
+
+	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
+				      answers->items, answers->count);
+}
+
 static int build_lookup(struct trace_reader *reader)
 {
 	const struct arena_array *records = reader->records;
@@ -374,7 +390,7 @@ int trace_reader_open(const char *path, struct trace_reader **out, struct stackm
 		return err;
 	}
 	walk_blocks(reader);
-	if (build_lookup(reader)) {
+	if (resolve_stacks(reader) || build_lookup(reader)) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
 	}
@@ -390,6 +406,7 @@ void trace_reader_close(struct trace_reader **reader)
 		return;
 	lookup_free(&old->lookup);
 	frame_dictionary_free(&old->frames);
+	stack_resolution_free(&old->resolution);
 	for (u32 type = 0; type < TRACE_BLOCK_TYPE_COUNT; type++)
 		arena_array_free(&old->records[type]);
 	arena_free(&old->arena);

@@ -245,6 +245,7 @@ void record_put_ledger(struct block_builder *builder, const struct trace_ledger 
 	put_counters(column, ledger->lost, LOST_COUNT);
 	put_counters(column, ledger->kernel_reasons, REASON_COUNT);
 	put_counters(column, ledger->user_reasons, REASON_COUNT);
+	put_counters(column, ledger->user_stops, STOP_COUNT);
 	put_counters(column, ledger->notes, NOTE_COUNT);
 }
 
@@ -255,6 +256,7 @@ int record_get_ledger(struct block_view *view, struct trace_ledger *ledger)
 	get_counters(numbers(view), ledger->lost, LOST_COUNT);
 	get_counters(numbers(view), ledger->kernel_reasons, REASON_COUNT);
 	get_counters(numbers(view), ledger->user_reasons, REASON_COUNT);
+	get_counters(numbers(view), ledger->user_stops, STOP_COUNT);
 	get_counters(numbers(view), ledger->notes, NOTE_COUNT);
 	return outcome(view, true);
 }

@@ -97,32 +97,57 @@ static int put_frame(struct stack_encoder *encoder, const struct trace_stack *st
 	return 0;
 }
 
-static void put_shape(struct stack_encoder *encoder, const struct trace_stack *stack, u32 shared)
+struct stack_shape {
+	s64 id; /* - that of the stack before; so is the generation */
+	s64 generation;
+	u32 flags;
+	u32 shared; /* frames at the root */
+	u32 own;
+};
+
+static void put_shape(struct stack_encoder *encoder, const struct stack_shape *shape)
 {
 	struct byte_buffer *shapes = &encoder->builder.column[STACK_COLUMN_SHAPES];
 
-	byte_buffer_signed(&encoder->builder.column[STACK_COLUMN_IDS],
-			   (s64)stack->id - encoder->id);
-	byte_buffer_varint(shapes, stack->flags);
-	byte_buffer_signed(shapes, (s64)(stack->generation - encoder->generation));
-	byte_buffer_varint(shapes, shared);
-	byte_buffer_varint(shapes, stack->depth - shared);
-	encoder->id = stack->id;
-	encoder->generation = stack->generation;
+	byte_buffer_signed(&encoder->builder.column[STACK_COLUMN_IDS], shape->id);
+	byte_buffer_varint(shapes, shape->flags);
+	byte_buffer_signed(shapes, shape->generation);
+	byte_buffer_varint(shapes, shape->shared);
+	byte_buffer_varint(shapes, shape->own);
+	encoder->builder.records++;
+}
+
+static struct stack_shape shape_of(const struct stack_encoder *encoder,
+				   const struct trace_stack *stack, u32 shared)
+{
+	return (struct stack_shape){
+		.id = (s64)stack->id - encoder->id,
+		.generation = (s64)(stack->generation - encoder->generation),
+		.flags = stack->flags,
+		.shared = shared,
+		.own = stack->depth - shared,
+	};
 }
 
 int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack)
 {
 	u32 shared = shared_at_root(encoder, stack);
+	struct stack_shape shape = shape_of(encoder, stack, shared);
 
-	put_shape(encoder, stack, shared);
+	put_shape(encoder, &shape);
+	encoder->id = stack->id;
+	encoder->generation = stack->generation;
 	key_order_seek(&encoder->dictionary.order, caller_key(&encoder->path, shared));
 	for (u32 place = shared; place < stack->depth; place++)
 		if (put_frame(encoder, stack, place))
 			return -ENOMEM;
 	encoder->path.depth = stack->depth;
-	encoder->builder.records++;
 	return 0;
+}
+
+void stack_encoder_add_placeholder(struct stack_encoder *encoder)
+{
+	put_shape(encoder, &(const struct stack_shape){0});
 }
 
 struct stack_decoder {
@@ -133,21 +158,33 @@ struct stack_decoder {
 	struct stack_path path;
 };
 
-static bool get_shape(struct stack_decoder *decoder, struct trace_stack *stack, u32 *shared)
+static bool get_shape(struct stack_decoder *decoder, struct stack_shape *shape)
 {
 	struct byte_cursor *ids = &decoder->view->column[STACK_COLUMN_IDS];
 	struct byte_cursor *shapes = &decoder->view->column[STACK_COLUMN_SHAPES];
-	u64 own;
 
-	stack->id = decoder->id += (u32)byte_cursor_signed(ids);
-	stack->flags = byte_cursor_u32(shapes);
-	stack->generation = decoder->generation += (u64)byte_cursor_signed(shapes);
-	*shared = byte_cursor_u32(shapes);
-	own = byte_cursor_varint(shapes);
-	if (ids->bad || shapes->bad || *shared > decoder->path.depth || own > TRACE_DEPTH_MAX)
-		return false;
-	stack->depth = *shared + (u32)own;
-	return stack->id && stack->depth && stack->depth <= TRACE_DEPTH_MAX;
+	shape->id = byte_cursor_signed(ids);
+	shape->flags = byte_cursor_u32(shapes);
+	shape->generation = byte_cursor_signed(shapes);
+	shape->shared = byte_cursor_u32(shapes);
+	shape->own = byte_cursor_u32(shapes);
+	return !ids->bad && !shapes->bad && shape->shared <= decoder->path.depth &&
+	       shape->own <= TRACE_DEPTH_MAX - shape->shared;
+}
+
+static bool shape_is_placeholder(const struct stack_shape *shape)
+{
+	return !shape->id && !shape->flags && !shape->generation && !shape->shared && !shape->own;
+}
+
+static bool take_shape(struct stack_decoder *decoder, const struct stack_shape *shape,
+		       struct trace_stack *stack)
+{
+	stack->id = decoder->id += (u32)shape->id;
+	stack->generation = decoder->generation += (u64)shape->generation;
+	stack->flags = shape->flags;
+	stack->depth = shape->shared + shape->own;
+	return stack->id && stack->depth && STACK_STOP(stack->flags) < STOP_COUNT;
 }
 
 static int get_new_frame(struct stack_decoder *decoder, u32 place)
@@ -208,12 +245,16 @@ static u64 *copy_frames(const struct stack_decoder *decoder, struct arena *arena
 
 static int get_stack(struct stack_decoder *decoder, struct arena *arena, struct trace_stack *stack)
 {
-	u32 shared;
+	struct stack_shape shape;
 	int err;
 
-	if (!get_shape(decoder, stack, &shared))
+	if (!get_shape(decoder, &shape))
 		return -EBADMSG;
-	err = get_path(decoder, shared, stack->depth);
+	if (shape_is_placeholder(&shape))
+		return 0;
+	if (!take_shape(decoder, &shape, stack))
+		return -EBADMSG;
+	err = get_path(decoder, shape.shared, stack->depth);
 	if (err)
 		return err;
 	stack->frames = copy_frames(decoder, arena);

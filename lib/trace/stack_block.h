@@ -36,9 +36,12 @@ void stack_encoder_free(struct stack_encoder *encoder);
 
 /* 1 <= depth <= TRACE_DEPTH_MAX, no frame is 0. -ENOMEM: the encoder cannot go on. */
 int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack);
+/* A placeholder (stack_resolution.h): zeros, and the next stack is coded as if it were not there.
+ */
+void stack_encoder_add_placeholder(struct stack_encoder *encoder);
 
-/* Appends header.records struct trace_stack. The dictionary comes from the blocks before. -EBADMSG,
- * or -ENOMEM also at the arena's limit; the dictionary is void then. */
+/* Appends header.records struct trace_stack, placeholders among them. The dictionary comes from the
+ * blocks before. -EBADMSG, or -ENOMEM also at the arena's limit; the dictionary is void then. */
 int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
 		       struct arena *arena, struct arena_array *stacks);
 

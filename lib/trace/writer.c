@@ -15,10 +15,12 @@
 #include <zlib.h>
 
 #include "error.h"
+#include "trace/answer_block.h"
 #include "trace/event_block.h"
 #include "trace/event_buffer.h"
 #include "trace/frame_set.h"
 #include "trace/output.h"
+#include "trace/promise_set.h"
 #include "trace/record_block.h"
 #include "trace/stack_block.h"
 #include "trace/stack_set.h"
@@ -37,6 +39,7 @@ struct trace_writer {
 
 	struct block_builder sources, modules, mappings, tasks;
 	struct stack_encoder stacks;
+	struct answer_encoder answers;
 	struct symbol_list symbols;
 	struct event_buffers events;
 
@@ -44,6 +47,7 @@ struct trace_writer {
 	u32 stack_count;
 	u32 full_ids; /* given to stacks that came without one: the highest, the map's are low */
 	struct stack_set full_stacks;
+	struct promise_set promises;
 	struct frame_set frames;
 	u64 given;
 	u64 recorded;
@@ -85,12 +89,23 @@ static int write_stacks(struct trace_writer *writer)
 	return writer->error;
 }
 
+/* After all stacks that they name. */
+static int write_answers(struct trace_writer *writer)
+{
+	if (writer->error || !writer->answers.builder.records)
+		return writer->error;
+	write_block(writer, answer_encoder_finish(&writer->answers));
+	answer_encoder_clear(&writer->answers);
+	return writer->error;
+}
+
 static int write_definitions(struct trace_writer *writer)
 {
 	write_records(writer, &writer->sources);
 	write_records(writer, &writer->modules);
 	write_records(writer, &writer->mappings);
 	write_stacks(writer);
+	write_answers(writer);
 	return write_records(writer, &writer->tasks);
 }
 
@@ -101,6 +116,7 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 
 	if (write_definitions(writer))
 		return writer->error;
+	promise_set_settle(&writer->promises, buffer->events, buffer->count);
 	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, &builder);
 	if (err)
 		return keep_error(writer, err);
@@ -148,9 +164,11 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->mappings);
 	block_builder_free(&old->tasks);
 	stack_encoder_free(&old->stacks);
+	answer_encoder_free(&old->answers);
 	symbol_list_free(&old->symbols);
 	event_buffers_free(&old->events);
 	stack_set_free(&old->full_stacks);
+	promise_set_free(&old->promises);
 	frame_set_free(&old->frames);
 	free(old);
 	*writer = NULL;
@@ -166,6 +184,7 @@ static struct trace_writer *writer_alloc(u32 cpus)
 	record_builder_init(&writer->modules, TRACE_BLOCK_MODULES);
 	record_builder_init(&writer->mappings, TRACE_BLOCK_MAPPINGS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
+	answer_encoder_init(&writer->answers);
 	event_buffers_init(&writer->events, cpus);
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
 	    event_encoder_create(&writer->encoder))
@@ -272,6 +291,13 @@ static int note_frames(struct trace_writer *writer, const struct trace_stack *st
 	return err;
 }
 
+static int limit_stacks(struct trace_writer *writer)
+{
+	if (block_builder_bytes(&writer->stacks.builder) >= DEFINITIONS_BYTES_MAX)
+		return write_stacks(writer);
+	return writer->error;
+}
+
 static int add_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
 {
 	if (writer->stack_count == STACKS_MAX)
@@ -279,9 +305,7 @@ static int add_stack(struct trace_writer *writer, const struct trace_stack *stac
 	if (note_frames(writer, stack) || stack_encoder_add(&writer->stacks, stack))
 		return keep_error(writer, -ENOMEM);
 	*index = writer->stack_count++;
-	if (block_builder_bytes(&writer->stacks.builder) >= DEFINITIONS_BYTES_MAX)
-		return write_stacks(writer);
-	return 0;
+	return limit_stacks(writer);
 }
 
 static int add_full_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
@@ -303,7 +327,8 @@ static bool is_whole(const struct trace_stack *stack)
 {
 	u32 known = 0;
 
-	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX)
+	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX ||
+	    STACK_STOP(stack->flags) >= STOP_COUNT)
 		return false;
 	while (known < stack->depth && stack->frames[known])
 		known++;
@@ -319,24 +344,73 @@ int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *st
 	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
 }
 
+int trace_writer_promise(struct trace_writer *writer, u32 *index)
+{
+	if (writer->error)
+		return writer->error;
+	if (writer->stack_count == STACKS_MAX)
+		return -E2BIG;
+	if (promise_set_add(&writer->promises, writer->stack_count))
+		return keep_error(writer, -ENOMEM);
+	stack_encoder_add_placeholder(&writer->stacks);
+	*index = writer->stack_count++;
+	return limit_stacks(writer);
+}
+
+static struct promise *open_promise(const struct trace_writer *writer, u32 index)
+{
+	struct promise *promise = promise_set_find(&writer->promises, index);
+
+	return promise && !promise->answered ? promise : NULL;
+}
+
 static bool is_stack(const struct trace_writer *writer, u32 index, u8 reason)
 {
-	return index == TRACE_NO_STACK ? reason < REASON_COUNT : index < writer->stack_count;
+	if (index == TRACE_NO_STACK)
+		return reason < REASON_COUNT;
+	return index < writer->stack_count && !promise_set_was_given(&writer->promises, index);
+}
+
+static int put_answer(struct trace_writer *writer, u32 promise, const struct trace_answer *answer)
+{
+	answer_encoder_add(&writer->answers, promise, answer);
+	if (block_builder_bytes(&writer->answers.builder) < DEFINITIONS_BYTES_MAX)
+		return 0;
+	write_stacks(writer);
+	return write_answers(writer);
+}
+
+int trace_writer_answer(struct trace_writer *writer, u32 promise, const struct trace_answer *answer)
+{
+	if (writer->error)
+		return writer->error;
+	if (!open_promise(writer, promise) || FRAME_IS_KERNEL(answer->leaf) ||
+	    !is_stack(writer, answer->stack, answer->reason))
+		return -EINVAL;
+	if (frame_set_add(&writer->frames, answer->leaf, FRAME_EXACT))
+		return keep_error(writer, -ENOMEM);
+	if (promise_set_answer(&writer->promises, promise, answer))
+		return put_answer(writer, promise, answer);
+	return 0;
 }
 
 static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
 {
 	return event->kind < writer->source_count &&
 	       is_stack(writer, event->kernel, event->kernel_reason) &&
-	       is_stack(writer, event->user, event->user_reason);
+	       (is_stack(writer, event->user, event->user_reason) ||
+		open_promise(writer, event->user));
 }
 
 static int add_event(struct trace_writer *writer, const struct trace_event *event)
 {
 	struct event_buffer *buffer = event_buffers_get(&writer->events, event->cpu);
+	struct promise *promise = open_promise(writer, event->user);
 
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);
+	if (promise)
+		promise->waiting++;
 	buffer->events[buffer->count++] = *event;
 	if (buffer->count == writer->events.most)
 		return write_events(writer, buffer);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From the stacks of the file to those that a reader gives out. In the file a promised stack is a
+ * placeholder: an index like any other, and no frames. Once all is read, every index is resolved to
+ * a real stack or to a reason, and the placeholders are gone.
+ */
+#ifndef LIB_TRACE_STACK_RESOLUTION_H
+#define LIB_TRACE_STACK_RESOLUTION_H
+
+#include "trace/event.h"
+
+/* A placeholder has depth 0, and as its id the number of its answer, counted from 1; 0: none. */
+static inline bool is_placeholder(const struct trace_stack *stack)
+{
+	return !stack->depth;
+}
+
+/* Notes that answer number `number` is to `promise`. False when it is to no promise, to one that
+ * has an answer, or names a promise. */
+bool placeholder_answer(struct trace_stack *stacks, u32 count, u32 promise,
+			const struct trace_answer *answer, u32 number);
+
+struct resolved_index {
+	struct trace_answer answer;
+	bool is_promise;
+};
+
+struct stack_resolution {
+	struct resolved_index *by_index; /* in the file; NULL: there are no promises */
+};
+
+/* Removes the placeholders from the *count stacks. -ENOMEM: nothing has changed. */
+int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
+			   u32 *count, const struct trace_answer *answers, u32 answer_count);
+void stack_resolution_free(struct stack_resolution *resolution);
+
+/* Indexes of the file, which are valid, to those given out. False: the kernel stack is a promise.
+ */
+bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event);
+
+#endif
