@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Saves a user stack for user space to finish (abi/raw_stack.h).
+ *
+ * The stack is copied page by page up to the end of its mapping, to the first page that is not in
+ * memory, or to the limit: what is there can be read by what is left of the walk, and a missing
+ * page is a stop reason. It begins with the red zone, which functions that call nobody may use
+ * without moving the stack pointer (AMD64 supplement, section 3.2.2).
+ */
+#ifndef BPF_RAW_STACK_SEND_H
+#define BPF_RAW_STACK_SEND_H
+
+#include "raw_stack.h"
+#include "user_frame.h"
+#include "vma_list.h"
+
+#define RAW_PAGE 4096
+#define RED_ZONE 128
+#define USER32_CODE_SEGMENT 0x23
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} raw_stacks SEC(".maps");
+
+/* Whose stack it is, and why. */
+struct raw_request {
+	u32 tid;
+	u32 tgid;
+	u32 cookie;
+	u32 flags; /* RAW_ALIVE: the stack is not copied */
+};
+
+struct raw_walk {
+	struct lane *lane;
+	struct raw_stack *raw;
+	u64 from; /* what is next to look at */
+	u64 end;  /* of the stack's mapping; of a leaf its last address */
+};
+
+static __always_inline void raw_registers(struct raw_stack *raw, const struct pt_regs *regs)
+{
+	raw->value[REGISTER_RAX] = regs->rax;
+	raw->value[REGISTER_RDX] = regs->rdx;
+	raw->value[REGISTER_RCX] = regs->rcx;
+	raw->value[REGISTER_RBX] = regs->rbx;
+	raw->value[REGISTER_RSI] = regs->rsi;
+	raw->value[REGISTER_RDI] = regs->rdi;
+	raw->value[REGISTER_RBP] = regs->rbp;
+	raw->value[REGISTER_RSP] = regs->rsp;
+	raw->value[REGISTER_R8] = regs->r8;
+	raw->value[REGISTER_R9] = regs->r9;
+	raw->value[REGISTER_R10] = regs->r10;
+	raw->value[REGISTER_R11] = regs->r11;
+	raw->value[REGISTER_R12] = regs->r12;
+	raw->value[REGISTER_R13] = regs->r13;
+	raw->value[REGISTER_R14] = regs->r14;
+	raw->value[REGISTER_R15] = regs->r15;
+	raw->value[REGISTER_RIP] = regs->rip;
+	if (regs->cs == USER32_CODE_SEGMENT)
+		raw->flags |= RAW_COMPAT;
+}
+
+static long raw_copy_page(u32 i, struct raw_walk *walk)
+{
+	struct raw_stack *raw = walk->raw;
+	u32 used = raw->stack_bytes;
+	u32 bytes = RAW_PAGE - (walk->from & (RAW_PAGE - 1));
+
+	core_one_register(used);
+	if (walk->from >= walk->end || used > RAW_STACK_BYTES_MAX - RAW_PAGE ||
+	    bpf_probe_read_user(raw->stack + used, bytes, (void *)walk->from))
+		return 1;
+	raw->stack_bytes = used + bytes;
+	walk->from += bytes;
+	return 0;
+}
+
+/* Behind the red zone lies a page that need not be there: then the copy begins at the pointer. */
+static __always_inline void raw_copy_stack(struct raw_walk *walk)
+{
+	struct vma_search *search = &walk->lane->search;
+	struct raw_stack *raw = walk->raw;
+	u64 sp = raw->value[REGISTER_RSP];
+
+	if (!vma_find(search, sp))
+		return;
+	walk->end = search->entry.end;
+	walk->from = sp - RED_ZONE;
+	if (bpf_probe_read_user(raw->stack, RED_ZONE, (void *)walk->from))
+		walk->from = sp;
+	raw->stack_start = walk->from;
+	bpf_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk, 0);
+}
+
+static long raw_list_slot(u32 i, struct raw_walk *walk)
+{
+	struct vma_search *search = &walk->lane->search;
+	struct raw_stack *raw = walk->raw;
+	u32 count = raw->mapping_count;
+	u64 start = vma_leaf_code(search, i, walk->from, walk->end);
+
+	if (!start)
+		return 0;
+	core_one_register(count);
+	if (count >= RAW_MAPPINGS_MAX) {
+		raw->flags |= RAW_SOME_MAPPINGS;
+		return 1;
+	}
+	raw->mapping[count].start = start;
+	raw->mapping_count = count + 1;
+	walk->from = start + RAW_PAGE;
+	return 0;
+}
+
+static long raw_list_leaf(u32 i, struct raw_walk *walk)
+{
+	struct vma_search *search = &walk->lane->search;
+
+	walk->end = vma_leaf(search, walk->from);
+	if (!walk->end)
+		return 1;
+	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot, walk, 0);
+	walk->from = walk->end + 1;
+	return walk->from == 0 || walk->raw->flags & RAW_SOME_MAPPINGS;
+}
+
+/* Only then: a search for a mapping's number needs search->node too. */
+static long raw_number_mapping(u32 i, struct raw_walk *walk)
+{
+	struct lane_vma *vma = &walk->lane->search.vma;
+	struct raw_mapping *mapping;
+
+	core_one_register(i);
+	if (i >= RAW_MAPPINGS_MAX || i >= walk->raw->mapping_count)
+		return 1;
+	mapping = &walk->raw->mapping[i];
+	mapping->end = 0;
+	if (page_find(walk->lane, mapping->start))
+		return 0;
+	mapping->start = vma->start;
+	mapping->end = vma->end;
+	mapping->offset = vma->file_offset;
+	mapping->number = vma->number;
+	return 0;
+}
+
+static __always_inline void raw_list_mappings(struct raw_walk *walk)
+{
+	walk->from = 0;
+	bpf_loop(MAPLE_LEAVES_MAX, raw_list_leaf, walk, 0);
+	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
+}
+
+/*
+ * Sends the stack of a task whose address space lane->search was entered, with these user
+ * registers. False: the ring buffer has no room. lane->search.vma is undefined afterwards.
+ */
+static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_request *request,
+					   const struct pt_regs *regs)
+{
+	struct raw_stack *raw = bpf_ringbuf_reserve(&raw_stacks, sizeof(*raw), 0);
+	struct raw_walk walk = {.lane = lane, .raw = raw};
+
+	if (!raw)
+		return false;
+	raw->tid = request->tid;
+	raw->tgid = request->tgid;
+	raw->cookie = request->cookie;
+	raw->flags = request->flags;
+	raw->time = bpf_ktime_get_ns();
+	raw->stack_start = 0;
+	raw->stack_bytes = 0;
+	raw->mapping_count = 0;
+	raw_registers(raw, regs);
+	if (!(request->flags & RAW_ALIVE))
+		raw_copy_stack(&walk);
+	raw_list_mappings(&walk);
+	bpf_ringbuf_submit(raw, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+#endif
