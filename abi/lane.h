@@ -45,9 +45,20 @@ struct lane_vma {
 };
 ABI_SIZE(struct lane_vma, 64);
 
+/* What an address lies in, as the kernel has it: a mapping, or a gap between two. */
+struct vma_entry {
+	u64 vma; /* the kernel's vm_area_struct; 0: a gap, of which only `start` is known */
+	u64 start;
+	u64 end;
+	u64 flags;
+	u64 page_offset; /* of start in the file */
+	u64 file;	 /* the kernel's struct file; 0: none */
+};
+
 /* Looking for mappings of one address space: the latest found, and what the search needs. */
 struct vma_search {
 	struct lane_vma vma;
+	struct vma_entry entry;
 	u64 node[32]; /* one maple tree node */
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */

@@ -3,8 +3,12 @@
  * What a mapping number of a user frame stands for. The programs write a record when they first
  * meet a file; its build id is read by user space, from the file itself.
  *
- * The identity is {device, inode, inode generation} for a file, and {task group, upper address
- * bits} for code without one (JIT).
+ * The key says what is mapped so exactly that nothing else ever has the same one: an inode number
+ * is used again, a file is written again in place, a process id is used again.
+ *
+ *   MAPPING_FILE  device, inode, its generation, and when it was last written
+ *   MAPPING_VDSO  whether it is that of 32-bit tasks
+ *   MAPPING_ANON  the process, by its id and start time, and the upper address bits (JIT)
  */
 #ifndef STACKMAP_ABI_MAPPING_H
 #define STACKMAP_ABI_MAPPING_H
@@ -18,15 +22,19 @@
 
 enum mapping_kind { MAPPING_FREE = 0, MAPPING_FILE = 1, MAPPING_VDSO = 2, MAPPING_ANON = 3 };
 
-#define MAPPING_PATH_BYTES 448
+#define MAPPING_PATH_BYTES 440
 
 struct mapping_key {
 	u64 device; /* kernel encoding: major << 20 | minor; 0 without a file */
-	u64 inode;  /* MAPPING_ANON: tgid << 24 | address >> 40 */
+	u64 inode;  /* MAPPING_ANON: tgid << 24 | address >> 40; MAPPING_VDSO: 1 for 32-bit tasks */
+	u64 since;  /* MAPPING_FILE: FILE_WRITTEN(); MAPPING_ANON: start time of the process */
 	u32 generation;
 	u32 kind;
 };
-ABI_SIZE(struct mapping_key, 24);
+ABI_SIZE(struct mapping_key, 32);
+
+/* A file's modification time as one number: 2^34 seconds last until the year 2514. */
+#define FILE_WRITTEN(seconds, nanoseconds) ((u64)(seconds) << 30 | (nanoseconds))
 
 struct mapping_record {
 	struct mapping_key key;

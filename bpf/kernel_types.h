@@ -64,6 +64,25 @@ struct inode {
 	struct super_block *i_sb;
 };
 
+struct timespec64 {
+	s64 tv_sec;
+	long tv_nsec;
+};
+
+/* When a file was last written: before 6.7, before 6.11, and since. */
+struct inode___mtime {
+	struct timespec64 i_mtime;
+};
+
+struct inode___hidden_mtime {
+	struct timespec64 __i_mtime;
+};
+
+struct inode___split_mtime {
+	s64 i_mtime_sec;
+	u32 i_mtime_nsec;
+};
+
 struct qstr {
 	const unsigned char *name;
 };

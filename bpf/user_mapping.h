@@ -15,6 +15,7 @@
 #include "env.h"
 #include "vma.h"
 
+#define LOOKS_MAX 3
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
@@ -74,52 +75,86 @@ static __always_inline void path_read(struct vma_search *search, struct file *fi
 	bpf_loop(PATH_COMPONENTS_MAX, path_step, &walk, 0);
 }
 
-/* Fills search->record.key with what the vma maps; false: no code to name. */
-static __always_inline bool mapping_identify(struct vma_search *search, struct mm_struct *mm,
-					     struct vm_area_struct *vma, u64 address)
+/* Where the kernel keeps a file's modification time has changed twice. */
+static __always_inline u64 file_written(struct inode *inode)
+{
+	struct inode___split_mtime *split = (void *)inode;
+	struct inode___hidden_mtime *hidden = (void *)inode;
+	struct inode___mtime *plain = (void *)inode;
+
+	if (bpf_core_field_exists(split->i_mtime_sec))
+		return FILE_WRITTEN(BPF_CORE_READ(split, i_mtime_sec),
+				    BPF_CORE_READ(split, i_mtime_nsec));
+	if (bpf_core_field_exists(hidden->__i_mtime))
+		return FILE_WRITTEN(BPF_CORE_READ(hidden, __i_mtime.tv_sec),
+				    BPF_CORE_READ(hidden, __i_mtime.tv_nsec));
+	return FILE_WRITTEN(BPF_CORE_READ(plain, i_mtime.tv_sec),
+			    BPF_CORE_READ(plain, i_mtime.tv_nsec));
+}
+
+static __always_inline struct mapping_key file_key(struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	return (struct mapping_key){
+		.kind = MAPPING_FILE,
+		.device = BPF_CORE_READ(inode, i_sb, s_dev),
+		.inode = BPF_CORE_READ(inode, i_ino),
+		.generation = BPF_CORE_READ(inode, i_generation),
+		.since = file_written(inode),
+	};
+}
+
+static __always_inline bool is_vdso(const struct vma_search *search, const struct vma_entry *entry)
+{
+	struct mm_struct *mm = (void *)search->vma.space.mm;
+
+	return !entry->file && entry->start == (u64)BPF_CORE_READ(mm, context.vdso);
+}
+
+/* The part of anonymous code that one number can stand for: addresses whose upper bits are equal.
+ */
+static __always_inline void anonymous_range(struct lane_vma *vma, const struct vma_entry *entry,
+					    u64 top)
+{
+	vma->file_offset = entry->start & FRAME_OFFSET_MASK;
+	if (entry->end >> FRAME_OFFSET_BITS != top)
+		vma->end = (top + 1) << FRAME_OFFSET_BITS;
+	if (entry->start >> FRAME_OFFSET_BITS != top) {
+		vma->start = top << FRAME_OFFSET_BITS;
+		vma->file_offset = 0;
+	}
+}
+
+/* Fills search->vma and search->record.key with what lies at an address; false: no code to name. */
+static __always_inline bool mapping_identify(struct vma_search *search,
+					     const struct vma_entry *entry, u64 address)
 {
 	struct mapping_key *key = &search->record.key;
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-	u64 start = BPF_CORE_READ(vma, vm_start);
+	struct lane_vma *vma = &search->vma;
+	u64 top = address >> FRAME_OFFSET_BITS;
 
-	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+	if (!(entry->flags & VM_EXEC))
 		return false;
-	*key = (struct mapping_key){};
-	search->vma.start = start;
-	search->vma.end = BPF_CORE_READ(vma, vm_end);
-	if (file) {
-		struct inode *inode = BPF_CORE_READ(file, f_inode);
-
-		key->kind = MAPPING_FILE;
-		key->device = BPF_CORE_READ(inode, i_sb, s_dev);
-		key->inode = BPF_CORE_READ(inode, i_ino);
-		key->generation = BPF_CORE_READ(inode, i_generation);
-		search->vma.file_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
-	} else if (start == (u64)BPF_CORE_READ(mm, context.vdso)) {
-		key->kind = MAPPING_VDSO;
-		search->vma.file_offset = 0;
+	vma->start = entry->start;
+	vma->end = entry->end;
+	vma->file_offset = entry->page_offset;
+	if (entry->file) {
+		*key = file_key((void *)entry->file);
+	} else if (is_vdso(search, entry)) {
+		*key = (struct mapping_key){.kind = MAPPING_VDSO, .inode = entry->end >> 32 == 0};
+		vma->file_offset = 0;
 	} else {
-		u64 top = address >> FRAME_OFFSET_BITS;
-
-		key->kind = MAPPING_ANON;
+		*key = (struct mapping_key){.kind = MAPPING_ANON, .since = vma->space.process};
 		key->inode = (bpf_get_current_pid_tgid() >> 32) << 24 | top;
-		search->vma.file_offset = start & FRAME_OFFSET_MASK;
-		/* A number stands for one value of the upper address bits. */
-		if (search->vma.end >> FRAME_OFFSET_BITS != top)
-			search->vma.end = (top + 1) << FRAME_OFFSET_BITS;
-		if (start >> FRAME_OFFSET_BITS != top) {
-			search->vma.start = top << FRAME_OFFSET_BITS;
-			search->vma.file_offset = 0;
-		}
+		anonymous_range(vma, entry, top);
 	}
-	search->vma.kind = key->kind;
 	return true;
 }
 
 /* A new number for search->record.key, or the one that another program has just given it; 0: none
  * left. */
-static __always_inline u32 mapping_add(struct vma_search *search, const struct mapping_key *key,
-				       struct vm_area_struct *vma)
+static __always_inline u32 mapping_add(struct vma_search *search, const struct mapping_key *key)
 {
 	struct engine_state *engine = engine_current();
 	struct mapping_record *record;
@@ -137,7 +172,7 @@ static __always_inline u32 mapping_add(struct vma_search *search, const struct m
 	search->record.offset = search->vma.file_offset;
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE)
-		path_read(search, BPF_CORE_READ(vma, vm_file));
+		path_read(search, (void *)search->entry.file);
 	bpf_probe_read_kernel(record, sizeof(*record), &search->record);
 	if (!bpf_map_update_elem(&mapping_numbers, key, &number, BPF_NOEXIST))
 		return number;
@@ -145,33 +180,53 @@ static __always_inline u32 mapping_add(struct vma_search *search, const struct m
 	return winner ? *winner : 0;
 }
 
+/* The number of search->record.key, which is of search->entry. */
+static __always_inline u32 mapping_number(struct vma_search *search)
+{
+	struct mapping_key key = search->record.key; /* 6.1 takes a map's key from the stack only */
+	u32 *number = bpf_map_lookup_elem(&mapping_numbers, &key);
+
+	return number ? *number : mapping_add(search, &key);
+}
+
+/* Makes search->vma the code at an address. -ENOENT: there is none, -EAGAIN: a second look found
+ * something else. */
+static __always_inline int mapping_look(struct vma_search *search, u64 address)
+{
+	struct vma_entry entry;
+	bool is_code;
+
+	vma_find(search, address);
+	entry = search->entry;
+	is_code = mapping_identify(search, &entry, address);
+	vma_find(search, address);
+	if (!same_entry(&entry, &search->entry))
+		return -EAGAIN;
+	return is_code ? 0 : -ENOENT;
+}
+
 /*
- * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
- * -ENOSPC: no number is left or the table was busy, search->vma.number is MAPPING_UNKNOWN.
+ * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there.
+ * What cannot be told is MAPPING_UNKNOWN: -ENOSPC: no number is left or the table was busy;
+ * -EAGAIN: the mapping changes all the time.
  */
 __noinline int mapping_find(struct vma_search *search, u64 address)
 {
-	struct vm_area_struct *vma;
-	struct mapping_key key; /* 6.1 takes a map's key from the stack, not from any memory */
-	u32 *number;
-	u64 mm;
+	int error = -EAGAIN;
+	u32 look;
 
 	if (!search)
 		return -EINVAL;
-	mm = search->vma.space.mm;
-	search->vma.end = 0;
-	vma = (void *)vma_find(search, mm, address);
-	if (!vma || !mapping_identify(search, (void *)mm, vma, address)) {
-		search->vma.end = 0;
-		return -ENOENT;
+	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
+		error = mapping_look(search, address);
+	if (!error) {
+		search->vma.has_image = 0;
+		search->vma.number = mapping_number(search);
+		error = search->vma.number ? 0 : -ENOSPC;
 	}
-	key = search->record.key;
-	number = bpf_map_lookup_elem(&mapping_numbers, &key);
-	search->vma.number = number ? *number : mapping_add(search, &key, vma);
-	if (search->vma.number)
-		return 0;
-	search->vma.number = MAPPING_UNKNOWN;
-	return -ENOSPC;
+	if (error)
+		search->vma.end = 0;
+	return error;
 }
 
 #endif

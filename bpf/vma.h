@@ -5,8 +5,9 @@
  * bpf_find_vma() takes the mmap lock and, in an interrupt, succeeds once and costs 10 us. The
  * kernel keeps a process's mappings in a maple tree (lib/maple_tree.c, since 6.1) that its own page
  * fault path walks under RCU; this walk does the same with fault-proof reads. A tree that changes
- * meanwhile can lead it astray, so the mapping it ends at counts only if it belongs to this mm and
- * covers the address.
+ * meanwhile can lead it astray, and the memory of a mapping that is removed meanwhile can become
+ * another's: so what it ends at counts only if it belongs to this mm and covers the address, and if
+ * a second look finds the same, after all was read that is used of it.
  *
  * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type, and the
  * root is marked as a node (a tree of one entry has none). A node has pivots and slots: slot i
@@ -31,7 +32,8 @@
 
 #define VM_EXEC 4UL
 
-/* The index of the slot that covers the address, in search->node. */
+/* The index of the slot that covers the address, in search->node. Where its range begins goes to
+ * search->entry.start, unless it begins with the node. */
 __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 address)
 {
 	u32 pivots = arange ? bpf_core_field_size(struct maple_arange_64, pivot) / 8
@@ -49,21 +51,18 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 
 		if (i >= pivots || (i && !pivot) || address <= pivot)
 			break;
+		search->entry.start = pivot + 1;
 	}
 	return first_slot + i;
 }
 
-/* The vm_area_struct that covers the address in the current task, or 0. */
-__noinline u64 vma_find(struct vma_search *search, u64 mm_pointer, u64 address)
+/* What the tree has at an address of search->vma.space: 0 for a gap. */
+static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 {
-	struct mm_struct *mm = (void *)mm_pointer;
-	struct vm_area_struct *vma;
-	u64 entry;
+	struct mm_struct *mm = (void *)search->vma.space.mm;
+	u64 entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	u32 level;
 
-	if (!search)
-		return 0;
-	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	if (!MAPLE_ROOT_IS_NODE(entry))
 		return 0;
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
@@ -75,13 +74,43 @@ __noinline u64 vma_find(struct vma_search *search, u64 mm_pointer, u64 address)
 		entry = search->node[maple_slot_index(search, type == MAPLE_ARANGE_64, address) &
 				     31];
 		if (type == MAPLE_LEAF_64)
-			break;
+			return entry;
 	}
-	vma = (void *)entry;
-	if (!vma || BPF_CORE_READ(vma, vm_mm) != mm || address < BPF_CORE_READ(vma, vm_start) ||
-	    address >= BPF_CORE_READ(vma, vm_end))
-		return 0;
-	return entry;
+	return 0;
+}
+
+static __always_inline bool is_vma_at(struct vm_area_struct *vma, u64 mm, u64 address)
+{
+	return vma && (u64)BPF_CORE_READ(vma, vm_mm) == mm &&
+	       address >= BPF_CORE_READ(vma, vm_start) && address < BPF_CORE_READ(vma, vm_end);
+}
+
+/* Makes search->entry what an address of search->vma.space lies in. False: a gap. */
+__noinline bool vma_find(struct vma_search *search, u64 address)
+{
+	struct vm_area_struct *vma;
+	struct vma_entry *entry;
+
+	if (!search)
+		return false;
+	entry = &search->entry;
+	*entry = (struct vma_entry){};
+	vma = (void *)maple_walk(search, address);
+	if (!is_vma_at(vma, search->vma.space.mm, address))
+		return false;
+	entry->vma = (u64)vma;
+	entry->start = BPF_CORE_READ(vma, vm_start);
+	entry->end = BPF_CORE_READ(vma, vm_end);
+	entry->flags = BPF_CORE_READ(vma, vm_flags);
+	entry->page_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
+	entry->file = (u64)BPF_CORE_READ(vma, vm_file);
+	return true;
+}
+
+static __always_inline bool same_entry(const struct vma_entry *a, const struct vma_entry *b)
+{
+	return a->vma == b->vma && a->start == b->start && a->end == b->end &&
+	       a->flags == b->flags && a->page_offset == b->page_offset && a->file == b->file;
 }
 
 #endif

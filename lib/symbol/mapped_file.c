@@ -2,8 +2,8 @@
 /*
  * Paths in records were true when the mapping was met; by now the path may name another file, a
  * FIFO or a device, and the process may be gone. So a path is only walked to (O_PATH, which has no
- * effect on what it finds), the identity of what is there is compared with the record, and only
- * then is that same file opened for reading.
+ * effect on what it finds), the identity of what is there, and when it was last written, is
+ * compared with the record, and only then is that same file opened for reading.
  *
  * A record's path is what the kernel's directory entries say, so no part of it is a symbolic link:
  * RESOLVE_NO_SYMLINKS keeps a container's links from leading out of its root, RESOLVE_IN_ROOT does
@@ -41,11 +41,13 @@ static bool hides_device(int fd)
 	       (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
 }
 
+/* Its number, and nobody has written it since. */
 static bool is_same_file(int fd, const struct mapping_key *key)
 {
 	struct stat stat;
 
 	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_ino == key->inode &&
+	       FILE_WRITTEN(stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec) == key->since &&
 	       (KERNEL_DEVICE(stat.st_dev) == key->device || hides_device(fd));
 }
 
@@ -222,10 +224,10 @@ static void identify_file(const struct mapping_record *record, struct trace_mapp
 	close(fd);
 }
 
-/* 32-bit tasks have a vdso of their own, below 4 GiB; nothing is known of it here. */
+/* 32-bit tasks have a vdso of their own; nothing is known of it here. */
 static void identify_vdso(const struct mapping_record *record, struct trace_mapping *mapping)
 {
-	Elf *elf = record->start >> 32 ? vdso_open() : NULL;
+	Elf *elf = record->key.inode ? NULL : vdso_open();
 
 	if (!elf)
 		return;

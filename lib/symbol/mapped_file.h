@@ -2,8 +2,8 @@
 /*
  * From the record that the BPF programs wrote about a mapping (abi/mapping.h) to what the recording
  * says of it: path and build id. The file is looked for under the root of the process that mapped
- * it (/proc/TGID/root), in /proc/TGID/map_files, then by its path here; it counts only if its inode
- * is that of the record. Never blocks on a FIFO or device: only regular files are read.
+ * it (/proc/TGID/root), in /proc/TGID/map_files, then by its path here; it counts only if it is
+ * the file of the record, unchanged. Never blocks on a FIFO or device: only regular files are read.
  */
 #ifndef LIB_SYMBOL_MAPPED_FILE_H
 #define LIB_SYMBOL_MAPPED_FILE_H

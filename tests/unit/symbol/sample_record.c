@@ -34,6 +34,11 @@ void sample_record_path(struct mapping_record *record, const char *path)
 	free(left);
 }
 
+static u64 written(const struct stat *stat)
+{
+	return FILE_WRITTEN(stat->st_mtim.tv_sec, stat->st_mtim.tv_nsec);
+}
+
 void sample_record_file(struct mapping_record *record, const char *path)
 {
 	struct stat stat;
@@ -43,8 +48,19 @@ void sample_record_file(struct mapping_record *record, const char *path)
 	record->key.kind = MAPPING_FILE;
 	record->key.inode = stat.st_ino;
 	record->key.device = (u64)major(stat.st_dev) << 20 | minor(stat.st_dev);
+	record->key.since = written(&stat);
 	record->tgid = getpid();
 	sample_record_path(record, path);
+}
+
+/* Through the link of the mapping, as its file may have no path any more. */
+static u64 mapped_file_written(const struct mapping_record *record)
+{
+	struct stat file;
+	char link[96];
+
+	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", record->start, record->end);
+	return stat(link, &file) ? 0 : written(&file);
 }
 
 static bool parse_line(const char *line, u64 address, struct mapping_record *record)
@@ -57,6 +73,7 @@ static bool parse_line(const char *line, u64 address, struct mapping_record *rec
 		return false;
 	record->key.device = (u64)device_major << 20 | device_minor;
 	record->key.kind = path[0] == '/' ? MAPPING_FILE : MAPPING_VDSO;
+	record->key.since = mapped_file_written(record);
 	sample_record_path(record, path);
 	return address >= record->start && address < record->end;
 }

@@ -125,6 +125,24 @@ static void a_reused_inode_is_another_file(void **state)
 	assert_opens(&record, program, false);
 }
 
+static void a_file_written_again_is_another(void **state)
+{
+	struct timespec later[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1, .tv_nsec = 1}};
+	struct mapping_record record;
+	char file[SAMPLE_PATH_BYTES];
+
+	(void)state;
+	sample_build(&without_id, file);
+	sample_record_file(&record, file);
+	assert_opens(&record, file, true);
+	assert_int_equal(utimensat(AT_FDCWD, file, later, 0), 0);
+	assert_opens(&record, file, false);
+	later[1].tv_nsec = 0;
+	sample_record_file(&record, file);
+	assert_int_equal(utimensat(AT_FDCWD, file, later, 0), 0);
+	assert_opens(&record, file, false);
+}
+
 static void found_here_when_the_process_is_gone(void **state)
 {
 	struct mapping_record record;
@@ -297,11 +315,11 @@ static void code_without_a_file_is_told_by_its_key(void **state)
 	assert_int_equal(mapping.tgid, 1234);
 	assert_int_equal(mapping.base, 0x7f0000000000);
 	record.key.kind = MAPPING_VDSO;
-	record.start = 0x7fff00000000;
+	record.key.inode = 0;
 	mapped_file_identify(3, &record, &mapping, path, sizeof(path));
 	assert_string_equal(path, "[vdso]");
 	assert_int_not_equal(mapping.build_id_bytes, 0);
-	record.start = 0xf7f00000;
+	record.key.inode = 1;
 	mapped_file_identify(3, &record, &mapping, path, sizeof(path));
 	assert_int_equal(mapping.build_id_bytes, 0);
 }
@@ -323,6 +341,7 @@ int main(void)
 		cmocka_unit_test(without_build_id_the_path_stays),
 		cmocka_unit_test(only_the_same_inode_counts),
 		cmocka_unit_test(a_reused_inode_is_another_file),
+		cmocka_unit_test(a_file_written_again_is_another),
 		cmocka_unit_test(found_here_when_the_process_is_gone),
 		cmocka_unit_test(a_deleted_file_is_found_through_its_mapping),
 		cmocka_unit_test(a_file_of_an_overlay_is_found),
