@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What instances share of their mappings (abi/engine.h): user space gives the maps of the engine to
+ * What instances share of mappings and rules (abi/engine.h): user space gives the maps of the engine to
  * each instance before it loads, so the same file has the same number in all of them.
  */
 #ifndef BPF_ENGINE_MAPS_H
@@ -10,6 +10,7 @@
 
 #include "engine.h"
 #include "mapping.h"
+#include "rule_cache.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -34,11 +35,26 @@ struct {
 	__type(value, struct mapping_record);
 } mappings SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rule_cache);
+} rules SEC(".maps");
+
 static __always_inline struct engine_state *engine_current(void)
 {
 	u32 zero = 0;
 
 	return bpf_map_lookup_elem(&engine_state, &zero);
+}
+
+static __always_inline struct rule_cache *rules_current(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&rules, &zero);
 }
 
 #endif
