@@ -220,6 +220,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
 		error = mapping_look(search, address);
 	if (!error) {
+		search->vma.kind = search->record.key.kind;
 		search->vma.has_image = 0;
 		search->vma.number = mapping_number(search);
 		error = search->vma.number ? 0 : -ENOSPC;
