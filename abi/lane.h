@@ -8,6 +8,8 @@
 #ifndef STACKMAP_ABI_LANE_H
 #define STACKMAP_ABI_LANE_H
 
+#include "address_space.h"
+#include "direct_walk.h"
 #include "ledger.h"
 #include "mapping.h"
 #include "scalar.h"
@@ -21,15 +23,6 @@ struct lane_counters {
 	u64 produced; /* while not paused */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
-};
-
-/* Whose address space an entry speaks of, and as of when. The address of an mm is used again;
- * together with the process and its execve count it is not. */
-struct address_space {
-	u64 mm;
-	u64 process; /* start time of the process */
-	u32 execs;
-	u32 sequence; /* mm->mm_lock_seq: moves with every change of the mappings */
 };
 
 /* A mapping that a user address lay in. */
@@ -92,6 +85,7 @@ struct lane {
 	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */
 	struct frame_seen seen[LANE_FRAMES_SEEN]; /* direct-mapped by address */
 	struct user_walk walk;
+	struct direct_walk direct;
 	struct stack kernel;
 	struct stack user;
 };

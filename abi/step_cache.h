@@ -10,7 +10,7 @@
 #ifndef STACKMAP_ABI_STEP_CACHE_H
 #define STACKMAP_ABI_STEP_CACHE_H
 
-#include "lane.h"
+#include "address_space.h"
 #include "rule.h"
 #include "scalar.h"
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The working memory of one walk up the user stack at the event itself (core/direct_walk.h). */
+#ifndef STACKMAP_ABI_DIRECT_WALK_H
+#define STACKMAP_ABI_DIRECT_WALK_H
+
+#include "address_space.h"
+#include "rule.h"
+#include "scalar.h"
+#include "step_cache.h"
+
+#define WALK_WINDOW_WORDS 64 /* a power of two */
+
+struct direct_walk {
+	/* In: */
+	struct unwind_registers registers;
+	struct address_space space;
+	u32 is_compat;	/* a 32-bit task */
+	u32 max_depth;	/* frames, the leaf too: 1 .. STACK_USER_DEPTH_MAX */
+	u32 leaf_apart; /* 1: the leaf goes to `leaf`, the stack begins at its caller */
+	u32 owns_steps; /* the step cache of this CPU is ours */
+
+	/* Out: */
+	u32 stop; /* enum stop_reason */
+	u32 reserved;
+	u64 leaf;
+
+	/* The walk: */
+	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
+	u64 cfa;	  /* of the current frame */
+	u64 window_start; /* of the stack words that are here: an address, whole words */
+	u64 window_bytes; /* how many */
+	u64 window[WALK_WINDOW_WORDS];
+	u64 code[4];		 /* generated code around a pc */
+	struct cached_step step; /* of a pc that is not in the step cache */
+};
+
+#endif
