@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder's embedder: its memory is raw_memory.h, its mappings are those listed with the
+ * stack, its rules are kept in the cache that the kernel's walks use too, so that what was finished
+ * here once need not come here again.
+ *
+ * What was learned of an image is kept within one stack only: the next one is of another task.
+ */
+#include "assist.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cached_rule.h"
+#include "raw_memory.h"
+#include "unwind.h"
+
+struct assist {
+	struct assist_options options;
+	struct raw_memory memory;
+	struct unwind unwind;
+};
+
+int assist_create(const struct assist_options *options, struct assist **assist)
+{
+	struct assist *made;
+	int err;
+
+	if (!options->mapping || !options->max_depth || options->max_depth > STACK_USER_DEPTH_MAX)
+		return -EINVAL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->options = *options;
+	err = raw_memory_create(&made->memory);
+	if (err) {
+		assist_free(&made);
+		return err;
+	}
+	*assist = made;
+	return 0;
+}
+
+void assist_free(struct assist **assist)
+{
+	if (!*assist)
+		return;
+	raw_memory_release(&(*assist)->memory);
+	free(*assist);
+	*assist = NULL;
+}
+
+/* The mapping of an address, or NULL. One whose end is 0 was gone when it was looked up. */
+static const struct raw_mapping *mapping_of(const struct raw_stack *raw, u64 address)
+{
+	u32 low = 0, high = raw->mapping_count;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+		const struct raw_mapping *mapping = &raw->mapping[middle];
+
+		if (address < mapping->start)
+			high = middle;
+		else if (address >= mapping->end)
+			low = middle + 1;
+		else
+			return mapping;
+	}
+	return NULL;
+}
+
+static u64 frame_in(const struct raw_mapping *mapping, u64 address)
+{
+	return FRAME_USER(mapping->number & FRAME_MAPPING_MAX,
+			  address - mapping->start + mapping->offset);
+}
+
+bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	struct assist *assist = unwind->memory;
+
+	return raw_memory_read(&assist->memory, address, buffer, bytes);
+}
+
+bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	struct assist *assist = unwind->memory;
+	const struct assist_options *options = &assist->options;
+	const struct raw_mapping *mapping = mapping_of(assist->memory.raw, pc);
+	const struct mapping_record *record;
+
+	if (!mapping)
+		return false;
+	record = options->mapping(options->argument, mapping->number);
+	unwind->mapping = (struct unwind_mapping){
+		.start = mapping->start,
+		.end = mapping->end,
+		.image = raw_memory_enter(&assist->memory, mapping, record),
+	};
+	return true;
+}
+
+/* False: the current frame's mapping has no number, or rules are not kept. */
+static bool cache_key(const struct unwind *unwind, struct rule_key *key)
+{
+	const struct assist *assist = unwind->memory;
+	const struct raw_mapping *mapping = assist->memory.mapping;
+
+	if (!assist->options.rules || mapping->number == MAPPING_UNKNOWN)
+		return false;
+	*key = unwind_rule_key(unwind, frame_in(mapping, unwind->registers.value[REGISTER_RIP]));
+	return true;
+}
+
+bool unwind_recall(struct unwind *unwind)
+{
+	const struct assist *assist = unwind->memory;
+	struct rule_key key;
+
+	return cache_key(unwind, &key) &&
+	       rule_cache_get(assist->options.rules, &key, &unwind->rule);
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	const struct assist *assist = unwind->memory;
+	struct rule_key key;
+
+	if (cache_key(unwind, &key))
+		rule_cache_put(assist->options.rules, &key, &unwind->rule);
+}
+
+static void walk(struct assist *assist, const struct raw_stack *raw)
+{
+	struct unwind *unwind = &assist->unwind;
+
+	raw_memory_begin(&assist->memory, raw);
+	unwind_forget(unwind);
+	unwind->memory = assist;
+	unwind->is_compat = raw->flags & RAW_COMPAT;
+	unwind->budget = UNWIND_BUDGET;
+	for (u32 i = 0; i < REGISTER_COUNT; i++)
+		unwind->registers.value[i] = raw->value[i];
+	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind_stack(unwind, assist->options.max_depth);
+}
+
+/* A list of mappings that is not complete is no proof that there is no code. */
+static u32 stop_of(const struct assist *assist, const struct raw_stack *raw)
+{
+	u32 stop = assist->unwind.stop;
+
+	return stop == STOP_NOT_CODE && raw->flags & RAW_SOME_MAPPINGS ? STOP_BUDGET : stop;
+}
+
+static u32 flags_of(u32 stop)
+{
+	if (stop == STOP_ROOT)
+		return STACK_USER;
+	if (stop == STOP_DEPTH)
+		return STACK_USER | STACK_TRUNCATED;
+	return STACK_USER | stop << STACK_STOP_SHIFT;
+}
+
+static u64 frame_of(const struct raw_stack *raw, u64 address)
+{
+	const struct raw_mapping *mapping = mapping_of(raw, address);
+
+	return mapping ? frame_in(mapping, address) : FRAME_USER(MAPPING_UNKNOWN, address);
+}
+
+int assist_unwind(struct assist *assist, const struct raw_stack *raw, struct assist_stack *stack)
+{
+	if (raw->mapping_count > RAW_MAPPINGS_MAX || raw->stack_bytes > RAW_STACK_BYTES_MAX)
+		return -EINVAL;
+	walk(assist, raw);
+	stack->depth = assist->unwind.depth;
+	stack->flags = flags_of(stop_of(assist, raw));
+	for (u32 i = 0; i < stack->depth; i++)
+		stack->frame[i] = frame_of(raw, assist->unwind.frame[i]);
+	return 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unwinding looks at the same few files over and over, and reads in them what lies together: some
+ * files stay open (the one not used for longest makes room), and pages are kept in a direct-mapped
+ * cache. A mapping number stands for one version of one file, so what was read stays right.
+ *
+ * A file that could not be opened is not looked for again on behalf of the same process.
+ */
+#include "code_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/mapped_file.h"
+
+#define OPEN_MAX 96
+#define PAGE 4096U
+#define PAGES 512U
+#define SEGMENTS_MAX 16U
+#define HEADERS_MAX 64U
+#define PATH_BYTES 4096
+
+struct code_segment {
+	u64 address;
+	u64 offset;
+	u64 bytes;
+	u32 flags; /* PF_* */
+};
+
+struct code_file {
+	u32 number; /* MAPPING_NONE: nothing here */
+	u32 tgid;   /* of the process that it was opened for */
+	u64 used;   /* the last time, in calls */
+	int fd;	    /* -1: it could not be opened */
+	u32 segment_count;
+	struct code_segment segment[SEGMENTS_MAX]; /* loaded ones */
+};
+
+struct code_page {
+	u32 number; /* MAPPING_NONE: nothing here */
+	u64 index;
+	u8 data[PAGE];
+};
+
+struct code_files {
+	u64 calls;
+	struct code_file file[OPEN_MAX];
+	struct code_page page[PAGES];
+};
+
+int code_files_create(struct code_files **files)
+{
+	struct code_files *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	for (u32 i = 0; i < OPEN_MAX; i++)
+		made->file[i].fd = -1;
+	*files = made;
+	return 0;
+}
+
+static void file_close(struct code_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct code_file){.fd = -1};
+}
+
+void code_files_free(struct code_files **files)
+{
+	if (!*files)
+		return;
+	for (u32 i = 0; i < OPEN_MAX; i++)
+		file_close(&(*files)->file[i]);
+	free(*files);
+	*files = NULL;
+}
+
+static bool page_fill(const struct code_file *file, struct code_page *page, u64 index)
+{
+	ssize_t got = pread(file->fd, page->data, PAGE, index * PAGE);
+
+	page->number = MAPPING_NONE;
+	if (got <= 0)
+		return false;
+	memset(page->data + got, 0, PAGE - got);
+	page->number = file->number;
+	page->index = index;
+	return true;
+}
+
+static const struct code_page *page_get(struct code_files *files, const struct code_file *file,
+					u64 index)
+{
+	struct code_page *page = &files->page[(index + file->number * 61) % PAGES];
+
+	if (page->number == file->number && page->index == index)
+		return page;
+	return page_fill(file, page, index) ? page : NULL;
+}
+
+bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
+		    void *buffer, u32 bytes)
+{
+	u8 *to = buffer;
+
+	while (bytes) {
+		const struct code_page *page = page_get(files, file, offset / PAGE);
+		u32 at = offset % PAGE;
+		u32 count = bytes < PAGE - at ? bytes : PAGE - at;
+
+		if (!page)
+			return false;
+		memcpy(to, page->data + at, count);
+		to += count;
+		offset += count;
+		bytes -= count;
+	}
+	return true;
+}
+
+static void segment_add(struct code_file *file, const Elf64_Phdr *header)
+{
+	if (header->p_type != PT_LOAD || file->segment_count == SEGMENTS_MAX)
+		return;
+	file->segment[file->segment_count++] = (struct code_segment){
+		.address = header->p_vaddr,
+		.offset = header->p_offset,
+		.bytes = header->p_filesz,
+		.flags = header->p_flags,
+	};
+}
+
+static bool is_elf(const Elf64_Ehdr *header)
+{
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= HEADERS_MAX;
+}
+
+/* What is no ELF file has no segments. */
+static void segments_read(struct code_files *files, struct code_file *file)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+
+	if (!code_file_read(files, file, 0, &header, sizeof(header)) || !is_elf(&header))
+		return;
+	for (u32 i = 0; i < header.e_phnum; i++)
+		if (code_file_read(files, file, header.e_phoff + i * sizeof(segment), &segment,
+				   sizeof(segment)))
+			segment_add(file, &segment);
+}
+
+/* Where it was seen now comes first: the process that the record tells of may be gone. */
+static int open_mapped(const struct code_place *place, const struct mapping_record *record)
+{
+	struct mapping_record seen = *record;
+	char path[PATH_BYTES];
+	int fd;
+
+	seen.tgid = place->tgid;
+	seen.start = place->start;
+	seen.end = place->end;
+	mapped_file_path(record, path, sizeof(path));
+	fd = mapped_file_open(&seen, path);
+	return fd >= 0 ? fd : mapped_file_open(record, path);
+}
+
+/* The file's own entry, or the one to be given up for it. */
+static struct code_file *entry_of(struct code_files *files, u32 number)
+{
+	struct code_file *oldest = &files->file[0];
+
+	for (u32 i = 0; i < OPEN_MAX; i++) {
+		struct code_file *file = &files->file[i];
+
+		if (file->number == number)
+			return file;
+		if (file->used < oldest->used)
+			oldest = file;
+	}
+	return oldest;
+}
+
+static bool is_settled(const struct code_file *file, const struct code_place *place)
+{
+	return file->number == place->number && (file->fd >= 0 || file->tgid == place->tgid);
+}
+
+const struct code_file *code_files_get(struct code_files *files, const struct code_place *place,
+				       const struct mapping_record *record)
+{
+	struct code_file *file = entry_of(files, place->number);
+
+	if (!is_settled(file, place)) {
+		file_close(file);
+		file->number = place->number;
+		file->tgid = place->tgid;
+		file->fd = open_mapped(place, record);
+		if (file->fd >= 0)
+			segments_read(files, file);
+	}
+	file->used = ++files->calls;
+	return file->fd >= 0 ? file : NULL;
+}
+
+/* Code is mapped in whole pages, so also what lies before and behind a segment in its pages. */
+bool code_file_address(const struct code_file *file, u64 offset, u64 *address)
+{
+	for (u32 i = 0; i < file->segment_count; i++) {
+		const struct code_segment *segment = &file->segment[i];
+		u64 first = segment->offset & ~(u64)(PAGE - 1);
+
+		if (!(segment->flags & PF_X) || offset < first ||
+		    offset - first >= segment->bytes + (segment->offset - first))
+			continue;
+		*address = segment->address + (offset - segment->offset);
+		return true;
+	}
+	return false;
+}
+
+bool code_file_header(const struct code_file *file, u64 *address)
+{
+	for (u32 i = 0; i < file->segment_count; i++) {
+		if (file->segment[i].offset)
+			continue;
+		*address = file->segment[i].address;
+		return true;
+	}
+	return false;
+}
+
+bool code_file_read_address(struct code_files *files, const struct code_file *file, u64 address,
+			    void *buffer, u32 bytes)
+{
+	for (u32 i = 0; i < file->segment_count; i++) {
+		const struct code_segment *segment = &file->segment[i];
+		u64 at = address - segment->address;
+
+		if (!(segment->flags & PF_W) && at < segment->bytes && segment->bytes - at >= bytes)
+			return code_file_read(files, file, segment->offset + at, buffer, bytes);
+	}
+	return false;
+}
