@@ -9,7 +9,7 @@
 #define STACKMAP_ABI_LANE_H
 
 #include "address_space.h"
-#include "direct_walk.h"
+#include "direct_memory.h"
 #include "ledger.h"
 #include "mapping.h"
 #include "scalar.h"
