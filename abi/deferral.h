@@ -6,10 +6,10 @@
  *                        |
  *                        +--settled from outside, at exit or at exec--> IDLE
  *
- * `word` is cookie << 2 | state and moves by compare-and-swap, because a task that wakes up and the
- * recorder that settles it meet there. Whoever takes it out of PENDING answers the cookie; and as
- * the callback runs before the task is back in user mode, a stack that was read while the word was
- * PENDING to the end is the right one.
+ * `word` is cookie << 2 | state; an idle one keeps the last cookie that was answered. It moves by
+ * compare-and-swap, because a task that wakes up and the recorder that settles it meet there.
+ * Whoever takes it out of PENDING answers the cookie; and as the callback runs before the task is
+ * back in user mode, a stack that was read while the word was PENDING to the end is the right one.
  */
 #ifndef STACKMAP_ABI_DEFERRAL_H
 #define STACKMAP_ABI_DEFERRAL_H
@@ -24,13 +24,29 @@ enum deferral_state { DEFERRAL_IDLE = 0, DEFERRAL_PENDING = 1, DEFERRAL_RUNNING 
 #define DEFERRAL_COOKIE(word) ((u32)((word) >> 2))
 
 struct deferral {
-	u64 work; /* the kernel's struct bpf_task_work */
 	u64 word;
-	struct kernel_entry entry;
-	u32 ready; /* --user-at-syscall: the stack id of this entry; 0: none */
-	u32 ready_leaf;
+	struct kernel_entry entry; /* of the cookie */
+	u32 turn;		   /* which of its two works is scheduled next */
+	u32 reserved;
 };
-ABI_SIZE(struct deferral, 48);
+ABI_SIZE(struct deferral, 40);
+
+/* The kernel's, found in a map's value by this name. */
+struct bpf_task_work {
+	u64 opaque;
+};
+
+/*
+ * What the kernel calls back by. It is free again only after its callback has returned, so each
+ * task has two in turn, and a callback begins by giving the turn to the other: a work that is busy
+ * is then always one that will still run.
+ */
+struct deferral_work {
+	struct bpf_task_work work;
+};
+#define WORK_KEY(tid, turn) ((tid) << 1 | ((turn)&1))
+#define WORK_TID(key) ((key) >> 1)
+#define WORK_TURN(key) ((key)&1)
 
 /* What the recorder asks of a task that is asleep, from a program that it runs itself. */
 struct settle_request {

@@ -4,9 +4,9 @@
  * rules, and of each task the cookie that is open and the stack that answers it.
  *
  * A cookie is open from the first request in an entry into the kernel until the first instance has
- * its answer; who waits for it then takes that answer from the unwinder that found it. A task's
- * entry is written by programs that run in this task only, so they interrupt one another but are
- * never at it at the same time.
+ * its answer (closed); who waits for it then takes that answer from the unwinder that found it. A
+ * task's entry is written by programs that run in this task only, so they interrupt one another but
+ * are never at it at the same time.
  */
 #ifndef STACKMAP_ABI_ENGINE_H
 #define STACKMAP_ABI_ENGINE_H
@@ -33,12 +33,14 @@ struct engine_state {
 };
 
 struct engine_task {
-	u32 cookie;   /* 0: none yet */
-	u32 closed;   /* answered to somebody: the next request opens another */
-	u32 unwinder; /* + 1, which has the answer; 0: none */
-	u32 reserved;
-	struct kernel_entry entry;
+	u64 word;     /* cookie << 1 | closed; 0: none yet. Moves by compare-and-swap */
+	u64 unwinder; /* + 1, which had the answer last; 0: none */
+	struct kernel_entry entry; /* of the cookie; written before it */
 };
 ABI_SIZE(struct engine_task, 40);
+
+#define TASK_WORD(cookie, closed) ((u64)(cookie) << 1 | (closed))
+#define TASK_COOKIE(word) ((u32)((word) >> 1))
+#define TASK_CLOSED(word) ((u32)(word)&1)
 
 #endif

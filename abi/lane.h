@@ -23,6 +23,7 @@ struct lane_counters {
 	u64 produced; /* while not paused */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
+	u64 answers_lost; /* to cookies, for which the ring had no room */
 };
 
 /* A mapping that a user address lay in. */

@@ -8,15 +8,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "deliver.h"
 #include "emit.h"
 #include "filter.h"
 #include "instance.h"
 #include "tasks.h"
 
+#include "cached_rule.c"
+#include "cfi.c"
+#include "cfi_rule.c"
+#include "code_scan.c"
+#include "dwarf_expr.c"
+#include "eh_frame.c"
+#include "sframe.c"
 #include "stack_element.c"
 #include "stack_hash.c"
 #include "stack_map.c"
 #include "stack_pack.c"
+#include "unwind.c"
+#include "unwind_bytes.c"
+#include "unwind_code.c"
+#include "unwind_image.c"
+#include "unwind_step.c"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

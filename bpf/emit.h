@@ -10,20 +10,10 @@
 
 #include "filter.h"
 #include "lanes.h"
-#include "ring_slots.h"
-#include "stack_map.h"
-#include "stack_pack.h"
+#include "request.h"
+#include "stack_store.h"
 #include "tracer_frames.h"
 #include "user_stack.h"
-
-/* The stack map's current generation; user space sets the inner map's size, and swaps it to reset.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__uint(key_size, 4);
-	__uint(value_size, 4);
-} tables SEC(".maps");
 
 /* Frames of the program and of what called it; a raw tracepoint's glue may add some
  * (tracer_frames.h). */
@@ -39,42 +29,6 @@ struct hit {
 	struct user_walk
 		user; /* user mode as it was interrupted; pc = 0: the task is in the kernel */
 };
-
-/* The stack field of an event and its two flag bits. */
-struct stack_field {
-	u32 value;
-	u32 state;
-};
-
-static __always_inline void *table_current(void)
-{
-	u32 zero = 0;
-	void *inner = bpf_map_lookup_elem(&tables, &zero);
-
-	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
-}
-
-/* From raw frames in *stack (depth and flags set) to the event's field. */
-static __always_inline struct stack_field stack_store(struct ring_header *ring, struct lane *lane,
-						      struct stack *stack, u32 cpu)
-{
-	void *table;
-	u64 position;
-
-	if (!stack_pack(stack))
-		return (struct stack_field){REASON_NO_FRAMES, STATE_NONE};
-	table = config.no_dedup ? NULL : table_current();
-	if (table) {
-		s64 id = stack_map_get_id(table, &geometry, cpu, stack);
-
-		if (id > 0)
-			return (struct stack_field){id, STATE_ID};
-	}
-	position = run_write(ring, lane, stack);
-	if (position)
-		return (struct stack_field){position, STATE_INLINE};
-	return (struct stack_field){REASON_NO_ROOM, STATE_NONE};
-}
 
 /* The most frames bpf_get_stack() gives after skipping some: at the limit a stack may have been
  * cut. */
@@ -94,12 +48,12 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	long bytes;
 
 	if (!config.kernel_stacks)
-		return (struct stack_field){REASON_NOT_ASKED, STATE_NONE};
+		return no_stack(REASON_NOT_ASKED);
 	bytes = bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
 	if (bytes == 0 || bytes == -EFAULT)
-		return (struct stack_field){REASON_NO_FRAMES, STATE_NONE};
+		return no_stack(REASON_NO_FRAMES);
 	if (bytes < 0)
-		return (struct stack_field){REASON_UNREADABLE, STATE_NONE};
+		return no_stack(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
 	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT)
@@ -127,7 +81,7 @@ static __always_inline u64 leaf_take(const struct hit *hit, struct lane *lane, b
 	if (hit->kernel_pc || !has_user)
 		return hit->kernel_pc;
 	leaf = user_frame(lane, lane->walk.pc);
-	walk_advance(&lane->walk);
+	fp_walk_advance(&lane->walk);
 	return leaf;
 }
 
@@ -135,9 +89,11 @@ static __always_inline struct stack_field user_field(struct ring_header *ring, s
 						     u32 cpu, bool has_user)
 {
 	if (!config.user_stacks)
-		return (struct stack_field){REASON_NOT_ASKED, STATE_NONE};
+		return no_stack(REASON_NOT_ASKED);
 	if (!has_user)
-		return (struct stack_field){REASON_NO_FRAMES, STATE_NONE};
+		return no_stack(REASON_REFUSED);
+	if (config.user_unwind == USER_UNWIND_AUTO)
+		return user_request(ring, lane);
 	user_stack_walk(lane);
 	return stack_store(ring, lane, &lane->user, cpu);
 }

@@ -8,6 +8,10 @@
 
 #include "scalar.h"
 
+/* Named by callbacks only. libbpf wants a definition. */
+struct bpf_map {
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct maple_tree {
@@ -126,7 +130,22 @@ struct task_struct {
 
 /* As the kernel names its registers: programs are given the names of user space. */
 struct pt_regs___kernel {
+	unsigned long r15;
+	unsigned long r14;
+	unsigned long r13;
+	unsigned long r12;
 	unsigned long bp;
+	unsigned long bx;
+	unsigned long r11;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long ax;
+	unsigned long cx;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

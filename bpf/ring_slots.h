@@ -28,6 +28,15 @@ static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 	return (void *)(ring + 1) + offset;
 }
 
+/* A claimed slot still shows what it held: answers to cookies are no events. */
+static __always_inline void count_overwritten(struct lane *lane, const u32 *claimed)
+{
+	const struct event_slot *slot = (const void *)claimed;
+
+	if (STAMP_KIND(slot->stamp) != KIND_DELIVERY)
+		lane->counters.lost[LOST_OVERWRITTEN]++;
+}
+
 /* Flight: takes and claims one slot; 0 if writers that this one interrupted hold all it met. */
 static __always_inline u64 flight_take(struct ring_header *ring, struct lane *lane)
 {
@@ -42,7 +51,7 @@ static __always_inline u64 flight_take(struct ring_header *ring, struct lane *la
 			return 0;
 		claim = ring_claim(commit, position);
 		if (claim == CLAIM_EVENT)
-			lane->counters.lost[LOST_OVERWRITTEN]++;
+			count_overwritten(lane, commit);
 		if (claim >= CLAIM_FRESH)
 			return position;
 	}
@@ -88,7 +97,7 @@ static long run_claim(u32 i, struct run *run)
 		return 1;
 	}
 	if (claim == CLAIM_EVENT)
-		run->lane->counters.lost[LOST_OVERWRITTEN]++;
+		count_overwritten(run->lane, commit);
 	run->claimed = i + 1;
 	return 0;
 }

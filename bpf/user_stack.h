@@ -54,7 +54,7 @@ static __always_inline bool read_words(const struct user_walk *walk, u64 address
 }
 
 /* From a frame to its caller: pc = 0 if there is none. */
-static __always_inline void walk_advance(struct user_walk *walk)
+static __always_inline void fp_walk_advance(struct user_walk *walk)
 {
 	u64 words[2];
 
@@ -73,7 +73,7 @@ static __always_inline void walk_advance(struct user_walk *walk)
 	walk->pc = words[1];
 }
 
-static long walk_step(u32 index, struct lane **context)
+static long fp_walk_step(u32 index, struct lane **context)
 {
 	struct lane *lane = *context;
 	u64 frame;
@@ -88,7 +88,7 @@ static long walk_step(u32 index, struct lane **context)
 	lane->user.word[index] = frame;
 	lane->user.depth =
 		index + 1; /* in the lane: the verifier would follow a counter of our own */
-	walk_advance(&lane->walk);
+	fp_walk_advance(&lane->walk);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static long walk_step(u32 index, struct lane **context)
 static __always_inline void user_stack_walk(struct lane *lane)
 {
 	lane->user.depth = 0;
-	bpf_loop(STACK_USER_DEPTH_MAX, walk_step, &lane, 0);
+	bpf_loop(STACK_USER_DEPTH_MAX, fp_walk_step, &lane, 0);
 	lane->user.flags = STACK_USER;
 	if (lane->user.depth == STACK_USER_DEPTH_MAX && lane->walk.pc)
 		lane->user.flags |= STACK_TRUNCATED;

@@ -130,6 +130,7 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 CORE_PART u32 frame_enter(struct unwind *unwind)
 {
 	bool is_code = mapping_enter(unwind);
+	u64 pc = unwind->registers.value[REGISTER_RIP];
 	u32 index = unwind->depth;
 
 	if (!is_code && index)
@@ -137,7 +138,7 @@ CORE_PART u32 frame_enter(struct unwind *unwind)
 	if (index >= unwind->max_depth)
 		return STOP_DEPTH;
 	core_one_register(index);
-	unwind->frame[index & (UNWIND_FRAMES - 1)] = unwind->registers.value[REGISTER_RIP];
+	unwind->frame[index & (UNWIND_FRAMES - 1)] = unwind_frame(unwind, pc);
 	unwind->depth++;
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
 }

@@ -8,7 +8,7 @@
  * For each frame, the first of these that applies makes a rule (abi/rule.h), which is then
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
- * The embedder supplies four functions, natively by linking them, in BPF by defining them before it
+ * The embedder supplies five functions, natively by linking them, in BPF by defining them before it
  * includes the .c files of this unwinder: cfi, cfi_rule, code_scan, dwarf_expr, eh_frame, sframe,
  * unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
@@ -121,6 +121,10 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 /* The embedder's: makes unwind->mapping the executable one of a pc. False: there is none. */
 CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
 
+/* The embedder's: what is stored as the frame of a pc, whose mapping is unwind->mapping (or none).
+ */
+CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
+
 /*
  * The embedder's, if it has a cache: makes unwind->rule that of the current frame; and keeps
  * unwind->rule for it. The key is unwind_rule_key(). Asked only where a rule may be kept: never for
@@ -131,8 +135,8 @@ CORE_INLINE void unwind_remember(struct unwind *unwind);
 
 /*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_USER_DEPTH_MAX). frame[0] is
- * the pc, the others are return addresses, or pcs where a signal came. Returns the depth; `stop`
- * says why it is not deeper: STOP_ROOT where nothing is missing.
+ * that of the pc, the others are of return addresses, or pcs where a signal came. Returns the
+ * depth; `stop` says why it is not deeper: STOP_ROOT where nothing is missing.
  *
  * What was learned of an image is kept for the next call, which may be of another task only after
  * unwind_forget().

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cached_rule.h"
 #include "raw_memory.h"
@@ -100,6 +101,14 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return true;
 }
 
+u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	const struct assist *assist = unwind->memory;
+	const struct raw_mapping *mapping = mapping_of(assist->memory.raw, pc);
+
+	return mapping ? frame_in(mapping, pc) : FRAME_USER(MAPPING_UNKNOWN, pc);
+}
+
 /* False: the current frame's mapping has no number, or rules are not kept. */
 static bool cache_key(const struct unwind *unwind, struct rule_key *key)
 {
@@ -162,13 +171,6 @@ static u32 flags_of(u32 stop)
 	return STACK_USER | stop << STACK_STOP_SHIFT;
 }
 
-static u64 frame_of(const struct raw_stack *raw, u64 address)
-{
-	const struct raw_mapping *mapping = mapping_of(raw, address);
-
-	return mapping ? frame_in(mapping, address) : FRAME_USER(MAPPING_UNKNOWN, address);
-}
-
 int assist_unwind(struct assist *assist, const struct raw_stack *raw, struct assist_stack *stack)
 {
 	if (raw->mapping_count > RAW_MAPPINGS_MAX || raw->stack_bytes > RAW_STACK_BYTES_MAX)
@@ -176,7 +178,6 @@ int assist_unwind(struct assist *assist, const struct raw_stack *raw, struct ass
 	walk(assist, raw);
 	stack->depth = assist->unwind.depth;
 	stack->flags = flags_of(stop_of(assist, raw));
-	for (u32 i = 0; i < stack->depth; i++)
-		stack->frame[i] = frame_of(raw, assist->unwind.frame[i]);
+	memcpy(stack->frame, assist->unwind.frame, stack->depth * sizeof(*stack->frame));
 	return 0;
 }

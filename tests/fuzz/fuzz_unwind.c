@@ -50,6 +50,12 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return true;
 }
 
+u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	(void)unwind;
+	return pc;
+}
+
 bool unwind_recall(struct unwind *unwind)
 {
 	(void)unwind;

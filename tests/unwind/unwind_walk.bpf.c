@@ -69,6 +69,11 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return find.found;
 }
 
+CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	return pc;
+}
+
 CORE_INLINE bool unwind_recall(struct unwind *unwind)
 {
 	return false;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The answer to a cookie: a slot that readers join with the events that hold the cookie. */
+#ifndef BPF_ANSWER_H
+#define BPF_ANSWER_H
+
+#include "stack_store.h"
+
+static __always_inline u64 answer_reserve(struct ring_header *ring, struct lane *lane)
+{
+	u64 position = 0;
+
+	if (paused)
+		; /* the rings are being copied */
+	else if (config.flight)
+		position = flight_take(ring, lane);
+	else
+		position = ring_take(ring, config.ring_slots, 1);
+	if (!position)
+		lane->counters.answers_lost++;
+	return position;
+}
+
+static __always_inline void answer_commit(struct ring_header *ring, u64 position, u32 tid,
+					  u32 cookie, struct stack_field user, u64 leaf)
+{
+	struct event_slot *slot = (void *)ring_slot(ring, position);
+
+	if (!slot)
+		return;
+	slot->tid = tid;
+	slot->stamp =
+		STAMP_OF(bpf_ktime_get_ns(), KIND_DELIVERY, EVENT_FLAGS(STATE_NONE, user.state));
+	slot->kernel = cookie;
+	slot->user = user.value;
+	if (config.leaf)
+		slot->extra[0] = leaf;
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+/* Answers with a reason. */
+static __always_inline void answer_refuse(struct ring_header *ring, struct lane *lane, u32 tid,
+					  u32 cookie, u32 reason)
+{
+	u64 position = answer_reserve(ring, lane);
+
+	if (position)
+		answer_commit(ring, position, tid, cookie, no_stack(reason), 0);
+}
+
+/*
+ * Takes frames over into lane->user. Where events have leaves the innermost one is returned as
+ * that, and the stack is that of its callers.
+ */
+static __always_inline u64 answer_split(struct lane *lane, const u64 *frames, u32 depth, u32 flags)
+{
+	u32 skip = config.leaf ? 1 : 0;
+	u32 count = depth - skip;
+
+	core_one_register(count);
+	if (count > STACK_USER_DEPTH_MAX)
+		count = 0;
+	lane->user.depth = count;
+	lane->user.flags = flags;
+	bpf_probe_read_kernel(lane->user.word, 8 * count, frames + skip);
+	return skip ? frames[0] : 0;
+}
+
+/* Answers with a stack of `depth` > 0 frames. */
+static __always_inline void answer_stack(struct ring_header *ring, struct lane *lane, u32 cpu,
+					 u32 tid, u32 cookie, const u64 *frames, u32 depth,
+					 u32 flags)
+{
+	u64 position = answer_reserve(ring, lane), leaf;
+
+	if (!position)
+		return;
+	leaf = answer_split(lane, frames, depth, flags);
+	answer_commit(ring, position, tid, cookie, stack_store(ring, lane, &lane->user, cpu), leaf);
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The callback of a request: runs in the task, on its way back to user mode, and may sleep. The
+ * first instance whose callback runs unwinds; the others find its stack by the cookie.
+ */
+#ifndef BPF_DELIVER_H
+#define BPF_DELIVER_H
+
+#include "request.h"
+#include "unwinder.h"
+
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;
+
+/* Claims the unwinder in which the answer of a cookie still lies: its index, or UNWINDERS_MAX. */
+static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, u32 cookie)
+{
+	u32 index = task->unwinder - 1;
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder || atomic_exchange_acq_rel(&unwinder->busy, 1))
+		return UNWINDERS_MAX;
+	if (unwinder->tid == tid && unwinder->cookie == cookie)
+		return index;
+	unwinder_release(unwinder);
+	return UNWINDERS_MAX;
+}
+
+/* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX if none is free. */
+static __always_inline u32 answer_make(struct engine_task *task, u32 tid, u32 cookie)
+{
+	u32 index = unwinder_claim();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return UNWINDERS_MAX;
+	unwinder->tid = tid;
+	unwinder->cookie = cookie;
+	unwinder_run(unwinder);
+	task->unwinder = index + 1;
+	return index;
+}
+
+/* Memory or registers are not those of the request: execve and rt_sigreturn. orig_ax does not
+ * count: the interrupt that brings the callback may be another one than that of the request. */
+static __always_inline bool is_changed(const struct kernel_entry *requested)
+{
+	struct kernel_entry now = current_entry();
+
+	return now.ip != requested->ip || now.sp != requested->sp;
+}
+
+/* Puts the answer into the ring of this CPU. */
+static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
+				       u32 reason)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct lane *lane = ring ? lane_claim(cpu) : NULL;
+
+	if (!lane)
+		return;
+	if (unwinder && unwinder->walk.depth)
+		answer_stack(ring, lane, cpu, tid, cookie, unwinder->walk.frame,
+			     unwinder->walk.depth, stack_flags_of(unwinder->walk.stop));
+	else
+		answer_refuse(ring, lane, tid, cookie, reason);
+	lane_release(lane);
+}
+
+/* The answer's unwinder, claimed, or UNWINDERS_MAX with the reason. */
+static __always_inline u32 answer_get(const struct deferral *deferral, struct engine_task *task,
+				      u32 tid, u32 cookie, u32 *reason)
+{
+	u32 index;
+
+	*reason = REASON_CHANGED;
+	if (is_changed(&deferral->entry))
+		return UNWINDERS_MAX;
+	*reason = REASON_NO_STATE;
+	index = answer_find(task, tid, cookie);
+	return index < UNWINDERS_MAX ? index : answer_make(task, tid, cookie);
+}
+
+/*
+ * The cookie is closed before the request becomes idle: in between a new request gets the old
+ * cookie still, whose answer is there.
+ */
+static __always_inline void deliver(struct deferral *deferral, struct engine_task *task, u32 tid,
+				    u32 cookie)
+{
+	struct unwinder *unwinder;
+	u32 reason, index = answer_get(deferral, task, tid, cookie, &reason);
+
+	unwinder = bpf_map_lookup_elem(&unwinders, &index);
+	bpf_rcu_read_lock();
+	answer_put(unwinder, tid, cookie, reason);
+	bpf_rcu_read_unlock();
+	if (unwinder)
+		unwinder_release(unwinder);
+	cookie_close(task, cookie);
+	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
+			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+}
+
+static int on_task_resume(struct bpf_map *map, void *key, void *value)
+{
+	u32 work = *(u32 *)key, tid = WORK_TID(work), cookie;
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
+	u64 word;
+
+	if (!deferral || !task)
+		return 0;
+	atomic_store_release(&deferral->turn, !WORK_TURN(work));
+	word = atomic_load_relaxed(&deferral->word);
+	cookie = DEFERRAL_COOKIE(word);
+	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING &&
+	    atomic_cas_acq_rel(&deferral->word, word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING)) ==
+		    word)
+		deliver(deferral, task, tid, cookie);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A request for the user stack of the current task: gives the event a cookie at once, from any
+ * context, and has the kernel call back in the task before it returns to user mode
+ * (abi/deferral.h). Without task work user space gets a copy of registers and stack instead.
+ *
+ * Requests of a task are made in that task only, by programs that interrupt one another, and its
+ * callback runs in it too. So plain memory does for all but the state word.
+ */
+#ifndef BPF_REQUEST_H
+#define BPF_REQUEST_H
+
+#include "answer.h"
+#include "deferral.h"
+#include "engine_maps.h"
+#include "kernel_types.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TASKS_MAX);
+	__type(key, u32); /* tid */
+	__type(value, struct deferral);
+} deferrals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 2 * TASKS_MAX);
+	__type(key, u32); /* WORK_KEY */
+	__type(value, struct deferral_work);
+} works SEC(".maps");
+
+/* Absent before 6.18; then config.deferral keeps programs away from it. */
+extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
+					      void *map,
+					      int (*callback)(struct bpf_map *, void *, void *),
+					      void *aux) __ksym __weak;
+
+static int on_task_resume(struct bpf_map *map, void *key, void *value);
+
+static __always_inline struct stack_field cookie_field(u32 cookie)
+{
+	return (struct stack_field){cookie, STATE_COOKIE};
+}
+
+static __always_inline struct kernel_entry current_entry(void)
+{
+	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	return (struct kernel_entry){.ip = regs->ip, .sp = regs->sp, .orig_ax = regs->orig_ax};
+}
+
+static __always_inline bool same_kernel_entry(const struct kernel_entry *a, const struct kernel_entry *b)
+{
+	return a->ip == b->ip && a->sp == b->sp && a->orig_ax == b->orig_ax;
+}
+
+static __always_inline struct deferral *deferral_of(u32 tid)
+{
+	struct deferral empty = {}, *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	if (deferral)
+		return deferral;
+	bpf_map_update_elem(&deferrals, &tid, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&deferrals, &tid);
+}
+
+static __always_inline struct engine_task *engine_task_of(u32 tid)
+{
+	struct engine_task empty = {}, *task = bpf_map_lookup_elem(&engine_tasks, &tid);
+
+	if (task)
+		return task;
+	bpf_map_update_elem(&engine_tasks, &tid, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&engine_tasks, &tid);
+}
+
+/* The initial value is plain bytes: the verifier lets nobody pass on a struct bpf_task_work. */
+static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
+{
+	u32 key = WORK_KEY(tid, turn);
+	u64 empty = 0;
+	struct deferral_work *work = bpf_map_lookup_elem(&works, &key);
+
+	if (work)
+		return work;
+	bpf_map_update_elem(&works, &key, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&works, &key);
+}
+
+/* A number that no task has had; 0 without an engine. */
+static __always_inline u32 cookie_new(void)
+{
+	struct engine_state *engine = engine_current();
+	u32 cookie;
+
+	if (!engine)
+		return 0;
+	cookie = atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1;
+	return cookie ? cookie : atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1;
+}
+
+/*
+ * The cookie of this entry into the kernel: the one that another instance opened, or a new one. One
+ * that this instance has answered already (`last`) is as good as closed. 0 without memory.
+ */
+static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_entry *entry)
+{
+	struct engine_task *task = engine_task_of(tid);
+	u64 word;
+	u32 cookie;
+
+	if (!task)
+		return 0;
+	word = atomic_load_relaxed(&task->word);
+	cookie = TASK_COOKIE(word);
+	if (cookie && !TASK_CLOSED(word) && cookie != last && same_kernel_entry(&task->entry, entry))
+		return cookie;
+	cookie = cookie_new();
+	task->entry = *entry;
+	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
+		return cookie;
+	return TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of who interrupted us */
+}
+
+/* No more requests join this cookie. */
+static __always_inline void cookie_close(struct engine_task *task, u32 cookie)
+{
+	atomic_cas_acq_rel(&task->word, TASK_WORD(cookie, 0), TASK_WORD(cookie, 1));
+}
+
+/* Whether a callback will come: 0 it was ordered now, -EBUSY it was ordered before. */
+static __always_inline int callback_order(u32 tid, const struct deferral *deferral)
+{
+	struct deferral_work *work = work_of(tid, atomic_load_relaxed(&deferral->turn));
+
+	if (!work)
+		return -ENOMEM;
+	return bpf_task_work_schedule_resume_impl((void *)bpf_get_current_task_btf(), &work->work,
+						  &works, on_task_resume, NULL);
+}
+
+/*
+ * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is ordered
+ * first: who interrupts us from then on may rely on it.
+ */
+static __always_inline struct stack_field deferral_begin(u32 tid, struct deferral *deferral,
+							 u64 before,
+							 const struct kernel_entry *entry)
+{
+	u32 cookie = cookie_open(tid, DEFERRAL_COOKIE(before), entry);
+	u64 word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
+	int error;
+
+	if (!cookie)
+		return no_stack(REASON_NO_STATE);
+	error = callback_order(tid, deferral);
+	if (error && error != -EBUSY)
+		return no_stack(REASON_NO_STATE);
+	deferral->entry = *entry;
+	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
+		return cookie_field(cookie);
+	return cookie_field(DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word)));
+}
+
+/*
+ * A request while that of another entry waits. Mostly its callback is still to come, after
+ * rt_sigreturn or execve have replaced the registers: the answer will be that they did. If the
+ * kernel never called back, the old cookie is answered here.
+ */
+static __always_inline struct stack_field deferral_renew(struct ring_header *ring,
+							 struct lane *lane, u32 tid,
+							 struct deferral *deferral, u64 before,
+							 const struct kernel_entry *entry)
+{
+	u32 last = DEFERRAL_COOKIE(before), cookie;
+
+	if (callback_order(tid, deferral))
+		return cookie_field(last);
+	cookie = cookie_open(tid, last, entry);
+	deferral->entry = *entry;
+	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
+					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
+		return no_stack(REASON_NO_STATE);
+	answer_refuse(ring, lane, tid, last, REASON_CHANGED);
+	return cookie_field(cookie);
+}
+
+static __always_inline struct stack_field user_request(struct ring_header *ring, struct lane *lane)
+{
+	u32 tid = bpf_get_current_pid_tgid();
+	struct kernel_entry entry = current_entry();
+	struct deferral *deferral = deferral_of(tid);
+	u64 word;
+
+	if (!deferral)
+		return no_stack(REASON_NO_STATE);
+	word = atomic_load_relaxed(&deferral->word);
+	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE)
+		return deferral_begin(tid, deferral, word, &entry);
+	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
+		return cookie_field(DEFERRAL_COOKIE(word));
+	return deferral_renew(ring, lane, tid, deferral, word, &entry);
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder (core/unwind.h) in programs that may sleep: it reads the current task's memory with
+ * faults, finds its mappings, and keeps every rule for all.
+ *
+ * Its memory is a pool that instances share. A program claims an unwinder by exchange; per-CPU
+ * memory would not do, because a page fault takes its time. What was unwound last stays in it for
+ * others that wait for the same cookie, until somebody needs the place; so free ones are taken in
+ * turn.
+ */
+#ifndef BPF_UNWINDER_H
+#define BPF_UNWINDER_H
+
+#include "cached_rule.h"
+#include "engine.h"
+#include "engine_maps.h"
+#include "instance.h"
+#include "rule_cache.h"
+#include "stack.h"
+#include "unwind.h"
+#include "user_frame.h"
+#include "user_mapping.h"
+#include "user_stack.h"
+
+struct unwinder {
+	u32 busy;
+	u32 tid;
+	u32 cookie; /* that walk.frame answers; 0: none */
+	u32 reserved;
+	struct vma_search search;
+	u64 frame; /* the current one, as mapping and offset */
+	struct unwind walk;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWINDERS_MAX);
+	__type(key, u32);
+	__type(value, struct unwinder);
+} unwinders SEC(".maps");
+
+static __always_inline bool unwinder_try(u32 index)
+{
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	return unwinder && !atomic_load_relaxed(&unwinder->busy) &&
+	       !atomic_exchange_acq_rel(&unwinder->busy, 1);
+}
+
+struct unwinder_search {
+	u32 first;
+	u32 found;
+};
+
+static long unwinder_probe(u32 i, struct unwinder_search *search)
+{
+	u32 index = (search->first + i) % UNWINDERS_MAX;
+
+	if (!unwinder_try(index))
+		return 0;
+	search->found = index;
+	return 1;
+}
+
+/* Claims a free unwinder: its index, or UNWINDERS_MAX. */
+static __always_inline u32 unwinder_claim(void)
+{
+	struct engine_state *state = engine_current();
+	struct unwinder_search search = {.found = UNWINDERS_MAX};
+
+	if (!state)
+		return UNWINDERS_MAX;
+	search.first = atomic_fetch_add_acq_rel(&state->unwinder_next, 1);
+	bpf_loop(UNWINDERS_MAX, unwinder_probe, &search, 0);
+	return search.found;
+}
+
+static __always_inline void unwinder_release(struct unwinder *unwinder)
+{
+	atomic_store_release(&unwinder->busy, 0);
+}
+
+static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
+{
+	return (void *)walk - offsetof(struct unwinder, walk);
+}
+
+CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
+{
+	return bpf_copy_from_user(buffer, bytes, (const void *)address) == 0;
+}
+
+/* Where the file's header is costs more, and matters only if a table has to be read. */
+#define IMAGE_LATER 1
+
+CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
+{
+	struct vma_search *search = &unwinder_of(walk)->search;
+
+	if (mapping_find(search, pc) == -ENOENT)
+		return false;
+	walk->mapping.start = search->vma.start;
+	walk->mapping.end = search->vma.end;
+	walk->mapping.image = search->vma.kind == MAPPING_ANON ? 0 : IMAGE_LATER;
+	return true;
+}
+
+/* A leaf outside of all code has no mapping. */
+CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+	const struct lane_vma *vma = &unwinder->search.vma;
+
+	unwinder->frame = FRAME_USER(MAPPING_UNKNOWN, pc);
+	if (vma->end)
+		unwinder->frame = FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
+	return unwinder->frame;
+}
+
+CORE_INLINE bool unwind_recall(struct unwind *walk)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+	struct rule_key key = unwind_rule_key(walk, unwinder->frame);
+	struct rule_cache *cache = rules_current();
+
+	if (cache && rule_cache_get(cache, &key, &walk->rule))
+		return true;
+	if (walk->mapping.image == IMAGE_LATER) {
+		walk->mapping.image = unwinder->search.vma.start - unwinder->search.vma.file_offset;
+	}
+	return false;
+}
+
+CORE_INLINE void unwind_remember(struct unwind *walk)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+	struct rule_key key = unwind_rule_key(walk, unwinder->frame);
+	struct rule_cache *cache = rules_current();
+
+	if (cache && unwinder->search.vma.number != MAPPING_UNKNOWN)
+		rule_cache_put(cache, &key, &walk->rule);
+}
+
+/* The registers with which a task left user mode. */
+static __always_inline void registers_take(struct unwind_registers *registers,
+					   const struct pt_regs___kernel *regs)
+{
+	u64 *value = registers->value;
+
+	value[REGISTER_RAX] = regs->ax;
+	value[REGISTER_RDX] = regs->dx;
+	value[REGISTER_RCX] = regs->cx;
+	value[REGISTER_RBX] = regs->bx;
+	value[REGISTER_RSI] = regs->si;
+	value[REGISTER_RDI] = regs->di;
+	value[REGISTER_RBP] = regs->bp;
+	value[REGISTER_RSP] = regs->sp;
+	value[REGISTER_R8] = regs->r8;
+	value[REGISTER_R9] = regs->r9;
+	value[REGISTER_R10] = regs->r10;
+	value[REGISTER_R11] = regs->r11;
+	value[REGISTER_R12] = regs->r12;
+	value[REGISTER_R13] = regs->r13;
+	value[REGISTER_R14] = regs->r14;
+	value[REGISTER_R15] = regs->r15;
+	value[REGISTER_RIP] = regs->ip;
+	registers->known = (1U << REGISTER_COUNT) - 1;
+}
+
+/* The flags of a stack by how its walk ended. */
+static __always_inline u32 stack_flags_of(u32 stop)
+{
+	if (stop == STOP_DEPTH)
+		return STACK_USER | STACK_TRUNCATED;
+	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
+}
+
+/* Unwinds the current task from the registers with which it left user mode. */
+static __always_inline void unwinder_run(struct unwinder *unwinder)
+{
+	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct unwind *walk = &unwinder->walk;
+
+	registers_take(&walk->registers, regs);
+	walk->depth = 0;
+	walk->is_compat = regs->cs == USER32_CS;
+	walk->budget = UNWIND_BUDGET;
+	unwind_forget(walk);
+	if (address_space_enter(&unwinder->search))
+		unwind_stack(walk, config.max_user_depth);
+}
+
+#endif
