@@ -45,12 +45,20 @@ static int print_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
+static void print_counters(const u64 *counters, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		printf(" %" PRIu64, (uint64_t)counters[i]);
+}
+
 static void print_ledger(const struct trace_ledger *ledger)
 {
 	printf("ledger %" PRIu64 " %" PRIu64, (uint64_t)ledger->produced,
 	       (uint64_t)ledger->recorded);
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		printf(" %" PRIu64, (uint64_t)ledger->lost[i]);
+	print_counters(ledger->lost, LOST_COUNT);
+	print_counters(ledger->kernel_reasons, REASON_COUNT);
+	print_counters(ledger->user_reasons, REASON_COUNT);
+	print_counters(ledger->user_stops, STOP_COUNT);
 	printf("\n");
 }
 

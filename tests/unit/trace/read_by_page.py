@@ -14,6 +14,10 @@ import zlib
 MASK = 2**64 - 1
 
 
+REASONS = ("not_asked no_frames unreadable no_room gone refused changed no_state answer_lost answer_overwritten "
+           "unanswered").split()
+
+
 class Column:
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -49,6 +53,14 @@ class Column:
 
 def unzigzag(code):
     return code >> 1 if code % 2 == 0 else -(code >> 1) - 1
+
+
+def stack_code(code, newest):
+    """(True, index) or (False, reason), and the highest index so far."""
+    if code < 16:
+        return (False, code), newest
+    index = newest + unzigzag(code - 16)
+    return (True, index), max(newest, index)
 
 
 class Numbers:
@@ -96,6 +108,7 @@ class Recording:
     def __init__(self):
         self.lines, self.symbols, self.events = [], [], []
         self.stack_lines, self.ledger = [], []
+        self.index, self.answer = [], {}  # by index in the file: of the stack given out, and what a promise is
         self.frames, self.order = [0], KeyOrder()
         self.order.keys = 1
 
@@ -114,8 +127,12 @@ class Recording:
             stack_id = (stack_id + ids.signed()) % 2**32
             flags = shapes.varint()
             generation += shapes.signed()
-            path = path[:shapes.varint()]
-            for _ in range(shapes.varint()):
+            shared, further = shapes.varint(), shapes.varint()
+            if shared + further == 0:
+                self.index.append(None)
+                continue
+            path = path[:shared]
+            for _ in range(further):
                 self.order.before = path[-1] if path else 0
                 caller = self.frames[self.order.before]
                 new = self.order.keys
@@ -124,6 +141,7 @@ class Recording:
                     self.frames.append(self.new_frame(caller, regions, offsets))
                 path.append(key)
             frames = " ".join(f"{self.frames[key]:x}" for key in reversed(path))
+            self.index.append(len(self.stack_lines))
             self.stack_lines.append(f"stack {stack_id} {flags} {generation} {frames}")
 
     @staticmethod
@@ -131,6 +149,16 @@ class Recording:
         step = regions.signed()
         low = offsets.varint() if step else caller % 2**40 + offsets.signed()
         return (caller >> 40) + step << 40 | low
+
+    def answers(self, records, columns, header):
+        promises, stacks = columns[:2]
+        leaves = Numbers(columns[2], columns[3])
+        promise = leaf = newest = 0
+        for _ in range(records):
+            promise += promises.signed()
+            leaf = (leaf + unzigzag(leaves.next())) & MASK
+            stack, newest = stack_code(stacks.varint(), newest)
+            self.answer[promise] = (stack, leaf)
 
     def events_of_block(self, records, columns, header):
         tasks, kernel, user, order = columns[:4]
@@ -141,10 +169,8 @@ class Recording:
             tid += tasks.signed()
             stacks = [tid, tasks.varint()]
             for column in kernel, user:
-                code = column.varint()
-                index = newest + unzigzag(code - 8) if code >= 8 else -code
-                newest = max(newest, index)
-                stacks.append((code >= 8, abs(index)))
+                stack, newest = stack_code(column.varint(), newest)
+                stacks.append(stack)
             keys.append(stacks)
         key_order, now = KeyOrder(), header["first"]
         leaves, values, last_leaf = {}, {}, {True: 0, False: 0}
@@ -158,10 +184,18 @@ class Recording:
                 last_leaf[in_kernel[0]] = leaves[key]
             if has_value:
                 values[key] = (values.get(key, 0) + unzigzag(value.next())) & MASK
-            where = " ".join(f"{name}{'' if has else '-'}{index}"
-                             for name, (has, index) in (("k", in_kernel), ("u", in_user)))
-            line = f"event {now} {header['cpu']} {thread} {kind} {where} {leaves.get(key, 0):x} {values.get(key, 0)}"
-            self.events.append((now, header["cpu"], line))
+            self.events.append((now, header["cpu"], thread, kind, in_kernel, in_user, leaves.get(key, 0),
+                                values.get(key, 0)))
+
+    def event_line(self, event):
+        time, cpu, thread, kind, kernel, user, leaf, value = event
+        has_stack, number = user
+        if has_stack and self.index[number] is None:
+            user, own_leaf = self.answer.get(number, ((False, REASONS.index("unanswered")), 0))
+            leaf = leaf or own_leaf
+        where = " ".join(f"{name}{self.index[number]}" if has_stack else f"{name}-{number}"
+                         for name, (has_stack, number) in (("k", kernel), ("u", user)))
+        return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value}"
 
     def symbols_of_block(self, records, columns, header):
         numbers, text = columns
@@ -174,7 +208,8 @@ class Recording:
     def ledger_of_block(self, records, columns, header):
         numbers = columns[0]
         fields = [numbers.varint(), numbers.varint()]
-        fields += [numbers.varint() for _ in range(numbers.varint())]
+        for _ in range(4):  # lost, reasons of kernel and user stacks, stops
+            fields += [numbers.varint() for _ in range(numbers.varint())]
         self.ledger.append("ledger " + " ".join(map(str, fields)))
 
     def read(self, data):
@@ -182,7 +217,7 @@ class Recording:
         assert (magic, order, zero, version) == (b"stackmap", 1, 0, 1)
         assert checksum == zlib.crc32(data[:12])
         readers = {3: self.mappings, 4: self.stacks, 6: self.events_of_block, 7: self.symbols_of_block,
-                   8: self.ledger_of_block}
+                   8: self.ledger_of_block, 10: self.answers}
         at = 16
         sequence = 0
         while at < len(data):
@@ -205,7 +240,7 @@ class Recording:
 
     def text(self):
         self.events.sort(key=lambda event: event[:2])
-        return self.lines + self.stack_lines + self.symbols + self.ledger + [line for _, _, line in self.events]
+        return self.lines + self.stack_lines + self.symbols + self.ledger + [self.event_line(e) for e in self.events]
 
 
 def main(seeder, dumper):

@@ -75,6 +75,8 @@ static void make_stack(struct recording *recording, struct random *random, u32 i
 		frames[stack->depth - root] = before->frames[before->depth - root];
 	stack->frames = frames;
 	stack->flags = (user ? STACK_USER : 0) | (random_below(random, 9) ? 0 : STACK_TRUNCATED);
+	if (user && !random_below(random, 4))
+		stack->flags |= (u32)random_below(random, STOP_COUNT) << STACK_STOP_SHIFT;
 	stack->generation = i < recording->shape.full_stacks ? 0 : 1 + random_below(random, 3);
 	stack->id =
 		i < recording->shape.full_stacks ? UINT32_MAX - i : (u32)random_next(random) | 1;
@@ -164,6 +166,48 @@ static void make_events(struct recording *recording, struct random *random)
 	}
 }
 
+static void make_promise(struct recording *recording, struct random *random,
+			 struct recording_promise *promise)
+{
+	const struct recording_shape *shape = &recording->shape;
+	struct trace_answer *answer = &promise->answer;
+
+	promise->before_stack = (u32)random_below(random, shape->stacks + 1);
+	promise->after_event = (u32)random_below(random, shape->events + shape->events / 4 + 1);
+	if (promise->after_event >= shape->events) {
+		answer->stack = TRACE_NO_STACK;
+		answer->reason = REASON_UNANSWERED;
+		return;
+	}
+	answer->stack = random_stack(recording, random, &answer->reason);
+	answer->leaf = random_below(random, 3) ? 0 : random_frame(random, true);
+}
+
+static void promise_user_stack(struct recording *recording, struct random *random, u32 event)
+{
+	u32 number = (u32)random_below(random, recording->shape.promises);
+	const struct recording_promise *promise = &recording->promises[number];
+
+	if (event > promise->after_event || random_below(random, 2))
+		return;
+	recording->promise_of[event] = number;
+	recording->events[event].user = promise->answer.stack;
+	recording->events[event].user_reason = promise->answer.reason;
+	if (!recording->events[event].leaf)
+		recording->events[event].leaf = promise->answer.leaf;
+}
+
+static void make_promises(struct recording *recording, struct random *random)
+{
+	for (u32 i = 0; i < recording->shape.promises; i++)
+		make_promise(recording, random, &recording->promises[i]);
+	for (u32 i = 0; i < recording->shape.events; i++) {
+		recording->promise_of[i] = NO_PROMISE;
+		if (recording->shape.promises)
+			promise_user_stack(recording, random, i);
+	}
+}
+
 static void make_ledger(struct recording *recording, struct random *random)
 {
 	recording->ledger.produced = random_number(random);
@@ -176,6 +220,8 @@ static void make_ledger(struct recording *recording, struct random *random)
 		recording->ledger.kernel_reasons[i] = random_number(random);
 		recording->ledger.user_reasons[i] = random_number(random);
 	}
+	for (u32 i = 0; i < STOP_COUNT; i++)
+		recording->ledger.user_stops[i] = random_number(random);
 	for (u32 i = 0; i < recording->shape.cpus; i++) {
 		recording->cpu_ledgers[i].cpu = i;
 		recording->cpu_ledgers[i].produced = random_number(random);
@@ -217,6 +263,9 @@ struct recording *recording_create(const struct recording_shape *shape)
 	recording->symbols = allocate(shape->symbols, sizeof(*recording->symbols));
 	recording->events = allocate(shape->events, sizeof(*recording->events));
 	recording->cpu_ledgers = allocate(shape->cpus, sizeof(*recording->cpu_ledgers));
+	recording->promises = allocate(shape->promises, sizeof(*recording->promises));
+	recording->promise_of = allocate(shape->events, sizeof(u32));
+	recording->file_index = allocate(shape->stacks, sizeof(u32));
 	make_info(recording);
 	make_names(recording, &random);
 	for (u32 i = 0; i < shape->stacks; i++)
@@ -224,6 +273,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	make_tasks(recording, &random);
 	make_symbols(recording, &random);
 	make_events(recording, &random);
+	make_promises(recording, &random);
 	make_ledger(recording, &random);
 	return recording;
 }
@@ -250,23 +300,36 @@ void recording_free(struct recording **recording)
 	free(old->symbols);
 	free(old->events);
 	free(old->cpu_ledgers);
+	free(old->promises);
+	free(old->promise_of);
+	free(old->file_index);
 	free(old);
 	*recording = NULL;
 }
 
-static int write_stacks(const struct recording *recording, struct trace_writer *writer)
+static int write_promises_before(const struct recording *recording, struct trace_writer *writer,
+				 u32 stack)
 {
 	int err = 0;
 
+	for (u32 i = 0; i < recording->shape.promises && !err; i++)
+		if (recording->promises[i].before_stack == stack)
+			err = trace_writer_promise(writer, &recording->promises[i].index);
+	return err;
+}
+
+static int write_stacks(const struct recording *recording, struct trace_writer *writer)
+{
+	int err = write_promises_before(recording, writer, 0);
+
 	for (u32 i = 0; i < recording->shape.stacks && !err; i++) {
 		struct trace_stack stack = recording->stacks[i];
-		u32 index;
 
 		if (!stack.generation)
 			stack.id = 0;
-		err = trace_writer_stack(writer, &stack, &index);
-		if (!err && index != i)
-			abort();
+		err = trace_writer_stack(writer, &stack, &recording->file_index[i]);
+		if (!err)
+			err = write_promises_before(recording, writer, i + 1);
 	}
 	return err;
 }
@@ -286,13 +349,52 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 	return err ? err : write_stacks(recording, writer);
 }
 
+static u32 in_file(const struct recording *recording, u32 stack)
+{
+	return stack == TRACE_NO_STACK ? stack : recording->file_index[stack];
+}
+
+static int write_event(const struct recording *recording, struct trace_writer *writer, u32 i)
+{
+	struct trace_event event = recording->events[i];
+	u32 number = recording->promise_of[i];
+
+	event.kernel = in_file(recording, event.kernel);
+	event.user = in_file(recording, event.user);
+	if (number != NO_PROMISE) {
+		event.user = recording->promises[number].index;
+		if (event.leaf == recording->promises[number].answer.leaf)
+			event.leaf = 0;
+	}
+	return trace_writer_event(writer, &event);
+}
+
+static int write_answers_after(const struct recording *recording, struct trace_writer *writer,
+			       u32 event)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < recording->shape.promises && !err; i++) {
+		const struct recording_promise *promise = &recording->promises[i];
+		struct trace_answer answer = promise->answer;
+
+		if (promise->after_event != event)
+			continue;
+		answer.stack = in_file(recording, answer.stack);
+		err = trace_writer_answer(writer, promise->index, &answer);
+	}
+	return err;
+}
+
 static int write_events(const struct recording *recording, struct trace_writer *writer)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < recording->shape.events; i++) {
-		int failed = trace_writer_event(writer, &recording->events[i]);
+		int failed = write_event(recording, writer, i);
 
+		if (!failed)
+			failed = write_answers_after(recording, writer, i);
 		if (recording->shape.flush_every && i % recording->shape.flush_every == 0)
 			failed = trace_writer_flush(writer);
 		err = err ? err : failed;

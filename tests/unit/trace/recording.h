@@ -25,6 +25,16 @@ struct recording_shape {
 	u32 symbols;
 	u32 events;
 	u32 flush_every; /* events; 0 = never */
+	u32 promises;
+};
+
+#define NO_PROMISE UINT32_MAX
+
+struct recording_promise {
+	u32 before_stack; /* its place among the stacks */
+	u32 after_event;  /* when it is answered; not below the number of events: never */
+	struct trace_answer answer;
+	u32 index; /* in the file, set while it is written */
 };
 
 /* All that went into a recording, to be compared with what is read. Times of events are in the
@@ -41,6 +51,9 @@ struct recording {
 	struct trace_task *tasks;
 	struct trace_symbol *symbols; /* sorted by mapping and start */
 	struct trace_event *events;   /* sorted by time, then CPU; times of one CPU are distinct */
+	struct recording_promise *promises;
+	u32 *promise_of; /* by event, whose user stack and leaf are as the answer says */
+	u32 *file_index; /* by stack, set while it is written */
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpu_ledgers;
 };

@@ -37,6 +37,7 @@ static const struct recording_shape small = {
 	.symbols = 9,
 	.events = 200,
 	.flush_every = 60,
+	.promises = 10,
 };
 
 static int make_directory(void **state)
