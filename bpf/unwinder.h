@@ -117,28 +117,44 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
+/* Global functions: what they do to the walk is then nothing that the verifier has to follow. */
+__noinline int unwinder_recall(struct unwinder *unwinder)
+{
+	struct rule_cache *cache = rules_current();
+	struct unwind *walk;
+	struct rule_key key;
+
+	if (!unwinder || !cache)
+		return 0;
+	walk = &unwinder->walk;
+	key = unwind_rule_key(walk, unwinder->frame);
+	if (rule_cache_get(cache, &key, &walk->rule))
+		return 1;
+	if (walk->mapping.image == IMAGE_LATER)
+		walk->mapping.image = unwinder->search.vma.start - unwinder->search.vma.file_offset;
+	return 0;
+}
+
+__noinline int unwinder_remember(struct unwinder *unwinder)
+{
+	struct rule_cache *cache = rules_current();
+	struct rule_key key;
+
+	if (!unwinder || !cache || unwinder->search.vma.number == MAPPING_UNKNOWN)
+		return 0;
+	key = unwind_rule_key(&unwinder->walk, unwinder->frame);
+	rule_cache_put(cache, &key, &unwinder->walk.rule);
+	return 0;
+}
+
 CORE_INLINE bool unwind_recall(struct unwind *walk)
 {
-	struct unwinder *unwinder = unwinder_of(walk);
-	struct rule_key key = unwind_rule_key(walk, unwinder->frame);
-	struct rule_cache *cache = rules_current();
-
-	if (cache && rule_cache_get(cache, &key, &walk->rule))
-		return true;
-	if (walk->mapping.image == IMAGE_LATER) {
-		walk->mapping.image = unwinder->search.vma.start - unwinder->search.vma.file_offset;
-	}
-	return false;
+	return unwinder_recall(unwinder_of(walk));
 }
 
 CORE_INLINE void unwind_remember(struct unwind *walk)
 {
-	struct unwinder *unwinder = unwinder_of(walk);
-	struct rule_key key = unwind_rule_key(walk, unwinder->frame);
-	struct rule_cache *cache = rules_current();
-
-	if (cache && unwinder->search.vma.number != MAPPING_UNKNOWN)
-		rule_cache_put(cache, &key, &walk->rule);
+	unwinder_remember(unwinder_of(walk));
 }
 
 /* The registers with which a task left user mode. */

@@ -53,7 +53,7 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 
 /* Whether a rule of the current pc may come from a cache, and under which unwind->code. Generated
  * code has to be there around the pc. */
-CORE_PART bool is_lasting(struct unwind *unwind)
+CORE_PART bool code_is_lasting(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
 
@@ -81,13 +81,14 @@ CORE_PART bool is_memorable(const struct unwind *unwind)
 /* The rule of the current frame, remembered or made. */
 CORE_PART u32 rule_enter(struct unwind *unwind)
 {
-	bool lasting = is_lasting(unwind);
 	u32 stop;
 
-	if (lasting && unwind_recall(unwind))
+	/* Not a variable: the verifier would make the rule for either value of it. */
+	unwind->is_lasting = code_is_lasting(unwind);
+	if (core_reload(unwind->is_lasting) && unwind_recall(unwind))
 		return STOP_NONE;
 	stop = unwind_rule(unwind);
-	if (!stop && lasting && is_memorable(unwind))
+	if (!stop && core_reload(unwind->is_lasting) && is_memorable(unwind))
 		unwind_remember(unwind);
 	return stop;
 }

@@ -87,9 +87,11 @@ struct unwind {
 	/* The walk: */
 	u32 max_depth;
 	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
-	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
-	u64 code;	    /* of generated code its hash (code_hash.h); 0: of a file */
-	u64 code_seen;	    /* the rule was made from code up to here; 0: from a table */
+	u32 is_lasting;	    /* the rule of the current pc may be kept */
+	u32 reserved0;
+	u64 lookup_pc; /* the pc, or one byte before: within the call */
+	u64 code;      /* of generated code its hash (code_hash.h); 0: of a file */
+	u64 code_seen; /* the rule was made from code up to here; 0: from a table */
 	u64 code_word[CODE_HASH_WORDS];
 	struct unwind_rule rule;
 	struct unwind_mapping mapping;
