@@ -51,6 +51,7 @@ enum opcode {
 	OPCODE_GROUP_5 = 0xff,
 };
 
+#define MODRM_RSP_TO_RBP 0xe5
 #define MODRM_ADD_RSP 0xc4
 #define MODRM_SUB_RSP 0xec
 #define MODRM_CALL_RAX 0xd0
@@ -111,7 +112,8 @@ CORE_PART void pop(struct code_scan *scan, u32 number)
 	scan->bytes += 8;
 }
 
-/* Instructions that move the stack pointer. The length; 0: it is none of these. */
+/* Instructions that move the stack pointer, or set up a frame by it. The length; 0: it is none of
+ * these. */
 CORE_PART u32 length_stack(struct code_scan *scan, u64 code, u8 prefix)
 {
 	u8 opcode = BYTE(code, 0), modrm = BYTE(code, 1);
@@ -124,6 +126,8 @@ CORE_PART u32 length_stack(struct code_scan *scan, u64 code, u8 prefix)
 		scan->bytes -= 8;
 		return 1;
 	}
+	if (prefix == REX_W && opcode == OPCODE_MOV && modrm == MODRM_RSP_TO_RBP)
+		return 2;
 	if (prefix != REX_W || opcode != OPCODE_ARITHMETIC_8 ||
 	    (modrm != MODRM_ADD_RSP && modrm != MODRM_SUB_RSP))
 		return 0;

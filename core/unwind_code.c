@@ -40,6 +40,9 @@
 #define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either */
 #define CODE_BEFORE_MASK 0xffffffffffffULL
 #define MOV_15_EAX_MASK 0x00ffffffffffffffULL
+#define SYSCALL 0x050f
+#define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
+#define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
 #define MOV_ESP_DEREF_RET 0xc324048b /* of eax; the register is in bits 11 to 13 */
 #define VSYSCALL_RETURN 0xc3595a5d   /* pop %ebp; pop %edx; pop %ecx; ret */
 
@@ -153,14 +156,33 @@ CORE_PART void rule_signal_frame(struct unwind_rule *rule)
 	};
 }
 
+/* Behind the system call of clone(), of which no table speaks as two threads come back from it. */
+CORE_PART bool is_clone_return(const struct code *code)
+{
+	return BYTES_2(code->before >> 32) == SYSCALL &&
+	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
+}
+
+/* The new thread, to which the call returned 0, has no caller. So the rule is not one of this place
+ * for good. */
+CORE_PART void rule_clone_return(struct unwind *unwind, struct unwind_rule *rule)
+{
+	unwind->code_seen = CODE_UNREADABLE;
+	rule_stack_pointer(rule, 0, WORD, 0);
+	if (unwind->registers.value[REGISTER_RAX] == 0)
+		rule->flags = RULE_OUTERMOST;
+}
+
 /* What only an interrupted frame can stand at. False: it is nothing of that kind. */
-CORE_PART bool interrupted_rule(const struct unwind *unwind, const struct code *code, u32 word,
+CORE_PART bool interrupted_rule(struct unwind *unwind, const struct code *code, u32 word,
 				struct unwind_rule *rule)
 {
 	int words = stub_words(code);
 
 	if (unwind->is_compat && BYTES_4(code->at) == VSYSCALL_RETURN)
 		rule_stack_pointer(rule, 3, word, 4);
+	else if (!unwind->is_compat && is_clone_return(code))
+		rule_clone_return(unwind, rule);
 	else if (words < 0)
 		return edge_rule(code, word, rule);
 	else

@@ -16,7 +16,7 @@ static const struct unwind_rule *const rule = &unwind.rule;
 /* The rule at `offset` of some code, with enough room before and behind it. */
 static void rule_at(const u8 *bytes, u32 count, u32 offset, bool is_interrupted, bool is_compat)
 {
-	static u8 memory[64];
+	static u8 memory[96];
 
 	memset(memory, 0x90, sizeof(memory));
 	memcpy(memory + 16, bytes, count);
@@ -75,6 +75,21 @@ static void stubs_of_the_linkage_table(void **state)
 	}
 	rule_at(tracked, sizeof(tracked), 9, true, false);
 	assert_stack_pointer(16, 0);
+}
+
+/* Both threads come back from clone() to the same instruction. */
+static void returns_from_clone(void **state)
+{
+	static const u8 clone[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3};
+
+	(void)state;
+	rule_at(clone, sizeof(clone), 2, true, false);
+	assert_int_equal(rule->flags, RULE_OUTERMOST);
+	assert_int_equal(unwind.code_seen, CODE_UNREADABLE);
+	unwind.registers.value[REGISTER_RAX] = 4711;
+	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
+	assert_stack_pointer(8, 0);
+	assert_int_equal(unwind.code_seen, CODE_UNREADABLE);
 }
 
 static void edges_of_functions(void **state)
@@ -158,6 +173,36 @@ static void start_up_code(void **state)
 	assert_frame_pointer(8);
 }
 
+/* __do_global_dtors_aux of crtbeginS.o: a conditional jump over a frame that comes and goes. */
+static void exit_code(void **state)
+{
+	static const u8 code[] = {
+		0x80, 0x3d, 1,	  2, 3, 4, 0,	 /* cmpb $0, (%rip) */
+		0x75, 0x2b,			 /* jne */
+		0x55,				 /* push %rbp */
+		0x48, 0x83, 0x3d, 1, 2, 3, 4, 0, /* cmpq $0, (%rip) */
+		0x48, 0x89, 0xe5,		 /* mov %rsp, %rbp */
+		0x74, 0x0c,			 /* je */
+		0x48, 0x8b, 0x3d, 1, 2, 3, 4,	 /* mov (%rip), %rdi */
+		0xe8, 1,    2,	  3, 4,		 /* call */
+		0xc6, 0x05, 1,	  2, 3, 4, 1,	 /* movb $1, (%rip) */
+		0x5d, 0xc3			 /* pop %rbp; ret */
+	};
+	static const u8 before[] = {0, 7, 9}, inside[] = {10, 18, 21, 23, 30, 35, 42};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(before); i++) {
+		rule_at(code, sizeof(code), before[i], true, false);
+		assert_stack_pointer(8, 0);
+	}
+	for (u32 i = 0; i < sizeof(inside); i++) {
+		rule_at(code, sizeof(code), inside[i], true, false);
+		assert_stack_pointer(16, 2);
+	}
+	rule_at(code, sizeof(code), 43, true, false);
+	assert_stack_pointer(8, 0);
+}
+
 static void trampolines_without_tables(void **state)
 {
 	static const u8 long_form[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -180,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stubs_of_the_linkage_table), cmocka_unit_test(edges_of_functions),
+		cmocka_unit_test(returns_from_clone),	      cmocka_unit_test(exit_code),
 		cmocka_unit_test(callers_have_their_frame),   cmocka_unit_test(start_up_code),
 		cmocka_unit_test(trampolines_without_tables),
 	};
