@@ -22,11 +22,10 @@ struct direct_walk {
 	/* Out: */
 	u32 stop; /* enum stop_reason */
 	u32 reserved;
-	u64 leaf;
+	u64 leaf; /* 0: none */
 
 	/* The walk: */
 	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
-	u64 cfa;	  /* of the current frame */
 	u64 window_start; /* of the stack words that are here: an address, whole words */
 	u64 window_bytes; /* how many */
 	u64 window[WALK_WINDOW_WORDS];

@@ -79,7 +79,7 @@ struct frame_seen {
 
 struct lane {
 	u32 busy;
-	u32 reserved;
+	u32 index;   /* on its CPU */
 	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
 	struct lane_counters counters;
 	struct vma_search search; /* of the latest frame: neighbouring frames mostly share it */

@@ -50,6 +50,7 @@ static __always_inline struct lane *lane_claim(u32 cpu)
 	core_one_register(i);
 	if (i >= LANES_PER_CPU)
 		return NULL;
+	own->lane[i].index = i;
 	return &own->lane[i];
 }
 

@@ -27,6 +27,7 @@
 #include "env.h"
 #include "rule_cache.h"
 #include "sframe.h"
+#include "signal_context.h"
 #include "stack.h"
 #include "unwind_bytes.h"
 #include "unwind_code.h"
@@ -114,7 +115,7 @@ struct unwind {
 	u64 saved_base;
 	u32 saved_count;
 	u32 reserved;
-	u64 context[17]; /* of a signal */
+	u64 context[SIGNAL_CONTEXT_WORDS];
 };
 
 /* The embedder's: reads memory of the task, all bytes or none. */

@@ -5,9 +5,7 @@
  */
 #include "unwind.h"
 
-#define UCONTEXT_GENERAL 40 /* uc_mcontext in the kernel's ucontext */
 #define KNOWN(reg) (1U << (reg))
-#define KNOWN_ALL (KNOWN(REGISTER_COUNT) - 1)
 
 /* The registers that a rule has slots for, four bits each. RIP does not fit: it is last. */
 #define REGISTERS_OF_SLOTS                                                                         \
@@ -175,25 +173,6 @@ CORE_OUTLINED u32 slots_restore(struct unwind *unwind, const struct unwind_rule 
 	return walk.stop;
 }
 
-/* The order of the kernel's sigcontext: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
-CORE_PART void signal_registers(const struct unwind *unwind, struct unwind_registers *caller)
-{
-	const u64 *saved = unwind->context;
-
-	for (u32 i = 0; i < 8; i++)
-		caller->value[REGISTER_R8 + i] = saved[i];
-	caller->value[REGISTER_RDI] = saved[8];
-	caller->value[REGISTER_RSI] = saved[9];
-	caller->value[REGISTER_RBP] = saved[10];
-	caller->value[REGISTER_RBX] = saved[11];
-	caller->value[REGISTER_RDX] = saved[12];
-	caller->value[REGISTER_RAX] = saved[13];
-	caller->value[REGISTER_RCX] = saved[14];
-	caller->value[REGISTER_RSP] = saved[15];
-	caller->value[REGISTER_RIP] = saved[16];
-	caller->known = KNOWN_ALL;
-}
-
 CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *rule)
 {
 	u64 ucontext;
@@ -204,7 +183,7 @@ CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *r
 	if (!unwind_fetch(unwind, ucontext + UCONTEXT_GENERAL, unwind->context,
 			  sizeof(unwind->context)))
 		return unwind_stack_stop(unwind);
-	signal_registers(unwind, &unwind->caller);
+	signal_registers(unwind->context, &unwind->caller);
 	return STOP_NONE;
 }
 

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A frame costs one cache line of the step cache and a few words of a window onto the stack, which
+ * one read fills for all the frames that lie in it. That path is straight: CFA = register + offset,
+ * and what is saved lies within a window below the CFA. All other rules take the longer way; of
+ * these registers moved to registers, an indexed CFA and a moved stack (longjmp) are left to the
+ * unwinder.
+ */
+#include "direct_walk.h"
+#include "code_hash.h"
+#include "signal_context.h"
+
+#define PAGE_BYTES 4096
+#define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
+#define KNOWN(reg) (1U << (reg))
+#define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
+
+CORE_PART u64 direct_register(const struct direct_walk *walk, u32 reg)
+{
+	core_one_register(reg);
+	return walk->registers.value[reg & (REGISTER_SLOTS - 1)];
+}
+
+CORE_PART bool direct_knows(const struct direct_walk *walk, u32 reg)
+{
+	return walk->registers.known >> (reg & (REGISTER_SLOTS - 1)) & 1;
+}
+
+/* --- the window --- */
+
+CORE_PART bool direct_covers(const struct direct_walk *walk, u64 end, u32 words)
+{
+	u64 low = end - 8 * words - walk->window_start;
+
+	return low < walk->window_bytes && walk->window_bytes - low >= 8 * words;
+}
+
+/* Brings the `words` words below an address, and all that fit behind. What cannot be had at once is
+ * had up to the end of its page. */
+CORE_OUTLINED bool direct_fill(struct direct *direct, u64 end, u32 words)
+{
+	struct direct_walk *walk = direct->walk;
+	u64 start = end - 8 * words, bytes = WINDOW_BYTES;
+
+	walk->window_start = start;
+	walk->window_bytes = 0;
+	if (start & 7)
+		return false;
+	if (!direct_read(direct, start, walk->window, WINDOW_BYTES)) {
+		bytes = PAGE_BYTES - (start & (PAGE_BYTES - 1));
+		core_one_register(bytes);
+		if (bytes == 0 || bytes >= WINDOW_BYTES ||
+		    !direct_read(direct, start, walk->window, bytes))
+			return false;
+	}
+	walk->window_bytes = bytes;
+	return bytes >= 8 * words;
+}
+
+CORE_PART bool direct_open(struct direct *direct, u64 end, u32 words)
+{
+	return direct_covers(direct->walk, end, words) || direct_fill(direct, end, words);
+}
+
+/* The word `words` below an address that the window covers. */
+CORE_PART u64 direct_below(const struct direct_walk *walk, u64 end, u32 words)
+{
+	u64 index = (end - walk->window_start) / 8 - words;
+
+	core_one_register(index);
+	return walk->window[index & (WALK_WINDOW_WORDS - 1)];
+}
+
+/* --- one step --- */
+
+/* What holds for any two frames of a stack (unwind_step.c). */
+CORE_PART u32 caller_check(const struct direct_walk *walk, u64 cfa)
+{
+	u64 rsp = walk->registers.value[REGISTER_RSP];
+
+	if (cfa < rsp || (cfa == rsp && !walk->interrupted))
+		return STOP_NO_PROGRESS;
+	return cfa & 7 ? STOP_UNALIGNED : STOP_NONE;
+}
+
+/* An address of the kernel's half is no pc, and bit 63 is that of STEP_INTERRUPTED. */
+CORE_PART u32 pc_check(u64 pc)
+{
+	return (s64)pc > 0 ? STOP_NONE : STOP_NOT_CODE;
+}
+
+CORE_PART void step_restore_slot(struct direct_walk *walk, u64 end, u32 slot, u32 reg)
+{
+	if (slot)
+		walk->registers.value[reg] = direct_below(walk, end, slot);
+}
+
+/* A slot that is lost brings any value to a register that is then not known. */
+CORE_PART void step_restore(struct direct_walk *walk, const struct cached_step *step, u64 end)
+{
+	const u8 *slot = step->rule.slot;
+
+	step_restore_slot(walk, end, slot[SLOT_RBX], REGISTER_RBX);
+	step_restore_slot(walk, end, slot[SLOT_RBP], REGISTER_RBP);
+	step_restore_slot(walk, end, slot[SLOT_R12], REGISTER_R12);
+	step_restore_slot(walk, end, slot[SLOT_R13], REGISTER_R13);
+	step_restore_slot(walk, end, slot[SLOT_R14], REGISTER_R14);
+	step_restore_slot(walk, end, slot[SLOT_R15], REGISTER_R15);
+	walk->registers.known = (walk->registers.known & step->kept) | step->restored;
+}
+
+CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
+{
+	walk->registers.value[REGISTER_RIP] = pc;
+	walk->registers.value[REGISTER_RSP] = cfa;
+	walk->interrupted = 0;
+	return pc_check(pc);
+}
+
+/* To the caller, by what is saved below the CFA. */
+CORE_PART u32 step_by_cfa(struct direct *direct, const struct cached_step *step, u64 cfa)
+{
+	struct direct_walk *walk = direct->walk;
+	u32 stop = caller_check(walk, cfa);
+
+	if (stop)
+		return stop;
+	if (!direct_open(direct, cfa, step->words))
+		return STOP_STACK_UNREADABLE;
+	step_restore(walk, step, cfa);
+	return caller_enter(walk, cfa, direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]));
+}
+
+CORE_PART u32 step_plain(struct direct *direct, const struct cached_step *step)
+{
+	const struct direct_walk *walk = direct->walk;
+	u32 reg = step->rule.cfa_register;
+
+	if (!direct_knows(walk, reg))
+		return STOP_UNKNOWN_REGISTER;
+	return step_by_cfa(direct, step, direct_register(walk, reg) + step->rule.cfa_offset);
+}
+
+CORE_PART u32 step_signal(struct direct *direct, const struct cached_step *step)
+{
+	struct direct_walk *walk = direct->walk;
+	u32 reg = step->rule.cfa_register;
+	u64 end = direct_register(walk, reg) + step->rule.cfa_offset + UCONTEXT_GENERAL +
+		  8 * SIGNAL_CONTEXT_WORDS;
+
+	if (!direct_knows(walk, reg))
+		return STOP_UNKNOWN_REGISTER;
+	if (!direct_fill(direct, end, SIGNAL_CONTEXT_WORDS))
+		return STOP_STACK_UNREADABLE;
+	signal_registers(walk->window, &walk->registers);
+	return pc_check(walk->registers.value[REGISTER_RIP]);
+}
+
+CORE_PART u32 step_cfa(struct direct *direct, const struct unwind_rule *rule, u64 *cfa)
+{
+	const struct direct_walk *walk = direct->walk;
+	u32 reg = rule->cfa_register;
+
+	if (!direct_knows(walk, reg))
+		return STOP_UNKNOWN_REGISTER;
+	*cfa = direct_register(walk, reg) + rule->cfa_offset;
+	if (rule->cfa_kind == CFA_PLT)
+		*cfa += (walk->registers.value[REGISTER_RIP] & 15) >= rule->operand ? 8 : 0;
+	if (rule->cfa_kind == CFA_PLT || rule->cfa_kind == CFA_REGISTER)
+		return STOP_NONE;
+	if (rule->cfa_kind != CFA_DEREF)
+		return STOP_UNSUPPORTED;
+	if (!direct_open(direct, *cfa + 8, 1))
+		return STOP_STACK_UNREADABLE;
+	*cfa = direct_below(walk, *cfa + 8, 1) + 8 * rule->operand;
+	return STOP_NONE;
+}
+
+/* The same, with registers saved below another one than the CFA. */
+CORE_PART u32 step_by_base(struct direct *direct, const struct cached_step *step, u64 cfa)
+{
+	struct direct_walk *walk = direct->walk;
+	u64 end = direct_register(walk, step->rule.base) + 8, pc;
+	u32 stop = caller_check(walk, cfa);
+
+	if (stop)
+		return stop;
+	if (!direct_knows(walk, step->rule.base))
+		return STOP_UNKNOWN_REGISTER;
+	if (!direct_open(direct, cfa, step->rule.slot[SLOT_RETURN]))
+		return STOP_STACK_UNREADABLE;
+	pc = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
+	if (!direct_open(direct, end, step->words))
+		return STOP_STACK_UNREADABLE;
+	step_restore(walk, step, end);
+	return caller_enter(walk, cfa, pc);
+}
+
+/* The ABI: the outermost frame's rbp is 0, where frame pointers are all there is. */
+CORE_PART bool is_outermost_frame(const struct direct_walk *walk, u32 flags)
+{
+	return flags & RULE_OUTERMOST ||
+	       (flags & RULE_FRAME_POINTER && direct_knows(walk, REGISTER_RBP) &&
+		!walk->registers.value[REGISTER_RBP]);
+}
+
+CORE_OUTLINED u32 step_other(struct direct *direct, const struct cached_step *step)
+{
+	struct direct_walk *walk = direct->walk;
+	u32 flags = step->rule.flags, stop;
+	u64 cfa = 0;
+
+	if (is_outermost_frame(walk, flags))
+		return STOP_ROOT;
+	if (step->rule.cfa_kind == CFA_SIGNAL) {
+		stop = step_signal(direct, step);
+	} else if (!step->words || flags & RULE_STACK_MOVED) {
+		stop = STOP_UNSUPPORTED;
+	} else {
+		stop = step_cfa(direct, &step->rule, &cfa);
+		if (!stop)
+			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(direct, step, cfa)
+								: step_by_base(direct, step, cfa);
+	}
+	walk->interrupted = flags & RULE_SIGNAL ? STEP_INTERRUPTED : 0;
+	return stop;
+}
+
+/* --- which step --- */
+
+CORE_PART u64 step_index(const struct direct_walk *walk, u64 pc)
+{
+	return ((pc ^ walk->space.mm) * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
+}
+
+CORE_PART bool is_step(const struct cached_step *step, const struct direct_walk *walk, u64 pc)
+{
+	return !((step->pc ^ pc) | (step->space.mm ^ walk->space.mm) |
+		 (step->space.process ^ walk->space.process) |
+		 (step->space.execs ^ walk->space.execs) |
+		 (step->space.sequence ^ walk->space.sequence));
+}
+
+/* What follows from the rule alone. */
+CORE_PART void step_prepare(struct cached_step *step)
+{
+	static const u8 slot_register[] = {REGISTER_RBX, REGISTER_RBP, REGISTER_R12,
+					   REGISTER_R13, REGISTER_R14, REGISTER_R15};
+	const struct unwind_rule *rule = &step->rule;
+	u32 words = rule->slot[SLOT_RETURN];
+	bool fits = words && words <= WALK_WINDOW_WORDS;
+
+	step->kept = KNOWN(REGISTER_RSP);
+	step->restored = KNOWN(REGISTER_RSP);
+	for (u32 i = 0; i < SLOT_RETURN; i++) {
+		u32 slot = rule->slot[i], mask = KNOWN(slot_register[i]);
+
+		if (!slot)
+			step->kept |= mask;
+		else if (slot <= WALK_WINDOW_WORDS)
+			step->restored |= mask;
+		else if (slot != SLOT_LOST)
+			fits = false;
+		if (slot <= WALK_WINDOW_WORDS && slot > words)
+			words = slot;
+	}
+	step->words = fits ? words : 0;
+	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
+			 !rule->flags;
+}
+
+CORE_PART bool code_key(struct direct *direct, u64 pc, struct rule_key *key)
+{
+	struct direct_walk *walk = direct->walk;
+
+	if (!direct_read(direct, pc - CODE_HASH_BEFORE, walk->code, sizeof(walk->code)))
+		return false;
+	key->code = code_hash(walk->code);
+	return true;
+}
+
+/* Makes walk->step that of a pc, by its mapping and the cache of rules. Generated code may change
+ * while the mappings do not: its steps are not kept. */
+CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
+{
+	struct direct_walk *walk = direct->walk;
+	struct cached_step *step = &walk->step;
+	bool is_generated = false;
+	struct rule_key key = {};
+
+	step->pc = pc;
+	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &is_generated);
+	if (!step->frame)
+		return STOP_NOT_CODE;
+	key.place = step->frame | walk->interrupted;
+	if (is_generated && !code_key(direct, pc & ~STEP_INTERRUPTED, &key))
+		return STOP_TABLE_UNREADABLE;
+	if (!rule_cache_get(direct->rules, &key, &step->rule))
+		return STOP_NO_RULE;
+	step_prepare(step);
+	step->space = walk->space;
+	if (walk->owns_steps && !is_generated && !(walk->space.sequence & 1))
+		direct->steps->entry[step_index(walk, pc)] = *step;
+	return STOP_NONE;
+}
+
+/* --- the walk --- */
+
+CORE_PART u32 frame_add(struct direct *direct, u32 i, u64 frame)
+{
+	const struct direct_walk *walk = direct->walk;
+	u32 index = i - walk->leaf_apart;
+
+	if (i >= walk->max_depth)
+		return STOP_DEPTH;
+	core_one_register(index);
+	direct->stack->word[index & (STACK_WORDS_MAX - 1)] = frame;
+	direct->stack->depth = index + 1;
+	return STOP_NONE;
+}
+
+static long direct_step(u32 i, void *arg)
+{
+	struct direct *direct = arg;
+	struct direct_walk *walk = direct->walk;
+	u64 pc = walk->registers.value[REGISTER_RIP] | walk->interrupted;
+	const struct cached_step *step = &direct->steps->entry[step_index(walk, pc)];
+	u32 stop = STOP_NONE;
+
+	if (!walk->owns_steps || !is_step(step, walk, pc)) {
+		stop = step_find(direct, pc);
+		step = &walk->step;
+	}
+	if (!stop)
+		stop = frame_add(direct, i, step->frame);
+	if (!stop)
+		stop = step->is_plain ? step_plain(direct, step) : step_other(direct, step);
+	if (!stop)
+		return 0;
+	walk->stop = stop;
+	return 1;
+}
+
+/* A leaf that is kept apart was written where no frame of a stack lies: at index -1, the last word.
+ */
+CORE_INLINE void direct_walk(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	struct stack *stack = direct->stack;
+
+	walk->interrupted = STEP_INTERRUPTED;
+	walk->window_bytes = 0;
+	stack->depth = 0;
+	stack->word[STACK_WORDS_MAX - 1] = 0;
+	walk->stop =
+		walk->is_compat ? STOP_UNSUPPORTED : pc_check(walk->registers.value[REGISTER_RIP]);
+	if (!walk->stop)
+		core_loop(STACK_USER_DEPTH_MAX + 1, direct_step, direct);
+	walk->leaf = walk->leaf_apart ? stack->word[STACK_WORDS_MAX - 1] : 0;
+	stack->flags = STACK_USER | (walk->stop == STOP_DEPTH ? STACK_TRUNCATED : 0);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The fast walk up a user stack, at the event itself: steps by rules that are known already and by
+ * stack words that can be read at once. Where either is missing it ends, and whoever asked has the
+ * stack unwound later, by the whole unwinder (unwind.h).
+ *
+ * A stack that it completes, STOP_ROOT or STOP_DEPTH, is the one that unwind_stack() gives. Any
+ * other stop says only why it could not go on.
+ *
+ * The embedder supplies two functions, natively by linking them, in BPF by defining them before it
+ * includes direct_walk.c and cached_rule.c.
+ */
+#ifndef CORE_DIRECT_WALK_H
+#define CORE_DIRECT_WALK_H
+
+#include <stdbool.h>
+
+#include "cached_rule.h"
+#include "direct_memory.h"
+#include "env.h"
+#include "stack.h"
+#include "step_cache.h"
+
+struct direct {
+	struct direct_walk *walk;
+	struct step_cache *steps;
+	const struct rule_cache *rules;
+	struct stack *stack; /* gets the frames, their number and flags */
+	void *memory;	     /* the embedder's */
+};
+
+/* The embedder's: reads memory of the task without a fault, all bytes or none. */
+CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
+
+/* The embedder's: a pc as a frame, and whether its code is generated. 0: it is none that can be
+ * named. */
+CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
+
+/* Walks from walk->registers. */
+CORE_INLINE void direct_walk(struct direct *direct);
+
+#endif
