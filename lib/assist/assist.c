@@ -130,12 +130,18 @@ bool unwind_recall(struct unwind *unwind)
 	       rule_cache_get(assist->options.rules, &key, &unwind->rule);
 }
 
+/* What a process shows in place of a file is not that file. */
+static bool is_genuine(const struct raw_memory *memory)
+{
+	return memory->file || memory->kind != MAPPING_FILE;
+}
+
 void unwind_remember(struct unwind *unwind)
 {
 	const struct assist *assist = unwind->memory;
 	struct rule_key key;
 
-	if (cache_key(unwind, &key))
+	if (is_genuine(&assist->memory) && cache_key(unwind, &key))
 		rule_cache_put(assist->options.rules, &key, &unwind->rule);
 }
 

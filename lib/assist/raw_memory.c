@@ -32,6 +32,13 @@ void raw_memory_begin(struct raw_memory *memory, const struct raw_stack *raw)
 	memory->mapping = NULL;
 }
 
+/* Where the header is in most files: rules that are known already need no more than that it is
+ * there, and a process that may be asked has it. */
+static u64 usual_header(const struct raw_mapping *mapping)
+{
+	return mapping->start - mapping->offset;
+}
+
 static u64 enter_file(struct raw_memory *memory, const struct mapping_record *record)
 {
 	const struct raw_mapping *mapping = memory->mapping;
@@ -44,7 +51,9 @@ static u64 enter_file(struct raw_memory *memory, const struct mapping_record *re
 	u64 code, header;
 
 	memory->file = code_files_get(memory->files, &place, record);
-	if (!memory->file || !code_file_address(memory->file, mapping->offset, &code) ||
+	if (!memory->file)
+		return usual_header(mapping);
+	if (!code_file_address(memory->file, mapping->offset, &code) ||
 	    !code_file_header(memory->file, &header))
 		return 0;
 	memory->bias = mapping->start - code;
