@@ -108,7 +108,10 @@ static int create_capture(struct record *record)
 		.flight_bytes = values->flight,
 		.no_dedup = values->no_dedup,
 		.no_kernel_stacks = values->no_kernel,
-		.no_user_stacks = values->no_user,
+		.no_user_stacks = !record->target.user_stacks,
+		.user_unwind = record->target.user_unwind,
+		.max_user_depth = values->max_depth,
+		.user_at_syscall = values->user_at_syscall,
 		.by_task = by_task,
 		.comm = values->comm,
 		.cgroup = values->cgroup,
@@ -260,8 +263,10 @@ static int drain(struct record *record, int last_ms, int *error)
 {
 	u32 fill = 0;
 
-	if (record->values->flight)
+	if (record->values->flight) {
+		*error = capture_assist(record->capture);
 		return ROUND_MS_MAX;
+	}
 	*error = capture_drain(record->capture, record->writer, &fill);
 	if (now_ms() >= record->next_flush) {
 		record->next_flush = now_ms() + FLUSH_MS;
@@ -311,6 +316,9 @@ static int finish(struct record *record)
 	int status;
 
 	capture_detach(record->capture);
+	if (!record->values->flight)
+		capture_drain(record->capture, record->writer, NULL);
+	capture_settle(record->capture);
 	if (record->values->flight) {
 		status = write_flight(record, record->values->output);
 	} else {
@@ -430,6 +438,13 @@ static const struct option_row rows[] = {
 	    .help = "do not take kernel stacks"),
 	ROW(no_user, .name = "no-user", .type = OPTION_FLAG, .group = "Events",
 	    .help = "do not take user stacks"),
+	ROW(user_unwind, .name = "user-unwind", .type = OPTION_STRING, .argument = "WAY",
+	    .group = "Events",
+	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none"),
+	ROW(max_depth, .name = "max-depth", .type = OPTION_U64, .argument = "N", .group = "Events",
+	    .min = 1, .max = STACK_USER_DEPTH_MAX, .help = "frames of a user stack (default 511)"),
+	ROW(user_at_syscall, .name = "user-at-syscall", .type = OPTION_FLAG, .group = "Events",
+	    .help = "take the user stack at the entry of each system call, for all events in it"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	ROW(pids, .name = "pid", .letter = 'p', .type = OPTION_STRINGS, .argument = "PID",
@@ -473,6 +488,7 @@ const struct command record_command = {
 	.rows = rows,
 	.values_bytes = sizeof(struct record_values),
 	.defaults = &(const struct record_values){.output = RECORDING_DEFAULT,
+						  .user_unwind = "auto",
 						  .frequency = RECORD_FREQUENCY_UNSET},
 	.run = record_run,
 };

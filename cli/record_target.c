@@ -35,6 +35,22 @@ static int check_options(const struct record_values *values, bool has_command)
 	return EXIT_DONE;
 }
 
+static int choose_user_unwind(const struct record_values *values, struct record_target *target)
+{
+	const char *way = values->user_unwind;
+	bool fp = !strcmp(way, "fp"), none = !strcmp(way, "none");
+
+	if (!fp && !none && strcmp(way, "auto")) {
+		message("--user-unwind %s: must be auto, fp or none", way);
+		return EXIT_USAGE;
+	}
+	target->user_stacks = !none && !values->no_user;
+	target->user_unwind = fp ? USER_UNWIND_FP : USER_UNWIND_AUTO;
+	if (values->user_at_syscall && (fp || !target->user_stacks))
+		return wrong_usage("--user-at-syscall: it needs --user-unwind auto");
+	return EXIT_DONE;
+}
+
 static int choose_sources(const struct record_values *values, struct source_list *sources)
 {
 	bool unset = values->frequency == RECORD_FREQUENCY_UNSET;
@@ -125,6 +141,7 @@ int record_target_choose(const struct record_values *values, bool has_command,
 
 	status = status ?: choose_cpus(values->cpus, target->cpu_mask);
 	status = status ?: choose_pids(&values->pids, target);
+	status = status ?: choose_user_unwind(values, target);
 	status = status ?: choose_sources(values, &target->sources);
 	return status ?: check_frequency(values, &target->sources);
 }

@@ -9,16 +9,18 @@
 #include "pid_list.h"
 
 struct record_values {
-	const char *output, *comm, *cgroup, *cpus;
+	const char *output, *comm, *cgroup, *cpus, *user_unwind;
 	struct string_list events, pids;
-	u64 frequency, bits, pool, ring, flight;
-	bool all, no_dedup, no_kernel, no_user, quiet;
+	u64 frequency, bits, pool, ring, flight, max_depth;
+	bool all, no_dedup, no_kernel, no_user, user_at_syscall, quiet;
 };
 
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
 
 struct record_target {
 	struct source_list sources;
+	bool user_stacks;
+	enum user_unwind user_unwind;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 	struct pid_list pids;
 	int *pidfds; /* of `pids` */

@@ -187,6 +187,16 @@ static int plan_sets(struct attachment *attachment)
 	return 0;
 }
 
+/* Before 6.10 there is no hook that comes before an execve drops the old memory. */
+static int attach_leaving(struct link_list *links, int program)
+{
+	int result = link_raw_tracepoint(links, "sched_prepare_exec", program, false, 0);
+
+	if (result && result != -ENOENT)
+		return result;
+	return link_raw_tracepoint(links, "sched_process_exit", program, false, 0);
+}
+
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct task_programs programs = program_set_tasks(&attachment->sets[0]);
@@ -198,13 +208,16 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 		result ?: link_raw_tracepoint(links, "sched_process_exec", programs.exec, false, 0);
 	result =
 		result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
+	if (programs.leave >= 0)
+		result = result ?: attach_leaving(links, programs.leave);
 	if (result)
 		return error_set(error, -result, "tracepoints of the scheduler: %s",
 				 strerror(-result));
 	return 0;
 }
 
-int attachment_load(struct attachment *attachment, int table_fd, struct stackmap_error *error)
+int attachment_load(struct attachment *attachment, int table_fd, struct engine *engine,
+		    struct stackmap_error *error)
 {
 	int result = probe_features(attachment, error);
 	u32 i;
@@ -214,13 +227,12 @@ int attachment_load(struct attachment *attachment, int table_fd, struct stackmap
 	result = plan_sets(attachment);
 	if (result)
 		return error_set(error, -result, "programs: %s", strerror(-result));
-	for (i = 0; i < attachment->set_count; i++) {
+	result = program_set_load_first(&attachment->sets[0], attachment->plan, table_fd, engine,
+					error);
+	for (i = 1; i < attachment->set_count && !result; i++)
 		result = program_set_load(&attachment->sets[i], attachment->plan,
-					  i ? &attachment->sets[0] : NULL, table_fd, error);
-		if (result)
-			return result;
-	}
-	return 0;
+					  &attachment->sets[0], error);
+	return result;
 }
 
 static int program_fd(const struct attachment *attachment, u32 kind)

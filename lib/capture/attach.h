@@ -47,7 +47,8 @@ struct attachment {
 };
 
 /* Loads all sets. On failure attachment_free() is still to be called. */
-int attachment_load(struct attachment *attachment, int table_fd, struct stackmap_error *error);
+int attachment_load(struct attachment *attachment, int table_fd, struct engine *engine,
+		    struct stackmap_error *error);
 
 /* Attaches the hooks that follow tasks; the rings are ready by then. */
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error);

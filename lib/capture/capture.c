@@ -15,10 +15,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/answers.h"
+#include "capture/assisted.h"
 #include "capture/instance.h"
+#include "capture/settle.h"
 #include "capture/skeleton.h"
 #include "capture/tracer_ranges.h"
 #include "error.h"
+#include "rule_cache.h"
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 {
@@ -114,9 +118,22 @@ static int share_arrays(struct capture *capture)
 	result = result
 			 ?: share(&capture->lanes, bpf_map__fd(programs->maps.lanes),
 				  LANES_PER_CPU * sizeof(struct lane), config->cpus);
+	result = result
+			 ?: share(&capture->mappings, bpf_map__fd(programs->maps.mappings),
+				  sizeof(struct mapping_record), MAPPINGS_MAX);
 	return result
-		       ?: share(&capture->mappings, bpf_map__fd(programs->maps.mappings),
-				sizeof(struct mapping_record), MAPPINGS_MAX);
+		       ?: share(&capture->rules, bpf_map__fd(programs->maps.rules),
+				sizeof(struct rule_cache), 1);
+}
+
+/* What it takes to answer requests. */
+static int prepare_answers(struct capture *capture)
+{
+	const struct capture_config *config = &capture->plan.config;
+
+	if (!config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
+		return 0;
+	return answer_join_create(&capture->join) ?: assisted_create(capture, &capture->assisted);
 }
 
 static bool has_tracepoints(const struct source_list *sources)
@@ -180,9 +197,11 @@ static int filter_cgroup(struct capture *capture, const char *path, struct stack
 static int allocate_reader(struct capture *capture)
 {
 	capture->cpus = calloc(capture->plan.config.cpus, sizeof(*capture->cpus));
-	capture->index_of_slot =
-		calloc(TABLE_SLOTS(capture->plan.config.bits), sizeof(*capture->index_of_slot));
-	return capture->cpus && capture->index_of_slot ? task_log_create(&capture->tasks) : -ENOMEM;
+	capture->written_stacks =
+		calloc(TABLE_SLOTS(capture->plan.config.bits), sizeof(*capture->written_stacks));
+	if (!capture->cpus || !capture->written_stacks)
+		return -ENOMEM;
+	return task_log_create(&capture->tasks) ?: engine_open(&capture->engine);
 }
 
 static int build(struct capture *capture, const struct capture_options *options,
@@ -205,11 +224,12 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return error_set(error, -result, "stack map of %llu bytes: %s",
 				 (unsigned long long)capture->plan.geometry.bytes,
 				 strerror(-result));
-	result = attachment_load(&capture->attachment, capture->table_fd, error);
+	result = attachment_load(&capture->attachment, capture->table_fd, capture->engine, error);
 	if (result)
 		return result;
 	result = set_table(capture) ?: share_arrays(capture);
 	result = result ?: set_tracer_text(capture);
+	result = result ?: prepare_answers(capture);
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);
@@ -247,17 +267,22 @@ void capture_free(struct capture **capture)
 	if (!gone)
 		return;
 	attachment_free(&gone->attachment);
+	assisted_free(&gone->assisted);
+	answer_join_free(&gone->join);
+	pending_list_clear(&gone->pending);
 	unshare(&gone->table);
 	unshare(&gone->rings);
 	unshare(&gone->task_rings);
 	unshare(&gone->lanes);
 	unshare(&gone->mappings);
+	unshare(&gone->rules);
+	engine_close(&gone->engine);
 	if (gone->table_fd >= 0)
 		close(gone->table_fd);
 	if (gone->tasks)
 		task_log_free(&gone->tasks);
 	free(gone->cpus);
-	free(gone->index_of_slot);
+	free(gone->written_stacks);
 	free(gone);
 	*capture = NULL;
 }
@@ -271,6 +296,11 @@ void capture_detach(struct capture *capture)
 {
 	attachment_stop(&capture->attachment);
 	set_table(capture);
+}
+
+int capture_settle(struct capture *capture)
+{
+	return capture->assisted ? settle_pending(capture) : 0;
 }
 
 /* When it returns from pausing no program writes any more. */
@@ -308,6 +338,8 @@ int capture_freeze(struct capture *capture)
 	result = copy_array(&capture->rings);
 	result = result ?: copy_array(&capture->task_rings);
 	result = result ?: copy_array(&capture->lanes);
+	if (capture->join)
+		result = result ?: answers_look(capture);
 	pause_programs(capture, false);
 	if (result)
 		capture_thaw(capture);
@@ -321,14 +353,18 @@ void capture_thaw(struct capture *capture)
 	drop_copy(&capture->lanes);
 }
 
-void capture_forget_written(struct capture *capture)
+int capture_forget_written(struct capture *capture)
 {
 	u32 cpu;
 
-	memset(capture->index_of_slot, 0,
-	       TABLE_SLOTS(capture->plan.config.bits) * sizeof(*capture->index_of_slot));
+	memset(capture->written_stacks, 0,
+	       TABLE_SLOTS(capture->plan.config.bits) * sizeof(*capture->written_stacks));
 	memset(capture->mapping_written, 0, sizeof(capture->mapping_written));
 	memset(&capture->written, 0, sizeof(capture->written));
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
 		capture->cpus[cpu].events = capture->cpus[cpu].passed_over = 0;
+	if (!capture->join)
+		return 0;
+	answer_join_free(&capture->join);
+	return answer_join_create(&capture->join);
 }

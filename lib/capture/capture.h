@@ -3,7 +3,7 @@
  * One instance: programs loaded, maps made, sources attached, rings drained. One thread uses it.
  *
  *   create -> follow the command or tasks -> attach -> drain, again and again -> detach -> drain ->
- * free
+ *   settle -> drain -> free
  */
 #ifndef LIB_CAPTURE_CAPTURE_H
 #define LIB_CAPTURE_CAPTURE_H
@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "capture/source.h"
+#include "config.h"
 #include "stackmap/error.h"
 #include "trace/writer.h"
 
@@ -23,11 +24,14 @@ struct capture_options {
 	bool no_dedup;
 	bool no_kernel_stacks;
 	bool no_user_stacks;
-	bool by_task;	     /* only tasks given to capture_follow() and their descendants */
-	const char *comm;    /* NULL: any */
-	const char *cgroup;  /* directory of a cgroup2 file system; NULL: any */
-	const u64 *cpu_mask; /* CONFIG_CPUS_MAX bits; NULL: all */
-	pid_t command;	     /* a child that will execve: perf events are bound to it; 0: none */
+	enum user_unwind user_unwind;
+	u32 max_user_depth;   /* frames of a user stack; 0: as many as there can be */
+	bool user_at_syscall; /* take the user stack at the entry of each system call */
+	bool by_task;	      /* only tasks given to capture_follow() and their descendants */
+	const char *comm;     /* NULL: any */
+	const char *cgroup;   /* directory of a cgroup2 file system; NULL: any */
+	const u64 *cpu_mask;  /* CONFIG_CPUS_MAX bits; NULL: all */
+	pid_t command;	      /* a child that will execve: perf events are bound to it; 0: none */
 };
 
 struct capture;
@@ -50,6 +54,14 @@ int capture_attach(struct capture *capture, struct stackmap_error *error);
 
 /* Ends the events; when it returns no program of this instance runs any more. */
 void capture_detach(struct capture *capture);
+
+/* Detached: tasks that are still in the kernel are asked for the user stacks that they owe. May
+ * wait for a second. What it returns tells of no event: those that are left have a reason. */
+int capture_settle(struct capture *capture);
+
+/* Finishes the user stacks that were left to us. Flight: to be called now and then; a drain does it
+ * by itself. */
+int capture_assist(struct capture *capture);
 
 /* Flight: from freeze to thaw the rings and counters are a private copy of one moment, for
  * capture_snapshot() and capture_finish(); recording goes on. Events during the copy itself are

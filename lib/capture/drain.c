@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From rings to the file. An event's stack ids are looked up in the stack map's own memory when
- * they first occur; the stack, and the mappings its frames lie in, go out before the event.
+ * From rings to the file.
+ *
+ * A task may have been on one CPU at the event and on another when its user stack was delivered. So
+ * all rings are read twice up to the same place: first the deliveries, then the events, most of
+ * which find their answer there. Those that do not get a promise (capture/answer_join.h).
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
+#include "capture/answers.h"
+#include "capture/assisted.h"
+#include "capture/event_stacks.h"
 #include "capture/instance.h"
-#include "stack_map.h"
-#include "stack_pack.h"
-#include "symbol/mapped_file.h"
 
-#define PATH_BYTES_MAX 4096
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
 /* A stamp read now may be this much newer than when reading began. */
@@ -36,104 +35,24 @@ static void begin_reading(struct capture *capture)
 	capture->time_limit = now.tv_sec * 1000000000ULL + now.tv_nsec + READING_NS_MAX;
 }
 
-static int write_mapping(struct capture *capture, struct trace_writer *writer, u32 number)
+static int user_stack(struct capture *capture, struct trace_writer *writer,
+		      const struct ring_view *ring, u64 position, struct trace_event *event,
+		      struct stack_name *name)
 {
-	char path[PATH_BYTES_MAX];
-	struct trace_mapping mapping = {};
+	const struct event_slot *slot = ring_slot(ring, position);
+	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
 
-	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
-		return 0;
-	capture->mapping_written[number] = 1;
-	mapped_file_identify(number, capture_mapping(capture, number), &mapping, path,
-			     sizeof(path));
-	return trace_writer_mapping(writer, &mapping);
+	if (state == STATE_COOKIE && capture->join)
+		return answers_name(capture, writer, field, event, name);
+	return event_stack(capture, writer, ring, position, state, field, name);
 }
 
-static int write_frame_mapping(struct capture *capture, struct trace_writer *writer, u64 frame)
-{
-	return frame && !FRAME_IS_KERNEL(frame)
-		       ? write_mapping(capture, writer, FRAME_MAPPING(frame))
-		       : 0;
-}
-
-static int write_stack(struct capture *capture, struct trace_writer *writer,
-		       const struct trace_stack *stack, u32 *index)
-{
-	u32 i;
-
-	for (i = 0; i < stack->depth; i++) {
-		int result = write_frame_mapping(capture, writer, stack->frames[i]);
-
-		if (result)
-			return result;
-	}
-	return trace_writer_stack(writer, stack, index);
-}
-
-static int stack_of_id(struct capture *capture, struct trace_writer *writer, u32 id, u32 *index)
-{
-	u32 slot = STACK_ID_INDEX(id, capture->plan.config.bits), flags, i;
-	u64 frames[STACK_WORDS_MAX];
-	struct trace_stack stack = {.id = id, .frames = frames};
-	struct table_view *element;
-	int result;
-
-	if (capture->index_of_slot[slot]) {
-		*index = capture->index_of_slot[slot] - 1;
-		return 0;
-	}
-	result = stack_map_find(capture->table.memory, &capture->plan.geometry, id, &element);
-	if (result)
-		return result;
-	flags = IDENTITY_FLAGS(element->identity);
-	stack.depth = IDENTITY_DEPTH(element->identity);
-	stack.flags = flags & (STACK_TRUNCATED | STACK_USER);
-	stack.generation = ((struct table_header *)capture->table.memory)->generation;
-	for (i = 0; i < stack.depth; i++)
-		frames[i] = stack_frame(element->word, flags, i);
-	result = write_stack(capture, writer, &stack, index);
-	if (!result)
-		capture->index_of_slot[slot] = *index + 1;
-	return result;
-}
-
-static int stack_of_run(struct capture *capture, struct trace_writer *writer,
-			const struct ring_view *ring, u64 position, u32 run, u32 *index)
-{
-	u64 frames[STACK_WORDS_MAX];
-	u32 flags;
-	struct trace_stack stack = {.frames = frames};
-
-	stack.depth = ring_read_run(ring, position, run, frames, &flags);
-	if (!stack.depth)
-		return -ENOENT;
-	stack.flags = flags & (STACK_TRUNCATED | STACK_USER);
-	return write_stack(capture, writer, &stack, index);
-}
-
-/* A stack field of an event to its index, or to TRACE_NO_STACK with the reason. */
-static int resolve(struct capture *capture, struct trace_writer *writer,
-		   const struct ring_view *ring, u64 position, u32 state, u32 field, u32 *index,
-		   u8 *reason)
-{
-	int result = -ENOENT;
-
-	*reason = field < REASON_COUNT && state == STATE_NONE ? field : REASON_GONE;
-	if (state == STATE_ID)
-		result = stack_of_id(capture, writer, field, index);
-	else if (state == STATE_INLINE)
-		result = stack_of_run(capture, writer, ring, position, field, index);
-	if (result)
-		*index = TRACE_NO_STACK;
-	return result == -ENOENT || result == -ESTALE ? 0 : result;
-}
-
-static void count_event(struct capture *capture, const struct trace_event *event)
+static void count_event(struct capture *capture, const struct trace_event *event,
+			const struct stack_name *user)
 {
 	if (event->kernel == TRACE_NO_STACK)
 		capture->written.kernel_reasons[event->kernel_reason]++;
-	if (event->user == TRACE_NO_STACK)
-		capture->written.user_reasons[event->user_reason]++;
+	answers_count(capture, user, 1);
 	capture->cpus[event->cpu].events++;
 }
 
@@ -141,7 +60,8 @@ static int write_event(struct capture *capture, struct trace_writer *writer,
 		       const struct ring_view *ring, u64 position, u32 cpu)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
-	u32 flags = STAMP_FLAGS(slot->stamp);
+	u32 kernel_state = EVENT_KERNEL_STATE(STAMP_FLAGS(slot->stamp));
+	struct stack_name kernel = {}, user = {};
 	struct trace_event event = {
 		.time = unwrap(capture->time_limit, STAMP_TIME(slot->stamp)),
 		.tid = slot->tid,
@@ -151,14 +71,17 @@ static int write_event(struct capture *capture, struct trace_writer *writer,
 	};
 	int result;
 
-	result = resolve(capture, writer, ring, position, EVENT_KERNEL_STATE(flags), slot->kernel,
-			 &event.kernel, &event.kernel_reason);
-	result = result
-			 ?: resolve(capture, writer, ring, position, EVENT_USER_STATE(flags),
-				    slot->user, &event.user, &event.user_reason);
-	result = result ?: write_frame_mapping(capture, writer, event.leaf);
+	if (event.kind >= capture->sources->count)
+		return 0;
+	result = event_stack(capture, writer, ring, position, kernel_state, slot->kernel, &kernel);
+	result = result ?: user_stack(capture, writer, ring, position, &event, &user);
+	result = result ?: event_stack_mapping(capture, writer, event.leaf);
 	result = result ?: task_log_need(capture->tasks, writer, event.tid);
-	count_event(capture, &event);
+	event.kernel = kernel.index;
+	event.kernel_reason = kernel.reason;
+	event.user = user.index;
+	event.user_reason = user.reason;
+	count_event(capture, &event, &user);
 	return trace_writer_event(writer, &event) ?: result;
 }
 
@@ -172,29 +95,81 @@ static int write_task(struct capture *capture, struct trace_writer *writer,
 			       unwrap(capture->time_limit, STAMP_TIME(slot->stamp)));
 }
 
-/* Moves the records of one ring that are committed; what follows one that is not waits for it. */
-static int drain_ring(struct capture *capture, struct trace_writer *writer, struct ring_view ring,
-		      u32 cpu,
-		      int (*write)(struct capture *capture, struct trace_writer *writer,
-				   const struct ring_view *ring, u64 position, u32 cpu))
+static bool is_delivery(const struct ring_view *ring, u64 position)
 {
-	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	const struct event_slot *slot = ring_slot(ring, position);
+
+	return STAMP_KIND(slot->stamp) == KIND_DELIVERY;
+}
+
+/* How far the records of a ring are committed; what follows one that is not waits for it. */
+static u64 committed_end(const struct ring_view *ring)
+{
+	u64 head = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+	u64 position = ring->header->tail;
+
+	while (position < head && ring_slot_state(ring, position) != SLOT_ABSENT)
+		position++;
+	return position;
+}
+
+/* Does with one record what is to be done with it. */
+typedef int (*take_record)(struct capture *capture, struct trace_writer *writer,
+			   const struct ring_view *ring, u64 position, u32 cpu);
+
+/* The records from `position` up to `end`. */
+static int each_record(struct capture *capture, struct trace_writer *writer,
+		       const struct ring_view *ring, u64 position, u64 end, u32 cpu,
+		       take_record take)
+{
+	int result = 0;
+
+	for (; position < end; position++)
+		if (ring_slot_state(ring, position) == SLOT_EVENT) {
+			int error = take(capture, writer, ring, position, cpu);
+
+			result = result ?: error;
+		}
+	return result;
+}
+
+static int take_delivery(struct capture *capture, struct trace_writer *writer,
+			 const struct ring_view *ring, u64 position, u32 cpu)
+{
+	(void)cpu;
+	return is_delivery(ring, position) ? answers_deliver(capture, writer, ring, position) : 0;
+}
+
+/* Moves the records up to `end`, and gives their slots back in steps. */
+static int drain_ring(struct capture *capture, struct trace_writer *writer, struct ring_view ring,
+		      u64 end, u32 cpu, take_record take)
+{
 	u64 position = ring.header->tail;
 	int result = 0;
 
-	for (; position < head; position++) {
-		enum slot_state state = ring_slot_state(&ring, position);
-		int error = 0;
+	while (position < end) {
+		u64 next = position + TAIL_STRIDE < end ? position + TAIL_STRIDE : end;
+		int error = each_record(capture, writer, &ring, position, next, cpu, take);
 
-		if (state == SLOT_ABSENT)
-			break;
-		if (state == SLOT_EVENT)
-			error = write(capture, writer, &ring, position, cpu);
 		result = result ?: error;
-		if (position % TAIL_STRIDE == 0)
-			__atomic_store_n(&ring.header->tail, position, __ATOMIC_RELEASE);
+		__atomic_store_n(&ring.header->tail, next, __ATOMIC_RELEASE);
+		position = next;
 	}
-	__atomic_store_n(&ring.header->tail, position, __ATOMIC_RELEASE);
+	return result;
+}
+
+static int drain_tasks(struct capture *capture, struct trace_writer *writer)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_task_ring(capture, cpu);
+		int error =
+			drain_ring(capture, writer, ring, committed_end(&ring), cpu, write_task);
+
+		result = result ?: error;
+	}
 	return result;
 }
 
@@ -203,26 +178,67 @@ static u32 fill_percent(const struct ring_view *ring)
 	return (ring->header->head - ring->header->tail) * 100 / ring->count;
 }
 
-int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill)
+static int drain_deliveries(struct capture *capture, struct trace_writer *writer, u32 *fill)
 {
-	u32 cpu, fullest = 0;
+	u32 cpu;
 	int result = 0;
 
-	begin_reading(capture);
-	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
-		int error = drain_ring(capture, writer, capture_task_ring(capture, cpu), cpu,
-				       write_task);
-
-		result = result ?: error;
-	}
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		struct ring_view ring = capture_ring(capture, cpu);
 		u32 filled = fill_percent(&ring);
-		int error = drain_ring(capture, writer, ring, cpu, write_event);
+
+		*fill = filled > *fill ? filled : *fill;
+		capture->cpus[cpu].end = committed_end(&ring);
+		if (capture->join && !result)
+			result = each_record(capture, writer, &ring, ring.header->tail,
+					     capture->cpus[cpu].end, cpu, take_delivery);
+	}
+	return result;
+}
+
+static int drain_events(struct capture *capture, struct trace_writer *writer)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		int error = drain_ring(capture, writer, capture_ring(capture, cpu),
+				       capture->cpus[cpu].end, cpu, write_event);
 
 		result = result ?: error;
-		fullest = filled > fullest ? filled : fullest;
 	}
+	return result;
+}
+
+/* An epoch ends when each ring was read to where its head was when the epoch began. */
+static void pass_epoch(struct capture *capture, struct trace_writer *writer)
+{
+	u32 cpu, cpus = capture->plan.config.cpus;
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		if (capture->cpus[cpu].end < capture->cpus[cpu].epoch_end)
+			return;
+	for (cpu = 0; cpu < cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+
+		capture->cpus[cpu].epoch_end =
+			__atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	}
+	answers_epoch(capture, writer);
+}
+
+int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill)
+{
+	u32 fullest = 0;
+	int result;
+
+	begin_reading(capture);
+	result = drain_tasks(capture, writer);
+	result = answers_find(capture, writer, &fullest) ?: result;
+	result = drain_deliveries(capture, writer, &fullest) ?: result;
+	result = drain_events(capture, writer) ?: result;
+	if (capture->join)
+		pass_epoch(capture, writer);
 	if (fill)
 		*fill = fullest;
 	return result;
@@ -231,21 +247,12 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 /* All that a flight ring still holds, oldest first. Before position `count` there was none: a slot
  * never written would pass for the event at position 0. */
 static int snapshot_ring(struct capture *capture, struct trace_writer *writer,
-			 struct ring_view ring, u32 cpu,
-			 int (*write)(struct capture *capture, struct trace_writer *writer,
-				      const struct ring_view *ring, u64 position, u32 cpu))
+			 struct ring_view ring, u32 cpu, take_record take)
 {
 	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
 	u64 position = head > 2UL * ring.count ? head - ring.count : ring.count;
-	int result = 0;
 
-	for (; position < head; position++)
-		if (ring_slot_state(&ring, position) == SLOT_EVENT) {
-			int error = write(capture, writer, &ring, position, cpu);
-
-			result = result ?: error;
-		}
-	return result;
+	return each_record(capture, writer, &ring, position, head, cpu, take);
 }
 
 /* A slot that a writer could not claim still holds the event of an earlier lap: gone from the
@@ -258,30 +265,75 @@ static u64 passed_over(const struct ring_view *ring)
 		u32 commit = *(const u32 *)ring_slot(ring, position);
 
 		count += commit && !(commit & (COMMIT_BUSY | COMMIT_CONTINUED)) &&
-			 commit != COMMIT_OF(position);
+			 commit != COMMIT_OF(position) && !is_delivery(ring, position);
 	}
 	return count;
 }
 
-int capture_snapshot(struct capture *capture, struct trace_writer *writer)
+static int snapshot_tasks(struct capture *capture, struct trace_writer *writer)
 {
 	u32 cpu;
 	int result = 0;
 
-	begin_reading(capture);
-	capture_forget_written(capture);
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		int error = snapshot_ring(capture, writer, capture_task_ring(capture, cpu), cpu,
 					  write_task);
 
 		result = result ?: error;
 	}
+	return result;
+}
+
+static int snapshot_rings(struct capture *capture, struct trace_writer *writer, take_record take)
+{
+	u32 cpu;
+	int result = 0;
+
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
-		struct ring_view ring = capture_ring(capture, cpu);
-		int error = snapshot_ring(capture, writer, ring, cpu, write_event);
+		int error = snapshot_ring(capture, writer, capture_ring(capture, cpu), cpu, take);
 
 		result = result ?: error;
+	}
+	return result;
+}
+
+/* What has been answered by now, and who waits: of the frozen moment, or now. */
+static int snapshot_answers(struct capture *capture, struct trace_writer *writer)
+{
+	u32 fill;
+	int result = 0;
+
+	if (!capture->join)
+		return 0;
+	if (!capture->rings.live)
+		result = answers_look(capture);
+	result = result ?: snapshot_rings(capture, writer, take_delivery);
+	return result ?: answers_find(capture, writer, &fill);
+}
+
+int capture_snapshot(struct capture *capture, struct trace_writer *writer)
+{
+	u32 cpu;
+	int result;
+
+	begin_reading(capture);
+	result = capture_forget_written(capture);
+	if (result)
+		return result;
+	result = snapshot_tasks(capture, writer);
+	result = snapshot_answers(capture, writer) ?: result;
+	result = snapshot_rings(capture, writer, write_event) ?: result;
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+
 		capture->cpus[cpu].passed_over = passed_over(&ring);
 	}
 	return result;
+}
+
+int capture_assist(struct capture *capture)
+{
+	u32 fill;
+
+	return capture->assisted ? assisted_consume(capture->assisted, &fill) : 0;
 }

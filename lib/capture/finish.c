@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/answers.h"
 #include "capture/attach_perf.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
@@ -197,6 +198,8 @@ int capture_finish(struct capture *capture, struct trace_writer *writer,
 
 	if (!cpus)
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
+	if (capture->join)
+		answers_end(capture, writer);
 	trace_writer_flush(writer);
 	result = name_frames(capture, writer, error);
 	balance(capture, writer, ledger, cpus);

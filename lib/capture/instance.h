@@ -4,8 +4,11 @@
 #ifndef LIB_CAPTURE_INSTANCE_H
 #define LIB_CAPTURE_INSTANCE_H
 
+#include "capture/answer_join.h"
 #include "capture/attach.h"
 #include "capture/capture.h"
+#include "capture/engine_folder.h"
+#include "capture/pending.h"
 #include "capture/ring_reader.h"
 #include "capture/task_log.h"
 #include "lane.h"
@@ -22,11 +25,22 @@ struct shared_array {
 struct cpu_reader {
 	u64 events;	 /* handed to the writer, of the current file */
 	u64 passed_over; /* flight: older events in slots that writers could not claim */
+	u64 end;	 /* of this round: its deliveries are known up to here */
+	u64 epoch_end;	 /* capture/answer_join.h */
 };
+
+/* A stack of the map in the current file. */
+struct written_stack {
+	u32 index; /* + 1; 0: it is not in it yet */
+	u32 stop;  /* enum stop_reason */
+};
+
+struct assisted;
 
 struct capture {
 	const struct source_list *sources;
 	struct plan plan;
+	struct engine *engine;
 	struct attachment attachment;
 	int table_fd;
 	struct shared_array table;
@@ -34,11 +48,15 @@ struct capture {
 	struct shared_array task_rings;
 	struct shared_array lanes;
 	struct shared_array mappings;
+	struct shared_array rules;
 	struct task_log *tasks;
+	struct answer_join *join; /* NULL: user stacks are not deferred; so is the next */
+	struct assisted *assisted;
+	struct pending_list pending; /* of the moment of a snapshot, a sweep, or the end */
 	struct cpu_reader *cpus;
-	u64 time_limit;	    /* ns: no stamp read in this round is later */
-	u32 *index_of_slot; /* stack index + 1 in the current file, by slot of the table */
-	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
+	u64 time_limit;			      /* ns: no stamp read in this round is later */
+	struct written_stack *written_stacks; /* by slot of the table */
+	u8 mapping_written[MAPPINGS_MAX];     /* in the current file */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 
@@ -49,7 +67,7 @@ struct ring_view capture_ring(const struct capture *capture, u32 cpu);
 struct ring_view capture_task_ring(const struct capture *capture, u32 cpu);
 struct mapping_record *capture_mapping(const struct capture *capture, u32 number);
 
-/* A new file begins: nothing is in it yet. */
-void capture_forget_written(struct capture *capture);
+/* A new file begins: nothing is in it yet. -ENOMEM. */
+int capture_forget_written(struct capture *capture);
 
 #endif

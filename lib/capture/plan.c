@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/feature.h"
 #include "error.h"
 #include "ring.h"
 
@@ -25,6 +26,7 @@
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
 #define FLIGHT_TABLE_SHARE 8
+#define TABLE_LINES(cpus) ((cpus) + 1)	/* of counters: user space stores stacks too */
 #define FIRST_PID_NAMESPACE 0xeffffffcU /* its inode, the same on every kernel */
 
 static u32 read_number(const char *path, u32 otherwise)
@@ -64,7 +66,7 @@ static bool in_pid_namespace(void)
 
 static u64 table_bytes(u32 bits, u32 cpus)
 {
-	return TABLE_BYTES(bits, cpus, TABLE_WORDS_PER_STACK << bits);
+	return TABLE_BYTES(bits, TABLE_LINES(cpus), TABLE_WORDS_PER_STACK << bits);
 }
 
 static u32 flight_bits(u64 bytes, u32 cpus)
@@ -91,7 +93,8 @@ static int plan_table(const struct capture_options *options, struct plan *plan,
 		return error_set(error, ERANGE, "--pool %llu: must be between %u and %llu bytes",
 				 (unsigned long long)options->pool_bytes, TABLE_POOL_WORDS_MIN * 8,
 				 TABLE_POOL_WORDS_MAX * 8ULL);
-	result = table_geometry_set(&plan->geometry, config->bits, config->cpus, words);
+	result =
+		table_geometry_set(&plan->geometry, config->bits, TABLE_LINES(config->cpus), words);
 	if (result)
 		return error_set(error, ERANGE, "--bits %u: must be between %d and %d",
 				 config->bits, TABLE_BITS_MIN, TABLE_BITS_MAX);
@@ -165,6 +168,31 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 	}
 }
 
+static bool has_task_work(void)
+{
+	struct feature_result result = {};
+
+	feature_probe(FEATURE_TASK_WORK, &result);
+	return result.works;
+}
+
+static int plan_user_stacks(const struct capture_options *options, struct capture_config *config,
+			    struct stackmap_error *error)
+{
+	u32 depth = options->max_user_depth;
+
+	if (depth > STACK_USER_DEPTH_MAX)
+		return error_set(error, ERANGE, "--max-depth %u: must be between 1 and %d", depth,
+				 STACK_USER_DEPTH_MAX);
+	config->user_stacks = !options->no_user_stacks;
+	config->user_unwind = options->user_unwind;
+	config->max_user_depth = depth ? depth : STACK_USER_DEPTH_MAX;
+	config->user_at_syscall = options->user_at_syscall;
+	if (config->user_unwind == USER_UNWIND_AUTO)
+		config->deferral = has_task_work() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED;
+	return 0;
+}
+
 static void plan_filters(const struct capture_options *options, struct capture_config *config)
 {
 	config->own_tgid = getpid();
@@ -195,12 +223,12 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 				 "stackmap outside of it (docker: --pid=host)");
 	config->no_dedup = options->no_dedup;
 	config->kernel_stacks = !options->no_kernel_stacks;
-	config->user_stacks = !options->no_user_stacks;
 	config->max_depth =
 		read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
 	plan_sources(options, plan);
 	plan_filters(options, config);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf);
-	result = plan_table(options, plan, error);
+	result = plan_user_stacks(options, config, error);
+	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);
 }

@@ -6,11 +6,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "bpf_attr.h"
+#include "capture/engine_folder.h"
 #include "capture/skeleton.h"
 #include "error.h"
 #include "lane.h"
@@ -59,7 +61,24 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 	return NULL;
 }
 
-static void select_programs(struct program_set *set)
+static void set_autoload(struct program_set *set, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(set->object->obj, name);
+
+	if (program)
+		bpf_program__set_autoload(program, true);
+}
+
+/* What serves requests for user stacks outside of events. */
+static void select_deferral(struct program_set *set, const struct plan *plan)
+{
+	if (!plan->config.user_stacks || plan->config.user_unwind != USER_UNWIND_AUTO)
+		return;
+	set_autoload(set, "task_leave");
+	set_autoload(set, "settle");
+}
+
+static void select_programs(struct program_set *set, const struct plan *plan)
 {
 	struct bpf_program *program;
 	u32 bit;
@@ -73,6 +92,7 @@ static void select_programs(struct program_set *set)
 		bpf_program__set_autoload(set->object->progs.task_rename, true);
 		bpf_program__set_autoload(set->object->progs.task_exec, true);
 		bpf_program__set_autoload(set->object->progs.task_free, true);
+		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_USER_MULTI)
 		bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
@@ -100,6 +120,17 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	constants->config.sample = set->sample;
 }
 
+/* An instance that defers nothing has these only because its programs name them. */
+static int shrink_deferral(struct capture_bpf *object)
+{
+	int result = bpf_map__set_max_entries(object->maps.deferrals, 1);
+
+	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
+	struct bpf_map *raw = bpf_object__find_map_by_name(object->obj, "raw_stacks");
+
+	return result ?: raw ? bpf_map__set_max_entries(raw, sysconf(_SC_PAGESIZE)) : 0;
+}
+
 static int size_maps(struct program_set *set, const struct plan *plan, int table_fd)
 {
 	const struct capture_config *config = &plan->config;
@@ -118,6 +149,8 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 			 ?: bpf_map__set_value_size(
 				    object->maps.task_rings,
 				    RING_BYTES(config->task_slots, sizeof(struct task_slot)));
+	if (!config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
+		result = result ?: shrink_deferral(object);
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
@@ -152,25 +185,47 @@ static int load_failed(int code, struct stackmap_error *error)
 			 first_warning[0] ? ": " : "", first_warning);
 }
 
-int program_set_load(struct program_set *set, const struct plan *plan,
-		     const struct program_set *first, int table_fd, struct stackmap_error *error)
+static int open_object(struct program_set *set, const struct plan *plan)
 {
-	int result;
-
 	first_warning[0] = 0;
 	libbpf_set_print(keep_warning);
 	set->object = capture_bpf__open();
 	if (!set->object)
-		return load_failed(errno, error);
-	select_programs(set);
+		return -errno;
+	select_programs(set, plan);
 	set_constants(set, plan);
-	result = select_function(set);
-	result = result ?: (first ? share_maps(set, first) : size_maps(set, plan, table_fd));
-	result = result ?: capture_bpf__load(set->object);
+	return select_function(set);
+}
+
+static int loaded(int result, struct program_set *set, struct stackmap_error *error)
+{
 	if (!result)
 		return 0;
-	program_set_unload(set);
+	if (set->object)
+		program_set_unload(set);
 	return load_failed(-result, error);
+}
+
+int program_set_load_first(struct program_set *set, const struct plan *plan, int table_fd,
+			   struct engine *engine, struct stackmap_error *error)
+{
+	int result = open_object(set, plan);
+
+	result = result ?: size_maps(set, plan, table_fd);
+	result = result ?: engine_lend(engine, set->object->obj);
+	result = result ?: capture_bpf__load(set->object);
+	if (!result)
+		engine_publish(engine, set->object->obj);
+	return loaded(result, set, error);
+}
+
+int program_set_load(struct program_set *set, const struct plan *plan,
+		     const struct program_set *first, struct stackmap_error *error)
+{
+	int result = open_object(set, plan);
+
+	result = result ?: share_maps(set, first);
+	return loaded(result ?: capture_bpf__load(set->object), set, error);
 }
 
 void program_set_unload(struct program_set *set)
@@ -181,11 +236,15 @@ void program_set_unload(struct program_set *set)
 
 struct task_programs program_set_tasks(const struct program_set *set)
 {
+	struct bpf_program *leave =
+		bpf_object__find_program_by_name(set->object->obj, "task_leave");
+
 	return (struct task_programs){
 		.fork = bpf_program__fd(set->object->progs.task_fork),
 		.rename = bpf_program__fd(set->object->progs.task_rename),
 		.exec = bpf_program__fd(set->object->progs.task_exec),
 		.free = bpf_program__fd(set->object->progs.task_free),
+		.leave = leave ? bpf_program__fd(leave) : -1,
 	};
 }
 

@@ -25,6 +25,7 @@ enum program {
 };
 
 struct capture_bpf;
+struct engine;
 
 struct program_set {
 	u32 programs;	      /* enum program, as bits */
@@ -35,10 +36,14 @@ struct program_set {
 	struct capture_bpf *object;
 };
 
-/* Loads what *set says. `first` lends its maps; NULL: this is the first, with table_fd as the stack
- * map's generation. */
+/* Loads what *set says: the first of an instance, with table_fd as the stack map's generation, and
+ * the maps of the engine. */
+int program_set_load_first(struct program_set *set, const struct plan *plan, int table_fd,
+			   struct engine *engine, struct stackmap_error *error);
+
+/* One more: `first` lends its maps. */
 int program_set_load(struct program_set *set, const struct plan *plan,
-		     const struct program_set *first, int table_fd, struct stackmap_error *error);
+		     const struct program_set *first, struct stackmap_error *error);
 void program_set_unload(struct program_set *set);
 
 /* One bit of enum program -> its loaded program. */
@@ -50,6 +55,7 @@ struct task_programs {
 	int rename;
 	int exec;
 	int free;
+	int leave;
 };
 
 struct task_programs program_set_tasks(const struct program_set *set);

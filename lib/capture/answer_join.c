@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A search tree of cookies (tsearch(3)), each also in one of three lists: those without an answer,
+ * those whose answer lasts, and the other answers in the order in which they came, so that an epoch
+ * drops from the front.
+ */
+#include "capture/answer_join.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#define CROWD_MIN 4096
+#define EPOCHS_KEPT 2 /* the one it came in, and a whole one */
+
+struct wait_entry {
+	TAILQ_ENTRY(wait_entry) link;
+	u32 tid;
+	u32 cookie;
+	u64 epoch; /* of the answer; without one, or lasting: when it was seen closed, or 0 */
+	bool answered;
+	bool lasting;
+	struct user_answer answer;
+	struct promise waiting[ANSWER_FORMS];
+};
+
+TAILQ_HEAD(entry_list, wait_entry);
+
+struct answer_join {
+	void *tree;
+	struct entry_list open;
+	struct entry_list lasting;
+	struct entry_list passing;
+	u64 epoch;
+	u64 sweep_epoch; /* of the last sweep */
+	u64 crowd;	 /* entries in `open` and `lasting` */
+	u64 crowd_limit;
+};
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct wait_entry *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->cookie < b->cookie ? -1 : a->cookie > b->cookie;
+}
+
+static struct wait_entry *find(const struct answer_join *join, u32 tid, u32 cookie)
+{
+	struct wait_entry key = {.tid = tid, .cookie = cookie};
+	struct wait_entry **node = tfind(&key, &join->tree, compare_entries);
+
+	return node ? *node : NULL;
+}
+
+static struct entry_list *list_of(struct answer_join *join, const struct wait_entry *entry)
+{
+	if (!entry->answered)
+		return &join->open;
+	return entry->lasting ? &join->lasting : &join->passing;
+}
+
+static void list_add(struct answer_join *join, struct wait_entry *entry)
+{
+	TAILQ_INSERT_TAIL(list_of(join, entry), entry, link);
+	join->crowd += !entry->answered || entry->lasting;
+}
+
+static void list_remove(struct answer_join *join, struct wait_entry *entry)
+{
+	TAILQ_REMOVE(list_of(join, entry), entry, link);
+	join->crowd -= !entry->answered || entry->lasting;
+}
+
+static void drop(struct answer_join *join, struct wait_entry *entry)
+{
+	tdelete(entry, &join->tree, compare_entries);
+	list_remove(join, entry);
+	free(entry->answer.frames);
+	free(entry);
+}
+
+static void forget_promises(struct wait_entry *entry)
+{
+	for (int form = 0; form < ANSWER_FORMS; form++)
+		entry->waiting[form] = (struct promise){.index = TRACE_NO_STACK};
+}
+
+static struct wait_entry *add(struct answer_join *join, u32 tid, u32 cookie)
+{
+	struct wait_entry *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->tid = tid;
+	entry->cookie = cookie;
+	forget_promises(entry);
+	if (!tsearch(entry, &join->tree, compare_entries)) {
+		free(entry);
+		return NULL;
+	}
+	list_add(join, entry);
+	return entry;
+}
+
+int answer_join_create(struct answer_join **out)
+{
+	struct answer_join *join = calloc(1, sizeof(*join));
+
+	if (!join)
+		return -ENOMEM;
+	TAILQ_INIT(&join->open);
+	TAILQ_INIT(&join->lasting);
+	TAILQ_INIT(&join->passing);
+	join->epoch = 1;
+	join->crowd_limit = CROWD_MIN;
+	*out = join;
+	return 0;
+}
+
+static void drop_all(struct answer_join *join, struct entry_list *list)
+{
+	while (!TAILQ_EMPTY(list))
+		drop(join, TAILQ_FIRST(list));
+}
+
+void answer_join_free(struct answer_join **join)
+{
+	struct answer_join *gone = *join;
+
+	if (!gone)
+		return;
+	drop_all(gone, &gone->open);
+	drop_all(gone, &gone->lasting);
+	drop_all(gone, &gone->passing);
+	free(gone);
+	*join = NULL;
+}
+
+struct user_answer *answer_join_find(struct answer_join *join, u32 tid, u32 cookie)
+{
+	struct wait_entry *entry = find(join, tid, cookie);
+
+	return entry && entry->answered ? &entry->answer : NULL;
+}
+
+struct promise *answer_join_wait(struct answer_join *join, u32 tid, u32 cookie,
+				 enum answer_form form)
+{
+	struct wait_entry *entry = find(join, tid, cookie) ?: add(join, tid, cookie);
+
+	return entry ? &entry->waiting[form] : NULL;
+}
+
+int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
+		       const struct user_answer *answer, bool lasting,
+		       struct promise waiting[ANSWER_FORMS])
+{
+	struct wait_entry *entry = find(join, tid, cookie) ?: add(join, tid, cookie);
+	int form;
+
+	if (!entry || entry->answered) {
+		free(answer->frames);
+		return entry ? -EEXIST : -ENOMEM;
+	}
+	list_remove(join, entry);
+	entry->answered = true;
+	entry->lasting = lasting;
+	entry->epoch = lasting ? 0 : join->epoch;
+	entry->answer = *answer;
+	list_add(join, entry);
+	for (form = 0; form < ANSWER_FORMS; form++)
+		waiting[form] = entry->waiting[form];
+	forget_promises(entry);
+	return 0;
+}
+
+void answer_join_epoch(struct answer_join *join)
+{
+	struct wait_entry *entry;
+
+	join->epoch++;
+	while ((entry = TAILQ_FIRST(&join->passing)) && join->epoch - entry->epoch >= EPOCHS_KEPT)
+		drop(join, entry);
+}
+
+/* Once entries were seen closed, a second sweep drops them. */
+bool answer_join_is_crowded(const struct answer_join *join)
+{
+	return join->crowd > join->crowd_limit && join->epoch - join->sweep_epoch >= EPOCHS_KEPT;
+}
+
+static void lose(const struct answer_join_sweep *sweep, const struct wait_entry *entry)
+{
+	if (!entry->answered)
+		sweep->lost(sweep->arg, entry->tid, entry->cookie, entry->waiting);
+}
+
+/* Its answer may be in a ring still, an epoch long. */
+static void sweep_list(struct answer_join *join, struct entry_list *list,
+		       const struct answer_join_sweep *sweep)
+{
+	struct wait_entry *entry, *next;
+
+	for (entry = TAILQ_FIRST(list); entry; entry = next) {
+		next = TAILQ_NEXT(entry, link);
+		if (sweep->is_open(sweep->arg, entry->tid, entry->cookie)) {
+			entry->epoch = 0;
+		} else if (!entry->epoch) {
+			entry->epoch = join->epoch;
+		} else if (join->epoch - entry->epoch >= EPOCHS_KEPT) {
+			lose(sweep, entry);
+			drop(join, entry);
+		}
+	}
+}
+
+static bool has_closed(const struct entry_list *list)
+{
+	const struct wait_entry *entry;
+
+	TAILQ_FOREACH(entry, list, link)
+	if (entry->epoch)
+		return true;
+	return false;
+}
+
+void answer_join_sweep(struct answer_join *join, const struct answer_join_sweep *sweep)
+{
+	join->sweep_epoch = join->epoch;
+	sweep_list(join, &join->open, sweep);
+	sweep_list(join, &join->lasting, sweep);
+	if (has_closed(&join->open) || has_closed(&join->lasting))
+		return;
+	join->crowd_limit = 2 * join->crowd > CROWD_MIN ? 2 * join->crowd : CROWD_MIN;
+}
+
+void answer_join_end(struct answer_join *join, const struct answer_join_sweep *sweep)
+{
+	while (!TAILQ_EMPTY(&join->open)) {
+		lose(sweep, TAILQ_FIRST(&join->open));
+		drop(join, TAILQ_FIRST(&join->open));
+	}
+}

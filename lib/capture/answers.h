@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Between rings, join and writer: what to do with a delivery, with an event that has a cookie, and
+ * with those that nobody answers.
+ */
+#ifndef LIB_CAPTURE_ANSWERS_H
+#define LIB_CAPTURE_ANSWERS_H
+
+#include "capture/answer_join.h"
+#include "capture/instance.h"
+
+/* The delivery at `position`. */
+int answers_deliver(struct capture *capture, struct trace_writer *writer,
+		    const struct ring_view *ring, u64 position);
+
+/* Those that user space found since. Drain: takes them; flight: they stay for the next snapshot. */
+int answers_find(struct capture *capture, struct trace_writer *writer, u32 *fill);
+
+/* The user stack of an event with a cookie: its answer, or a promise of one, or in flight mode the
+ * reason why there is none. Sets event->leaf if it has none and the answer has. */
+int answers_name(struct capture *capture, struct trace_writer *writer, u32 cookie,
+		 struct trace_event *event, struct stack_name *name);
+
+/* Counts the user stack of so many events in the ledger. */
+void answers_count(struct capture *capture, const struct stack_name *name, u64 events);
+
+/* All rings were read to where they were when the epoch began. */
+void answers_epoch(struct capture *capture, struct trace_writer *writer);
+
+/* Who waits now. */
+int answers_look(struct capture *capture);
+
+/* The file ends: what was promised and is not known gets its reason. */
+int answers_end(struct capture *capture, struct trace_writer *writer);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * User space has a line of counters of its own in the stack map, behind those of the CPUs, so it is
+ * one more writer like any other. A stack that the map refuses stays in the queue in full.
+ *
+ * A flight recorder may never ask for its answers: beyond a limit the oldest is dropped, as rings
+ * overwrite theirs.
+ */
+#include "capture/assisted.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "assist/assist.h"
+#include "capture/instance.h"
+#include "capture/skeleton.h"
+#include "stack_map.h"
+#include "stack_pack.h"
+
+#define QUEUE_BYTES_MAX (16U << 20)
+
+struct assisted {
+	struct capture *capture;
+	struct ring_buffer *raw;
+	struct assist *assist;
+	struct found_answers queue;
+	struct found_answer *alive; /* the latest with RAW_ALIVE */
+	u64 queue_bytes;
+	u64 raw_bytes; /* of the ring buffer */
+	struct assist_stack found;
+	struct stack packed;
+};
+
+static u64 found_bytes(const struct found_answer *found)
+{
+	return sizeof(*found) + found->answer.depth * sizeof(*found->answer.frames);
+}
+
+void found_answer_free(struct found_answer *found)
+{
+	if (found)
+		free(found->answer.frames);
+	free(found);
+}
+
+struct found_answers *assisted_queued(struct assisted *assisted)
+{
+	return &assisted->queue;
+}
+
+struct found_answer *assisted_next(struct assisted *assisted)
+{
+	struct found_answer *found = TAILQ_FIRST(&assisted->queue);
+
+	if (!found)
+		return NULL;
+	TAILQ_REMOVE(&assisted->queue, found, link);
+	assisted->queue_bytes -= found_bytes(found);
+	return found;
+}
+
+void assisted_queue(struct assisted *assisted, struct found_answer *found)
+{
+	TAILQ_INSERT_TAIL(&assisted->queue, found, link);
+	assisted->queue_bytes += found_bytes(found);
+	while (assisted->queue_bytes > QUEUE_BYTES_MAX)
+		found_answer_free(assisted_next(assisted));
+}
+
+struct found_answer *assisted_take_alive(struct assisted *assisted, u32 tid, u32 cookie)
+{
+	struct found_answer *found = assisted->alive;
+
+	assisted->alive = NULL;
+	if (found && found->tid == tid && found->cookie == cookie)
+		return found;
+	found_answer_free(found);
+	return NULL;
+}
+
+/* The id in the map, or 0. */
+static u32 map_id(struct assisted *assisted, const u64 *frames, u32 depth, u32 flags)
+{
+	struct capture *capture = assisted->capture;
+	const struct plan *plan = &capture->plan;
+	struct stack *stack = &assisted->packed;
+	s64 id;
+
+	if (plan->config.no_dedup)
+		return 0;
+	stack->depth = depth;
+	stack->flags = flags;
+	memcpy(stack->word, frames, depth * sizeof(*frames));
+	if (!stack_pack(stack))
+		return 0;
+	id = stack_map_get_id(capture->table.memory, &plan->geometry, plan->config.cpus, stack);
+	return id > 0 ? id : 0;
+}
+
+/* As a delivery holds it: where the instance has leaves, the leaf stands alone. */
+static int fill_answer(struct assisted *assisted, struct user_answer *answer)
+{
+	const struct assist_stack *found = &assisted->found;
+	u32 leaf = assisted->capture->plan.config.leaf, depth = found->depth - leaf;
+	const u64 *frames = found->frame + leaf;
+
+	answer->leaf = leaf ? found->frame[0] : 0;
+	answer->reason = REASON_NO_FRAMES;
+	if (!depth)
+		return 0;
+	answer->id = map_id(assisted, frames, depth, found->flags);
+	if (answer->id)
+		return 0;
+	answer->frames = malloc(depth * sizeof(*frames));
+	if (!answer->frames)
+		return -ENOMEM;
+	memcpy(answer->frames, frames, depth * sizeof(*frames));
+	answer->depth = depth;
+	answer->flags = found->flags;
+	return 0;
+}
+
+static void keep(struct assisted *assisted, struct found_answer *found, bool alive)
+{
+	if (!alive) {
+		assisted_queue(assisted, found);
+		return;
+	}
+	found_answer_free(assisted->alive);
+	assisted->alive = found;
+}
+
+static int take_raw(void *arg, void *data, size_t bytes)
+{
+	struct assisted *assisted = arg;
+	const struct raw_stack *raw = data;
+	struct found_answer *found;
+	int result = 0;
+
+	if (bytes < sizeof(*raw))
+		return 0;
+	assisted->raw_bytes += bytes;
+	found = calloc(1, sizeof(*found));
+	if (!found)
+		return -ENOMEM;
+	found->tid = raw->tid;
+	found->cookie = raw->cookie;
+	found->answer.reason = REASON_UNREADABLE;
+	if (!assist_unwind(assisted->assist, raw, &assisted->found) && assisted->found.depth)
+		result = fill_answer(assisted, &found->answer);
+	if (result)
+		found_answer_free(found);
+	else
+		keep(assisted, found, raw->flags & RAW_ALIVE);
+	return result;
+}
+
+int assisted_consume(struct assisted *assisted, u32 *fill)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(
+		capture_programs(assisted->capture)->obj, "raw_stacks");
+	int result;
+
+	*fill = 0;
+	if (!map)
+		return 0;
+	assisted->raw_bytes = 0;
+	result = ring_buffer__consume(assisted->raw);
+	*fill = assisted->raw_bytes * 100 / bpf_map__max_entries(map);
+	return result < 0 ? result : 0;
+}
+
+static const struct mapping_record *record_of(void *capture, u32 number)
+{
+	return number < MAPPINGS_MAX ? capture_mapping(capture, number) : NULL;
+}
+
+static int open_all(struct assisted *assisted, struct capture *capture)
+{
+	struct assist_options options = {
+		.mapping = record_of,
+		.argument = capture,
+		.rules = capture->rules.memory,
+		.max_depth = capture->plan.config.max_user_depth,
+	};
+
+	const struct bpf_map *map =
+		bpf_object__find_map_by_name(capture_programs(capture)->obj, "raw_stacks");
+
+	if (map) {
+		assisted->raw = ring_buffer__new(bpf_map__fd(map), take_raw, assisted, NULL);
+		if (!assisted->raw)
+			return -errno;
+	}
+	return assist_create(&options, &assisted->assist);
+}
+
+int assisted_create(struct capture *capture, struct assisted **out)
+{
+	struct assisted *assisted = calloc(1, sizeof(*assisted));
+	int result;
+
+	if (!assisted)
+		return -ENOMEM;
+	TAILQ_INIT(&assisted->queue);
+	assisted->capture = capture;
+	result = open_all(assisted, capture);
+	if (result)
+		assisted_free(&assisted);
+	else
+		*out = assisted;
+	return result;
+}
+
+void assisted_free(struct assisted **assisted)
+{
+	struct assisted *gone = *assisted;
+
+	if (!gone)
+		return;
+	while (!TAILQ_EMPTY(&gone->queue))
+		found_answer_free(assisted_next(gone));
+	found_answer_free(gone->alive);
+	ring_buffer__free(gone->raw);
+	assist_free(&gone->assist);
+	free(gone);
+	*assisted = NULL;
+}

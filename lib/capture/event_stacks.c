@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Stack ids are looked up in the stack map's own memory; inline stacks lie in the ring. */
+#include "capture/event_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack_map.h"
+#include "stack_pack.h"
+#include "symbol/mapped_file.h"
+
+#define PATH_BYTES_MAX 4096
+#define FLAGS_WRITTEN (STACK_TRUNCATED | STACK_USER | 0xf << STACK_STOP_SHIFT)
+
+static int write_mapping(struct capture *capture, struct trace_writer *writer, u32 number)
+{
+	char path[PATH_BYTES_MAX];
+	struct trace_mapping mapping = {};
+
+	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
+		return 0;
+	capture->mapping_written[number] = 1;
+	mapped_file_identify(number, capture_mapping(capture, number), &mapping, path,
+			     sizeof(path));
+	return trace_writer_mapping(writer, &mapping);
+}
+
+int event_stack_mapping(struct capture *capture, struct trace_writer *writer, u64 frame)
+{
+	return frame && !FRAME_IS_KERNEL(frame)
+		       ? write_mapping(capture, writer, FRAME_MAPPING(frame))
+		       : 0;
+}
+
+/* A chain of frame pointers does not tell its root from a frame that keeps none. */
+static u8 stop_of(const struct capture *capture, u32 flags)
+{
+	if (flags & STACK_TRUNCATED)
+		return STOP_DEPTH;
+	if (STACK_STOP(flags))
+		return STACK_STOP(flags);
+	return capture->plan.config.user_unwind == USER_UNWIND_AUTO ? STOP_ROOT : STOP_NONE;
+}
+
+static int write_stack(struct capture *capture, struct trace_writer *writer,
+		       const struct trace_stack *stack, struct stack_name *name)
+{
+	u32 i;
+
+	for (i = 0; i < stack->depth; i++) {
+		int result = event_stack_mapping(capture, writer, stack->frames[i]);
+
+		if (result)
+			return result;
+	}
+	name->stop = stop_of(capture, stack->flags);
+	return trace_writer_stack(writer, stack, &name->index);
+}
+
+/* The frames of a stack in the map. -ENOENT, -ESTALE. */
+static int frames_of_id(const struct capture *capture, u32 id, u64 *frames,
+			struct trace_stack *stack)
+{
+	struct table_view *element;
+	u32 flags, i;
+	int result = stack_map_find(capture->table.memory, &capture->plan.geometry, id, &element);
+
+	if (result)
+		return result;
+	flags = IDENTITY_FLAGS(element->identity);
+	*stack = (struct trace_stack){
+		.id = id,
+		.flags = flags & FLAGS_WRITTEN,
+		.generation = ((struct table_header *)capture->table.memory)->generation,
+		.depth = IDENTITY_DEPTH(element->identity),
+		.frames = frames,
+	};
+	for (i = 0; i < stack->depth; i++)
+		frames[i] = stack_frame(element->word, flags, i);
+	return 0;
+}
+
+static int name_id(struct capture *capture, struct trace_writer *writer, u32 id,
+		   struct stack_name *name)
+{
+	struct written_stack *written =
+		&capture->written_stacks[STACK_ID_INDEX(id, capture->plan.config.bits)];
+	u64 frames[STACK_WORDS_MAX];
+	struct trace_stack stack;
+	int result;
+
+	if (!written->index) {
+		result = frames_of_id(capture, id, frames, &stack);
+		result = result ?: write_stack(capture, writer, &stack, name);
+		if (result)
+			return result;
+		*written = (struct written_stack){.index = name->index + 1, .stop = name->stop};
+	}
+	name->index = written->index - 1;
+	name->stop = written->stop;
+	return 0;
+}
+
+static int name_run(struct capture *capture, struct trace_writer *writer,
+		    const struct ring_view *ring, u64 position, u32 run, struct stack_name *name)
+{
+	u64 frames[STACK_WORDS_MAX];
+	u32 flags = 0;
+	struct trace_stack stack = {.frames = frames};
+
+	stack.depth = ring_read_run(ring, position, run, frames, &flags);
+	if (!stack.depth)
+		return -ENOENT;
+	stack.flags = flags & FLAGS_WRITTEN;
+	return write_stack(capture, writer, &stack, name);
+}
+
+/* What is gone is said in the name. */
+static int named(int result, u8 reason, struct stack_name *name)
+{
+	if (!result)
+		return 0;
+	*name = (struct stack_name){.index = TRACE_NO_STACK, .reason = reason};
+	return result == -ENOENT || result == -ESTALE ? 0 : result;
+}
+
+int event_stack(struct capture *capture, struct trace_writer *writer, const struct ring_view *ring,
+		u64 position, u32 state, u32 field, struct stack_name *name)
+{
+	if (state == STATE_ID)
+		return named(name_id(capture, writer, field, name), REASON_GONE, name);
+	if (state == STATE_INLINE)
+		return named(name_run(capture, writer, ring, position, field, name), REASON_GONE,
+			     name);
+	return named(-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE,
+		     name);
+}
+
+static int keep_run(const struct ring_view *ring, u64 position, u32 run, struct user_answer *answer)
+{
+	u64 frames[STACK_WORDS_MAX];
+	u32 flags = 0, depth = ring_read_run(ring, position, run, frames, &flags);
+
+	if (!depth) {
+		answer->reason = REASON_GONE;
+		return 0;
+	}
+	answer->frames = malloc(depth * sizeof(*frames));
+	if (!answer->frames)
+		return -ENOMEM;
+	memcpy(answer->frames, frames, depth * sizeof(*frames));
+	answer->depth = depth;
+	answer->flags = flags & FLAGS_WRITTEN;
+	return 0;
+}
+
+int event_stack_delivered(struct capture *capture, const struct ring_view *ring, u64 position,
+			  struct user_answer *answer)
+{
+	const struct event_slot *slot = ring_slot(ring, position);
+	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
+
+	*answer = (struct user_answer){
+		.leaf = capture->plan.config.leaf ? slot->extra[0] : 0,
+		.reason = REASON_GONE,
+	};
+	if (state == STATE_INLINE)
+		return keep_run(ring, position, field, answer);
+	if (state == STATE_ID)
+		answer->id = field;
+	if (state == STATE_NONE && field < REASON_COUNT)
+		answer->reason = field;
+	return 0;
+}
+
+/* The answer's own stack, into `frames`. -ENOENT, -ESTALE: it has none, or it is gone. */
+static int frames_of_answer(const struct capture *capture, const struct user_answer *answer,
+			    u64 *frames, struct trace_stack *stack)
+{
+	if (answer->id)
+		return frames_of_id(capture, answer->id, frames, stack);
+	if (!answer->depth)
+		return -ENOENT;
+	*stack = (struct trace_stack){
+		.depth = answer->depth, .flags = answer->flags, .frames = frames};
+	memcpy(frames, answer->frames, answer->depth * sizeof(*frames));
+	return 0;
+}
+
+/* The leaf has no stack of its own to be joined with when it is the only frame. */
+static int name_with_leaf(struct capture *capture, struct trace_writer *writer,
+			  const struct user_answer *answer, struct stack_name *name)
+{
+	u64 frames[1 + STACK_WORDS_MAX] = {answer->leaf};
+	struct trace_stack stack = {.flags = STACK_USER};
+	int result = frames_of_answer(capture, answer, frames + 1, &stack);
+
+	if (result && (answer->id || answer->reason != REASON_NO_FRAMES))
+		return result;
+	stack.id = 0;
+	stack.generation = 0;
+	stack.frames = frames;
+	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
+	return write_stack(capture, writer, &stack, name);
+}
+
+static int name_as_it_came(struct capture *capture, struct trace_writer *writer,
+			   const struct user_answer *answer, struct stack_name *name)
+{
+	u64 frames[STACK_WORDS_MAX];
+	struct trace_stack stack;
+	int result;
+
+	if (answer->id)
+		return name_id(capture, writer, answer->id, name);
+	result = frames_of_answer(capture, answer, frames, &stack);
+	return result ?: write_stack(capture, writer, &stack, name);
+}
+
+int event_stack_answered(struct capture *capture, struct trace_writer *writer,
+			 struct user_answer *answer, enum answer_form form, struct stack_name *name)
+{
+	int result = event_stack_mapping(capture, writer, answer->leaf);
+
+	if (!answer->named[form]) {
+		bool join = answer->leaf && form == ANSWER_FULL;
+
+		result = result
+				 ?: (join ? name_with_leaf(capture, writer, answer,
+							   &answer->name[form])
+					  : name_as_it_came(capture, writer, answer,
+							    &answer->name[form]));
+		result = named(result, answer->id ? REASON_GONE : answer->reason,
+			       &answer->name[form]);
+		answer->named[form] = true;
+	}
+	*name = answer->name[form];
+	return result;
+}
