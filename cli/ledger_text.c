@@ -2,10 +2,12 @@
 /* One line for the sum, one for each cause that occurred. */
 #include "ledger_text.h"
 
+#include "report/stack_end.h"
+
 #define X(id, name, meaning) {name, meaning},
 static const struct cause {
 	const char *name, *meaning;
-} lost_causes[] = {LEDGER_LOST(X)}, reasons[] = {STACK_REASONS(X)}, notes[] = {LEDGER_NOTES(X)};
+} lost_causes[] = {LEDGER_LOST(X)}, notes[] = {LEDGER_NOTES(X)};
 #undef X
 
 static unsigned long long lost_sum(const struct trace_ledger *ledger)
@@ -17,13 +19,25 @@ static unsigned long long lost_sum(const struct trace_ledger *ledger)
 	return sum;
 }
 
-/* A stack that was not asked for, or is not there to be had, is no loss. */
-static void print_reasons(const u64 *counts, const char *side, const char *prefix, FILE *to)
+static void print_cut(u64 count, const struct stack_end *end, const char *what, const char *prefix,
+		      FILE *to)
 {
-	for (int i = REASON_UNREADABLE; i < REASON_COUNT; i++)
-		if (counts[i])
-			fprintf(to, "%swithout %s stack: %llu, %s: %s\n", prefix, side,
-				(unsigned long long)counts[i], reasons[i].name, reasons[i].meaning);
+	if (count && stack_end_is_cut(end))
+		fprintf(to, "%s%s: %llu, %s: %s\n", prefix, what, (unsigned long long)count,
+			end->name, end->meaning);
+}
+
+static void print_cuts(const struct trace_ledger *ledger, const char *prefix, FILE *to)
+{
+	for (int i = 0; i < REASON_COUNT; i++)
+		print_cut(ledger->kernel_reasons[i], stack_end_of_reason(i), "without kernel stack",
+			  prefix, to);
+	for (int i = 0; i < REASON_COUNT; i++)
+		print_cut(ledger->user_reasons[i], stack_end_of_reason(i), "without user stack",
+			  prefix, to);
+	for (int i = 0; i < STOP_COUNT; i++)
+		print_cut(ledger->user_stops[i], stack_end_of_stop(i), "user stack ends early",
+			  prefix, to);
 }
 
 void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *to)
@@ -36,8 +50,7 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 			fprintf(to, "%slost: %llu, %s: %s\n", prefix,
 				(unsigned long long)ledger->lost[i], lost_causes[i].name,
 				lost_causes[i].meaning);
-	print_reasons(ledger->kernel_reasons, "kernel", prefix, to);
-	print_reasons(ledger->user_reasons, "user", prefix, to);
+	print_cuts(ledger, prefix, to);
 	for (int i = 0; i < NOTE_COUNT; i++)
 		if (ledger->notes[i])
 			fprintf(to, "%s%llu %s\n", prefix, (unsigned long long)ledger->notes[i],

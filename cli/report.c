@@ -110,32 +110,19 @@ static void print_ledger(const struct report *report)
 		printf("# ledger:   none, the recording was not finished\n");
 }
 
-static const char *cut_reason(const struct profile_path *path)
-{
-	static const char *const meanings[REASON_COUNT] = {
-#define X(id, name, meaning) [REASON_##id] = meaning,
-		STACK_REASONS(X)
-#undef X
-	};
-
-	return path->has_stack ? "cut at the depth limit" : meanings[path->reason];
-}
-
 /* A missing stack that nothing was lost of (user mode) is only worth a line where there is no
  * other. */
 static void print_path(const struct report *report, const struct profile_path *path,
 		       const char *tag, bool alone)
 {
-	const char *marker = profile_path_marker(path);
-
 	for (u32 i = 0; i < path->depth; i++) {
 		printf("    %s ", tag);
 		terminal_put_name(frame_names_label(report->profile->names, path->labels[i]),
 				  stdout);
 		putchar('\n');
 	}
-	if (marker || (alone && !path->depth))
-		printf("    %s ... %s\n", tag, cut_reason(path));
+	if (alone || stack_end_is_cut(path->end))
+		printf("    %s %s %s\n", tag, path->end->marker, path->end->meaning);
 }
 
 static void print_row(const struct report *report, const struct profile_row *row)

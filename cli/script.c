@@ -14,6 +14,7 @@
 #include "message.h"
 #include "recording.h"
 #include "report/frame_names.h"
+#include "report/stack_end.h"
 #include "terminal.h"
 
 struct script_values {
@@ -33,35 +34,35 @@ struct script {
 /* One side of an event's stack. */
 struct side {
 	const char *name;
-	u32 stack;
-	u32 reason;
+	const struct trace_stack *stack; /* NULL: none */
+	const struct stack_end *end;
 	u64 leaf; /* 0: none on this side */
 };
 
-static const char *const reason_names[REASON_COUNT] = {
-#define X(id, name, meaning) name,
-	STACK_REASONS(X)
-#undef X
-};
-
-static struct side kernel_side(const struct trace_event *event)
+static struct side make_side(const struct script *script, const char *name, u32 stack, u32 reason)
 {
-	return (struct side){
-		.name = "kernel",
-		.stack = event->kernel,
-		.reason = event->kernel_reason,
-		.leaf = FRAME_IS_KERNEL(event->leaf) ? event->leaf : 0,
-	};
+	struct side side = {.name = name};
+
+	if (stack != TRACE_NO_STACK)
+		side.stack = &script->stacks[stack];
+	side.end = stack_end_of(side.stack, reason);
+	return side;
 }
 
-static struct side user_side(const struct trace_event *event)
+static struct side kernel_side(const struct script *script, const struct trace_event *event)
 {
-	return (struct side){
-		.name = "user",
-		.stack = event->user,
-		.reason = event->user_reason,
-		.leaf = FRAME_IS_KERNEL(event->leaf) ? 0 : event->leaf,
-	};
+	struct side side = make_side(script, "kernel", event->kernel, event->kernel_reason);
+
+	side.leaf = FRAME_IS_KERNEL(event->leaf) ? event->leaf : 0;
+	return side;
+}
+
+static struct side user_side(const struct script *script, const struct trace_event *event)
+{
+	struct side side = make_side(script, "user", event->user, event->user_reason);
+
+	side.leaf = FRAME_IS_KERNEL(event->leaf) ? 0 : event->leaf;
+	return side;
 }
 
 static void print_task(const struct script *script, const struct trace_event *event)
@@ -93,34 +94,21 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 	return 0;
 }
 
-static void print_missing(const struct side *side, const char *why)
+/* Stands for the frames that are not known. */
+static void print_marker(const struct side *side)
 {
-	printf("\t%16x [%s stack %s] ([unknown])\n", 0, side->name, why);
-}
-
-static int print_frames(const struct script *script, const struct side *side)
-{
-	const struct trace_stack *stack = &script->stacks[side->stack];
-	int err = 0;
-
-	for (u32 i = 0; i < stack->depth && !err; i++)
-		err = print_frame(script, stack->frames[i], i > 0 || side->leaf);
-	if (!err && stack->flags & STACK_TRUNCATED)
-		print_missing(side, "truncated");
-	return err;
+	printf("\t%16x %s ([%s stack])\n", 0, side->end->marker, side->name);
 }
 
 static int print_side(const struct script *script, struct side side)
 {
 	int err = side.leaf ? print_frame(script, side.leaf, false) : 0;
 
-	if (err)
-		return err;
-	if (side.stack != TRACE_NO_STACK)
-		return print_frames(script, &side);
-	if (side.reason == REASON_UNREADABLE || side.reason == REASON_NO_ROOM)
-		print_missing(&side, reason_names[side.reason]);
-	return 0;
+	for (u32 i = 0; side.stack && i < side.stack->depth && !err; i++)
+		err = print_frame(script, side.stack->frames[i], i > 0 || side.leaf);
+	if (!err && stack_end_is_cut(side.end))
+		print_marker(&side);
+	return err;
 }
 
 static int print_with_stacks(const struct script *script, const struct trace_event *event)
@@ -135,9 +123,9 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 		printf("%llu ", (unsigned long long)event->value);
 	terminal_put_name(source->name, stdout);
 	printf(":\n");
-	err = print_side(script, kernel_side(event));
+	err = print_side(script, kernel_side(script, event));
 	if (!err)
-		err = print_side(script, user_side(event));
+		err = print_side(script, user_side(script, event));
 	putchar('\n');
 	return err;
 }
@@ -156,12 +144,12 @@ static const char *short_name(const char *name)
 	return colon + 1;
 }
 
-static void print_id(const struct script *script, const struct side *side, const char *tag)
+static void print_id(const struct side *side, const char *tag)
 {
-	if (side->stack != TRACE_NO_STACK)
-		printf(" <%s %u>", tag, script->stacks[side->stack].id);
-	else if (side->reason == REASON_UNREADABLE || side->reason == REASON_NO_ROOM)
-		printf(" <no %s: %s>", tag, reason_names[side->reason]);
+	if (side->stack)
+		printf(" <%s %u>", tag, side->stack->id);
+	else if (stack_end_is_cut(side->end))
+		printf(" <no %s: %s>", tag, side->end->name);
 }
 
 static int print_leaf(const struct script *script, u64 leaf)
@@ -181,7 +169,7 @@ static int print_leaf(const struct script *script, u64 leaf)
 
 static int print_with_ids(const struct script *script, const struct trace_event *event)
 {
-	struct side kernel = kernel_side(event), user = user_side(event);
+	struct side kernel = kernel_side(script, event), user = user_side(script, event);
 	int err = 0;
 
 	print_task(script, event);
@@ -189,8 +177,8 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 	print_place(event);
 	terminal_put_name(short_name(script->sources[event->kind].name), stdout);
 	putchar(':');
-	print_id(script, &kernel, "stack_id");
-	print_id(script, &user, "user_stack_id");
+	print_id(&kernel, "stack_id");
+	print_id(&user, "user_stack_id");
 	if (event->leaf)
 		err = print_leaf(script, event->leaf);
 	putchar('\n');

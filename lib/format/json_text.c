@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/stack_end.h"
+
 static const char *const lost_names[LOST_COUNT] = {
 #define X(id, name, meaning) [LOST_##id] = name,
 	LEDGER_LOST(X)
@@ -39,15 +41,52 @@ static json_t *checked(json_t *value, int failures)
 	return NULL;
 }
 
+static int set_count(json_t *object, const char *name, u64 count)
+{
+	return json_object_set_new(object, name, json_integer((json_int_t)count));
+}
+
 static json_t *lost_object(const u64 *lost)
 {
 	json_t *object = json_object();
 	int failures = 0;
 
 	for (int i = 0; i < LOST_COUNT; i++)
-		failures |= json_object_set_new(object, lost_names[i],
-						json_integer((json_int_t)lost[i]));
+		failures |= set_count(object, lost_names[i], lost[i]);
 	return checked(object, failures);
+}
+
+static json_t *stops_object(const u64 *stops)
+{
+	json_t *object = json_object();
+	int failures = 0;
+
+	for (int i = 0; i < STOP_COUNT; i++)
+		if (stack_end_is_cut(stack_end_of_stop(i)))
+			failures |= set_count(object, stack_end_of_stop(i)->name, stops[i]);
+	return checked(object, failures);
+}
+
+static json_t *reasons_object(const u64 *reasons)
+{
+	json_t *object = json_object();
+	int failures = 0;
+
+	for (int i = 0; i < REASON_COUNT; i++)
+		failures |= set_count(object, stack_end_of_reason(i)->name, reasons[i]);
+	return checked(object, failures);
+}
+
+static json_t *user_stacks_object(const struct trace_ledger *ledger)
+{
+	u64 complete = 0;
+
+	for (int i = 0; i < STOP_COUNT; i++)
+		if (!stack_end_is_cut(stack_end_of_stop(i)))
+			complete += ledger->user_stops[i];
+	return json_pack("{s:I, s:o, s:o}", "complete", (json_int_t)complete, "stops",
+			 stops_object(ledger->user_stops), "reasons",
+			 reasons_object(ledger->user_reasons));
 }
 
 json_t *json_ledger(const struct trace_ledger *ledger)
@@ -58,11 +97,10 @@ json_t *json_ledger(const struct trace_ledger *ledger)
 	if (!ledger)
 		return json_null();
 	object = json_object();
-	failures =
-		json_object_set_new(object, "produced", json_integer((json_int_t)ledger->produced));
-	failures |=
-		json_object_set_new(object, "recorded", json_integer((json_int_t)ledger->recorded));
+	failures = set_count(object, "produced", ledger->produced);
+	failures |= set_count(object, "recorded", ledger->recorded);
 	failures |= json_object_set_new(object, "lost", lost_object(ledger->lost));
+	failures |= json_object_set_new(object, "user_stacks", user_stacks_object(ledger));
 	return checked(object, failures);
 }
 
@@ -77,23 +115,20 @@ static json_t *path_array(const struct profile *profile, const struct profile_pa
 	return checked(array, failures);
 }
 
-/* The marker without its brackets. */
 static int set_cut(json_t *object, const char *key, const struct profile_path *path)
 {
-	const char *marker = profile_path_marker(path);
-
-	if (!marker)
+	if (!stack_end_is_cut(path->end))
 		return 0;
-	return json_object_set_new(object, key, json_stringn(marker + 1, strlen(marker) - 2));
+	return json_object_set_new(object, key, json_string(path->end->name));
 }
 
 static json_t *row_object(const struct trace_source *sources, const struct profile *profile,
 			  const struct profile_row *row)
 {
 	json_t *object = json_object();
-	int failures = json_object_set_new(object, "count", json_integer((json_int_t)row->count));
+	int failures = set_count(object, "count", row->count);
 
-	failures |= json_object_set_new(object, "value", json_integer((json_int_t)row->value));
+	failures |= set_count(object, "value", row->value);
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
 	failures |= json_object_set_new(object, "kernel", path_array(profile, row->kernel));

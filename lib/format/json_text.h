@@ -13,7 +13,8 @@
 /* A string from a foreign file: bytes that are not UTF-8 become `?`. */
 json_t *json_text(const char *text);
 
-/* {"produced", "recorded", "lost": {cause: n}}; null for NULL: the recording has no ledger. */
+/* {"produced", "recorded", "lost": {cause: n}, "user_stacks": {"complete", "stops": {reason: n},
+ * "reasons": {reason: n}}}; null for NULL: the recording has no ledger. */
 json_t *json_ledger(const struct trace_ledger *ledger);
 
 /* [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], hottest first, `limit`

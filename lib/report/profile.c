@@ -62,12 +62,8 @@ static int compare_paths(const void *a, const void *b)
 
 	if (left->depth != right->depth)
 		return order(left->depth, right->depth);
-	if (left->has_stack != right->has_stack)
-		return left->has_stack - right->has_stack;
-	if (left->truncated != right->truncated)
-		return left->truncated - right->truncated;
-	if (left->reason != right->reason)
-		return order(left->reason, right->reason);
+	if (left->end != right->end)
+		return left->end < right->end ? -1 : 1;
 	return memcmp(left->labels, right->labels, left->depth * sizeof(u32));
 }
 
@@ -84,16 +80,14 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(left->comm, right->comm);
 }
 
-static int fill_labels(struct builder *builder, const struct join *join, struct profile_path *path)
+static int fill_labels(struct builder *builder, const struct join *join,
+		       const struct trace_stack *stack, struct profile_path *path)
 {
-	const struct trace_stack *stack = &builder->stacks[join->stack];
 	u32 next = 0;
 
 	if (join->leaf != NO_LABEL)
 		path->labels[next++] = join->leaf;
-	if (!path->has_stack)
-		return 0;
-	for (u32 i = 0; i < stack->depth; i++) {
+	for (u32 i = 0; stack && i < stack->depth; i++) {
 		const struct frame_name *name =
 			frame_names_find(builder->profile->names, stack->frames[i], next > 0);
 
@@ -106,18 +100,16 @@ static int fill_labels(struct builder *builder, const struct join *join, struct 
 
 static struct profile_path *path_create(struct builder *builder, const struct join *join)
 {
-	bool has_stack = join->stack != TRACE_NO_STACK;
-	const struct trace_stack *stack = &builder->stacks[has_stack ? join->stack : 0];
-	u32 depth = (has_stack ? stack->depth : 0) + (join->leaf != NO_LABEL);
+	const struct trace_stack *stack =
+		join->stack == TRACE_NO_STACK ? NULL : &builder->stacks[join->stack];
+	u32 depth = (stack ? stack->depth : 0) + (join->leaf != NO_LABEL);
 	struct profile_path *path = calloc(1, sizeof(*path) + depth * sizeof(u32));
 
 	if (!path)
 		return NULL;
 	path->depth = depth;
-	path->has_stack = has_stack;
-	path->reason = join->reason;
-	path->truncated = has_stack && stack->flags & STACK_TRUNCATED;
-	if (fill_labels(builder, join, path)) {
+	path->end = stack_end_of(stack, join->reason);
+	if (fill_labels(builder, join, stack, path)) {
 		free(path);
 		return NULL;
 	}
@@ -321,9 +313,5 @@ void profile_free(struct profile **profile)
 
 const char *profile_path_marker(const struct profile_path *path)
 {
-	if (path->has_stack)
-		return path->truncated ? "[truncated]" : NULL;
-	if (path->reason == REASON_UNREADABLE)
-		return "[unreadable]";
-	return path->reason == REASON_NO_ROOM ? "[no_room]" : NULL;
+	return stack_end_is_cut(path->end) ? path->end->marker : NULL;
 }

@@ -11,16 +11,15 @@
 
 #include "event_filter.h"
 #include "frame_names.h"
+#include "stack_end.h"
 
 /* One side of a stack, kernel or user, the leaf joined as its innermost frame. Equal paths are one
  * object. */
 struct profile_path {
 	u32 id;
 	u32 depth;
-	u32 reason;	/* enum stack_reason; means something unless `has_stack` */
-	bool has_stack; /* else only the leaf, if anything, is known */
-	bool truncated;
-	u32 labels[]; /* innermost first */
+	const struct stack_end *end;
+	u32 labels[]; /* innermost first; without a stack the leaf, if anything */
 };
 
 struct profile_row {
@@ -44,8 +43,7 @@ int profile_create(struct trace_reader *reader, const struct event_filter *filte
 		   struct profile **out, struct stackmap_error *error);
 void profile_free(struct profile **profile);
 
-/* Why a path does not reach its outermost frame, as a pseudo frame: "[truncated]", "[unreadable]",
- * "[no_room]". NULL when it does, or when there was no stack to be had (user mode, not asked). */
+/* The marker of a path that is cut, or NULL. */
 const char *profile_path_marker(const struct profile_path *path);
 
 #endif

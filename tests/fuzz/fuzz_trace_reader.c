@@ -89,6 +89,8 @@ static void look_at_stacks(const struct sums *sums)
 	for (u32 i = 0; i < sums->stack_count; i++) {
 		const struct trace_stack *stack = &sums->stacks[i];
 
+		if (!stack->depth || STACK_STOP(stack->flags) >= STOP_COUNT)
+			abort();
 		for (u32 f = 0; f < stack->depth; f++)
 			trace_reader_symbol(sums->reader, stack->frames[f], f > 0);
 		trace_reader_mapping(sums->reader, FRAME_MAPPING(stack->frames[0]));

@@ -2,8 +2,9 @@
 /*
  * All numbers are chosen so that results can be worked out by hand: three samples of one function
  * at three pcs, a return address behind the end of its function (the call is the last instruction),
- * a pc at the start of one, a truncated stack, a stack that could not be read, code without
- * symbols, generated code, a file that is not known.
+ * a pc at the start of one, a truncated stack, a stack that stopped early, a stack that could not
+ * be read, promised stacks with an answer, with a reason and with neither, code without symbols,
+ * generated code, a file that is not known.
  */
 #include "small_recording.h"
 
@@ -20,7 +21,20 @@
 #define JIT(offset) FRAME_USER(3, offset)
 #define NOWHERE(offset) FRAME_USER(MAPPING_UNKNOWN, offset)
 
-enum { STACK_SWITCH, STACK_WRITE, STACK_CALLS, STACK_MIXED, STACK_SYSCALL, STACKS };
+/* By their indexes in the file, where the promises come last. */
+enum {
+	STACK_SWITCH,
+	STACK_WRITE,
+	STACK_CALLS,
+	STACK_MIXED,
+	STACK_SYSCALL,
+	STACK_STOPPED,
+	STACKS,
+	PROMISE_CALLS = STACKS,
+	PROMISE_CHANGED,
+	PROMISE_KEPT_BY_NOBODY,
+	PROMISES_END,
+};
 
 static const struct trace_info info = {
 	.start_realtime = 1700000000 * SECOND,
@@ -97,6 +111,11 @@ static const struct trace_stack stacks[STACKS] = {
 			   .generation = 1,
 			   .depth = 1,
 			   .frames = (const u64[]){KERNEL(0x3010)}},
+	[STACK_STOPPED] = {.id = 47,
+			   .generation = 1,
+			   .flags = STACK_USER | STOP_NO_RULE << STACK_STOP_SHIFT,
+			   .depth = 1,
+			   .frames = (const u64[]){LIBC(0x2010)}},
 };
 
 #define NO_USER(why) .user = TRACE_NO_STACK, .user_reason = (why)
@@ -154,6 +173,31 @@ static const struct trace_event events[SMALL_EVENTS] = {
 	 .kind = 1,
 	 NO_KERNEL(REASON_NOT_ASKED),
 	 NO_USER(REASON_NO_FRAMES)},
+	{.time = 110 * SECOND,
+	 .tid = 100,
+	 .kind = 1,
+	 .kernel = STACK_SWITCH,
+	 .user = STACK_STOPPED},
+	{.time = 111 * SECOND,
+	 .tid = 100,
+	 .kind = 1,
+	 .kernel = STACK_SWITCH,
+	 .user = PROMISE_CALLS},
+	{.time = 112 * SECOND,
+	 .tid = 100,
+	 .kind = 1,
+	 .kernel = STACK_SWITCH,
+	 .user = PROMISE_CHANGED},
+	{.time = 113 * SECOND,
+	 .tid = 100,
+	 .kind = 1,
+	 .kernel = STACK_SWITCH,
+	 .user = PROMISE_KEPT_BY_NOBODY},
+};
+
+static const struct trace_answer answers[] = {
+	{.stack = STACK_CALLS, .leaf = LIBC(0x2004)},
+	{.stack = TRACE_NO_STACK, .reason = REASON_CHANGED},
 };
 
 static const struct trace_ledger ledger = {
@@ -161,7 +205,11 @@ static const struct trace_ledger ledger = {
 	.recorded = SMALL_EVENTS,
 	.lost = {[LOST_RING_FULL] = 2, [LOST_NESTED] = 1},
 	.kernel_reasons = {[REASON_NO_ROOM] = 1, [REASON_NO_FRAMES] = 1, [REASON_NOT_ASKED] = 1},
-	.user_reasons = {[REASON_UNREADABLE] = 1, [REASON_NO_FRAMES] = 1},
+	.user_reasons = {[REASON_UNREADABLE] = 1,
+			 [REASON_NO_FRAMES] = 1,
+			 [REASON_CHANGED] = 1,
+			 [REASON_UNANSWERED] = 1},
+	.user_stops = {[STOP_ROOT] = 8, [STOP_NO_RULE] = 1},
 	.notes = {[NOTE_UNKNOWN_FRAMES] = 1},
 };
 
@@ -189,22 +237,33 @@ static int write_names(struct trace_writer *writer)
 	return err;
 }
 
-static int write_events(struct trace_writer *writer)
+static int write_stacks(struct trace_writer *writer)
 {
 	u32 index;
 	int err = 0;
 
-	for
-		EACH(stacks)
-		{
-			err = trace_writer_stack(writer, &stacks[i], &index);
-			if (!err && index != i)
-				err = -EINVAL;
-		}
+	for (u32 i = 0; i < PROMISES_END && !err; i++) {
+		err = i < STACKS ? trace_writer_stack(writer, &stacks[i], &index)
+				 : trace_writer_promise(writer, &index);
+		if (!err && index != i)
+			err = -EINVAL;
+	}
+	return err;
+}
+
+/* The flush sends the promises out, so that the answers have to follow. */
+static int write_events(struct trace_writer *writer)
+{
+	int err = 0;
+
 	for
 		EACH(events)
 	err = trace_writer_event(writer, &events[i]);
-	return err ? err : trace_writer_ledger(writer, &ledger, NULL, 0);
+	err = err ?: trace_writer_flush(writer);
+	for
+		EACH(answers)
+	err = trace_writer_answer(writer, PROMISE_CALLS + i, &answers[i]);
+	return err ?: trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 
 int small_recording_write(const char *path)
@@ -215,9 +274,7 @@ int small_recording_write(const char *path)
 
 	if (err)
 		return err;
-	err = write_names(writer);
-	if (!err)
-		err = write_events(writer);
+	err = write_names(writer) ?: write_stacks(writer) ?: write_events(writer);
 	close_err = trace_writer_close(&writer);
 	return err ? err : close_err;
 }

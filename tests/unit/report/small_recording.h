@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording of nine events in which every kind of frame and every way to miss a stack occurs. */
+/* A recording of a few events in which every kind of frame and every way to miss a stack occurs. */
 #ifndef TESTS_UNIT_REPORT_SMALL_RECORDING_H
 #define TESTS_UNIT_REPORT_SMALL_RECORDING_H
 
 #include "trace/event.h"
 
-#define SMALL_EVENTS 9
+#define SMALL_EVENTS 13
 
 /* 0 or -errno. */
 int small_recording_write(const char *path);

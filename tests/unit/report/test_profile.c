@@ -60,7 +60,7 @@ static void test_every_event_is_in_a_row(void **state)
 		sum += profile->rows[i]->count;
 	assert_int_equal(sum, SMALL_EVENTS);
 	assert_int_equal(profile->count, SMALL_EVENTS);
-	assert_int_equal(profile->last - profile->first, 8000000000);
+	assert_int_equal(profile->last - profile->first, 12000000000);
 	profile_free(&profile);
 	assert_null(profile);
 }
@@ -127,6 +127,47 @@ static void test_markers(void **state)
 	profile_free(&profile);
 }
 
+static const struct profile_row *row_that_ends(const struct profile *profile, const char *marker)
+{
+	for (u32 i = 0; i < profile->row_count; i++) {
+		const char *end = profile_path_marker(profile->rows[i]->user);
+
+		if (end && strcmp(end, marker) == 0)
+			return profile->rows[i];
+	}
+	fail();
+	return NULL;
+}
+
+static void test_user_stacks_that_end_early(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct profile_row *stopped = row_that_ends(profile, "[no_rule]");
+
+	(void)state;
+	assert_string_equal(text_of(profile, stopped->user), "foo::bar(int)");
+	assert_int_equal(row_that_ends(profile, "[changed]")->user->depth, 0);
+	assert_int_equal(row_that_ends(profile, "[unanswered]")->user->depth, 0);
+	profile_free(&profile);
+}
+
+/* The answer's leaf is the innermost user frame, below a kernel stack. */
+static void test_promised_stack_with_its_leaf(void **state)
+{
+	struct event_filter filter = all;
+	struct profile *profile;
+
+	(void)state;
+	filter.from = filter.to = 111000000000;
+	profile = profile_of(&filter);
+	assert_int_equal(profile->row_count, 1);
+	assert_string_equal(text_of(profile, profile->rows[0]->kernel),
+			    "schedule do_syscall_64 entry_SYSCALL_64");
+	assert_string_equal(text_of(profile, profile->rows[0]->user),
+			    "foo::bar(int) foo::bar(int) main");
+	profile_free(&profile);
+}
+
 static void test_names_as_in_the_symbol_table(void **state)
 {
 	struct profile *profile;
@@ -162,7 +203,7 @@ static void test_filters(void **state)
 	assert_int_equal(count_with(filter), 1);
 	filter = all;
 	filter.comm = "s?";
-	assert_int_equal(count_with(filter), 3);
+	assert_int_equal(count_with(filter), 7);
 	filter = all;
 	filter.from = 102000000000;
 	filter.to = 105000000000;
@@ -203,7 +244,7 @@ static void test_calltree_sums_up(void **state)
 	(void)state;
 	for (u32 kind = 0; kind < 2; kind++) {
 		assert_int_equal(calltree_create(profile, kind, &root), 0);
-		assert_int_equal(root->count, kind ? 4 : 5);
+		assert_int_equal(root->count, kind ? 8 : 5);
 		check_node(root);
 		calltree_free(&root);
 		assert_null(root);
@@ -264,6 +305,8 @@ int main(void)
 		cmocka_unit_test(test_user_leaf_joins_the_user_stack),
 		cmocka_unit_test(test_labels_without_symbol),
 		cmocka_unit_test(test_markers),
+		cmocka_unit_test(test_user_stacks_that_end_early),
+		cmocka_unit_test(test_promised_stack_with_its_leaf),
 		cmocka_unit_test(test_names_as_in_the_symbol_table),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_event_must_exist),
