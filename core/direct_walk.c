@@ -306,19 +306,16 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 
 /* --- the walk --- */
 
-CORE_PART u32 frame_add(struct direct *direct, u32 i, u64 frame)
+CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame)
 {
-	const struct direct_walk *walk = direct->walk;
-	u32 index = i - walk->leaf_apart;
+	u32 index = i - direct->walk->leaf_apart;
 
-	if (i >= walk->max_depth)
-		return STOP_DEPTH;
 	core_one_register(index);
 	direct->stack->word[index & (STACK_WORDS_MAX - 1)] = frame;
 	direct->stack->depth = index + 1;
-	return STOP_NONE;
 }
 
+/* To the caller. Where the limit is reached its rule does not matter, only that it is code. */
 static long direct_step(u32 i, void *arg)
 {
 	struct direct *direct = arg;
@@ -331,14 +328,14 @@ static long direct_step(u32 i, void *arg)
 		stop = step_find(direct, pc);
 		step = &walk->step;
 	}
-	if (!stop)
-		stop = frame_add(direct, i, step->frame);
-	if (!stop)
+	if (stop != STOP_NOT_CODE && i >= walk->max_depth)
+		stop = STOP_DEPTH;
+	if (!stop) {
+		frame_add(direct, i, step->frame);
 		stop = step->is_plain ? step_plain(direct, step) : step_other(direct, step);
-	if (!stop)
-		return 0;
+	}
 	walk->stop = stop;
-	return 1;
+	return stop != STOP_NONE;
 }
 
 /* A leaf that is kept apart was written where no frame of a stack lies: at index -1, the last word.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whole walks, by frame pointers, through memory that is stack and code at once. */
+#include "cached_rule.h"
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
@@ -97,6 +98,112 @@ static void a_guess_is_not_believed(void **state)
 	assert_int_equal(unwind.stop, STOP_NO_RULE);
 }
 
+/* With a cache of rules, as of now empty. */
+static struct rule_cache *cache_open(void)
+{
+	static struct rule_cache cache;
+
+	memset(&cache, 0, sizeof(cache));
+	memory_rules = &cache;
+	return &cache;
+}
+
+static bool is_cached(u64 pc, bool interrupted, u64 code)
+{
+	struct rule_key key = {.place = MEMORY_FRAME(pc) | (interrupted ? RULE_KEY_INTERRUPTED : 0),
+			       .code = code};
+	struct unwind_rule rule;
+
+	return rule_cache_get(memory_rules, &key, &rule);
+}
+
+/* The same rule is made again, and for free. */
+static void steps_are_remembered(void **state)
+{
+	u32 budget;
+
+	(void)state;
+	cache_open();
+	chain(20);
+	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
+	budget = unwind.budget;
+	chain(20);
+	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+	assert_true(unwind.budget > budget);
+	memory_rules = NULL;
+}
+
+/* Generated code is known by what it is, and by whether it made a call. */
+static void generated_code_is_known_by_its_bytes(void **state)
+{
+	const u64 zeroes[CODE_HASH_WORDS] = {0};
+	u64 code = code_hash(zeroes);
+
+	(void)state;
+	cache_open();
+	chain(20);
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_true(is_cached(WORD(5), true, code));
+	assert_false(is_cached(WORD(5), false, code));
+	assert_false(is_cached(WORD(5), true, 0));
+	assert_true(is_cached(WORD(10), false, code));
+	memory_rules = NULL;
+}
+
+/* nop, nop, ... ret: at first the end is farther away than what the key covers. */
+static void what_lies_further_on_is_not_remembered(void **state)
+{
+	u64 code[CODE_HASH_WORDS];
+
+	(void)state;
+	cache_open();
+	for (u32 distance = 1; distance < 9; distance++) {
+		u8 *bytes = (u8 *)&memory[5];
+
+		chain(3);
+		memset(bytes, 0x58, 3 * distance); /* pop %rax */
+		bytes[3 * distance] = 0xc3;
+		memory[999 + 3 * distance] = WORD(10);
+		memcpy(code, &memory[4], sizeof(code));
+		unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+		assert_int_equal(unwind.frame[1], WORD(10));
+		assert_int_equal(is_cached(WORD(5), true, code_hash(code)),
+				 3 * distance + 8 <= CODE_HASH_AFTER);
+	}
+	memory_rules = NULL;
+}
+
+/* A budget that ends within the search makes it find less than there is. */
+static void what_was_cut_short_is_not_remembered(void **state)
+{
+	const u64 zeroes[CODE_HASH_WORDS] = {0};
+
+	(void)state;
+	cache_open();
+	for (u32 budget = 0; budget < 12; budget++) {
+		chain(3);
+		unwind.budget = budget;
+		unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+		if (unwind.depth < 2)
+			assert_false(is_cached(WORD(5), true, code_hash(zeroes)));
+	}
+	memory_rules = NULL;
+}
+
+static void tasks_of_32_bits_are_not_remembered(void **state)
+{
+	static const struct rule_cache empty;
+
+	(void)state;
+	chain(3);
+	unwind.is_compat = true;
+	assert_memory_equal(cache_open(), &empty, sizeof(empty));
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_memory_equal(memory_rules, &empty, sizeof(empty));
+	memory_rules = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +213,11 @@ int main(void)
 		cmocka_unit_test(a_chain_that_turns_back_ends),
 		cmocka_unit_test(a_leaf_outside_of_code_counts),
 		cmocka_unit_test(a_guess_is_not_believed),
+		cmocka_unit_test(steps_are_remembered),
+		cmocka_unit_test(generated_code_is_known_by_its_bytes),
+		cmocka_unit_test(what_lies_further_on_is_not_remembered),
+		cmocka_unit_test(what_was_cut_short_is_not_remembered),
+		cmocka_unit_test(tasks_of_32_bits_are_not_remembered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

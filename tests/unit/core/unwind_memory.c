@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+#include "cached_rule.h"
+
+struct rule_cache *memory_rules;
+u64 memory_image;
+
 static const u8 *memory_start;
 static u32 memory_bytes;
 
@@ -31,8 +36,8 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	if (pc - MEMORY_BASE >= memory_bytes)
 		return false;
-	unwind->mapping =
-		(struct unwind_mapping){.start = MEMORY_BASE, .end = MEMORY_BASE + memory_bytes};
+	unwind->mapping = (struct unwind_mapping){
+		.start = MEMORY_BASE, .end = MEMORY_BASE + memory_bytes, .image = memory_image};
 	return true;
 }
 
@@ -42,13 +47,22 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 	return pc;
 }
 
+static struct rule_key current_key(const struct unwind *unwind)
+{
+	return unwind_rule_key(unwind, MEMORY_FRAME(unwind->registers.value[REGISTER_RIP]));
+}
+
 bool unwind_recall(struct unwind *unwind)
 {
-	(void)unwind;
-	return false;
+	struct rule_key key = current_key(unwind);
+
+	return memory_rules && rule_cache_get(memory_rules, &key, &unwind->rule);
 }
 
 void unwind_remember(struct unwind *unwind)
 {
-	(void)unwind;
+	struct rule_key key = current_key(unwind);
+
+	if (memory_rules)
+		rule_cache_put(memory_rules, &key, &unwind->rule);
 }

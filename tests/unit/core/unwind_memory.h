@@ -6,6 +6,10 @@
 #include "unwind.h"
 
 #define MEMORY_BASE 0x10000ULL
+#define MEMORY_FRAME(pc) FRAME_USER(1, (pc)-MEMORY_BASE)
+
+extern struct rule_cache *memory_rules; /* asked first, gets what is found; NULL: there is none */
+extern u64 memory_image; /* where the memory's file begins; 0: it is generated code */
 
 /* Starts anew: `memory` lies at MEMORY_BASE, every register is known and 0, nothing was learned. It
  * has to live as long as it is read. */

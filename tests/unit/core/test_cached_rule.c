@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The cache of rules, alone and with several writers at once in the same few entries. */
+#include "cached_rule.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#define THREADS 4
+#define TURNS 400000
+#define KEYS 8
+
+static struct rule_cache cache;
+
+/* A rule that says of which key it is, and which writing. */
+static struct unwind_rule rule_of(u64 key, u32 writing)
+{
+	struct unwind_rule rule = {.cfa_offset = (s32)writing, .operand = key};
+
+	memset(rule.slot, (int)(key ^ writing), sizeof(rule.slot));
+	return rule;
+}
+
+static bool is_rule_of(const struct unwind_rule *rule, u64 key)
+{
+	struct unwind_rule expected = rule_of(key, (u32)rule->cfa_offset);
+
+	return !memcmp(rule, &expected, sizeof(expected));
+}
+
+static void what_was_put_is_found(void **state)
+{
+	struct rule_key key = {.place = 0x12345678};
+	struct unwind_rule rule = rule_of(1, 2), found = {0};
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	assert_false(rule_cache_get(&cache, &key, &found));
+	rule_cache_put(&cache, &key, &rule);
+	assert_true(rule_cache_get(&cache, &key, &found));
+	assert_memory_equal(&found, &rule, sizeof(rule));
+	rule = rule_of(1, 3);
+	rule_cache_put(&cache, &key, &rule);
+	assert_true(rule_cache_get(&cache, &key, &found));
+	assert_memory_equal(&found, &rule, sizeof(rule));
+}
+
+static void each_part_of_a_key_counts(void **state)
+{
+	const struct rule_key key = {.place = 77, .code = 99};
+	const struct rule_key others[] = {
+		{78, 99}, {77, 98}, {77, 0}, {99, 77}, {77 | RULE_KEY_INTERRUPTED, 99}};
+	struct unwind_rule rule = rule_of(1, 2), found;
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	rule_cache_put(&cache, &key, &rule);
+	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(rule_cache_get(&cache, &others[i], &found));
+	assert_true(rule_cache_get(&cache, &key, &found));
+}
+
+/* An entry with any bit wrong is none. */
+static void a_damaged_entry_is_empty(void **state)
+{
+	struct rule_key key = {.place = 5};
+	struct unwind_rule rule = rule_of(1, 2), found;
+	struct cached_rule *entry = NULL;
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	rule_cache_put(&cache, &key, &rule);
+	for (u32 i = 0; i < 1U << RULE_CACHE_BITS; i++)
+		if (cache.entry[i].seal)
+			entry = &cache.entry[i];
+	assert_non_null(entry);
+	for (u32 bit = 0; bit < 64; bit++) {
+		entry->word[0] ^= 1ULL << bit;
+		assert_false(rule_cache_get(&cache, &key, &found));
+		entry->word[0] ^= 1ULL << bit;
+		entry->word[1] ^= 1ULL << bit;
+		assert_false(rule_cache_get(&cache, &key, &found));
+		entry->word[1] ^= 1ULL << bit;
+	}
+	assert_true(rule_cache_get(&cache, &key, &found));
+}
+
+/* Keys of one entry, so that writers meet. */
+static void keys_that_meet(struct rule_key keys[KEYS])
+{
+	static struct rule_cache probe;
+	struct unwind_rule rule = rule_of(0, 0);
+	struct rule_key first = {.place = 1}, found_by = {0};
+	struct cached_rule *entry = NULL;
+	u32 count = 1;
+
+	rule_cache_put(&probe, &first, &rule);
+	for (u32 i = 0; i < 1U << RULE_CACHE_BITS; i++)
+		if (probe.entry[i].seal)
+			entry = &probe.entry[i];
+	assert_non_null(entry);
+	keys[0] = first;
+	while (count < KEYS) {
+		u64 seal = entry->seal;
+
+		found_by.place++;
+		rule_cache_put(&probe, &found_by, &rule);
+		if (entry->seal != seal && found_by.place != first.place)
+			keys[count++] = found_by;
+	}
+}
+
+struct worker {
+	pthread_t thread;
+	const struct rule_key *keys;
+	u32 number;
+	u64 found, torn;
+};
+
+static void *work(void *arg)
+{
+	struct worker *worker = arg;
+
+	for (u32 i = 0; i < TURNS; i++) {
+		u32 key = (i * 7 + worker->number) % KEYS, other = (key + i % 3) % KEYS;
+		struct unwind_rule rule = rule_of(key, i * THREADS + worker->number);
+
+		rule_cache_put(&cache, &worker->keys[key], &rule);
+		if (!rule_cache_get(&cache, &worker->keys[other], &rule))
+			continue;
+		worker->found++;
+		worker->torn += !is_rule_of(&rule, other);
+	}
+	return NULL;
+}
+
+static void torn_entries_are_never_returned(void **state)
+{
+	struct worker workers[THREADS] = {0};
+	struct rule_key keys[KEYS];
+	u64 found = 0;
+
+	(void)state;
+	keys_that_meet(keys);
+	memset(&cache, 0, sizeof(cache));
+	for (u32 i = 0; i < THREADS; i++) {
+		workers[i].keys = keys;
+		workers[i].number = i;
+		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+	}
+	for (u32 i = 0; i < THREADS; i++) {
+		pthread_join(workers[i].thread, NULL);
+		assert_int_equal(workers[i].torn, 0);
+		found += workers[i].found;
+	}
+	assert_true(found > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_put_is_found),
+		cmocka_unit_test(each_part_of_a_key_counts),
+		cmocka_unit_test(a_damaged_entry_is_empty),
+		cmocka_unit_test(torn_entries_are_never_returned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
