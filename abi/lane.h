@@ -41,7 +41,7 @@ ABI_SIZE(struct lane_vma, 64);
 
 /* What an address lies in, as the kernel has it: a mapping, or a gap between two. */
 struct vma_entry {
-	u64 vma; /* the kernel's vm_area_struct; 0: a gap, of which only `start` is known */
+	u64 vma; /* the kernel's vm_area_struct; 0: a gap */
 	u64 start;
 	u64 end;
 	u64 flags;
@@ -52,6 +52,8 @@ struct vma_entry {
 /* Looking for mappings of one address space: the latest found, and what the search needs. */
 struct vma_search {
 	struct lane_vma vma;
+	u32 tgid; /* whose address space it is */
+	u32 reserved;
 	struct vma_entry entry;
 	u64 node[32]; /* one maple tree node */
 	struct mapping_record record;

@@ -12,18 +12,17 @@
 #define SEQUENCE_CHANGING 1U
 
 /*
- * Makes search->vma speak of the current task's address space, and of no mapping yet. False: it has
- * none.
+ * Makes search->vma speak of a task's address space, and of no mapping yet. False: it has none.
  *
  * What is cached counts as long as mm_lock_seq stands still. While it is odd the mappings are being
  * changed: `sequence` then matches no entry and makes none.
  */
-static __always_inline bool address_space_enter(struct vma_search *search)
+static __always_inline bool address_space_of(struct vma_search *search, struct task_struct *task)
 {
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct address_space *space = &search->vma.space;
 	struct mm_struct *mm = task->mm;
 
+	search->tgid = task->tgid;
 	search->vma.end = 0;
 	space->mm = (u64)mm;
 	if (!mm)
@@ -36,6 +35,11 @@ static __always_inline bool address_space_enter(struct vma_search *search)
 	barrier_compiler(); /* the address is read back as a number: the verifier lets nobody
 			       calculate with a pointer */
 	return true;
+}
+
+static __always_inline bool address_space_enter(struct vma_search *search)
+{
+	return address_space_of(search, (void *)bpf_get_current_task_btf());
 }
 
 static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)

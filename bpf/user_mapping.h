@@ -15,7 +15,7 @@
 #include "env.h"
 #include "vma.h"
 
-#define LOOKS_MAX 3
+#define LOOKS_MAX 16
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
@@ -146,7 +146,7 @@ static __always_inline bool mapping_identify(struct vma_search *search,
 		vma->file_offset = 0;
 	} else {
 		*key = (struct mapping_key){.kind = MAPPING_ANON, .since = vma->space.process};
-		key->inode = (bpf_get_current_pid_tgid() >> 32) << 24 | top;
+		key->inode = (u64)search->tgid << 24 | top;
 		anonymous_range(vma, entry, top);
 	}
 	return true;
@@ -166,7 +166,7 @@ static __always_inline u32 mapping_add(struct vma_search *search, const struct m
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record)
 		return 0;
-	search->record.tgid = bpf_get_current_pid_tgid() >> 32;
+	search->record.tgid = search->tgid;
 	search->record.start = search->vma.start;
 	search->record.end = search->vma.end;
 	search->record.offset = search->vma.file_offset;
@@ -189,26 +189,24 @@ static __always_inline u32 mapping_number(struct vma_search *search)
 	return number ? *number : mapping_add(search, &key);
 }
 
-/* Makes search->vma the code at an address. -ENOENT: there is none, -EAGAIN: a second look found
- * something else. */
+/* Makes search->vma the code at an address. -ENOENT: there is none. The file must be mapped still
+ * when its key has been read: before, nobody else can have its memory. */
 static __always_inline int mapping_look(struct vma_search *search, u64 address)
 {
 	struct vma_entry entry;
-	bool is_code;
 
-	vma_find(search, address);
+	if (!vma_find(search, address))
+		return search->entry.vma ? -EAGAIN : -ENOENT;
 	entry = search->entry;
-	is_code = mapping_identify(search, &entry, address);
-	vma_find(search, address);
-	if (!same_entry(&entry, &search->entry))
-		return -EAGAIN;
-	return is_code ? 0 : -ENOENT;
+	if (!mapping_identify(search, &entry, address))
+		return -ENOENT;
+	return vma_find(search, address) && same_entry(&entry, &search->entry) ? 0 : -EAGAIN;
 }
 
 /*
  * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there.
  * What cannot be told is MAPPING_UNKNOWN: -ENOSPC: no number is left or the table was busy;
- * -EAGAIN: the mapping changes all the time.
+ * -EAGAIN: the mapping is being changed.
  */
 __noinline int mapping_find(struct vma_search *search, u64 address)
 {

@@ -4,10 +4,12 @@
  *
  * bpf_find_vma() takes the mmap lock and, in an interrupt, succeeds once and costs 10 us. The
  * kernel keeps a process's mappings in a maple tree (lib/maple_tree.c, since 6.1) that its own page
- * fault path walks under RCU; this walk does the same with fault-proof reads. A tree that changes
- * meanwhile can lead it astray, and the memory of a mapping that is removed meanwhile can become
- * another's: so what it ends at counts only if it belongs to this mm and covers the address, and if
- * a second look finds the same, after all was read that is used of it.
+ * fault path walks under RCU; this walk does the same with fault-proof reads.
+ *
+ * Another thread may change the mappings meanwhile. To split or join mappings, the kernel writes
+ * first what a mapping says of itself (its begin and end, then its offset in the file) and then the
+ * tree. So a mapping counts only while both say the same, and still do after all was read that is
+ * used of it; otherwise nothing is known of the address, and the caller may look again.
  *
  * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type, and the
  * root is marked as a node (a tree of one entry has none). A node has pivots and slots: slot i
@@ -32,8 +34,8 @@
 
 #define VM_EXEC 4UL
 
-/* The index of the slot that covers the address, in search->node. Where its range begins goes to
- * search->entry.start, unless it begins with the node. */
+/* The index of the slot that covers the address, in search->node. Narrows search->entry to the
+ * slot's range. */
 __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 address)
 {
 	u32 pivots = arange ? bpf_core_field_size(struct maple_arange_64, pivot) / 8
@@ -49,8 +51,12 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 	for (i = 0; i < MAPLE_PIVOTS_MAX; i++) {
 		u64 pivot = search->node[(first_pivot + i) & 31];
 
-		if (i >= pivots || (i && !pivot) || address <= pivot)
+		if (i >= pivots || (i && !pivot))
 			break;
+		if (address <= pivot) {
+			search->entry.end = pivot + 1;
+			break;
+		}
 		search->entry.start = pivot + 1;
 	}
 	return first_slot + i;
@@ -79,13 +85,15 @@ static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 	return 0;
 }
 
-static __always_inline bool is_vma_at(struct vm_area_struct *vma, u64 mm, u64 address)
+static __always_inline bool is_range_of(struct vm_area_struct *vma, const struct vma_search *search)
 {
-	return vma && (u64)BPF_CORE_READ(vma, vm_mm) == mm &&
-	       address >= BPF_CORE_READ(vma, vm_start) && address < BPF_CORE_READ(vma, vm_end);
+	return (u64)BPF_CORE_READ(vma, vm_mm) == search->vma.space.mm &&
+	       BPF_CORE_READ(vma, vm_start) == search->entry.start &&
+	       BPF_CORE_READ(vma, vm_end) == search->entry.end;
 }
 
-/* Makes search->entry what an address of search->vma.space lies in. False: a gap. */
+/* Makes search->entry what an address of search->vma.space lies in. False: a gap, or, if entry.vma
+ * is not 0, a mapping that is just being changed. */
 __noinline bool vma_find(struct vma_search *search, u64 address)
 {
 	struct vm_area_struct *vma;
@@ -94,17 +102,15 @@ __noinline bool vma_find(struct vma_search *search, u64 address)
 	if (!search)
 		return false;
 	entry = &search->entry;
-	*entry = (struct vma_entry){};
-	vma = (void *)maple_walk(search, address);
-	if (!is_vma_at(vma, search->vma.space.mm, address))
+	*entry = (struct vma_entry){.end = ~0ULL};
+	entry->vma = maple_walk(search, address);
+	vma = (void *)entry->vma;
+	if (!vma)
 		return false;
-	entry->vma = (u64)vma;
-	entry->start = BPF_CORE_READ(vma, vm_start);
-	entry->end = BPF_CORE_READ(vma, vm_end);
 	entry->flags = BPF_CORE_READ(vma, vm_flags);
 	entry->page_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
 	entry->file = (u64)BPF_CORE_READ(vma, vm_file);
-	return true;
+	return is_range_of(vma, search);
 }
 
 static __always_inline bool same_entry(const struct vma_entry *a, const struct vma_entry *b)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Looks for the mapping of an address of the task that runs it, and for its image. */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "test_vma_image.h"
+#include "user_frame.h"
+#include "vma_image.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct vma_search);
+} searches SEC(".maps");
+
+SEC("syscall")
+int look(struct image_question *question)
+{
+	u32 zero = 0;
+	struct vma_search *search = bpf_map_lookup_elem(&searches, &zero);
+
+	if (!search || !address_space_enter(search))
+		return 1;
+	question->error = mapping_find(search, question->address);
+	if (!question->error)
+		question->error = vma_image(search);
+	question->start = search->vma.start;
+	question->end = search->vma.end;
+	question->file_offset = search->vma.file_offset;
+	question->image = search->vma.image;
+	question->number = search->vma.number;
+	return 0;
+}
