@@ -35,7 +35,8 @@ struct raw_walk {
 	struct lane *lane;
 	struct raw_stack *raw;
 	u64 from; /* what is next to look at */
-	u64 end;  /* of the stack's mapping; of a leaf its last address */
+	u64 end;  /* of the stack's mapping */
+	u64 last; /* address of a leaf */
 };
 
 static __always_inline void raw_registers(struct raw_stack *raw, const struct pt_regs *regs)
@@ -83,9 +84,7 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 	struct raw_stack *raw = walk->raw;
 	u64 sp = raw->value[REGISTER_RSP];
 
-	if (!vma_find(search, sp))
-		return;
-	walk->end = search->entry.end;
+	walk->end = vma_find(search, sp) ? search->entry.end : ~0ULL;
 	walk->from = sp - RED_ZONE;
 	if (bpf_probe_read_user(raw->stack, RED_ZONE, (void *)walk->from))
 		walk->from = sp;
@@ -98,7 +97,7 @@ static long raw_list_slot(u32 i, struct raw_walk *walk)
 	struct vma_search *search = &walk->lane->search;
 	struct raw_stack *raw = walk->raw;
 	u32 count = raw->mapping_count;
-	u64 start = vma_leaf_code(search, i, walk->from, walk->end);
+	u64 start = vma_leaf_code(search, i, walk->from, walk->last);
 
 	if (!start)
 		return 0;
@@ -117,11 +116,11 @@ static long raw_list_leaf(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->lane->search;
 
-	walk->end = vma_leaf(search, walk->from);
-	if (!walk->end)
+	walk->last = vma_leaf(search, walk->from);
+	if (!walk->last)
 		return 1;
 	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot, walk, 0);
-	walk->from = walk->end + 1;
+	walk->from = walk->last + 1;
 	return walk->from == 0 || walk->raw->flags & RAW_SOME_MAPPINGS;
 }
 

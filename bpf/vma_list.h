@@ -17,11 +17,8 @@
 __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 {
 	struct mm_struct *mm;
-	u32 first_pivot = bpf_core_field_offset(struct maple_arange_64, pivot) / 8;
-	u32 first_slot = bpf_core_field_offset(struct maple_arange_64, slot) / 8;
-	u32 pivots = bpf_core_field_size(struct maple_arange_64, pivot) / 8;
-	u64 entry, last = ~0ULL;
-	u32 level, index;
+	u64 entry;
+	u32 level;
 
 	if (!search)
 		return 0;
@@ -29,29 +26,24 @@ __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 	entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	if (!MAPLE_ROOT_IS_NODE(entry))
 		return 0;
+	search->entry = (struct vma_entry){}; /* the end of all addresses is 0 */
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
-		u64 pivot;
-
 		if (bpf_probe_read_kernel(search->node, sizeof(search->node),
 					  (void *)MAPLE_NODE(entry)))
 			return 0;
 		if (MAPLE_TYPE(entry) == MAPLE_LEAF_64)
-			return last;
+			return search->entry.end - 1;
 		if (MAPLE_TYPE(entry) != MAPLE_ARANGE_64)
 			return 0;
-		index = maple_slot_index(search, 1, address);
-		pivot = search->node[(first_pivot + index - first_slot) & 31];
-		if (index - first_slot < pivots && pivot && pivot < last)
-			last = pivot;
-		entry = search->node[index & 31];
+		entry = search->node[maple_slot_index(search, 1, address) & 31];
 	}
 	return 0;
 }
 
 /*
  * The executable mapping in slot `i` of the leaf in search->node that begins between `from` and
- * `last`: its first address, or 0. Slots behind the leaf's end hold anything, also what has moved
- * to the next leaf.
+ * `last`: its first address, or 0. Slots behind the leaf's last hold anything, also what has
+ * moved to the next leaf.
  */
 __noinline u64 vma_leaf_code(struct vma_search *search, u32 i, u64 from, u64 last)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A program that knows its own call chain: at the breakpoint rax points to the return addresses
- * from there outwards. Then it calls the vdso. */
+ * from there outwards. From the same place it then calls the vdso and the kernel. */
 #include <time.h>
+#include <unistd.h>
 
 #include "chain.h"
 
@@ -20,7 +21,7 @@ noinline static long inner(long n)
 	note();
 	__asm__ volatile("int3" ::"a"(&chain) : "memory");
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_nsec + n + sink;
+	return now.tv_nsec + getppid() + n + sink;
 }
 
 noinline static long middle(long n, long m)

@@ -130,6 +130,7 @@ static void save_registers(struct stopped *stopped, const struct user_regs_struc
 	};
 
 	memcpy(stopped->raw.value, value, sizeof(value));
+	stopped->orig_ax = user->orig_rax;
 }
 
 /* Up to the stack's end, where the read stops short. */
@@ -222,6 +223,16 @@ void stopped_step_to_vdso(struct stopped *stopped)
 		wait_for_trap(stopped);
 	}
 	save(stopped);
+}
+
+void stopped_go_on(struct stopped *stopped)
+{
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_CONT, stopped->pid, 0, 0), 0);
+	assert_int_equal(waitpid(stopped->pid, &status, 0), stopped->pid);
+	assert_true(WIFEXITED(status));
+	stopped->pid = 0;
 }
 
 void stopped_end(struct stopped *stopped)

@@ -15,6 +15,7 @@ struct stopped {
 	struct raw_stack raw;
 	struct chain chain;
 	u32 vdso; /* its number */
+	u64 orig_ax;
 	struct mapping_record record[RAW_MAPPINGS_MAX + 1];
 };
 
@@ -23,6 +24,9 @@ void stopped_start(struct stopped *stopped, const char *program);
 
 /* Steps on to the first instruction in the vdso, and saves the stack there. */
 void stopped_step_to_vdso(struct stopped *stopped);
+
+/* Lets it run to its end. */
+void stopped_go_on(struct stopped *stopped);
 
 /* Kills it: only what was saved is left. */
 void stopped_end(struct stopped *stopped);

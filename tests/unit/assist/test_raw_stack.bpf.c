@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The programs of an instance, and one that saves the stack of each getppid() of a process. */
+#include "capture.bpf.c"
+
+#include "settle.h"
+
+#define SYSCALL_GETPPID 110
+
+u32 wanted_tgid;
+
+SEC("raw_tp/sys_enter")
+int save_stack(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	struct raw_request request = {.tid = id, .tgid = id >> 32, .cookie = 77};
+	struct lane *lane;
+
+	if (request.tgid != wanted_tgid || ctx->args[1] != SYSCALL_GETPPID)
+		return 0;
+	lane = lane_claim(bpf_get_smp_processor_id());
+	if (!lane)
+		return 0;
+	if (address_space_enter(&lane->search))
+		raw_stack_send(lane, &request,
+			       (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+	lane_release(lane);
+	return 0;
+}

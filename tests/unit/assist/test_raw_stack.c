@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs save of a process, finished here: of one that has ended since, and of one that
+ * stands still and is settled from outside. Argument: a build of chain.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "assist/assist.h"
+#include "config.h"
+#include "deferral.h"
+#include "stack_table.h"
+#include "stopped.h"
+
+#include "test_raw_stack.skel.h"
+
+#define SKIP 77
+#define COOKIE 77
+#define ROOM (1 << 16)
+
+static const char *program;
+static struct stopped stopped;
+static struct test_raw_stack_bpf *kernel;
+static struct assist *assist;
+static struct assist_stack stack;
+static struct raw_stack saved;
+static struct mapping_record record;
+
+static const struct mapping_record *kernel_record(void *argument, u32 number)
+{
+	int fd = bpf_map__fd(kernel->maps.mappings);
+
+	(void)argument;
+	assert_int_equal(bpf_map_lookup_elem(fd, &number, &record), 0);
+	return &record;
+}
+
+static int take_stack(void *count, void *data, size_t bytes)
+{
+	assert_int_equal(bytes, sizeof(saved));
+	memcpy(&saved, data, sizeof(saved));
+	++*(u32 *)count;
+	return 0;
+}
+
+/* Exactly one was saved. */
+static void take_saved(void)
+{
+	u32 count = 0;
+	struct ring_buffer *ring =
+		ring_buffer__new(bpf_map__fd(kernel->maps.raw_stacks), take_stack, &count, NULL);
+
+	assert_non_null(ring);
+	ring_buffer__consume(ring);
+	ring_buffer__free(ring);
+	assert_int_equal(count, 1);
+	assert_int_equal(saved.cookie, COOKIE);
+	assert_int_equal(saved.tid, stopped.raw.tid);
+	assert_int_equal(saved.tgid, stopped.raw.tgid);
+}
+
+/* -errno if the kernel has not what a program needs. */
+static int load(bool saves, bool settles)
+{
+	int table = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, ROOM, 1, NULL);
+	struct bpf_program *each;
+
+	kernel = test_raw_stack_bpf__open();
+	assert_non_null(kernel);
+	assert_int_equal(bpf_map__set_inner_map_fd(kernel->maps.tables, table), 0);
+	assert_int_equal(bpf_map__set_max_entries(kernel->maps.lanes, libbpf_num_possible_cpus()),
+			 0);
+	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
+	bpf_program__set_autoload(kernel->progs.save_stack, saves);
+	bpf_program__set_autoload(kernel->progs.settle, settles);
+	return test_raw_stack_bpf__load(kernel);
+}
+
+static int set_up(void **state)
+{
+	const struct assist_options options = {
+		.mapping = kernel_record,
+		.max_depth = STACK_USER_DEPTH_MAX,
+	};
+
+	(void)state;
+	assert_int_equal(assist_create(&options, &assist), 0);
+	stopped_start(&stopped, program);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	stopped_end(&stopped);
+	assist_free(&assist);
+	test_raw_stack_bpf__destroy(kernel);
+	kernel = NULL;
+	return 0;
+}
+
+/* What /proc/PID/maps has above all processes (vsyscall) is no mapping of this one. */
+static u32 expected_mappings(void)
+{
+	u32 count = stopped.raw.mapping_count;
+
+	while (count && FRAME_IS_KERNEL(stopped.raw.mapping[count - 1].start))
+		count--;
+	return count;
+}
+
+static void assert_mappings(void)
+{
+	assert_int_equal(saved.mapping_count, expected_mappings());
+	for (u32 i = 0; i < saved.mapping_count; i++) {
+		const struct raw_mapping *mapping = &saved.mapping[i];
+
+		assert_int_equal(mapping->start, stopped.raw.mapping[i].start);
+		assert_int_equal(mapping->end, stopped.raw.mapping[i].end);
+		assert_int_equal(mapping->offset, stopped.raw.mapping[i].offset);
+		assert_int_equal(kernel_record(NULL, mapping->number)->key.kind,
+				 stopped.record[i + 1].key.kind);
+	}
+}
+
+/* A chain's address as a frame, by the numbers that the programs gave. */
+static u64 expected_frame(u64 address)
+{
+	u64 frame = stopped_frame(&stopped, address);
+
+	return FRAME_USER(saved.mapping[FRAME_MAPPING(frame) - 1].number, FRAME_OFFSET(frame));
+}
+
+static void assert_chain(u32 first)
+{
+	assert_int_equal(assist_unwind(assist, &saved, &stack), 0);
+	assert_int_equal(stack.flags, STACK_USER);
+	assert_true(stack.depth > first + CHAIN_LENGTH);
+	for (u32 i = 0; i < CHAIN_LENGTH; i++)
+		assert_int_equal(stack.frame[first + i], expected_frame(stopped.chain.address[i]));
+}
+
+static void process_that_has_ended_has_its_stack(void **state)
+{
+	struct bpf_link *link;
+
+	(void)state;
+	if (load(true, false))
+		fail_msg("the program does not load");
+	kernel->bss->wanted_tgid = stopped.pid;
+	link = bpf_program__attach_raw_tracepoint(kernel->progs.save_stack, "sys_enter");
+	assert_non_null(link);
+	stopped_go_on(&stopped);
+	bpf_link__destroy(link);
+	take_saved();
+	assert_int_equal(saved.flags, 0);
+	assert_true(saved.stack_bytes > 0);
+	assert_mappings();
+	assert_chain(2); /* behind getppid() and its caller */
+}
+
+static s32 settle(u32 operation)
+{
+	struct settle_request request = {
+		.tid = stopped.raw.tid,
+		.cookie = COOKIE,
+		.operation = operation,
+	};
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
+
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(kernel->progs.settle), &options),
+			 0);
+	return request.result;
+}
+
+static void wait_for_answer(u64 ip, u32 state)
+{
+	const struct deferral deferral = {
+		.word = DEFERRAL_WORD(COOKIE, state),
+		.entry = {.ip = ip,
+			  .sp = stopped.raw.value[REGISTER_RSP],
+			  .orig_ax = stopped.orig_ax},
+	};
+	int fd = bpf_map__fd(kernel->maps.deferrals);
+
+	assert_int_equal(bpf_map_update_elem(fd, &stopped.raw.tid, &deferral, BPF_ANY), 0);
+}
+
+static void sleeping_task_is_settled(void **state)
+{
+	u64 ip = stopped.raw.value[REGISTER_RIP];
+
+	(void)state;
+	if (load(false, true))
+		skip();
+	assert_int_equal(settle(SETTLE_LOOK), -ENOENT);
+	wait_for_answer(ip, DEFERRAL_RUNNING);
+	assert_int_equal(settle(SETTLE_LOOK), -ENOENT);
+	assert_int_equal(settle(SETTLE_TAKE), -ENOENT);
+	wait_for_answer(ip + 1, DEFERRAL_PENDING);
+	assert_int_equal(settle(SETTLE_LOOK), -EAGAIN);
+	wait_for_answer(ip, DEFERRAL_PENDING);
+	assert_int_equal(settle(SETTLE_LOOK), 0);
+	take_saved();
+	assert_int_equal(saved.flags, RAW_ALIVE);
+	assert_int_equal(saved.stack_bytes, 0);
+	assert_memory_equal(saved.value, stopped.raw.value, sizeof(saved.value));
+	assert_mappings();
+	assert_chain(1);
+	assert_int_equal(settle(SETTLE_TAKE), 0);
+	assert_int_equal(settle(SETTLE_TAKE), -ENOENT);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(process_that_has_ended_has_its_stack),
+		CASE(sleeping_task_is_settled),
+	};
+
+	if (argc != 2)
+		return 2;
+	if (geteuid() != 0) {
+		puts("skipped: only root may load programs");
+		return SKIP;
+	}
+	program = argv[1];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
