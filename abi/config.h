@@ -43,9 +43,9 @@ struct capture_config {
 	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
 	u32 user_at_syscall; /* take the user stack at the entry of each system call */
 	u32 by_task;	     /* only tasks in `followed` */
-	u32 by_cgroup;	     /* only below the cgroup in `cgroups`[0] */
 	u32 by_comm;	     /* only tasks with this comm */
 	u32 by_cpu;	     /* only CPUs in cpu_mask */
+	u64 cgroup;	     /* only in or below the one with this id; 0: any */
 	u8 comm[16];
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

@@ -47,35 +47,4 @@ static __always_inline void answer_refuse(struct ring_header *ring, struct lane 
 		answer_commit(ring, position, tid, cookie, no_stack(reason), 0);
 }
 
-/*
- * Takes frames over into lane->user. Where events have leaves the innermost one is returned as
- * that, and the stack is that of its callers.
- */
-static __always_inline u64 answer_split(struct lane *lane, const u64 *frames, u32 depth, u32 flags)
-{
-	u32 skip = config.leaf ? 1 : 0;
-	u32 count = depth - skip;
-
-	core_one_register(count);
-	if (count > STACK_USER_DEPTH_MAX)
-		count = 0;
-	lane->user.depth = count;
-	lane->user.flags = flags;
-	bpf_probe_read_kernel(lane->user.word, 8 * count, frames + skip);
-	return skip ? frames[0] : 0;
-}
-
-/* Answers with a stack of `depth` > 0 frames. */
-static __always_inline void answer_stack(struct ring_header *ring, struct lane *lane, u32 cpu,
-					 u32 tid, u32 cookie, const u64 *frames, u32 depth,
-					 u32 flags)
-{
-	u64 position = answer_reserve(ring, lane), leaf;
-
-	if (!position)
-		return;
-	leaf = answer_split(lane, frames, depth, flags);
-	answer_commit(ring, position, tid, cookie, stack_store(ring, lane, &lane->user, cpu), leaf);
-}
-
 #endif

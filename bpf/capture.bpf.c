@@ -12,12 +12,15 @@
 #include "emit.h"
 #include "filter.h"
 #include "instance.h"
+#include "leave.h"
+#include "probe.h"
 #include "tasks.h"
 
 #include "cached_rule.c"
 #include "cfi.c"
 #include "cfi_rule.c"
 #include "code_scan.c"
+#include "direct_walk.c"
 #include "dwarf_expr.c"
 #include "eh_frame.c"
 #include "sframe.c"
@@ -130,30 +133,30 @@ int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 	return on_syscall(ctx, syscalls.exit, number);
 }
 
-static __always_inline int on_user(struct pt_regs *ctx)
-{
-	u64 cookie = event_cookie(ctx);
-	struct hit hit = {
-		.kind = COOKIE_KIND(cookie),
-		.user = walk_of_regs(ctx),
-	};
-
-	hit.user.at_entry = COOKIE_AT_ENTRY(cookie);
-
-	return event_emit(ctx, &hit);
-}
-
 SEC("uprobe")
 int on_user_function(struct pt_regs *ctx)
 {
-	return on_user(ctx);
+	return on_user(ctx, event_cookie(ctx));
 }
 
 /* The same for one link to many functions (uprobe_multi): user space sets the attach type. */
 SEC("uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
-	return on_user(ctx);
+	return on_user(ctx, event_cookie(ctx));
+}
+
+/* The same as programs that may sleep: they unwind on the spot. */
+SEC("uprobe.s")
+int on_user_function_sleepable(struct pt_regs *ctx)
+{
+	return on_user_sleepable(ctx, event_cookie(ctx));
+}
+
+SEC("uprobe.s")
+int on_user_functions_sleepable(struct pt_regs *ctx)
+{
+	return on_user_sleepable(ctx, event_cookie(ctx));
 }
 
 SEC("kprobe")

@@ -9,9 +9,6 @@
 #include "request.h"
 #include "unwinder.h"
 
-extern void bpf_rcu_read_lock(void) __ksym __weak;
-extern void bpf_rcu_read_unlock(void) __ksym __weak;
-
 /* Claims the unwinder in which the answer of a cookie still lies: its index, or UNWINDERS_MAX. */
 static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, u32 cookie)
 {
@@ -50,6 +47,21 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 	return now.ip != requested->ip || now.sp != requested->sp;
 }
 
+/* Answers with what was unwound. Where events have leaves the innermost frame is one, and the stack
+ * is that of its callers. */
+static __always_inline void answer_unwound(struct ring_header *ring, struct lane *lane, u32 cpu,
+					   u32 tid, u32 cookie, const struct unwinder *unwinder)
+{
+	u64 position = answer_reserve(ring, lane);
+	u32 skip = config.leaf ? 1 : 0;
+
+	if (!position)
+		return;
+	unwinder_copy(unwinder, lane, skip);
+	answer_commit(ring, position, tid, cookie, stack_store(ring, lane, &lane->user, cpu),
+		      skip ? unwinder->walk.frame[0] : 0);
+}
+
 /* Puts the answer into the ring of this CPU. */
 static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
 				       u32 reason)
@@ -61,8 +73,7 @@ static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid,
 	if (!lane)
 		return;
 	if (unwinder && unwinder->walk.depth)
-		answer_stack(ring, lane, cpu, tid, cookie, unwinder->walk.frame,
-			     unwinder->walk.depth, stack_flags_of(unwinder->walk.stop));
+		answer_unwound(ring, lane, cpu, tid, cookie, unwinder);
 	else
 		answer_refuse(ring, lane, tid, cookie, reason);
 	lane_release(lane);
@@ -93,9 +104,9 @@ static __always_inline void deliver(struct deferral *deferral, struct engine_tas
 	u32 reason, index = answer_get(deferral, task, tid, cookie, &reason);
 
 	unwinder = bpf_map_lookup_elem(&unwinders, &index);
-	bpf_rcu_read_lock();
+	rcu_enter();
 	answer_put(unwinder, tid, cookie, reason);
-	bpf_rcu_read_unlock();
+	rcu_leave();
 	if (unwinder)
 		unwinder_release(unwinder);
 	cookie_close(task, cookie);

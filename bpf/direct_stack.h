@@ -42,7 +42,7 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
  * lane->direct.stop. The stack counts only if that is STOP_ROOT or STOP_DEPTH.
  */
 static __always_inline void direct_stack_walk(struct lane *lane, u32 cpu, u32 max_depth,
-						u32 leaf_apart)
+					      u32 leaf_apart)
 {
 	struct direct direct = {
 		.walk = &lane->direct,

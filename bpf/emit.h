@@ -10,25 +10,14 @@
 
 #include "filter.h"
 #include "lanes.h"
-#include "request.h"
 #include "stack_store.h"
 #include "tracer_frames.h"
-#include "user_stack.h"
+#include "user_side.h"
 
 /* Frames of the program and of what called it; a raw tracepoint's glue may add some
  * (tracer_frames.h). */
 #define SKIP_RAW_TRACEPOINT 2
 #define SKIP_TRAMPOLINE 2
-
-/* How an event came about. */
-struct hit {
-	u32 kind;
-	u32 skip;	/* frames of the tracer on the kernel stack */
-	bool is_sample; /* its pc is the event's leaf, and the stacks begin at the caller */
-	u64 kernel_pc;	/* of a sample in kernel mode; else 0 */
-	struct user_walk
-		user; /* user mode as it was interrupted; pc = 0: the task is in the kernel */
-};
 
 /* The most frames bpf_get_stack() gives after skipping some: at the limit a stack may have been
  * cut. */
@@ -61,77 +50,34 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	return stack_store(ring, lane, stack, cpu);
 }
 
-/* Begins lane->walk at the task's user registers. False: it has no user mode. */
-static __always_inline bool walk_begin(const struct hit *hit, struct lane *lane)
-{
-	if (!address_space_enter(&lane->search))
-		return false;
-	if (hit->user.pc)
-		lane->walk = hit->user;
-	else
-		walk_from_task(&lane->walk);
-	return true;
-}
-
-/* The sampled pc as a frame. In user mode the walk goes on to the caller. */
-static __always_inline u64 leaf_take(const struct hit *hit, struct lane *lane, bool has_user)
-{
-	u64 leaf;
-
-	if (hit->kernel_pc || !has_user)
-		return hit->kernel_pc;
-	leaf = user_frame(lane, lane->walk.pc);
-	fp_walk_advance(&lane->walk);
-	return leaf;
-}
-
-static __always_inline struct stack_field user_field(struct ring_header *ring, struct lane *lane,
-						     u32 cpu, bool has_user)
-{
-	if (!config.user_stacks)
-		return no_stack(REASON_NOT_ASKED);
-	if (!has_user)
-		return no_stack(REASON_REFUSED);
-	if (config.user_unwind == USER_UNWIND_AUTO)
-		return user_request(ring, lane);
-	user_stack_walk(lane);
-	return stack_store(ring, lane, &lane->user, cpu);
-}
-
 static __always_inline void event_write(void *ctx, const struct hit *hit, struct ring_header *ring,
 					struct lane *lane, u32 cpu, u64 position)
 {
 	struct event_slot *slot = (void *)ring_slot(ring, position);
-	u64 time = bpf_ktime_get_ns(), leaf = 0;
-	struct stack_field kernel, user;
-	bool has_user = false;
+	u64 time = bpf_ktime_get_ns();
+	struct stack_field kernel;
+	struct user_side user;
 
 	if (!slot)
 		return;
 	kernel = kernel_field(ctx, hit, ring, lane, cpu);
-	if (config.user_stacks || hit->is_sample)
-		has_user = walk_begin(hit, lane);
-	if (hit->is_sample)
-		leaf = leaf_take(hit, lane, has_user);
-	user = user_field(ring, lane, cpu, has_user);
+	user = user_take(hit, ring, lane, cpu);
 	slot->tid = bpf_get_current_pid_tgid();
-	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.state));
+	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));
 	slot->kernel = kernel.value;
-	slot->user = user.value;
+	slot->user = user.field.value;
 	if (config.leaf)
-		slot->extra[0] = leaf;
+		slot->extra[0] = hit->kernel_pc ? hit->kernel_pc : user.leaf;
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-static __always_inline int event_emit(void *ctx, const struct hit *hit)
+/* An event that the filters let pass. */
+static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
-	u32 cpu = bpf_get_smp_processor_id();
 	struct ring_header *ring;
 	struct lane *lane;
 	u64 position;
 
-	if (!event_wanted(cpu))
-		return 0;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	lane = ring ? lane_claim(cpu) : NULL;
 	if (!lane)
@@ -146,6 +92,13 @@ static __always_inline int event_emit(void *ctx, const struct hit *hit)
 	}
 	lane_release(lane);
 	return 0;
+}
+
+static __always_inline int event_emit(void *ctx, const struct hit *hit)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return event_wanted(cpu) ? event_record(ctx, hit, cpu) : 0;
 }
 
 #endif

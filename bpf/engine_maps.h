@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What instances share of mappings and rules (abi/engine.h): user space gives the maps of the engine to
- * each instance before it loads, so the same file has the same number in all of them.
+ * What instances share of mappings and rules (abi/engine.h): user space gives the maps of the
+ * engine to each instance before it loads, so the same file has the same number in all of them.
  */
 #ifndef BPF_ENGINE_MAPS_H
 #define BPF_ENGINE_MAPS_H

@@ -16,13 +16,6 @@ struct {
 	__type(value, u8);
 } followed SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} cgroups SEC(".maps");
-
 static __always_inline bool is_followed(u32 tid)
 {
 	u8 *follow;
@@ -50,6 +43,25 @@ static __always_inline bool cpu_matches(u32 cpu)
 	return cpu < CONFIG_CPUS_MAX && config.cpu_mask[cpu / 64] >> (cpu % 64) & 1;
 }
 
+#define CGROUP_LEVELS_MAX 64
+
+/* Not by a map of cgroups: programs that may sleep cannot have one. */
+static long cgroup_level_matches(u32 level, u32 *found)
+{
+	u64 id = bpf_get_current_ancestor_cgroup_id(level);
+
+	*found = id == config.cgroup;
+	return *found || !id;
+}
+
+static __always_inline bool cgroup_matches(void)
+{
+	u32 found = 0;
+
+	bpf_loop(CGROUP_LEVELS_MAX, cgroup_level_matches, &found, 0);
+	return found;
+}
+
 static __always_inline bool event_wanted(u32 cpu)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -62,7 +74,7 @@ static __always_inline bool event_wanted(u32 cpu)
 		return false;
 	if (config.by_comm && !comm_matches())
 		return false;
-	return !config.by_cgroup || bpf_current_task_under_cgroup(&cgroups, 0) == 1;
+	return !config.cgroup || cgroup_matches();
 }
 
 #endif

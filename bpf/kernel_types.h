@@ -8,6 +8,8 @@
 
 #include "scalar.h"
 
+#define PF_EXITING 4U
+
 /* Named by callbacks only. libbpf wants a definition. */
 struct bpf_map {
 };
@@ -120,6 +122,7 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	struct mm_struct *mm;
+	u32 flags;
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;

@@ -11,9 +11,9 @@
 #define BPF_REQUEST_H
 
 #include "answer.h"
+#include "cookie.h"
 #include "deferral.h"
-#include "engine_maps.h"
-#include "kernel_types.h"
+#include "raw_request.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -39,23 +39,6 @@ extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct b
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
-static __always_inline struct stack_field cookie_field(u32 cookie)
-{
-	return (struct stack_field){cookie, STATE_COOKIE};
-}
-
-static __always_inline struct kernel_entry current_entry(void)
-{
-	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-	return (struct kernel_entry){.ip = regs->ip, .sp = regs->sp, .orig_ax = regs->orig_ax};
-}
-
-static __always_inline bool same_kernel_entry(const struct kernel_entry *a, const struct kernel_entry *b)
-{
-	return a->ip == b->ip && a->sp == b->sp && a->orig_ax == b->orig_ax;
-}
-
 static __always_inline struct deferral *deferral_of(u32 tid)
 {
 	struct deferral empty = {}, *deferral = bpf_map_lookup_elem(&deferrals, &tid);
@@ -64,16 +47,6 @@ static __always_inline struct deferral *deferral_of(u32 tid)
 		return deferral;
 	bpf_map_update_elem(&deferrals, &tid, &empty, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&deferrals, &tid);
-}
-
-static __always_inline struct engine_task *engine_task_of(u32 tid)
-{
-	struct engine_task empty = {}, *task = bpf_map_lookup_elem(&engine_tasks, &tid);
-
-	if (task)
-		return task;
-	bpf_map_update_elem(&engine_tasks, &tid, &empty, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&engine_tasks, &tid);
 }
 
 /* The initial value is plain bytes: the verifier lets nobody pass on a struct bpf_task_work. */
@@ -87,47 +60,6 @@ static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
 		return work;
 	bpf_map_update_elem(&works, &key, &empty, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&works, &key);
-}
-
-/* A number that no task has had; 0 without an engine. */
-static __always_inline u32 cookie_new(void)
-{
-	struct engine_state *engine = engine_current();
-	u32 cookie;
-
-	if (!engine)
-		return 0;
-	cookie = atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1;
-	return cookie ? cookie : atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1;
-}
-
-/*
- * The cookie of this entry into the kernel: the one that another instance opened, or a new one. One
- * that this instance has answered already (`last`) is as good as closed. 0 without memory.
- */
-static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_entry *entry)
-{
-	struct engine_task *task = engine_task_of(tid);
-	u64 word;
-	u32 cookie;
-
-	if (!task)
-		return 0;
-	word = atomic_load_relaxed(&task->word);
-	cookie = TASK_COOKIE(word);
-	if (cookie && !TASK_CLOSED(word) && cookie != last && same_kernel_entry(&task->entry, entry))
-		return cookie;
-	cookie = cookie_new();
-	task->entry = *entry;
-	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
-		return cookie;
-	return TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of who interrupted us */
-}
-
-/* No more requests join this cookie. */
-static __always_inline void cookie_close(struct engine_task *task, u32 cookie)
-{
-	atomic_cas_acq_rel(&task->word, TASK_WORD(cookie, 0), TASK_WORD(cookie, 1));
 }
 
 /* Whether a callback will come: 0 it was ordered now, -EBUSY it was ordered before. */
@@ -187,21 +119,43 @@ static __always_inline struct stack_field deferral_renew(struct ring_header *rin
 	return cookie_field(cookie);
 }
 
+/* A task that exits does not come back to user mode. */
+static __always_inline bool is_exiting(void)
+{
+	return bpf_get_current_task_btf()->flags & PF_EXITING;
+}
+
+/* lane->search is in the task's address space. */
 static __always_inline struct stack_field user_request(struct ring_header *ring, struct lane *lane)
 {
 	u32 tid = bpf_get_current_pid_tgid();
-	struct kernel_entry entry = current_entry();
-	struct deferral *deferral = deferral_of(tid);
+	struct kernel_entry entry;
+	struct deferral *deferral;
 	u64 word;
 
+	if (config.deferral == DEFERRAL_ASSISTED || is_exiting())
+		return raw_request(lane);
+	deferral = deferral_of(tid);
 	if (!deferral)
 		return no_stack(REASON_NO_STATE);
+	entry = current_entry();
 	word = atomic_load_relaxed(&deferral->word);
 	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE)
 		return deferral_begin(tid, deferral, word, &entry);
 	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
 		return cookie_field(DEFERRAL_COOKIE(word));
 	return deferral_renew(ring, lane, tid, deferral, word, &entry);
+}
+
+/* The task is gone. */
+static __always_inline void requests_forget(u32 tid)
+{
+	u32 first = WORK_KEY(tid, 0), second = WORK_KEY(tid, 1);
+
+	bpf_map_delete_elem(&deferrals, &tid);
+	bpf_map_delete_elem(&works, &first);
+	bpf_map_delete_elem(&works, &second);
+	bpf_map_delete_elem(&engine_tasks, &tid);
 }
 
 #endif

@@ -20,7 +20,24 @@
 #include "unwind.h"
 #include "user_frame.h"
 #include "user_mapping.h"
-#include "user_stack.h"
+#include "user_registers.h"
+
+/* Held by programs that may sleep while they use the stack map, which is swapped when no program
+ * uses it any more. Absent before 6.2. */
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;
+
+static __always_inline void rcu_enter(void)
+{
+	if (bpf_rcu_read_lock)
+		bpf_rcu_read_lock();
+}
+
+static __always_inline void rcu_leave(void)
+{
+	if (bpf_rcu_read_unlock)
+		bpf_rcu_read_unlock();
+}
 
 struct unwinder {
 	u32 busy;
@@ -157,32 +174,6 @@ CORE_INLINE void unwind_remember(struct unwind *walk)
 	unwinder_remember(unwinder_of(walk));
 }
 
-/* The registers with which a task left user mode. */
-static __always_inline void registers_take(struct unwind_registers *registers,
-					   const struct pt_regs___kernel *regs)
-{
-	u64 *value = registers->value;
-
-	value[REGISTER_RAX] = regs->ax;
-	value[REGISTER_RDX] = regs->dx;
-	value[REGISTER_RCX] = regs->cx;
-	value[REGISTER_RBX] = regs->bx;
-	value[REGISTER_RSI] = regs->si;
-	value[REGISTER_RDI] = regs->di;
-	value[REGISTER_RBP] = regs->bp;
-	value[REGISTER_RSP] = regs->sp;
-	value[REGISTER_R8] = regs->r8;
-	value[REGISTER_R9] = regs->r9;
-	value[REGISTER_R10] = regs->r10;
-	value[REGISTER_R11] = regs->r11;
-	value[REGISTER_R12] = regs->r12;
-	value[REGISTER_R13] = regs->r13;
-	value[REGISTER_R14] = regs->r14;
-	value[REGISTER_R15] = regs->r15;
-	value[REGISTER_RIP] = regs->ip;
-	registers->known = (1U << REGISTER_COUNT) - 1;
-}
-
 /* The flags of a stack by how its walk ended. */
 static __always_inline u32 stack_flags_of(u32 stop)
 {
@@ -194,16 +185,28 @@ static __always_inline u32 stack_flags_of(u32 stop)
 /* Unwinds the current task from the registers with which it left user mode. */
 static __always_inline void unwinder_run(struct unwinder *unwinder)
 {
-	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	struct unwind *walk = &unwinder->walk;
 
-	registers_take(&walk->registers, regs);
+	walk->is_compat = registers_of_current(&walk->registers);
 	walk->depth = 0;
-	walk->is_compat = regs->cs == USER32_CS;
 	walk->budget = UNWIND_BUDGET;
 	unwind_forget(walk);
 	if (address_space_enter(&unwinder->search))
 		unwind_stack(walk, config.max_user_depth);
+}
+
+/* Hands the frames from `skip` on over to lane->user. */
+static __always_inline void unwinder_copy(const struct unwinder *unwinder, struct lane *lane,
+					  u32 skip)
+{
+	u32 count = unwinder->walk.depth - skip;
+
+	core_one_register(count);
+	if (count > STACK_USER_DEPTH_MAX)
+		count = 0;
+	lane->user.depth = count;
+	lane->user.flags = stack_flags_of(unwinder->walk.stop);
+	bpf_probe_read_kernel(lane->user.word, 8 * count, &unwinder->walk.frame[skip]);
 }
 
 #endif

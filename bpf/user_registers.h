@@ -13,9 +13,10 @@
 
 /* As the kernel names them: programs are given the names of user space. */
 struct pt_regs___numbered {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, sp;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, cs, sp;
 } __attribute__((preserve_access_index));
 
+#define USER32_CS 0x23
 #define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)
 
 /* Where a task entered the kernel. */
@@ -45,30 +46,14 @@ static __always_inline void registers_of_task(struct unwind_registers *registers
 	registers->known = REGISTERS_ALL;
 }
 
-/* A program's context: where an event interrupted user mode. */
-static __always_inline void registers_of_context(struct unwind_registers *registers,
-						 const struct pt_regs *regs)
+/* Of the current task, which are also those that an event in user mode interrupted. Returns whether
+ * it runs 32-bit code. */
+static __always_inline u32 registers_of_current(struct unwind_registers *registers)
 {
-	u64 *value = registers->value;
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-	value[REGISTER_RAX] = regs->rax;
-	value[REGISTER_RDX] = regs->rdx;
-	value[REGISTER_RCX] = regs->rcx;
-	value[REGISTER_RBX] = regs->rbx;
-	value[REGISTER_RSI] = regs->rsi;
-	value[REGISTER_RDI] = regs->rdi;
-	value[REGISTER_RBP] = regs->rbp;
-	value[REGISTER_RSP] = regs->rsp;
-	value[REGISTER_R8] = regs->r8;
-	value[REGISTER_R9] = regs->r9;
-	value[REGISTER_R10] = regs->r10;
-	value[REGISTER_R11] = regs->r11;
-	value[REGISTER_R12] = regs->r12;
-	value[REGISTER_R13] = regs->r13;
-	value[REGISTER_R14] = regs->r14;
-	value[REGISTER_R15] = regs->r15;
-	value[REGISTER_RIP] = regs->rip;
-	registers->known = REGISTERS_ALL;
+	registers_of_task(registers, regs);
+	return ((const struct pt_regs___numbered *)regs)->cs == USER32_CS;
 }
 
 #endif

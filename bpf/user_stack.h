@@ -12,8 +12,7 @@
 #define BPF_USER_STACK_H
 
 #include "user_frame.h"
-
-#define USER32_CS 0x23
+#include "user_registers.h"
 
 /* Where the task left user mode, if it is in the kernel. */
 static __always_inline void walk_from_task(struct user_walk *walk)

@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -175,22 +178,21 @@ static void init_rings(struct capture *capture)
 	}
 }
 
-static int filter_cgroup(struct capture *capture, const char *path, struct stackmap_error *error)
+/* A cgroup's id is its directory's inode number. */
+static int filter_cgroup(struct capture_config *config, const char *path,
+			 struct stackmap_error *error)
 {
-	u32 zero = 0;
-	int fd, result;
+	struct statfs system;
+	struct stat directory;
 
 	if (!path)
 		return 0;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (stat(path, &directory) || statfs(path, &system))
 		return error_set(error, errno, "--cgroup %s: %s", path, strerror(errno));
-	result = bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.cgroups), &zero,
-				     &fd, BPF_ANY);
-	close(fd);
-	if (result)
+	if (system.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(directory.st_mode))
 		return error_set(error, EINVAL,
 				 "--cgroup %s: not a directory of a cgroup2 file system", path);
+	config->cgroup = directory.st_ino;
 	return 0;
 }
 
@@ -207,7 +209,8 @@ static int allocate_reader(struct capture *capture)
 static int build(struct capture *capture, const struct capture_options *options,
 		 struct stackmap_error *error)
 {
-	int result = plan_make(options, &capture->plan, error);
+	int result = plan_make(options, &capture->plan, error)
+			     ?: filter_cgroup(&capture->plan.config, options->cgroup, error);
 
 	if (result)
 		return result;
@@ -233,8 +236,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);
-	return filter_cgroup(capture, options->cgroup, error)
-		       ?: attachment_hooks(&capture->attachment, error);
+	return attachment_hooks(&capture->attachment, error);
 }
 
 int capture_create(const struct capture_options *options, struct capture **out,

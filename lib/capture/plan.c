@@ -197,7 +197,6 @@ static void plan_filters(const struct capture_options *options, struct capture_c
 {
 	config->own_tgid = getpid();
 	config->by_task = options->by_task;
-	config->by_cgroup = options->cgroup != NULL;
 	config->by_comm = options->comm != NULL;
 	config->by_cpu = options->cpu_mask != NULL;
 	if (options->comm)

@@ -137,6 +137,7 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	struct capture_bpf *object = set->object;
 	int result = bpf_map__set_max_entries(object->maps.lanes, config->cpus);
 
+	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
 	if (!config->by_task)
 		result = result ?: bpf_map__set_max_entries(object->maps.followed, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.rings, config->cpus);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How an event came about. */
+#ifndef BPF_HIT_H
+#define BPF_HIT_H
+
+#include <stdbool.h>
+
+#include "lane.h"
+
+struct hit {
+	u32 kind;
+	u32 skip;	/* frames of the tracer on the kernel stack */
+	bool is_sample; /* its pc is the event's leaf, and the stacks begin at the caller */
+	u64 kernel_pc;	/* of a sample in kernel mode; else 0 */
+	struct user_walk
+		user;	 /* user mode as it was interrupted; pc = 0: the task is in the kernel */
+	bool is_unwound; /* the user stack is in `unwinder` already, if there was a free one */
+	u32 unwinder;
+};
+
+/* The sampled pc is of user mode. */
+static __always_inline bool is_user_sample(const struct hit *hit)
+{
+	return hit->is_sample && !hit->kernel_pc;
+}
+
+#endif

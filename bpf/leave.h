@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A task that waits for its stack is about to lose its memory: it exits, or begins another program.
+ * What can be walked without a fault answers its cookie; else registers and stack are saved for
+ * user space to finish.
+ */
+#ifndef BPF_LEAVE_H
+#define BPF_LEAVE_H
+
+#include "user_side.h"
+
+/* Answers in this context, which may not fault, or leaves it to user space. */
+static __always_inline void leave_answer(struct ring_header *ring, struct lane *lane, u32 cpu,
+					 u32 tid, u32 cookie)
+{
+	struct direct_walk *walk = &lane->direct;
+	u64 position;
+
+	if (!address_space_enter(&lane->search)) {
+		answer_refuse(ring, lane, tid, cookie, REASON_REFUSED);
+		return;
+	}
+	walk->is_compat = registers_of_current(&walk->registers);
+	direct_stack_walk(lane, cpu, config.max_user_depth, config.leaf);
+	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
+		if (raw_save(lane, cookie))
+			answer_refuse(ring, lane, tid, cookie, REASON_NO_ROOM);
+		return;
+	}
+	position = answer_reserve(ring, lane);
+	if (position)
+		answer_commit(ring, position, tid, cookie,
+			      stack_store(ring, lane, &lane->user, cpu), walk->leaf);
+}
+
+static __always_inline void leave_serve(u32 tid, u32 cookie)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct lane *lane = ring ? lane_claim(cpu) : NULL;
+
+	if (!lane)
+		return;
+	leave_answer(ring, lane, cpu, tid, cookie);
+	lane_release(lane);
+}
+
+/* At sched_process_exit and sched_prepare_exec. */
+SEC("raw_tp")
+int task_leave(void *ctx)
+{
+	u32 tid = bpf_get_current_pid_tgid(), cookie;
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
+	u64 word;
+
+	if (!deferral || !task)
+		return 0;
+	word = atomic_load_relaxed(&deferral->word);
+	cookie = DEFERRAL_COOKIE(word);
+	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
+	    atomic_cas_acq_rel(&deferral->word, word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING)) !=
+		    word)
+		return 0;
+	leave_serve(tid, cookie);
+	cookie_close(task, cookie);
+	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
+			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+	return 0;
+}
+
+#endif

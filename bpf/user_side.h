@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The user side of an event: its stack, or the cookie of one, and the sampled pc in front of it.
+ *
+ * What is known and readable is walked at the event itself, which saves the deferral; the first
+ * unknown step or missing page has the stack unwound later. By frame pointers only if that was
+ * asked for.
+ */
+#ifndef BPF_USER_SIDE_H
+#define BPF_USER_SIDE_H
+
+#include "direct_stack.h"
+#include "hit.h"
+#include "request.h"
+#include "unwinder.h"
+#include "user_registers.h"
+#include "user_stack.h"
+
+struct user_side {
+	struct stack_field field;
+	u64 leaf; /* of a sample in user mode */
+};
+
+static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
+							       struct ring_header *ring,
+							       struct lane *lane, u32 cpu)
+{
+	struct user_side side = {};
+
+	if (hit->user.pc)
+		lane->walk = hit->user;
+	else
+		walk_from_task(&lane->walk);
+	if (is_user_sample(hit)) {
+		side.leaf = user_frame(lane, lane->walk.pc);
+		fp_walk_advance(&lane->walk);
+	}
+	user_stack_walk(lane);
+	side.field = stack_store(ring, lane, &lane->user, cpu);
+	return side;
+}
+
+/* The registers with which the task left user mode are those that an event interrupted there. */
+static __always_inline struct user_side user_unwound(const struct hit *hit,
+						     struct ring_header *ring, struct lane *lane,
+						     u32 cpu)
+{
+	struct direct_walk *walk = &lane->direct;
+	struct user_side side = {};
+
+	walk->is_compat = registers_of_current(&walk->registers);
+	direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
+	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
+		side.field = stack_store(ring, lane, &lane->user, cpu);
+		side.leaf = walk->leaf;
+		return side;
+	}
+	if (is_user_sample(hit))
+		side.leaf = user_frame(lane, hit->user.pc);
+	side.field = user_request(ring, lane);
+	return side;
+}
+
+/* Unwound by the program itself, which may sleep, before it came here. */
+static __always_inline struct user_side user_ready(const struct hit *hit, struct ring_header *ring,
+						   struct lane *lane, u32 cpu)
+{
+	u32 index = hit->unwinder;
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+	struct user_side side = {.field = no_stack(REASON_NO_STATE)};
+
+	if (!unwinder)
+		return side;
+	unwinder_copy(unwinder, lane, 0);
+	side.field = stack_store(ring, lane, &lane->user, cpu);
+	return side;
+}
+
+static __always_inline struct user_side user_take(const struct hit *hit, struct ring_header *ring,
+						  struct lane *lane, u32 cpu)
+{
+	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
+
+	if (!config.user_stacks && !is_user_sample(hit))
+		return side;
+	if (!address_space_enter(&lane->search)) {
+		side.field = no_stack(REASON_REFUSED);
+		return side;
+	}
+	if (!config.user_stacks)
+		side.leaf = user_frame(lane, hit->user.pc);
+	else if (config.user_unwind == USER_UNWIND_FP)
+		side = user_by_frame_pointers(hit, ring, lane, cpu);
+	else if (hit->is_unwound)
+		side = user_ready(hit, ring, lane, cpu);
+	else
+		side = user_unwound(hit, ring, lane, cpu);
+	return side;
+}
+
+#endif
