@@ -128,6 +128,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	u64 start_time;
 	u32 self_exec_id;
+	unsigned int in_execve : 1;
 	char comm[16];
 };
 

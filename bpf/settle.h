@@ -2,7 +2,7 @@
 /*
  * Requests of tasks that are still asleep in the kernel when an instance ends: the recorder runs
  * this program for each (abi/deferral.h), looks, reads what it needs out of the living process, and
- * takes the cookie. If it can be taken, the task has not left the kernel meanwhile, so what was
+ * takes the cookie. If that can be taken, the task has not left the kernel meanwhile, so what was
  * read is its stack.
  */
 #ifndef BPF_SETTLE_H
@@ -15,11 +15,17 @@
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
-static __always_inline bool is_at_entry(struct task_struct *task, const struct kernel_entry *entry)
+/*
+ * Whether a task's registers or memory are no more those of its request: rt_sigreturn writes the
+ * former under a reader's eyes, so they are compared when the cookie is taken, too; execve replaces
+ * the latter first.
+ */
+static __always_inline bool is_leaving(struct task_struct *task, const struct kernel_entry *entry)
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
 
-	return regs->ip == entry->ip && regs->sp == entry->sp && regs->orig_ax == entry->orig_ax;
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_execve) || regs->ip != entry->ip ||
+	       regs->sp != entry->sp || regs->orig_ax != entry->orig_ax;
 }
 
 static __always_inline s32 settle_send(struct lane *lane, struct task_struct *task, u32 cookie)
@@ -36,34 +42,15 @@ static __always_inline s32 settle_send(struct lane *lane, struct task_struct *ta
 	return raw_stack_send(lane, &request, (void *)bpf_task_pt_regs(task)) ? 0 : -ENOSPC;
 }
 
-static __always_inline s32 settle_save(struct task_struct *task, const struct deferral *deferral,
-				       u32 cookie)
+static __always_inline s32 settle_look(struct task_struct *task, u32 cookie)
 {
-	struct lane *lane;
+	struct lane *lane = lane_claim(bpf_get_smp_processor_id());
 	s32 result;
 
-	if (!is_at_entry(task, &deferral->entry))
-		return -EAGAIN;
-	lane = lane_claim(bpf_get_smp_processor_id());
 	if (!lane)
 		return -ENOSPC;
 	result = settle_send(lane, task, cookie);
 	lane_release(lane);
-	return result;
-}
-
-static __always_inline s32 settle_look(const struct deferral *deferral, u32 tid, u32 cookie)
-{
-	struct task_struct *task;
-	s32 result;
-
-	if (atomic_load_relaxed(&deferral->word) != DEFERRAL_WORD(cookie, DEFERRAL_PENDING))
-		return -ENOENT;
-	task = bpf_task_from_pid(tid);
-	if (!task)
-		return -ENOENT;
-	result = settle_save(task, deferral, cookie);
-	bpf_task_release(task);
 	return result;
 }
 
@@ -75,18 +62,40 @@ static __always_inline s32 settle_take(struct deferral *deferral, u32 cookie)
 	return atomic_cas_acq_rel(&deferral->word, pending, idle) == pending ? 0 : -ENOENT;
 }
 
+static __always_inline s32 settle_task(struct task_struct *task, struct deferral *deferral,
+				       const struct settle_request *request)
+{
+	if (is_leaving(task, &deferral->entry))
+		return -EAGAIN;
+	if (request->operation == SETTLE_TAKE)
+		return settle_take(deferral, request->cookie);
+	return settle_look(task, request->cookie);
+}
+
+static __always_inline s32 settle_deferral(struct deferral *deferral,
+					   const struct settle_request *request)
+{
+	u64 pending = DEFERRAL_WORD(request->cookie, DEFERRAL_PENDING);
+	struct task_struct *task;
+	s32 result;
+
+	if (atomic_load_relaxed(&deferral->word) != pending)
+		return -ENOENT;
+	task = bpf_task_from_pid(request->tid);
+	if (!task)
+		return -ENOENT;
+	result = settle_task(task, deferral, request);
+	bpf_task_release(task);
+	return result;
+}
+
 SEC("syscall")
 int settle(struct settle_request *request)
 {
-	u32 tid = request->tid, cookie = request->cookie;
+	u32 tid = request->tid;
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	if (!deferral)
-		request->result = -ENOENT;
-	else if (request->operation == SETTLE_TAKE)
-		request->result = settle_take(deferral, cookie);
-	else
-		request->result = settle_look(deferral, tid, cookie);
+	request->result = deferral ? settle_deferral(deferral, request) : -ENOENT;
 	return 0;
 }
 

@@ -218,6 +218,9 @@ static void sleeping_task_is_settled(void **state)
 	assert_memory_equal(saved.value, stopped.raw.value, sizeof(saved.value));
 	assert_mappings();
 	assert_chain(1);
+	wait_for_answer(ip + 1, DEFERRAL_PENDING);
+	assert_int_equal(settle(SETTLE_TAKE), -EAGAIN);
+	wait_for_answer(ip, DEFERRAL_PENDING);
 	assert_int_equal(settle(SETTLE_TAKE), 0);
 	assert_int_equal(settle(SETTLE_TAKE), -ENOENT);
 }
