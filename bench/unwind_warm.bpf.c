@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a user stack costs at an event once its rules are known: rounds of the direct walk, and of
+ * bpf_get_stack by frame pointers. Each program run takes the stack of the task that signals itself
+ * WARM_ROUND times and keeps the time of the round. Ours begins where an event would: at the task's
+ * address space and registers, and ends with (mapping, offset) of each frame.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "direct_stack.h"
+#include "lanes.h"
+#include "unwind.h"
+#include "unwind_warm.h"
+#include "user_registers.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct warm_control control;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct unwind);
+} unwinds SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct stack);
+} scratch SEC(".maps");
+
+struct round {
+	void *ctx;
+	struct lane *lane;
+	struct stack *stack; /* of the kernel's walk */
+	struct unwind *unwind;
+	u32 cpu;
+};
+
+CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
+struct find {
+	struct unwind *unwind;
+	u64 pc;
+	u64 found;
+};
+
+static long find_step(u32 i, void *arg)
+{
+	struct find *find = arg;
+	const struct warm_mapping *mapping;
+
+	if (i >= control.mapping_count || i >= WARM_MAPPINGS_MAX)
+		return 1;
+	mapping = &control.mapping[i];
+	if (find->pc < mapping->start || find->pc >= mapping->end)
+		return 0;
+	find->unwind->mapping.start = mapping->start;
+	find->unwind->mapping.end = mapping->end;
+	find->unwind->mapping.image = mapping->image;
+	find->found = 1;
+	return 1;
+}
+
+CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	struct find find = {.unwind = unwind, .pc = pc};
+
+	core_loop(WARM_MAPPINGS_MAX, find_step, &find);
+	return find.found;
+}
+
+/* The lane whose mappings name the frames: that of the only round that runs. */
+static __always_inline struct lane *own_lane(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+
+	return own ? &own->lane[0] : NULL;
+}
+
+CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	return pc;
+}
+
+CORE_INLINE bool unwind_recall(struct unwind *unwind)
+{
+	return false;
+}
+
+CORE_INLINE void unwind_remember(struct unwind *unwind)
+{
+	struct rule_cache *cache = rules_current();
+	struct lane *lane = own_lane();
+	struct rule_key key;
+
+	if (!cache || !lane)
+		return;
+	key = unwind_rule_key(unwind, user_frame(lane, unwind->registers.value[REGISTER_RIP]));
+	rule_cache_put(cache, &key, &unwind->rule);
+}
+
+#include "cached_rule.c"
+#include "cfi.c"
+#include "cfi_rule.c"
+#include "code_scan.c"
+#include "direct_walk.c"
+#include "dwarf_expr.c"
+#include "eh_frame.c"
+#include "sframe.c"
+#include "unwind.c"
+#include "unwind_bytes.c"
+#include "unwind_code.c"
+#include "unwind_image.c"
+#include "unwind_step.c"
+
+static __always_inline void registers_enter(struct unwind_registers *registers)
+{
+	registers_of_task(registers, (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+}
+
+static long direct_turn(u32 i, void *arg)
+{
+	struct round *round = arg;
+	struct lane *lane = round->lane;
+
+	if (!address_space_enter(&lane->search))
+		return 1;
+	registers_enter(&lane->direct.registers);
+	direct_stack_walk(lane, round->cpu, control.depth, 0);
+	if (lane->user.depth != control.depth || lane->direct.stop != STOP_DEPTH)
+		control.failures++;
+	control.stop = lane->direct.stop;
+	return 0;
+}
+
+static long same_frame(u32 i, void *arg)
+{
+	struct round *round = arg;
+	u64 frame;
+
+	if (i >= control.depth || i >= UNWIND_FRAMES)
+		return 1;
+	frame = user_frame(round->lane, round->unwind->frame[i]);
+	if (frame != round->lane->user.word[i])
+		control.failures++;
+	return 0;
+}
+
+static __always_inline void learn(struct round *round)
+{
+	struct unwind *unwind = round->unwind;
+
+	if (!address_space_enter(&round->lane->search))
+		return;
+	registers_enter(&unwind->registers);
+	unwind->budget = UNWIND_BUDGET;
+	unwind->is_compat = 0;
+	unwind_forget(unwind);
+	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
+	direct_turn(0, round);
+	bpf_loop(STACK_USER_DEPTH_MAX, same_frame, round, 0);
+}
+
+static long kernel_turn(u32 i, void *arg)
+{
+	struct round *round = arg;
+	u32 bytes = 8 * control.depth;
+
+	core_one_register(bytes);
+	if (bytes > 8 * STACK_KERNEL_DEPTH_MAX)
+		return 1;
+	if (bpf_get_stack(round->ctx, round->stack->word, bytes, BPF_F_USER_STACK) != bytes)
+		control.failures++;
+	return 0;
+}
+
+SEC("raw_tp/signal_generate")
+int on_signal(void *ctx)
+{
+	struct round round = {.ctx = ctx, .lane = own_lane(), .cpu = bpf_get_smp_processor_id()};
+	u32 zero = 0;
+	u64 start;
+
+	if (bpf_get_current_pid_tgid() >> 32 != control.tgid)
+		return 0;
+	round.stack = bpf_map_lookup_elem(&scratch, &zero);
+	round.unwind = bpf_map_lookup_elem(&unwinds, &zero);
+	if (!round.stack || !round.unwind || !round.lane)
+		return 0;
+	round.lane->index = control.subject == WARM_RULES; /* lane 0 has the steps */
+	start = bpf_ktime_get_ns();
+	if (control.subject == WARM_LEARN)
+		learn(&round);
+	else if (control.subject == WARM_DIRECT || control.subject == WARM_RULES)
+		bpf_loop(WARM_ROUND, direct_turn, &round, 0);
+	else if (control.subject == WARM_KERNEL)
+		bpf_loop(WARM_ROUND, kernel_turn, &round, 0);
+	else
+		return 0;
+	control.elapsed_ns = bpf_ktime_get_ns() - start;
+	return 0;
+}
