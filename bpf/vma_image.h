@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Where the first segment of a mapped file lies, which holds its ELF header: from the mapping of
- * code downwards over the mappings of the same file, and over gaps, as segments need not touch.
+ * code downwards over the mappings of the same file, over gaps, as segments need not touch, and
+ * over memory without a file: optimizers add code behind a file's zeroed data (BOLT).
  *
  * A neighbour is of the same image if its part of the file ends where the upper one begins; linkers
  * that pack segments (lld) let them share one page of the file, so that code can also be mapped
@@ -61,7 +62,7 @@ static long image_step(u32 index, struct image_walk *walk)
 		walk->error = -EAGAIN;
 		return 1;
 	}
-	if (!is_mapping) {
+	if (!entry->file) {
 		walk->limit = entry->start;
 		return !walk->limit;
 	}

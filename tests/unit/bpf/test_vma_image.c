@@ -197,6 +197,36 @@ static void code_without_a_file_has_no_image(void **state)
 	assert_int_equal(look((uintptr_t)&found).error, -ENOENT);
 }
 
+/* A page of this program's file. */
+static void map_page(void *address, u64 file_offset, int access)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_ptr_equal(mmap(address, PAGE, access, MAP_PRIVATE | MAP_FIXED, fd, file_offset),
+			 address);
+	close(fd);
+}
+
+/* Code behind a program's zeroed data, and the same code moved away from its ELF header. */
+static void memory_without_a_file_may_lie_between(void **state)
+{
+	void *base = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *moved;
+	struct code code = {.file_offset = PAGE, .image = (uintptr_t)base};
+
+	(void)state;
+	map_page(base, 0, PROT_READ);
+	map_page(base + 2 * PAGE, PAGE, PROT_READ | PROT_EXEC);
+	code.address = (uintptr_t)base + 2 * PAGE;
+	assert_finds(&code);
+	munmap(base, PAGE);
+	moved = mremap(base + 2 * PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+	assert_true(moved != MAP_FAILED);
+	code = (struct code){.address = (uintptr_t)moved, .file_offset = PAGE};
+	assert_finds(&code);
+	munmap(moved, PAGE);
+	munmap(base, 3 * PAGE);
+}
+
 static atomic_bool done;
 
 /* Splits a mapping at its second page and joins it again, among others that come and go. */
@@ -243,7 +273,7 @@ static void changes_beside_it_do_not_disturb(void **state)
 	}
 	done = true;
 	pthread_join(thread, NULL);
-assert_in_range(undecided, 0, LOOKS / 100);
+	assert_in_range(undecided, 0, LOOKS / 100);
 	munmap(code, 3 * PAGE);
 }
 
@@ -254,6 +284,7 @@ int main(void)
 		cmocka_unit_test(another_mapping_below_is_none_of_the_image),
 		cmocka_unit_test(pieces_of_code_are_one_image),
 		cmocka_unit_test(each_copy_has_its_own_image),
+		cmocka_unit_test(memory_without_a_file_may_lie_between),
 		cmocka_unit_test(code_without_a_file_has_no_image),
 		cmocka_unit_test(changes_beside_it_do_not_disturb),
 	};
