@@ -32,6 +32,55 @@ void reference_free(struct reference **reference)
 	*reference = NULL;
 }
 
+/* Of a thread that is known by its registers, and not stopped by us. */
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
+{
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = arg;
+	return ((struct traced *)arg)->tid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+{
+	(void)dwfl;
+	*thread = arg;
+	return ((struct traced *)arg)->tid == tid;
+}
+
+static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *arg)
+{
+	(void)dwfl;
+	return traced_read(arg, address, word, sizeof(*word));
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct traced *traced = arg;
+	Dwarf_Word value[REGISTER_COUNT];
+
+	for (u32 i = 0; i < REGISTER_COUNT; i++)
+		value[i] = traced->registers.value[i];
+	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT, value);
+}
+
+static const Dwfl_Thread_Callbacks known_thread = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = memory_read,
+	.set_initial_registers = set_registers,
+};
+
+static void attach(struct reference *reference, const struct traced *traced)
+{
+	if (traced->stack)
+		dwfl_attach_state(reference->dwfl, NULL, traced->pid, &known_thread,
+				  (void *)traced);
+	else
+		dwfl_linux_proc_attach(reference->dwfl, traced->pid, true);
+}
+
 static void renew(struct reference *reference, const struct traced *traced)
 {
 	if (reference->dwfl && reference->generation == traced->generation)
@@ -41,7 +90,7 @@ static void renew(struct reference *reference, const struct traced *traced)
 	reference->dwfl = dwfl_begin(&callbacks);
 	dwfl_linux_proc_report(reference->dwfl, traced->pid);
 	dwfl_report_end(reference->dwfl, NULL, NULL);
-	dwfl_linux_proc_attach(reference->dwfl, traced->pid, true);
+	attach(reference, traced);
 	reference->generation = traced->generation;
 }
 

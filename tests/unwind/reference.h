@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stack of a stopped thread as elfutils' libdwfl finds it, from the files on disk. */
+/* The stack of a stopped thread as elfutils' libdwfl finds it, from the files on disk: of a thread
+ * under ptrace, or of one that is known by registers and a copy of its stack (traced->stack). */
 #ifndef TESTS_UNWIND_REFERENCE_H
 #define TESTS_UNWIND_REFERENCE_H
 

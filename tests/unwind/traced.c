@@ -150,6 +150,19 @@ void traced_maps(struct traced *traced)
 	memory_open(traced);
 }
 
+void traced_watch(struct traced *traced, pid_t pid)
+{
+	*traced = (struct traced){.pid = pid, .memory = -1};
+	traced_maps(traced);
+}
+
+void traced_unwatch(struct traced *traced)
+{
+	if (traced->memory >= 0)
+		close(traced->memory);
+	*traced = (struct traced){.memory = -1};
+}
+
 static void child(char **argv)
 {
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
@@ -228,9 +241,20 @@ enum traced_stop traced_resume(struct traced *traced, int how)
 	return stop_kind(traced, status);
 }
 
+static bool copy_read(const struct traced *traced, u64 address, void *buffer, u32 bytes)
+{
+	u64 at = address - traced->registers.value[REGISTER_RSP];
+
+	if (at > traced->stack_bytes || traced->stack_bytes - at < bytes)
+		return false;
+	memcpy(buffer, traced->stack + at, bytes);
+	return true;
+}
+
 bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes)
 {
-	return pread(traced->memory, buffer, bytes, address) == (ssize_t)bytes;
+	return copy_read(traced, address, buffer, bytes) ||
+	       pread(traced->memory, buffer, bytes, address) == (ssize_t)bytes;
 }
 
 void traced_end(struct traced *traced)

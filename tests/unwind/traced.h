@@ -30,6 +30,9 @@ struct traced {
 	u32 mapping_count;
 	struct traced_mapping mapping[TRACED_MAPPINGS_MAX];
 	struct unwind_registers registers; /* of tid */
+	/* A copy of its stack from rsp on, which is read instead of the process. */
+	const u8 *stack;
+	u32 stack_bytes;
 };
 
 enum traced_stop { TRACED_EXITED, TRACED_MARKER, TRACED_STEP, TRACED_SYSCALL, TRACED_SIGNAL };
@@ -41,10 +44,16 @@ bool traced_start(struct traced *traced, char **argv);
  * until any thread stops. */
 enum traced_stop traced_resume(struct traced *traced, int how);
 
+/* Knows a process that others stop: nothing but its mappings and memory. */
+void traced_watch(struct traced *traced, pid_t pid);
+
 /* Reads /proc/PID/maps again. */
 void traced_maps(struct traced *traced);
 
 bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes);
+
+/* Lets go of a process that was watched. */
+void traced_unwatch(struct traced *traced);
 
 /* Kills what is left of it. */
 void traced_end(struct traced *traced);
