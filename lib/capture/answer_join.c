@@ -198,7 +198,7 @@ static void lose(const struct answer_join_sweep *sweep, const struct wait_entry 
 		sweep->lost(sweep->arg, entry->tid, entry->cookie, entry->waiting);
 }
 
-/* Its answer may be in a ring still, an epoch long. */
+/* A cookie that is closed stays so. Its answer may be in a ring still, an epoch long. */
 static void sweep_list(struct answer_join *join, struct entry_list *list,
 		       const struct answer_join_sweep *sweep)
 {
@@ -206,9 +206,9 @@ static void sweep_list(struct answer_join *join, struct entry_list *list,
 
 	for (entry = TAILQ_FIRST(list); entry; entry = next) {
 		next = TAILQ_NEXT(entry, link);
-		if (sweep->is_open(sweep->arg, entry->tid, entry->cookie)) {
-			entry->epoch = 0;
-		} else if (!entry->epoch) {
+		if (sweep->is_open(sweep->arg, entry->tid, entry->cookie))
+			continue;
+		if (!entry->epoch) {
 			entry->epoch = join->epoch;
 		} else if (join->epoch - entry->epoch >= EPOCHS_KEPT) {
 			lose(sweep, entry);
