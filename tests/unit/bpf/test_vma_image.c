@@ -210,7 +210,8 @@ static void map_page(void *address, u64 file_offset, int access)
 /* Code behind a program's zeroed data, and the same code moved away from its ELF header. */
 static void memory_without_a_file_may_lie_between(void **state)
 {
-	void *base = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *moved;
+	void *base = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *elsewhere = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct code code = {.file_offset = PAGE, .image = (uintptr_t)base};
 
 	(void)state;
@@ -219,12 +220,13 @@ static void memory_without_a_file_may_lie_between(void **state)
 	code.address = (uintptr_t)base + 2 * PAGE;
 	assert_finds(&code);
 	munmap(base, PAGE);
-	moved = mremap(base + 2 * PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
-	assert_true(moved != MAP_FAILED);
-	code = (struct code){.address = (uintptr_t)moved, .file_offset = PAGE};
+	assert_ptr_equal(
+		mremap(base + 2 * PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere),
+		elsewhere);
+	code = (struct code){.address = (uintptr_t)elsewhere, .file_offset = PAGE};
 	assert_finds(&code);
-	munmap(moved, PAGE);
-	munmap(base, 3 * PAGE);
+	munmap(elsewhere, PAGE);
+	munmap(base + PAGE, PAGE);
 }
 
 static atomic_bool done;
