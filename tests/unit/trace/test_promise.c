@@ -379,13 +379,38 @@ static u64 damage_of_file(void)
 	return offset;
 }
 
+/* One event, given here as the file has it. */
+static u64 append_event(struct trace_event event, u32 sequence)
+{
+	const struct block_builder *builder;
+	struct event_encoder *encoder;
+	u64 offset;
+
+	assert_int_equal(event_encoder_create(&encoder), 0);
+	assert_int_equal(event_encoder_run(encoder, &event, 1, &builder), 0);
+	offset = append_block(builder, sequence);
+	event_encoder_free(&encoder);
+	return offset;
+}
+
+/* A block with a wrong answer counts not at all: those before it are no answers either. */
 static void check_damage(const struct promised *answers, u32 count)
 {
+	const struct trace_event event = {.kernel = TRACE_NO_STACK, .user = PROMISE};
+	struct trace_reader *reader;
+	struct events events;
 	u64 offset;
 
 	write_stacks();
-	offset = append_answers(answers, count, SEQUENCE_NEXT);
+	append_event(event, SEQUENCE_NEXT);
+	offset = append_answers(answers, count, SEQUENCE_NEXT + 1);
 	assert_int_equal(damage_of_file(), offset);
+	reader = open_reader();
+	read_back(reader, &events);
+	assert_int_equal(events.count, 1);
+	assert_int_equal(events.event[0].user, TRACE_NO_STACK);
+	assert_int_equal(events.event[0].user_reason, REASON_UNANSWERED);
+	trace_reader_close(&reader);
 }
 
 static void test_wrong_answers_are_damage(void **state)
@@ -394,6 +419,7 @@ static void test_wrong_answers_are_damage(void **state)
 		{{PROMISE, {.stack = REAL}}, {PROMISE, {.stack = REAL}}},
 		{{PROMISE, {.stack = REAL}}, {REAL, {.stack = REAL}}},
 		{{PROMISE, {.stack = REAL}}, {INDEXES, {.stack = REAL}}},
+		{{PROMISE, {.stack = REAL}}, {1U << 31, {.stack = REAL}}},
 		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.stack = PROMISE}}},
 		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.stack = OTHER_PROMISE}}},
 		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.stack = INDEXES}}},
@@ -426,9 +452,7 @@ static void test_right_answers_are_none(void **state)
 
 static void test_kernel_stack_that_is_a_promise(void **state)
 {
-	struct trace_event event = {.kernel = PROMISE, .user = TRACE_NO_STACK};
-	const struct block_builder *builder;
-	struct event_encoder *encoder;
+	const struct trace_event event = {.kernel = PROMISE, .user = TRACE_NO_STACK};
 	struct trace_reader *reader;
 	struct stackmap_error error;
 	struct events events = {0};
@@ -436,10 +460,7 @@ static void test_kernel_stack_that_is_a_promise(void **state)
 
 	(void)state;
 	write_stacks();
-	assert_int_equal(event_encoder_create(&encoder), 0);
-	assert_int_equal(event_encoder_run(encoder, &event, 1, &builder), 0);
-	offset = append_block(builder, SEQUENCE_NEXT);
-	event_encoder_free(&encoder);
+	offset = append_event(event, SEQUENCE_NEXT);
 	reader = open_reader();
 	assert_int_equal(trace_reader_events(reader, keep_event, &events, &error), -EBADMSG);
 	assert_int_equal(error.offset, offset);
