@@ -107,8 +107,7 @@ static __always_inline void sample_fill(struct sample *sample, struct unwinder *
 
 	sample->tgid = pid_tgid >> 32;
 	sample->tid = pid_tgid;
-	registers_take(&unwinder->walk.registers,
-		       (const void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+	registers_of_current(&unwinder->walk.registers);
 	bpf_probe_read_kernel(sample->value, sizeof(sample->value), unwinder->walk.registers.value);
 	sample_stack(sample);
 	unwinder_run(unwinder);

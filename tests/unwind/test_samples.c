@@ -384,10 +384,10 @@ static void report(const struct sampling *sampling, const char *name)
 	for (u32 i = 0; i < PLACES_MAX && sampling->places[i].count; i++)
 		printf("  %llu: %s\n", (unsigned long long)sampling->places[i].count,
 		       sampling->places[i].text);
-	printf("  %llu ticks, %llu gone, %llu in exit, %llu refused (%lld), %llu without room\n",
-	       (unsigned long long)counters->requested, (unsigned long long)counters->exiting,
-	       (unsigned long long)counters->refused, (long long)counters->refused_error,
-	       (unsigned long long)counters->no_room);
+	printf("  %llu ticks: %llu gone, %llu in exit, %llu refused (%lld), %llu without room\n",
+	       (unsigned long long)counters->requested, (unsigned long long)sampling->gone,
+	       (unsigned long long)counters->exiting, (unsigned long long)counters->refused,
+	       (long long)counters->refused_error, (unsigned long long)counters->no_room);
 }
 
 static bool is_good(const struct sampling *sampling, u64 root, u64 equal)
