@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User space has a line of counters of its own in the stack map, behind those of the CPUs, so it is
- * one more writer like any other. A stack that the map refuses stays in the queue in full.
- *
- * A flight recorder may never ask for its answers: beyond a limit the oldest is dropped, as rings
- * overwrite theirs.
+ * A stack that the map refuses stays in the queue in full. A flight recorder may never ask for its
+ * answers: beyond a limit the oldest is dropped, as rings overwrite theirs.
  */
 #include "capture/assisted.h"
 
@@ -15,10 +12,9 @@
 #include <bpf/libbpf.h>
 
 #include "assist/assist.h"
+#include "capture/event_stacks.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
-#include "stack_map.h"
-#include "stack_pack.h"
 
 #define QUEUE_BYTES_MAX (16U << 20)
 
@@ -31,7 +27,6 @@ struct assisted {
 	u64 queue_bytes;
 	u64 raw_bytes; /* of the ring buffer */
 	struct assist_stack found;
-	struct stack packed;
 };
 
 static u64 found_bytes(const struct found_answer *found)
@@ -81,25 +76,6 @@ struct found_answer *assisted_take_alive(struct assisted *assisted, u32 tid, u32
 	return NULL;
 }
 
-/* The id in the map, or 0. */
-static u32 map_id(struct assisted *assisted, const u64 *frames, u32 depth, u32 flags)
-{
-	struct capture *capture = assisted->capture;
-	const struct plan *plan = &capture->plan;
-	struct stack *stack = &assisted->packed;
-	s64 id;
-
-	if (plan->config.no_dedup)
-		return 0;
-	stack->depth = depth;
-	stack->flags = flags;
-	memcpy(stack->word, frames, depth * sizeof(*frames));
-	if (!stack_pack(stack))
-		return 0;
-	id = stack_map_get_id(capture->table.memory, &plan->geometry, plan->config.cpus, stack);
-	return id > 0 ? id : 0;
-}
-
 /* As a delivery holds it: where the instance has leaves, the leaf stands alone. */
 static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 {
@@ -111,7 +87,7 @@ static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 	answer->reason = REASON_NO_FRAMES;
 	if (!depth)
 		return 0;
-	answer->id = map_id(assisted, frames, depth, found->flags);
+	answer->id = event_stack_id(assisted->capture, frames, depth, found->flags);
 	if (answer->id)
 		return 0;
 	answer->frames = malloc(depth * sizeof(*frames));

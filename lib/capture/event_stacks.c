@@ -188,7 +188,21 @@ static int frames_of_answer(const struct capture *capture, const struct user_ans
 	return 0;
 }
 
-/* The leaf has no stack of its own to be joined with when it is the only frame. */
+u32 event_stack_id(struct capture *capture, const u64 *frames, u32 depth, u32 flags)
+{
+	const struct plan *plan = &capture->plan;
+	struct stack stack = {.depth = depth, .flags = flags};
+	s64 id;
+
+	if (plan->config.no_dedup || depth > STACK_USER_DEPTH_MAX)
+		return 0;
+	memcpy(stack.word, frames, depth * sizeof(*frames));
+	stack_pack(&stack);
+	id = stack_map_get_id(capture->table.memory, &plan->geometry, plan->config.cpus, &stack);
+	return id > 0 ? id : 0;
+}
+
+/* A leaf may be the only frame. The same stack of another event must have the same id. */
 static int name_with_leaf(struct capture *capture, struct trace_writer *writer,
 			  const struct user_answer *answer, struct stack_name *name)
 {
@@ -198,10 +212,12 @@ static int name_with_leaf(struct capture *capture, struct trace_writer *writer,
 
 	if (result && (answer->id || answer->reason != REASON_NO_FRAMES))
 		return result;
-	stack.id = 0;
-	stack.generation = 0;
 	stack.frames = frames;
 	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
+	stack.generation = 0;
+	stack.id = event_stack_id(capture, frames, stack.depth, stack.flags);
+	if (stack.id)
+		return name_id(capture, writer, stack.id, name);
 	return write_stack(capture, writer, &stack, name);
 }
 

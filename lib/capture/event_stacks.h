@@ -25,6 +25,12 @@ int event_stack_answered(struct capture *capture, struct trace_writer *writer,
 			 struct user_answer *answer, enum answer_form form,
 			 struct stack_name *name);
 
+/*
+ * Puts a stack that user space has found into the stack map, as programs do: its id, or 0 if the
+ * map refuses it. There is a line of counters for this, behind those of the CPUs. One thread.
+ */
+u32 event_stack_id(struct capture *capture, const u64 *frames, u32 depth, u32 flags);
+
 /* The mapping of a frame that stands alone. */
 int event_stack_mapping(struct capture *capture, struct trace_writer *writer, u64 frame);
 

@@ -41,15 +41,15 @@ static int settle(struct capture *capture, const struct pending *pending)
 {
 	struct assisted *assisted = capture->assisted;
 	struct found_answer *found;
-	int result = run_settle(capture, pending, SETTLE_LOOK);
 	u32 fill;
+	int looked = run_settle(capture, pending, SETTLE_LOOK);
+	int result = assisted_consume(assisted, &fill) ?: looked;
 
-	if (result)
-		return result;
-	result = assisted_consume(assisted, &fill);
 	found = assisted_take_alive(assisted, pending->tid, pending->cookie);
-	if (result || !found)
+	if (result || !found) {
+		found_answer_free(found);
 		return result ?: -EAGAIN;
+	}
 	result = run_settle(capture, pending, SETTLE_TAKE);
 	if (result)
 		found_answer_free(found);
