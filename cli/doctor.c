@@ -35,11 +35,26 @@ static void print_feature(enum feature feature, const struct feature_result *res
 		printf("     fix: %s\n", result->fix);
 }
 
+/* How user stacks are finished that cannot be at the event itself. */
+static const struct user_way {
+	const char *name;
+	const char *meaning;
+} deferred = {"deferred", "the kernel unwinds them in the task, before it returns to user mode"},
+  assisted = {"assisted", "'stackmap record' finishes them from a copy of registers and stack"};
+
+static const struct user_way *user_way(const struct feature_result *results)
+{
+	return results[FEATURE_TASK_WORK].works ? &deferred : &assisted;
+}
+
 static void print_table(const struct feature_result *results)
 {
+	const struct user_way *way = user_way(results);
+
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
 		print_feature(feature, &results[feature]);
-	printf("\nRecording %s here.\n", can_record(results) ? "works" : "does not work");
+	printf("\nUser stacks are %s here: %s.\n", way->name, way->meaning);
+	printf("Recording %s here.\n", can_record(results) ? "works" : "does not work");
 }
 
 static json_t *feature_json(enum feature feature, const struct feature_result *result)
@@ -52,8 +67,8 @@ static json_t *feature_json(enum feature feature, const struct feature_result *r
 static int print_json(const struct feature_result *results)
 {
 	json_t *features = json_array();
-	json_t *report =
-		json_pack("{s:b, s:o}", "works", can_record(results), "features", features);
+	json_t *report = json_pack("{s:b, s:s, s:o}", "works", can_record(results), "user_stacks",
+				   user_way(results)->name, "features", features);
 	int err = report ? 0 : -1;
 
 	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)
