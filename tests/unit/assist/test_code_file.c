@@ -81,10 +81,13 @@ static void bytes_are_those_of_the_file(void **state)
 
 static void last_page_is_filled_with_zeroes(void **state)
 {
-	const struct code_file *file = get(1);
+	const struct code_file *file;
 	u8 buffer[16];
 
 	(void)state;
+	for (u32 number = 2; number < 2 * MANY; number++) /* no page is fresh */
+		assert_true(code_file_read(files, get(number), 4096 - 8, buffer, 16));
+	file = get(1);
 	assert_true(code_file_read(files, file, FILE_BYTES - 8, buffer, 16));
 	assert_int_equal(buffer[7], (FILE_BYTES - 1) % 251);
 	assert_int_equal(buffer[8], 0);
@@ -245,7 +248,7 @@ static void headers_that_lie_are_harmless(void **state)
 	assert_false(code_file_header(file, &address));
 	assert_false(code_file_address(file, 0x1230, &address));
 	assert_false(code_file_read_address(files, file, 0x400000, bytes, sizeof(bytes)));
-	assert_true(code_file_read_address(files, file, ~0ULL - 4, bytes, 4));
+	assert_false(code_file_read_address(files, file, ~0ULL - 4, bytes, 4));
 }
 
 static void more_headers_than_anybody_needs_are_none(void **state)
