@@ -68,14 +68,15 @@ CORE_PART bool code_is_lasting(struct unwind *unwind)
 	return true;
 }
 
-/* Whether the rule follows from what its key says: it may have been made from code further on, or
- * from less than there is. */
+/* Whether the rule follows from what its key says: it may have been made from code further on, from
+ * less than there is, or without the tables of its file. */
 CORE_PART bool is_memorable(const struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
 	u64 last = unwind->code ? pc + CODE_HASH_AFTER : CODE_UNREADABLE - 1;
 
-	return unwind->budget && unwind->code_seen <= last;
+	return unwind->budget && unwind->code_seen <= last &&
+	       (unwind->code || unwind->mapping.image);
 }
 
 /* The rule of the current frame, remembered or made. */

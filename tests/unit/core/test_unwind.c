@@ -191,6 +191,22 @@ static void what_was_cut_short_is_not_remembered(void **state)
 	memory_rules = NULL;
 }
 
+/* Another process may know them. */
+static void files_without_their_tables_are_not_remembered(void **state)
+{
+	static const struct rule_cache empty;
+
+	(void)state;
+	chain(3);
+	assert_memory_equal(cache_open(), &empty, sizeof(empty));
+	memory_image = MEMORY_IMAGE_LOST;
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+	assert_false(is_cached(WORD(5), true, 0));
+	memory_image = 0;
+	memory_rules = NULL;
+}
+
 static void tasks_of_32_bits_are_not_remembered(void **state)
 {
 	static const struct rule_cache empty;
@@ -217,6 +233,7 @@ int main(void)
 		cmocka_unit_test(generated_code_is_known_by_its_bytes),
 		cmocka_unit_test(what_lies_further_on_is_not_remembered),
 		cmocka_unit_test(what_was_cut_short_is_not_remembered),
+		cmocka_unit_test(files_without_their_tables_are_not_remembered),
 		cmocka_unit_test(tasks_of_32_bits_are_not_remembered),
 	};
 

@@ -56,6 +56,8 @@ bool unwind_recall(struct unwind *unwind)
 {
 	struct rule_key key = current_key(unwind);
 
+	if (unwind->mapping.image == MEMORY_IMAGE_LOST)
+		unwind->mapping.image = 0;
 	return memory_rules && rule_cache_get(memory_rules, &key, &unwind->rule);
 }
 

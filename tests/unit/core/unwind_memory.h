@@ -11,6 +11,9 @@
 extern struct rule_cache *memory_rules; /* asked first, gets what is found; NULL: there is none */
 extern u64 memory_image; /* where the memory's file begins; 0: it is generated code */
 
+/* It is a file, but on being asked for its image nobody knows. */
+#define MEMORY_IMAGE_LOST 1
+
 /* Starts anew: `memory` lies at MEMORY_BASE, every register is known and 0, nothing was learned. It
  * has to live as long as it is read. */
 void memory_set(struct unwind *unwind, const void *memory, u32 bytes);
