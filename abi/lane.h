@@ -23,7 +23,6 @@ struct lane_counters {
 	u64 produced; /* while not paused */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
-	u64 answers_lost; /* to cookies, for which the ring had no room */
 };
 
 /* A mapping that a user address lay in. */
@@ -49,12 +48,21 @@ struct vma_entry {
 	u64 file;	 /* the kernel's struct file; 0: none */
 };
 
+/* From the mapping of code downwards, to that of its file's first segment. */
+struct image_search {
+	u64 inode;
+	u64 offset; /* in the file, of the lowest mapping found of the image */
+	u64 limit;  /* what is to be looked at lies below */
+	s64 error;
+};
+
 /* Looking for mappings of one address space: the latest found, and what the search needs. */
 struct vma_search {
 	struct lane_vma vma;
 	u32 tgid; /* whose address space it is */
 	u32 reserved;
 	struct vma_entry entry;
+	struct image_search image;
 	u64 node[32]; /* one maple tree node */
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */

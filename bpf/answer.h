@@ -5,6 +5,8 @@
 
 #include "stack_store.h"
 
+u64 answers_lost; /* for which the ring had no room, or no lane was free */
+
 static __always_inline u64 answer_reserve(struct ring_header *ring, struct lane *lane)
 {
 	u64 position = 0;
@@ -16,7 +18,7 @@ static __always_inline u64 answer_reserve(struct ring_header *ring, struct lane 
 	else
 		position = ring_take(ring, config.ring_slots, 1);
 	if (!position)
-		lane->counters.answers_lost++;
+		atomic_add_relaxed(&answers_lost, 1);
 	return position;
 }
 

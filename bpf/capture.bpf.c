@@ -14,6 +14,7 @@
 #include "instance.h"
 #include "leave.h"
 #include "probe.h"
+#include "settle.h"
 #include "tasks.h"
 
 #include "cached_rule.c"

@@ -17,7 +17,8 @@ static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, 
 
 	if (!unwinder || atomic_exchange_acq_rel(&unwinder->busy, 1))
 		return UNWINDERS_MAX;
-	if (unwinder->tid == tid && unwinder->cookie == cookie)
+	if (unwinder->tid == tid && unwinder->cookie == cookie &&
+	    unwinder->walk.max_depth == config.max_user_depth)
 		return index;
 	unwinder_release(unwinder);
 	return UNWINDERS_MAX;
@@ -70,8 +71,10 @@ static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid,
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct lane *lane = ring ? lane_claim(cpu) : NULL;
 
-	if (!lane)
+	if (!lane) {
+		atomic_add_relaxed(&answers_lost, 1);
 		return;
+	}
 	if (unwinder && unwinder->walk.depth)
 		answer_unwound(ring, lane, cpu, tid, cookie, unwinder);
 	else

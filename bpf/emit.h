@@ -81,7 +81,7 @@ static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cp
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	lane = ring ? lane_claim(cpu) : NULL;
 	if (!lane)
-		return 0;
+		return lane_refuse(cpu);
 	if (paused) {
 		lane->counters.lost[LOST_PAUSED]++;
 	} else {

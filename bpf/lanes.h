@@ -19,9 +19,9 @@ struct {
 } lanes SEC(".maps");
 
 /*
- * Claims a free lane of this CPU: its index, or LANES_PER_CPU, counted, when all are taken. A
- * global function: its result is any number to the verifier, which then walks the caller once and
- * not once for each lane.
+ * Claims a free lane of this CPU: its index, or LANES_PER_CPU when all are taken. A global
+ * function: its result is any number to the verifier, which then walks the caller once and not once
+ * for each lane.
  */
 __noinline u32 lane_claim_index(u32 cpu)
 {
@@ -34,7 +34,6 @@ __noinline u32 lane_claim_index(u32 cpu)
 		if (!atomic_load_relaxed(&own->lane[i].busy) &&
 		    !atomic_exchange_acq_rel(&own->lane[i].busy, 1))
 			return i;
-	atomic_add_relaxed(&own->lane[0].refused, 1);
 	return LANES_PER_CPU;
 }
 
@@ -52,6 +51,16 @@ static __always_inline struct lane *lane_claim(u32 cpu)
 		return NULL;
 	own->lane[i].index = i;
 	return &own->lane[i];
+}
+
+/* An event that found no lane is lost. */
+__noinline int lane_refuse(u32 cpu)
+{
+	struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+
+	if (own)
+		atomic_add_relaxed(&own->lane[0].refused, 1);
+	return 0;
 }
 
 static __always_inline void lane_release(struct lane *lane)

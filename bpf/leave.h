@@ -39,33 +39,43 @@ static __always_inline void leave_serve(u32 tid, u32 cookie)
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct lane *lane = ring ? lane_claim(cpu) : NULL;
 
-	if (!lane)
+	if (!lane) {
+		atomic_add_relaxed(&answers_lost, 1);
 		return;
+	}
 	leave_answer(ring, lane, cpu, tid, cookie);
 	lane_release(lane);
 }
 
-/* At sched_process_exit and sched_prepare_exec. */
+static __always_inline void leave(struct deferral *deferral, u32 tid)
+{
+	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
+	u64 word = atomic_load_relaxed(&deferral->word);
+	u32 cookie = DEFERRAL_COOKIE(word);
+	u64 running = DEFERRAL_WORD(cookie, DEFERRAL_RUNNING);
+
+	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
+	    atomic_cas_acq_rel(&deferral->word, word, running) != word)
+		return;
+	leave_serve(tid, cookie);
+	if (task)
+		cookie_close(task, cookie);
+	atomic_cas_acq_rel(&deferral->word, running, DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+}
+
+/* At sched_process_exit and sched_prepare_exec. A thread that begins another program gets its
+ * leader's id, so nobody will exit by its own. */
 SEC("raw_tp")
 int task_leave(void *ctx)
 {
-	u32 tid = bpf_get_current_pid_tgid(), cookie;
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u32 tid = pid_tgid;
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
-	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
-	u64 word;
 
-	if (!deferral || !task)
-		return 0;
-	word = atomic_load_relaxed(&deferral->word);
-	cookie = DEFERRAL_COOKIE(word);
-	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
-	    atomic_cas_acq_rel(&deferral->word, word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING)) !=
-		    word)
-		return 0;
-	leave_serve(tid, cookie);
-	cookie_close(task, cookie);
-	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
-			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+	if (deferral)
+		leave(deferral, tid);
+	if (is_exiting() || tid != pid_tgid >> 32)
+		requests_forget(tid);
 	return 0;
 }
 

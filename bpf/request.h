@@ -111,10 +111,10 @@ static __always_inline struct stack_field deferral_renew(struct ring_header *rin
 	if (callback_order(tid, deferral))
 		return cookie_field(last);
 	cookie = cookie_open(tid, last, entry);
-	deferral->entry = *entry;
 	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
 					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
 		return no_stack(REASON_NO_STATE);
+	deferral->entry = *entry;
 	answer_refuse(ring, lane, tid, last, REASON_CHANGED);
 	return cookie_field(cookie);
 }

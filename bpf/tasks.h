@@ -9,7 +9,6 @@
 
 #include "filter.h"
 #include "kernel_types.h"
-#include "request.h"
 #include "ring_writer.h"
 
 /* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU.
@@ -121,7 +120,6 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 		task_record(TASK_EXIT, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	if (config.by_task)
 		bpf_map_delete_elem(&followed, &tid);
-	requests_forget(tid);
 	return 0;
 }
 

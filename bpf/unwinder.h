@@ -21,6 +21,7 @@
 #include "user_frame.h"
 #include "user_mapping.h"
 #include "user_registers.h"
+#include "vma_image.h"
 
 /* Held by programs that may sleep while they use the stack map, which is swapped when no program
  * uses it any more. Absent before 6.2. */
@@ -147,8 +148,10 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	key = unwind_rule_key(walk, unwinder->frame);
 	if (rule_cache_get(cache, &key, &walk->rule))
 		return 1;
-	if (walk->mapping.image == IMAGE_LATER)
-		walk->mapping.image = unwinder->search.vma.start - unwinder->search.vma.file_offset;
+	if (walk->mapping.image == IMAGE_LATER) {
+		vma_image(&unwinder->search);
+		walk->mapping.image = unwinder->search.vma.image;
+	}
 	return 0;
 }
 

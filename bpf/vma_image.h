@@ -17,64 +17,61 @@
 #define IMAGE_STEPS_MAX 16
 #define IMAGE_PAGE 4096
 
-/* From the mapping search->entry was, downwards. */
-struct image_walk {
-	struct vma_search *search;
-	struct inode *inode;
-	u64 offset; /* in the file, of the lowest mapping found of the image */
-	u64 limit;  /* what is to be looked at lies below */
-	u64 image;
-	s64 error;
-};
-
-static __always_inline struct inode *inode_of(const struct vma_entry *entry)
+static __always_inline u64 inode_of(const struct vma_entry *entry)
 {
 	struct file *file = (void *)entry->file;
 
-	return file ? BPF_CORE_READ(file, f_inode) : NULL;
+	return file ? (u64)BPF_CORE_READ(file, f_inode) : 0;
 }
 
 /* The lowest mapping that shows the ELF header is the first segment; below one without code there
  * is no other. */
-static __always_inline bool image_add(struct image_walk *walk, const struct vma_entry *entry)
+static __always_inline bool image_add(struct vma_search *search)
 {
-	walk->offset = entry->page_offset;
-	walk->limit = entry->start;
-	if (!walk->offset)
-		walk->image = entry->start;
-	return !walk->limit || (!walk->offset && !(entry->flags & VM_EXEC));
+	const struct vma_entry *entry = &search->entry;
+
+	search->image.offset = entry->page_offset;
+	search->image.limit = entry->start;
+	if (!entry->page_offset)
+		search->vma.image = entry->start;
+	return !entry->start || (!entry->page_offset && !(entry->flags & VM_EXEC));
 }
 
-static __always_inline bool is_lower_part(const struct vma_entry *entry,
-					  const struct image_walk *walk)
+static __always_inline bool is_lower_part(const struct vma_search *search)
 {
+	const struct vma_entry *entry = &search->entry;
 	u64 file_end = entry->page_offset + (entry->end - entry->start);
 
-	return inode_of(entry) == walk->inode && file_end <= walk->offset + IMAGE_PAGE;
+	return inode_of(entry) == search->image.inode &&
+	       file_end <= search->image.offset + IMAGE_PAGE;
 }
 
-static long image_step(u32 index, struct image_walk *walk)
+static long image_step(u32 index, struct vma_search **context)
 {
-	struct vma_entry *entry = &walk->search->entry;
-	bool is_mapping = vma_find(walk->search, walk->limit - 1);
+	struct vma_search *search = *context;
+	struct vma_entry *entry = &search->entry;
+	bool is_mapping = vma_find(search, search->image.limit - 1);
 
-	if (entry->end > walk->limit || (!is_mapping && entry->vma)) {
-		walk->error = -EAGAIN;
+	if (entry->end > search->image.limit || (!is_mapping && entry->vma)) {
+		search->image.error = -EAGAIN;
 		return 1;
 	}
 	if (!entry->file) {
-		walk->limit = entry->start;
-		return !walk->limit;
+		search->image.limit = entry->start;
+		return !entry->start;
 	}
-	return !is_lower_part(entry, walk) || image_add(walk, entry);
+	return !is_lower_part(search) || image_add(search);
 }
 
-/* Makes search->vma.image that of search->vma. */
-static __always_inline int image_look(struct vma_search *search)
+/* Makes search->vma.image that of search->vma, once. A global function: it is verified by itself.
+ */
+__noinline int image_look(struct vma_search *search)
 {
-	struct image_walk walk = {.search = search};
-	struct vma_entry *entry = &search->entry;
+	struct vma_entry *entry;
 
+	if (!search)
+		return -EINVAL;
+	entry = &search->entry;
 	search->vma.image = 0;
 	if (!vma_find(search, search->vma.start))
 		return -EAGAIN;
@@ -82,28 +79,22 @@ static __always_inline int image_look(struct vma_search *search)
 		search->vma.image = is_vdso(search, entry) ? entry->start : 0;
 		return 0;
 	}
-	walk.inode = inode_of(entry);
-	if (!image_add(&walk, entry))
-		bpf_loop(IMAGE_STEPS_MAX, image_step, &walk, 0);
-	search->vma.image = walk.image;
-	return walk.error;
+	search->image.error = 0;
+	search->image.inode = inode_of(entry);
+	if (!image_add(search))
+		bpf_loop(IMAGE_STEPS_MAX, image_step, &search, 0);
+	return search->image.error;
 }
 
 /* Makes search->vma.image that of search->vma: 0, or -EAGAIN where the mappings are being changed.
  */
-__noinline int vma_image(struct vma_search *search)
+static __always_inline int vma_image(struct vma_search *search)
 {
-	int error = -EAGAIN;
 	u32 look;
 
-	if (!search)
-		return -EINVAL;
-	if (search->vma.has_image)
-		return 0;
-	for (look = 0; look < LOOKS_MAX && error; look++)
-		error = image_look(search);
-	search->vma.has_image = !error;
-	return error;
+	for (look = 0; look < LOOKS_MAX && !search->vma.has_image; look++)
+		search->vma.has_image = !image_look(search);
+	return search->vma.has_image ? 0 : -EAGAIN;
 }
 
 #endif
