@@ -239,6 +239,27 @@ static void known_rules_need_no_file(void **state)
 	free(rules);
 }
 
+/* A living process may show anything in place of a file: its own stack's business. */
+static void memory_in_place_of_a_file_makes_no_rules(void **state)
+{
+	static const struct rule_cache empty;
+	struct rule_cache *rules = calloc(1, sizeof(*rules));
+
+	(void)state;
+	assert_non_null(rules);
+	create(rules, STACK_USER_DEPTH_MAX);
+	run(program);
+	for (u32 number = 1; number <= stopped.raw.mapping_count; number++)
+		stopped.record[number].key.inode++;
+	stopped.raw.flags = RAW_ALIVE;
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+	assert_memory_equal(rules, &empty, sizeof(empty));
+	assist_free(&assist);
+	free(rules);
+}
+
 static void deleted_file_is_found_through_the_living_process(void **state)
 {
 	(void)state;
@@ -379,6 +400,7 @@ int main(int argc, char **argv)
 		CASE(mapping_that_did_not_fit_is_not_missing_code),
 		CASE(replaced_file_is_not_used),
 		CASE(known_rules_need_no_file),
+		CASE(memory_in_place_of_a_file_makes_no_rules),
 		CASE(deleted_file_is_found_through_the_living_process),
 		CASE(truncated_file_kills_nobody),
 		CASE(damaged_file_is_read_safely),
