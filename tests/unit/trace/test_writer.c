@@ -353,7 +353,7 @@ static void test_full_stacks_are_shared_and_named(void **state)
 	static const u64 frames[] = {FRAME_NARROW_TOP | 1, FRAME_NARROW_TOP | 2};
 	struct trace_stack stack = {.frames = frames, .depth = 2};
 	struct trace_writer *writer;
-	u32 index[4];
+	u32 index[5];
 
 	(void)state;
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
@@ -364,9 +364,12 @@ static void test_full_stacks_are_shared_and_named(void **state)
 	assert_int_equal(trace_writer_stack(writer, &stack, &index[2]), 0);
 	stack.depth = 1;
 	assert_int_equal(trace_writer_stack(writer, &stack, &index[3]), 0);
+	stack.flags = STOP_BUDGET << STACK_STOP_SHIFT;
+	assert_int_equal(trace_writer_stack(writer, &stack, &index[4]), 0);
 	assert_int_equal(index[0], index[1]);
 	assert_int_not_equal(index[1], index[2]);
 	assert_int_not_equal(index[2], index[3]);
+	assert_int_not_equal(index[3], index[4]);
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
