@@ -360,7 +360,7 @@ static struct trace_reader *reader_alloc(const char *path)
 static int resolve_stacks(struct trace_reader *reader)
 {
 	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
-	const struct arena_array *answers = &reader->records[TRACE_BLOCK_ANSWERS];
+	struct arena_array *answers = &reader->records[TRACE_BLOCK_ANSWERS];
 
 	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
 				      answers->items, answers->count);

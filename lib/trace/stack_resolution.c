@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Promises are never chained, so one step resolves each: first every real stack gets its new index,
- * then every promise takes over that of its answer. */
+/* Promises are never chained, so one step resolves each: from its index to its answer, whose stack
+ * is a real one. */
 #include "trace/stack_resolution.h"
 
 #include <errno.h>
@@ -26,36 +26,26 @@ static bool has_placeholders(const struct trace_stack *stacks, u32 count)
 }
 
 /* Numbers beyond the answers are left from a block that was damaged further on. */
-static struct trace_answer answer_of(const struct trace_stack *placeholder,
-				     const struct trace_answer *answers, u32 count)
+static u32 answer_number(const struct trace_stack *placeholder, u32 answers)
 {
-	if (placeholder->id && placeholder->id <= count)
-		return answers[placeholder->id - 1];
-	return (struct trace_answer){.stack = TRACE_NO_STACK, .reason = REASON_UNANSWERED};
+	return placeholder->id <= answers ? placeholder->id : 0;
 }
 
-static void number_stacks(struct resolved_index *by_index, const struct trace_stack *stacks,
-			  u32 count, const struct trace_answer *answers, u32 answer_count)
+static void number_stacks(u32 *by_index, const struct trace_stack *stacks, u32 count, u32 answers)
 {
 	u32 next = 0;
 
-	for (u32 i = 0; i < count; i++) {
-		by_index[i].is_promise = is_placeholder(&stacks[i]);
-		if (by_index[i].is_promise)
-			by_index[i].answer = answer_of(&stacks[i], answers, answer_count);
-		else
-			by_index[i].answer.stack = next++;
-	}
+	for (u32 i = 0; i < count; i++)
+		by_index[i] = is_placeholder(&stacks[i])
+				      ? INDEX_IS_PROMISE | answer_number(&stacks[i], answers)
+				      : next++;
 }
 
-static void resolve_promises(struct resolved_index *by_index, u32 count)
+static void renumber_answers(const u32 *by_index, struct trace_answer *answers, u32 count)
 {
-	for (u32 i = 0; i < count; i++) {
-		struct trace_answer *answer = &by_index[i].answer;
-
-		if (by_index[i].is_promise && answer->stack != TRACE_NO_STACK)
-			answer->stack = by_index[answer->stack].answer.stack;
-	}
+	for (u32 i = 0; i < count; i++)
+		if (answers[i].stack != TRACE_NO_STACK)
+			answers[i].stack = by_index[answers[i].stack];
 }
 
 static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
@@ -69,48 +59,59 @@ static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
 }
 
 int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
-			   u32 *count, const struct trace_answer *answers, u32 answer_count)
+			   u32 *count, struct trace_answer *answers, u32 answer_count)
 {
-	struct resolved_index *by_index;
+	u32 *by_index;
 
 	if (!has_placeholders(stacks, *count))
 		return 0;
 	by_index = calloc(*count, sizeof(*by_index));
 	if (!by_index)
 		return -ENOMEM;
-	number_stacks(by_index, stacks, *count, answers, answer_count);
-	resolve_promises(by_index, *count);
+	number_stacks(by_index, stacks, *count, answer_count);
+	renumber_answers(by_index, answers, answer_count);
 	*count = remove_placeholders(stacks, *count);
-	resolution->by_index = by_index;
+	*resolution = (struct stack_resolution){by_index, answers};
 	return 0;
 }
 
 void stack_resolution_free(struct stack_resolution *resolution)
 {
 	free(resolution->by_index);
-	resolution->by_index = NULL;
+	*resolution = (struct stack_resolution){0};
 }
 
-static void apply_answer(const struct trace_answer *answer, struct trace_event *event)
+static void apply_answer(const struct stack_resolution *resolution, u32 number,
+			 struct trace_event *event)
 {
+	static const struct trace_answer unanswered = {.stack = TRACE_NO_STACK,
+						       .reason = REASON_UNANSWERED};
+	const struct trace_answer *answer = number ? &resolution->answers[number - 1] : &unanswered;
+
 	event->user = answer->stack;
 	event->user_reason = answer->reason;
 	if (!event->leaf)
 		event->leaf = answer->leaf;
 }
 
+static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)
+{
+	u32 index = resolution->by_index[event->user];
+
+	if (index & INDEX_IS_PROMISE)
+		apply_answer(resolution, index & ~INDEX_IS_PROMISE, event);
+	else
+		event->user = index;
+}
+
 bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event)
 {
-	const struct resolved_index *by_index = resolution->by_index;
-
-	if (!by_index)
+	if (!resolution->by_index)
 		return true;
 	if (event->user != TRACE_NO_STACK)
-		apply_answer(&by_index[event->user].answer, event);
+		resolve_user(resolution, event);
 	if (event->kernel == TRACE_NO_STACK)
 		return true;
-	if (by_index[event->kernel].is_promise)
-		return false;
-	event->kernel = by_index[event->kernel].answer.stack;
-	return true;
+	event->kernel = resolution->by_index[event->kernel];
+	return !(event->kernel & INDEX_IS_PROMISE);
 }

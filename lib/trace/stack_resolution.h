@@ -20,18 +20,19 @@ static inline bool is_placeholder(const struct trace_stack *stack)
 bool placeholder_answer(struct trace_stack *stacks, u32 count, u32 promise,
 			const struct trace_answer *answer, u32 number);
 
-struct resolved_index {
-	struct trace_answer answer;
-	bool is_promise;
-};
+#define INDEX_IS_PROMISE (1U << 31)
 
 struct stack_resolution {
-	struct resolved_index *by_index; /* in the file; NULL: there are no promises */
+	/* By index in the file: the index given out, or INDEX_IS_PROMISE | the number of its
+	 * answer. NULL: there are no promises. */
+	u32 *by_index;
+	const struct trace_answer *answers;
 };
 
-/* Removes the placeholders from the *count stacks. -ENOMEM: nothing has changed. */
+/* Removes the placeholders from the *count stacks, which are fewer than 2^31, and numbers the
+ * stacks of the answers anew. The answers stay where they are. -ENOMEM: nothing has changed. */
 int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
-			   u32 *count, const struct trace_answer *answers, u32 answer_count);
+			   u32 *count, struct trace_answer *answers, u32 answer_count);
 void stack_resolution_free(struct stack_resolution *resolution);
 
 /* Indexes of the file, which are valid, to those given out. False: the kernel stack is a promise.
