@@ -189,7 +189,9 @@ static int filter_cgroup(struct capture_config *config, const char *path,
 		return 0;
 	if (stat(path, &directory) || statfs(path, &system))
 		return error_set(error, errno, "--cgroup %s: %s", path, strerror(errno));
-	if (system.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(directory.st_mode))
+	if (!S_ISDIR(directory.st_mode))
+		return error_set(error, ENOTDIR, "--cgroup %s: %s", path, strerror(ENOTDIR));
+	if (system.f_type != CGROUP2_SUPER_MAGIC)
 		return error_set(error, EINVAL,
 				 "--cgroup %s: not a directory of a cgroup2 file system", path);
 	config->cgroup = directory.st_ino;
