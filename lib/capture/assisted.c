@@ -136,13 +136,9 @@ static int take_raw(void *arg, void *data, size_t bytes)
 
 int assisted_consume(struct assisted *assisted, u32 *fill)
 {
-	const struct bpf_map *map = bpf_object__find_map_by_name(
-		capture_programs(assisted->capture)->obj, "raw_stacks");
+	const struct bpf_map *map = capture_programs(assisted->capture)->maps.raw_stacks;
 	int result;
 
-	*fill = 0;
-	if (!map)
-		return 0;
 	assisted->raw_bytes = 0;
 	result = ring_buffer__consume(assisted->raw);
 	*fill = assisted->raw_bytes * 100 / bpf_map__max_entries(map);
@@ -163,14 +159,10 @@ static int open_all(struct assisted *assisted, struct capture *capture)
 		.max_depth = capture->plan.config.max_user_depth,
 	};
 
-	const struct bpf_map *map =
-		bpf_object__find_map_by_name(capture_programs(capture)->obj, "raw_stacks");
-
-	if (map) {
-		assisted->raw = ring_buffer__new(bpf_map__fd(map), take_raw, assisted, NULL);
-		if (!assisted->raw)
-			return -errno;
-	}
+	assisted->raw = ring_buffer__new(bpf_map__fd(capture_programs(capture)->maps.raw_stacks),
+					 take_raw, assisted, NULL);
+	if (!assisted->raw)
+		return -errno;
 	return assist_create(&options, &assisted->assist);
 }
 

@@ -304,7 +304,9 @@ void capture_detach(struct capture *capture)
 
 int capture_settle(struct capture *capture)
 {
-	return capture->assisted ? settle_pending(capture) : 0;
+	bool defers = capture->join && capture->plan.config.deferral == DEFERRAL_TASK_WORK;
+
+	return defers ? settle_pending(capture) : 0;
 }
 
 /* When it returns from pausing no program writes any more. */

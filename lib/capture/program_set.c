@@ -44,9 +44,11 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 	case PROGRAM_SYSCALL_EXIT:
 		return object->progs.on_syscall_exit;
 	case PROGRAM_USER:
-		return object->progs.on_user_function;
+		return set->sleepable ? object->progs.on_user_function_sleepable
+				      : object->progs.on_user_function;
 	case PROGRAM_USER_MULTI:
-		return object->progs.on_user_functions;
+		return set->sleepable ? object->progs.on_user_functions_sleepable
+				      : object->progs.on_user_functions;
 	case PROGRAM_KERNEL_PROBE:
 		return object->progs.on_kernel_probe;
 	case PROGRAM_KERNEL_MULTI:
@@ -61,21 +63,18 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 	return NULL;
 }
 
-static void set_autoload(struct program_set *set, const char *name)
+static bool defers(const struct plan *plan)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(set->object->obj, name);
-
-	if (program)
-		bpf_program__set_autoload(program, true);
+	return plan->config.user_stacks && plan->config.user_unwind == USER_UNWIND_AUTO;
 }
 
 /* What serves requests for user stacks outside of events. */
 static void select_deferral(struct program_set *set, const struct plan *plan)
 {
-	if (!plan->config.user_stacks || plan->config.user_unwind != USER_UNWIND_AUTO)
-		return;
-	set_autoload(set, "task_leave");
-	set_autoload(set, "settle");
+	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
+
+	bpf_program__set_autoload(set->object->progs.task_leave, defers(plan));
+	bpf_program__set_autoload(set->object->progs.settle, defers(plan) && by_task_work);
 }
 
 static void select_programs(struct program_set *set, const struct plan *plan)
@@ -95,7 +94,7 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_USER_MULTI)
-		bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
+		bpf_program__set_expected_attach_type(program_set_program(set, PROGRAM_USER_MULTI),
 						      ATTACH_TYPE_UPROBE_MULTI);
 }
 
@@ -121,14 +120,16 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 }
 
 /* An instance that defers nothing has these only because its programs name them. */
-static int shrink_deferral(struct capture_bpf *object)
+static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 {
-	int result = bpf_map__set_max_entries(object->maps.deferrals, 1);
+	int result =
+		bpf_map__set_max_entries(object->maps.steps, defers(plan) ? plan->config.cpus : 1);
 
+	if (defers(plan))
+		return result;
+	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
-	struct bpf_map *raw = bpf_object__find_map_by_name(object->obj, "raw_stacks");
-
-	return result ?: raw ? bpf_map__set_max_entries(raw, sysconf(_SC_PAGESIZE)) : 0;
+	return result ?: bpf_map__set_max_entries(object->maps.raw_stacks, sysconf(_SC_PAGESIZE));
 }
 
 static int size_maps(struct program_set *set, const struct plan *plan, int table_fd)
@@ -150,8 +151,7 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 			 ?: bpf_map__set_value_size(
 				    object->maps.task_rings,
 				    RING_BYTES(config->task_slots, sizeof(struct task_slot)));
-	if (!config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
-		result = result ?: shrink_deferral(object);
+	result = result ?: size_deferral(object, plan);
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
@@ -190,6 +190,7 @@ static int open_object(struct program_set *set, const struct plan *plan)
 {
 	first_warning[0] = 0;
 	libbpf_set_print(keep_warning);
+	set->sleepable = defers(plan);
 	set->object = capture_bpf__open();
 	if (!set->object)
 		return -errno;
@@ -237,15 +238,12 @@ void program_set_unload(struct program_set *set)
 
 struct task_programs program_set_tasks(const struct program_set *set)
 {
-	struct bpf_program *leave =
-		bpf_object__find_program_by_name(set->object->obj, "task_leave");
-
 	return (struct task_programs){
 		.fork = bpf_program__fd(set->object->progs.task_fork),
 		.rename = bpf_program__fd(set->object->progs.task_rename),
 		.exec = bpf_program__fd(set->object->progs.task_exec),
 		.free = bpf_program__fd(set->object->progs.task_free),
-		.leave = leave ? bpf_program__fd(leave) : -1,
+		.leave = bpf_program__fd(set->object->progs.task_leave),
 	};
 }
 

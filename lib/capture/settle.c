@@ -18,6 +18,7 @@
 #define ROUND_MS 10
 #define ROUNDS_MAX 100
 
+/* The kernel writes the context back to where it came from. */
 static int run_settle(const struct capture *capture, const struct pending *pending,
 		      enum settle_operation operation)
 {
@@ -27,11 +28,9 @@ static int run_settle(const struct capture *capture, const struct pending *pendi
 		.operation = operation,
 		.result = -EINVAL,
 	};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request),
-		    .ctx_out = &request, .ctx_size_out = sizeof(request));
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(capture_programs(capture)->obj, "settle");
-	int result = program ? bpf_prog_test_run_opts(bpf_program__fd(program), &options) : -ENOENT;
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
+	int fd = bpf_program__fd(capture_programs(capture)->progs.settle);
+	int result = bpf_prog_test_run_opts(fd, &options);
 
 	return result ?: request.result;
 }
