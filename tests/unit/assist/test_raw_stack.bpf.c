@@ -2,8 +2,6 @@
 /* The programs of an instance, and one that saves the stack of each getppid() of a process. */
 #include "capture.bpf.c"
 
-#include "settle.h"
-
 #define SYSCALL_GETPPID 110
 
 u32 wanted_tgid;
