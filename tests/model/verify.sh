@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Verifies a Spin model exhaustively: verify.sh holds|fails MODEL [-DVARIANT]
-# "fails": the variant is broken on purpose, and Spin has to find that out.
+# Verifies a Spin model exhaustively: verify.sh holds|fails MODEL ["-DNAME..."]
+# "fails": what the names choose is broken on purpose, and Spin has to find that out.
 set -eu
-expected=$1 model=$(realpath "$2") variant=${3:-}
+expected=$1 model=$(realpath "$2") names=${3:-}
 
 command -v spin >/dev/null || { echo "skipped: spin is not installed"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-spin $variant -a "$model" >spin.log || { cat spin.log; exit 1; }
+# shellcheck disable=SC2086 # the names are meant to be split
+spin $names -a "$model" >spin.log || { cat spin.log; exit 1; }
 cc -O2 -DSAFETY -DVECTORSZ=2048 -DCOLLAPSE -w -o pan pan.c
 ./pan -m100000 >pan.log 2>&1 || true
 grep -E 'errors:|error|pan:|states, stored' pan.log || true
