@@ -4,7 +4,7 @@
 #define STACKMAP_ABI_DIRECT_MEMORY_H
 
 #include "address_space.h"
-#include "rule.h"
+#include "rule_cache.h"
 #include "scalar.h"
 #include "step_cache.h"
 
@@ -30,6 +30,7 @@ struct direct_walk {
 	u64 window_bytes; /* how many */
 	u64 window[WALK_WINDOW_WORDS];
 	u64 code[4];		 /* generated code around a pc */
+	struct rule_key key;	 /* of it */
 	struct cached_step step; /* of a pc that is not in the step cache */
 };
 

@@ -62,7 +62,12 @@ struct vma_search {
 	u32 tgid; /* whose address space it is */
 	u32 reserved;
 	struct vma_entry entry;
+	struct vma_entry before; /* `entry` as it was when its file was looked at */
 	struct image_search image;
+	struct { /* from a file to the root of its file system, as pointers */
+		u64 dentry;
+		u64 mount;
+	} path;
 	u64 node[32]; /* one maple tree node */
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */

@@ -19,60 +19,66 @@
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
-struct path_walk {
-	struct vma_search *search;
-	struct dentry *dentry;
-	struct vfsmount *mount;
-};
-
-/* One step from the file towards the root: crosses a mount point, or writes one component. */
-static long path_step(u32 index, struct path_walk *walk)
+/* Writes one component. False: there is no room. The bound is looked at where it is used: 6.1
+ * forgets that of a number which was on the stack. */
+static __always_inline bool path_add(struct mapping_record *record, struct dentry *dentry)
 {
-	struct mapping_record *record = &walk->search->record;
-	struct vfsmount *vfsmount = walk->mount;
-	struct dentry *dentry = walk->dentry;
-	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
 	u32 used = record->path_bytes;
 	long length;
 
-	if (dentry == BPF_CORE_READ(vfsmount, mnt_root)) {
-		struct mount *mount = (void *)vfsmount - bpf_core_field_offset(struct mount, mnt);
-		struct mount *above = BPF_CORE_READ(mount, mnt_parent);
-
-		if (above == mount || !above) {
-			record->path_whole = 1;
-			return 1;
-		}
-		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-		walk->mount = (void *)above + bpf_core_field_offset(struct mount, mnt);
-		return 0;
-	}
-	if (parent == dentry) { /* not under any mount: memfd, deleted namespace */
-		record->path_whole = 1;
-		return 1;
-	}
+	core_one_register(used);
 	if (used >= MAPPING_PATH_BYTES)
-		return 1;
-	length = bpf_probe_read_kernel_str(record->path + used, PATH_COMPONENT_BYTES,
-					   BPF_CORE_READ(dentry, d_name.name));
+		return false;
+	length = bpf_probe_read_kernel_str(record->path + used, PATH_COMPONENT_BYTES, name);
+	used = record->path_bytes;
 	if (length <= 0 || used + length > MAPPING_PATH_BYTES)
-		return 1;
+		return false;
 	record->path_bytes = used + length;
-	walk->dentry = parent;
-	return 0;
+	return true;
+}
+
+/* Crosses from the root of a mount to where it is mounted. False: it is mounted nowhere. */
+static __always_inline bool path_cross(struct vma_search *search)
+{
+	struct mount *mount = (void *)search->path.mount - bpf_core_field_offset(struct mount, mnt);
+	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
+
+	if (above == mount || !above)
+		return false;
+	search->path.dentry = (u64)BPF_CORE_READ(mount, mnt_mountpoint);
+	search->path.mount = (u64)above + bpf_core_field_offset(struct mount, mnt);
+	return true;
+}
+
+/* One step from the file towards the root. What is under no mount (memfd, a deleted namespace) is
+ * its own parent. */
+static long path_step(u32 index, struct vma_search **context)
+{
+	struct vma_search *search = *context;
+	struct vfsmount *mount = (void *)search->path.mount;
+	struct dentry *dentry = (void *)search->path.dentry;
+	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+
+	if (dentry == BPF_CORE_READ(mount, mnt_root)) {
+		search->record.path_whole = !path_cross(search);
+		return search->record.path_whole;
+	}
+	if (parent == dentry) {
+		search->record.path_whole = 1;
+		return 1;
+	}
+	search->path.dentry = (u64)parent;
+	return !path_add(&search->record, dentry);
 }
 
 static __always_inline void path_read(struct vma_search *search, struct file *file)
 {
-	struct path_walk walk = {
-		.search = search,
-		.dentry = BPF_CORE_READ(file, f_path.dentry),
-		.mount = BPF_CORE_READ(file, f_path.mnt),
-	};
-
+	search->path.dentry = (u64)BPF_CORE_READ(file, f_path.dentry);
+	search->path.mount = (u64)BPF_CORE_READ(file, f_path.mnt);
 	search->record.path_bytes = 0;
 	search->record.path_whole = 0;
-	bpf_loop(PATH_COMPONENTS_MAX, path_step, &walk, 0);
+	bpf_loop(PATH_COMPONENTS_MAX, path_step, &search, 0);
 }
 
 /* Where the kernel keeps a file's modification time has changed twice. */
@@ -92,17 +98,16 @@ static __always_inline u64 file_written(struct inode *inode)
 			    BPF_CORE_READ(plain, i_mtime.tv_nsec));
 }
 
-static __always_inline struct mapping_key file_key(struct file *file)
+/* Field by field: a whole key at once would lie on the stack first. */
+static __always_inline void file_identify(struct mapping_key *key, struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 
-	return (struct mapping_key){
-		.kind = MAPPING_FILE,
-		.device = BPF_CORE_READ(inode, i_sb, s_dev),
-		.inode = BPF_CORE_READ(inode, i_ino),
-		.generation = BPF_CORE_READ(inode, i_generation),
-		.since = file_written(inode),
-	};
+	key->kind = MAPPING_FILE;
+	key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->inode = BPF_CORE_READ(inode, i_ino);
+	key->generation = BPF_CORE_READ(inode, i_generation);
+	key->since = file_written(inode);
 }
 
 static __always_inline bool is_vdso(const struct vma_search *search, const struct vma_entry *entry)
@@ -140,7 +145,7 @@ static __always_inline bool mapping_identify(struct vma_search *search,
 	vma->end = entry->end;
 	vma->file_offset = entry->page_offset;
 	if (entry->file) {
-		*key = file_key((void *)entry->file);
+		file_identify(key, (void *)entry->file);
 	} else if (is_vdso(search, entry)) {
 		*key = (struct mapping_key){.kind = MAPPING_VDSO, .inode = entry->end >> 32 == 0};
 		vma->file_offset = 0;
@@ -180,27 +185,35 @@ static __always_inline u32 mapping_add(struct vma_search *search, const struct m
 	return winner ? *winner : 0;
 }
 
-/* The number of search->record.key, which is of search->entry. */
-static __always_inline u32 mapping_number(struct vma_search *search)
+/* The number of search->record.key, which is of search->entry. A function of its own for its stack.
+ */
+__noinline u32 mapping_number(struct vma_search *search)
 {
-	struct mapping_key key = search->record.key; /* 6.1 takes a map's key from the stack only */
-	u32 *number = bpf_map_lookup_elem(&mapping_numbers, &key);
+	struct mapping_key key; /* 6.1 takes a map's key from the stack only */
+	u32 *number;
 
+	if (!search)
+		return 0;
+	key = search->record.key;
+	number = bpf_map_lookup_elem(&mapping_numbers, &key);
 	return number ? *number : mapping_add(search, &key);
 }
 
 /* Makes search->vma the code at an address. -ENOENT: there is none. The file must be mapped still
  * when its key has been read: before, nobody else can have its memory. */
-static __always_inline int mapping_look(struct vma_search *search, u64 address)
+__noinline int mapping_look(struct vma_search *search, u64 address)
 {
-	struct vma_entry entry;
+	struct vma_entry *before;
 
+	if (!search)
+		return -EINVAL;
+	before = &search->before;
 	if (!vma_find(search, address))
 		return search->entry.vma ? -EAGAIN : -ENOENT;
-	entry = search->entry;
-	if (!mapping_identify(search, &entry, address))
+	*before = search->entry;
+	if (!mapping_identify(search, before, address))
 		return -ENOENT;
-	return vma_find(search, address) && same_entry(&entry, &search->entry) ? 0 : -EAGAIN;
+	return vma_find(search, address) && same_entry(before, &search->entry) ? 0 : -EAGAIN;
 }
 
 /*

@@ -286,16 +286,17 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 	struct direct_walk *walk = direct->walk;
 	struct cached_step *step = &walk->step;
 	bool is_generated = false;
-	struct rule_key key = {};
+	struct rule_key *key = &walk->key;
 
 	step->pc = pc;
 	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &is_generated);
 	if (!step->frame)
 		return STOP_NOT_CODE;
-	key.place = step->frame | walk->interrupted;
-	if (is_generated && !code_key(direct, pc & ~STEP_INTERRUPTED, &key))
+	key->code = 0;
+	key->place = step->frame | walk->interrupted;
+	if (is_generated && !code_key(direct, pc & ~STEP_INTERRUPTED, key))
 		return STOP_TABLE_UNREADABLE;
-	if (!rule_cache_get(direct->rules, &key, &step->rule))
+	if (!rule_cache_get(direct->rules, key, &step->rule))
 		return STOP_NO_RULE;
 	step_prepare(step);
 	step->space = walk->space;
