@@ -23,8 +23,23 @@
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	u64 code;  /* a hash of the code there; 0: it is of a file */
+	u64 code;  /* an odd hash of the code there; 0: it is of a file; or bytes of a granule */
 };
+
+/*
+ * Code may be interrupted anywhere, and most of it has the same rule as what stands beside it. So a
+ * rule of a file that holds for a whole granule, aligned to its size in bytes, is kept for all of
+ * it. It does not serve the granule's first byte: a pc there that is behind a system call belongs
+ * to the code before.
+ */
+#define RULE_GRANULE_MAX 256
+#define RULE_GRANULE_MIN 16
+#define RULE_GRANULE_STEP 4 /* 256, 64, 16 */
+
+static inline struct rule_key rule_key_of_granule(const struct rule_key *key, u64 bytes)
+{
+	return (struct rule_key){.place = key->place & -bytes, .code = bytes};
+}
 
 struct cached_rule {
 	u64 seal;

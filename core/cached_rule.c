@@ -37,8 +37,8 @@ CORE_PART u64 entry_index(u64 key)
 	return key >> (64 - RULE_CACHE_BITS);
 }
 
-CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
-				struct unwind_rule *rule)
+CORE_PART bool entry_get(const struct rule_cache *cache, const struct rule_key *key,
+			 struct unwind_rule *rule)
 {
 	u64 hash = key_hash(key);
 	const struct cached_rule *entry = &cache->entry[entry_index(hash)];
@@ -50,6 +50,26 @@ CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rul
 		return false;
 	*rule = words.rule;
 	return true;
+}
+
+/* Whether a granule's rule may stand for a pc's. */
+CORE_PART bool is_in_granules(const struct rule_key *key)
+{
+	return key->place & RULE_KEY_INTERRUPTED && !key->code;
+}
+
+CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
+				struct unwind_rule *rule)
+{
+	u64 bytes = is_in_granules(key) ? RULE_GRANULE_MAX : 0;
+
+	for (; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
+		struct rule_key granule = rule_key_of_granule(key, bytes);
+
+		if (key->place & (bytes - 1) && entry_get(cache, &granule, rule))
+			return true;
+	}
+	return entry_get(cache, key, rule);
 }
 
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,

@@ -10,7 +10,8 @@
 #include "rule_cache.h"
 
 /*
- * The rule of a key; false: it is not there, and *rule is untouched.
+ * The rule of a pc's key, or of a granule that it lies in; false: it is not there, and *rule is
+ * untouched.
  *
  * BPF: the object's program includes cached_rule.c. `cache` is the map's value.
  */

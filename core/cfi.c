@@ -73,10 +73,13 @@ CORE_PART s64 scaled(const struct cfi *cfi, u64 factor)
 /* The location moves; beyond the pc, the row is that of the pc. */
 CORE_PART void advance(struct cfi *cfi, u64 location)
 {
-	if (location > cfi->pc)
-		cfi->found = true;
-	else
+	if (location <= cfi->pc) {
 		cfi->location = location;
+		return;
+	}
+	cfi->found = true;
+	if (location < cfi->next)
+		cfi->next = location;
 }
 
 CORE_PART void remember(struct cfi *cfi)

@@ -74,7 +74,8 @@ struct cfi_operands {
 
 struct cfi {
 	struct cfi_entry entry;
-	u64 location; /* the row holds from here on */
+	u64 location; /* the row holds from here on, */
+	u64 next;     /* to here; at first the end of the function */
 	u64 pc;
 	u32 stop;
 	bool found; /* the row of pc is complete */

@@ -191,6 +191,7 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0);
 	if (stop)
 		return stop;
+	cfi->next = cfi->location + unwind->pointer;
 	return unwind->lookup_pc - cfi->location < unwind->pointer ? STOP_NONE : STOP_NO_RULE;
 }
 
@@ -206,7 +207,11 @@ CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 	cfi->row = cfi->entry.row;
 	cfi->pc = unwind->lookup_pc;
 	stop = cfi_run(unwind, unwind->bytes.at + skipped, unwind->bytes.end);
-	return stop ? stop : cfi_rule(unwind, rule);
+	if (stop)
+		return stop;
+	unwind->same_from = cfi->location;
+	unwind->same_to = cfi->next;
+	return cfi_rule(unwind, rule);
 }
 
 static long index_step(u32 i, void *arg)

@@ -46,6 +46,7 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 
 	unwind->lookup_pc = lookup_address(unwind);
 	unwind->code_seen = 0;
+	unwind->same_from = unwind->same_to = 0;
 	if (!unwind->is_compat && unwind->mapping.image)
 		stop = table_rule(unwind, &unwind->rule);
 	return stop == STOP_NO_RULE ? code_rule(unwind, &unwind->rule) : stop;
@@ -79,6 +80,20 @@ CORE_PART bool is_memorable(const struct unwind *unwind)
 	       (unwind->code || unwind->mapping.image);
 }
 
+/* The largest granule around an interrupted pc for all of which the rule holds. */
+CORE_PART u64 granule_of(const struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+
+	for (u64 bytes = RULE_GRANULE_MAX; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
+		u64 start = pc & -bytes;
+
+		if (start >= unwind->same_from && start + bytes <= unwind->same_to)
+			return bytes;
+	}
+	return 1;
+}
+
 /* The rule of the current frame, remembered or made. */
 CORE_PART u32 rule_enter(struct unwind *unwind)
 {
@@ -86,12 +101,16 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 
 	/* Not a variable: the verifier would make the rule for either value of it. */
 	unwind->is_lasting = code_is_lasting(unwind);
+	unwind->granule = 1;
 	if (core_reload(unwind->is_lasting) && unwind_recall(unwind))
 		return STOP_NONE;
 	stop = unwind_rule(unwind);
-	if (!stop && core_reload(unwind->is_lasting) && is_memorable(unwind))
-		unwind_remember(unwind);
-	return stop;
+	if (stop || !core_reload(unwind->is_lasting) || !is_memorable(unwind))
+		return stop;
+	if (unwind->is_interrupted)
+		unwind->granule = granule_of(unwind);
+	unwind_remember(unwind);
+	return STOP_NONE;
 }
 
 /* Makes unwind->mapping that of the current pc. */

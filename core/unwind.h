@@ -90,8 +90,10 @@ struct unwind {
 	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
 	u32 is_lasting;	    /* the rule of the current pc may be kept */
 	u32 reserved0;
-	u64 lookup_pc; /* the pc, or one byte before: within the call */
-	u64 code;      /* of generated code its hash (code_hash.h); 0: of a file */
+	u64 lookup_pc;		/* the pc, or one byte before: within the call */
+	u64 code;		/* of generated code its hash (code_hash.h); 0: of a file */
+	u64 same_from, same_to; /* code that has the same rule; to = from: of the pc alone */
+	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
 	u64 code_seen; /* the rule was made from code up to here; 0: from a table */
 	u64 code_word[CODE_HASH_WORDS];
 	struct unwind_rule rule;
@@ -154,10 +156,12 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind);
 /* Under which the rule of the current frame is kept. `frame` is its pc as mapping and offset. */
 static inline struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
 {
-	return (struct rule_key){
+	struct rule_key key = {
 		.place = frame | (unwind->is_interrupted ? RULE_KEY_INTERRUPTED : 0),
 		.code = unwind->code,
 	};
+
+	return unwind->granule > 1 ? rule_key_of_granule(&key, unwind->granule) : key;
 }
 
 /* One step of work. False: there is nothing left to spend. */

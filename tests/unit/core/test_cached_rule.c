@@ -65,6 +65,32 @@ static void each_part_of_a_key_counts(void **state)
 	assert_true(rule_cache_get(&cache, &key, &found));
 }
 
+/* Where code was interrupted, and only there, it shares the rules of the granules around it. */
+static void a_granule_serves_what_lies_in_it(void **state)
+{
+	struct unwind_rule rule, found;
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	for (u64 bytes = RULE_GRANULE_MIN; bytes <= RULE_GRANULE_MAX; bytes *= RULE_GRANULE_STEP) {
+		struct rule_key inside = {.place = RULE_KEY_INTERRUPTED | (0x4000 + 16 * bytes)};
+		struct rule_key key = rule_key_of_granule(&inside, bytes);
+
+		rule = rule_of(bytes / 2, 0);
+		rule_cache_put(&cache, &key, &rule);
+		for (u64 at = 0; at <= bytes; at++) {
+			struct rule_key here = {.place = inside.place + at};
+
+			assert_int_equal(rule_cache_get(&cache, &here, &found),
+					 at > 0 && at < bytes);
+			here.code = 1;
+			assert_false(rule_cache_get(&cache, &here, &found));
+			here = (struct rule_key){.place = here.place & ~RULE_KEY_INTERRUPTED};
+			assert_false(rule_cache_get(&cache, &here, &found));
+		}
+	}
+}
+
 /* An entry with any bit wrong is none. */
 static void a_damaged_entry_is_empty(void **state)
 {
@@ -166,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_put_is_found),
 		cmocka_unit_test(each_part_of_a_key_counts),
+		cmocka_unit_test(a_granule_serves_what_lies_in_it),
 		cmocka_unit_test(a_damaged_entry_is_empty),
 		cmocka_unit_test(torn_entries_are_never_returned),
 	};

@@ -29,6 +29,7 @@ static u32 run_rule(const u8 *bytes, u32 count)
 	cfi->entry.row.column[COLUMN_RETURN] = (struct cfi_cell){.how = CFI_OFFSET, .offset = -8};
 	cfi->row = cfi->entry.row;
 	cfi->pc = PC;
+	cfi->next = 1000;
 	stop = cfi_run(&unwind, MEMORY_BASE, MEMORY_BASE + count);
 	return stop ? stop : cfi_rule(&unwind, &unwind.rule);
 }
@@ -46,17 +47,29 @@ static void assert_cfa(u32 kind, u32 reg, s32 offset)
 	assert_int_equal(rule->cfa_offset, offset);
 }
 
+static void assert_row(u64 from, u64 to)
+{
+	assert_int_equal(unwind.cfi.location, from);
+	assert_int_equal(unwind.cfi.next, to);
+}
+
 static void rows_hold_until_the_next_location(void **state)
 {
 	(void)state;
 	/* advance 60, offset 16; advance1 40, offset 24; advance 1, offset 32 */
 	assert_int_equal(rule_of(0x7c, 0x0e, 16, 0x02, 40, 0x0e, 24, 0x41, 0x0e, 32), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 24);
+	assert_row(100, 101);
 	/* advance2, advance4 beyond the pc */
 	assert_int_equal(rule_of(0x03, 101, 0, 0x0e, 16), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 8);
+	assert_row(0, 101);
 	assert_int_equal(rule_of(0x04, 100, 0, 0, 0, 0x0e, 16), STOP_NONE);
 	assert_cfa(CFA_REGISTER, REGISTER_RSP, 16);
+	assert_row(100, 1000);
+	/* a row beyond the function's end */
+	assert_int_equal(rule_of(0x04, 0, 0, 1, 0, 0x0e, 16), STOP_NONE);
+	assert_row(0, 1000);
 }
 
 static void every_way_to_define_the_cfa(void **state)

@@ -3,6 +3,7 @@
  * Sections with many functions, found through an index, without one, and damaged. Function i covers
  * 16 bytes from FUNCTIONS + 32 * i on, and has CFA = rsp + 8 * (i + 1).
  */
+#include "cached_rule.h"
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
@@ -140,6 +141,75 @@ static void assert_finds(u32 function)
 	assert_int_equal(rule_at(function, 16), STOP_NO_RULE);
 }
 
+#define LONG_FUNCTION 0x10000 /* offset; its rows: to 0x40, to 0x3a8, to its end */
+#define LONG_BYTES 0x400
+
+/* Index and section of one function in this memory. */
+static void make_long_function(void)
+{
+	u32 cie, start;
+
+	make("zR", 1);
+	used = EH_FRAME;
+	cie = put_cie("zR", 1);
+	start = used;
+	put(0, 4);
+	put(used - cie, 4);
+	put(LONG_FUNCTION - used, 4);
+	put(LONG_BYTES, 4);
+	put(0, 1);
+	put(0x100e40, 3);	  /* advance 0, def_cfa_offset 16 */
+	put(0x180e0000004004, 7); /* advance4 0x40, def_cfa_offset 24 */
+	put(0x200e036803, 5);	  /* advance2 0x368, def_cfa_offset 32 */
+	end_record(start);
+	put(0, 4);
+	memcpy(memory + 8, &(u32){1}, 4);
+	memcpy(memory + 12, (s32[]){LONG_FUNCTION, (s32)start}, 8);
+	use_index();
+	unwind.image.header = MEMORY_BASE;
+}
+
+/* How many bytes of code the rule is kept for that was made at an offset: 1, or a granule. */
+static u32 kept_for(struct rule_cache *cache, u32 offset)
+{
+	struct rule_key key = {.place = MEMORY_FRAME(MEMORY_BASE + LONG_FUNCTION + offset) |
+					RULE_KEY_INTERRUPTED};
+	struct unwind_rule rule;
+	u32 count = 0;
+
+	memset(cache, 0, sizeof(*cache));
+	unwind.registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + LONG_FUNCTION + offset;
+	unwind_stack(&unwind, 1);
+	key.place -= offset;
+	for (u32 i = 0; i < LONG_BYTES; i++, key.place++)
+		count += rule_cache_get(cache, &key, &rule);
+	return count;
+}
+
+/* A granule does not serve its first byte. */
+static void rules_are_kept_for_granules_of_a_row(void **state)
+{
+	static struct rule_cache cache;
+
+	(void)state;
+	make_long_function();
+	memory_rules = &cache;
+	memory_image = MEMORY_BASE;
+	assert_int_equal(kept_for(&cache, 0x08), 63);
+	assert_int_equal(kept_for(&cache, 0x41), 63);
+	assert_int_equal(kept_for(&cache, 0x190), 255);
+	assert_int_equal(kept_for(&cache, 0x345), 63);
+	assert_int_equal(kept_for(&cache, 0x392), 15);
+	assert_int_equal(kept_for(&cache, 0x3a1), 1);
+	assert_int_equal(kept_for(&cache, 0x3a9), 1);
+	assert_int_equal(kept_for(&cache, 0x3c0), 63);
+	unwind.image.eh_frame_hdr.start = 0; /* what the code looks like holds for the pc alone */
+	assert_int_equal(kept_for(&cache, 0x3d0), 1);
+	memory_rules = NULL;
+	memory_image = 0;
+}
+
 static void the_index_finds_every_function(void **state)
 {
 	(void)state;
@@ -230,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_index_finds_every_function),
+		cmocka_unit_test(rules_are_kept_for_granules_of_a_row),
 		cmocka_unit_test(a_search_is_short),
 		cmocka_unit_test(augmentations_are_led_over),
 		cmocka_unit_test(without_index_all_are_looked_at),
