@@ -4,8 +4,8 @@
  * stack from the stack pointer on, and the executable mappings of the task as they were at that
  * moment, so that nothing has to be ordered against anything.
  *
- * It goes through a BPF ring buffer. The answer to its cookie is written into the file by the
- * reader.
+ * It goes through a BPF ring buffer, without what is not used of `stack`. The answer to its cookie
+ * is written into the file by the reader.
  */
 #ifndef STACKMAP_ABI_RAW_STACK_H
 #define STACKMAP_ABI_RAW_STACK_H
@@ -13,7 +13,7 @@
 #include "rule.h"
 #include "scalar.h"
 
-#define RAW_STACK_BYTES_MAX (24U << 10)
+#define RAW_STACK_BYTES_MAX (64U << 10)
 #define RAW_MAPPINGS_MAX 128
 
 struct raw_mapping {
@@ -45,6 +45,7 @@ struct raw_stack {
 	struct raw_mapping mapping[RAW_MAPPINGS_MAX]; /* by address */
 	u8 stack[RAW_STACK_BYTES_MAX];
 };
+#define RAW_STACK_SIZE(stack_bytes) (__builtin_offsetof(struct raw_stack, stack) + (stack_bytes))
 ABI_SIZE(struct raw_stack, 40 + 8 * REGISTER_COUNT + 32 * RAW_MAPPINGS_MAX + RAW_STACK_BYTES_MAX);
 
 #endif

@@ -23,6 +23,20 @@ struct {
 	__uint(max_entries, 8 << 20);
 } raw_stacks SEC(".maps");
 
+/* Where it is put together: its size is known only then, and stacks are mostly small. */
+struct raw_buffer {
+	u32 busy;
+	u32 reserved;
+	struct raw_stack raw;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* CPUs */
+	__type(key, u32);
+	__type(value, struct raw_buffer);
+} raw_buffers SEC(".maps");
+
 /* Whose stack it is, and why. */
 struct raw_request {
 	u32 tid;
@@ -151,18 +165,11 @@ static __always_inline void raw_list_mappings(struct raw_walk *walk)
 	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
 }
 
-/*
- * Sends the stack of a task whose address space lane->search was entered, with these user
- * registers. False: the ring buffer has no room. lane->search.vma is undefined afterwards.
- */
-static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_request *request,
-					   const struct pt_regs *regs)
+static __always_inline void raw_fill(struct lane *lane, struct raw_stack *raw,
+				     const struct raw_request *request, const struct pt_regs *regs)
 {
-	struct raw_stack *raw = bpf_ringbuf_reserve(&raw_stacks, sizeof(*raw), 0);
 	struct raw_walk walk = {.lane = lane, .raw = raw};
 
-	if (!raw)
-		return false;
 	raw->tid = request->tid;
 	raw->tgid = request->tgid;
 	raw->cookie = request->cookie;
@@ -175,8 +182,35 @@ static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_r
 	if (!(request->flags & RAW_ALIVE))
 		raw_copy_stack(&walk);
 	raw_list_mappings(&walk);
-	bpf_ringbuf_submit(raw, BPF_RB_NO_WAKEUP);
-	return true;
+}
+
+static __always_inline bool raw_submit(struct raw_stack *raw)
+{
+	u32 bytes = RAW_STACK_SIZE(raw->stack_bytes);
+
+	core_one_register(bytes);
+	return bytes <= sizeof(*raw) &&
+	       !bpf_ringbuf_output(&raw_stacks, raw, bytes, BPF_RB_NO_WAKEUP);
+}
+
+/*
+ * Sends the stack of a task whose address space lane->search was entered, with these user
+ * registers. False: the ring buffer has no room, or this interrupted another that sends.
+ * lane->search.vma is undefined afterwards.
+ */
+static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_request *request,
+					   const struct pt_regs *regs)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct raw_buffer *buffer = bpf_map_lookup_elem(&raw_buffers, &cpu);
+	bool sent;
+
+	if (!buffer || atomic_exchange_acq_rel(&buffer->busy, 1))
+		return false;
+	raw_fill(lane, &buffer->raw, request, regs);
+	sent = raw_submit(&buffer->raw);
+	atomic_store_release(&buffer->busy, 0);
+	return sent;
 }
 
 #endif

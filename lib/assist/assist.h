@@ -34,7 +34,7 @@ int assist_create(const struct assist_options *options, struct assist **assist);
 void assist_free(struct assist **assist);
 
 /* 0 and a stack, which may end early (STACK_STOP); -EINVAL: *raw contradicts itself. All
- * sizeof(*raw) bytes of it must be there. */
+ * RAW_STACK_SIZE(raw->stack_bytes) bytes of it must be there. */
 int assist_unwind(struct assist *assist, const struct raw_stack *raw, struct assist_stack *stack);
 
 #endif

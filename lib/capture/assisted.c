@@ -116,7 +116,7 @@ static int take_raw(void *arg, void *data, size_t bytes)
 	struct found_answer *found;
 	int result = 0;
 
-	if (bytes < sizeof(*raw))
+	if (bytes < RAW_STACK_SIZE(0) || bytes < RAW_STACK_SIZE((u64)raw->stack_bytes))
 		return 0;
 	assisted->raw_bytes += bytes;
 	found = calloc(1, sizeof(*found));

@@ -122,9 +122,10 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 /* An instance that defers nothing has these only because its programs name them. */
 static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 {
-	int result =
-		bpf_map__set_max_entries(object->maps.steps, defers(plan) ? plan->config.cpus : 1);
+	u32 cpus = defers(plan) ? plan->config.cpus : 1;
+	int result = bpf_map__set_max_entries(object->maps.steps, cpus);
 
+	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, cpus);
 	if (defers(plan))
 		return result;
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);

@@ -49,8 +49,12 @@ static const struct mapping_record *kernel_record(void *argument, u32 number)
 
 static int take_stack(void *count, void *data, size_t bytes)
 {
-	assert_int_equal(bytes, sizeof(saved));
-	memcpy(&saved, data, sizeof(saved));
+	const struct raw_stack *raw = data;
+
+	assert_true(bytes >= RAW_STACK_SIZE(0));
+	assert_true(bytes >= RAW_STACK_SIZE((u64)raw->stack_bytes));
+	memset(&saved, 0xa5, sizeof(saved));
+	memcpy(&saved, data, RAW_STACK_SIZE(raw->stack_bytes));
 	++*(u32 *)count;
 	return 0;
 }
@@ -74,13 +78,14 @@ static void take_saved(void)
 static void load(bool saves, bool settles)
 {
 	int table = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, ROOM, 1, NULL);
+	int cpus = libbpf_num_possible_cpus();
 	struct bpf_program *each;
 
 	kernel = test_raw_stack_bpf__open();
 	assert_non_null(kernel);
 	assert_int_equal(bpf_map__set_inner_map_fd(kernel->maps.tables, table), 0);
-	assert_int_equal(bpf_map__set_max_entries(kernel->maps.lanes, libbpf_num_possible_cpus()),
-			 0);
+	assert_int_equal(bpf_map__set_max_entries(kernel->maps.lanes, cpus), 0);
+	assert_int_equal(bpf_map__set_max_entries(kernel->maps.raw_buffers, cpus), 0);
 	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
 	bpf_program__set_autoload(kernel->progs.save_stack, saves);
 	bpf_program__set_autoload(kernel->progs.settle, settles);
