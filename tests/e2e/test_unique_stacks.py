@@ -52,7 +52,7 @@ def test_5000_stacks_50000_events():
 
 
 def test_12000_stacks_in_a_map_of_1024():
-    in_map, in_full = counts_of_ids(record_paths(12000, 2, "--bits", 10, "--ring", "32M"))
+    in_map, in_full = counts_of_ids(record_paths(12000, 2, "--bits", 10, "--pool", "1M", "--ring", "32M"))
     assert 900 < len(in_map) <= 1024 and len(in_map) + len(in_full) == 12000, (len(in_map), len(in_full))
 
 
