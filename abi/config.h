@@ -56,8 +56,14 @@ struct capture_config {
 #define COOKIE_KIND(cookie) ((u32)(cookie)&0xffff)
 #define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
 
-/* A value in `followed`. */
 enum follow { FOLLOW_FROM_EXEC = 0, FOLLOW_NOW = 1 };
+
+/* A value in `followed`, by thread id. An id is given to another task before the kernel frees the
+ * one that had it. */
+struct followed {
+	u64 task; /* the kernel's task_struct; 0: not known */
+	u64 from; /* enum follow */
+};
 
 /* Kind + 1 by system call number; 0 = not recorded. */
 struct syscall_kinds {

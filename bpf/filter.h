@@ -13,17 +13,17 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1 << 17);
 	__type(key, u32);
-	__type(value, u8);
+	__type(value, struct followed);
 } followed SEC(".maps");
 
 static __always_inline bool is_followed(u32 tid)
 {
-	u8 *follow;
+	struct followed *task;
 
 	if (!config.by_task)
 		return true;
-	follow = bpf_map_lookup_elem(&followed, &tid);
-	return follow && *follow == FOLLOW_NOW;
+	task = bpf_map_lookup_elem(&followed, &tid);
+	return task && task->from == FOLLOW_NOW;
 }
 
 /* The wanted name is read as volatile: as plain memory the compiler would take it for the zeros

@@ -71,7 +71,7 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *parent = (void *)ctx->args[0];
 	struct task_struct *child = (void *)ctx->args[1];
 	u32 tid = BPF_CORE_READ(child, pid);
-	u8 now = FOLLOW_NOW;
+	struct followed now = {.task = (u64)child, .from = FOLLOW_NOW};
 
 	if (!is_followed(BPF_CORE_READ(parent, pid)))
 		return 0;
@@ -93,23 +93,43 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* A thread that calls execve goes on with the id of its process. */
+static __always_inline void follow_exec(struct followed *own, const struct task_struct *task,
+					u32 tid, u32 old_tid)
+{
+	own->task = (u64)task;
+	if (old_tid != tid)
+		bpf_map_delete_elem(&followed, &old_tid);
+}
+
 /* The command was held back until now: what it did before its execve was the recorder's. */
 SEC("raw_tp/sched_process_exec")
 int task_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tid = BPF_CORE_READ(task, pid);
-	u8 *follow = bpf_map_lookup_elem(&followed, &tid);
+	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
 
-	if (!follow || *follow != FOLLOW_FROM_EXEC)
+	if (!own)
 		return 0;
-	*follow = FOLLOW_NOW;
+	follow_exec(own, task, tid, ctx->args[1]);
+	if (own->from != FOLLOW_FROM_EXEC)
+		return 0;
+	own->from = FOLLOW_NOW;
 	task_record(TASK_RENAME, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	return 0;
 }
 
-/* The task is gone for good: its id may be given to another. Its name may be known to nobody when a
- * flight buffer with its events is written. */
+static __always_inline void unfollow(const struct task_struct *task, u32 tid)
+{
+	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
+
+	if (own && (!own->task || own->task == (u64)task))
+		bpf_map_delete_elem(&followed, &tid);
+}
+
+/* The task is gone for good. Its name may be known to nobody when a flight buffer with its events
+ * is written. */
 SEC("raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -119,7 +139,7 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 	if (config.flight && is_followed(tid))
 		task_record(TASK_EXIT, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	if (config.by_task)
-		bpf_map_delete_elem(&followed, &tid);
+		unfollow(task, tid);
 	return 0;
 }
 

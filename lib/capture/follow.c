@@ -20,7 +20,7 @@
 
 static bool follow_task(struct capture *capture, u32 tid, enum follow from)
 {
-	u8 value = from;
+	struct followed value = {.from = from};
 
 	return !bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.followed), &tid,
 				    &value, BPF_NOEXIST);
