@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Frames name what was mapped when the event came, while code is replaced by other code at the same address.
+
+Each stack of the workloads says by frames that cannot be mistaken what the others must be; not one may be wrong."""
+
+import collections
+import functools
+import os
+
+from cases import Skip, main, needs, needs_command, program, run, stackmap
+from recording import function, record, user_frames
+
+TURNS = ("first", "second")
+ROUNDS = 2000
+PROBED = "leaf"
+CALLED = "syscalls:sys_enter_getppid"  # in leaf()
+
+
+@functools.lru_cache(maxsize=None)
+def can_unwind():
+    return "--user-unwind" in stackmap("record", "--help").stdout
+
+
+def builds():
+    """How the workloads were built, and how they are unwound then."""
+    yield "plain", (["--user-unwind", "fp"] if can_unwind() else [])
+    if can_unwind():
+        yield "optimised", ["--user-unwind", "auto"]
+
+
+def library(turn, build):
+    return program("lib%s_%s.so" % (turn, build))
+
+
+def turn_of(names):
+    """Which turn the names of a stack speak of; they must agree."""
+    turns = {turn for turn in TURNS for name in names if name.endswith("_" + turn)}
+    assert len(turns) <= 1, names
+    return turns.pop() if turns else None
+
+
+def names_of(frames):
+    return [function(frame) for frame in frames]
+
+
+def is_probe(event):
+    return event.name == CALLED or event.name.endswith(":" + PROBED)
+
+
+def check_probed(event, inner):
+    """An event of leaf(): the whole chain of its callers is known. Returns where the swapped code was."""
+    frames = user_frames(event)
+    turn = turn_of(names_of(frames))
+    expected = [name % {"turn": turn} for name in inner]
+    assert names_of(frames)[:len(expected)] == expected, frames
+    assert "main" in names_of(frames), frames
+    swapped = frames[[name.startswith("through_") for name in expected].index(True)]
+    return turn, swapped
+
+
+def check_sampled(event):
+    """A sample at any instruction: no frame of one turn beside one of the other."""
+    names = names_of(user_frames(event))
+    files = [os.path.basename(frame.object) for frame in user_frames(event)]
+    turn_of(names)
+    for turn, other in (TURNS, TURNS[::-1]):
+        if any(name.endswith("_" + turn) for name in names):
+            assert not any(file.startswith(("lib" + other, "exec_" + other)) for file in files), event
+
+
+def check(recording, rounds, inner):
+    """Every event of a recording, and that the swap was one: the same place in both files."""
+    recording.check()
+    places, events = collections.Counter(), recording.events()
+    sampled = 0
+    for event in events:
+        if is_probe(event):
+            places[check_probed(event, inner)] += 1
+        else:
+            sampled += any("through_" in frame.name for frame in user_frames(event))
+            check_sampled(event)
+    assert list(places.values()) == [rounds, rounds] and {turn for turn, _ in places} == set(TURNS), places
+    assert len({frame.address for _, frame in places}) == 1, "the swapped code is not alike: %s" % places
+    return sampled
+
+
+def swap(way, rounds=ROUNDS):
+    needs("bpf", "uprobes", "perf events", "raw tracepoints", "tracefs")
+    for build, options in builds():
+        target = program("mapping_swap_" + build)
+        recording = record("-F", 4999, "-e", "cpu-clock", "-e", CALLED, "-e", "u:%s:%s" % (target, PROBED), *options, "--",
+                           target, way, rounds, *[library(turn, build) for turn in TURNS])
+        sampled = check(recording, rounds, [PROBED, "emit_%(turn)s", "through_%(turn)s", "call_%(turn)s"])
+        assert sampled or rounds < ROUNDS, "no sample met the libraries"
+        yield recording
+
+
+def test_dlopen():
+    list(swap("dlopen"))
+
+
+def test_mapped_over():
+    list(swap("mmap"))
+
+
+def test_mapped_over_beside_other_changes():
+    list(swap("threads"))
+
+
+def test_unmapped_and_mapped():
+    list(swap("munmap"))
+
+
+def test_moved():
+    list(swap("mremap"))
+
+
+def can_choose_pid():
+    return os.geteuid() == 0 and os.access("/proc/sys/kernel/ns_last_pid", os.W_OK)
+
+
+def test_process_id_used_again():
+    if not can_choose_pid():
+        raise Skip("the next process id cannot be chosen here")
+    for recording in swap("fork", 200):
+        ids = collections.Counter(event.tid for event in recording.events() if is_probe(event))
+        assert max(ids.values()) > 100, "the process id was another one each time: %s" % ids
+
+
+def test_exec():
+    """One process that becomes another program, at the same addresses, again and again."""
+    needs("bpf", "uprobes", "perf events", "raw tracepoints", "tracefs")
+    rounds = 300
+    for build, options in builds():
+        targets = [program("exec_%s_%s" % (turn, build)) for turn in TURNS]
+        probes = [word for target in targets for word in ("-e", "u:%s:%s" % (target, PROBED))]
+        recording = record("-F", 4999, "-e", "cpu-clock", "-e", CALLED, *probes, *options, "--", targets[0], rounds, targets[1])
+        check(recording, rounds, [PROBED, "through_%(turn)s", "main"])
+        assert len({event.tid for event in recording.events()}) == 1
+
+
+def test_generated_code_of_a_process_id_used_again():
+    """The same address, the same process id, and yet two places."""
+    needs("bpf", "uprobes")
+    needs_command("setarch", "-R", "true")
+    if not can_choose_pid():
+        raise Skip("the next process id cannot be chosen here")
+    code = program("machine_code")
+    script = "i=0; while [ $i -lt 2 ]; do echo %d >/proc/sys/kernel/ns_last_pid; setarch -R %s jit 1; i=$((i + 1)); done"
+    recording = record("-e", "u:%s:leaf" % code, "--", "sh", "-c", script % (free_pid() - 1, code))
+    recording.check()
+    lines = recording.ids()
+    if len({line.tid for line in lines}) != 1:
+        raise Skip("somebody else took the process id")
+    assert len(lines) == 2 and len({line.user for line in lines}) == 2, lines
+
+
+def free_pid():
+    return next(pid for pid in range(20000, 30000) if not os.path.exists("/proc/%d" % pid))
+
+
+main(globals())
