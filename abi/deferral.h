@@ -53,7 +53,8 @@ struct settle_request {
 	u32 tid;
 	u32 cookie;
 	u32 operation; /* enum settle_operation */
-	s32 result;    /* 0, -ENOENT: not pending any more, -EAGAIN: registers are not those */
+	s32 result;    /* 0, -ENOENT: not pending any more, -EAGAIN: registers are not those,
+			  -ENOSPC: no room to look now */
 };
 
 enum settle_operation {
