@@ -14,7 +14,7 @@ PIPE = ["perf", "bench", "sched", "pipe", "-l", "10000"]
 def record_with_peer(options, peer_options, workload):
     """Events of both, and how many of ours were lost: the peer is part of the command that is recorded, its workload
     is what they share."""
-    recording = record(*options, "--", "perf", "record", "-q", "-o", "peer.data", *peer_options, "--", *workload)
+    recording = record("--user-unwind", "fp", *options, "--", "perf", "record", "-q", "-o", "peer.data", *peer_options, "--", *workload)
     lost = sum(recording.check()["lost"].values())
     peer = run("perf", "script", "-i", "peer.data", "-F", "comm,tid,time,event,ip,sym,symoff,dso")
     if "LOST" in run("perf", "report", "-i", "peer.data", "--stats", status=None).stdout:
