@@ -40,6 +40,7 @@ struct seqcount {
 };
 
 struct mm_struct {
+	unsigned long start_stack;
 	struct maple_tree mm_mt;
 	struct mm_context context;
 	struct seqcount mm_lock_seq;

@@ -7,6 +7,8 @@
 #ifndef BPF_LEAVE_H
 #define BPF_LEAVE_H
 
+#include "execve.h"
+#include "filter.h"
 #include "user_side.h"
 
 /* Answers in this context, which may not fault, or leaves it to user space. */
@@ -47,34 +49,53 @@ static __always_inline void leave_serve(u32 tid, u32 cookie)
 	lane_release(lane);
 }
 
-static __always_inline void leave(struct deferral *deferral, u32 tid)
+/* Answers the cookie that the task waits for. Returns it; 0: there is none. */
+static __always_inline u32 leave_pending(u32 tid)
 {
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
-	u64 word = atomic_load_relaxed(&deferral->word);
+	u64 word = deferral ? atomic_load_relaxed(&deferral->word) : 0;
 	u32 cookie = DEFERRAL_COOKIE(word);
 	u64 running = DEFERRAL_WORD(cookie, DEFERRAL_RUNNING);
 
 	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
 	    atomic_cas_acq_rel(&deferral->word, word, running) != word)
-		return;
+		return 0;
 	leave_serve(tid, cookie);
 	if (task)
 		cookie_close(task, cookie);
 	atomic_cas_acq_rel(&deferral->word, running, DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+	return cookie;
 }
 
-/* At sched_process_exit and sched_prepare_exec. A thread that begins another program gets its
- * leader's id, so nobody will exit by its own. */
-SEC("raw_tp")
-int task_leave(void *ctx)
+SEC("raw_tp/sched_process_exit")
+int task_exit(void *ctx)
+{
+	u32 tid = bpf_get_current_pid_tgid();
+
+	leave_pending(tid);
+	requests_forget(tid);
+	execve_leave(current_address());
+	return 0;
+}
+
+/* Nobody may wait for this stack yet, but whoever asks for it from now on comes too late. A thread
+ * that execs gets its leader's id, so nobody will exit by its own. */
+SEC("raw_tp/sched_prepare_exec")
+int task_prepare_exec(void *ctx)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tid = pid_tgid;
-	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	u32 tid = pid_tgid, cookie;
 
-	if (deferral)
-		leave(deferral, tid);
-	if (is_exiting() || tid != pid_tgid >> 32)
+	if (!event_wanted(bpf_get_smp_processor_id()))
+		return 0;
+	cookie = leave_pending(tid);
+	if (!cookie) {
+		cookie = cookie_new();
+		leave_serve(tid, cookie);
+	}
+	execve_enter(cookie);
+	if (tid != pid_tgid >> 32)
 		requests_forget(tid);
 	return 0;
 }

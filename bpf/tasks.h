@@ -7,6 +7,7 @@
 #ifndef BPF_TASKS_H
 #define BPF_TASKS_H
 
+#include "execve.h"
 #include "filter.h"
 #include "kernel_types.h"
 #include "ring_writer.h"
@@ -110,6 +111,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = BPF_CORE_READ(task, pid);
 	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
 
+	execve_leave((u64)task);
 	if (!own)
 		return 0;
 	follow_exec(own, task, tid, ctx->args[1]);

@@ -9,7 +9,10 @@
 #ifndef BPF_USER_SIDE_H
 #define BPF_USER_SIDE_H
 
+#include <asm/unistd.h>
+
 #include "direct_stack.h"
+#include "execve.h"
 #include "hit.h"
 #include "request.h"
 #include "unwinder.h"
@@ -40,6 +43,12 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 	return side;
 }
 
+/* Its registers may be half those of the program that the signal interrupted. */
+static __always_inline bool is_in_sigreturn(void)
+{
+	return current_entry().orig_ax == __NR_rt_sigreturn;
+}
+
 /* The registers with which the task left user mode are those that an event interrupted there. */
 static __always_inline struct user_side user_unwound(const struct hit *hit,
 						     struct ring_header *ring, struct lane *lane,
@@ -48,8 +57,12 @@ static __always_inline struct user_side user_unwound(const struct hit *hit,
 	struct direct_walk *walk = &lane->direct;
 	struct user_side side = {};
 
+	if (execve_takes(&side.field))
+		return side;
 	walk->is_compat = registers_of_current(&walk->registers);
-	direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
+	walk->stop = STOP_UNKNOWN_REGISTER;
+	if (!is_in_sigreturn())
+		direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
 		side.field = stack_store(ring, lane, &lane->user, cpu);
 		side.leaf = walk->leaf;

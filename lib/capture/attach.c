@@ -188,13 +188,13 @@ static int plan_sets(struct attachment *attachment)
 }
 
 /* Before 6.10 there is no hook that comes before an execve drops the old memory. */
-static int attach_leaving(struct link_list *links, int program)
+static int attach_leaving(struct link_list *links, int prepare_exec, int exit)
 {
-	int result = link_raw_tracepoint(links, "sched_prepare_exec", program, false, 0);
+	int result = link_raw_tracepoint(links, "sched_prepare_exec", prepare_exec, false, 0);
 
 	if (result && result != -ENOENT)
 		return result;
-	return link_raw_tracepoint(links, "sched_process_exit", program, false, 0);
+	return link_raw_tracepoint(links, "sched_process_exit", exit, false, 0);
 }
 
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
@@ -208,8 +208,8 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 		result ?: link_raw_tracepoint(links, "sched_process_exec", programs.exec, false, 0);
 	result =
 		result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
-	if (programs.leave >= 0)
-		result = result ?: attach_leaving(links, programs.leave);
+	if (programs.exit >= 0)
+		result = result ?: attach_leaving(links, programs.prepare_exec, programs.exit);
 	if (result)
 		return error_set(error, -result, "tracepoints of the scheduler: %s",
 				 strerror(-result));

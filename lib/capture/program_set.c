@@ -73,7 +73,8 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 {
 	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
 
-	bpf_program__set_autoload(set->object->progs.task_leave, defers(plan));
+	bpf_program__set_autoload(set->object->progs.task_exit, defers(plan));
+	bpf_program__set_autoload(set->object->progs.task_prepare_exec, defers(plan));
 	bpf_program__set_autoload(set->object->progs.settle, defers(plan) && by_task_work);
 }
 
@@ -244,7 +245,8 @@ struct task_programs program_set_tasks(const struct program_set *set)
 		.rename = bpf_program__fd(set->object->progs.task_rename),
 		.exec = bpf_program__fd(set->object->progs.task_exec),
 		.free = bpf_program__fd(set->object->progs.task_free),
-		.leave = bpf_program__fd(set->object->progs.task_leave),
+		.exit = bpf_program__fd(set->object->progs.task_exit),
+		.prepare_exec = bpf_program__fd(set->object->progs.task_prepare_exec),
 	};
 }
 

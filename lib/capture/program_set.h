@@ -56,7 +56,8 @@ struct task_programs {
 	int rename;
 	int exec;
 	int free;
-	int leave;
+	int exit; /* -1: not loaded */
+	int prepare_exec;
 };
 
 struct task_programs program_set_tasks(const struct program_set *set);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events inside execve: the task keeps its registers for a while after its memory has become
+ * another program's, and has that program's registers before it runs it. All of them are of the
+ * stack from which execve was called. It is taken at sched_prepare_exec, when that memory is still
+ * there, and its cookie is kept under the task's address, since a thread that execs takes its
+ * leader's id on the way.
+ */
+#ifndef BPF_EXECVE_H
+#define BPF_EXECVE_H
+
+#include "cookie.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TASKS_MAX);
+	__type(key, u64); /* struct task_struct * */
+	__type(value, u32);
+} execs SEC(".maps");
+
+/* Since 6.10. */
+typedef void (*btf_trace_sched_prepare_exec)(void *);
+
+static __always_inline u64 current_address(void)
+{
+	u64 task = (u64)bpf_get_current_task();
+
+	return task;
+}
+
+/* The old program's memory is about to go: events from here on have this cookie. */
+static __always_inline void execve_enter(u32 cookie)
+{
+	u64 task = current_address();
+
+	bpf_map_update_elem(&execs, &task, &cookie, BPF_ANY);
+}
+
+static __always_inline void execve_leave(u64 task)
+{
+	bpf_map_delete_elem(&execs, &task);
+}
+
+static __always_inline bool is_in_execve(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+/* It has the registers with which the new program begins. */
+static __always_inline bool is_new_program(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+
+	return mm && current_entry().sp == mm->start_stack;
+}
+
+/* Whether an event is inside execve where the old program is not all there any more: then *field is
+ * its user stack. */
+static __always_inline bool execve_takes(struct stack_field *field)
+{
+	u64 task = current_address();
+	u32 *cookie;
+
+	if (!is_in_execve())
+		return false;
+	cookie = bpf_map_lookup_elem(&execs, &task);
+	if (!cookie && bpf_core_type_exists(btf_trace_sched_prepare_exec) && !is_new_program())
+		return false;
+	*field = cookie ? cookie_field(*cookie) : no_stack(REASON_CHANGED);
+	return true;
+}
+
+#endif
