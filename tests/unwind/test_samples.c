@@ -4,13 +4,17 @@
  * the product's unwinder found in the kernel with those of elfutils from the same registers and the
  * same copy of the stack (test_samples.bpf.c).
  *
- *   test_samples SAMPLES ROOT EQUAL PROGRAM...
+ *   test_samples [--after PROGRAM MODE] SAMPLES ROOT EQUAL PROGRAM...
  *
  * The program is started again until there are SAMPLES. Of 10,000 stacks at least ROOT have to
  * reach the root, and at least EQUAL to have all frames of elfutils: where it knows no way on, or
  * none but over a caller (code without tables), ours may be the longer one. All that are not equal
- * are shown by kind and by the function where they part. Exit: 0, 1, 77 BPF, perf events or task
- * work are not possible here.
+ * are shown by kind and by the function where they part.
+ *
+ * Another program may run before, sampled by the same instance of the unwinder, whose tables lie.
+ * Its own stacks are its own business, but each of its walks has to end within its bounds, it has
+ * to end well, and what was learned from it must not be believed of others. Exit: 0, 1, 77 BPF,
+ * perf events or task work are not possible here.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -75,6 +79,8 @@ struct sampling {
 	const struct mapping_record *mappings;
 	struct process processes[PROCESSES_MAX];
 	u32 process_next;
+	bool is_hostile; /* nothing can be compared */
+	u64 walks, unbounded;
 	u64 limit, count, frames;
 	u64 gone; /* of processes that had ended before they were looked at */
 	u64 verdicts[VERDICT_COUNT];
@@ -255,6 +261,14 @@ static void compare(struct sampling *sampling, struct sample *sample)
 		note_place(sampling, process, sample, verdict, equal);
 }
 
+static void check_bounds(struct sampling *sampling, const struct sample *sample)
+{
+	sampling->walks++;
+	if (sample->stop == STOP_NONE || sample->stop >= STOP_COUNT ||
+	    sample->depth > STACK_USER_DEPTH_MAX || sample->budget_left > UNWIND_BUDGET)
+		sampling->unbounded++;
+}
+
 static int take(void *arg, void *data, size_t bytes)
 {
 	struct sampling *sampling = arg;
@@ -263,7 +277,9 @@ static int take(void *arg, void *data, size_t bytes)
 	pid_t pid = sample->tgid;
 
 	(void)bytes;
-	if (sampling->count < sampling->limit)
+	if (sampling->is_hostile)
+		check_bounds(sampling, sample);
+	else if (sampling->count < sampling->limit)
 		compare(sampling, sample);
 	__atomic_store_n(&sample->busy, 0, __ATOMIC_RELEASE);
 	kill(pid, SIGCONT);
@@ -399,18 +415,40 @@ static bool is_good(const struct sampling *sampling, u64 root, u64 equal)
 	       (count - wrong) * 10000 >= count * equal;
 }
 
+/* Runs the program whose tables lie, to its end. */
+static bool survives(struct sampling *sampling, struct ring_buffer *filled, char **argv)
+{
+	int status;
+
+	sampling->is_hostile = true;
+	sampling->limit = ~0ULL;
+	status = run(sampling, filled, argv);
+	sampling->is_hostile = false;
+	printf("%s %s: status %#x, %llu walks, %llu out of bounds\n", argv[0], argv[1], status,
+	       (unsigned long long)sampling->walks, (unsigned long long)sampling->unbounded);
+	return !status && sampling->walks && !sampling->unbounded;
+}
+
 int main(int argc, char **argv)
 {
 	static struct sampling sampling;
+	char *before[] = {NULL, NULL, NULL};
 	struct ring_buffer *filled;
 
+	if (argc > 4 && !strcmp(argv[1], "--after")) {
+		memcpy(before, argv + 2, 2 * sizeof(*argv));
+		argv += 3;
+		argc -= 3;
+	}
 	if (argc < 5)
 		return 2;
 	libbpf_set_print(NULL);
 	load(&sampling);
-	sampling.limit = atoll(argv[1]);
 	filled =
 		ring_buffer__new(bpf_map__fd(sampling.program->maps.filled), take, &sampling, NULL);
+	if (before[0] && !survives(&sampling, filled, before))
+		return 1;
+	sampling.limit = atoll(argv[1]);
 	for (u32 i = 0; i < STARTS_MAX && sampling.count < sampling.limit; i++)
 		if (run(&sampling, filled, argv + 4) == 127 << 8)
 			skip("the program is not installed");

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A process that makes its unwind tables and its stack lie while it is being sampled:
+ *
+ *   hostile honest   does its work
+ *   hostile random   writes random bytes over its own tables, again and again
+ *   hostile self     makes every entry of its index point at the index
+ *   hostile poison   makes its copy of the C library's tables say that each frame is a word larger
+ *   hostile loop     has a chain of frame pointers, and CFAs in memory, that lead to themselves
+ *   hostile unmap    unmaps its tables and maps them again, in another thread
+ *
+ * What it works out does not depend on tables: exit 0 if it is right.
+ */
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define noinline __attribute__((noinline, noclone))
+#define EH_FRAME_HDR 0x6474e550
+#define PAGE 4096UL
+#define WORK_SECONDS 1
+#define INDEX_HEAD 12 /* bytes of .eh_frame_hdr before its index */
+#define INDEX_ENTRY 8
+
+static volatile long sink;
+
+/* Where the tables of an object are: from .eh_frame_hdr to the end of its segment. */
+struct tables {
+	const char *name; /* of the object; "" for the program itself */
+	uint8_t *start, *end;
+	uint8_t *segment;
+	size_t segment_bytes;
+	off_t segment_offset;
+};
+
+static void tables_in(struct tables *tables, struct dl_phdr_info *info, uintptr_t header)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *load = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + load->p_vaddr;
+
+		if (load->p_type != PT_LOAD || header < start || header >= start + load->p_filesz)
+			continue;
+		tables->start = (uint8_t *)header;
+		tables->end = (uint8_t *)start + load->p_filesz;
+		tables->segment = (uint8_t *)(start & -PAGE);
+		tables->segment_bytes = load->p_filesz + (start & (PAGE - 1));
+		tables->segment_offset = load->p_offset & -PAGE;
+	}
+}
+
+static int tables_of(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct tables *tables = arg;
+
+	(void)bytes;
+	if (*tables->name ? !strstr(info->dlpi_name, tables->name) : *info->dlpi_name)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == EH_FRAME_HDR)
+			tables_in(tables, info, info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	return 1;
+}
+
+static struct tables tables_find(const char *name)
+{
+	struct tables tables = {.name = name};
+
+	dl_iterate_phdr(tables_of, &tables);
+	if (!tables.start || mprotect(tables.segment, tables.segment_bytes, PROT_READ | PROT_WRITE))
+		_exit(2);
+	return tables;
+}
+
+noinline static long leaf(long n)
+{
+	for (int i = 0; i < 200; i++) {
+		n = n * 6364136223846793005L + 1442695040888963407L;
+		__asm__ volatile("" : "+r"(n));
+	}
+	return n;
+}
+
+noinline static long work(int depth, long n)
+{
+	if (depth == 0)
+		return leaf(n);
+	return work(depth - 1, n + depth) ^ leaf(depth);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* In the C library for most of the time. */
+noinline static int library_work(void)
+{
+	int numbers[500];
+
+	for (int i = 0; i < 500; i++)
+		numbers[i] = i * 7919 % 1009;
+	qsort(numbers, 500, sizeof(numbers[0]), compare);
+	return numbers[0] + numbers[499];
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+static void nothing(const struct tables *tables)
+{
+	(void)tables;
+}
+
+static void write_random(const struct tables *tables)
+{
+	static uint64_t state = 88172645463325252ULL;
+
+	for (uint8_t *byte = tables->start; byte < tables->end; byte++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		*byte = state;
+	}
+}
+
+static void write_self(const struct tables *tables)
+{
+	int32_t zero = 0;
+	uint32_t count;
+
+	memcpy(&count, tables->start + 8, sizeof(count));
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(tables->start + INDEX_HEAD + i * INDEX_ENTRY + 4, &zero, sizeof(zero));
+}
+
+/* DW_CFA_def_cfa rsp, 8 of the CIEs becomes rsp, 16. */
+static void write_poison(const struct tables *tables)
+{
+	static const uint8_t honest[] = {0x0c, 0x07, 0x08};
+
+	for (uint8_t *byte = tables->start; byte + sizeof(honest) < tables->end; byte++)
+		if (!memcmp(byte, honest, sizeof(honest)))
+			byte[2] = 16;
+}
+
+/* Returns whether each piece of work gave what the first did. */
+static int work_on(void (*lie)(const struct tables *tables), const struct tables *tables)
+{
+	long first = work(30, 1);
+	int first_in_library = library_work(), is_right = 1;
+	double end = cpu_seconds() + WORK_SECONDS;
+
+	while (cpu_seconds() < end) {
+		lie(tables);
+		for (int i = 0; i < 50; i++)
+			is_right &= work(30, 1) == first;
+		for (int i = 0; i < 20; i++)
+			is_right &= library_work() == first_in_library;
+	}
+	return is_right;
+}
+
+/* A frame pointer that points at itself, in code without a table; then a CFA that is read from
+ * where it points. */
+void spin_by_frame_pointer(void);
+void spin_by_cfa(void);
+__asm__(".globl spin_by_frame_pointer\n"
+	"spin_by_frame_pointer:\n"
+	"push %rbp\n"
+	"lea 1f(%rip), %rax\n"
+	"push %rax\n"
+	"push %rsp\n"
+	"mov %rsp, %rbp\n"
+	"mov %rsp, (%rsp)\n"
+	"mov $200000, %ecx\n"
+	"1: nop\n"
+	"dec %ecx\n"
+	"jnz 1b\n"
+	"add $16, %rsp\n"
+	"pop %rbp\n"
+	"ret\n"
+	".globl spin_by_cfa\n"
+	"spin_by_cfa:\n"
+	".cfi_startproc\n"
+	"push %rax\n"
+	"mov %rsp, (%rsp)\n"
+	"mov $200000, %ecx\n"
+	".cfi_escape 0x0f, 3, 0x77, 0, 0x06\n" /* *(rsp) */
+	"1: nop\n"
+	"dec %ecx\n"
+	"jnz 1b\n"
+	"pop %rax\n"
+	"ret\n"
+	".cfi_endproc\n");
+
+static int loop(void)
+{
+	double end = cpu_seconds() + WORK_SECONDS;
+
+	while (cpu_seconds() < end) {
+		spin_by_frame_pointer();
+		spin_by_cfa();
+	}
+	return 1;
+}
+
+/* Nothing in here may need what lies beside the tables: constants, for one. */
+static void *unmap_and_map(void *arg)
+{
+	const struct tables *tables = arg;
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	while (!sink) {
+		munmap(tables->segment, tables->segment_bytes);
+		for (volatile int i = 0; i < 2000; i++)
+			;
+		mmap(tables->segment, tables->segment_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+		     file, tables->segment_offset);
+		for (volatile int i = 0; i < 2000; i++)
+			;
+	}
+	close(file);
+	return NULL;
+}
+
+static int unmap(struct tables *tables)
+{
+	long first = work(30, 1);
+	int is_right = 1;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, unmap_and_map, tables))
+		return 0;
+	for (int i = 0; i < 100000; i++)
+		is_right &= work(30, 1) == first;
+	sink = 1;
+	pthread_join(thread, NULL);
+	return is_right;
+}
+
+static int run(const char *mode)
+{
+	struct tables tables;
+
+	if (!strcmp(mode, "loop"))
+		return loop();
+	tables = tables_find(!strcmp(mode, "poison") ? "libc.so" : "");
+	if (!strcmp(mode, "random"))
+		return work_on(write_random, &tables);
+	if (!strcmp(mode, "self"))
+		return work_on(write_self, &tables);
+	if (!strcmp(mode, "poison"))
+		return work_on(write_poison, &tables);
+	return unmap(&tables);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	if (!strcmp(argv[1], "honest"))
+		return !work_on(nothing, NULL);
+	return !run(argv[1]);
+}
