@@ -66,6 +66,15 @@ static __always_inline void task_record(enum task_change change, u32 tid, u32 tg
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
+/* A task that is not followed may have the id of one that was, and that is not freed yet. */
+static __always_inline void leave_out(u32 tid)
+{
+	struct followed *former = config.by_task ? bpf_map_lookup_elem(&followed, &tid) : NULL;
+
+	if (former && former->task)
+		bpf_map_delete_elem(&followed, &tid);
+}
+
 SEC("raw_tp/sched_process_fork")
 int task_fork(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -74,8 +83,10 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = BPF_CORE_READ(child, pid);
 	struct followed now = {.task = (u64)child, .from = FOLLOW_NOW};
 
-	if (!is_followed(BPF_CORE_READ(parent, pid)))
+	if (!is_followed(BPF_CORE_READ(parent, pid))) {
+		leave_out(tid);
 		return 0;
+	}
 	if (config.by_task && bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
 		atomic_add_relaxed(&follow_lost, 1);
 	task_record(TASK_FORK, tid, BPF_CORE_READ(child, tgid), BPF_CORE_READ(parent, tgid),
