@@ -80,7 +80,7 @@ CORE_PART bool is_memorable(const struct unwind *unwind)
 	       (unwind->code || unwind->mapping.image);
 }
 
-/* The largest granule around an interrupted pc for all of which the rule holds. */
+/* The largest granule that serves an interrupted pc and for all of which the rule holds. */
 CORE_PART u64 granule_of(const struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
@@ -88,7 +88,7 @@ CORE_PART u64 granule_of(const struct unwind *unwind)
 	for (u64 bytes = RULE_GRANULE_MAX; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
 		u64 start = pc & -bytes;
 
-		if (start >= unwind->same_from && start + bytes <= unwind->same_to)
+		if (start != pc && start >= unwind->same_from && start + bytes <= unwind->same_to)
 			return bytes;
 	}
 	return 1;

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+struct rule_cache *traced_rules;
+
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 /* What PTRACE_GETREGSET gives of a 32-bit task. */
@@ -295,11 +297,15 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 
 bool unwind_recall(struct unwind *unwind)
 {
-	(void)unwind;
-	return false;
+	struct rule_key key = unwind_rule_key(unwind, unwind->registers.value[REGISTER_RIP]);
+
+	return traced_rules && rule_cache_get(traced_rules, &key, &unwind->rule);
 }
 
 void unwind_remember(struct unwind *unwind)
 {
-	(void)unwind;
+	struct rule_key key = unwind_rule_key(unwind, unwind->registers.value[REGISTER_RIP]);
+
+	if (traced_rules)
+		rule_cache_put(traced_rules, &key, &unwind->rule);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "cached_rule.h"
 #include "unwind.h"
 
 #define TRACED_MAPPINGS_MAX 1024
@@ -36,6 +37,9 @@ struct traced {
 };
 
 enum traced_stop { TRACED_EXITED, TRACED_MARKER, TRACED_STEP, TRACED_SYSCALL, TRACED_SIGNAL };
+
+/* What the unwinder remembers, by address: good until the mappings change. NULL: nothing. */
+extern struct rule_cache *traced_rules;
 
 /* Starts a program; it stands at its first instruction. False: it could not be started. */
 bool traced_start(struct traced *traced, char **argv);

@@ -200,10 +200,12 @@ static void rules_are_kept_for_granules_of_a_row(void **state)
 	assert_int_equal(kept_for(&cache, 0x41), 63);
 	assert_int_equal(kept_for(&cache, 0x190), 255);
 	assert_int_equal(kept_for(&cache, 0x345), 63);
+	assert_int_equal(kept_for(&cache, 0x140), 255);
+	assert_int_equal(kept_for(&cache, 0x200), 1);
 	assert_int_equal(kept_for(&cache, 0x392), 15);
 	assert_int_equal(kept_for(&cache, 0x3a1), 1);
 	assert_int_equal(kept_for(&cache, 0x3a9), 1);
-	assert_int_equal(kept_for(&cache, 0x3c0), 63);
+	assert_int_equal(kept_for(&cache, 0x3c1), 63);
 	unwind.image.eh_frame_hdr.start = 0; /* what the code looks like holds for the pc alone */
 	assert_int_equal(kept_for(&cache, 0x3d0), 1);
 	memory_rules = NULL;

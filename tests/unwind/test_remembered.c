@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is remembered changes nothing: at very many points of a program its stack is unwound by the
+ * plain unwinder, by one that remembers rules, and twice by the direct walk, of which the second
+ * time goes by the steps of the first. All frames have to be equal. That the plain ones are right
+ * is what test_live shows.
+ *
+ *   test_remembered EVERY LIMIT PROGRAM...
+ *
+ * Single steps from one int3 of the program to the next; or, with an EVERY that is not 0, at each
+ * EVERY-th system call and STEPS instructions from there. At most LIMIT stacks. The direct walk has
+ * to complete nearly all. Exit: 0, 1, 77 ptrace is not possible here.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#include "direct_walk.h"
+#include "traced.h"
+
+#define SKIP 77
+#define STEPS 60
+#define DIRECT_PERMILLE 990
+
+static struct traced traced;
+static struct unwind plain, remembering;
+static struct rule_cache rules;
+static struct step_cache steps;
+static struct direct_walk walk;
+static struct stack stack;
+static struct direct direct = {.walk = &walk, .steps = &steps, .rules = &rules, .stack = &stack};
+static u64 generation;
+static u64 stacks, complete, direct_complete, different;
+
+bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
+{
+	(void)context;
+	return traced_read(&traced, address, buffer, bytes);
+}
+
+u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
+{
+	struct unwind unwind = {.memory = &traced};
+
+	(void)context;
+	if (!unwind_find_mapping(&unwind, pc))
+		return 0;
+	*is_generated = !unwind.mapping.image;
+	return pc;
+}
+
+static void unwind_by(struct unwind *unwind, struct rule_cache *cache)
+{
+	traced_rules = cache;
+	unwind->memory = &traced;
+	unwind->registers = traced.registers;
+	unwind->is_compat = traced.is_compat;
+	unwind->budget = UNWIND_BUDGET;
+	unwind_stack(unwind, STACK_USER_DEPTH_MAX);
+}
+
+static bool walk_direct(void)
+{
+	walk.registers = traced.registers;
+	walk.is_compat = traced.is_compat;
+	walk.max_depth = STACK_USER_DEPTH_MAX;
+	walk.owns_steps = true;
+	walk.space = (struct address_space){.mm = traced.pid, .sequence = 2 * (u32)generation};
+	direct_walk(&direct);
+	return walk.stop == STOP_ROOT || walk.stop == STOP_DEPTH;
+}
+
+static bool equals(u32 stop, u32 depth, const u64 *frames)
+{
+	return stop == plain.stop && depth == plain.depth &&
+	       !memcmp(frames, plain.frame, depth * sizeof(*frames));
+}
+
+static void expect(const char *what, u32 stop, u32 depth, const u64 *frames)
+{
+	if (equals(stop, depth, frames))
+		return;
+	if (!different++)
+		printf("%s at %#llx: stop %u, %u frames; plain: stop %u, %u frames\n", what,
+		       (unsigned long long)plain.frame[0], stop, depth, plain.stop, plain.depth);
+}
+
+/* Rules are remembered by address here, and mappings that change give it to others. */
+static void forget_what_moved(void)
+{
+	if (generation == traced.generation)
+		return;
+	generation = traced.generation;
+	unwind_forget(&plain);
+	unwind_forget(&remembering);
+	memset(&rules, 0, sizeof(rules));
+}
+
+static void compare(void)
+{
+	forget_what_moved();
+	unwind_by(&plain, NULL);
+	unwind_by(&remembering, &rules);
+	expect("remembering", remembering.stop, remembering.depth, remembering.frame);
+	stacks++;
+	if (plain.stop != STOP_ROOT && plain.stop != STOP_DEPTH)
+		return;
+	complete++;
+	for (u32 i = 0; i < 2; i++) {
+		if (!walk_direct())
+			return;
+		expect(i ? "direct, by steps" : "direct", walk.stop, stack.depth, stack.word);
+	}
+	direct_complete++;
+}
+
+/* One instruction. It may be a system call that changes the mappings. */
+static enum traced_stop step(void)
+{
+	u16 code = 0;
+	bool is_syscall;
+	enum traced_stop stop;
+
+	traced_read(&traced, traced.registers.value[REGISTER_RIP], &code, sizeof(code));
+	is_syscall = code == 0x050f || code == 0x80cd || code == 0x340f;
+	stop = traced_resume(&traced, PTRACE_SINGLESTEP);
+	if (is_syscall && stop != TRACED_EXITED)
+		traced_maps(&traced);
+	return stop;
+}
+
+static void compare_steps(u64 limit)
+{
+	enum traced_stop stop;
+
+	do
+		stop = traced_resume(&traced, PTRACE_CONT);
+	while (stop != TRACED_MARKER && stop != TRACED_EXITED);
+	traced_maps(&traced);
+	while (stop != TRACED_EXITED && stacks < limit) {
+		compare();
+		stop = step();
+		if (stop == TRACED_MARKER)
+			return;
+	}
+}
+
+static void compare_calls(u32 every, u64 limit)
+{
+	for (u64 calls = 1; stacks < limit; calls++) {
+		enum traced_stop stop = traced_resume(&traced, PTRACE_SYSCALL);
+
+		if (stop == TRACED_EXITED)
+			return;
+		if (stop != TRACED_SYSCALL || calls % every)
+			continue;
+		traced_maps(&traced);
+		for (u32 i = 0; i <= STEPS && stacks < limit; i++) {
+			compare();
+			if (step() == TRACED_EXITED)
+				return;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4)
+		return 2;
+	if (!traced_start(&traced, argv + 3)) {
+		printf("skipped: %s cannot be traced\n", argv[3]);
+		return SKIP;
+	}
+	if (atoi(argv[1]))
+		compare_calls(atoi(argv[1]), atoll(argv[2]));
+	else
+		compare_steps(atoll(argv[2]));
+	traced_end(&traced);
+	printf("%llu stacks, %llu complete, %llu of them by the direct walk; %llu different\n",
+	       (unsigned long long)stacks, (unsigned long long)complete,
+	       (unsigned long long)direct_complete, (unsigned long long)different);
+	return !complete || different || direct_complete * 1000 < complete * DIRECT_PERMILLE;
+}
