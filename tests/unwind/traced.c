@@ -243,14 +243,25 @@ enum traced_stop traced_resume(struct traced *traced, int how)
 	return stop_kind(traced, status);
 }
 
+static bool patch_read(const struct traced_patch *patch, u64 address, void *buffer, u32 bytes)
+{
+	u64 at = address - patch->start;
+
+	if (at > patch->bytes || patch->bytes - at < bytes)
+		return false;
+	memcpy(buffer, patch->data + at, bytes);
+	return true;
+}
+
 static bool copy_read(const struct traced *traced, u64 address, void *buffer, u32 bytes)
 {
-	u64 at = address - traced->registers.value[REGISTER_RSP];
+	const struct traced_patch stack = {traced->registers.value[REGISTER_RSP],
+					   traced->stack_bytes, traced->stack};
 
-	if (at > traced->stack_bytes || traced->stack_bytes - at < bytes)
-		return false;
-	memcpy(buffer, traced->stack + at, bytes);
-	return true;
+	for (u32 i = 0; i < traced->patch_count; i++)
+		if (patch_read(&traced->patch[i], address, buffer, bytes))
+			return true;
+	return patch_read(&stack, address, buffer, bytes);
 }
 
 bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes)

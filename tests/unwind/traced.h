@@ -20,6 +20,15 @@ struct traced_mapping {
 	bool is_code;
 };
 
+/* Memory as if the process had it. */
+struct traced_patch {
+	u64 start;
+	u32 bytes;
+	const u8 *data;
+};
+
+#define TRACED_PATCHES_MAX 2
+
 struct traced {
 	pid_t pid;
 	pid_t tid; /* that stopped last */
@@ -34,6 +43,8 @@ struct traced {
 	/* A copy of its stack from rsp on, which is read instead of the process. */
 	const u8 *stack;
 	u32 stack_bytes;
+	u32 patch_count;
+	struct traced_patch patch[TRACED_PATCHES_MAX];
 };
 
 enum traced_stop { TRACED_EXITED, TRACED_MARKER, TRACED_STEP, TRACED_SYSCALL, TRACED_SIGNAL };
