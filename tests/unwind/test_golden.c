@@ -125,12 +125,32 @@ static bool section_replace(Elf64_Phdr *segment, u64 bias, u32 version)
 	return bytes != 0;
 }
 
+/* Without its index the section would be searched for: it has to be gone, too. */
+static void eh_frame_hide(Elf64_Phdr *segment, u64 bias)
+{
+	static const u8 nothing[SECTION_MAX];
+	u64 start = bias + segment->p_vaddr;
+
+	for (u32 i = 0; i < traced.mapping_count; i++)
+		if (start >= traced.mapping[i].start && start < traced.mapping[i].end)
+			patch_add(start, nothing, traced.mapping[i].end - start);
+	segment->p_type = PT_NULL;
+}
+
+static Elf64_Phdr *segment_find(Elf64_Phdr *segments, u32 count, u32 type)
+{
+	for (u32 i = 0; i < count; i++)
+		if (segments[i].p_type == type)
+			return &segments[i];
+	return NULL;
+}
+
 /* The program is position-independent, and its image the lowest mapping. */
 static bool sframe_replace(u32 version)
 {
 	static Elf64_Phdr segments[SEGMENTS_MAX];
 	u64 image = traced.mapping[0].start;
-	bool is_replaced = false;
+	Elf64_Phdr *sframe, *eh_frame;
 	Elf64_Ehdr header;
 
 	if (!traced_read(&traced, image, &header, sizeof(header)) ||
@@ -138,15 +158,14 @@ static bool sframe_replace(u32 version)
 	    !traced_read(&traced, image + header.e_phoff, segments,
 			 header.e_phnum * sizeof(*segments)))
 		return false;
-	for (u32 i = 0; i < header.e_phnum; i++) {
-		if (segments[i].p_type == SEGMENT_SFRAME)
-			is_replaced = section_replace(&segments[i], image, version);
-		else if (segments[i].p_type == PT_GNU_EH_FRAME)
-			segments[i].p_type = PT_NULL;
-	}
+	sframe = segment_find(segments, header.e_phnum, SEGMENT_SFRAME);
+	eh_frame = segment_find(segments, header.e_phnum, PT_GNU_EH_FRAME);
+	if (!sframe || !eh_frame || !section_replace(sframe, image, version))
+		return false;
+	eh_frame_hide(eh_frame, image);
 	patch_add(image + header.e_phoff, segments, header.e_phnum * sizeof(*segments));
 	start_unknown = true;
-	return is_replaced;
+	return true;
 }
 
 static u32 missing_stops(void)

@@ -27,7 +27,7 @@ struct traced_patch {
 	const u8 *data;
 };
 
-#define TRACED_PATCHES_MAX 2
+#define TRACED_PATCHES_MAX 3
 
 struct traced {
 	pid_t pid;
