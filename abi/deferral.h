@@ -27,9 +27,10 @@ struct deferral {
 	u64 word;
 	struct kernel_entry entry; /* of the cookie */
 	u32 turn;		   /* which of its two works is scheduled next */
-	u32 reserved;
+	u32 ready;		   /* --user-at-syscall: a stack id; 0: none */
+	struct kernel_entry ready_entry;
 };
-ABI_SIZE(struct deferral, 40);
+ABI_SIZE(struct deferral, 64);
 
 /* The kernel's, found in a map's value by this name. */
 struct bpf_task_work {

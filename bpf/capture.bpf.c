@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "at_syscall.h"
 #include "deliver.h"
 #include "emit.h"
 #include "filter.h"

@@ -49,6 +49,27 @@ static __always_inline bool is_in_sigreturn(void)
 	return current_entry().orig_ax == __NR_rt_sigreturn;
 }
 
+/* Whether the stack of this system call was taken at its entry: then *field is it. */
+static __always_inline bool ready_takes(struct stack_field *field)
+{
+	u32 tid = bpf_get_current_pid_tgid();
+	struct kernel_entry entry;
+	struct deferral *deferral;
+	void *table;
+
+	if (!config.user_at_syscall)
+		return false;
+	deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	table = table_current();
+	entry = current_entry();
+	if (!deferral || !table || !deferral->ready ||
+	    !same_kernel_entry(&deferral->ready_entry, &entry) ||
+	    stack_map_take(table, &geometry, deferral->ready))
+		return false;
+	*field = (struct stack_field){deferral->ready, STATE_ID};
+	return true;
+}
+
 /* The registers with which the task left user mode are those that an event interrupted there. */
 static __always_inline struct user_side user_unwound(const struct hit *hit,
 						     struct ring_header *ring, struct lane *lane,
@@ -57,7 +78,7 @@ static __always_inline struct user_side user_unwound(const struct hit *hit,
 	struct direct_walk *walk = &lane->direct;
 	struct user_side side = {};
 
-	if (execve_takes(&side.field))
+	if (execve_takes(&side.field) || ready_takes(&side.field))
 		return side;
 	walk->is_compat = registers_of_current(&walk->registers);
 	walk->stop = STOP_UNKNOWN_REGISTER;

@@ -321,3 +321,13 @@ CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry
 	*out = element;
 	return 0;
 }
+
+CORE_INLINE int stack_map_take(void *table, const volatile struct table_geometry *geometry, u32 id)
+{
+	struct table_view *element;
+	int result = stack_map_find(table, geometry, id, &element);
+
+	if (!result)
+		atomic_add_relaxed(&element->ref_count, 1);
+	return result;
+}

@@ -39,6 +39,9 @@ CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geomet
 CORE_INLINE int stack_map_find(void *table, const volatile struct table_geometry *geometry, u32 id,
 			       struct table_view **out);
 
+/* One more reference to a stack by its id: 0, or as stack_map_find(). */
+CORE_INLINE int stack_map_take(void *table, const volatile struct table_geometry *geometry, u32 id);
+
 /* The element in slot `index` (0 .. slot_mask), or NULL. To walk a table. */
 CORE_INLINE struct table_view *stack_map_at(void *table,
 					    const volatile struct table_geometry *geometry,

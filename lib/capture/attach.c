@@ -187,32 +187,22 @@ static int plan_sets(struct attachment *attachment)
 	return 0;
 }
 
-/* Before 6.10 there is no hook that comes before an execve drops the old memory. */
-static int attach_leaving(struct link_list *links, int prepare_exec, int exit)
-{
-	int result = link_raw_tracepoint(links, "sched_prepare_exec", prepare_exec, false, 0);
-
-	if (result && result != -ENOENT)
-		return result;
-	return link_raw_tracepoint(links, "sched_process_exit", exit, false, 0);
-}
-
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
 {
-	struct task_programs programs = program_set_tasks(&attachment->sets[0]);
-	struct link_list *links = &attachment->task_links;
-	int result = link_raw_tracepoint(links, "sched_process_fork", programs.fork, false, 0);
+	struct task_hook hooks[TASK_HOOKS];
+	u32 i;
 
-	result = result ?: link_raw_tracepoint(links, "task_rename", programs.rename, false, 0);
-	result =
-		result ?: link_raw_tracepoint(links, "sched_process_exec", programs.exec, false, 0);
-	result =
-		result ?: link_raw_tracepoint(links, "sched_process_free", programs.free, false, 0);
-	if (programs.exit >= 0)
-		result = result ?: attach_leaving(links, programs.prepare_exec, programs.exit);
-	if (result)
-		return error_set(error, -result, "tracepoints of the scheduler: %s",
-				 strerror(-result));
+	program_set_hooks(&attachment->sets[0], hooks);
+	for (i = 0; i < TASK_HOOKS; i++) {
+		int result = hooks[i].program < 0 ? 0
+						  : link_raw_tracepoint(&attachment->task_links,
+									hooks[i].tracepoint,
+									hooks[i].program, false, 0);
+
+		if (result && !(result == -ENOENT && hooks[i].is_optional))
+			return error_set(error, -result, "tracepoint %s: %s", hooks[i].tracepoint,
+					 strerror(-result));
+	}
 	return 0;
 }
 

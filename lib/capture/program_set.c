@@ -75,6 +75,8 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 
 	bpf_program__set_autoload(set->object->progs.task_exit, defers(plan));
 	bpf_program__set_autoload(set->object->progs.task_prepare_exec, defers(plan));
+	bpf_program__set_autoload(set->object->progs.take_at_syscall, plan->config.user_at_syscall);
+	bpf_program__set_autoload(set->object->progs.drop_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.settle, defers(plan) && by_task_work);
 }
 
@@ -238,16 +240,23 @@ void program_set_unload(struct program_set *set)
 	set->object = NULL;
 }
 
-struct task_programs program_set_tasks(const struct program_set *set)
+/* What a recorder's own programs need comes first: hooks run in the order of their attaching.
+ * Before 6.10 nothing comes before an execve drops the old memory. */
+void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS])
 {
-	return (struct task_programs){
-		.fork = bpf_program__fd(set->object->progs.task_fork),
-		.rename = bpf_program__fd(set->object->progs.task_rename),
-		.exec = bpf_program__fd(set->object->progs.task_exec),
-		.free = bpf_program__fd(set->object->progs.task_free),
-		.exit = bpf_program__fd(set->object->progs.task_exit),
-		.prepare_exec = bpf_program__fd(set->object->progs.task_prepare_exec),
+	const __typeof__(set->object->progs) *programs = &set->object->progs;
+	const struct task_hook all[TASK_HOOKS] = {
+		{"sched_process_fork", bpf_program__fd(programs->task_fork)},
+		{"task_rename", bpf_program__fd(programs->task_rename)},
+		{"sched_process_exec", bpf_program__fd(programs->task_exec)},
+		{"sched_process_free", bpf_program__fd(programs->task_free)},
+		{"sched_prepare_exec", bpf_program__fd(programs->task_prepare_exec), true},
+		{"sched_process_exit", bpf_program__fd(programs->task_exit)},
+		{"sys_enter", bpf_program__fd(programs->take_at_syscall)},
+		{"sys_exit", bpf_program__fd(programs->drop_at_syscall)},
 	};
+
+	memcpy(hooks, all, sizeof(all));
 }
 
 static u64 recursion_misses(int fd)

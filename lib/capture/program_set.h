@@ -50,17 +50,16 @@ void program_set_unload(struct program_set *set);
 /* One bit of enum program -> its loaded program. */
 struct bpf_program *program_set_program(const struct program_set *set, enum program program);
 
-/* Descriptors of the hooks that follow tasks. */
-struct task_programs {
-	int fork;
-	int rename;
-	int exec;
-	int free;
-	int exit; /* -1: not loaded */
-	int prepare_exec;
+/* A hook of the kernel that is there whatever is recorded. */
+struct task_hook {
+	const char *tracepoint;
+	int program;	  /* descriptor; -1: not loaded */
+	bool is_optional; /* kernels may lack it */
 };
 
-struct task_programs program_set_tasks(const struct program_set *set);
+#define TASK_HOOKS 8
+
+void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
 
 /* Runs the kernel refused because the same program was running on that CPU already. */
 u64 program_set_recursion_misses(const struct program_set *set);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * --user-at-syscall: the user stack is taken at the entry of each system call, so that every later
+ * event of that call has it ready: its id, or the cookie that was opened there. What is ready is
+ * void when the call returns, and in interrupts of user mode it is not looked at: the entry is
+ * another.
+ */
+#ifndef BPF_AT_SYSCALL_H
+#define BPF_AT_SYSCALL_H
+
+#include "filter.h"
+#include "user_side.h"
+
+static __always_inline void take_ready(struct ring_header *ring, struct lane *lane, u32 cpu,
+				       struct deferral *deferral)
+{
+	struct direct_walk *walk = &lane->direct;
+	void *table = table_current();
+	s64 id;
+
+	deferral->ready = 0;
+	walk->is_compat = registers_of_current(&walk->registers);
+	direct_stack_walk(lane, cpu, config.max_user_depth, 0);
+	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
+		user_request(ring, lane);
+		return;
+	}
+	if (!table || !stack_pack(&lane->user))
+		return;
+	id = stack_map_get_id(table, &geometry, cpu, &lane->user);
+	deferral->ready_entry = current_entry();
+	deferral->ready = id > 0 ? id : 0;
+}
+
+SEC("raw_tp/sys_enter")
+int take_at_syscall(void *ctx)
+{
+	u32 cpu = bpf_get_smp_processor_id(), tid = bpf_get_current_pid_tgid();
+	struct ring_header *ring;
+	struct deferral *deferral;
+	struct lane *lane;
+
+	if (paused || !event_wanted(cpu))
+		return 0;
+	deferral = deferral_of(tid);
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	lane = ring && deferral ? lane_claim(cpu) : NULL;
+	if (!lane)
+		return 0;
+	if (address_space_enter(&lane->search))
+		take_ready(ring, lane, cpu, deferral);
+	lane_release(lane);
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int drop_at_syscall(void *ctx)
+{
+	u32 tid = bpf_get_current_pid_tgid();
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	if (deferral)
+		deferral->ready = 0;
+	return 0;
+}
+
+#endif
