@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""User stacks that come after their events: each event gets its own, or the reason why not, and the ledger knows."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from cases import SECONDS_MAX, STACKMAP, main, needs, program
+from recording import Recording, function, record, user_frames
+
+READ = "syscalls:sys_enter_read"
+COMMAND = "cat-%d" % os.getpid()
+
+
+def own_cat():
+    """Its name is nobody else's, and its first read() is on a path that nobody has walked before: the event itself cannot
+    have its stack."""
+    shutil.copy(shutil.which("cat"), COMMAND)
+    return "./" + COMMAND
+
+
+class Recorder:
+    """Records until it is told to end, which is where its command still waits."""
+
+    def __init__(self, *arguments, output="f.data"):
+        needs("bpf", "raw tracepoints")
+        self.output = output
+        self.process = subprocess.Popen([STACKMAP, "record", "-o", output, *map(str, arguments)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def say(self, line):
+        """The command echoes: it has taken the line, and waits for the next."""
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == line, self.process.stderr.read()
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(SECONDS_MAX)  # the command's input stays open: it does not wake up
+        _, messages = self.process.communicate(timeout=SECONDS_MAX)
+        return Recording(self.output, messages.decode())
+
+
+def user_account(recording):
+    """reason or stop -> events, of those that have any; the stacks and reasons are those of all events."""
+    ledger = recording.check()
+    account = ledger["user_stacks"]
+    found = {name: count for part in (account["stops"], account["reasons"]) for name, count in part.items() if count}
+    assert account["complete"] + sum(found.values()) == ledger["recorded"], ledger
+    return account["complete"], found
+
+
+def wait_until_reading(comm):
+    """Until the task of this name sleeps in read() of its standard input."""
+    while True:
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/comm" % pid, encoding="ascii", errors="replace") as file:
+                    name = file.read().rstrip("\n")
+                if name != comm:
+                    continue
+                with open("/proc/%s/syscall" % pid, encoding="ascii") as file:
+                    if file.read().startswith("0 0x0 "):
+                        return int(pid)
+            except OSError:
+                continue
+        time.sleep(0.01)
+
+
+def test_all_events_of_a_command():
+    """Programs of the distribution: nothing is owed, and nearly nothing is incomplete."""
+    needs("bpf", "raw tracepoints")
+    recording = record("-e", "syscalls:sys_enter_*", "--", "sh", "-c", "ls -lR /etc >/dev/null 2>&1; id")
+    complete, rest = user_account(recording)
+    assert complete > 1000 and not rest.get("unanswered") and not rest.get("answer_lost"), (complete, rest)
+    assert sum(rest.values()) < complete / 100, (complete, rest)
+
+
+def test_asleep_at_the_end():
+    """The command is in read() still when recording ends: it is unwound from outside."""
+    recorder = Recorder("-e", READ, "--", own_cat())
+    wait_until_reading(COMMAND)
+    recording = recorder.end()
+    complete, rest = user_account(recording)
+    last = [event for event in recording.events() if event.comm == COMMAND][-1]
+    assert function(user_frames(last)[0]) == "read" and len(user_frames(last)) > 2, last
+    assert not rest and complete, rest
+
+
+def test_asleep_at_the_end_of_a_flight():
+    recorder = Recorder("--flight", "4M", "-e", READ, "--", own_cat())
+    wait_until_reading(COMMAND)
+    recording = recorder.end()
+    complete, rest = user_account(recording)
+    assert not rest and complete, rest
+
+
+def test_a_flight_snapshot_of_one_who_waits():
+    """The snapshot owes the stack of a task that is in read() still; the file at the end has it."""
+    recorder = Recorder("--flight", "4M", "-e", READ, "--", own_cat())
+    wait_until_reading(COMMAND)
+    recorder.process.send_signal(signal.SIGUSR2)
+    while not os.path.exists("f.data.1"):
+        time.sleep(0.01)
+    recorder.say(b"two\n")
+    whole = recorder.end()
+    assert user_account(Recording("f.data.1"))[1] in ({}, {"unanswered": 1})
+    assert not user_account(whole)[1]
+
+
+def test_killed_while_it_waits():
+    """SIGKILL ends the command in read(): it is served before its memory goes."""
+    recorder = Recorder("-e", READ, "--", own_cat())
+    os.kill(wait_until_reading(COMMAND), signal.SIGKILL)
+    recorder.process.communicate(timeout=SECONDS_MAX)
+    complete, rest = user_account(Recording("f.data"))
+    assert complete and not rest, rest
+
+
+def test_the_file_is_read_while_it_grows():
+    """What is owed yet reads as such."""
+    recorder = Recorder("-e", READ, "--", own_cat())
+    wait_until_reading(COMMAND)
+    growing = Recording("f.data")
+    deadline = time.monotonic() + SECONDS_MAX
+    while "[unanswered]" not in growing.read("script", status=None) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert "[unanswered]" in growing.read("script", status=None)
+    assert "[unanswered]" not in recorder.end().script
+
+
+def test_samples_and_tracepoints_in_one_recording():
+    """A stack is wanted behind a leaf by the one, and in full by the other: both show all of it."""
+    needs("bpf", "raw tracepoints", "perf events")
+    recording = record("-F", 4999, "-e", "cpu-clock", "-e", "syscalls:sys_enter_*", "--", "sh", "-c",
+                       "for i in 1 2 3 4 5 6 7 8; do ls -lR /etc; done >/dev/null 2>&1")
+    complete, rest = user_account(recording)
+    assert complete > 1000 and sum(rest.values()) < complete / 50, (complete, rest)
+    events = recording.events()
+    for name in {event.name for event in events}:
+        stacks = [user_frames(event) for event in events if event.name == name and user_frames(event)]
+        doubled = [stack for stack in stacks if len(stack) > 1 and stack[0] == stack[1]]
+        assert stacks and len(doubled) < len(stacks) / 10, (name, doubled[:1])
+
+
+def test_no_deeper_than_asked():
+    needs("bpf", "uprobes")
+    workload = program("call_paths")
+    recording = record("--max-depth", 5, "-e", "u:%s:leaf" % workload, "--", workload, 10, 1)
+    ends = {(len(user_frames(event)), function(event.frames[-1])) for event in recording.events()}
+    assert ends == {(5 + 1, "[truncated]")}, ends
+    assert user_account(recording) == (0, {"depth": 10})
+
+
+def test_none():
+    needs("bpf", "raw tracepoints")
+    recording = record("--user-unwind", "none", "-e", READ, "--", "true")
+    complete, rest = user_account(recording)
+    assert not complete and set(rest) == {"not_asked"}, rest
+
+
+if __name__ == "__main__":
+    main(globals())
