@@ -27,18 +27,25 @@ struct rule_key {
 };
 
 /*
- * Code may be interrupted anywhere, and most of it has the same rule as what stands beside it. So a
- * rule of a file that holds for a whole granule, aligned to its size in bytes, is kept for all of
- * it. It does not serve the granule's first byte: a pc there that is behind a system call belongs
- * to the code before.
+ * Code may be interrupted anywhere, and calls from many places; most of them have the same rule as
+ * what stands beside them. So a rule of a file that holds for a whole granule, aligned to its size
+ * in bytes, is kept for all of it. The granule of a pc behind a call is that of the call. One at
+ * which code was interrupted may be behind a system call, and then belongs to the code before: the
+ * granule's first byte is not served.
  */
 #define RULE_GRANULE_MAX 256
 #define RULE_GRANULE_MIN 16
 #define RULE_GRANULE_STEP 4 /* 256, 64, 16 */
 
+static inline u64 rule_key_address(const struct rule_key *key)
+{
+	return key->place & RULE_KEY_INTERRUPTED ? key->place & ~RULE_KEY_INTERRUPTED
+						 : key->place - 1;
+}
+
 static inline struct rule_key rule_key_of_granule(const struct rule_key *key, u64 bytes)
 {
-	return (struct rule_key){.place = key->place & -bytes, .code = bytes};
+	return (struct rule_key){.place = rule_key_address(key) & -bytes, .code = bytes};
 }
 
 struct cached_rule {

@@ -52,21 +52,21 @@ CORE_PART bool entry_get(const struct rule_cache *cache, const struct rule_key *
 	return true;
 }
 
-/* Whether a granule's rule may stand for a pc's. */
-CORE_PART bool is_in_granules(const struct rule_key *key)
+/* Whether a granule of so many bytes serves a pc of a file. */
+CORE_PART bool is_served(const struct rule_key *key, u64 bytes)
 {
-	return key->place & RULE_KEY_INTERRUPTED && !key->code;
+	return !(key->place & RULE_KEY_INTERRUPTED) || key->place & (bytes - 1);
 }
 
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule)
 {
-	u64 bytes = is_in_granules(key) ? RULE_GRANULE_MAX : 0;
+	u64 bytes = key->code ? 0 : RULE_GRANULE_MAX;
 
 	for (; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
 		struct rule_key granule = rule_key_of_granule(key, bytes);
 
-		if (key->place & (bytes - 1) && entry_get(cache, &granule, rule))
+		if (is_served(key, bytes) && entry_get(cache, &granule, rule))
 			return true;
 	}
 	return entry_get(cache, key, rule);

@@ -65,7 +65,7 @@ static void each_part_of_a_key_counts(void **state)
 	assert_true(rule_cache_get(&cache, &key, &found));
 }
 
-/* Where code was interrupted, and only there, it shares the rules of the granules around it. */
+/* Interrupted code from its second byte on, calls that lie in it, generated code never. */
 static void a_granule_serves_what_lies_in_it(void **state)
 {
 	struct unwind_rule rule, found;
@@ -73,20 +73,22 @@ static void a_granule_serves_what_lies_in_it(void **state)
 	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	for (u64 bytes = RULE_GRANULE_MIN; bytes <= RULE_GRANULE_MAX; bytes *= RULE_GRANULE_STEP) {
-		struct rule_key inside = {.place = RULE_KEY_INTERRUPTED | (0x4000 + 16 * bytes)};
+		u64 start = 0x4000 + 16 * bytes;
+		struct rule_key inside = {.place = start + 1};
 		struct rule_key key = rule_key_of_granule(&inside, bytes);
 
 		rule = rule_of(bytes / 2, 0);
 		rule_cache_put(&cache, &key, &rule);
-		for (u64 at = 0; at <= bytes; at++) {
-			struct rule_key here = {.place = inside.place + at};
+		for (u64 at = 0; at <= bytes + 1; at++) {
+			struct rule_key call = {.place = start + at};
+			struct rule_key interrupted = {.place = RULE_KEY_INTERRUPTED | call.place};
+			struct rule_key generated = {.place = call.place, .code = 1};
 
-			assert_int_equal(rule_cache_get(&cache, &here, &found),
+			assert_int_equal(rule_cache_get(&cache, &call, &found),
+					 at > 0 && at <= bytes);
+			assert_int_equal(rule_cache_get(&cache, &interrupted, &found),
 					 at > 0 && at < bytes);
-			here.code = 1;
-			assert_false(rule_cache_get(&cache, &here, &found));
-			here = (struct rule_key){.place = here.place & ~RULE_KEY_INTERRUPTED};
-			assert_false(rule_cache_get(&cache, &here, &found));
+			assert_false(rule_cache_get(&cache, &generated, &found));
 		}
 	}
 }
