@@ -19,8 +19,10 @@ struct {
 	__type(value, u32);
 } execs SEC(".maps");
 
-/* Since 6.10. */
-typedef void (*btf_trace_sched_prepare_exec)(void *);
+/* Of the tracepoint, which is there since 6.10. */
+struct trace_event_raw_sched_prepare_exec {
+	u32 pid;
+} __attribute__((preserve_access_index));
 
 static __always_inline u64 current_address(void)
 {
@@ -68,7 +70,8 @@ static __always_inline bool execve_takes(struct stack_field *field)
 	if (!is_in_execve())
 		return false;
 	cookie = bpf_map_lookup_elem(&execs, &task);
-	if (!cookie && bpf_core_type_exists(btf_trace_sched_prepare_exec) && !is_new_program())
+	if (!cookie && bpf_core_type_exists(struct trace_event_raw_sched_prepare_exec) &&
+	    !is_new_program())
 		return false;
 	*field = cookie ? cookie_field(*cookie) : no_stack(REASON_CHANGED);
 	return true;
