@@ -14,6 +14,7 @@
  * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type, and the
  * root is marked as a node (a tree of one entry has none). A node has pivots and slots: slot i
  * covers addresses up to pivot[i], a zero pivot (but the first) ends them, the last slot has none.
+ * Its first word is its parent.
  */
 #ifndef BPF_VMA_H
 #define BPF_VMA_H
@@ -27,6 +28,7 @@
 #define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
 #define MAPLE_NODE(entry) ((entry) & ~255ULL)
 #define MAPLE_ROOT_IS_NODE(entry) (((entry)&3) == 2 && (entry) > 4096)
+#define MAPLE_CHANGED 1 /* no address */
 #define MAPLE_LEAF_64 1
 #define MAPLE_ARANGE_64 3
 #define MAPLE_LEVELS_MAX 8
@@ -62,7 +64,22 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 	return first_slot + i;
 }
 
-/* What the tree has at an address of search->vma.space: 0 for a gap. */
+/*
+ * Copies a node to search->node. False: it is not in the tree any more. The kernel marks a node
+ * that it takes out, by making it its own parent, before it writes the list of what is to be freed
+ * over the node's first pivots.
+ */
+static __always_inline bool maple_node_read(struct vma_search *search, u64 entry)
+{
+	u64 node = MAPLE_NODE(entry), parent;
+
+	return !bpf_probe_read_kernel(search->node, sizeof(search->node), (void *)node) &&
+	       !bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node) &&
+	       MAPLE_NODE(parent) != node;
+}
+
+/* What the tree has at an address of search->vma.space: 0 for a gap, MAPLE_CHANGED if it is being
+ * changed there. */
 static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
@@ -74,15 +91,14 @@ static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
 		u32 type = MAPLE_TYPE(entry);
 
-		if (bpf_probe_read_kernel(search->node, sizeof(search->node),
-					  (void *)MAPLE_NODE(entry)))
-			return 0;
+		if (!maple_node_read(search, entry))
+			return MAPLE_CHANGED;
 		entry = search->node[maple_slot_index(search, type == MAPLE_ARANGE_64, address) &
 				     31];
 		if (type == MAPLE_LEAF_64)
 			return entry;
 	}
-	return 0;
+	return MAPLE_CHANGED;
 }
 
 static __always_inline bool is_range_of(struct vm_area_struct *vma, const struct vma_search *search)

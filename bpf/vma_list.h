@@ -28,8 +28,7 @@ __noinline u64 vma_leaf(struct vma_search *search, u64 address)
 		return 0;
 	search->entry = (struct vma_entry){}; /* the end of all addresses is 0 */
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
-		if (bpf_probe_read_kernel(search->node, sizeof(search->node),
-					  (void *)MAPLE_NODE(entry)))
+		if (!maple_node_read(search, entry))
 			return 0;
 		if (MAPLE_TYPE(entry) == MAPLE_LEAF_64)
 			return search->entry.end - 1;
