@@ -14,6 +14,7 @@
 #include "cookie.h"
 #include "deferral.h"
 #include "raw_request.h"
+#include "task_work.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -30,12 +31,6 @@ struct {
 	__type(key, u32); /* WORK_KEY */
 	__type(value, struct deferral_work);
 } works SEC(".maps");
-
-/* Absent before 6.18; then config.deferral keeps programs away from it. */
-extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
-					      void *map,
-					      int (*callback)(struct bpf_map *, void *, void *),
-					      void *aux) __ksym __weak;
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 

@@ -57,8 +57,9 @@ static const struct probe {
 	[FEATURE_KPROBE_MULTI] = {attempt_kprobe_multi, CAPS_BPF,
 				  "run as root, or with CAP_BPF and CAP_PERFMON",
 				  "a kernel of version 5.18 or newer with CONFIG_FPROBE"},
-	[FEATURE_TASK_WORK] = {attempt_task_work, 0, "make /sys/kernel/btf/vmlinux readable",
-			       "a kernel of version 6.18 or newer"},
+	[FEATURE_TASK_WORK] =
+		{attempt_task_work, CAPS_BPF, "run as root, or with CAP_BPF and CAP_PERFMON",
+		 "a kernel of version 6.18 or newer; user stacks are assisted without"},
 	[FEATURE_KALLSYMS] = {attempt_kallsyms, CAP_BIT(CAP_SYSLOG),
 			      "run as root, or sysctl kernel.kptr_restrict=0",
 			      "a kernel with CONFIG_KALLSYMS_ALL"},

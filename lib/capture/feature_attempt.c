@@ -52,18 +52,6 @@ int attempt_tracefs(const char **step)
 	return close_if_open(tracefs_open_events());
 }
 
-/* The function was renamed in the release that followed its first. */
-int attempt_task_work(const char **step)
-{
-	int id;
-
-	*step = "find bpf_task_work_schedule_resume in the kernel's BTF";
-	id = kernel_btf_function("bpf_task_work_schedule_resume_impl");
-	if (id == -ENOENT)
-		id = kernel_btf_function("bpf_task_work_schedule_resume");
-	return id < 0 ? id : 0;
-}
-
 /* Addresses that may not be seen are all zero. */
 int attempt_kallsyms(const char **step)
 {
