@@ -11,13 +11,19 @@
 
 #include "cookie.h"
 
+struct execve_call {
+	u32 cookie;
+	u32 is_done; /* the task has the new program's registers */
+	u64 start;   /* where that begins, if so */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, TASKS_MAX);
 	__type(key, u64); /* struct task_struct * */
-	__type(value, u32);
-} execs SEC(".maps");
+	__type(value, struct execve_call);
+} execve_calls SEC(".maps");
 
 /* Of the tracepoint, which is there since 6.10. */
 struct trace_event_raw_sched_prepare_exec {
@@ -35,13 +41,29 @@ static __always_inline u64 current_address(void)
 static __always_inline void execve_enter(u32 cookie)
 {
 	u64 task = current_address();
+	struct execve_call call = {.cookie = cookie};
 
-	bpf_map_update_elem(&execs, &task, &cookie, BPF_ANY);
+	bpf_map_update_elem(&execve_calls, &task, &call, BPF_ANY);
 }
 
-static __always_inline void execve_leave(u64 task)
+/* The new program is in place. What follows in this call still has the cookie, later calls have
+ * not. */
+static __always_inline void execve_finish(void)
 {
-	bpf_map_delete_elem(&execs, &task);
+	u64 task = current_address();
+	struct execve_call *call = bpf_map_lookup_elem(&execve_calls, &task);
+
+	if (!call)
+		return;
+	call->start = current_entry().ip;
+	call->is_done = 1;
+}
+
+static __always_inline void execve_forget(void)
+{
+	u64 task = current_address();
+
+	bpf_map_delete_elem(&execve_calls, &task);
 }
 
 static __always_inline bool is_in_execve(void)
@@ -60,20 +82,28 @@ static __always_inline bool is_new_program(void)
 	return mm && current_entry().sp == mm->start_stack;
 }
 
+static __always_inline bool is_of_this_call(const struct execve_call *call)
+{
+	return !call->is_done || (is_new_program() && current_entry().ip == call->start);
+}
+
 /* Whether an event is inside execve where the old program is not all there any more: then *field is
  * its user stack. */
 static __always_inline bool execve_takes(struct stack_field *field)
 {
 	u64 task = current_address();
-	u32 *cookie;
+	struct execve_call *call;
 
 	if (!is_in_execve())
 		return false;
-	cookie = bpf_map_lookup_elem(&execs, &task);
-	if (!cookie && bpf_core_type_exists(struct trace_event_raw_sched_prepare_exec) &&
-	    !is_new_program())
+	call = bpf_map_lookup_elem(&execve_calls, &task);
+	if (call && is_of_this_call(call)) {
+		*field = cookie_field(call->cookie);
+		return true;
+	}
+	if (bpf_core_type_exists(struct trace_event_raw_sched_prepare_exec) && !is_new_program())
 		return false;
-	*field = cookie ? cookie_field(*cookie) : no_stack(REASON_CHANGED);
+	*field = no_stack(REASON_CHANGED);
 	return true;
 }
 

@@ -75,7 +75,7 @@ int task_exit(void *ctx)
 
 	leave_pending(tid);
 	requests_forget(tid);
-	execve_leave(current_address());
+	execve_forget();
 	return 0;
 }
 

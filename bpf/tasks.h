@@ -122,7 +122,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = BPF_CORE_READ(task, pid);
 	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
 
-	execve_leave((u64)task);
+	execve_finish();
 	if (!own)
 		return 0;
 	follow_exec(own, task, tid, ctx->args[1]);
