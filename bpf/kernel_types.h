@@ -111,6 +111,7 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
+	void *anon_vma;
 	const struct vm_operations_struct *vm_ops;
 	unsigned long vm_pgoff;
 	struct file *vm_file;

@@ -14,6 +14,7 @@
 #include "cached_rule.h"
 #include "engine.h"
 #include "engine_maps.h"
+#include "file_memory.h"
 #include "instance.h"
 #include "rule_cache.h"
 #include "stack.h"
@@ -47,6 +48,7 @@ struct unwinder {
 	u32 reserved;
 	struct vma_search search;
 	u64 frame; /* the current one, as mapping and offset */
+	struct file_reads reads;
 	struct unwind walk;
 };
 
@@ -105,6 +107,10 @@ static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
 
 CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
 {
+	struct file_reads *reads = &unwinder_of(walk)->reads;
+
+	if (reads->is_noted)
+		file_reads_note(reads, address, bytes);
 	return bpf_copy_from_user(buffer, bytes, (const void *)address) == 0;
 }
 
@@ -148,6 +154,7 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	key = unwind_rule_key(walk, unwinder->frame);
 	if (rule_cache_get(cache, &key, &walk->rule))
 		return 1;
+	unwinder->reads.is_noted = unwinder->search.vma.kind != MAPPING_ANON;
 	if (walk->mapping.image == IMAGE_LATER) {
 		vma_image(&unwinder->search);
 		walk->mapping.image = unwinder->search.vma.image;
@@ -155,12 +162,27 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	return 0;
 }
 
+/* Whether the current rule holds for this place in every process that has it: by the file's own
+ * bytes. Generated code has no file, and its own bytes are in the key. */
+static __always_inline bool is_true(struct unwinder *unwinder)
+{
+	struct vma_search *search = &unwinder->search;
+	struct file_reads *reads = &unwinder->reads;
+
+	if (search->vma.kind == MAPPING_ANON)
+		return true;
+	file_reads_note(reads, unwinder->walk.registers.value[REGISTER_RIP], 1);
+	reads->is_noted = 0;
+	return search->vma.number != MAPPING_UNKNOWN &&
+	       file_reads_hold(reads, search, &unwinder->walk.image);
+}
+
 __noinline int unwinder_remember(struct unwinder *unwinder)
 {
 	struct rule_cache *cache = rules_current();
 	struct rule_key key;
 
-	if (!unwinder || !cache || unwinder->search.vma.number == MAPPING_UNKNOWN)
+	if (!unwinder || !cache || !is_true(unwinder))
 		return 0;
 	key = unwind_rule_key(&unwinder->walk, unwinder->frame);
 	rule_cache_put(cache, &key, &unwinder->walk.rule);
@@ -194,6 +216,7 @@ static __always_inline void unwinder_run(struct unwinder *unwinder)
 	walk->depth = 0;
 	walk->budget = UNWIND_BUDGET;
 	unwind_forget(walk);
+	file_reads_begin(&unwinder->reads);
 	if (address_space_enter(&unwinder->search))
 		unwind_stack(walk, config.max_user_depth);
 }

@@ -34,6 +34,7 @@
 #define MAPLE_LEVELS_MAX 8
 #define MAPLE_PIVOTS_MAX 15
 
+#define VM_WRITE 2UL
 #define VM_EXEC 4UL
 
 /* The index of the slot that covers the address, in search->node. Narrows search->entry to the

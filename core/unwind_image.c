@@ -30,6 +30,7 @@ CORE_PART void segment_add(struct unwind *unwind)
 	if (index >= IMAGE_SEGMENTS_MAX)
 		return;
 	image->segment[index] = segment_range(unwind);
+	image->segment_offset[index] = unwind->elf.segment.offset;
 	image->segment_count++;
 }
 

@@ -7,7 +7,7 @@
 
 #include "env.h"
 
-#define IMAGE_SEGMENTS_MAX 4
+#define IMAGE_SEGMENTS_MAX 6
 
 struct unwind;
 
@@ -25,6 +25,7 @@ struct unwind_image {
 	bool searched;
 	u32 segment_count;
 	struct image_range segment[IMAGE_SEGMENTS_MAX]; /* read-only ones that are loaded */
+	u64 segment_offset[IMAGE_SEGMENTS_MAX];		/* in the file */
 };
 
 /* Makes unwind->image that of unwind->mapping. STOP_NO_RULE: what is mapped is no ELF image. */
@@ -38,6 +39,16 @@ static inline u64 image_limit(const struct unwind_image *image, u64 address, u32
 		if (address >= image->segment[i].start && address < image->segment[i].end)
 			return image->segment[i].end;
 	return address + least;
+}
+
+/* Where in the file an address lies, by the program headers: as these are counted from the header
+ * on, so is what lies in none of the segments. */
+static inline u64 image_file_offset(const struct unwind_image *image, u64 header, u64 address)
+{
+	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
+		if (address >= image->segment[i].start && address < image->segment[i].end)
+			return address - image->segment[i].start + image->segment_offset[i];
+	return address - header;
 }
 
 #endif

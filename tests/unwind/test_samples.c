@@ -82,6 +82,7 @@ struct sampling {
 	bool is_hostile; /* nothing can be compared */
 	u64 walks, unbounded;
 	u64 limit, count, frames;
+	u64 work; /* steps of it, as the budget has them */
 	u64 gone; /* of processes that had ended before they were looked at */
 	u64 verdicts[VERDICT_COUNT];
 	u64 stops[STOP_COUNT];
@@ -255,6 +256,7 @@ static void compare(struct sampling *sampling, struct sample *sample)
 	verdict = judge(sampling, process, sample, expected, depth, equal);
 	sampling->count++;
 	sampling->frames += sample->depth;
+	sampling->work += UNWIND_BUDGET - sample->budget_left;
 	sampling->verdicts[verdict]++;
 	sampling->stops[sample->stop]++;
 	if (verdict != EQUAL || sample->stop != STOP_ROOT)
@@ -375,9 +377,9 @@ static void load(struct sampling *sampling)
 	exit(1);
 }
 
-static double percent(u64 part, u64 whole)
+static double ratio(u64 part, u64 whole)
 {
-	return whole ? 100.0 * part / whole : 0;
+	return whole ? (double)part / whole : 0;
 }
 
 static void report(const struct sampling *sampling, const char *name)
@@ -385,10 +387,12 @@ static void report(const struct sampling *sampling, const char *name)
 	const struct sample_counters *counters = &sampling->program->bss->counters;
 	u64 count = sampling->count;
 
-	printf("%s: %llu samples, %.1f frames, root %.2f %%, equal %.2f %%\n", name,
-	       (unsigned long long)count, count ? (double)sampling->frames / count : 0,
-	       percent(sampling->stops[STOP_ROOT], count),
-	       percent(sampling->verdicts[EQUAL], count));
+	printf("%s: %llu samples, %.1f frames, %.1f steps of work a frame, root %.2f %%, equal "
+	       "%.2f %%\n",
+	       name, (unsigned long long)count, ratio(sampling->frames, count),
+	       ratio(sampling->work, sampling->frames),
+	       100 * ratio(sampling->stops[STOP_ROOT], count),
+	       100 * ratio(sampling->verdicts[EQUAL], count));
 	for (u32 i = EQUAL + 1; i < VERDICT_COUNT; i++)
 		if (sampling->verdicts[i])
 			printf("  %s: %llu\n", verdict_names[i],
