@@ -122,6 +122,7 @@ def test_killed_while_it_waits():
 
 def test_the_file_is_read_while_it_grows():
     """What is owed yet reads as such."""
+    needs("BPF task work")
     recorder = Recorder("-e", READ, "--", own_cat())
     wait_until_reading(COMMAND)
     growing = Recording("f.data")
