@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A search tree of cookies (tsearch(3)), each also in one of three lists: those without an answer,
- * those whose answer lasts, and the other answers in the order in which they came, so that an epoch
- * drops from the front.
+ * A search tree of cookies (tsearch(3)), each also in one of two lists: those without an answer,
+ * and the others in the order in which they were answered, so that an epoch drops from the front.
  */
 #include "capture/answer_join.h"
 
@@ -11,16 +10,15 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
-#define CROWD_MIN 4096
+#define OPEN_LIMIT_MIN 4096
 #define EPOCHS_KEPT 2 /* the one it came in, and a whole one */
 
 struct wait_entry {
 	TAILQ_ENTRY(wait_entry) link;
 	u32 tid;
 	u32 cookie;
-	u64 epoch; /* of the answer; without one, or lasting: when it was seen closed, or 0 */
+	u64 epoch; /* of the answer; without one: when it was seen closed, or 0 */
 	bool answered;
-	bool lasting;
 	struct user_answer answer;
 	struct promise waiting[ANSWER_FORMS];
 };
@@ -30,12 +28,11 @@ TAILQ_HEAD(entry_list, wait_entry);
 struct answer_join {
 	void *tree;
 	struct entry_list open;
-	struct entry_list lasting;
-	struct entry_list passing;
+	struct entry_list answered;
 	u64 epoch;
 	u64 sweep_epoch; /* of the last sweep */
-	u64 crowd;	 /* entries in `open` and `lasting` */
-	u64 crowd_limit;
+	u64 open_count;
+	u64 open_limit; /* beyond it a sweep is worth its while */
 };
 
 static int compare_entries(const void *left, const void *right)
@@ -57,21 +54,19 @@ static struct wait_entry *find(const struct answer_join *join, u32 tid, u32 cook
 
 static struct entry_list *list_of(struct answer_join *join, const struct wait_entry *entry)
 {
-	if (!entry->answered)
-		return &join->open;
-	return entry->lasting ? &join->lasting : &join->passing;
+	return entry->answered ? &join->answered : &join->open;
 }
 
 static void list_add(struct answer_join *join, struct wait_entry *entry)
 {
 	TAILQ_INSERT_TAIL(list_of(join, entry), entry, link);
-	join->crowd += !entry->answered || entry->lasting;
+	join->open_count += !entry->answered;
 }
 
 static void list_remove(struct answer_join *join, struct wait_entry *entry)
 {
 	TAILQ_REMOVE(list_of(join, entry), entry, link);
-	join->crowd -= !entry->answered || entry->lasting;
+	join->open_count -= !entry->answered;
 }
 
 static void drop(struct answer_join *join, struct wait_entry *entry)
@@ -112,10 +107,9 @@ int answer_join_create(struct answer_join **out)
 	if (!join)
 		return -ENOMEM;
 	TAILQ_INIT(&join->open);
-	TAILQ_INIT(&join->lasting);
-	TAILQ_INIT(&join->passing);
+	TAILQ_INIT(&join->answered);
 	join->epoch = 1;
-	join->crowd_limit = CROWD_MIN;
+	join->open_limit = OPEN_LIMIT_MIN;
 	*out = join;
 	return 0;
 }
@@ -133,8 +127,7 @@ void answer_join_free(struct answer_join **join)
 	if (!gone)
 		return;
 	drop_all(gone, &gone->open);
-	drop_all(gone, &gone->lasting);
-	drop_all(gone, &gone->passing);
+	drop_all(gone, &gone->answered);
 	free(gone);
 	*join = NULL;
 }
@@ -155,8 +148,7 @@ struct promise *answer_join_wait(struct answer_join *join, u32 tid, u32 cookie,
 }
 
 int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
-		       const struct user_answer *answer, bool lasting,
-		       struct promise waiting[ANSWER_FORMS])
+		       const struct user_answer *answer, struct promise waiting[ANSWER_FORMS])
 {
 	struct wait_entry *entry = find(join, tid, cookie) ?: add(join, tid, cookie);
 	int form;
@@ -167,8 +159,7 @@ int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 	}
 	list_remove(join, entry);
 	entry->answered = true;
-	entry->lasting = lasting;
-	entry->epoch = lasting ? 0 : join->epoch;
+	entry->epoch = join->epoch;
 	entry->answer = *answer;
 	list_add(join, entry);
 	for (form = 0; form < ANSWER_FORMS; form++)
@@ -182,65 +173,56 @@ void answer_join_epoch(struct answer_join *join)
 	struct wait_entry *entry;
 
 	join->epoch++;
-	while ((entry = TAILQ_FIRST(&join->passing)) && join->epoch - entry->epoch >= EPOCHS_KEPT)
+	while ((entry = TAILQ_FIRST(&join->answered)) && join->epoch - entry->epoch >= EPOCHS_KEPT)
 		drop(join, entry);
 }
 
 /* Once entries were seen closed, a second sweep drops them. */
 bool answer_join_is_crowded(const struct answer_join *join)
 {
-	return join->crowd > join->crowd_limit && join->epoch - join->sweep_epoch >= EPOCHS_KEPT;
+	return join->open_count > join->open_limit &&
+	       join->epoch - join->sweep_epoch >= EPOCHS_KEPT;
 }
 
-static void lose(const struct answer_join_sweep *sweep, const struct wait_entry *entry)
+static void lose(struct answer_join *join, struct wait_entry *entry,
+		 const struct answer_join_sweep *sweep)
 {
-	if (!entry->answered)
-		sweep->lost(sweep->arg, entry->tid, entry->cookie, entry->waiting);
+	sweep->lost(sweep->arg, entry->tid, entry->cookie, entry->waiting);
+	drop(join, entry);
 }
 
-/* A cookie that is closed stays so. Its answer may be in a ring still, an epoch long. */
-static void sweep_list(struct answer_join *join, struct entry_list *list,
-		       const struct answer_join_sweep *sweep)
+/* A cookie that is closed stays so. Its answer may be in a ring still, an epoch long. True: it has
+ * to be looked at again. */
+static bool sweep_entry(struct answer_join *join, struct wait_entry *entry,
+			const struct answer_join_sweep *sweep)
 {
-	struct wait_entry *entry, *next;
-
-	for (entry = TAILQ_FIRST(list); entry; entry = next) {
-		next = TAILQ_NEXT(entry, link);
-		if (sweep->is_open(sweep->arg, entry->tid, entry->cookie))
-			continue;
-		if (!entry->epoch) {
-			entry->epoch = join->epoch;
-		} else if (join->epoch - entry->epoch >= EPOCHS_KEPT) {
-			lose(sweep, entry);
-			drop(join, entry);
-		}
-	}
-}
-
-static bool has_closed(const struct entry_list *list)
-{
-	const struct wait_entry *entry;
-
-	TAILQ_FOREACH(entry, list, link)
-	if (entry->epoch)
+	if (sweep->is_open(sweep->arg, entry->tid, entry->cookie))
+		return false;
+	if (!entry->epoch)
+		entry->epoch = join->epoch;
+	if (join->epoch - entry->epoch < EPOCHS_KEPT)
 		return true;
+	lose(join, entry, sweep);
 	return false;
 }
 
 void answer_join_sweep(struct answer_join *join, const struct answer_join_sweep *sweep)
 {
+	struct wait_entry *entry, *next;
+	bool again = false;
+
 	join->sweep_epoch = join->epoch;
-	sweep_list(join, &join->open, sweep);
-	sweep_list(join, &join->lasting, sweep);
-	if (has_closed(&join->open) || has_closed(&join->lasting))
-		return;
-	join->crowd_limit = 2 * join->crowd > CROWD_MIN ? 2 * join->crowd : CROWD_MIN;
+	for (entry = TAILQ_FIRST(&join->open); entry; entry = next) {
+		next = TAILQ_NEXT(entry, link);
+		again = sweep_entry(join, entry, sweep) || again;
+	}
+	if (!again)
+		join->open_limit = 2 * join->open_count > OPEN_LIMIT_MIN ? 2 * join->open_count
+									 : OPEN_LIMIT_MIN;
 }
 
 void answer_join_end(struct answer_join *join, const struct answer_join_sweep *sweep)
 {
-	while (!TAILQ_EMPTY(&join->open)) {
-		lose(sweep, TAILQ_FIRST(&join->open));
-		drop(join, TAILQ_FIRST(&join->open));
-	}
+	while (!TAILQ_EMPTY(&join->open))
+		lose(join, TAILQ_FIRST(&join->open), sweep);
 }

@@ -7,13 +7,14 @@
  * stack: behind a leaf that the event has itself, or in full. An answer takes the promises that
  * wait for it.
  *
- * An answer that came through a ring is kept until all events that can name it were seen. They were
- * written before it, but may stand behind a slot that is not committed yet. So time goes in epochs:
+ * An answer is kept until all events that can name it were seen. Their slots were taken before it
+ * was given, but may not be committed yet, or stand behind one that is not. So time goes in epochs:
  * one ends when each ring was read to where its head was when the epoch began; an answer is dropped
  * when a whole epoch lies behind it.
  *
- * What else is kept, promises and answers that more events may name, is as much as there are tasks
- * that wait, plus as much again: answer_join_sweep() then asks which cookies are still open.
+ * Promises are kept as long as their task waits. When there are more than so many, or twice as many
+ * as before, answer_join_sweep() asks which cookies are still open: what was written for the others
+ * is lost.
  */
 #ifndef LIB_CAPTURE_ANSWER_JOIN_H
 #define LIB_CAPTURE_ANSWER_JOIN_H
@@ -62,14 +63,10 @@ struct user_answer *answer_join_find(struct answer_join *join, u32 tid, u32 cook
 struct promise *answer_join_wait(struct answer_join *join, u32 tid, u32 cookie,
 				 enum answer_form form);
 
-/*
- * Stores an answer and hands over who waited. `lasting`: more events may name it later, though not
- * through a ring that is read in time. Takes answer->frames in any case. -EEXIST: the cookie has
- * an answer, which stays; -ENOMEM.
- */
+/* Stores an answer and hands over who waited. Takes answer->frames in any case. -EEXIST: the cookie
+ * has an answer, which stays; -ENOMEM. */
 int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
-		       const struct user_answer *answer, bool lasting,
-		       struct promise waiting[ANSWER_FORMS]);
+		       const struct user_answer *answer, struct promise waiting[ANSWER_FORMS]);
 
 /* An epoch is over. */
 void answer_join_epoch(struct answer_join *join);
@@ -78,7 +75,7 @@ void answer_join_epoch(struct answer_join *join);
 bool answer_join_is_crowded(const struct answer_join *join);
 
 struct answer_join_sweep {
-	/* Whether the task waits for this cookie, or may name it in another event. */
+	/* Whether the task waits for this cookie. */
 	bool (*is_open)(void *arg, u32 tid, u32 cookie);
 	/* Nobody will answer these. */
 	void (*lost)(void *arg, u32 tid, u32 cookie, const struct promise waiting[ANSWER_FORMS]);

@@ -53,10 +53,10 @@ static int keep_promises(struct capture *capture, struct trace_writer *writer,
 
 /* Takes answer->frames. */
 static int join(struct capture *capture, struct trace_writer *writer, u32 tid, u32 cookie,
-		const struct user_answer *answer, bool lasting)
+		const struct user_answer *answer)
 {
 	struct promise waiting[ANSWER_FORMS];
-	int result = answer_join_answer(capture->join, tid, cookie, answer, lasting, waiting);
+	int result = answer_join_answer(capture->join, tid, cookie, answer, waiting);
 
 	if (result)
 		return result == -EEXIST ? 0 : result;
@@ -71,7 +71,7 @@ int answers_deliver(struct capture *capture, struct trace_writer *writer,
 	struct user_answer answer;
 	int result = event_stack_delivered(capture, ring, position, &answer);
 
-	return result ?: join(capture, writer, slot->tid, slot->kernel, &answer, false);
+	return result ?: join(capture, writer, slot->tid, slot->kernel, &answer);
 }
 
 static int join_copy(struct capture *capture, struct trace_writer *writer,
@@ -86,7 +86,7 @@ static int join_copy(struct capture *capture, struct trace_writer *writer,
 			return -ENOMEM;
 		memcpy(answer.frames, found->answer.frames, bytes);
 	}
-	return join(capture, writer, found->tid, found->cookie, &answer, true);
+	return join(capture, writer, found->tid, found->cookie, &answer);
 }
 
 static int take_found(struct capture *capture, struct trace_writer *writer)
@@ -95,7 +95,7 @@ static int take_found(struct capture *capture, struct trace_writer *writer)
 	int result = 0;
 
 	while ((found = assisted_next(capture->assisted))) {
-		int error = join(capture, writer, found->tid, found->cookie, &found->answer, true);
+		int error = join(capture, writer, found->tid, found->cookie, &found->answer);
 
 		free(found);
 		result = result ?: error;

@@ -35,12 +35,12 @@ static struct user_answer answer_of(u32 id)
 }
 
 /* What waited for it, both forms together. */
-static u64 give_answer(struct answer_join *join, u32 tid, u32 cookie, bool lasting)
+static u64 give_answer(struct answer_join *join, u32 tid, u32 cookie)
 {
 	struct user_answer answer = answer_of(cookie);
 	struct promise waiting[ANSWER_FORMS];
 
-	assert_int_equal(answer_join_answer(join, tid, cookie, &answer, lasting, waiting), 0);
+	assert_int_equal(answer_join_answer(join, tid, cookie, &answer, waiting), 0);
 	return waiting[ANSWER_BEHIND_LEAF].events + waiting[ANSWER_FULL].events;
 }
 
@@ -58,7 +58,7 @@ static void an_answer_before_its_events(void **state)
 	struct answer_join *join = *state;
 
 	assert_null(answer_join_find(join, TID, COOKIE));
-	assert_int_equal(give_answer(join, TID, COOKIE, false), 0);
+	assert_int_equal(give_answer(join, TID, COOKIE), 0);
 	assert_int_equal(answer_join_find(join, TID, COOKIE)->id, COOKIE);
 }
 
@@ -72,7 +72,7 @@ static void an_answer_after_its_events(void **state)
 	event(*state, TID, COOKIE, ANSWER_FULL, 40);
 	event(*state, TID, COOKIE, ANSWER_BEHIND_LEAF, 41);
 	assert_null(answer_join_find(*state, TID, COOKIE));
-	assert_int_equal(answer_join_answer(*state, TID, COOKIE, &answer, false, waiting), 0);
+	assert_int_equal(answer_join_answer(*state, TID, COOKIE, &answer, waiting), 0);
 	assert_int_equal(waiting[ANSWER_FULL].index, 40);
 	assert_int_equal(waiting[ANSWER_FULL].events, 2);
 	assert_int_equal(waiting[ANSWER_BEHIND_LEAF].index, 41);
@@ -86,23 +86,23 @@ static void the_first_answer_counts(void **state)
 	struct promise waiting[ANSWER_FORMS];
 
 	event(*state, TID, COOKIE, ANSWER_FULL, 40);
-	assert_int_equal(give_answer(*state, TID, COOKIE, false), 1);
-	assert_int_equal(answer_join_answer(*state, TID, COOKIE, &second, false, waiting), -EEXIST);
+	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
+	assert_int_equal(answer_join_answer(*state, TID, COOKIE, &second, waiting), -EEXIST);
 	assert_int_equal(answer_join_find(*state, TID, COOKIE)->id, COOKIE);
 }
 
 static void a_cookie_is_one_tasks_own(void **state)
 {
-	give_answer(*state, TID, COOKIE, false);
+	give_answer(*state, TID, COOKIE);
 	assert_null(answer_join_find(*state, TID + 1, COOKIE));
 	assert_null(answer_join_find(*state, TID, COOKIE + 1));
 	event(*state, TID + 1, COOKIE, ANSWER_FULL, 40);
-	assert_int_equal(give_answer(*state, TID + 1, COOKIE, false), 1);
+	assert_int_equal(give_answer(*state, TID + 1, COOKIE), 1);
 }
 
 static void an_answer_outlives_a_whole_epoch(void **state)
 {
-	give_answer(*state, TID, COOKIE, false);
+	give_answer(*state, TID, COOKIE);
 	answer_join_epoch(*state);
 	assert_non_null(answer_join_find(*state, TID, COOKIE));
 	answer_join_epoch(*state);
@@ -111,9 +111,9 @@ static void an_answer_outlives_a_whole_epoch(void **state)
 
 static void epochs_drop_only_what_is_old(void **state)
 {
-	give_answer(*state, TID, 1, false);
+	give_answer(*state, TID, 1);
 	answer_join_epoch(*state);
-	give_answer(*state, TID, 2, false);
+	give_answer(*state, TID, 2);
 	answer_join_epoch(*state);
 	assert_null(answer_join_find(*state, TID, 1));
 	assert_non_null(answer_join_find(*state, TID, 2));
@@ -154,26 +154,6 @@ static void epochs_pass(struct answer_join *join, int count)
 		answer_join_epoch(join);
 }
 
-static void lasting_answers_stay_while_open(void **state)
-{
-	struct world world = {.open = true};
-	struct answer_join_sweep sweep = sweep_of(&world);
-
-	give_answer(*state, TID, COOKIE, true);
-	for (int i = 0; i < 3; i++) {
-		epochs_pass(*state, 2);
-		answer_join_sweep(*state, &sweep);
-	}
-	assert_non_null(answer_join_find(*state, TID, COOKIE));
-	world.open = false;
-	answer_join_sweep(*state, &sweep);
-	epochs_pass(*state, 2);
-	assert_non_null(answer_join_find(*state, TID, COOKIE));
-	answer_join_sweep(*state, &sweep);
-	assert_null(answer_join_find(*state, TID, COOKIE));
-	assert_int_equal(world.lost_cookies, 0);
-}
-
 static void a_promise_waits_as_long_as_its_task(void **state)
 {
 	struct world world = {.open = true};
@@ -184,7 +164,7 @@ static void a_promise_waits_as_long_as_its_task(void **state)
 		epochs_pass(*state, 2);
 		answer_join_sweep(*state, &sweep);
 	}
-	assert_int_equal(give_answer(*state, TID, COOKIE, false), 1);
+	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
 	assert_int_equal(world.lost_cookies, 0);
 }
 
@@ -199,7 +179,7 @@ static void a_closed_cookie_waits_for_an_epoch(void **state)
 	answer_join_sweep(*state, &sweep);
 	answer_join_epoch(*state);
 	answer_join_sweep(*state, &sweep);
-	assert_int_equal(give_answer(*state, TID, 1, false), 1);
+	assert_int_equal(give_answer(*state, TID, 1), 1);
 	answer_join_epoch(*state);
 	answer_join_sweep(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 1);
@@ -214,7 +194,7 @@ static void the_end_loses_who_waits(void **state)
 	event(*state, TID, 1, ANSWER_FULL, 40);
 	event(*state, TID, 1, ANSWER_BEHIND_LEAF, 41);
 	event(*state, TID, 2, ANSWER_FULL, 42);
-	give_answer(*state, TID, 3, false);
+	give_answer(*state, TID, 3);
 	answer_join_end(*state, &sweep);
 	assert_int_equal(world.lost_cookies, 2);
 	assert_int_equal(world.lost_events, 3);
@@ -249,7 +229,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_cookie_is_one_tasks_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_outlives_a_whole_epoch, setup, teardown),
 		cmocka_unit_test_setup_teardown(epochs_drop_only_what_is_old, setup, teardown),
-		cmocka_unit_test_setup_teardown(lasting_answers_stay_while_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_promise_waits_as_long_as_its_task, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_closed_cookie_waits_for_an_epoch, setup,
