@@ -9,6 +9,8 @@
 #ifndef BPF_EXECVE_H
 #define BPF_EXECVE_H
 
+#include <asm/unistd.h>
+
 #include "cookie.h"
 
 struct execve_call {
@@ -66,13 +68,6 @@ static __always_inline void execve_forget(void)
 	bpf_map_delete_elem(&execve_calls, &task);
 }
 
-static __always_inline bool is_in_execve(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-
-	return BPF_CORE_READ_BITFIELD(task, in_execve);
-}
-
 /* It has the registers with which the new program begins. */
 static __always_inline bool is_new_program(void)
 {
@@ -80,6 +75,21 @@ static __always_inline bool is_new_program(void)
 	struct mm_struct *mm = task->mm;
 
 	return mm && current_entry().sp == mm->start_stack;
+}
+
+/* On the way out of the call the kernel has forgotten it, but the new program has not run. */
+static __always_inline bool is_leaving_execve(void)
+{
+	u64 number = current_entry().orig_ax;
+
+	return (number == __NR_execve || number == __NR_execveat) && is_new_program();
+}
+
+static __always_inline bool is_in_execve(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return BPF_CORE_READ_BITFIELD(task, in_execve) || is_leaving_execve();
 }
 
 static __always_inline bool is_of_this_call(const struct execve_call *call)
