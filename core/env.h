@@ -37,7 +37,9 @@
 #define env_volatile(p) (*(volatile __typeof__(*(p)) *)(p))
 
 /*
- * How a function is compiled in BPF; natively those that files share are plain functions.
+ * How a function is compiled in BPF; natively those that files share are plain functions. One
+ * program may have several embedders of the core: who defines CORE_EMBEDDED and includes the .c
+ * files, as BPF objects do, has a copy of its own.
  *
  * CORE_INLINE: part of its caller, so that the verifier knows the sizes behind its pointers.
  *
@@ -122,9 +124,15 @@
 
 #include <errno.h>
 
+#ifdef CORE_EMBEDDED
+#define CORE_INLINE static __attribute__((unused))
+#define CORE_GLOBAL static __attribute__((unused))
+#define CORE_SUBPROGRAM static __attribute__((unused))
+#else
 #define CORE_INLINE
 #define CORE_GLOBAL
 #define CORE_SUBPROGRAM
+#endif
 #define CORE_OUTLINED static __attribute__((noinline))
 #define CORE_PART static inline __attribute__((always_inline))
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The call stack of the calling thread, without frame pointers.
+ *
+ * It may be called in any context that a signal handler may run in: it takes no lock, allocates
+ * nothing, leaves errno alone, and reads memory only in ways that cannot fault, so that a damaged
+ * stack gives a short answer and no crash. Signal handlers on the stack are walked through to what
+ * they interrupted.
+ *
+ * It is slow for that: some ten microseconds a frame, spent in system calls that read memory. It
+ * needs about 12 KiB of the caller's stack: give signal handlers an alternate stack with room for
+ * it. A program must not dlclose() code that is on its own stack.
+ */
+#ifndef STACKMAP_HERE_H
+#define STACKMAP_HERE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STACKMAP_HERE_DEPTH_MAX 510
+
+/*
+ * Writes the addresses of at most `max` frames, innermost first: frames[0] is where the caller
+ * goes on after this call, each other one where its function goes on, or, of what a signal
+ * interrupted, the very instruction. Returns how many: at least 1, at most `max` and
+ * STACKMAP_HERE_DEPTH_MAX.
+ *
+ * -EINVAL: `max` is below 1. -ENOSYS, -EPERM: the system call process_vm_readv() is refused, as by
+ * a seccomp filter. -EFAULT: not even the caller could be found.
+ */
+int stackmap_here(uint64_t *frames, int max);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

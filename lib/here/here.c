@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder on its own thread: it begins here, with the registers of this function, whose frame
+ * is then left out. As an embedder it has a copy of the core of its own (CORE_EMBEDDED), so that
+ * all of it can be seen to be async-signal-safe, and lib/assist can be another.
+ *
+ * Rules are not kept: nobody tells when a library is replaced by another at the same address.
+ */
+#include "stackmap/here.h"
+
+#include <errno.h>
+
+#include "here/own_memory.h"
+
+#define CORE_EMBEDDED
+#include "unwind.h"
+
+_Static_assert(STACKMAP_HERE_DEPTH_MAX == STACK_USER_DEPTH_MAX - 1, "one frame is our own");
+
+bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return own_memory_read(unwind->memory, address, buffer, bytes);
+}
+
+bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	struct own_code code;
+
+	if (!own_memory_code(unwind->memory, pc, &code))
+		return false;
+	unwind->mapping = (struct unwind_mapping){
+		.start = code.start,
+		.end = code.end,
+		.image = code.image,
+	};
+	return true;
+}
+
+u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	(void)unwind;
+	return pc;
+}
+
+bool unwind_recall(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	(void)unwind;
+}
+
+#include "cfi.c"
+#include "cfi_rule.c"
+#include "code_scan.c"
+#include "dwarf_expr.c"
+#include "eh_frame.c"
+#include "sframe.c"
+#include "unwind.c"
+#include "unwind_bytes.c"
+#include "unwind_code.c"
+#include "unwind_image.c"
+#include "unwind_step.c"
+
+#define KEPT_REGISTERS                                                                             \
+	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \
+	 1U << REGISTER_R13 | 1U << REGISTER_R14 | 1U << REGISTER_R15 | 1U << REGISTER_RIP)
+
+/* The registers that calls preserve, at one instruction of the function that this is part of. */
+#define registers_here(registers)                                                                  \
+	({                                                                                         \
+		u64 *here_value = (registers)->value;                                              \
+                                                                                                   \
+		__asm__ volatile("movq %%rbx, %c[rbx](%[value])\n\t"                               \
+				 "movq %%rbp, %c[rbp](%[value])\n\t"                               \
+				 "movq %%rsp, %c[rsp](%[value])\n\t"                               \
+				 "movq %%r12, %c[r12](%[value])\n\t"                               \
+				 "movq %%r13, %c[r13](%[value])\n\t"                               \
+				 "movq %%r14, %c[r14](%[value])\n\t"                               \
+				 "movq %%r15, %c[r15](%[value])\n\t"                               \
+				 "leaq 0(%%rip), %%rax\n\t"                                        \
+				 "movq %%rax, %c[rip](%[value])"                                   \
+				 :                                                                 \
+				 : [value] "r"(here_value), [rbx] "i"(8 * REGISTER_RBX),           \
+				   [rbp] "i"(8 * REGISTER_RBP), [rsp] "i"(8 * REGISTER_RSP),       \
+				   [r12] "i"(8 * REGISTER_R12), [r13] "i"(8 * REGISTER_R13),       \
+				   [r14] "i"(8 * REGISTER_R14), [r15] "i"(8 * REGISTER_R15),       \
+				   [rip] "i"(8 * REGISTER_RIP)                                     \
+				 : "rax", "memory");                                               \
+		(registers)->known = KEPT_REGISTERS;                                               \
+	})
+
+/* Frames from the second on: the first is stackmap_here(). */
+static int frames_copy(const struct unwind *unwind, u64 *frames, int max)
+{
+	int count = 0;
+
+	for (u32 i = 1; i < unwind->depth && count < max; i++)
+		frames[count++] = unwind->frame[i];
+	return count;
+}
+
+/* Its own frame counts until it returns: no tail call. */
+__attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
+{
+	struct own_memory memory = {};
+	struct unwind unwind = {.memory = &memory, .budget = UNWIND_BUDGET};
+	int count;
+
+	if (max < 1)
+		return -EINVAL;
+	registers_here(&unwind.registers);
+	unwind_stack(&unwind, max < STACKMAP_HERE_DEPTH_MAX ? max + 1 : STACK_USER_DEPTH_MAX);
+	count = frames_copy(&unwind, frames, max);
+	if (!count)
+		return memory.error ? memory.error : -EFAULT;
+	return count;
+}

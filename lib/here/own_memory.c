@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads go through the kernel (process_vm_readv on oneself), which says EFAULT where a load would
+ * kill. A few blocks are kept, since neighbouring words are asked for one by one. The system calls
+ * are made directly: what libc or a sanitizer puts around them need not be safe in a signal
+ * handler.
+ *
+ * The objects of the dynamic linker come from _dl_find_object(), which glibc made for unwinders: it
+ * takes no lock. Other code (of a JIT) is looked for in /proc/self/maps.
+ */
+#include "here/own_memory.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE 4096ULL
+#define SEGMENTS_MAX 64
+
+static bool kernel_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	struct iovec local = {buffer, bytes};
+	struct iovec remote = {(void *)address, bytes};
+	int saved = errno;
+	long got =
+		syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL);
+
+	if (got != (long)bytes)
+		memory->error = got < 0 ? -errno : -EFAULT;
+	errno = saved;
+	return got == (long)bytes;
+}
+
+/* The block at an address that is a multiple of its size, or NULL. */
+static const u8 *block_get(struct own_memory *memory, u64 address)
+{
+	u32 index = address / OWN_BLOCK % OWN_BLOCKS;
+
+	if (memory->tag[index] == address + 1)
+		return memory->block[index];
+	memory->tag[index] = 0;
+	if (!kernel_read(memory, address, memory->block[index], OWN_BLOCK))
+		return NULL;
+	memory->tag[index] = address + 1;
+	return memory->block[index];
+}
+
+bool own_memory_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes)
+{
+	u8 *to = buffer;
+
+	while (bytes) {
+		u32 at = address % OWN_BLOCK;
+		u32 count = bytes < OWN_BLOCK - at ? bytes : OWN_BLOCK - at;
+		const u8 *block = block_get(memory, address - at);
+
+		if (!block)
+			return false;
+		memcpy(to, block + at, count);
+		to += count;
+		address += count;
+		bytes -= count;
+	}
+	return true;
+}
+
+/* Where an object's segments are, in terms of its program headers. */
+struct object {
+	u64 header;
+	u64 bias;
+	bool has_bias; /* the first loaded segment was seen */
+	Elf64_Ehdr elf;
+};
+
+static bool object_open(struct own_memory *memory, u64 address, struct object *object)
+{
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)address, &found))
+		return false;
+	*object = (struct object){.header = (u64)found.dlfo_map_start};
+	return own_memory_read(memory, object->header, &object->elf, sizeof(object->elf)) &&
+	       !memcmp(object->elf.e_ident, ELFMAG, SELFMAG) &&
+	       object->elf.e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/* Whether a segment is the code at an address. Objects are mapped from their first loaded segment
+ * on. */
+static bool segment_covers(struct object *object, const Elf64_Phdr *segment, u64 address,
+			   struct own_code *code)
+{
+	if (segment->p_type != PT_LOAD)
+		return false;
+	if (!object->has_bias)
+		object->bias = object->header - (segment->p_vaddr & -PAGE);
+	object->has_bias = true;
+	*code = (struct own_code){
+		.start = object->bias + segment->p_vaddr,
+		.end = object->bias + segment->p_vaddr + segment->p_memsz,
+		.image = object->header,
+	};
+	return segment->p_flags & PF_X && address >= code->start && address < code->end;
+}
+
+static bool object_code(struct own_memory *memory, u64 address, struct own_code *code)
+{
+	struct object object;
+	Elf64_Phdr segment;
+
+	if (!object_open(memory, address, &object))
+		return false;
+	for (u32 i = 0; i < object.elf.e_phnum && i < SEGMENTS_MAX; i++) {
+		u64 from = object.header + object.elf.e_phoff + i * sizeof(segment);
+
+		if (!own_memory_read(memory, from, &segment, sizeof(segment)))
+			return false;
+		if (segment_covers(&object, &segment, address, code))
+			return true;
+	}
+	return false;
+}
+
+/* A line of /proc/self/maps as it comes in, byte by byte: "START-END rwxp ...". */
+struct maps_line {
+	u64 number[2];
+	u32 field; /* 0, 1: the numbers; 2: access; 3: the rest */
+	bool is_code;
+};
+
+static void maps_byte(struct maps_line *line, char byte)
+{
+	if (byte == '\n')
+		*line = (struct maps_line){};
+	else if (byte == ' ' || (byte == '-' && line->field == 0))
+		line->field += line->field < 3;
+	else if (line->field < 2)
+		line->number[line->field] = line->number[line->field] << 4 |
+					    (byte <= '9' ? byte - '0' : byte - 'a' + 10);
+	else if (line->field == 2)
+		line->is_code |= byte == 'x';
+}
+
+static bool is_code_at(const struct maps_line *line, u64 address)
+{
+	return line->field == 3 && line->is_code && address >= line->number[0] &&
+	       address < line->number[1];
+}
+
+static bool maps_search(int fd, u64 address, struct own_code *code)
+{
+	struct maps_line line = {};
+	char buffer[OWN_BLOCK];
+	long got;
+
+	while ((got = syscall(SYS_read, fd, buffer, sizeof(buffer))) > 0) {
+		for (long i = 0; i < got; i++) {
+			maps_byte(&line, buffer[i]);
+			if (!is_code_at(&line, address))
+				continue;
+			*code = (struct own_code){.start = line.number[0], .end = line.number[1]};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool mapped_code(u64 address, struct own_code *code)
+{
+	int saved = errno;
+	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	bool found = fd >= 0 && maps_search(fd, address, code);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	errno = saved;
+	return found;
+}
+
+bool own_memory_code(struct own_memory *memory, u64 address, struct own_code *code)
+{
+	return object_code(memory, address, code) || mapped_code(address, code);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The memory of this very process, as an unwinder needs it: read without a fault whatever is there,
+ * and asked what code an address lies in. Async-signal-safe, errno included.
+ */
+#ifndef LIB_HERE_OWN_MEMORY_H
+#define LIB_HERE_OWN_MEMORY_H
+
+#include <stdbool.h>
+
+#include "scalar.h"
+
+#define OWN_BLOCK 512U /* within one page: there as a whole, or not at all */
+#define OWN_BLOCKS 4U
+
+/* Zero to begin with. For one walk: what it has read it takes to stay. */
+struct own_memory {
+	int error;	     /* -errno of the last read that failed */
+	u64 tag[OWN_BLOCKS]; /* address of the block + 1; 0: none */
+	u8 block[OWN_BLOCKS][OWN_BLOCK];
+};
+
+/* All bytes or none. */
+bool own_memory_read(struct own_memory *memory, u64 address, void *buffer, u32 bytes);
+
+struct own_code {
+	u64 start;
+	u64 end;
+	u64 image; /* address of the ELF header; 0: code without a file */
+};
+
+/* The executable memory at an address. */
+bool own_memory_code(struct own_memory *memory, u64 address, struct own_code *code);
+
+#endif
