@@ -25,7 +25,7 @@ static __always_inline void leave_answer(struct ring_header *ring, struct lane *
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(lane, cpu, config.max_user_depth, config.leaf);
 	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
-		if (raw_save(lane, cookie))
+		if (raw_save(lane, tid, cookie))
 			answer_refuse(ring, lane, tid, cookie, REASON_NO_ROOM);
 		return;
 	}
@@ -80,12 +80,13 @@ int task_exit(void *ctx)
 }
 
 /* Nobody may wait for this stack yet, but whoever asks for it from now on comes too late. A thread
- * that execs gets its leader's id, so nobody will exit by its own. */
+ * that execs gets its leader's id on the way: its events have the one or the other, and nobody will
+ * exit by its own. */
 SEC("raw_tp/sched_prepare_exec")
 int task_prepare_exec(void *ctx)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tid = pid_tgid, cookie;
+	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie;
 
 	if (!event_wanted(bpf_get_smp_processor_id()))
 		return 0;
@@ -95,8 +96,10 @@ int task_prepare_exec(void *ctx)
 		leave_serve(tid, cookie);
 	}
 	execve_enter(cookie);
-	if (tid != pid_tgid >> 32)
+	if (tid != leader) {
+		leave_serve(leader, cookie);
 		requests_forget(tid);
+	}
 	return 0;
 }
 

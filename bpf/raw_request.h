@@ -7,14 +7,13 @@
 #include "cookie.h"
 #include "raw_stack_send.h"
 
-/* Saves the current task's stack under a cookie; lane->search is in its address space. 0, or
- * -ENOSPC: the ring buffer is full. */
-__noinline int raw_save(struct lane *lane, u32 cookie)
+/* Saves the current task's stack under a cookie of this thread id; lane->search is in its address
+ * space. 0, or -ENOSPC: the ring buffer is full. */
+__noinline int raw_save(struct lane *lane, u32 tid, u32 cookie)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct raw_request request = {
-		.tid = pid_tgid,
-		.tgid = pid_tgid >> 32,
+		.tid = tid,
+		.tgid = bpf_get_current_pid_tgid() >> 32,
 		.cookie = cookie,
 	};
 
@@ -31,7 +30,8 @@ static __always_inline struct stack_field raw_request(struct lane *lane)
 
 	if (!cookie)
 		return no_stack(REASON_NO_STATE);
-	return raw_save(lane, cookie) ? no_stack(REASON_NO_ROOM) : cookie_field(cookie);
+	return raw_save(lane, bpf_get_current_pid_tgid(), cookie) ? no_stack(REASON_NO_ROOM)
+								  : cookie_field(cookie);
 }
 
 #endif
