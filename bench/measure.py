@@ -38,7 +38,7 @@ def run(command, **options):
     return done.stdout
 
 
-def _works(command):
+def works(command):
     try:
         return subprocess.run(command, capture_output=True).returncode == 0
     except FileNotFoundError:
@@ -48,12 +48,12 @@ def _works(command):
 def need_stackmap():
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "f")
-        if not _works([STACKMAP, "record", "-q", "-e", "sched:sched_switch", "-o", file, "--", "true"]):
+        if not works([STACKMAP, "record", "-q", "-e", "sched:sched_switch", "-o", file, "--", "true"]):
             skip("stackmap cannot record tracepoints here")
 
 
 def need_perf():
-    if not _works(["perf", "record", "-q", "-e", "sched:sched_switch", "-o", "/dev/null", "--", "true"]):
+    if not works(["perf", "record", "-q", "-e", "sched:sched_switch", "-o", "/dev/null", "--", "true"]):
         skip("perf is not installed, or cannot record tracepoints here")
 
 
@@ -93,7 +93,7 @@ def conditions(**more):
         "kernel": platform.release(),
         "processor": f"{os.cpu_count()} x {_processor()}",
         "stackmap": run([STACKMAP, "--version"]).strip(),
-        "perf": run(["perf", "--version"]).strip() if _works(["perf", "--version"]) else "none",
+        "perf": run(["perf", "--version"]).strip() if works(["perf", "--version"]) else "none",
         "load before": " ".join(f"{load:.1f}" for load in os.getloadavg()),
     }
     for name, value in {**rows, **more}.items():
