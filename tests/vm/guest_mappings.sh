@@ -1,0 +1,50 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Code that is replaced by other code at the same address (tests/e2e/mapping_swap.c), on every kernel of the matrix:
+# each stack says by its callers what was mapped, and not one frame may be of what was there before. Without
+# mm->mm_lock_seq (6.1) nothing may be remembered from one event to the next.
+set -u
+
+faults=0
+
+fault() {
+	echo "FAULT: $*"
+	faults=$((faults + 1))
+}
+
+# check FILE EVENTS: so many stacks of leaf(), each with three functions of one turn and none of the other, and main().
+check() {
+	stackmap script "$1" | awk -v RS= -v wanted="$2" '
+	!/^ *mapping_swap.* (u:[^ ]*:leaf|syscalls:sys_enter_getppid):/ { next }
+	{
+		events++
+		first = gsub(/_first[+]/, "&")
+		second = gsub(/_second[+]/, "&")
+		if (first * second || first + second != 3 || !/ main[+]/) {
+			if (!wrong++)
+				print
+		}
+	}
+	END {
+		print "    " events " events, " wrong + 0 " wrong"
+		exit wrong || events != wanted
+	}'
+}
+
+# swap BUILD UNWIND: all ways in one recording
+swap() {
+	local target=/bin/mapping_swap_$1 ways='dlopen mmap threads munmap mremap fork' rounds=100
+	echo "$*"
+	stackmap record -o swap.data -e "u:$target:leaf" -e syscalls:sys_enter_getppid --user-unwind "$2" -- \
+		sh -c "for way in $ways; do $target \$way $rounds /bin/libfirst_$1.so /bin/libsecond_$1.so || exit; done" \
+		>swap.log 2>&1 || {
+		fault "$*: record ended with $?: $(tail -n 3 swap.log)"
+		return
+	}
+	check swap.data $((2 * rounds * $(echo $ways | wc -w))) || fault "$*: $(tail -n 3 swap.log)"
+}
+
+echo "kernel $(uname -r)"
+swap plain fp
+swap optimised auto
+[ "$faults" -eq 0 ]
