@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * known_stack [line] WHAT [ARGUMENT]...: goes through outer(), middle() and inner() into one
+ * function that enters the kernel in the way named, so what its stack must be is known. Built
+ * without frame pointers. With `line` it waits for a byte of its input first, in main().
+ *
+ *   faults N       one system call that meets N pages not there yet
+ *   wait           until its input ends, in read()
+ *   threads N      the same in N threads
+ *   exec FILE...   becomes another program
+ *   thread_exec FILE...   the same from a thread that is not the first
+ *   signals N      N signals
+ *   exit           ends in here
+ *   deep N         a system call below N calls of again()
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "own_syscall.h"
+
+#define APART __attribute__((noinline, noclone))
+#define AFTER_CALL()                                                                               \
+	__asm__ volatile("" ::                                                                     \
+				 : "memory") /* the call is not the function's last act            \
+					      */
+#define THREADS_MAX 64
+
+typedef void (*in_kernel)(char **arguments);
+
+static APART void meet_faults(char **arguments)
+{
+	size_t bytes = (size_t)atol(arguments[0]) * (size_t)sysconf(_SC_PAGESIZE);
+	char *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || madvise(memory, bytes, MADV_NOHUGEPAGE))
+		exit(1);
+	own_syscall3(SYS_getrandom, (long)memory, (long)bytes, 0);
+	AFTER_CALL();
+}
+
+static APART void wait_for_end(char **arguments)
+{
+	char bytes[16];
+
+	(void)arguments;
+	while (own_syscall3(SYS_read, STDIN_FILENO, (long)bytes, sizeof(bytes)) > 0)
+		;
+	AFTER_CALL();
+}
+
+static APART void become(char **arguments)
+{
+	char *environment[] = {NULL};
+
+	own_syscall3(SYS_execve, (long)arguments[0], (long)arguments, (long)environment);
+	AFTER_CALL();
+	exit(1);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static APART void take_signals(char **arguments)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGUSR1, &action, NULL);
+	for (long n = atol(arguments[0]); n; n--)
+		own_syscall3(SYS_tgkill, getpid(), gettid(), SIGUSR1);
+	AFTER_CALL();
+}
+
+static APART void end_here(char **arguments)
+{
+	(void)arguments;
+	own_syscall(SYS_exit_group, 0);
+	AFTER_CALL();
+}
+
+static APART void again(long left)
+{
+	if (left > 1)
+		again(left - 1);
+	else
+		own_syscall(SYS_getppid, 0);
+	AFTER_CALL();
+}
+
+static APART void call_again(char **arguments)
+{
+	again(atol(arguments[0]));
+	AFTER_CALL();
+}
+
+static APART void inner(in_kernel last, char **arguments)
+{
+	last(arguments);
+	AFTER_CALL();
+}
+
+static APART void middle(in_kernel last, char **arguments)
+{
+	volatile char frame[200];
+
+	frame[0] = 0;
+	(void)frame[0];
+	inner(last, arguments);
+	AFTER_CALL();
+}
+
+static APART void outer(in_kernel last, char **arguments)
+{
+	middle(last, arguments);
+	AFTER_CALL();
+}
+
+static const struct way {
+	const char *name;
+	in_kernel last;
+	int in_threads; /* 1: in one other thread, 2: in as many as the first argument says */
+} ways[] = {
+	{"faults", meet_faults, 0}, {"wait", wait_for_end, 0},	{"threads", wait_for_end, 2},
+	{"exec", become, 0},	    {"thread_exec", become, 1}, {"signals", take_signals, 0},
+	{"exit", end_here, 0},	    {"deep", call_again, 0},
+};
+
+struct start {
+	in_kernel last;
+	char **arguments;
+};
+
+static void *thread(void *argument)
+{
+	const struct start *start = argument;
+
+	outer(start->last, start->arguments);
+	return NULL;
+}
+
+static void run_threads(struct start *start, long count)
+{
+	pthread_t threads[THREADS_MAX];
+
+	for (long i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, thread, start))
+			exit(1);
+	for (long i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void run(const struct way *way, char **arguments)
+{
+	struct start start = {way->last, arguments};
+
+	if (way->in_threads == 2)
+		run_threads(&start, atol(arguments[0]) % THREADS_MAX);
+	else if (way->in_threads)
+		run_threads(&start, 1);
+	else
+		outer(way->last, arguments);
+}
+
+static void wait_for_line(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) != 1)
+		exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	char **words = argv + 1;
+
+	if (argc > 1 && !strcmp(*words, "line")) {
+		wait_for_line();
+		words++;
+	}
+	for (size_t i = 0; *words && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(*words, ways[i].name)) {
+			run(&ways[i], words + 1);
+			return 0;
+		}
+	return 2;
+}

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""One stack for each entry into the kernel, whoever asks for it and however the task leaves again: to user mode, into
+another program, to its end, or not at all. Runs in a mount namespace with an engine of its own: no rule is known
+before, so each first event of a stack waits for its answer."""
+
+import array
+import collections
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import termios
+
+from cases import SECONDS_MAX, main, needs, needs_command, program, run
+from recording import Recording, function, record, user_frames
+from test_engine import FOLDER, enter_own_mounts, fresh_bpffs
+from test_later import Recorder, user_account
+
+KNOWN = program("known_stack")
+PATH_INSIDE = ["inner", "middle", "outer"]
+PAGES = 5
+
+ENTER_READ = "syscalls:sys_enter_read"
+ENTER_EXECVE, EXIT_EXECVE = "syscalls:sys_enter_execve", "syscalls:sys_exit_execve"
+FAULTS = ["syscalls:sys_enter_getrandom", *["exceptions:page_fault_kernel"] * PAGES, "syscalls:sys_exit_getrandom"]
+
+
+def sources(*names):
+    return [word for name in dict.fromkeys(names) for word in ("-e", name)]
+
+
+def names_of(event):
+    return [function(frame) for frame in user_frames(event)]
+
+
+def marker(event):
+    """Why the user stack is not there or ends early: a reason, or None."""
+    markers = [frame.name.strip("[]") for frame in event.frames if frame.object == "[user stack]"]
+    return markers[0] if markers else None
+
+
+def check_whole(event, last, caller="main"):
+    """All of the known stack, and what called it."""
+    names = names_of(event)
+    expected = [last, *PATH_INSIDE, caller]
+    assert names[:len(expected)] == expected and len(names) > len(expected) and not marker(event), event
+
+
+def check_whole_or_changed(event, *names):
+    if marker(event) == "changed":
+        assert names_of(event) == ["[changed]"], event
+    else:
+        check_whole(event, *names)
+
+
+def read_text(path):
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def wait_until(is_so):
+    """The kernel tells nobody when a task has gone to sleep, so it is asked again and again."""
+    while not is_so():
+        os.sched_yield()
+
+
+def readers(pid):
+    """How many threads of a process sleep in read() of its input."""
+    return sum(read_text("/proc/%d/task/%s/syscall" % (pid, tid)).split()[:2] == ["0", "0x0"]
+               for tid in os.listdir("/proc/%d/task" % pid))
+
+
+def unread(pipe):
+    left = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, left)
+    return left[0]
+
+
+class Sleepers(Recorder):
+    """So many threads asleep in read(), each with a stack that was asked for."""
+
+    def __init__(self, count):
+        super().__init__(*sources(ENTER_READ), "--", KNOWN, "threads", count)
+        children = "/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)
+        wait_until(lambda: read_text(children).split())
+        self.target = int(read_text(children))
+        wait_until(lambda: readers(self.target) == count)
+
+    def kill(self, number):
+        os.kill(self.target, number)
+        _, messages = self.process.communicate(timeout=SECONDS_MAX)
+        return Recording(self.output, messages.decode())
+
+
+class Target:
+    """A process that will have the known stack, once its input goes on."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([KNOWN, "line", *map(str, arguments)], stdin=subprocess.PIPE)
+        self.pid = self.process.pid
+        wait_until(lambda: readers(self.pid))
+
+    def go_on(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def wait_for_next_read(self):
+        """Asleep with nothing to read: not in the read() that took the latest."""
+        wait_until(lambda: not unread(self.process.stdin) and readers(self.pid))
+
+    def end(self):
+        self.process.communicate(timeout=SECONDS_MAX)
+
+
+def events_of(recording):
+    return [event for event in recording.events() if event.comm == "known_stack"]
+
+
+def engine_state():
+    needs_command("bpftool", "version")
+    dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", FOLDER + "/engine_state").stdout)
+    return dump[0]["formatted"]["value"]
+
+
+def check_one_unwind(before):
+    now = engine_state()
+    for counter in ("cookie_last", "unwinder_next"):
+        assert now[counter] - before[counter] == 1, (counter, before, now)
+
+
+def recorders_of(target, *names):
+    """Three; each has begun when its command echoes."""
+    recorders = [Recorder("-p", target.pid, *sources(*names), "--", "cat", output="%d.data" % n) for n in range(3)]
+    for recorder in recorders:
+        recorder.say(b"begun\n")
+    return recorders
+
+
+def test_one_unwind_for_all():
+    """Seven events in one system call, three recorders: one cookie, one unwind, and each event has the stack."""
+    needs("BPF task work", "tracefs")
+    fresh_bpffs()
+    target = Target("faults", PAGES)
+    recorders = recorders_of(target, *FAULTS)
+    before = engine_state()
+    target.go_on()
+    target.end()
+    check_one_unwind(before)
+    for recorder in recorders:
+        recording = recorder.end()
+        events = events_of(recording)
+        assert [event.name for event in events] == FAULTS, events
+        for event in events:
+            check_whole(event, "meet_faults")
+        assert len({line.user for line in recording.ids() if line.comm == "known_stack"}) == 1
+        assert not user_account(recording)[1]
+
+
+def kill(recorder):
+    recorder.process.kill()
+    recorder.process.communicate(timeout=SECONDS_MAX)
+
+
+def killed_while_all_wait(victim):
+    fresh_bpffs()
+    target = Target("wait")
+    recorders = recorders_of(target, ENTER_READ)
+    before = engine_state()
+    target.go_on()
+    target.wait_for_next_read()
+    assert engine_state()["unwinder_next"] == before["unwinder_next"], "nobody waits"
+    kill(recorders.pop(victim))
+    target.end()
+    check_one_unwind(before)
+    for recorder in recorders:
+        recording = recorder.end()
+        assert [event.name for event in events_of(recording)] == [ENTER_READ]
+        check_whole(events_of(recording)[0], "wait_for_end")
+        assert not user_account(recording)[1]
+
+
+def test_one_of_three_killed():
+    """While all wait for the stack of a sleeping task. Whoever asked first, the two others get it, by one unwind."""
+    needs("BPF task work", "tracefs")
+    for victim in range(3):
+        killed_while_all_wait(victim)
+
+
+def execve_events(way):
+    """From the call of execve to the end of that call."""
+    needs("BPF task work", "tracefs")
+    recording = record(*sources(ENTER_EXECVE, EXIT_EXECVE, "sched:sched_process_exec", "kmem:mm_page_alloc",
+                                "kmem:kmem_cache_*", "exceptions:page_fault_kernel"), "--", KNOWN, way, "/bin/true")
+    user_account(recording)
+    events = recording.events()
+    begin = max(i for i, event in enumerate(events) if event.name == ENTER_EXECVE)
+    end = max(i for i, event in enumerate(events) if event.name == EXIT_EXECVE)
+    events = events[begin:end + 1]
+    assert {"known_stack", "true"} == {event.comm for event in events}
+    assert "exceptions:page_fault_kernel" in {event.name for event in events}
+    return events
+
+
+def test_inside_execve():
+    """Until the new program runs: the stack that called it, and never one of the new program."""
+    for event in execve_events("exec"):
+        check_whole_or_changed(event, "become")
+
+
+def test_inside_execve_of_a_thread():
+    """It takes over the id of the first thread, which ends meanwhile."""
+    events = execve_events("thread_exec")
+    caller = events[0].tid
+    assert len({event.tid for event in events}) == 2
+    for event in events:
+        if event.tid == caller or event.comm == "true":
+            check_whole_or_changed(event, "become", "thread")
+
+
+def test_inside_sigreturn():
+    """Registers that are being replaced give no stack; all others are right."""
+    needs("BPF task work", "tracefs", "perf events")
+    recording = record("-F", 20000, *sources("cpu-clock", "syscalls:sys_enter_rt_sigreturn", "syscalls:sys_enter_tgkill",
+                                             "signal:signal_deliver"), "--", KNOWN, "signals", 5000)
+    user_account(recording)
+    counts = collections.Counter()
+    for event in events_of(recording):
+        counts[event.name, marker(event)] += 1
+        if event.name in ("syscalls:sys_enter_tgkill", "signal:signal_deliver"):
+            check_whole(event, "take_signals")
+        elif event.name == "syscalls:sys_enter_rt_sigreturn":
+            assert marker(event) == "changed", event
+        elif "rt_sigreturn" in "".join(frame.name for frame in event.frames) and marker(event) != "changed":
+            names = names_of(event)
+            assert ["take_signals", *PATH_INSIDE, "main"] == names[names.index("take_signals"):][:5], event
+    assert counts["syscalls:sys_enter_rt_sigreturn", "changed"] == 5000 == counts["syscalls:sys_enter_tgkill", None], counts
+
+
+def check_sleepers(recording, count):
+    events = [event for event in events_of(recording) if names_of(event)[0] == "wait_for_end"]
+    assert len({event.tid for event in events}) == count == len(events)
+    for event in events:
+        check_whole(event, "wait_for_end", "thread")
+    assert not user_account(recording)[1]
+
+
+def test_killed_with_a_request_pending():
+    needs("BPF task work", "tracefs")
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        check_sleepers(Sleepers(3).kill(number), 3)
+
+
+def test_asleep_at_the_end():
+    needs("BPF task work", "tracefs")
+    check_sleepers(Sleepers(3).end(), 3)
+
+
+def test_inside_exit():
+    """As long as there is memory of the task; later it is refused, and counted."""
+    needs("BPF task work", "tracefs")
+    recording = record(*sources("syscalls:sys_enter_exit_group", "sched:sched_process_exit", "kmem:kmem_cache_free"),
+                       "--", KNOWN, "exit")
+    account = user_account(recording)[1]
+    events = events_of(recording)
+    begin = [event.name for event in events].index("syscalls:sys_enter_exit_group")
+    missing = [event for event in events[begin:] if not names_of(event)]
+    assert account["refused"] == len(missing) > 0, account
+    with_stack = [event for event in events[begin:] if names_of(event)]
+    assert "sched:sched_process_exit" in {event.name for event in with_stack}
+    for event in with_stack:
+        check_whole(event, "end_here")
+
+
+def kernel_threads():
+    """PF_KTHREAD in /proc/PID/stat."""
+    flags = {int(pid): read_text("/proc/%s/stat" % pid).rpartition(")")[2].split()
+             for pid in os.listdir("/proc") if pid.isdigit()}
+    return {pid for pid, words in flags.items() if words and int(words[6]) & 0x200000}
+
+
+def test_kernel_threads():
+    """They have no user stack: refused, counted."""
+    needs("bpf", "raw tracepoints", "tracefs")
+    recording = record("-a", *sources("sched:sched_switch"), "--", "dd", "if=/dev/zero", "of=f", "count=1000", "conv=fsync")
+    account = user_account(recording)[1]
+    events = recording.events()
+    missing = [event for event in events if not names_of(event)]
+    assert account["refused"] == len(missing), account
+    threads = kernel_threads()
+    of_kernel_threads = [event for event in events if event.tid in threads]
+    assert of_kernel_threads and not any(names_of(event) for event in of_kernel_threads)
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
