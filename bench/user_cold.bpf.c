@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the first user stack of a process costs: at its first getppid() a callback is ordered as for
+ * any request, and there the time of the unwinding is taken, page faults included.
+ */
+#include <linux/bpf.h>
+#include <linux/errno.h>
+
+#include <asm/ptrace.h>
+
+#include "deferral.h"
+#include "kernel_types.h"
+#include "unwinder.h"
+#include "user_cold.h"
+
+#include "cached_rule.c"
+#include "cfi.c"
+#include "cfi_rule.c"
+#include "code_scan.c"
+#include "dwarf_expr.c"
+#include "eh_frame.c"
+#include "sframe.c"
+#include "unwind.c"
+#include "unwind_bytes.c"
+#include "unwind_code.c"
+#include "unwind_image.c"
+#include "unwind_step.c"
+
+#define GETPPID 110 /* x86-64 */
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
+					      void *map,
+					      int (*callback)(struct bpf_map *, void *, void *),
+					      void *aux) __ksym;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct deferral_work);
+} work SEC(".maps");
+
+struct cold_control control;
+
+static int before_user_mode(struct bpf_map *map, void *key, void *value)
+{
+	u64 start = bpf_ktime_get_ns();
+	u32 index = unwinder_claim();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return 0;
+	unwinder_run(unwinder);
+	control.elapsed_ns = bpf_ktime_get_ns() - start;
+	control.depth = unwinder->walk.depth;
+	control.stop = unwinder->walk.stop;
+	unwinder_release(unwinder);
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
+int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct deferral_work *only;
+	u32 zero = 0;
+
+	if (bpf_get_current_pid_tgid() >> 32 != control.tgid || ctx->args[1] != GETPPID)
+		return 0;
+	only = bpf_map_lookup_elem(&work, &zero);
+	if (only)
+		bpf_task_work_schedule_resume_impl((void *)bpf_get_current_task_btf(), &only->work,
+						   &work, before_user_mode, NULL);
+	return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The time to unwind the first stack of a new process, 20 frames, in the callback before it returns
+ * to user mode. A process is new in three ways, which alternate:
+ *
+ *   known    its program and libraries have been unwound before, in other processes: rules are
+ *            cached, its own pages are not mapped yet
+ *   program  a copy of the program that was never seen: its tables are read, libraries are known
+ *   all      no rule of anything is cached
+ *
+ * Files are in the page cache. Ordering the callback is not counted.
+ *
+ *   user_cold [ROUNDS]
+ *
+ * Exit: 0, 1 failed, 2 wrong usage, 77 not possible here.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "mapping.h"
+#include "rule.h"
+#include "rule_cache.h"
+#include "stack.h"
+#include "stack_table.h"
+#include "user_cold.h"
+#include "user_cold.skel.h"
+
+#define SKIP 77
+#define TARGET_US 20
+#define ROUNDS_DEFAULT 201
+
+enum way { KNOWN, PROGRAM, ALL, WAYS };
+
+static const char *const way_name[WAYS] = {
+	[KNOWN] = "program known",
+	[PROGRAM] = "new program",
+	[ALL] = "nothing known",
+};
+
+struct cold {
+	struct user_cold_bpf *bpf;
+	struct rule_cache *rules;
+	char folder[32];
+	double *us[WAYS];
+};
+
+static int file_copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	struct stat status;
+	int result = -1;
+
+	if (in >= 0 && out >= 0 && !fstat(in, &status) &&
+	    sendfile(out, in, NULL, status.st_size) == status.st_size)
+		result = 0;
+	close(in);
+	close(out);
+	return result;
+}
+
+/* The child waits until it is known whose system call is wanted. */
+static pid_t process_start(const char *path, int *go)
+{
+	int wait[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe2(wait, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(wait[1]);
+		if (read(wait[0], &byte, 1) == 1)
+			execl(path, path, NULL);
+		_exit(127);
+	}
+	close(wait[0]);
+	*go = wait[1];
+	return pid;
+}
+
+/* Microseconds, or a negative number. */
+static double process_unwind(struct cold *cold, const char *path)
+{
+	struct cold_control *control = &cold->bpf->bss->control;
+	int go, status;
+	pid_t pid = process_start(path, &go);
+
+	if (pid < 0)
+		return -1;
+	memset(control, 0, sizeof(*control));
+	control->tgid = pid;
+	if (write(go, "", 1) != 1)
+		return -1;
+	close(go);
+	if (waitpid(pid, &status, 0) != pid || status || !control->elapsed_ns)
+		return -1;
+	if (control->stop != STOP_ROOT || control->depth != COLD_DEPTH) {
+		fprintf(stderr, "user_cold: %u frames, stop %u\n", control->depth, control->stop);
+		return -1;
+	}
+	return control->elapsed_ns / 1000.0;
+}
+
+static double way_run(struct cold *cold, enum way way)
+{
+	char copy[64];
+	double us;
+
+	if (way == KNOWN)
+		return process_unwind(cold, USER_COLD_PROCESS);
+	if (way == ALL)
+		memset(cold->rules, 0, sizeof(*cold->rules));
+	snprintf(copy, sizeof(copy), "%s/process", cold->folder);
+	if (file_copy(USER_COLD_PROCESS, copy))
+		return -1;
+	us = process_unwind(cold, copy);
+	unlink(copy);
+	return us;
+}
+
+/* What ALL forgot is learned again, unmeasured. */
+static int rounds_run(struct cold *cold, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		if (process_unwind(cold, USER_COLD_PROCESS) < 0)
+			return -1;
+		for (int way = 0; way < WAYS; way++) {
+			cold->us[way][i] = way_run(cold, way);
+			if (cold->us[way][i] < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void way_print(struct cold *cold, enum way way, int rounds)
+{
+	double *us = cold->us[way];
+
+	qsort(us, rounds, sizeof(*us), by_value);
+	printf("%-14s best %6.1f us, median %6.1f us, worst %6.1f us\n", way_name[way], us[0],
+	       us[rounds / 2], us[rounds - 1]);
+}
+
+static void figure_print(const struct cold *cold, enum way way, int rounds)
+{
+	double median = cold->us[way][rounds / 2];
+
+	printf("FIGURE\tus to unwind %u frames of a new process, %s\t%.1f\t<= %d\t%s\n", COLD_DEPTH,
+	       way_name[way], median, TARGET_US, median <= TARGET_US ? "met" : "missed");
+}
+
+static int program_load(struct cold *cold)
+{
+	int code;
+
+	cold->bpf = user_cold_bpf__open();
+	if (!cold->bpf)
+		return -errno;
+	cold->bpf->rodata->config.max_user_depth = STACK_USER_DEPTH_MAX;
+	code = user_cold_bpf__load(cold->bpf);
+	if (code)
+		return code;
+	cold->rules = mmap(NULL, sizeof(*cold->rules), PROT_READ | PROT_WRITE, MAP_SHARED,
+			   bpf_map__fd(cold->bpf->maps.rules), 0);
+	if (cold->rules == MAP_FAILED)
+		return -errno;
+	return user_cold_bpf__attach(cold->bpf);
+}
+
+static bool cold_begin(struct cold *cold, int rounds)
+{
+	strcpy(cold->folder, "/tmp/user_cold.XXXXXX");
+	for (int way = 0; way < WAYS; way++) {
+		cold->us[way] = calloc(rounds, sizeof(double));
+		if (!cold->us[way])
+			return false;
+	}
+	return mkdtemp(cold->folder);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS_DEFAULT;
+	struct cold cold = {0};
+	int code;
+
+	if (rounds < 1)
+		return 2;
+	libbpf_set_print(NULL);
+	code = program_load(&cold);
+	if (code) {
+		printf("skipped: the kernel refuses the program: %s\n", strerror(-code));
+		return SKIP;
+	}
+	if (!cold_begin(&cold, rounds))
+		return 1;
+	code = rounds_run(&cold, rounds);
+	rmdir(cold.folder);
+	if (code) {
+		fprintf(stderr, "user_cold: a process was not unwound\n");
+		return 1;
+	}
+	for (int way = 0; way < WAYS; way++)
+		way_print(&cold, way, rounds);
+	figure_print(&cold, KNOWN, rounds);
+	figure_print(&cold, PROGRAM, rounds);
+	return 0;
+}
