@@ -27,7 +27,7 @@ doctor() {
 # recorded + all lost.
 recorded_events() {
 	tr -d ' \n' <"$1" | awk '
-	match($0, /"ledger":[{][^{}]*[{][^{}]*[}][^{}]*[}]/) {
+	match($0, /"ledger":[{][^{}]*[{][^{}]*[}]/) {
 		count = split(substr($0, RSTART, RLENGTH), field, /[{},]/)
 		for (i = 1; i <= count; i++)
 			if (split(field[i], part, ":") == 2 && part[2] ~ /^[0-9]+$/) {
