@@ -7,6 +7,7 @@
 #include <stdarg.h>
 
 #include "deferral.h"
+#include "feature.h"
 #include "feature_attempt.h"
 #include "kernel_btf.h"
 
@@ -48,20 +49,32 @@ static int ask(struct task_work_probe_bpf *probe, const char **step)
 	return probe->bss->called_back ? 0 : -EOPNOTSUPP;
 }
 
+/* The reason why a program could not be loaded: first of all, that there is no task work. */
+static int refused(int error, const char **step)
+{
+	int id = kernel_btf_function(SCHEDULE);
+
+	if (id >= 0)
+		return error;
+	*step = "find " SCHEDULE " in the kernel's BTF";
+	return id;
+}
+
 int attempt_task_work(const char **step)
 {
 	struct task_work_probe_bpf *probe;
 	int result;
 
-	*step = "find " SCHEDULE " in the kernel's BTF";
-	result = kernel_btf_function(SCHEDULE);
-	if (result < 0)
-		return result;
 	*step = "load a BPF program that uses task work";
 	probe = load_quietly();
 	if (!probe)
-		return -errno;
+		return refused(-errno, step);
 	result = ask(probe, step);
 	task_work_probe_bpf__destroy(probe);
 	return result;
+}
+
+bool feature_task_work_is_named(void)
+{
+	return kernel_btf_mentions(SCHEDULE);
 }

@@ -6,6 +6,10 @@
 #include "kernel_btf.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/whole_file.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
@@ -21,4 +25,28 @@ int kernel_btf_function(const char *name)
 
 	btf__free(btf);
 	return id;
+}
+
+/* A name stands among the strings, between two zeroes. */
+static bool has_string(const char *bytes, size_t count, const char *name)
+{
+	size_t length = strlen(name) + 1;
+	const char *at = bytes, *end = bytes + count;
+
+	while ((at = memmem(at, end - at, name, length)) && (at == bytes || at[-1]))
+		at++;
+	return at != NULL;
+}
+
+bool kernel_btf_mentions(const char *name)
+{
+	char *bytes;
+	size_t count;
+	bool found;
+
+	if (whole_file_read(BTF_PATH, &bytes, &count))
+		return false;
+	found = has_string(bytes, count, name);
+	free(bytes);
+	return found;
 }

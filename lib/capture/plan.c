@@ -168,14 +168,6 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 	}
 }
 
-static bool has_task_work(void)
-{
-	struct feature_result result = {};
-
-	feature_probe(FEATURE_TASK_WORK, &result);
-	return result.works;
-}
-
 static int plan_user_stacks(const struct capture_options *options, struct capture_config *config,
 			    struct stackmap_error *error)
 {
@@ -189,7 +181,8 @@ static int plan_user_stacks(const struct capture_options *options, struct captur
 	config->max_user_depth = depth ? depth : STACK_USER_DEPTH_MAX;
 	config->user_at_syscall = options->user_at_syscall;
 	if (config->user_unwind == USER_UNWIND_AUTO)
-		config->deferral = has_task_work() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED;
+		config->deferral =
+			feature_task_work_is_named() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED;
 	return 0;
 }
 
