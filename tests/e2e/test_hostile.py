@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A process whose unwind tables and stacks lie while it is recorded: it lives and does its work, the recorder lives, the
+ledger balances, and an honest run of the same program at the same time has its stacks whole."""
+
+import subprocess
+
+from cases import main, needs, program
+from recording import record, user_frames
+
+WHOLE_LEAST = 0.995
+
+
+def lie(mode):
+    """The command's exit status tells whether what it worked out is right."""
+    needs("bpf", "perf events")
+    honest = subprocess.Popen([program("hostile"), "honest"])
+    recording = record("-a", "-F", 999, "--", program("hostile"), mode)
+    assert honest.wait() == 0
+    ledger = recording.check()
+    assert ledger["recorded"] > 0 and not any(ledger["lost"].values()), ledger
+    events = [event for event in recording.events() if event.tid == honest.pid and user_frames(event)]
+    whole = [event for event in events if user_frames(event)[-1].name.startswith("_start")]
+    assert len(events) > 50 and len(whole) >= WHOLE_LEAST * len(events), (len(whole), len(events))
+
+
+def test_random_tables():
+    lie("random")
+
+
+def test_an_index_of_itself():
+    lie("self")
+
+
+def test_tables_of_the_c_library():
+    lie("poison")
+
+
+def test_loops():
+    lie("loop")
+
+
+def test_unmapped_tables():
+    lie("unmap")
+
+
+main(globals())
