@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The answer to a cookie: a slot that readers join with the events that hold the cookie. */
+/*
+ * Where an instance with rings has its answers (bpf/request.h): in a slot that readers join with
+ * the events that hold the cookie.
+ */
 #ifndef BPF_ANSWER_H
 #define BPF_ANSWER_H
 
+#include "raw_request.h"
 #include "stack_store.h"
 
 u64 answers_lost; /* for which the ring had no room, or no lane was free */
@@ -39,14 +43,35 @@ static __always_inline void answer_commit(struct ring_header *ring, u64 position
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-/* Answers with a reason. */
-static __always_inline void answer_refuse(struct ring_header *ring, struct lane *lane, u32 tid,
-					  u32 cookie, u32 reason)
+static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf)
 {
-	u64 position = answer_reserve(ring, lane);
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	u64 position = ring ? answer_reserve(ring, lane) : 0;
+
+	if (position)
+		answer_commit(ring, position, tid, cookie, stack_store(lane, &lane->user, cpu),
+			      leaf);
+}
+
+static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					  u32 reason)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	u64 position = ring ? answer_reserve(ring, lane) : 0;
 
 	if (position)
 		answer_commit(ring, position, tid, cookie, no_stack(reason), 0);
+}
+
+static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+{
+	if (raw_save(lane, tid, cookie))
+		answer_refuse(lane, cpu, tid, cookie, REASON_NO_ROOM);
+}
+
+static __always_inline void answer_drop(u32 tid, u32 cookie)
+{
+	atomic_add_relaxed(&answers_lost, 1);
 }
 
 #endif

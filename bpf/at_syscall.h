@@ -11,8 +11,7 @@
 #include "filter.h"
 #include "user_side.h"
 
-static __always_inline void take_ready(struct ring_header *ring, struct lane *lane, u32 cpu,
-				       struct deferral *deferral)
+static __always_inline void take_ready(struct lane *lane, u32 cpu, struct deferral *deferral)
 {
 	struct direct_walk *walk = &lane->direct;
 	void *table = table_current();
@@ -22,7 +21,7 @@ static __always_inline void take_ready(struct ring_header *ring, struct lane *la
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(lane, cpu, config.max_user_depth, 0);
 	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
-		user_request(ring, lane);
+		user_request(lane, cpu);
 		return;
 	}
 	if (!table || !stack_pack(&lane->user))
@@ -36,19 +35,17 @@ SEC("raw_tp/sys_enter")
 int take_at_syscall(void *ctx)
 {
 	u32 cpu = bpf_get_smp_processor_id(), tid = bpf_get_current_pid_tgid();
-	struct ring_header *ring;
 	struct deferral *deferral;
 	struct lane *lane;
 
 	if (paused || !event_wanted(cpu))
 		return 0;
 	deferral = deferral_of(tid);
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	lane = ring && deferral ? lane_claim(cpu) : NULL;
+	lane = deferral ? lane_claim(cpu) : NULL;
 	if (!lane)
 		return 0;
 	if (address_space_enter(&lane->search))
-		take_ready(ring, lane, cpu, deferral);
+		take_ready(lane, cpu, deferral);
 	lane_release(lane);
 	return 0;
 }

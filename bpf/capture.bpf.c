@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "answer.h"
 #include "at_syscall.h"
 #include "deliver.h"
 #include "emit.h"
@@ -159,6 +160,21 @@ SEC("uprobe.s")
 int on_user_functions_sleepable(struct pt_regs *ctx)
 {
 	return on_user_sleepable(ctx, event_cookie(ctx));
+}
+
+SEC("raw_tp/sched_process_exit")
+int task_exit(void *ctx)
+{
+	leave_exit();
+	return 0;
+}
+
+SEC("raw_tp/sched_prepare_exec")
+int task_prepare_exec(void *ctx)
+{
+	if (event_wanted(bpf_get_smp_processor_id()))
+		leave_exec();
+	return 0;
 }
 
 SEC("kprobe")

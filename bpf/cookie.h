@@ -5,12 +5,7 @@
 
 #include "engine_maps.h"
 #include "kernel_types.h"
-#include "stack_store.h"
-
-static __always_inline struct stack_field cookie_field(u32 cookie)
-{
-	return (struct stack_field){cookie, STATE_COOKIE};
-}
+#include "user_registers.h"
 
 static __always_inline struct kernel_entry current_entry(void)
 {

@@ -48,37 +48,30 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 	return now.ip != requested->ip || now.sp != requested->sp;
 }
 
-/* Answers with what was unwound. Where events have leaves the innermost frame is one, and the stack
- * is that of its callers. */
-static __always_inline void answer_unwound(struct ring_header *ring, struct lane *lane, u32 cpu,
-					   u32 tid, u32 cookie, const struct unwinder *unwinder)
+/* Where events have leaves the innermost frame is one, and the stack is that of its callers. */
+static __always_inline void answer_unwound(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					   const struct unwinder *unwinder)
 {
-	u64 position = answer_reserve(ring, lane);
 	u32 skip = config.leaf ? 1 : 0;
 
-	if (!position)
-		return;
 	unwinder_copy(unwinder, lane, skip);
-	answer_commit(ring, position, tid, cookie, stack_store(ring, lane, &lane->user, cpu),
-		      skip ? unwinder->walk.frame[0] : 0);
+	answer_stack(lane, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
 }
 
-/* Puts the answer into the ring of this CPU. */
 static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
 				       u32 reason)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct lane *lane = ring ? lane_claim(cpu) : NULL;
+	struct lane *lane = lane_claim(cpu);
 
 	if (!lane) {
-		atomic_add_relaxed(&answers_lost, 1);
+		answer_drop(tid, cookie);
 		return;
 	}
 	if (unwinder && unwinder->walk.depth)
-		answer_unwound(ring, lane, cpu, tid, cookie, unwinder);
+		answer_unwound(lane, cpu, tid, cookie, unwinder);
 	else
-		answer_refuse(ring, lane, tid, cookie, reason);
+		answer_refuse(lane, cpu, tid, cookie, reason);
 	lane_release(lane);
 }
 

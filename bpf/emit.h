@@ -29,8 +29,7 @@ static __always_inline u32 depth_limit(u32 skip)
 }
 
 static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
-						       struct ring_header *ring, struct lane *lane,
-						       u32 cpu)
+						       struct lane *lane, u32 cpu)
 {
 	struct stack *stack = &lane->kernel;
 	u32 skip = hit->skip + (hit->kernel_pc != 0);
@@ -47,7 +46,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT)
 		kernel_stack_drop_tracer(lane);
-	return stack_store(ring, lane, stack, cpu);
+	return stack_store(lane, stack, cpu);
 }
 
 static __always_inline void event_write(void *ctx, const struct hit *hit, struct ring_header *ring,
@@ -60,8 +59,8 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 
 	if (!slot)
 		return;
-	kernel = kernel_field(ctx, hit, ring, lane, cpu);
-	user = user_take(hit, ring, lane, cpu);
+	kernel = kernel_field(ctx, hit, lane, cpu);
+	user = user_take(hit, lane, cpu);
 	slot->tid = bpf_get_current_pid_tgid();
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));
 	slot->kernel = kernel.value;

@@ -12,6 +12,7 @@
 #include <asm/unistd.h>
 
 #include "cookie.h"
+#include "stack_field.h"
 
 struct execve_call {
 	u32 cookie;

@@ -1,51 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A task that waits for its stack is about to lose its memory: it exits, or begins another program.
- * What can be walked without a fault answers its cookie; else registers and stack are saved for
- * user space to finish.
+ * What can be walked without a fault answers its cookie.
  */
 #ifndef BPF_LEAVE_H
 #define BPF_LEAVE_H
 
+#include "direct_stack.h"
 #include "execve.h"
-#include "filter.h"
-#include "user_side.h"
+#include "request.h"
 
-/* Answers in this context, which may not fault, or leaves it to user space. */
-static __always_inline void leave_answer(struct ring_header *ring, struct lane *lane, u32 cpu,
-					 u32 tid, u32 cookie)
+/* Answers in this context, which may not fault, as far as that goes. */
+static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
 {
 	struct direct_walk *walk = &lane->direct;
-	u64 position;
 
 	if (!address_space_enter(&lane->search)) {
-		answer_refuse(ring, lane, tid, cookie, REASON_REFUSED);
+		answer_refuse(lane, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(lane, cpu, config.max_user_depth, config.leaf);
-	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
-		if (raw_save(lane, tid, cookie))
-			answer_refuse(ring, lane, tid, cookie, REASON_NO_ROOM);
-		return;
-	}
-	position = answer_reserve(ring, lane);
-	if (position)
-		answer_commit(ring, position, tid, cookie,
-			      stack_store(ring, lane, &lane->user, cpu), walk->leaf);
+	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH)
+		answer_stack(lane, cpu, tid, cookie, walk->leaf);
+	else
+		answer_unfinished(lane, cpu, tid, cookie);
 }
 
 static __always_inline void leave_serve(u32 tid, u32 cookie)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct lane *lane = ring ? lane_claim(cpu) : NULL;
+	struct lane *lane = lane_claim(cpu);
 
 	if (!lane) {
-		atomic_add_relaxed(&answers_lost, 1);
+		answer_drop(tid, cookie);
 		return;
 	}
-	leave_answer(ring, lane, cpu, tid, cookie);
+	leave_answer(lane, cpu, tid, cookie);
 	lane_release(lane);
 }
 
@@ -68,29 +59,23 @@ static __always_inline u32 leave_pending(u32 tid)
 	return cookie;
 }
 
-SEC("raw_tp/sched_process_exit")
-int task_exit(void *ctx)
+static __always_inline void leave_exit(void)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 
 	leave_pending(tid);
 	requests_forget(tid);
 	execve_forget();
-	return 0;
 }
 
 /* Nobody may wait for this stack yet, but whoever asks for it from now on comes too late. A thread
  * that execs gets its leader's id on the way: its events have the one or the other, and nobody will
  * exit by its own. */
-SEC("raw_tp/sched_prepare_exec")
-int task_prepare_exec(void *ctx)
+static __always_inline void leave_exec(void)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie;
+	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = leave_pending(tid);
 
-	if (!event_wanted(bpf_get_smp_processor_id()))
-		return 0;
-	cookie = leave_pending(tid);
 	if (!cookie) {
 		cookie = cookie_new();
 		leave_serve(tid, cookie);
@@ -100,7 +85,6 @@ int task_prepare_exec(void *ctx)
 		leave_serve(leader, cookie);
 		requests_forget(tid);
 	}
-	return 0;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "cookie.h"
 #include "raw_stack_send.h"
+#include "stack_field.h"
 
 /* Saves the current task's stack under a cookie of this thread id; lane->search is in its address
  * space. 0, or -ENOSPC: the ring buffer is full. */

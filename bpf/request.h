@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A request for the user stack of the current task: gives the event a cookie at once, from any
- * context, and has the kernel call back in the task before it returns to user mode
- * (abi/deferral.h). Without task work user space gets a copy of registers and stack instead.
+ * A request for the user stack of the current task: gives a cookie at once, from any context, and
+ * has the kernel call back in the task before it returns to user mode (abi/deferral.h).
  *
  * Requests of a task are made in that task only, by programs that interrupt one another, and its
  * callback runs in it too. So plain memory does for all but the state word.
+ *
+ * Where answers go is the embedder's business: it defines what is declared here.
  */
 #ifndef BPF_REQUEST_H
 #define BPF_REQUEST_H
 
-#include "answer.h"
 #include "cookie.h"
 #include "deferral.h"
-#include "raw_request.h"
+#include "lanes.h"
 #include "task_work.h"
 
 struct {
@@ -33,6 +33,21 @@ struct {
 } works SEC(".maps");
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
+
+/*
+ * The embedder's: the answer to a cookie is the stack in lane->user, with `leaf` in front of it
+ * (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to sleep.
+ */
+static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf);
+static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					  u32 reason);
+
+/* The embedder's: there will not be more than what is in memory now; lane->search is in the task's
+ * address space. */
+static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie);
+
+/* The embedder's: no lane was free to answer in. */
+static __always_inline void answer_drop(u32 tid, u32 cookie);
 
 static __always_inline struct deferral *deferral_of(u32 tid)
 {
@@ -72,23 +87,22 @@ static __always_inline int callback_order(u32 tid, const struct deferral *deferr
  * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is ordered
  * first: who interrupts us from then on may rely on it.
  */
-static __always_inline struct stack_field deferral_begin(u32 tid, struct deferral *deferral,
-							 u64 before,
-							 const struct kernel_entry *entry)
+static __always_inline s64 deferral_begin(u32 tid, struct deferral *deferral, u64 before,
+					  const struct kernel_entry *entry)
 {
 	u32 cookie = cookie_open(tid, DEFERRAL_COOKIE(before), entry);
 	u64 word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
 	int error;
 
 	if (!cookie)
-		return no_stack(REASON_NO_STATE);
+		return -ENOMEM;
 	error = callback_order(tid, deferral);
 	if (error && error != -EBUSY)
-		return no_stack(REASON_NO_STATE);
+		return -ENOMEM;
 	deferral->entry = *entry;
 	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
-		return cookie_field(cookie);
-	return cookie_field(DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word)));
+		return cookie;
+	return DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word));
 }
 
 /*
@@ -96,22 +110,21 @@ static __always_inline struct stack_field deferral_begin(u32 tid, struct deferra
  * rt_sigreturn or execve have replaced the registers: the answer will be that they did. If the
  * kernel never called back, the old cookie is answered here.
  */
-static __always_inline struct stack_field deferral_renew(struct ring_header *ring,
-							 struct lane *lane, u32 tid,
-							 struct deferral *deferral, u64 before,
-							 const struct kernel_entry *entry)
+static __always_inline s64 deferral_renew(struct lane *lane, u32 cpu, u32 tid,
+					  struct deferral *deferral, u64 before,
+					  const struct kernel_entry *entry)
 {
 	u32 last = DEFERRAL_COOKIE(before), cookie;
 
 	if (callback_order(tid, deferral))
-		return cookie_field(last);
+		return last;
 	cookie = cookie_open(tid, last, entry);
 	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
 					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
-		return no_stack(REASON_NO_STATE);
+		return -ENOMEM;
 	deferral->entry = *entry;
-	answer_refuse(ring, lane, tid, last, REASON_CHANGED);
-	return cookie_field(cookie);
+	answer_refuse(lane, cpu, tid, last, REASON_CHANGED);
+	return cookie;
 }
 
 /* A task that exits does not come back to user mode. */
@@ -120,26 +133,32 @@ static __always_inline bool is_exiting(void)
 	return bpf_get_current_task_btf()->flags & PF_EXITING;
 }
 
-/* lane->search is in the task's address space. */
-static __always_inline struct stack_field user_request(struct ring_header *ring, struct lane *lane)
+/* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */
+static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 {
 	u32 tid = bpf_get_current_pid_tgid();
+	struct deferral *deferral = deferral_of(tid);
 	struct kernel_entry entry;
-	struct deferral *deferral;
 	u64 word;
 
-	if (config.deferral == DEFERRAL_ASSISTED || is_exiting())
-		return raw_request(lane);
-	deferral = deferral_of(tid);
 	if (!deferral)
-		return no_stack(REASON_NO_STATE);
+		return -ENOMEM;
 	entry = current_entry();
 	word = atomic_load_relaxed(&deferral->word);
 	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE)
 		return deferral_begin(tid, deferral, word, &entry);
 	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
-		return cookie_field(DEFERRAL_COOKIE(word));
-	return deferral_renew(ring, lane, tid, deferral, word, &entry);
+		return DEFERRAL_COOKIE(word);
+	return deferral_renew(lane, cpu, tid, deferral, word, &entry);
+}
+
+/* Takes a cookie out of PENDING, from anywhere: the answer is the caller's, or nobody's. */
+static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
+{
+	u64 pending = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
+	u64 idle = DEFERRAL_WORD(cookie, DEFERRAL_IDLE);
+
+	return atomic_cas_acq_rel(&deferral->word, pending, idle) == pending ? 0 : -ENOENT;
 }
 
 /* The task is gone. */

@@ -126,9 +126,10 @@ static long run_write_slot(u32 i, struct run *run)
 	return 0;
 }
 
-/* Writes the whole stack behind the event: the position of the run, or 0 if there is no room. */
-static __always_inline u64 run_write(struct ring_header *ring, struct lane *lane,
-				     const struct stack *stack)
+/* Writes the whole stack behind the event: the position of the run, or 0 if there is no room. Not
+ * inlined: its stack would add to that of looking the stack up. */
+static __noinline u64 run_write(struct ring_header *ring, struct lane *lane,
+				const struct stack *stack)
 {
 	u32 count = ring_run_slots(inline_stack_units(stack), config.slot_size);
 	struct run run = {.ring = ring, .lane = lane, .stack = stack};

@@ -54,21 +54,13 @@ static __always_inline s32 settle_look(struct task_struct *task, u32 cookie)
 	return result;
 }
 
-static __always_inline s32 settle_take(struct deferral *deferral, u32 cookie)
-{
-	u64 pending = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
-	u64 idle = DEFERRAL_WORD(cookie, DEFERRAL_IDLE);
-
-	return atomic_cas_acq_rel(&deferral->word, pending, idle) == pending ? 0 : -ENOENT;
-}
-
 static __always_inline s32 settle_task(struct task_struct *task, struct deferral *deferral,
 				       const struct settle_request *request)
 {
 	if (is_leaving(task, &deferral->entry))
 		return -EAGAIN;
 	if (request->operation == SETTLE_TAKE)
-		return settle_take(deferral, request->cookie);
+		return deferral_take(deferral, request->cookie);
 	return settle_look(task, request->cookie);
 }
 

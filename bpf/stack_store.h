@@ -7,57 +7,42 @@
 #define BPF_STACK_STORE_H
 
 #include "ring_slots.h"
-#include "stack_map.h"
-#include "stack_pack.h"
+#include "stack_field.h"
+#include "stack_tables.h"
 
-/* The stack map's current generation; user space sets the inner map's size, and swaps it to reset.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__uint(key_size, 4);
-	__uint(value_size, 4);
-} tables SEC(".maps");
+/* A field as one number: functions that are not inlined return no structures. */
+#define STACK_FIELD_WORD(value, state) ((u64)(value) | (u64)(state) << 32)
 
-/* The stack field of a slot and its two flag bits. */
-struct stack_field {
-	u32 value;
-	u32 state;
-};
-
-static __always_inline struct stack_field no_stack(u32 reason)
+static __always_inline struct stack_field stack_field_of(u64 word)
 {
-	return (struct stack_field){reason, STATE_NONE};
+	return (struct stack_field){.value = word, .state = word >> 32};
 }
 
-static __always_inline void *table_current(void)
+/* A global function, as it is large: verified once, whoever calls it. */
+__noinline u64 stack_store_word(struct lane *lane, struct stack *stack, u32 cpu)
 {
-	u32 zero = 0;
-	void *inner = bpf_map_lookup_elem(&tables, &zero);
-
-	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
-}
-
-/* From raw frames in *stack (depth and flags set) to the event's field. */
-static __always_inline struct stack_field stack_store(struct ring_header *ring, struct lane *lane,
-						      struct stack *stack, u32 cpu)
-{
-	void *table;
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	void *table = config.no_dedup ? NULL : table_current();
 	u64 position;
 
-	if (!stack_pack(stack))
-		return no_stack(REASON_NO_FRAMES);
-	table = config.no_dedup ? NULL : table_current();
+	if (!lane || !stack || !ring || !stack_pack(stack))
+		return STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE);
 	if (table) {
 		s64 id = stack_map_get_id(table, &geometry, cpu, stack);
 
 		if (id > 0)
-			return (struct stack_field){id, STATE_ID};
+			return STACK_FIELD_WORD(id, STATE_ID);
 	}
 	position = run_write(ring, lane, stack);
-	if (position)
-		return (struct stack_field){position, STATE_INLINE};
-	return no_stack(REASON_NO_ROOM);
+	return position ? STACK_FIELD_WORD((u32)position, STATE_INLINE)
+			: STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
+}
+
+/* From raw frames in *stack (depth and flags set), of this CPU's lane, to the event's field. */
+static __always_inline struct stack_field stack_store(struct lane *lane, struct stack *stack,
+						      u32 cpu)
+{
+	return stack_field_of(stack_store_word(lane, stack, cpu));
 }
 
 #endif

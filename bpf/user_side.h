@@ -14,7 +14,9 @@
 #include "direct_stack.h"
 #include "execve.h"
 #include "hit.h"
+#include "raw_request.h"
 #include "request.h"
+#include "stack_store.h"
 #include "unwinder.h"
 #include "user_registers.h"
 #include "user_stack.h"
@@ -25,7 +27,6 @@ struct user_side {
 };
 
 static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
-							       struct ring_header *ring,
 							       struct lane *lane, u32 cpu)
 {
 	struct user_side side = {};
@@ -39,7 +40,7 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 		fp_walk_advance(&lane->walk);
 	}
 	user_stack_walk(lane);
-	side.field = stack_store(ring, lane, &lane->user, cpu);
+	side.field = stack_store(lane, &lane->user, cpu);
 	return side;
 }
 
@@ -70,9 +71,19 @@ static __always_inline bool ready_takes(struct stack_field *field)
 	return true;
 }
 
+/* lane->search is in the task's address space. */
+static __always_inline struct stack_field user_request(struct lane *lane, u32 cpu)
+{
+	s64 cookie;
+
+	if (config.deferral == DEFERRAL_ASSISTED || is_exiting())
+		return raw_request(lane);
+	cookie = deferral_request(lane, cpu);
+	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
+}
+
 /* The registers with which the task left user mode are those that an event interrupted there. */
-static __always_inline struct user_side user_unwound(const struct hit *hit,
-						     struct ring_header *ring, struct lane *lane,
+static __always_inline struct user_side user_unwound(const struct hit *hit, struct lane *lane,
 						     u32 cpu)
 {
 	struct direct_walk *walk = &lane->direct;
@@ -85,19 +96,19 @@ static __always_inline struct user_side user_unwound(const struct hit *hit,
 	if (!is_in_sigreturn())
 		direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
-		side.field = stack_store(ring, lane, &lane->user, cpu);
+		side.field = stack_store(lane, &lane->user, cpu);
 		side.leaf = walk->leaf;
 		return side;
 	}
 	if (is_user_sample(hit))
 		side.leaf = user_frame(lane, hit->user.pc);
-	side.field = user_request(ring, lane);
+	side.field = user_request(lane, cpu);
 	return side;
 }
 
 /* Unwound by the program itself, which may sleep, before it came here. */
-static __always_inline struct user_side user_ready(const struct hit *hit, struct ring_header *ring,
-						   struct lane *lane, u32 cpu)
+static __always_inline struct user_side user_ready(const struct hit *hit, struct lane *lane,
+						   u32 cpu)
 {
 	u32 index = hit->unwinder;
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -106,12 +117,11 @@ static __always_inline struct user_side user_ready(const struct hit *hit, struct
 	if (!unwinder)
 		return side;
 	unwinder_copy(unwinder, lane, 0);
-	side.field = stack_store(ring, lane, &lane->user, cpu);
+	side.field = stack_store(lane, &lane->user, cpu);
 	return side;
 }
 
-static __always_inline struct user_side user_take(const struct hit *hit, struct ring_header *ring,
-						  struct lane *lane, u32 cpu)
+static __always_inline struct user_side user_take(const struct hit *hit, struct lane *lane, u32 cpu)
 {
 	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
 
@@ -124,11 +134,11 @@ static __always_inline struct user_side user_take(const struct hit *hit, struct 
 	if (!config.user_stacks)
 		side.leaf = user_frame(lane, hit->user.pc);
 	else if (config.user_unwind == USER_UNWIND_FP)
-		side = user_by_frame_pointers(hit, ring, lane, cpu);
+		side = user_by_frame_pointers(hit, lane, cpu);
 	else if (hit->is_unwound)
-		side = user_ready(hit, ring, lane, cpu);
+		side = user_ready(hit, lane, cpu);
 	else
-		side = user_unwound(hit, ring, lane, cpu);
+		side = user_unwound(hit, lane, cpu);
 	return side;
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an event holds in a stack's place: an id, a cookie, a position in the ring, or the reason
+ * why there is none. */
+#ifndef BPF_STACK_FIELD_H
+#define BPF_STACK_FIELD_H
+
+#include <bpf/bpf_helpers.h>
+
+#include "ring.h"
+
+/* The stack field of a slot and its two flag bits. */
+struct stack_field {
+	u32 value;
+	u32 state;
+};
+
+static __always_inline struct stack_field no_stack(u32 reason)
+{
+	return (struct stack_field){reason, STATE_NONE};
+}
+
+static __always_inline struct stack_field cookie_field(u32 cookie)
+{
+	return (struct stack_field){cookie, STATE_COOKIE};
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The instance's stack map. */
+#ifndef BPF_STACK_TABLES_H
+#define BPF_STACK_TABLES_H
+
+#include "instance.h"
+#include "stack_map.h"
+#include "stack_pack.h"
+
+/* Its current generation; user space sets the inner map's size, and swaps it to reset. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, 4);
+} tables SEC(".maps");
+
+static __always_inline void *table_current(void)
+{
+	u32 zero = 0;
+	void *inner = bpf_map_lookup_elem(&tables, &zero);
+
+	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
+}
+
+#endif
