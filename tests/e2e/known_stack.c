@@ -11,7 +11,9 @@
  *   thread_exec FILE...   the same from a thread that is not the first
  *   signals N      N signals
  *   exit           ends in here
- *   deep N         a system call below N calls of again()
+ *   deep N         two system calls below N calls of again()
+ *   spin           turns for a second of CPU time
+ *   thread_spin N  the same in N threads
  */
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "own_syscall.h"
@@ -86,12 +89,32 @@ static APART void end_here(char **arguments)
 	AFTER_CALL();
 }
 
+static APART long turn(long value)
+{
+	for (long i = 0; i < 100000; i++)
+		__asm__ volatile("" : "+r"(value));
+	return value + 1;
+}
+
+static APART void spin(char **arguments)
+{
+	struct timespec used = {0};
+	long value = arguments[0] != NULL;
+
+	while (!used.tv_sec) {
+		value = turn(value);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	}
+	AFTER_CALL();
+}
+
 static APART void again(long left)
 {
 	if (left > 1)
 		again(left - 1);
 	else
-		own_syscall(SYS_getppid, 0);
+		for (int i = 0; i < 2; i++)
+			own_syscall(SYS_getppid, 0);
 	AFTER_CALL();
 }
 
@@ -130,7 +153,8 @@ static const struct way {
 } ways[] = {
 	{"faults", meet_faults, 0}, {"wait", wait_for_end, 0},	{"threads", wait_for_end, 2},
 	{"exec", become, 0},	    {"thread_exec", become, 1}, {"signals", take_signals, 0},
-	{"exit", end_here, 0},	    {"deep", call_again, 0},
+	{"exit", end_here, 0},	    {"spin", spin, 0},		{"thread_spin", spin, 2},
+	{"deep", call_again, 0},
 };
 
 struct start {

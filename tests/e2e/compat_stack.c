@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A 32-bit program that needs no 32-bit libraries: goes through enter(), outer(), middle() and
+ * inner() into CALLS system calls, each after some work. With frame pointers, which is all that
+ * unwinding of such tasks has.
+ */
+#define APART __attribute__((noinline, noclone, used))
+#define AFTER_CALL() __asm__ volatile("" ::: "memory") /* the call is not the function's last act  \
+							*/
+#define CALLS 2000
+
+#define EXIT 1
+#define GETPPID 64
+
+void _start(void);
+void enter(void);
+
+static APART void call(long number)
+{
+	long result;
+
+	__asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(0) : "memory");
+}
+
+static APART void work(void)
+{
+	for (volatile int i = 0; i < 100000; i++)
+		;
+}
+
+static APART void inner(void)
+{
+	for (int i = 0; i < CALLS; i++) {
+		work();
+		call(GETPPID);
+	}
+	AFTER_CALL();
+}
+
+static APART void middle(void)
+{
+	inner();
+	AFTER_CALL();
+}
+
+static APART void outer(void)
+{
+	middle();
+	AFTER_CALL();
+}
+
+/* As the C library's: ebp is 0 here, the end of the chain. */
+__asm__(".globl _start\n"
+	"_start:\n"
+	".cfi_startproc\n"
+	".cfi_undefined eip\n"
+	"xor %ebp, %ebp\n"
+	"call enter\n"
+	"hlt\n"
+	".cfi_endproc\n");
+
+APART void enter(void)
+{
+	outer();
+	call(EXIT);
+}

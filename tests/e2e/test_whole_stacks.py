@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""User stacks of every kind of program reach their root, sampled and by tracepoints; those that do not say why, and the
+ledger knows how many."""
+
+import collections
+import os
+
+from cases import Skip, main, needs, program
+from recording import function, record, user_frames
+from test_later import user_account
+
+KNOWN = program("known_stack")
+PATH_INSIDE = ["inner", "middle", "outer"]
+DEPTH_MAX = 511
+
+
+def sampled(*command):
+    """Nearly all reach the root."""
+    needs("bpf", "perf events")
+    recording = record("-F", 999, "--", *command)
+    complete, rest = user_account(recording)
+    assert complete > 50 and sum(rest.values()) <= complete / 200, (complete, rest)
+    return recording
+
+
+def names_of(event):
+    return [function(frame) for frame in user_frames(event)]
+
+
+def marker(event):
+    """Why the user stack is not there or ends early: a reason, or None."""
+    markers = [frame.name.strip("[]") for frame in event.frames if frame.object == "[user stack]"]
+    return markers[0] if markers else None
+
+
+def check_inside(recording, path, comm="known_stack", share=0.95):
+    """Most of the stacks of a program have this path; the rest is its start and its end."""
+    stacks = [names_of(event) for event in recording.events() if event.comm.startswith(comm)]
+    found = sum(path == names[names.index(path[0]):][:len(path)] for names in stacks if path[0] in names)
+    assert stacks and found >= len(stacks) * share, (found, len(stacks))
+
+
+def test_program():
+    check_inside(sampled(KNOWN, "spin"), ["spin", *PATH_INSIDE, "main"])
+
+
+def test_threads():
+    check_inside(sampled(KNOWN, "thread_spin", 3), ["spin", *PATH_INSIDE, "thread"])
+
+
+def test_static_programs():
+    for kind in ("static", "static_pie"):
+        check_inside(sampled(program("known_stack_" + kind), "thread_spin", 2), ["spin", *PATH_INSIDE, "thread"])
+        check_inside(sampled(program("known_stack_" + kind), "spin"), ["spin", *PATH_INSIDE, "main"])
+
+
+def test_vdso():
+    """The kernel's shared object has unwind tables of its own."""
+    recording = sampled(program("machine_code"), "vdso", 30000000)
+    check_inside(recording, ["ask_time", "main"], "machine_code")
+    inside = [frame for event in recording.events() for frame in user_frames(event) if frame.object == "[vdso]"]
+    if not inside:
+        raise Skip("the clock is read by system calls here")
+
+
+def test_generated_code():
+    """It has no unwind tables, but a frame pointer."""
+    recording = sampled(program("machine_code"), "jit", 300000000)
+    check_inside(recording, ["run_code", "main"], "machine_code")
+    assert any(frame.object == "[anon]" for event in recording.events() for frame in user_frames(event))
+
+
+def test_exceptions_and_signals():
+    """Thrown through destructors and caught, on a signal stack too, in two threads."""
+    workload = program("exceptions")
+    if not os.path.exists(workload):
+        raise Skip("no C++ compiler here")
+    recording = sampled("sh", "-c", "for i in 1 2 3 4; do %s; done" % workload)
+    names = {name for event in recording.events() for name in names_of(event)}
+    assert "_Unwind_RaiseException" in names and any("on_timer" in name for name in names), names
+
+
+def test_program_of_32_bits():
+    workload = program("compat_stack")
+    if not os.path.exists(workload):
+        raise Skip("no 32-bit programs can be built here")
+    needs("raw tracepoints", "tracefs")
+    path = ["inner", "middle", "outer", "enter", "_start"]
+    recording = sampled(workload)
+    check_inside(recording, path[1:], "compat_stack")
+    recording = record("-e", "raw_syscalls:sys_enter", "--", workload)
+    complete, rest = user_account(recording)
+    stacks = collections.Counter(tuple(names_of(event)) for event in recording.events() if event.comm == "compat_stack")
+    assert stacks["call", *path] == 2000, stacks
+    assert not set(rest) - {"changed"}, (complete, rest)
+
+
+def test_by_tracepoints():
+    """The same programs at each of their system calls."""
+    needs("bpf", "raw tracepoints")
+    for command in ([KNOWN, "thread_spin", 2], [program("known_stack_static_pie"), "spin"], [program("exceptions")]):
+        if not os.path.exists(command[0]):
+            continue
+        complete, rest = user_account(record("-e", "syscalls:sys_*", "--", *command))
+        assert complete and not set(rest) - {"changed"}, (command, complete, rest)
+
+
+def check_depth(depth, limit, *options):
+    """Of a stack that is `depth` deep: both events have as many frames as the limit lets, and say so."""
+    around = len(["call_again", *PATH_INSIDE, "main"]) + 3  # what calls main()
+    recording = record(*options, "-e", "syscalls:sys_enter_getppid", "--", KNOWN, "deep", depth - around)
+    events = [event for event in recording.events() if event.name.endswith("getppid")]
+    assert len(events) == 2
+    for event in events:
+        frames = [frame for frame in user_frames(event) if frame.object != "[user stack]"]
+        assert len(frames) == min(depth, limit), (depth, len(frames))
+        assert marker(event) == ("truncated" if depth > limit else None), event
+        assert {function(frame) for frame in frames[:min(depth - around, limit)]} == {"again"}
+    assert user_account(recording) == ((0, {"depth": 2}) if depth > limit else (2, {}))
+
+
+def test_deep_recursion():
+    needs("bpf", "raw tracepoints")
+    for depth in (30, DEPTH_MAX, DEPTH_MAX + 1, 600):
+        check_depth(depth, DEPTH_MAX)
+
+
+def test_depth_limits():
+    needs("bpf", "raw tracepoints")
+    for depth in (99, 100, 101):
+        check_depth(depth, 100, "--max-depth", 100)
+
+
+WORKLOAD = """
+for i in 1 2 3 4 5; do ls -lR /etc >/dev/null 2>&1; /bin/true; sh -c 'echo $(id) >/dev/null'; done &
+python3 -c 'import json; [json.dumps(list(range(1000))) for _ in range(300)]' &
+%s thread_spin 4 & kill -9 $!
+%s exec /bin/true & %s threads 8 </dev/null &
+dd if=/dev/zero of=file count=2000 conv=fsync status=none &
+wait
+""" % (KNOWN, KNOWN, KNOWN)
+
+
+def test_every_event_of_the_machine():
+    """Each has its whole stack, or a marker of the reason, or there was none to be had; and each is in the ledger."""
+    needs("bpf", "raw tracepoints", "perf events", "tracefs")
+    recording = record("-a", "-F", 999, "-e", "cpu-clock", "-e", "sched:*", "-e", "syscalls:sys_enter_*", "-e",
+                       "exceptions:*", "-e", "kmem:mm_page_alloc", "--ring", "8M", "--", "sh", "-c", WORKLOAD)
+    complete, rest = user_account(recording)
+    events = recording.events()
+    assert sum(not names_of(event) for event in events) == rest.pop("refused", 0), rest
+    rest.pop("no_frames", 0)  # beside the sampled pc
+    markers = collections.Counter(filter(None, map(marker, events)))
+    assert markers == {"truncated" if name == "depth" else name: count for name, count in rest.items()}, (markers, rest)
+    assert complete and not rest.get("unanswered") and not rest.get("answer_lost"), (complete, rest)
+    own = [marker(event) for event in events if event.comm in ("ls", "dd", "sh", "id", "true", "known_stack")]
+    assert len(own) > 10000 and sum(map(bool, own)) < len(own) / 100, collections.Counter(own)
+
+
+if __name__ == "__main__":
+    main(globals())
