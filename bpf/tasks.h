@@ -105,13 +105,17 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A thread that calls execve goes on with the id of its process. */
-static __always_inline void follow_exec(struct followed *own, const struct task_struct *task,
-					u32 tid, u32 old_tid)
+/* A thread that calls execve goes on with the id of its process, whose first thread may be freed by
+ * now, and its entry with it. */
+static __always_inline void follow_thread(const struct task_struct *task, u32 tid, u32 old_tid)
 {
-	own->task = (u64)task;
-	if (old_tid != tid)
-		bpf_map_delete_elem(&followed, &old_tid);
+	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
+
+	if (tid == old_tid || !bpf_map_lookup_elem(&followed, &old_tid))
+		return;
+	if (bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
+		atomic_add_relaxed(&follow_lost, 1);
+	bpf_map_delete_elem(&followed, &old_tid);
 }
 
 /* The command was held back until now: what it did before its execve was the recorder's. */
@@ -120,12 +124,14 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	u32 tid = BPF_CORE_READ(task, pid);
-	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
+	struct followed *own;
 
 	execve_finish();
+	follow_thread(task, tid, ctx->args[1]);
+	own = bpf_map_lookup_elem(&followed, &tid);
 	if (!own)
 		return 0;
-	follow_exec(own, task, tid, ctx->args[1]);
+	own->task = (u64)task;
 	if (own->from != FOLLOW_FROM_EXEC)
 		return 0;
 	own->from = FOLLOW_NOW;
