@@ -48,11 +48,12 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 	return now.ip != requested->ip || now.sp != requested->sp;
 }
 
-/* Where events have leaves the innermost frame is one, and the stack is that of its callers. */
+/* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it
+ * has any: a stack of one frame says how it ended. */
 static __always_inline void answer_unwound(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
 					   const struct unwinder *unwinder)
 {
-	u32 skip = config.leaf ? 1 : 0;
+	u32 skip = config.leaf && unwinder->walk.depth > 1;
 
 	unwinder_copy(unwinder, lane, skip);
 	answer_stack(lane, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);

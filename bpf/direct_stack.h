@@ -37,6 +37,16 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }
 
+/* A leaf without callers is a stack of one frame: its end is then known. */
+static __always_inline void leaf_rejoin(struct lane *lane)
+{
+	if (lane->user.depth || !lane->direct.leaf)
+		return;
+	lane->user.word[0] = lane->direct.leaf;
+	lane->user.depth = 1;
+	lane->direct.leaf = 0;
+}
+
 /*
  * Walks from lane->direct.registers, after address_space_enter(): frames to lane->user, the stop to
  * lane->direct.stop. The stack counts only if that is STOP_ROOT or STOP_DEPTH.
@@ -60,6 +70,7 @@ static __always_inline void direct_stack_walk(struct lane *lane, u32 cpu, u32 ma
 	lane->direct.leaf_apart = leaf_apart;
 	lane->direct.owns_steps = !lane->index;
 	direct_walk(&direct);
+	leaf_rejoin(lane);
 }
 
 #endif

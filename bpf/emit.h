@@ -37,6 +37,8 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 
 	if (!config.kernel_stacks)
 		return no_stack(REASON_NOT_ASKED);
+	if (hit->is_probe)
+		return no_stack(REASON_NO_FRAMES);
 	bytes = bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
 	if (bytes == 0 || bytes == -EFAULT)
 		return no_stack(REASON_NO_FRAMES);

@@ -14,6 +14,7 @@ struct hit {
 	u64 kernel_pc;	/* of a sample in kernel mode; else 0 */
 	struct user_walk
 		user;	 /* user mode as it was interrupted; pc = 0: the task is in the kernel */
+	bool is_probe;	 /* at an instruction of user mode: there is no kernel stack */
 	bool is_unwound; /* the user stack is in `unwinder` already, if there was a free one */
 	u32 unwinder;
 };

@@ -14,6 +14,7 @@ static __always_inline struct hit hit_of_probe(const struct pt_regs *ctx, u64 co
 {
 	struct hit hit = {
 		.kind = COOKIE_KIND(cookie),
+		.is_probe = true,
 		.user = walk_of_regs(ctx),
 	};
 

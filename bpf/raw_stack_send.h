@@ -27,6 +27,9 @@ struct {
 struct raw_buffer {
 	u32 busy;
 	u32 reserved;
+	u64 from; /* what is next to look at */
+	u64 end;  /* of the stack's mapping */
+	u64 last; /* address of a leaf */
 	struct raw_stack raw;
 };
 
@@ -47,10 +50,7 @@ struct raw_request {
 
 struct raw_walk {
 	struct lane *lane;
-	struct raw_stack *raw;
-	u64 from; /* what is next to look at */
-	u64 end;  /* of the stack's mapping */
-	u64 last; /* address of a leaf */
+	struct raw_buffer *buffer;
 };
 
 static __always_inline void raw_registers(struct raw_stack *raw, const struct pt_regs *regs)
@@ -78,16 +78,16 @@ static __always_inline void raw_registers(struct raw_stack *raw, const struct pt
 
 static long raw_copy_page(u32 i, struct raw_walk *walk)
 {
-	struct raw_stack *raw = walk->raw;
+	struct raw_stack *raw = &walk->buffer->raw;
 	u32 used = raw->stack_bytes;
-	u32 bytes = RAW_PAGE - (walk->from & (RAW_PAGE - 1));
+	u32 bytes = RAW_PAGE - (walk->buffer->from & (RAW_PAGE - 1));
 
 	core_one_register(used);
-	if (walk->from >= walk->end || used > RAW_STACK_BYTES_MAX - RAW_PAGE ||
-	    bpf_probe_read_user(raw->stack + used, bytes, (void *)walk->from))
+	if (walk->buffer->from >= walk->buffer->end || used > RAW_STACK_BYTES_MAX - RAW_PAGE ||
+	    bpf_probe_read_user(raw->stack + used, bytes, (void *)walk->buffer->from))
 		return 1;
 	raw->stack_bytes = used + bytes;
-	walk->from += bytes;
+	walk->buffer->from += bytes;
 	return 0;
 }
 
@@ -95,23 +95,23 @@ static long raw_copy_page(u32 i, struct raw_walk *walk)
 static __always_inline void raw_copy_stack(struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->lane->search;
-	struct raw_stack *raw = walk->raw;
+	struct raw_stack *raw = &walk->buffer->raw;
 	u64 sp = raw->value[REGISTER_RSP];
 
-	walk->end = vma_find(search, sp) ? search->entry.end : ~0ULL;
-	walk->from = sp - RED_ZONE;
-	if (bpf_probe_read_user(raw->stack, RED_ZONE, (void *)walk->from))
-		walk->from = sp;
-	raw->stack_start = walk->from;
+	walk->buffer->end = vma_find(search, sp) ? search->entry.end : ~0ULL;
+	walk->buffer->from = sp - RED_ZONE;
+	if (bpf_probe_read_user(raw->stack, RED_ZONE, (void *)walk->buffer->from))
+		walk->buffer->from = sp;
+	raw->stack_start = walk->buffer->from;
 	bpf_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk, 0);
 }
 
 static long raw_list_slot(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->lane->search;
-	struct raw_stack *raw = walk->raw;
+	struct raw_stack *raw = &walk->buffer->raw;
 	u32 count = raw->mapping_count;
-	u64 start = vma_leaf_code(search, i, walk->from, walk->last);
+	u64 start = vma_leaf_code(search, i, walk->buffer->from, walk->buffer->last);
 
 	if (!start)
 		return 0;
@@ -122,7 +122,7 @@ static long raw_list_slot(u32 i, struct raw_walk *walk)
 	}
 	raw->mapping[count].start = start;
 	raw->mapping_count = count + 1;
-	walk->from = start + RAW_PAGE;
+	walk->buffer->from = start + RAW_PAGE;
 	return 0;
 }
 
@@ -130,12 +130,12 @@ static long raw_list_leaf(u32 i, struct raw_walk *walk)
 {
 	struct vma_search *search = &walk->lane->search;
 
-	walk->last = vma_leaf(search, walk->from);
-	if (!walk->last)
+	walk->buffer->last = vma_leaf(search, walk->buffer->from);
+	if (!walk->buffer->last)
 		return 1;
 	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot, walk, 0);
-	walk->from = walk->last + 1;
-	return walk->from == 0 || walk->raw->flags & RAW_SOME_MAPPINGS;
+	walk->buffer->from = walk->buffer->last + 1;
+	return walk->buffer->from == 0 || walk->buffer->raw.flags & RAW_SOME_MAPPINGS;
 }
 
 /* Only then: a search for a mapping's number needs search->node too. */
@@ -145,9 +145,9 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 	struct raw_mapping *mapping;
 
 	core_one_register(i);
-	if (i >= RAW_MAPPINGS_MAX || i >= walk->raw->mapping_count)
+	if (i >= RAW_MAPPINGS_MAX || i >= walk->buffer->raw.mapping_count)
 		return 1;
-	mapping = &walk->raw->mapping[i];
+	mapping = &walk->buffer->raw.mapping[i];
 	mapping->end = 0;
 	if (page_find(walk->lane, mapping->start))
 		return 0;
@@ -160,15 +160,16 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 
 static __always_inline void raw_list_mappings(struct raw_walk *walk)
 {
-	walk->from = 0;
+	walk->buffer->from = 0;
 	bpf_loop(MAPLE_LEAVES_MAX, raw_list_leaf, walk, 0);
 	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
 }
 
-static __always_inline void raw_fill(struct lane *lane, struct raw_stack *raw,
+static __always_inline void raw_fill(struct lane *lane, struct raw_buffer *buffer,
 				     const struct raw_request *request, const struct pt_regs *regs)
 {
-	struct raw_walk walk = {.lane = lane, .raw = raw};
+	struct raw_walk walk = {.lane = lane, .buffer = buffer};
+	struct raw_stack *raw = &buffer->raw;
 
 	raw->tid = request->tid;
 	raw->tgid = request->tgid;
@@ -207,7 +208,7 @@ static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_r
 
 	if (!buffer || atomic_exchange_acq_rel(&buffer->busy, 1))
 		return false;
-	raw_fill(lane, &buffer->raw, request, regs);
+	raw_fill(lane, buffer, request, regs);
 	sent = raw_submit(&buffer->raw);
 	atomic_store_release(&buffer->busy, 0);
 	return sent;

@@ -34,6 +34,12 @@ static int keep_promise(struct capture *capture, struct trace_writer *writer,
 	return trace_writer_answer(writer, promise->index, &answer);
 }
 
+/* An event that was written with its leaf cannot take a stack that begins with it. */
+static const struct stack_name leaf_twice = {
+	.index = TRACE_NO_STACK,
+	.reason = REASON_UNREADABLE,
+};
+
 static int keep_promises(struct capture *capture, struct trace_writer *writer,
 			 const struct promise waiting[ANSWER_FORMS], struct user_answer *answer)
 {
@@ -46,6 +52,8 @@ static int keep_promises(struct capture *capture, struct trace_writer *writer,
 		if (waiting[form].index == TRACE_NO_STACK)
 			continue;
 		result = result ?: event_stack_answered(capture, writer, answer, form, &name);
+		if (form == ANSWER_BEHIND_LEAF && !leaf && name.index != TRACE_NO_STACK)
+			name = leaf_twice;
 		result = result ?: keep_promise(capture, writer, &waiting[form], &name, leaf);
 	}
 	return result;
@@ -158,6 +166,12 @@ static u8 reason_unanswered(const struct capture *capture, u32 tid, u32 cookie, 
 	return pending_list_has(&capture->pending, tid, cookie) ? REASON_UNANSWERED : otherwise;
 }
 
+/* Else its stack begins with the leaf, or behind the one that it holds. */
+static bool is_reason(const struct user_answer *answer)
+{
+	return !answer->id && !answer->depth;
+}
+
 int answers_name(struct capture *capture, struct trace_writer *writer, u32 cookie,
 		 struct trace_event *event, struct stack_name *name)
 {
@@ -165,7 +179,7 @@ int answers_name(struct capture *capture, struct trace_writer *writer, u32 cooki
 	enum answer_form form = form_of(capture, event);
 
 	if (answer) {
-		if (form == ANSWER_BEHIND_LEAF && !event->leaf)
+		if (form == ANSWER_BEHIND_LEAF && !is_reason(answer))
 			event->leaf = answer->leaf;
 		return event_stack_answered(capture, writer, answer, form, name);
 	}

@@ -76,11 +76,12 @@ struct found_answer *assisted_take_alive(struct assisted *assisted, u32 tid, u32
 	return NULL;
 }
 
-/* As a delivery holds it: where the instance has leaves, the leaf stands alone. */
+/* As a delivery holds it: where the instance has leaves, the leaf stands before its callers. */
 static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 {
 	const struct assist_stack *found = &assisted->found;
-	u32 leaf = assisted->capture->plan.config.leaf, depth = found->depth - leaf;
+	u32 leaf = assisted->capture->plan.config.leaf && found->depth > 1;
+	u32 depth = found->depth - leaf;
 	const u64 *frames = found->frame + leaf;
 
 	answer->leaf = leaf ? found->frame[0] : 0;

@@ -202,15 +202,15 @@ u32 event_stack_id(struct capture *capture, const u64 *frames, u32 depth, u32 fl
 	return id > 0 ? id : 0;
 }
 
-/* A leaf may be the only frame. The same stack of another event must have the same id. */
+/* The same stack of another event must have the same id. */
 static int name_with_leaf(struct capture *capture, struct trace_writer *writer,
 			  const struct user_answer *answer, struct stack_name *name)
 {
 	u64 frames[1 + STACK_WORDS_MAX] = {answer->leaf};
-	struct trace_stack stack = {.flags = STACK_USER};
+	struct trace_stack stack = {};
 	int result = frames_of_answer(capture, answer, frames + 1, &stack);
 
-	if (result && (answer->id || answer->reason != REASON_NO_FRAMES))
+	if (result)
 		return result;
 	stack.frames = frames;
 	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
