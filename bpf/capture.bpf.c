@@ -39,6 +39,8 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+const volatile struct syscall_kinds syscalls = {};
+
 #define PT_REGS_SYSCALL(regs) ((regs)->orig_rax)
 
 static __always_inline u64 event_cookie(void *ctx)

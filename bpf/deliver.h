@@ -55,7 +55,7 @@ static __always_inline void answer_unwound(struct lane *lane, u32 cpu, u32 tid, 
 {
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
 
-	unwinder_copy(unwinder, lane, skip);
+	unwinder_copy(unwinder, &lane->user, skip);
 	answer_stack(lane, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What this instance is: set by user space before loading, constants for the verifier. */
+/*
+ * What this instance is: set by user space before loading, constants for the verifier. They are in
+ * the skeleton unless INSTANCE_CONSTANT makes them static.
+ */
 #ifndef BPF_INSTANCE_H
 #define BPF_INSTANCE_H
 
@@ -9,9 +12,12 @@
 #include "ring_writer.h"
 #include "stack_table.h"
 
-const volatile struct capture_config config = {};
-const volatile struct table_geometry geometry = {};
-const volatile struct syscall_kinds syscalls = {};
+#ifndef INSTANCE_CONSTANT
+#define INSTANCE_CONSTANT
+#endif
+
+INSTANCE_CONSTANT const volatile struct capture_config config = {};
+INSTANCE_CONSTANT const volatile struct table_geometry geometry = {};
 
 /* Switched while recording, by user space. */
 u32 paused;

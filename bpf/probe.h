@@ -29,19 +29,6 @@ static __always_inline int on_user(struct pt_regs *ctx, u64 cookie)
 	return event_emit(ctx, &hit);
 }
 
-/* Unwinds the current task: the claimed unwinder, or UNWINDERS_MAX if none is free. */
-static __always_inline u32 probe_unwind(void)
-{
-	u32 index = unwinder_claim();
-	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
-
-	if (!unwinder)
-		return UNWINDERS_MAX;
-	unwinder->cookie = 0;
-	unwinder_run(unwinder);
-	return index;
-}
-
 static __always_inline int on_user_sleepable(struct pt_regs *ctx, u64 cookie)
 {
 	struct hit hit = hit_of_probe(ctx, cookie);
@@ -50,7 +37,7 @@ static __always_inline int on_user_sleepable(struct pt_regs *ctx, u64 cookie)
 
 	if (!event_wanted(cpu))
 		return 0;
-	index = probe_unwind();
+	index = unwinder_take();
 	hit.is_unwound = true;
 	hit.unwinder = index;
 	rcu_enter();

@@ -221,8 +221,22 @@ static __always_inline void unwinder_run(struct unwinder *unwinder)
 		unwind_stack(walk, config.max_user_depth);
 }
 
-/* Hands the frames from `skip` on over to lane->user. */
-static __always_inline void unwinder_copy(const struct unwinder *unwinder, struct lane *lane,
+/* The same in an unwinder that is claimed for it and answers no cookie: its index, or UNWINDERS_MAX
+ * if none is free. */
+static __always_inline u32 unwinder_take(void)
+{
+	u32 index = unwinder_claim();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return UNWINDERS_MAX;
+	unwinder->cookie = 0;
+	unwinder_run(unwinder);
+	return index;
+}
+
+/* Hands the frames from `skip` on over. */
+static __always_inline void unwinder_copy(const struct unwinder *unwinder, struct stack *stack,
 					  u32 skip)
 {
 	u32 count = unwinder->walk.depth - skip;
@@ -230,9 +244,9 @@ static __always_inline void unwinder_copy(const struct unwinder *unwinder, struc
 	core_one_register(count);
 	if (count > STACK_USER_DEPTH_MAX)
 		count = 0;
-	lane->user.depth = count;
-	lane->user.flags = stack_flags_of(unwinder->walk.stop);
-	bpf_probe_read_kernel(lane->user.word, 8 * count, &unwinder->walk.frame[skip]);
+	stack->depth = count;
+	stack->flags = stack_flags_of(unwinder->walk.stop);
+	bpf_probe_read_kernel(stack->word, 8 * count, &unwinder->walk.frame[skip]);
 }
 
 #endif

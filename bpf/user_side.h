@@ -116,7 +116,7 @@ static __always_inline struct user_side user_ready(const struct hit *hit, struct
 
 	if (!unwinder)
 		return side;
-	unwinder_copy(unwinder, lane, 0);
+	unwinder_copy(unwinder, &lane->user, 0);
 	side.field = stack_store(lane, &lane->user, cpu);
 	return side;
 }

@@ -18,6 +18,7 @@
 #include "error.h"
 #include "in_use.h"
 #include "stack_map.h"
+#include "stack_map/table_find.h"
 #include "stack_pack.h"
 
 _Static_assert((int)STACKMAP_DROP_COUNT == TABLE_DROP_COUNT, "a cause of drops is missing");
@@ -167,29 +168,13 @@ int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, ui
 	return id;
 }
 
-static void element_copy(const struct table_view *element, struct stackmap_stack *stack,
-			 u64 *frames, u32 max)
-{
-	u32 flags = IDENTITY_FLAGS(element->identity);
-
-	stack->ref_count = atomic_load_relaxed(&element->ref_count);
-	stack->depth = IDENTITY_DEPTH(element->identity);
-	stack->truncated = !!(flags & STACK_TRUNCATED);
-	for (u32 i = 0; i < stack->depth && i < max; i++)
-		frames[i] = stack_frame(element->word, flags, i);
-}
-
 int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
 		      uint64_t *frames, uint32_t max)
 {
 	u64 *users = in_use_enter(&map->in_use, current_cpu());
-	struct table_view *element;
-	int code;
+	int code = table_find(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, id,
+			      stack, frames, max);
 
-	code = stack_map_find(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, id,
-			      &element);
-	if (!code)
-		element_copy(element, stack, frames, max);
 	in_use_leave(users);
 	return code;
 }

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What stackmap/bpf.h promises: the deferral with a tool in the place of the rings. There is no
+ * user space that would finish a stack, so what is not in memory when a task exits is lost.
+ */
+#ifndef BPF_CLIENT_CALLS_H
+#define BPF_CLIENT_CALLS_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A tool's skeleton shows nothing of stackmap's. */
+#define INSTANCE_CONSTANT static
+
+#include "deliver.h"
+#include "leave.h"
+#include "ledger.h"
+#include "stack_tables.h"
+
+#include "cached_rule.c"
+#include "cfi.c"
+#include "cfi_rule.c"
+#include "code_scan.c"
+#include "direct_walk.c"
+#include "dwarf_expr.c"
+#include "eh_frame.c"
+#include "sframe.c"
+#include "stack_element.c"
+#include "stack_hash.c"
+#include "stack_map.c"
+#include "stack_pack.c"
+#include "unwind.c"
+#include "unwind_bytes.c"
+#include "unwind_code.c"
+#include "unwind_image.c"
+#include "unwind_step.c"
+
+#define CLIENT_CALL static __always_inline __attribute__((unused))
+
+static void stackmap_answer(u32 tid, u32 cookie, struct stack *stack, u32 reason);
+
+static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf)
+{
+	stackmap_answer(tid, cookie, &lane->user, 0);
+}
+
+static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					  u32 reason)
+{
+	stackmap_answer(tid, cookie, NULL, reason);
+}
+
+static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+{
+	stackmap_answer(tid, cookie, NULL, REASON_UNREADABLE);
+}
+
+static __always_inline void answer_drop(u32 tid, u32 cookie)
+{
+	stackmap_answer(tid, cookie, NULL, REASON_NO_STATE);
+}
+
+SEC("raw_tp/sched_process_exit")
+int stackmap_task_exit(void *ctx)
+{
+	leave_exit();
+	return 0;
+}
+
+SEC("raw_tp/sched_prepare_exec")
+int stackmap_task_exec(void *ctx)
+{
+	leave_exec();
+	return 0;
+}
+
+/* A global function: verified once, whoever calls it. */
+__noinline s64 client_get_id(struct stack *stack)
+{
+	void *table = table_current();
+
+	if (!stack || !table || !stack_pack(stack))
+		return -EINVAL;
+	return stack_map_get_id(table, &geometry, bpf_get_smp_processor_id(), stack);
+}
+
+CLIENT_CALL s64 stackmap_get_id(struct stack *stack)
+{
+	return client_get_id(stack);
+}
+
+/* A cookie that is answered before it is returned. */
+static __always_inline s64 request_served(void)
+{
+	u32 cookie = cookie_new();
+
+	if (!cookie)
+		return -ENOMEM;
+	leave_serve(bpf_get_current_pid_tgid(), cookie);
+	return cookie;
+}
+
+CLIENT_CALL s64 stackmap_request(void)
+{
+	struct stack_field field;
+
+	if (config.deferral != DEFERRAL_TASK_WORK)
+		return -EOPNOTSUPP;
+	if (!bpf_get_current_task_btf()->mm)
+		return -EINVAL;
+	if (execve_takes(&field))
+		return field.state == STATE_COOKIE ? field.value : -EINVAL;
+	if (is_exiting())
+		return request_served();
+	return deferral_request(NULL, 0);
+}
+
+CLIENT_CALL s32 stackmap_cancel(u32 tid)
+{
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	if (!deferral)
+		return -ENOENT;
+	return deferral_take(deferral, DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word)));
+}
+
+CLIENT_CALL s64 stackmap_unwind(struct stack *stack)
+{
+	u32 index = unwinder_take();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return -ENOMEM;
+	unwinder_copy(unwinder, stack, 0);
+	unwinder_release(unwinder);
+	return stack->depth ? stack->depth : -EINVAL;
+}
+
+#endif

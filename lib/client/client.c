@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An instance without sources, rings and files: the engine's maps, a stack map, and the programs
+ * that serve tasks which exit. All else is the tool's.
+ */
+#include "stackmap/client.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/engine_folder.h"
+#include "capture/feature.h"
+#include "client/object_constants.h"
+#include "config.h"
+#include "error.h"
+#include "lane.h"
+#include "stack_map/table_find.h"
+#include "symbol/mapped_file.h"
+
+#define HOOKS 2
+
+struct stackmap_client {
+	struct bpf_object *object;
+	struct engine *engine;
+	struct table_geometry geometry;
+	int table_fd; /* -1: none */
+	void *table;
+	const struct mapping_record *mappings;
+	struct bpf_link *hook[HOOKS];
+};
+
+static const char *const hooks[HOOKS] = {"stackmap_task_exit", "stackmap_task_exec"};
+
+static int map_pages(int fd, u64 bytes, int access, void **out)
+{
+	void *memory = mmap(NULL, bytes, access, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*out = memory;
+	return 0;
+}
+
+/* The stack map, empty. */
+static int make_table(struct stackmap_client *client)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	u64 bytes = client->geometry.bytes, seed;
+	int result;
+
+	client->table_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32), bytes, 1, &options);
+	if (client->table_fd < 0)
+		return -errno;
+	result = map_pages(client->table_fd, bytes, PROT_READ | PROT_WRITE, &client->table);
+	if (result)
+		return result;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return -errno;
+	stack_table_init(client->table, &client->geometry, 1, seed);
+	return 0;
+}
+
+static int resize(const struct bpf_object *object, const char *name, u32 entries)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	return map ? bpf_map__set_max_entries(map, entries) : -EINVAL;
+}
+
+static int set_constants(const struct stackmap_client *client, u32 cpus)
+{
+	const struct capture_config config = {
+		.cpus = cpus,
+		.user_stacks = true,
+		.user_unwind = USER_UNWIND_AUTO,
+		.max_user_depth = STACK_USER_DEPTH_MAX,
+		.deferral = feature_task_work_is_named() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
+	};
+	int result = object_constant_set(client->object, "config", &config, sizeof(config));
+
+	return result
+		       ?: object_constant_set(client->object, "geometry", &client->geometry,
+					      sizeof(client->geometry));
+}
+
+static int prepare_object(struct stackmap_client *client, u32 cpus)
+{
+	struct bpf_map *tables = bpf_object__find_map_by_name(client->object, "tables");
+	int result = set_constants(client, cpus);
+
+	result = result ?: resize(client->object, "lanes", cpus);
+	result = result ?: resize(client->object, "steps", cpus);
+	result = result ?: make_table(client);
+	if (!result && !tables)
+		result = -EINVAL;
+	result = result ?: bpf_map__set_inner_map_fd(tables, client->table_fd);
+	result = result ?: engine_open(&client->engine);
+	return result ?: engine_lend(client->engine, client->object);
+}
+
+int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct stackmap_client **out,
+			 struct stackmap_error *error)
+{
+	struct stackmap_client *client;
+	int cpus = libbpf_num_possible_cpus(), result;
+
+	if (bits < STACKMAP_BITS_MIN || bits > STACKMAP_BITS_MAX)
+		return error_set(error, ERANGE, "bits %u: not in %d to %d", bits, STACKMAP_BITS_MIN,
+				 STACKMAP_BITS_MAX);
+	if (cpus < 0)
+		return error_set(error, -cpus, "number of CPUs: %s", strerror(-cpus));
+	client = calloc(1, sizeof(*client));
+	if (!client)
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
+	client->object = object;
+	client->table_fd = -1;
+	table_geometry_set(&client->geometry, bits, cpus, 0);
+	result = prepare_object(client, cpus);
+	if (result) {
+		stackmap_client_close(&client);
+		return error_set(error, -result, "preparing BPF programs that use stackmap: %s",
+				 strerror(-result));
+	}
+	*out = client;
+	return 0;
+}
+
+static int share_mappings(struct stackmap_client *client)
+{
+	int fd = bpf_object__find_map_fd_by_name(client->object, "mappings");
+
+	return map_pages(fd, MAPPINGS_MAX * sizeof(*client->mappings), PROT_READ,
+			 (void **)&client->mappings);
+}
+
+static int set_table(const struct stackmap_client *client)
+{
+	int fd = bpf_object__find_map_fd_by_name(client->object, "tables");
+	u32 zero = 0;
+
+	return bpf_map_update_elem(fd, &zero, &client->table_fd, BPF_ANY) ? -errno : 0;
+}
+
+/* Without task work nobody waits for anything; older kernels have not all of these tracepoints. */
+static int attach_hooks(struct stackmap_client *client)
+{
+	for (u32 i = 0; i < HOOKS && feature_task_work_is_named(); i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(client->object, hooks[i]);
+
+		client->hook[i] = bpf_program__attach(program);
+		if (!client->hook[i])
+			return -errno;
+	}
+	return 0;
+}
+
+int stackmap_client_start(struct stackmap_client *client, struct stackmap_error *error)
+{
+	int result = share_mappings(client);
+
+	result = result ?: set_table(client);
+	result = result ?: attach_hooks(client);
+	if (result)
+		return error_set(error, -result, "starting BPF programs that use stackmap: %s",
+				 strerror(-result));
+	engine_publish(client->engine, client->object);
+	return 0;
+}
+
+int stackmap_client_find(struct stackmap_client *client, uint32_t id, struct stackmap_stack *stack,
+			 uint64_t *frames, uint32_t max)
+{
+	return table_find(client->table, &client->geometry, id, stack, frames, max);
+}
+
+int stackmap_client_place(const struct stackmap_client *client, uint64_t frame, char *path,
+			  size_t path_bytes, uint64_t *offset)
+{
+	u32 number = FRAME_MAPPING(frame);
+
+	if (FRAME_IS_KERNEL(frame) || number >= MAPPINGS_MAX ||
+	    client->mappings[number].key.kind == MAPPING_FREE)
+		return -ENOENT;
+	mapped_file_path(&client->mappings[number], path, path_bytes);
+	*offset = FRAME_OFFSET(frame);
+	return 0;
+}
+
+void stackmap_client_close(struct stackmap_client **client)
+{
+	struct stackmap_client *gone = *client;
+
+	if (!gone)
+		return;
+	for (u32 i = 0; i < HOOKS; i++)
+		bpf_link__destroy(gone->hook[i]);
+	if (gone->mappings)
+		munmap((void *)gone->mappings, MAPPINGS_MAX * sizeof(*gone->mappings));
+	if (gone->table)
+		munmap(gone->table, gone->geometry.bytes);
+	if (gone->table_fd >= 0)
+		close(gone->table_fd);
+	engine_close(&gone->engine);
+	free(gone);
+	*client = NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From a published element to frames. */
+#include "stack_map/table_find.h"
+
+#include "stack_pack.h"
+
+static void element_copy(const struct table_view *element, struct stackmap_stack *stack,
+			 u64 *frames, u32 max)
+{
+	u32 flags = IDENTITY_FLAGS(element->identity);
+
+	stack->ref_count = atomic_load_relaxed(&element->ref_count);
+	stack->depth = IDENTITY_DEPTH(element->identity);
+	stack->truncated = !!(flags & STACK_TRUNCATED);
+	for (u32 i = 0; i < stack->depth && i < max; i++)
+		frames[i] = stack_frame(element->word, flags, i);
+}
+
+int table_find(void *table, const struct table_geometry *geometry, u32 id,
+	       struct stackmap_stack *stack, u64 *frames, u32 max)
+{
+	struct table_view *element;
+	int code = stack_map_find(table, geometry, id, &element);
+
+	if (!code)
+		element_copy(element, stack, frames, max);
+	return code;
+}

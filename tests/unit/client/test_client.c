@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A tool that runs its BPF program by itself: the stack that answers is its own, so it knows it. It
+ * is compared with what stackmap_here() says at the same place; the two have only the embedder of
+ * the unwinder in different hands.
+ */
+#include "stackmap/client.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stackmap/here.h"
+#include "test_client.h"
+#include "test_client.skel.h"
+
+#define DEPTH STACKMAP_HERE_DEPTH_MAX
+
+static struct test_client_bpf *programs;
+static struct stackmap_client *client;
+
+/* What asks, and the stack at that place. */
+struct asked {
+	struct client_question question;
+	uint64_t here[DEPTH];
+	int depth;
+};
+
+/* Both see the same callers; the innermost frames are within this function. */
+__attribute__((noinline)) static void ask(struct asked *asked, u32 operation)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &asked->question,
+		    .ctx_size_in = sizeof(asked->question));
+
+	asked->question = (struct client_question){.operation = operation};
+	asked->depth = stackmap_here(asked->here, DEPTH);
+	assert_in_range(asked->depth, 3, DEPTH);
+	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(programs->progs.ask), &options), 0);
+}
+
+struct place {
+	uint64_t address;
+	uint64_t offset;
+	char path[PATH_MAX];
+};
+
+static int find_place(struct dl_phdr_info *object, size_t bytes, void *out)
+{
+	struct place *place = out;
+
+	(void)bytes;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+		uint64_t at = place->address - object->dlpi_addr - segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD || at >= segment->p_memsz)
+			continue;
+		place->offset = at + segment->p_offset;
+		assert_non_null(realpath(*object->dlpi_name ? object->dlpi_name : "/proc/self/exe",
+					 place->path));
+		return 1;
+	}
+	return 0;
+}
+
+static void assert_frame(uint64_t frame, uint64_t address)
+{
+	struct place place = {.address = address};
+	char path[PATH_MAX];
+	uint64_t offset;
+
+	assert_int_equal(dl_iterate_phdr(find_place, &place), 1);
+	assert_int_equal(stackmap_client_place(client, frame, path, sizeof(path), &offset), 0);
+	assert_string_equal(path, place.path);
+	assert_int_equal(offset, place.offset);
+}
+
+/* All but the innermost frames, of the two ways to the kernel and to stackmap_here(). */
+static void assert_stack(s64 id, const struct asked *asked)
+{
+	struct stackmap_stack stack;
+	uint64_t frames[STACKMAP_DEPTH_MAX];
+
+	assert_in_range(id, 1, UINT32_MAX);
+	assert_int_equal(stackmap_client_find(client, id, &stack, frames, STACKMAP_DEPTH_MAX), 0);
+	assert_in_range(stack.depth, asked->depth, STACKMAP_DEPTH_MAX);
+	for (int i = 1; i < asked->depth; i++)
+		assert_frame(frames[stack.depth - i], asked->here[asked->depth - i]);
+}
+
+static void an_answer_comes_on_the_way_to_user_mode(void **state)
+{
+	const struct client_answer *answer = &programs->bss->answer;
+	u32 before = answer->count;
+	struct asked asked;
+
+	(void)state;
+	ask(&asked, CLIENT_ASK);
+	assert_in_range(asked.question.result[0], 1, UINT32_MAX);
+	assert_int_equal(answer->count, before + 1);
+	assert_int_equal(answer->tid, gettid());
+	assert_int_equal(answer->cookie, asked.question.result[0]);
+	assert_stack(answer->id, &asked);
+}
+
+static void requests_of_one_entry_have_one_answer(void **state)
+{
+	const struct client_answer *answer = &programs->bss->answer;
+	u32 before = answer->count;
+	struct asked asked;
+
+	(void)state;
+	ask(&asked, CLIENT_ASK_TWICE);
+	assert_int_equal(asked.question.result[0], asked.question.result[1]);
+	assert_int_equal(answer->count, before + 1);
+}
+
+static void each_entry_has_its_own_cookie_and_equal_stacks_one_id(void **state)
+{
+	const struct client_answer *answer = &programs->bss->answer;
+	struct stackmap_stack stack;
+	struct asked asked;
+	s64 id[2];
+	u32 cookie[2];
+
+	(void)state;
+	for (volatile int i = 0; i < 2; i++) { /* one call, not two */
+		ask(&asked, CLIENT_ASK);
+		id[i] = answer->id;
+		cookie[i] = answer->cookie;
+	}
+	assert_int_equal(id[0], id[1]);
+	assert_int_not_equal(cookie[0], cookie[1]);
+	assert_int_equal(stackmap_client_find(client, id[0], &stack, NULL, 0), 0);
+	assert_int_equal(stack.ref_count, 2);
+}
+
+static void nobody_answers_what_was_cancelled(void **state)
+{
+	const struct client_answer *answer = &programs->bss->answer;
+	u32 before = answer->count;
+	struct asked asked;
+
+	(void)state;
+	ask(&asked, CLIENT_ASK_CANCEL);
+	assert_in_range(asked.question.result[0], 1, UINT32_MAX);
+	assert_int_equal(asked.question.result[1], 0);
+	assert_int_equal(asked.question.result[2], -ENOENT);
+	assert_int_equal(answer->count, before);
+	ask(&asked, CLIENT_ASK);
+	assert_int_equal(answer->count, before + 1);
+	assert_stack(answer->id, &asked);
+}
+
+static void programs_that_may_sleep_unwind_at_once(void **state)
+{
+	u32 before = programs->bss->answer.count;
+	struct asked asked;
+
+	(void)state;
+	ask(&asked, CLIENT_UNWIND);
+	assert_in_range(asked.question.result[0], asked.depth, STACKMAP_DEPTH_MAX);
+	assert_stack(asked.question.result[1], &asked);
+	assert_int_equal(programs->bss->answer.count, before);
+}
+
+static void what_is_no_id_or_frame_is_not_found(void **state)
+{
+	struct stackmap_stack stack;
+	char path[PATH_MAX];
+	uint64_t offset;
+
+	(void)state;
+	assert_int_equal(stackmap_client_find(client, 0, &stack, NULL, 0), -ENOENT);
+	assert_int_equal(stackmap_client_place(client, ~0ULL, path, sizeof(path), &offset),
+			 -ENOENT);
+	assert_int_equal(stackmap_client_place(client, 0x1234, path, sizeof(path), &offset),
+			 -ENOENT);
+}
+
+static void bits_out_of_range_are_an_error(void **state)
+{
+	struct stackmap_client *none = NULL;
+	struct stackmap_error error;
+
+	(void)state;
+	assert_int_equal(stackmap_client_open(programs->obj, 9, &none, &error), -ERANGE);
+	assert_null(none);
+}
+
+/* Exit status of a test that cannot run here, or 0. */
+static int start(void)
+{
+	struct stackmap_error error;
+
+	programs = test_client_bpf__open();
+	if (!programs)
+		return 1;
+	if (stackmap_client_open(programs->obj, STACKMAP_BITS_MIN, &client, &error) ||
+	    (errno = -test_client_bpf__load(programs)) || stackmap_client_start(client, &error)) {
+		printf("%s\n",
+		       errno == EPERM ? "no permission to load BPF programs" : error.message);
+		return errno == EPERM ? 77 : 1;
+	}
+	return 0;
+}
+
+static bool has_task_work(void)
+{
+	struct asked asked;
+
+	ask(&asked, CLIENT_ASK);
+	return asked.question.result[0] != -EOPNOTSUPP;
+}
+
+int main(void)
+{
+	const struct CMUnitTest anywhere[] = {
+		cmocka_unit_test(programs_that_may_sleep_unwind_at_once),
+		cmocka_unit_test(what_is_no_id_or_frame_is_not_found),
+		cmocka_unit_test(bits_out_of_range_are_an_error),
+	};
+	const struct CMUnitTest deferred[] = {
+		cmocka_unit_test(an_answer_comes_on_the_way_to_user_mode),
+		cmocka_unit_test(requests_of_one_entry_have_one_answer),
+		cmocka_unit_test(each_entry_has_its_own_cookie_and_equal_stacks_one_id),
+		cmocka_unit_test(nobody_answers_what_was_cancelled),
+	};
+	int failed = start();
+
+	if (failed)
+		return failed;
+	failed = cmocka_run_group_tests(anywhere, NULL, NULL);
+	if (has_task_work())
+		failed += cmocka_run_group_tests(deferred, NULL, NULL);
+	stackmap_client_close(&client);
+	test_client_bpf__destroy(programs);
+	return failed != 0;
+}
