@@ -68,10 +68,16 @@ int stackmap_task_exit(void *ctx)
 	return 0;
 }
 
+/* Who asks later in this call is told that it changed. */
 SEC("raw_tp/sched_prepare_exec")
 int stackmap_task_exec(void *ctx)
 {
-	leave_exec();
+	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u32 tid = pid_tgid;
+
+	leave_pending(tid);
+	if (tid != pid_tgid >> 32)
+		requests_forget(tid);
 	return 0;
 }
 
@@ -110,7 +116,7 @@ CLIENT_CALL s64 stackmap_request(void)
 	if (!bpf_get_current_task_btf()->mm)
 		return -EINVAL;
 	if (execve_takes(&field))
-		return field.state == STATE_COOKIE ? field.value : -EINVAL;
+		return -EINVAL;
 	if (is_exiting())
 		return request_served();
 	return deferral_request(NULL, 0);

@@ -19,7 +19,4 @@
 INSTANCE_CONSTANT const volatile struct capture_config config = {};
 INSTANCE_CONSTANT const volatile struct table_geometry geometry = {};
 
-/* Switched while recording, by user space. */
-u32 paused;
-
 #endif

@@ -15,6 +15,9 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } rings SEC(".maps");
 
+/* Switched while recording, by user space: nothing is to be written to the rings. */
+u32 paused;
+
 #define FLIGHT_TRIES 4
 
 /* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A tool of its own on stackmap's engine (examples/write_stacks): its stacks, and that who asks at the same time, tools and
+recordings, gets them from one unwind. Runs in a mount namespace with an engine of its own."""
+
+import json
+import os
+import re
+import subprocess
+
+from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run
+from recording import Recording, function, user_frames
+from test_engine import FOLDER, HOME, enter_own_mounts, fresh_bpffs
+
+WORKLOAD = program("write_paths")
+WRITE_STACKS = os.path.join(os.path.dirname(STACKMAP), "..", "examples", "write_stacks")
+TRUTH = {("emit", "rare", "main"): 3, ("emit", "frequent", "main"): 5}
+CALLS = sum(TRUTH.values())
+
+
+def start(*command):
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def end(process, output):
+    """Ends its input: the workload goes to work. What it says on stderr."""
+    written, messages = process.communicate(timeout=SECONDS_MAX)
+    assert written == output and process.returncode == 0, messages
+    return messages.decode()
+
+
+def recorded_child(recorder):
+    """The command that a recorder runs, once it is that."""
+    children = "/proc/%d/task/%d/children" % (recorder.pid, recorder.pid)
+    while recorder.poll() is None:
+        with open(children, encoding="ascii") as file:
+            for pid in file.read().split():
+                if os.readlink("/proc/%s/exe" % pid) == WORKLOAD:
+                    return int(pid)
+        os.sched_yield()
+    raise AssertionError(recorder.stderr.read())
+
+
+class Tool:
+    def __init__(self, pid):
+        needs("bpf", "BPF task work")
+        self.process = start(WRITE_STACKS, str(pid))
+        assert self.process.stdout.readline() == b"ready\n", self.process.stderr.read()
+
+    def end(self):
+        """Its stacks, as lists of PATH+0xOFFSET, with their counts."""
+        output, messages = self.process.communicate(timeout=SECONDS_MAX)
+        assert self.process.returncode == 0, messages
+        *stacks, account = re.split(r"^(?=\d+ calls, )", output.decode(), flags=re.M)[1:]
+        assert account == "%d calls, 0 without a stack\n" % CALLS, output
+        return [(int(stack.split()[0]), re.findall(r"^    (\S+)\+(0x[0-9a-f]+)$", stack, re.M)) for stack in stacks]
+
+
+def names_in_workload(frames):
+    """The functions of the frames that lie in it, innermost first."""
+    offsets = ["%#x" % (int(offset, 16) - 1) for file, offset in frames if file == WORKLOAD]
+    return run("addr2line", "-f", "-e", WORKLOAD, *offsets).stdout.splitlines()[::2]
+
+
+def check_counts(stacks):
+    assert {tuple(names_in_workload(frames)[:3]): count for count, frames in stacks} == TRUTH, stacks
+    assert all("libc" in frames[0][0] for _, frames in stacks), stacks  # write() itself
+    assert all(names_in_workload(frames)[-1] == "_start" for _, frames in stacks), stacks
+
+
+def unwinds():
+    """How many stacks the engine has unwound in callbacks: it has claimed that many unwinders."""
+    dump = run("bpftool", "-j", "map", "dump", "pinned", os.path.join(FOLDER, "engine_state")).stdout
+    return json.loads(dump)[0]["formatted"]["value"]["unwinder_next"]
+
+
+def test_stacks_are_counted_by_id():
+    needs_command("addr2line", "--version")
+    fresh_bpffs()
+    workload = start(WORKLOAD)
+    tool = Tool(workload.pid)
+    end(workload, b"x" * CALLS)
+    check_counts(tool.end())
+    assert not os.path.exists(HOME), "the last one leaves nothing"
+
+
+def test_tools_and_a_recording_share_each_unwind():
+    needs_command("addr2line", "--version")
+    needs_command("bpftool", "version")
+    fresh_bpffs()
+    recorder = start(STACKMAP, "record", "-o", "f.data", "-e", "syscalls:sys_enter_write", "--", WORKLOAD)
+    pid = recorded_child(recorder)
+    tools = [Tool(pid), Tool(pid)]
+    messages = end(recorder, b"x" * CALLS)
+    assert unwinds() == CALLS, unwinds()
+    for tool in tools:
+        check_counts(tool.end())
+    recording = Recording("f.data", messages)
+    recording.check()
+    names = [tuple(map(function, user_frames(event)))[1:4] for event in recording.events()]
+    assert {path: names.count(path) for path in set(names)} == TRUTH, names
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
