@@ -133,9 +133,10 @@ def check_one_unwind(before):
         assert now[counter] - before[counter] == 1, (counter, before, now)
 
 
-def recorders_of(target, *names):
-    """Three; each has begun when its command echoes."""
-    recorders = [Recorder("-p", target.pid, *sources(*names), "--", "cat", output="%d.data" % n) for n in range(3)]
+def recorders_of(target, *names, count=3):
+    """Each has begun when its command echoes."""
+    recorders = [Recorder("-p", target.pid, "--bits", 10, *sources(*names), "--", "cat", output="%d.data" % n)
+                 for n in range(count)]
     for recorder in recorders:
         recorder.say(b"begun\n")
     return recorders
@@ -166,7 +167,14 @@ def kill(recorder):
     recorder.process.communicate(timeout=SECONDS_MAX)
 
 
-def killed_while_all_wait(victim):
+def check_waited(recording):
+    assert [event.name for event in events_of(recording)] == [ENTER_READ]
+    check_whole(events_of(recording)[0], "wait_for_end")
+    assert not user_account(recording)[1]
+
+
+def one_leaves_while_all_wait(victim, leave):
+    needs("BPF task work", "tracefs")
     fresh_bpffs()
     target = Target("wait")
     recorders = recorders_of(target, ENTER_READ)
@@ -174,21 +182,37 @@ def killed_while_all_wait(victim):
     target.go_on()
     target.wait_for_next_read()
     assert engine_state()["unwinder_next"] == before["unwinder_next"], "nobody waits"
-    kill(recorders.pop(victim))
+    leave(recorders.pop(victim))
     target.end()
     check_one_unwind(before)
     for recorder in recorders:
-        recording = recorder.end()
-        assert [event.name for event in events_of(recording)] == [ENTER_READ]
-        check_whole(events_of(recording)[0], "wait_for_end")
-        assert not user_account(recording)[1]
+        check_waited(recorder.end())
 
 
 def test_one_of_three_killed():
     """While all wait for the stack of a sleeping task. Whoever asked first, the two others get it, by one unwind."""
-    needs("BPF task work", "tracefs")
     for victim in range(3):
-        killed_while_all_wait(victim)
+        one_leaves_while_all_wait(victim, kill)
+
+
+def test_one_of_three_ends():
+    """It takes the stack out of the sleeping task, and its request with it; the two others wait on."""
+    for victim in range(3):
+        one_leaves_while_all_wait(victim, lambda recorder: check_waited(recorder.end()))
+
+
+def test_as_many_recorders_as_a_tracepoint_takes():
+    """64 programs may wait on one; two are left for others."""
+    needs("BPF task work", "tracefs")
+    fresh_bpffs()
+    target = Target("wait")
+    recorders = recorders_of(target, ENTER_READ, count=62)
+    before = engine_state()
+    target.go_on()
+    target.end()
+    check_one_unwind(before)
+    for recorder in recorders:
+        check_waited(recorder.end())
 
 
 def execve_events(way):
