@@ -215,11 +215,11 @@ def test_as_many_recorders_as_a_tracepoint_takes():
         check_waited(recorder.end())
 
 
-def execve_events(way):
+def execve_events(way, *options):
     """From the call of execve to the end of that call."""
     needs("BPF task work", "tracefs")
-    recording = record(*sources(ENTER_EXECVE, EXIT_EXECVE, "sched:sched_process_exec", "kmem:mm_page_alloc",
-                                "kmem:kmem_cache_*", "exceptions:page_fault_kernel"), "--", KNOWN, way, "/bin/true")
+    recording = record(*options, *sources(ENTER_EXECVE, EXIT_EXECVE, "sched:sched_process_exec", "kmem:mm_page_alloc",
+                                          "kmem:kmem_cache_*", "exceptions:page_fault_kernel"), "--", KNOWN, way, "/bin/true")
     user_account(recording)
     events = recording.events()
     begin = max(i for i, event in enumerate(events) if event.name == ENTER_EXECVE)
@@ -233,6 +233,21 @@ def execve_events(way):
 def test_inside_execve():
     """Until the new program runs: the stack that called it, and never one of the new program."""
     for event in execve_events("exec"):
+        check_whole_or_changed(event, "become")
+
+
+def test_at_the_entry_of_each_call():
+    """The stack is taken there, and is that of all events inside, wherever they are."""
+    needs("BPF task work", "tracefs")
+    recording = record("--user-at-syscall", *sources(*FAULTS), "--", KNOWN, "faults", PAGES)
+    assert not user_account(recording)[1]
+    events = events_of(recording)
+    begin = max(i for i, event in enumerate(events) if event.name == FAULTS[0])
+    events = events[begin:begin + len(FAULTS)]
+    assert [event.name for event in events] == FAULTS, events
+    for event in events:
+        check_whole(event, "meet_faults")
+    for event in execve_events("exec", "--user-at-syscall"):
         check_whole_or_changed(event, "become")
 
 
