@@ -4,9 +4,12 @@
  * own recordings use: who asks for the same stack at the same time gets the result of one unwind,
  * and what one has learned of a file serves all.
  *
- * BPF has no libraries: this header brings maps and code into the one object of the tool, which is
- * compiled with -I of stackmap's folders include, abi, core and bpf. Its user space gives that
- * object to stackmap/client.h before it loads it.
+ * BPF has no libraries: this header brings maps and code into the one object of the tool, and is
+ * included in one file of it. Its user space gives that object to stackmap/client.h before it loads
+ * it. It takes clang 14 or newer, and these flags:
+ *
+ *   -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_x86 $(pkg-config --cflags stackmap-bpf)
+ *   -idirafter /usr/include/x86_64-linux-gnu
  *
  * A stack is a struct stack (stack.h): frames innermost first; a user frame is a file's number and
  * an offset in it (FRAME_MAPPING, FRAME_OFFSET), the same in every process.
