@@ -3,6 +3,7 @@
 """A tool of its own on stackmap's engine (examples/write_stacks): its stacks, and that who asks at the same time, tools and
 recordings, gets them from one unwind. Runs in a mount namespace with an engine of its own."""
 
+import fcntl
 import json
 import os
 import re
@@ -29,6 +30,33 @@ def end(process, output):
     return messages.decode()
 
 
+class Blocked:
+    """A workload whose first write() does not end: the pipe is full."""
+
+    def __init__(self):
+        self.reader, writer = os.pipe()
+        self.full = fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ)
+        os.write(writer, bytes(self.full))
+        self.process = subprocess.Popen([WORKLOAD], stdin=subprocess.PIPE, stdout=writer)
+        os.close(writer)
+
+    def write(self):
+        """Sends it into write(), where it goes to sleep; nobody is told of that."""
+        self.process.stdin.close()
+        while not self.is_in_write():
+            os.sched_yield()
+
+    def is_in_write(self):
+        with open("/proc/%d/syscall" % self.process.pid, encoding="ascii") as file:
+            return file.read().startswith("1 ")
+
+    def read(self):
+        """Lets it go on to its end."""
+        while os.read(self.reader, self.full):
+            pass
+        assert self.process.wait(SECONDS_MAX) == 0
+
+
 def recorded_child(recorder):
     """The command that a recorder runs, once it is that."""
     children = "/proc/%d/task/%d/children" % (recorder.pid, recorder.pid)
@@ -47,12 +75,12 @@ class Tool:
         self.process = start(WRITE_STACKS, str(pid))
         assert self.process.stdout.readline() == b"ready\n", self.process.stderr.read()
 
-    def end(self):
+    def end(self, calls=CALLS):
         """Its stacks, as lists of PATH+0xOFFSET, with their counts."""
         output, messages = self.process.communicate(timeout=SECONDS_MAX)
         assert self.process.returncode == 0, messages
         *stacks, account = re.split(r"^(?=\d+ calls, )", output.decode(), flags=re.M)[1:]
-        assert account == "%d calls, 0 without a stack\n" % CALLS, output
+        assert account == "%d calls, 0 without a stack\n" % calls, output
         return [(int(stack.split()[0]), re.findall(r"^    (\S+)\+(0x[0-9a-f]+)$", stack, re.M)) for stack in stacks]
 
 
@@ -82,6 +110,32 @@ def test_stacks_are_counted_by_id():
     end(workload, b"x" * CALLS)
     check_counts(tool.end())
     assert not os.path.exists(HOME), "the last one leaves nothing"
+
+
+def test_who_ends_drops_only_its_own_requests():
+    needs_command("addr2line", "--version")
+    fresh_bpffs()
+    workload = Blocked()
+    first, second, killed = [Tool(workload.process.pid) for _ in range(3)]
+    workload.write()
+    assert first.end(calls=1) == [], "it was asked for, nobody has answered yet"
+    killed.process.kill()
+    killed.process.communicate(timeout=SECONDS_MAX)
+    workload.read()
+    check_counts(second.end())
+    assert not os.path.exists(HOME), "the last one leaves nothing"
+
+
+def test_a_task_that_is_killed_is_answered():
+    needs_command("addr2line", "--version")
+    fresh_bpffs()
+    workload = Blocked()
+    tool = Tool(workload.process.pid)
+    workload.write()
+    workload.process.kill()
+    workload.process.wait(SECONDS_MAX)
+    (count, frames), = tool.end(calls=1)
+    assert count == 1 and names_in_workload(frames)[:3] == ["emit", "rare", "main"], frames
 
 
 def test_tools_and_a_recording_share_each_unwind():
