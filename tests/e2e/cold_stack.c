@@ -8,6 +8,7 @@
  * Exit: 0, 1 not possible, 3 the kernel did not page out what it was asked to.
  */
 #include <link.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -161,10 +162,22 @@ static APART void outer(void (*prepare)(void))
 	AFTER_CALL();
 }
 
+/* Pages that were just read wait on a list of their CPU, from where others cannot take them. */
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
+	stay_on_this_cpu();
 	page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	callers.end = pages_of((uintptr_t)__builtin_frame_address(0), 0).start;
 	find_tables();

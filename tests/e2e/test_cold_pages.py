@@ -13,7 +13,7 @@ from test_later import user_account
 
 CHAIN = ["innermost", "inner", "middle", "outer", "main"]
 CALLS = 3
-NOT_PAGED_OUT = 3
+TRIES = 10
 SWAP_BYTES = 64 << 20
 ZRAM = "/sys/class/zram-control"
 
@@ -26,13 +26,12 @@ def own_copy():
     return os.path.abspath("cold_stack")
 
 
-def needs_paging(target, state):
-    """Whether the kernel pages out what it is asked to; a page that is in use for a moment is not."""
-    for _ in range(10):
-        done = run(target, state, status=None)
-        if not done.returncode:
-            return
-        assert done.returncode == NOT_PAGED_OUT, done.stderr
+def once_paged_out(attempt, *arguments):
+    """Until each page was out when it had to be: one that is in use for a moment is not taken."""
+    for _ in range(TRIES):
+        found = attempt(*arguments)
+        if len(found) == CALLS:
+            return found
     raise Skip("the kernel does not page out files of %s" % os.getcwd())
 
 
@@ -48,23 +47,20 @@ def without_faults(target, state):
     return [tuple(line.split()) for line in done.stdout.splitlines()]
 
 
-def check_whole(target, state):
-    recording = record("-e", "syscalls:sys_enter_getppid", "--", target, state)
-    events = [event for event in recording.events() if event.comm == "cold_stack"]
-    assert len(events) == CALLS
-    for event in events:
-        names = [function(frame) for frame in user_frames(event)]
-        assert names[:len(CHAIN)] == CHAIN and names[-1] == "_start", event
-    assert user_account(recording) == (CALLS, {})
+def recorded(target, state):
+    recording = record("-e", "syscalls:sys_enter_getppid", "--", target, state, status=None)
+    assert not user_account(recording)[1]
+    return [event for event in recording.events() if event.comm == "cold_stack"]
 
 
 def compare(target, state, ends):
     """Both of them, on a program whose pages are in this state at each of its system calls."""
     needs("bpf", "raw tracepoints")
-    needs_paging(target, state)
-    found = without_faults(target, state)
-    assert len(found) == CALLS and {end for _, end in found} == ends, found
-    check_whole(target, state)
+    found = once_paged_out(without_faults, target, state)
+    assert {end for _, end in found} == ends, found
+    for event in once_paged_out(recorded, target, state):
+        names = [function(frame) for frame in user_frames(event)]
+        assert names[:len(CHAIN)] == CHAIN and names[-1] == "_start", event
 
 
 def test_all_in_memory():

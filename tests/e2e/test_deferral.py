@@ -295,8 +295,15 @@ def test_killed_with_a_request_pending():
 
 
 def test_asleep_at_the_end():
+    """And they sleep on: their stacks are taken from outside."""
     needs("BPF task work", "tracefs")
-    check_sleepers(Sleepers(3).end(), 3)
+    target = Target("threads", 3)
+    recorder, = recorders_of(target, ENTER_READ, count=1)
+    target.go_on()
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == 3)
+    check_sleepers(recorder.end(), 3)
+    assert readers(target.pid) == 3
+    target.end()
 
 
 def test_inside_exit():
