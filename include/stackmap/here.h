@@ -7,9 +7,9 @@
  * stack gives a short answer and no crash. Signal handlers on the stack are walked through to what
  * they interrupted.
  *
- * It is slow for that: some ten microseconds a frame, spent in system calls that read memory. It
- * needs about 12 KiB of the caller's stack: give signal handlers an alternate stack with room for
- * it. A program must not dlclose() code that is on its own stack.
+ * It is slow for that: two to four microseconds a frame, most of them in system calls that read
+ * memory. It needs about 14 KiB of the caller's stack: give signal handlers an alternate stack with
+ * room for it. A program must not dlclose() code that is on its own stack.
  */
 #ifndef STACKMAP_HERE_H
 #define STACKMAP_HERE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reads go through the kernel (process_vm_readv on oneself), which says EFAULT where a load would
- * kill. A few blocks are kept, since neighbouring words are asked for one by one. The system calls
- * are made directly: what libc or a sanitizer puts around them need not be safe in a signal
- * handler.
+ * kill. Some blocks are kept: neighbouring words are asked for one by one, and frames of one file
+ * go through the same tables. The system calls are made directly: what libc or a sanitizer puts
+ * around them need not be safe in a signal handler.
  *
  * The objects of the dynamic linker come from _dl_find_object(), which glibc made for unwinders: it
  * takes no lock. Other code (of a JIT) is looked for in /proc/self/maps.
@@ -27,9 +27,11 @@ static bool kernel_read(struct own_memory *memory, u64 address, void *buffer, u3
 	struct iovec local = {buffer, bytes};
 	struct iovec remote = {(void *)address, bytes};
 	int saved = errno;
-	long got =
-		syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL);
+	long got;
 
+	if (!memory->process)
+		memory->process = syscall(SYS_getpid);
+	got = syscall(SYS_process_vm_readv, memory->process, &local, 1UL, &remote, 1UL, 0UL);
 	if (got != (long)bytes)
 		memory->error = got < 0 ? -errno : -EFAULT;
 	errno = saved;

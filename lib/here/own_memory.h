@@ -10,11 +10,12 @@
 
 #include "scalar.h"
 
-#define OWN_BLOCK 512U /* within one page: there as a whole, or not at all */
-#define OWN_BLOCKS 4U
+#define OWN_BLOCK 256U /* within one page: there as a whole, or not at all */
+#define OWN_BLOCKS 16U
 
 /* Zero to begin with. For one walk: what it has read it takes to stay. */
 struct own_memory {
+	int process;	     /* 0: not asked yet */
 	int error;	     /* -errno of the last read that failed */
 	u64 tag[OWN_BLOCKS]; /* address of the block + 1; 0: none */
 	u8 block[OWN_BLOCKS][OWN_BLOCK];
