@@ -7,7 +7,7 @@
  * stack gives a short answer and no crash. Signal handlers on the stack are walked through to what
  * they interrupted.
  *
- * It is slow for that: two to four microseconds a frame, most of them in system calls that read
+ * It is slow for that: two to seven microseconds a frame, most of them in system calls that read
  * memory. It needs about 14 KiB of the caller's stack: give signal handlers an alternate stack with
  * room for it. A program must not dlclose() code that is on its own stack.
  */
