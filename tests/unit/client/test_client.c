@@ -204,18 +204,18 @@ static void bits_out_of_range_are_an_error(void **state)
 /* Exit status of a test that cannot run here, or 0. */
 static int start(void)
 {
-	struct stackmap_error error;
+	struct stackmap_error error = {.message = "the programs cannot be loaded"};
+	int result;
 
 	programs = test_client_bpf__open();
 	if (!programs)
 		return 1;
-	if (stackmap_client_open(programs->obj, STACKMAP_BITS_MIN, &client, &error) ||
-	    (errno = -test_client_bpf__load(programs)) || stackmap_client_start(client, &error)) {
-		printf("%s\n",
-		       errno == EPERM ? "no permission to load BPF programs" : error.message);
-		return errno == EPERM ? 77 : 1;
-	}
-	return 0;
+	result = stackmap_client_open(programs->obj, STACKMAP_BITS_MIN, &client, &error);
+	result = result ? result : test_client_bpf__load(programs);
+	result = result ? result : stackmap_client_start(client, &error);
+	if (result)
+		puts(result == -EPERM ? "no permission to load BPF programs" : error.message);
+	return result == -EPERM ? 77 : result != 0;
 }
 
 static bool has_task_work(void)
