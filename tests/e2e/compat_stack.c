@@ -5,8 +5,10 @@
  * unwinding of such tasks has.
  */
 #define APART __attribute__((noinline, noclone, used))
-#define AFTER_CALL() __asm__ volatile("" ::: "memory") /* the call is not the function's last act  \
-							*/
+#define AFTER_CALL()                                                                               \
+	__asm__ volatile("" ::                                                                     \
+				 : "memory") /* the call is not the function's last act            \
+					      */
 #define CALLS 2000
 
 #define EXIT 1
