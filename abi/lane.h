@@ -62,7 +62,7 @@ struct vma_search {
 	u32 tgid; /* whose address space it is */
 	u32 reserved;
 	struct vma_entry entry;
-	struct vma_entry before; /* `entry` as it was when its file was looked at */
+	u64 slot; /* where the tree has `entry`, in the kernel */
 	struct image_search image;
 	struct { /* from a file to the root of its file system, as pointers */
 		u64 dentry;

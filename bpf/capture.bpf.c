@@ -81,7 +81,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 
 	count_run(hit.kind);
 	if (!in_kernel)
-		hit.user = walk_of_regs(&ctx->regs);
+		hit.user_pc = pc;
 
 	return event_emit(ctx, &hit);
 }

@@ -109,13 +109,11 @@ static __always_inline s64 request_served(void)
 
 CLIENT_CALL s64 stackmap_request(void)
 {
-	struct stack_field field;
-
 	if (config.deferral != DEFERRAL_TASK_WORK)
 		return -EOPNOTSUPP;
 	if (!bpf_get_current_task_btf()->mm)
 		return -EINVAL;
-	if (execve_takes(&field))
+	if (execve_field())
 		return -EINVAL;
 	if (is_exiting())
 		return request_served();

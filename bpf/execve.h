@@ -98,24 +98,21 @@ static __always_inline bool is_of_this_call(const struct execve_call *call)
 	return !call->is_done || (is_new_program() && current_entry().ip == call->start);
 }
 
-/* Whether an event is inside execve where the old program is not all there any more: then *field is
- * its user stack. */
-static __always_inline bool execve_takes(struct stack_field *field)
+/* The user stack of an event inside execve where the old program is not all there any more, as a
+ * STACK_FIELD_WORD(); else 0. A function of its own for its stack. */
+__noinline u64 execve_field(void)
 {
 	u64 task = current_address();
 	struct execve_call *call;
 
 	if (!is_in_execve())
-		return false;
+		return 0;
 	call = bpf_map_lookup_elem(&execve_calls, &task);
-	if (call && is_of_this_call(call)) {
-		*field = cookie_field(call->cookie);
-		return true;
-	}
+	if (call && is_of_this_call(call))
+		return STACK_FIELD_WORD(call->cookie, STATE_COOKIE);
 	if (bpf_core_type_exists(struct trace_event_raw_sched_prepare_exec) && !is_new_program())
-		return false;
-	*field = no_stack(REASON_CHANGED);
-	return true;
+		return 0;
+	return STACK_FIELD_WORD(REASON_CHANGED, STATE_NONE);
 }
 
 #endif

@@ -28,6 +28,9 @@ struct file_reads {
 	u32 is_altered; /* not all that was read is the file's */
 	u32 count;
 	u32 checked;
+	u64 at; /* what is checked: from here */
+	u64 end;
+	struct mapping_key key; /* of the file there */
 	struct {
 		u64 start;
 		u64 end;
@@ -71,27 +74,24 @@ static __always_inline bool same_key(const struct mapping_key *a, const struct m
 }
 
 /* Whether search->entry is of the file of search->vma, and nobody has written to it. */
-static __always_inline bool is_as_filed(const struct vma_search *search)
+static __always_inline bool is_as_filed(struct file_reads *reads, const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 	struct vm_area_struct *vma = (void *)entry->vma;
 	struct file *file = (void *)entry->file;
-	struct mapping_key key = {};
 
 	if (entry->flags & VM_WRITE || BPF_CORE_READ(vma, anon_vma))
 		return false;
 	if (!file)
 		return is_vdso(search, entry);
-	file_identify(&key, file);
-	return same_key(&key, &search->record.key);
+	inode_identify(&reads->key, BPF_CORE_READ(file, f_inode));
+	return same_key(&reads->key, &search->record.key);
 }
 
 struct file_check {
 	struct file_reads *reads;
 	struct vma_search *search;
 	const struct unwind_image *image;
-	u64 at;
-	u64 end;
 };
 
 /* One mapping of a range. */
@@ -101,16 +101,17 @@ static long file_part_check(u32 i, struct file_check *check)
 	const struct vma_entry *entry = &search->entry;
 	u64 offset;
 
-	if (check->at >= check->end)
+	if (check->reads->at >= check->reads->end)
 		return 1;
-	if (!vma_find(search, check->at) || !is_as_filed(search) || i == FILE_PARTS_MAX) {
+	if (!vma_find(search, check->reads->at) || !is_as_filed(check->reads, search) ||
+	    i == FILE_PARTS_MAX) {
 		check->reads->is_altered = 1;
 		return 1;
 	}
-	offset = check->at - entry->start + (entry->file ? entry->page_offset : 0);
-	if (offset != image_file_offset(check->image, search->vma.image, check->at))
+	offset = check->reads->at - entry->start + (entry->file ? entry->page_offset : 0);
+	if (offset != image_file_offset(check->image, search->vma.image, check->reads->at))
 		check->reads->is_altered = 1;
-	check->at = entry->end;
+	check->reads->at = entry->end;
 	return 0;
 }
 
@@ -120,8 +121,8 @@ static long file_range_check(u32 i, struct file_check *check)
 
 	if (reads->checked >= reads->count || reads->is_altered)
 		return 1;
-	check->at = reads->range[reads->checked & (FILE_READS_MAX - 1)].start;
-	check->end = reads->range[reads->checked & (FILE_READS_MAX - 1)].end;
+	check->reads->at = reads->range[reads->checked & (FILE_READS_MAX - 1)].start;
+	check->reads->end = reads->range[reads->checked & (FILE_READS_MAX - 1)].end;
 	reads->checked++;
 	bpf_loop(FILE_PARTS_MAX + 1, file_part_check, check, 0);
 	return 0;

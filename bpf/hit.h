@@ -12,9 +12,9 @@ struct hit {
 	u32 skip;	/* frames of the tracer on the kernel stack */
 	bool is_sample; /* its pc is the event's leaf, and the stacks begin at the caller */
 	u64 kernel_pc;	/* of a sample in kernel mode; else 0 */
-	struct user_walk
-		user;	 /* user mode as it was interrupted; pc = 0: the task is in the kernel */
-	bool is_probe;	 /* at an instruction of user mode: there is no kernel stack */
+	u64 user_pc;	/* of an event in user mode: the task's registers are those there; else 0 */
+	bool at_entry;	/* of a function, whose frame is not built yet */
+	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */
 	bool is_unwound; /* the user stack is in `unwinder` already, if there was a free one */
 	u32 unwinder;
 };

@@ -15,10 +15,9 @@ static __always_inline struct hit hit_of_probe(const struct pt_regs *ctx, u64 co
 	struct hit hit = {
 		.kind = COOKIE_KIND(cookie),
 		.is_probe = true,
-		.user = walk_of_regs(ctx),
+		.at_entry = COOKIE_AT_ENTRY(cookie),
 	};
 
-	hit.user.at_entry = COOKIE_AT_ENTRY(cookie);
 	return hit;
 }
 

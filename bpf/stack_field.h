@@ -14,6 +14,14 @@ struct stack_field {
 	u32 state;
 };
 
+/* As one number, not 0: functions that are not inlined return no structures. */
+#define STACK_FIELD_WORD(value, state) ((u64)(value) | (u64)(state) << 32 | 1ULL << 63)
+
+static __always_inline struct stack_field stack_field_of(u64 word)
+{
+	return (struct stack_field){word, word >> 32 & 3};
+}
+
 static __always_inline struct stack_field no_stack(u32 reason)
 {
 	return (struct stack_field){reason, STATE_NONE};

@@ -10,14 +10,6 @@
 #include "stack_field.h"
 #include "stack_tables.h"
 
-/* A field as one number: functions that are not inlined return no structures. */
-#define STACK_FIELD_WORD(value, state) ((u64)(value) | (u64)(state) << 32)
-
-static __always_inline struct stack_field stack_field_of(u64 word)
-{
-	return (struct stack_field){.value = word, .state = word >> 32};
-}
-
 /* A global function, as it is large: verified once, whoever calls it. */
 __noinline u64 stack_store_word(struct lane *lane, struct stack *stack, u32 cpu)
 {

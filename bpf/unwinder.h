@@ -120,11 +120,12 @@ CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32
 CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 {
 	struct vma_search *search = &unwinder_of(walk)->search;
+	int error = mapping_find(search, pc);
 
-	if (mapping_find(search, pc) == -ENOENT)
+	if (error && error != -ENOSPC)
 		return false;
-	walk->mapping.start = search->vma.start;
-	walk->mapping.end = search->vma.end;
+	walk->mapping.start = search->entry.start;
+	walk->mapping.end = search->entry.end;
 	walk->mapping.image = search->vma.kind == MAPPING_ANON ? 0 : IMAGE_LATER;
 	return true;
 }
@@ -164,25 +165,30 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 
 /* Whether the current rule holds for this place in every process that has it: by the file's own
  * bytes. Generated code has no file, and its own bytes are in the key. */
-static __always_inline bool is_true(struct unwinder *unwinder)
+/* Whether the current rule follows from the file itself. Apart from keeping it, for the stack. */
+__noinline int unwinder_believes(struct unwinder *unwinder)
 {
-	struct vma_search *search = &unwinder->search;
-	struct file_reads *reads = &unwinder->reads;
+	struct vma_search *search;
+	struct file_reads *reads;
 
+	if (!unwinder)
+		return 0;
+	search = &unwinder->search;
+	reads = &unwinder->reads;
 	if (search->vma.kind == MAPPING_ANON)
-		return true;
+		return 1;
 	file_reads_note(reads, unwinder->walk.registers.value[REGISTER_RIP], 1);
 	reads->is_noted = 0;
 	return search->vma.number != MAPPING_UNKNOWN &&
 	       file_reads_hold(reads, search, &unwinder->walk.image);
 }
 
-__noinline int unwinder_remember(struct unwinder *unwinder)
+__noinline int unwinder_keep(struct unwinder *unwinder)
 {
 	struct rule_cache *cache = rules_current();
 	struct rule_key key;
 
-	if (!unwinder || !cache || !is_true(unwinder))
+	if (!unwinder || !cache)
 		return 0;
 	key = unwind_rule_key(&unwinder->walk, unwinder->frame);
 	rule_cache_put(cache, &key, &unwinder->walk.rule);
@@ -196,7 +202,10 @@ CORE_INLINE bool unwind_recall(struct unwind *walk)
 
 CORE_INLINE void unwind_remember(struct unwind *walk)
 {
-	unwinder_remember(unwinder_of(walk));
+	struct unwinder *unwinder = unwinder_of(walk);
+
+	if (unwinder_believes(unwinder))
+		unwinder_keep(unwinder);
 }
 
 /* The flags of a stack by how its walk ended. */

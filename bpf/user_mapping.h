@@ -15,7 +15,7 @@
 #include "env.h"
 #include "vma.h"
 
-#define LOOKS_MAX 16
+#define LOOKS_MAX 64
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
@@ -74,8 +74,8 @@ static long path_step(u32 index, struct vma_search **context)
 
 static __always_inline void path_read(struct vma_search *search, struct file *file)
 {
-	search->path.dentry = (u64)BPF_CORE_READ(file, f_path.dentry);
-	search->path.mount = (u64)BPF_CORE_READ(file, f_path.mnt);
+	BPF_CORE_READ_INTO(&search->path.dentry, file, f_path.dentry);
+	BPF_CORE_READ_INTO(&search->path.mount, file, f_path.mnt);
 	search->record.path_bytes = 0;
 	search->record.path_whole = 0;
 	bpf_loop(PATH_COMPONENTS_MAX, path_step, &search, 0);
@@ -99,15 +99,20 @@ static __always_inline u64 file_written(struct inode *inode)
 }
 
 /* Field by field: a whole key at once would lie on the stack first. */
-static __always_inline void file_identify(struct mapping_key *key, struct file *file)
+static __always_inline void inode_identify(struct mapping_key *key, struct inode *inode)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-
 	key->kind = MAPPING_FILE;
 	key->device = BPF_CORE_READ(inode, i_sb, s_dev);
 	key->inode = BPF_CORE_READ(inode, i_ino);
 	key->generation = BPF_CORE_READ(inode, i_generation);
 	key->since = file_written(inode);
+}
+
+static __always_inline struct inode *inode_of(const struct vma_entry *entry)
+{
+	struct file *file = (void *)entry->file;
+
+	return file ? BPF_CORE_READ(file, f_inode) : NULL;
 }
 
 static __always_inline bool is_vdso(const struct vma_search *search, const struct vma_entry *entry)
@@ -132,10 +137,11 @@ static __always_inline void anonymous_range(struct lane_vma *vma, const struct v
 }
 
 /* Fills search->vma and search->record.key with what lies at an address; false: no code to name. */
-static __always_inline bool mapping_identify(struct vma_search *search,
-					     const struct vma_entry *entry, u64 address)
+static __always_inline bool mapping_identify(struct vma_search *search, u64 address)
 {
+	const struct vma_entry *entry = &search->entry;
 	struct mapping_key *key = &search->record.key;
+	struct inode *inode = inode_of(entry);
 	struct lane_vma *vma = &search->vma;
 	u64 top = address >> FRAME_OFFSET_BITS;
 
@@ -144,8 +150,9 @@ static __always_inline bool mapping_identify(struct vma_search *search,
 	vma->start = entry->start;
 	vma->end = entry->end;
 	vma->file_offset = entry->page_offset;
-	if (entry->file) {
-		file_identify(key, (void *)entry->file);
+	search->image.inode = (u64)inode;
+	if (inode) {
+		inode_identify(key, inode);
 	} else if (is_vdso(search, entry)) {
 		*key = (struct mapping_key){.kind = MAPPING_VDSO, .inode = entry->end >> 32 == 0};
 		vma->file_offset = 0;
@@ -157,20 +164,45 @@ static __always_inline bool mapping_identify(struct vma_search *search,
 	return true;
 }
 
-/* A new number for search->record.key, or the one that another program has just given it; 0: none
- * left. */
-static __always_inline u32 mapping_add(struct vma_search *search, const struct mapping_key *key)
+/* Numbers are looked for, and given out, by functions of their own, for their stack: 6.1 takes a
+ * map's key from there only. Both return the number of search->record.key, or 0. */
+__noinline u32 mapping_number(struct vma_search *search)
+{
+	struct mapping_key key;
+	u32 *number;
+
+	if (!search)
+		return 0;
+	key = search->record.key;
+	number = bpf_map_lookup_elem(&mapping_numbers, &key);
+	return number ? *number : 0;
+}
+
+/* Publishes search->record under a new number, unless another program has just given it one. 0:
+ * none is left. */
+__noinline u32 mapping_publish(struct vma_search *search)
 {
 	struct engine_state *engine = engine_current();
 	struct mapping_record *record;
-	u32 number, *winner;
+	struct mapping_key key;
+	u32 number;
 
-	if (!engine || atomic_load_relaxed(&engine->mapping_last) >= MAPPINGS_MAX - 1)
+	if (!search || !engine || atomic_load_relaxed(&engine->mapping_last) >= MAPPINGS_MAX - 1)
 		return 0;
 	number = atomic_fetch_add_acq_rel(&engine->mapping_last, 1) + 1;
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record)
 		return 0;
+	bpf_probe_read_kernel(record, sizeof(*record), &search->record);
+	key = search->record.key;
+	if (!bpf_map_update_elem(&mapping_numbers, &key, &number, BPF_NOEXIST))
+		return number;
+	return mapping_number(search);
+}
+
+/* A number for search->record.key, which is of search->entry. */
+static __always_inline u32 mapping_add(struct vma_search *search)
+{
 	search->record.tgid = search->tgid;
 	search->record.start = search->vma.start;
 	search->record.end = search->vma.end;
@@ -178,48 +210,25 @@ static __always_inline u32 mapping_add(struct vma_search *search, const struct m
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE)
 		path_read(search, (void *)search->entry.file);
-	bpf_probe_read_kernel(record, sizeof(*record), &search->record);
-	if (!bpf_map_update_elem(&mapping_numbers, key, &number, BPF_NOEXIST))
-		return number;
-	winner = bpf_map_lookup_elem(&mapping_numbers, key);
-	return winner ? *winner : 0;
+	return mapping_publish(search);
 }
 
-/* The number of search->record.key, which is of search->entry. A function of its own for its stack.
- */
-__noinline u32 mapping_number(struct vma_search *search)
-{
-	struct mapping_key key; /* 6.1 takes a map's key from the stack only */
-	u32 *number;
-
-	if (!search)
-		return 0;
-	key = search->record.key;
-	number = bpf_map_lookup_elem(&mapping_numbers, &key);
-	return number ? *number : mapping_add(search, &key);
-}
-
-/* Makes search->vma the code at an address. -ENOENT: there is none. The file must be mapped still
- * when its key has been read: before, nobody else can have its memory. */
+/* Makes search->vma the code at an address. -ENOENT: there is none. */
 __noinline int mapping_look(struct vma_search *search, u64 address)
 {
-	struct vma_entry *before;
-
 	if (!search)
 		return -EINVAL;
-	before = &search->before;
 	if (!vma_find(search, address))
 		return search->entry.vma ? -EAGAIN : -ENOENT;
-	*before = search->entry;
-	if (!mapping_identify(search, before, address))
+	if (!mapping_identify(search, address))
 		return -ENOENT;
-	return vma_find(search, address) && same_entry(before, &search->entry) ? 0 : -EAGAIN;
+	return is_mapped_still(search) ? 0 : -EAGAIN;
 }
 
 /*
- * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there.
- * What cannot be told is MAPPING_UNKNOWN: -ENOSPC: no number is left or the table was busy;
- * -EAGAIN: the mapping is being changed.
+ * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
+ * -EAGAIN: the mapping is being changed; -ENOSPC: no number is left or the table was busy, and
+ * search->entry is the mapping. An error leaves MAPPING_UNKNOWN.
  */
 __noinline int mapping_find(struct vma_search *search, u64 address)
 {
@@ -230,14 +239,18 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 		return -EINVAL;
 	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
 		error = mapping_look(search, address);
+	search->vma.kind = search->record.key.kind;
+	search->vma.has_image = 0;
 	if (!error) {
-		search->vma.kind = search->record.key.kind;
-		search->vma.has_image = 0;
 		search->vma.number = mapping_number(search);
+		if (!search->vma.number)
+			search->vma.number = mapping_add(search);
 		error = search->vma.number ? 0 : -ENOSPC;
 	}
-	if (error)
+	if (error) {
+		search->vma.number = MAPPING_UNKNOWN;
 		search->vma.end = 0;
+	}
 	return error;
 }
 

@@ -31,10 +31,8 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 {
 	struct user_side side = {};
 
-	if (hit->user.pc)
-		lane->walk = hit->user;
-	else
-		walk_from_task(&lane->walk);
+	walk_from_task(&lane->walk);
+	lane->walk.at_entry = hit->at_entry;
 	if (is_user_sample(hit)) {
 		side.leaf = user_frame(lane, lane->walk.pc);
 		fp_walk_advance(&lane->walk);
@@ -50,25 +48,27 @@ static __always_inline bool is_in_sigreturn(void)
 	return current_entry().orig_ax == __NR_rt_sigreturn;
 }
 
-/* Whether the stack of this system call was taken at its entry: then *field is it. */
-static __always_inline bool ready_takes(struct stack_field *field)
+/* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
+__noinline u64 ready_field(void)
 {
 	u32 tid = bpf_get_current_pid_tgid();
-	struct kernel_entry entry;
-	struct deferral *deferral;
-	void *table;
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct kernel_entry entry = current_entry();
+	void *table = table_current();
 
-	if (!config.user_at_syscall)
-		return false;
-	deferral = bpf_map_lookup_elem(&deferrals, &tid);
-	table = table_current();
-	entry = current_entry();
 	if (!deferral || !table || !deferral->ready ||
 	    !same_kernel_entry(&deferral->ready_entry, &entry) ||
 	    stack_map_take(table, &geometry, deferral->ready))
-		return false;
-	*field = (struct stack_field){deferral->ready, STATE_ID};
-	return true;
+		return 0;
+	return STACK_FIELD_WORD(deferral->ready, STATE_ID);
+}
+
+/* What is there without a walk. */
+static __always_inline u64 field_ready(void)
+{
+	u64 word = execve_field();
+
+	return word || !config.user_at_syscall ? word : ready_field();
 }
 
 /* lane->search is in the task's address space. */
@@ -88,9 +88,12 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 {
 	struct direct_walk *walk = &lane->direct;
 	struct user_side side = {};
+	u64 ready = field_ready();
 
-	if (execve_takes(&side.field) || ready_takes(&side.field))
+	if (ready) {
+		side.field = stack_field_of(ready);
 		return side;
+	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	walk->stop = STOP_UNKNOWN_REGISTER;
 	if (!is_in_sigreturn())
@@ -101,7 +104,7 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 		return side;
 	}
 	if (is_user_sample(hit))
-		side.leaf = user_frame(lane, hit->user.pc);
+		side.leaf = user_frame(lane, hit->user_pc);
 	side.field = user_request(lane, cpu);
 	return side;
 }
@@ -132,7 +135,7 @@ static __always_inline struct user_side user_take(const struct hit *hit, struct 
 		return side;
 	}
 	if (!config.user_stacks)
-		side.leaf = user_frame(lane, hit->user.pc);
+		side.leaf = user_frame(lane, hit->user_pc);
 	else if (config.user_unwind == USER_UNWIND_FP)
 		side = user_by_frame_pointers(hit, lane, cpu);
 	else if (hit->is_unwound)

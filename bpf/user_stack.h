@@ -26,18 +26,6 @@ static __always_inline void walk_from_task(struct user_walk *walk)
 	walk->at_entry = 0;
 }
 
-/* Where an event interrupted user mode. By value, as a context may be read at constant offsets
- * only. */
-static __always_inline struct user_walk walk_of_regs(const struct pt_regs *regs)
-{
-	return (struct user_walk){
-		.pc = regs->rip,
-		.sp = regs->rsp,
-		.fp = regs->rbp,
-		.compat = regs->cs == USER32_CS,
-	};
-}
-
 /* Two stack words at an address; compat tasks have narrow ones. */
 static __always_inline bool read_words(const struct user_walk *walk, u64 address, u64 words[2])
 {

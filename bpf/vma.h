@@ -8,8 +8,9 @@
  *
  * Another thread may change the mappings meanwhile. To split or join mappings, the kernel writes
  * first what a mapping says of itself (its begin and end, then its offset in the file) and then the
- * tree. So a mapping counts only while both say the same, and still do after all was read that is
- * used of it; otherwise nothing is known of the address, and the caller may look again.
+ * tree. So a mapping counts only while both say the same, and its file only if it was mapped still
+ * after all was read of it; otherwise nothing is known of the address, and the caller may look
+ * again.
  *
  * A node is 256 bytes and aligned to that; the low byte of a pointer to it holds its type, and the
  * root is marked as a node (a tree of one entry has none). A node has pivots and slots: slot i
@@ -65,18 +66,23 @@ __noinline u32 maple_slot_index(struct vma_search *search, u32 arange, u64 addre
 	return first_slot + i;
 }
 
-/*
- * Copies a node to search->node. False: it is not in the tree any more. The kernel marks a node
- * that it takes out, by making it its own parent, before it writes the list of what is to be freed
- * over the node's first pivots.
- */
+/* The kernel marks a node that it takes out of the tree, by making it its own parent, before it
+ * writes the list of what is to be freed over the node's first pivots. */
+static __always_inline bool is_node_of_tree(u64 node)
+{
+	u64 parent;
+
+	return !bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node) &&
+	       MAPLE_NODE(parent) != node;
+}
+
+/* Copies a node to search->node. False: it is not in the tree any more. */
 static __always_inline bool maple_node_read(struct vma_search *search, u64 entry)
 {
-	u64 node = MAPLE_NODE(entry), parent;
+	u64 node = MAPLE_NODE(entry);
 
 	return !bpf_probe_read_kernel(search->node, sizeof(search->node), (void *)node) &&
-	       !bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node) &&
-	       MAPLE_NODE(parent) != node;
+	       is_node_of_tree(node);
 }
 
 /* What the tree has at an address of search->vma.space: 0 for a gap, MAPLE_CHANGED if it is being
@@ -90,12 +96,13 @@ static __always_inline u64 maple_walk(struct vma_search *search, u64 address)
 	if (!MAPLE_ROOT_IS_NODE(entry))
 		return 0;
 	for (level = 0; level < MAPLE_LEVELS_MAX; level++) {
-		u32 type = MAPLE_TYPE(entry);
+		u32 type = MAPLE_TYPE(entry), index;
 
 		if (!maple_node_read(search, entry))
 			return MAPLE_CHANGED;
-		entry = search->node[maple_slot_index(search, type == MAPLE_ARANGE_64, address) &
-				     31];
+		index = maple_slot_index(search, type == MAPLE_ARANGE_64, address) & 31;
+		search->slot = MAPLE_NODE(entry) + 8 * index;
+		entry = search->node[index];
 		if (type == MAPLE_LEAF_64)
 			return entry;
 	}
@@ -130,10 +137,13 @@ __noinline bool vma_find(struct vma_search *search, u64 address)
 	return is_range_of(vma, search);
 }
 
-static __always_inline bool same_entry(const struct vma_entry *a, const struct vma_entry *b)
+/* Whether the tree has the mapping found last still: then its file has not been freed meanwhile. */
+static __always_inline bool is_mapped_still(const struct vma_search *search)
 {
-	return a->vma == b->vma && a->start == b->start && a->end == b->end &&
-	       a->flags == b->flags && a->page_offset == b->page_offset && a->file == b->file;
+	u64 vma;
+
+	return !bpf_probe_read_kernel(&vma, sizeof(vma), (void *)search->slot) &&
+	       vma == search->entry.vma && is_node_of_tree(MAPLE_NODE(search->slot));
 }
 
 #endif

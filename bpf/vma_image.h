@@ -17,13 +17,6 @@
 #define IMAGE_STEPS_MAX 16
 #define IMAGE_PAGE 4096
 
-static __always_inline u64 inode_of(const struct vma_entry *entry)
-{
-	struct file *file = (void *)entry->file;
-
-	return file ? (u64)BPF_CORE_READ(file, f_inode) : 0;
-}
-
 /* The lowest mapping that shows the ELF header is the first segment; below one without code there
  * is no other. */
 static __always_inline bool image_add(struct vma_search *search)
@@ -42,7 +35,7 @@ static __always_inline bool is_lower_part(const struct vma_search *search)
 	const struct vma_entry *entry = &search->entry;
 	u64 file_end = entry->page_offset + (entry->end - entry->start);
 
-	return inode_of(entry) == search->image.inode &&
+	return (u64)inode_of(entry) == search->image.inode &&
 	       file_end <= search->image.offset + IMAGE_PAGE;
 }
 
@@ -63,31 +56,26 @@ static long image_step(u32 index, struct vma_search **context)
 	return !is_lower_part(search) || image_add(search);
 }
 
-/* Makes search->vma.image that of search->vma, once. A global function: it is verified by itself.
- */
+/* One look for the image. A global function: it is verified by itself. */
 __noinline int image_look(struct vma_search *search)
 {
-	struct vma_entry *entry;
+	struct lane_vma *vma;
 
 	if (!search)
 		return -EINVAL;
-	entry = &search->entry;
-	search->vma.image = 0;
-	if (!vma_find(search, search->vma.start))
-		return -EAGAIN;
-	if (!entry->file) {
-		search->vma.image = is_vdso(search, entry) ? entry->start : 0;
+	vma = &search->vma;
+	vma->image = vma->kind != MAPPING_ANON && !vma->file_offset ? vma->start : 0;
+	if (vma->kind != MAPPING_FILE)
 		return 0;
-	}
 	search->image.error = 0;
-	search->image.inode = inode_of(entry);
-	if (!image_add(search))
-		bpf_loop(IMAGE_STEPS_MAX, image_step, &search, 0);
+	search->image.offset = vma->file_offset;
+	search->image.limit = vma->start;
+	bpf_loop(IMAGE_STEPS_MAX, image_step, &search, 0);
 	return search->image.error;
 }
 
-/* Makes search->vma.image that of search->vma: 0, or -EAGAIN where the mappings are being changed.
- */
+/* Makes search->vma.image that of search->vma, which mapping_find() has found last: 0, or -EAGAIN
+ * where the mappings are being changed. */
 static __always_inline int vma_image(struct vma_search *search)
 {
 	u32 look;
