@@ -164,17 +164,14 @@ int on_user_functions_sleepable(struct pt_regs *ctx)
 	return on_user_sleepable(ctx, event_cookie(ctx));
 }
 
-SEC("raw_tp/sched_process_exit")
-int task_exit(void *ctx)
+/* At sched_process_exit and sched_prepare_exec: one program, as half of what a recording's start
+ * costs is verifying. */
+SEC("raw_tp")
+int task_leave(void *ctx)
 {
-	leave_exit();
-	return 0;
-}
-
-SEC("raw_tp/sched_prepare_exec")
-int task_prepare_exec(void *ctx)
-{
-	if (event_wanted(bpf_get_smp_processor_id()))
+	if (is_exiting())
+		leave_exit();
+	else if (event_wanted(bpf_get_smp_processor_id()))
 		leave_exec();
 	return 0;
 }

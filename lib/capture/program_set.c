@@ -73,8 +73,7 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 {
 	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
 
-	bpf_program__set_autoload(set->object->progs.task_exit, defers(plan));
-	bpf_program__set_autoload(set->object->progs.task_prepare_exec, defers(plan));
+	bpf_program__set_autoload(set->object->progs.task_leave, defers(plan));
 	bpf_program__set_autoload(set->object->progs.take_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.drop_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.settle, defers(plan) && by_task_work);
@@ -250,8 +249,8 @@ void program_set_hooks(const struct program_set *set, struct task_hook hooks[TAS
 		{"task_rename", bpf_program__fd(programs->task_rename)},
 		{"sched_process_exec", bpf_program__fd(programs->task_exec)},
 		{"sched_process_free", bpf_program__fd(programs->task_free)},
-		{"sched_prepare_exec", bpf_program__fd(programs->task_prepare_exec), true},
-		{"sched_process_exit", bpf_program__fd(programs->task_exit)},
+		{"sched_prepare_exec", bpf_program__fd(programs->task_leave), true},
+		{"sched_process_exit", bpf_program__fd(programs->task_leave)},
 		{"sys_enter", bpf_program__fd(programs->take_at_syscall)},
 		{"sys_exit", bpf_program__fd(programs->drop_at_syscall)},
 	};
