@@ -31,6 +31,12 @@ struct file_reads {
 	u64 at; /* what is checked: from here */
 	u64 end;
 	struct mapping_key key; /* of the file there */
+	/* The last mapping that was the file's: while mappings stay as they are, only a write can
+	 * have changed what it shows. */
+	u64 sure_vma;
+	u64 sure_start;
+	u64 sure_end; /* 0: none */
+	u64 sure_image;
 	struct {
 		u64 start;
 		u64 end;
@@ -44,6 +50,7 @@ static __always_inline void file_reads_begin(struct file_reads *reads)
 	reads->is_altered = 0;
 	reads->count = 0;
 	reads->checked = 0;
+	reads->sure_end = 0;
 }
 
 /* Notes a read: near the latest one, or apart from it. */
@@ -94,6 +101,32 @@ struct file_check {
 	const struct unwind_image *image;
 };
 
+static __always_inline bool counts_mappings(const struct vma_search *search)
+{
+	struct mm_struct *mm = (void *)search->vma.space.mm;
+
+	return bpf_core_field_exists(mm->mm_lock_seq);
+}
+
+static __always_inline void file_part_sure(struct file_reads *reads,
+					   const struct vma_search *search)
+{
+	if (!counts_mappings(search) || reads->is_altered)
+		return;
+	reads->sure_vma = search->entry.vma;
+	reads->sure_start = search->entry.start;
+	reads->sure_end = search->entry.end;
+	reads->sure_image = search->vma.image;
+}
+
+static __always_inline bool is_sure(const struct file_reads *reads, const struct vma_search *search)
+{
+	struct vm_area_struct *vma = (void *)reads->sure_vma;
+
+	return reads->at >= reads->sure_start && reads->end <= reads->sure_end &&
+	       search->vma.image == reads->sure_image && !BPF_CORE_READ(vma, anon_vma);
+}
+
 /* One mapping of a range. */
 static long file_part_check(u32 i, struct file_check *check)
 {
@@ -111,6 +144,7 @@ static long file_part_check(u32 i, struct file_check *check)
 	offset = check->reads->at - entry->start + (entry->file ? entry->page_offset : 0);
 	if (offset != image_file_offset(check->image, search->vma.image, check->reads->at))
 		check->reads->is_altered = 1;
+	file_part_sure(check->reads, search);
 	check->reads->at = entry->end;
 	return 0;
 }
@@ -118,12 +152,15 @@ static long file_part_check(u32 i, struct file_check *check)
 static long file_range_check(u32 i, struct file_check *check)
 {
 	struct file_reads *reads = check->reads;
+	struct vma_search *search = check->search;
 
 	if (reads->checked >= reads->count || reads->is_altered)
 		return 1;
 	check->reads->at = reads->range[reads->checked & (FILE_READS_MAX - 1)].start;
 	check->reads->end = reads->range[reads->checked & (FILE_READS_MAX - 1)].end;
 	reads->checked++;
+	if (is_sure(reads, search))
+		return 0;
 	bpf_loop(FILE_PARTS_MAX + 1, file_part_check, check, 0);
 	return 0;
 }
@@ -132,7 +169,7 @@ static __always_inline bool is_mapped_anew(const struct vma_search *search)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 
-	return bpf_core_field_exists(mm->mm_lock_seq) &&
+	return counts_mappings(search) &&
 	       BPF_CORE_READ(mm, mm_lock_seq.sequence) != search->vma.space.sequence;
 }
 
