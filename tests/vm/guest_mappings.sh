@@ -13,11 +13,17 @@ fault() {
 }
 
 # check FILE EVENTS: so many stacks of leaf(), each with three functions of one turn and none of the other, and main().
+# A thread that was stopped in the middle of changing the mappings leaves nothing to be told of them: such a frame is
+# unknown, never another one. That is rare.
 check() {
 	stackmap script "$1" | awk -v RS= -v wanted="$2" '
 	!/^ *mapping_swap.* (u:[^ ]*:leaf|syscalls:sys_enter_getppid):/ { next }
 	{
 		events++
+		if (/ \[unknown\] \(\[unknown\]\)/ && !/_first[+]|_second[+]/) {
+			untold++
+			next
+		}
 		first = gsub(/_first[+]/, "&")
 		second = gsub(/_second[+]/, "&")
 		if (first * second || first + second != 3 || !/ main[+]/) {
@@ -26,8 +32,8 @@ check() {
 		}
 	}
 	END {
-		print "    " events " events, " wrong + 0 " wrong"
-		exit wrong || events != wanted
+		print "    " events " events, " wrong + 0 " wrong, " untold + 0 " untold"
+		exit wrong || events != wanted || 50 * untold > wanted
 	}'
 }
 
