@@ -13,6 +13,7 @@
 
 static __always_inline void take_ready(struct lane *lane, u32 cpu, struct deferral *deferral)
 {
+	const struct hit hit = {};
 	struct direct_walk *walk = &lane->direct;
 	void *table = table_current();
 	s64 id;
@@ -21,7 +22,7 @@ static __always_inline void take_ready(struct lane *lane, u32 cpu, struct deferr
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(lane, cpu, config.max_user_depth, 0);
 	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
-		user_request(lane, cpu);
+		user_request(&hit, lane, cpu);
 		return;
 	}
 	if (!table || !stack_pack(&lane->user))

@@ -151,19 +151,6 @@ int on_user_functions(struct pt_regs *ctx)
 	return on_user(ctx, event_cookie(ctx));
 }
 
-/* The same as programs that may sleep: they unwind on the spot. */
-SEC("uprobe.s")
-int on_user_function_sleepable(struct pt_regs *ctx)
-{
-	return on_user_sleepable(ctx, event_cookie(ctx));
-}
-
-SEC("uprobe.s")
-int on_user_functions_sleepable(struct pt_regs *ctx)
-{
-	return on_user_sleepable(ctx, event_cookie(ctx));
-}
-
 /* At sched_process_exit and sched_prepare_exec: one program, as half of what a recording's start
  * costs is verifying. */
 SEC("raw_tp")

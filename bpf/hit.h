@@ -15,8 +15,6 @@ struct hit {
 	u64 user_pc;	/* of an event in user mode: the task's registers are those there; else 0 */
 	bool at_entry;	/* of a function, whose frame is not built yet */
 	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */
-	bool is_unwound; /* the user stack is in `unwinder` already, if there was a free one */
-	u32 unwinder;
 };
 
 /* The sampled pc is of user mode. */

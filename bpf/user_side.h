@@ -72,11 +72,12 @@ static __always_inline u64 field_ready(void)
 }
 
 /* lane->search is in the task's address space. */
-static __always_inline struct stack_field user_request(struct lane *lane, u32 cpu)
+static __always_inline struct stack_field user_request(const struct hit *hit, struct lane *lane,
+						       u32 cpu)
 {
 	s64 cookie;
 
-	if (config.deferral == DEFERRAL_ASSISTED || is_exiting())
+	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
 		return raw_request(lane);
 	cookie = deferral_request(lane, cpu);
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
@@ -105,22 +106,7 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	}
 	if (is_user_sample(hit))
 		side.leaf = user_frame(lane, hit->user_pc);
-	side.field = user_request(lane, cpu);
-	return side;
-}
-
-/* Unwound by the program itself, which may sleep, before it came here. */
-static __always_inline struct user_side user_ready(const struct hit *hit, struct lane *lane,
-						   u32 cpu)
-{
-	u32 index = hit->unwinder;
-	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
-	struct user_side side = {.field = no_stack(REASON_NO_STATE)};
-
-	if (!unwinder)
-		return side;
-	unwinder_copy(unwinder, &lane->user, 0);
-	side.field = stack_store(lane, &lane->user, cpu);
+	side.field = user_request(hit, lane, cpu);
 	return side;
 }
 
@@ -138,8 +124,6 @@ static __always_inline struct user_side user_take(const struct hit *hit, struct 
 		side.leaf = user_frame(lane, hit->user_pc);
 	else if (config.user_unwind == USER_UNWIND_FP)
 		side = user_by_frame_pointers(hit, lane, cpu);
-	else if (hit->is_unwound)
-		side = user_ready(hit, lane, cpu);
 	else
 		side = user_unwound(hit, lane, cpu);
 	return side;

@@ -163,6 +163,8 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 
 		if (source->type == SOURCE_SAMPLE)
 			plan->config.leaf = 1;
+		if (source->type == SOURCE_USER)
+			plan->user_functions = true;
 		if (source->type == SOURCE_SYSCALL && source->syscall < CONFIG_SYSCALLS_MAX)
 			kinds[source->syscall] = kind + 1;
 	}

@@ -11,6 +11,7 @@ struct plan {
 	struct capture_config config;
 	struct table_geometry geometry;
 	struct syscall_kinds syscalls;
+	bool user_functions; /* whose stacks user space finishes where they cannot be walked */
 };
 
 /* -ERANGE with the range that is allowed. */

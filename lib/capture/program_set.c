@@ -44,11 +44,9 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 	case PROGRAM_SYSCALL_EXIT:
 		return object->progs.on_syscall_exit;
 	case PROGRAM_USER:
-		return set->sleepable ? object->progs.on_user_function_sleepable
-				      : object->progs.on_user_function;
+		return object->progs.on_user_function;
 	case PROGRAM_USER_MULTI:
-		return set->sleepable ? object->progs.on_user_functions_sleepable
-				      : object->progs.on_user_functions;
+		return object->progs.on_user_functions;
 	case PROGRAM_KERNEL_PROBE:
 		return object->progs.on_kernel_probe;
 	case PROGRAM_KERNEL_MULTI:
@@ -121,6 +119,16 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	constants->config.sample = set->sample;
 }
 
+/* The first calls of a function come in a burst, before any rule is known. */
+#define RAW_STACKS_PROBED (32U << 20)
+
+static int size_raw_stacks(struct capture_bpf *object, const struct plan *plan)
+{
+	if (!plan->user_functions)
+		return 0;
+	return bpf_map__set_max_entries(object->maps.raw_stacks, RAW_STACKS_PROBED);
+}
+
 /* An instance that defers nothing has these only because its programs name them. */
 static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 {
@@ -129,7 +137,7 @@ static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 
 	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, cpus);
 	if (defers(plan))
-		return result;
+		return result ?: size_raw_stacks(object, plan);
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
 	return result ?: bpf_map__set_max_entries(object->maps.raw_stacks, sysconf(_SC_PAGESIZE));
@@ -193,7 +201,6 @@ static int open_object(struct program_set *set, const struct plan *plan)
 {
 	first_warning[0] = 0;
 	libbpf_set_print(keep_warning);
-	set->sleepable = defers(plan);
 	set->object = capture_bpf__open();
 	if (!set->object)
 		return -errno;

@@ -31,7 +31,6 @@ struct program_set {
 	u32 programs;	      /* enum program, as bits */
 	bool cookie;	      /* the kind comes with each link */
 	bool sample;	      /* its perf event is a CPU sample */
-	bool sleepable;	      /* programs of user functions unwind on the spot */
 	u32 kind;	      /* otherwise */
 	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
 	struct capture_bpf *object;

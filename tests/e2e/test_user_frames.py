@@ -113,7 +113,8 @@ def test_program_replaced():
 def test_generated_code():
     """Has its address and nobody's name."""
     needs("bpf", "uprobes")
-    recording = record("-e", "u:%s:leaf" % CODE, "--", "sh", "-c", "%s jit 5 >address" % CODE)
+    recording = record("--user-unwind", "fp", "-e", "u:%s:leaf" % CODE, "--",
+                       "sh", "-c", "%s jit 5 >address" % CODE)
     assert recording.check()["produced"] == 5
     with open("address", encoding="ascii") as file:
         address = int(file.read(), 16)
