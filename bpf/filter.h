@@ -45,7 +45,7 @@ static __always_inline bool cpu_matches(u32 cpu)
 
 #define CGROUP_LEVELS_MAX 64
 
-/* Not by a map of cgroups: programs that may sleep cannot have one. */
+/* By id, which takes no map. */
 static long cgroup_level_matches(u32 level, u32 *found)
 {
 	u64 id = bpf_get_current_ancestor_cgroup_id(level);

@@ -2,28 +2,21 @@
 /*
  * User functions. The task is about to run the instruction under the probe out of its place, so no
  * callback could answer later: the registers would be others. What cannot be walked at once is
- * saved for user space. (Programs that may sleep could unwind here, but the kernel, 6.18, leaves
- * hits of such programs out now and then, all of a task, and nobody counts them.)
+ * saved for user space. (Programs that may sleep could unwind here, but on 6.18 they were now
+ * and then not run for any hit of a task, which nobody counts.)
  */
 #ifndef BPF_PROBE_H
 #define BPF_PROBE_H
 
 #include "emit.h"
 
-static __always_inline struct hit hit_of_probe(const struct pt_regs *ctx, u64 cookie)
+static __always_inline int on_user(struct pt_regs *ctx, u64 cookie)
 {
 	struct hit hit = {
 		.kind = COOKIE_KIND(cookie),
 		.is_probe = true,
 		.at_entry = COOKIE_AT_ENTRY(cookie),
 	};
-
-	return hit;
-}
-
-static __always_inline int on_user(struct pt_regs *ctx, u64 cookie)
-{
-	struct hit hit = hit_of_probe(ctx, cookie);
 
 	return event_emit(ctx, &hit);
 }
