@@ -23,7 +23,10 @@ struct {
 	__uint(max_entries, 8 << 20);
 } raw_stacks SEC(".maps");
 
-/* Where it is put together: its size is known only then, and stacks are mostly small. */
+/* Where it is put together: its size is known only then, and stacks are mostly small. Copying meets
+ * missing pages, which are events too, and an interrupt may bring another one: two for each CPU. */
+#define RAW_BUFFERS_PER_CPU 2
+
 struct raw_buffer {
 	u32 busy;
 	u32 reserved;
@@ -35,7 +38,7 @@ struct raw_buffer {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* CPUs */
+	__uint(max_entries, RAW_BUFFERS_PER_CPU); /* of each CPU */
 	__type(key, u32);
 	__type(value, struct raw_buffer);
 } raw_buffers SEC(".maps");
@@ -194,19 +197,26 @@ static __always_inline bool raw_submit(struct raw_stack *raw)
 	       !bpf_ringbuf_output(&raw_stacks, raw, bytes, BPF_RB_NO_WAKEUP);
 }
 
+static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
+{
+	u32 index = bpf_get_smp_processor_id() * RAW_BUFFERS_PER_CPU + i;
+	struct raw_buffer *buffer = bpf_map_lookup_elem(&raw_buffers, &index);
+
+	return buffer && !atomic_exchange_acq_rel(&buffer->busy, 1) ? buffer : NULL;
+}
+
 /*
  * Sends the stack of a task whose address space lane->search was entered, with these user
- * registers. False: the ring buffer has no room, or this interrupted another that sends.
+ * registers. False: the ring buffer has no room, or this interrupted two others that send.
  * lane->search.vma is undefined afterwards.
  */
 static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_request *request,
 					   const struct pt_regs *regs)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct raw_buffer *buffer = bpf_map_lookup_elem(&raw_buffers, &cpu);
+	struct raw_buffer *buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
 	bool sent;
 
-	if (!buffer || atomic_exchange_acq_rel(&buffer->busy, 1))
+	if (!buffer)
 		return false;
 	raw_fill(lane, buffer, request, regs);
 	sent = raw_submit(&buffer->raw);

@@ -133,9 +133,10 @@ static int size_raw_stacks(struct capture_bpf *object, const struct plan *plan)
 static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 {
 	u32 cpus = defers(plan) ? plan->config.cpus : 1;
+	u32 buffers = cpus * bpf_map__max_entries(object->maps.raw_buffers);
 	int result = bpf_map__set_max_entries(object->maps.steps, cpus);
 
-	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, cpus);
+	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, buffers);
 	if (defers(plan))
 		return result ?: size_raw_stacks(object, plan);
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);

@@ -85,7 +85,7 @@ static void load(bool saves, bool settles)
 	assert_non_null(kernel);
 	assert_int_equal(bpf_map__set_inner_map_fd(kernel->maps.tables, table), 0);
 	assert_int_equal(bpf_map__set_max_entries(kernel->maps.lanes, cpus), 0);
-	assert_int_equal(bpf_map__set_max_entries(kernel->maps.raw_buffers, cpus), 0);
+	assert_int_equal(bpf_map__set_max_entries(kernel->maps.raw_buffers, 2 * cpus), 0);
 	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
 	bpf_program__set_autoload(kernel->progs.save_stack, saves);
 	bpf_program__set_autoload(kernel->progs.settle, settles);
