@@ -38,6 +38,10 @@
 enum table_drop { TABLE_DROPS(X) TABLE_DROP_COUNT };
 #undef X
 
+/* An instance's outer map holds the generation that programs write, and the one before it as long
+ * as somebody may ask for its ids. */
+enum table_role { TABLE_CURRENT = 0, TABLE_PREVIOUS = 1, TABLE_ROLES };
+
 struct table_header {
 	u64 generation; /* counts up from 1, never wraps in use */
 	u64 seed;

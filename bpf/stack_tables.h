@@ -7,20 +7,27 @@
 #include "stack_map.h"
 #include "stack_pack.h"
 
-/* Its current generation; user space sets the inner map's size, and swaps it to reset. */
+/* Its generations, by enum table_role; user space sets the inner maps' size, and swaps them to
+ * reset. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
+	__uint(max_entries, TABLE_ROLES);
 	__uint(key_size, 4);
 	__uint(value_size, 4);
 } tables SEC(".maps");
 
-static __always_inline void *table_current(void)
+static __always_inline void *table_of(u32 role)
 {
 	u32 zero = 0;
-	void *inner = bpf_map_lookup_elem(&tables, &zero);
+	void *inner = bpf_map_lookup_elem(&tables, &role);
 
 	return inner ? bpf_map_lookup_elem(inner, &zero) : NULL;
+}
+
+/* Good until the program ends; where it may sleep, until rcu_leave(). */
+static __always_inline void *table_current(void)
+{
+	return table_of(TABLE_CURRENT);
 }
 
 #endif
