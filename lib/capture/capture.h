@@ -63,7 +63,7 @@ int capture_settle(struct capture *capture);
  * by itself. */
 int capture_assist(struct capture *capture);
 
-/* Flight: from freeze to thaw the rings and counters are a private copy of one moment, for
+/* From freeze to thaw the rings and counters are a private copy of one moment, for
  * capture_snapshot() and capture_finish(); recording goes on. Events during the copy itself are
  * lost as "paused". -ENOMEM. */
 int capture_freeze(struct capture *capture);
@@ -73,7 +73,7 @@ void capture_thaw(struct capture *capture);
  * in percent. Errors are the writer's. */
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
 
-/* Flight, frozen or detached: writes what the rings hold; they keep it. */
+/* Frozen, or flight and detached: writes what the rings hold; they keep it. */
 int capture_snapshot(struct capture *capture, struct trace_writer *writer);
 
 /* Names and build ids of everything that went into the file, and the ledger. The last thing before

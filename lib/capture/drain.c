@@ -244,13 +244,21 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	return result;
 }
 
-/* All that a flight ring still holds, oldest first. Before position `count` there was none: a slot
- * never written would pass for the event at position 0. */
+/* Where the oldest record lies. Before position `count` there was none: a slot never written would
+ * pass for the event at position 0. */
+static u64 oldest(const struct capture *capture, const struct ring_view *ring, u64 head)
+{
+	if (!capture->plan.config.flight)
+		return ring->header->tail;
+	return head > 2UL * ring->count ? head - ring->count : ring->count;
+}
+
+/* All that a ring holds, oldest first. */
 static int snapshot_ring(struct capture *capture, struct trace_writer *writer,
 			 struct ring_view ring, u32 cpu, take_record take)
 {
 	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
-	u64 position = head > 2UL * ring.count ? head - ring.count : ring.count;
+	u64 position = oldest(capture, &ring, head);
 
 	return each_record(capture, writer, &ring, position, head, cpu, take);
 }
@@ -326,7 +334,8 @@ int capture_snapshot(struct capture *capture, struct trace_writer *writer)
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		struct ring_view ring = capture_ring(capture, cpu);
 
-		capture->cpus[cpu].passed_over = passed_over(&ring);
+		capture->cpus[cpu].passed_over =
+			capture->plan.config.flight ? passed_over(&ring) : 0;
 	}
 	return result;
 }

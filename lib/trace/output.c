@@ -93,6 +93,11 @@ int output_open(const char *path, struct output *output, struct stackmap_error *
 	return 0;
 }
 
+void output_take(int fd, struct output *output)
+{
+	*output = (struct output){.fd = fd};
+}
+
 static int keep_older(const char *path)
 {
 	char *old;

@@ -21,6 +21,7 @@ struct output {
 };
 
 int output_open(const char *path, struct output *output, struct stackmap_error *error);
+void output_take(int fd, struct output *output); /* there is nothing to publish */
 int output_publish(struct output *output, struct stackmap_error *error);
 
 /* All of it, or the file is cut back to what was there before (where it can be) and -errno. */

@@ -325,12 +325,11 @@ static int check_file_header(int fd, const char *path, struct stackmap_error *er
 	return check_version(&header, path, error);
 }
 
-static int open_file(struct trace_reader *reader, const char *path, struct stackmap_error *error)
+static int check_file(struct trace_reader *reader, const char *path, struct stackmap_error *error)
 {
 	struct stat status;
 
-	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (reader->fd < 0 || fstat(reader->fd, &status))
+	if (fstat(reader->fd, &status))
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
 		return error_set(error, EISDIR, "%s: cannot be read: %s", path, strerror(EISDIR));
@@ -379,12 +378,25 @@ static int build_lookup(struct trace_reader *reader)
 
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	return trace_reader_open_fd(fd, path, out, error);
+}
+
+int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
+			 struct stackmap_error *error)
+{
 	struct trace_reader *reader = reader_alloc(path);
 	int err;
 
-	if (!reader)
+	if (!reader) {
+		close(fd);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
-	err = open_file(reader, path, error);
+	}
+	reader->fd = fd;
+	err = check_file(reader, path, error);
 	if (err) {
 		trace_reader_close(&reader);
 		return err;

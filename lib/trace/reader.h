@@ -17,6 +17,10 @@ struct trace_reader;
 /* -ENOENT..., -EBADMSG: not a recording (error names the offset); -EPROTONOSUPPORT: of a newer
  * version. A damaged or unfinished file opens, with what it holds. */
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error);
+/* The same of an open regular file, which `name` stands for in messages. The reader closes `fd` in
+ * any case. */
+int trace_reader_open_fd(int fd, const char *name, struct trace_reader **out,
+			 struct stackmap_error *error);
 void trace_reader_close(struct trace_reader **reader);
 
 /* NULL when the file is whole; else why it ends early. */

@@ -192,35 +192,43 @@ static struct trace_writer *writer_alloc(u32 cpus)
 	return writer;
 }
 
-static int begin_file(struct trace_writer *writer, const char *path, const struct trace_info *info,
-		      struct stackmap_error *error)
+/* Takes the output in any case. */
+static int begin_file(struct output *output, const char *name, const struct trace_info *info,
+		      struct trace_writer **out, struct stackmap_error *error)
 {
-	int err = output_open(path, &writer->output, error);
+	struct trace_writer *writer = writer_alloc(info->cpus);
+	int err;
 
-	if (err)
-		return err;
-	if (write_header(writer) || write_info(writer, info))
-		err = error_set(error, -writer->error, "%s: cannot be written: %s", path,
-				strerror(-writer->error));
-	if (err)
-		output_close(&writer->output);
-	return err;
+	if (!writer) {
+		output_close(output);
+		return error_set(error, ENOMEM, "%s: no memory to write a recording", name);
+	}
+	writer->output = *output;
+	err = write_header(writer) ?: write_info(writer, info);
+	if (!err) {
+		*out = writer;
+		return 0;
+	}
+	trace_writer_discard(&writer);
+	return error_set(error, -err, "%s: cannot be written: %s", name, strerror(-err));
 }
 
 int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
 			struct stackmap_error *error)
 {
-	struct trace_writer *writer = writer_alloc(info->cpus);
-	int err;
+	struct output output;
+	int err = output_open(path, &output, error);
 
-	if (!writer)
-		return error_set(error, ENOMEM, "%s: no memory to write a recording", path);
-	err = begin_file(writer, path, info, error);
-	if (err)
-		writer_free(&writer);
-	else
-		*out = writer;
-	return err;
+	return err ?: begin_file(&output, path, info, out, error);
+}
+
+int trace_writer_create_fd(int fd, const char *name, const struct trace_info *info,
+			   struct trace_writer **out, struct stackmap_error *error)
+{
+	struct output output;
+
+	output_take(fd, &output);
+	return begin_file(&output, name, info, out, error);
 }
 
 int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error)

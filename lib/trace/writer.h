@@ -21,6 +21,11 @@ struct trace_writer;
 int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
 			struct stackmap_error *error);
 
+/* The same into an open file, which `name` stands for in messages. The writer closes `fd` in any
+ * case. */
+int trace_writer_create_fd(int fd, const char *name, const struct trace_info *info,
+			   struct trace_writer **out, struct stackmap_error *error);
+
 /* Puts the file in its place, from where it grows on; an existing one becomes `path`.old. */
 int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error);
 

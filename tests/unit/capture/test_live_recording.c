@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An instance of our own, and a child whose calls are counted. What is looked at stays: the next
+ * look sees it again.
+ */
+#include "capture/live_recording.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CALLS 1000
+#define BITS 10
+
+__attribute__((noinline)) void counted_call(void);
+
+static struct source_list sources;
+static struct capture *capture;
+
+/* noipa: called as often as it says. */
+__attribute__((noipa)) void counted_call(void)
+{
+}
+
+static void call_in_child(int calls)
+{
+	int status;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		while (calls--)
+			counted_call();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void attach(u64 flight_bytes)
+{
+	struct capture_options options = {
+		.sources = &sources, .bits = BITS, .flight_bytes = flight_bytes};
+	struct stackmap_error error;
+	int result = source_list_add(&sources, "u:/proc/self/exe:counted_call", 0, &error);
+
+	result = result ?: capture_create(&options, &capture, &error);
+	result = result ?: capture_attach(capture, &error);
+	if (!result)
+		return;
+	printf("%s\n", error.message);
+	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
+	skip();
+}
+
+static int detach(void **state)
+{
+	(void)state;
+	capture_free(&capture);
+	source_list_clear(&sources);
+	return 0;
+}
+
+struct tally {
+	const struct trace_symbol *function;
+	struct trace_reader *reader;
+	u64 events;
+};
+
+static int tally_event(void *arg, const struct trace_event *event)
+{
+	struct tally *tally = arg;
+	const struct trace_stack *stacks;
+	const struct trace_symbol *symbol;
+
+	assert_in_range(event->user, 0, trace_reader_stacks(tally->reader, &stacks) - 1);
+	symbol = trace_reader_symbol(tally->reader, stacks[event->user].frames[0], false);
+	assert_non_null(symbol);
+	assert_string_equal(symbol->name, "counted_call");
+	tally->events++;
+	return 0;
+}
+
+static void assert_balanced(const struct trace_ledger *ledger)
+{
+	u64 lost = 0;
+
+	assert_non_null(ledger);
+	for (int cause = 0; cause < LOST_COUNT; cause++)
+		lost += ledger->lost[cause];
+	assert_int_equal(ledger->produced, ledger->recorded + lost);
+}
+
+/* Events of whole stacks with names. */
+static u64 look(u64 *produced)
+{
+	static const struct trace_info info = {.cpus = 1, .version = "this test"};
+	struct trace_reader *reader;
+	struct stackmap_error error;
+	struct tally tally = {};
+
+	assert_int_equal(live_recording_open(capture, &info, "live", &reader, &error), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_string_equal(trace_reader_info(reader)->version, "this test");
+	tally.reader = reader;
+	assert_int_equal(trace_reader_events(reader, tally_event, &tally, &error), 0);
+	assert_balanced(trace_reader_ledger(reader));
+	assert_int_equal(trace_reader_ledger(reader)->recorded, tally.events);
+	*produced = trace_reader_ledger(reader)->produced;
+	trace_reader_close(&reader);
+	return tally.events;
+}
+
+static void look_as_events_come(void)
+{
+	u64 produced;
+
+	assert_int_equal(look(&produced), 0);
+	call_in_child(CALLS);
+	assert_int_equal(look(&produced), CALLS);
+	call_in_child(CALLS);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(look(&produced), 2 * CALLS);
+		assert_int_equal(produced, 2 * CALLS);
+	}
+}
+
+static void a_flight_instance_keeps_what_was_seen(void **state)
+{
+	(void)state;
+	attach(8 << 20);
+	look_as_events_come();
+}
+
+static void a_drain_instance_keeps_what_was_seen(void **state)
+{
+	(void)state;
+	attach(0);
+	look_as_events_come();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_flight_instance_keeps_what_was_seen, detach),
+		cmocka_unit_test_teardown(a_drain_instance_keeps_what_was_seen, detach),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
