@@ -14,7 +14,7 @@
 #include "recording.h"
 
 struct export_values {
-	struct filter_values filter;
+	struct recording_values recording;
 	const char *format;
 	const char *output;
 	bool no_demangle;
@@ -51,18 +51,20 @@ static int export_to_file(struct trace_reader *reader, const struct format *form
 }
 
 static int export_recording(const struct export_values *values, const struct format *format,
-			    const struct format_options *options, char *const *operands)
+			    const struct recording_choice *choice)
 {
-	struct trace_reader *reader = recording_open(operands, &options->filter);
+	struct format_options options = {.filter = choice->filter,
+					 .demangled = !values->no_demangle};
+	struct trace_reader *reader = recording_open(choice);
 	struct stackmap_error error;
 	int err;
 
 	if (!reader)
 		return EXIT_FAILED;
 	if (values->output)
-		err = export_to_file(reader, format, options, values->output, &error);
+		err = export_to_file(reader, format, &options, values->output, &error);
 	else
-		err = format->write(reader, options, stdout, &error);
+		err = format->write(reader, &options, stdout, &error);
 	return recording_close(&reader, err, &error);
 }
 
@@ -70,19 +72,19 @@ static int export_run(const void *arg, int count, char **operands)
 {
 	const struct export_values *values = arg;
 	const struct format *format = format_find(values->format);
-	struct format_options options = {.demangled = !values->no_demangle};
+	struct recording_choice choice;
 
 	(void)count;
 	if (!format)
 		return unknown_format(values->format);
-	if (recording_filter(&values->filter, &options.filter))
+	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
 	if (format == &stack_map_bin_format && !values->output && isatty(STDOUT_FILENO)) {
 		message("--format %s: is binary and not shown on a terminal, use --output FILE",
 			values->format);
 		return EXIT_USAGE;
 	}
-	return export_recording(values, format, &options, operands);
+	return export_recording(values, format, &choice);
 }
 
 static const struct option_row rows[] = {
@@ -105,7 +107,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct export_values, no_demangle),
 	 .group = "Output",
 	 .help = "names as in the symbol table"},
-	FILTER_ROWS(struct export_values, filter),
+	RECORDING_ROWS(struct export_values, recording),
 	{0},
 };
 
@@ -116,6 +118,7 @@ const struct command export_command = {
 	.summary = "write a recording in a format for other tools",
 	.rows = rows,
 	.values_bytes = sizeof(struct export_values),
-	.defaults = &(const struct export_values){.filter = FILTER_DEFAULTS, .format = "folded"},
+	.defaults =
+		&(const struct export_values){.recording = RECORDING_DEFAULTS, .format = "folded"},
 	.run = export_run,
 };

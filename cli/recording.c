@@ -52,7 +52,7 @@ static int parse_times(const char *text, struct event_filter *filter)
 	return err || *text || filter->to < filter->from ? -EINVAL : 0;
 }
 
-int recording_filter(const struct filter_values *values, struct event_filter *filter)
+static int choose_events(const struct recording_values *values, struct event_filter *filter)
 {
 	*filter = (struct event_filter){
 		.comm = values->comm,
@@ -67,18 +67,24 @@ int recording_filter(const struct filter_values *values, struct event_filter *fi
 	return -EINVAL;
 }
 
-struct trace_reader *recording_open(char *const *operands, const struct event_filter *filter)
+int recording_choose(const struct recording_values *values, char *const *operands,
+		     struct recording_choice *choice)
 {
-	const char *path = operands[0] ? operands[0] : RECORDING_DEFAULT;
+	choice->path = operands[0] ? operands[0] : RECORDING_DEFAULT;
+	return choose_events(values, &choice->filter);
+}
+
+struct trace_reader *recording_open(const struct recording_choice *choice)
+{
 	struct stackmap_error error;
 	struct trace_reader *reader;
-	int err = trace_reader_open(path, &reader, &error);
+	int err = trace_reader_open(choice->path, &reader, &error);
 
 	if (err) {
 		message_error(&error);
 		return NULL;
 	}
-	err = event_filter_check(filter, reader, &error);
+	err = event_filter_check(&choice->filter, reader, &error);
 	if (err) {
 		message_error(&error);
 		trace_reader_close(&reader);

@@ -10,19 +10,19 @@
 
 #define RECORDING_DEFAULT "stackmap.data"
 
-struct filter_values {
+struct recording_values {
 	const char *comm, *event, *time;
 	u64 pid, tid, cpu;
 };
 
-#define FILTER_DEFAULTS                                                                            \
+#define RECORDING_DEFAULTS                                                                            \
 	{                                                                                          \
 		.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY                            \
 	}
 
-/* The rows of a command whose struct `values` has a struct filter_values as `member`. */
+/* The rows of a command whose struct `values` has a struct recording_values as `member`. */
 /* clang-format off */
-#define FILTER_ROWS(values, member)								\
+#define RECORDING_ROWS(values, member)								\
 	{"comm", 0, OPTION_STRING, "NAME", offsetof(values, member.comm), "Events",		\
 		"only tasks of this name (a glob)"},						\
 	{"event", 'e', OPTION_STRING, "EVENT", offsetof(values, member.event), "Events",	\
@@ -37,12 +37,18 @@ struct filter_values {
 		"only this time, in seconds as 'script' shows it"}
 /* clang-format on */
 
-/* 0, or -EINVAL and a message: wrong usage. */
-int recording_filter(const struct filter_values *values, struct event_filter *filter);
+/* Which recording, and which of its events. */
+struct recording_choice {
+	const char *path;
+	struct event_filter filter;
+};
 
-/* Opens operands[0] or the default, and checks that it has what the filter asks for. NULL and a
- * message on failure. */
-struct trace_reader *recording_open(char *const *operands, const struct event_filter *filter);
+/* 0, or -EINVAL and a message: wrong usage. */
+int recording_choose(const struct recording_values *values, char *const *operands,
+		     struct recording_choice *choice);
+
+/* Opens it, and checks that it has what the filter asks for. NULL and a message on failure. */
+struct trace_reader *recording_open(const struct recording_choice *choice);
 
 /* Closes, and says where a damaged file ended. EXIT_DONE, or EXIT_FAILED if it did or `err` is not
  * 0 (`error` says why). */

@@ -23,7 +23,7 @@
 #define TOP_UNSET UINT64_MAX
 
 struct report_values {
-	struct filter_values filter;
+	struct recording_values recording;
 	u64 top;
 	u64 min_percent;
 	bool tree;
@@ -85,12 +85,12 @@ static void print_counts(const struct report *report)
 		       silent < report->source_count ? "other " : "");
 }
 
-static void print_header(const struct report *report, const char *path)
+static void print_header(const struct report *report, const struct recording_choice *choice)
 {
 	const struct trace_info *info = trace_reader_info(report->reader);
 	const struct profile *profile = report->profile;
 
-	print_field("file:", path);
+	print_field("file:", choice->path);
 	print_field("command:", info->command);
 	print_host(info);
 	if (info->frequency)
@@ -235,7 +235,7 @@ static int count_events(struct report *report)
 	return 0;
 }
 
-static int print_report(struct report *report, const char *path)
+static int print_report(struct report *report, const struct recording_choice *choice)
 {
 	int err = count_events(report);
 
@@ -243,24 +243,23 @@ static int print_report(struct report *report, const char *path)
 		return err;
 	if (report->values->json)
 		return print_json(report);
-	print_header(report, path);
+	print_header(report, choice);
 	print_ledger(report);
 	return report->values->tree ? print_trees(report) : print_stacks(report);
 }
 
 static int report_recording(const struct report_values *values, struct trace_reader *reader,
-			    const struct event_filter *filter, const char *path,
-			    struct stackmap_error *error)
+			    const struct recording_choice *choice, struct stackmap_error *error)
 {
 	struct report report = {
 		.values = values, .reader = reader, .color = terminal_color(stdout)};
 	struct profile *profile;
-	int err = profile_create(reader, filter, !values->no_demangle, &profile, error);
+	int err = profile_create(reader, &choice->filter, !values->no_demangle, &profile, error);
 
 	if (err)
 		return err;
 	report.profile = profile;
-	err = print_report(&report, path);
+	err = print_report(&report, choice);
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
 	free(report.totals);
@@ -271,18 +270,18 @@ static int report_recording(const struct report_values *values, struct trace_rea
 static int report_run(const void *arg, int count, char **operands)
 {
 	const struct report_values *values = arg;
-	struct event_filter filter;
+	struct recording_choice choice;
 	struct trace_reader *reader;
 	struct stackmap_error error;
 	int err;
 
-	if (recording_filter(&values->filter, &filter))
+	(void)count;
+	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	reader = recording_open(operands, &filter);
+	reader = recording_open(&choice);
 	if (!reader)
 		return EXIT_FAILED;
-	err = report_recording(values, reader, &filter, count ? operands[0] : RECORDING_DEFAULT,
-			       &error);
+	err = report_recording(values, reader, &choice, &error);
 	return recording_close(&reader, err, &error);
 }
 
@@ -319,7 +318,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct report_values, no_demangle),
 	 .group = "Output",
 	 .help = "names as in the symbol table"},
-	FILTER_ROWS(struct report_values, filter),
+	RECORDING_ROWS(struct report_values, recording),
 	{0},
 };
 
@@ -330,7 +329,7 @@ const struct command report_command = {
 	.summary = "show the ledger and the hottest stacks of a recording",
 	.rows = rows,
 	.values_bytes = sizeof(struct report_values),
-	.defaults = &(const struct report_values){.filter = FILTER_DEFAULTS,
+	.defaults = &(const struct report_values){.recording = RECORDING_DEFAULTS,
 						  .top = TOP_UNSET,
 						  .min_percent = 1},
 	.run = report_run,

@@ -18,14 +18,14 @@
 #include "terminal.h"
 
 struct script_values {
-	struct filter_values filter;
+	struct recording_values recording;
 	bool ids;
 	bool no_demangle;
 };
 
 struct script {
 	struct trace_reader *reader;
-	struct event_filter filter;
+	const struct event_filter *filter;
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
 	struct frame_names *names;
@@ -188,7 +188,7 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 static int filtered(const struct script *script, const struct trace_event *event,
 		    int (*print)(const struct script *script, const struct trace_event *event))
 {
-	if (!event_filter_passes(&script->filter, script->reader, event))
+	if (!event_filter_passes(script->filter, script->reader, event))
 		return 0;
 	if (ferror(stdout))
 		return 1;
@@ -226,14 +226,15 @@ static int print_events(struct script *script, const struct script_values *value
 static int script_run(const void *arg, int count, char **operands)
 {
 	const struct script_values *values = arg;
-	struct script script = {0};
+	struct recording_choice choice;
+	struct script script = {.filter = &choice.filter};
 	struct stackmap_error error;
 	int err;
 
 	(void)count;
-	if (recording_filter(&values->filter, &script.filter))
+	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	script.reader = recording_open(operands, &script.filter);
+	script.reader = recording_open(&choice);
 	if (!script.reader)
 		return EXIT_FAILED;
 	err = print_events(&script, values, &error);
@@ -251,7 +252,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct script_values, no_demangle),
 	 .group = "Output",
 	 .help = "names as in the symbol table"},
-	FILTER_ROWS(struct script_values, filter),
+	RECORDING_ROWS(struct script_values, recording),
 	{0},
 };
 
@@ -262,6 +263,6 @@ const struct command script_command = {
 	.summary = "show every event of a recording with its stacks",
 	.rows = rows,
 	.values_bytes = sizeof(struct script_values),
-	.defaults = &(const struct script_values){.filter = FILTER_DEFAULTS},
+	.defaults = &(const struct script_values){.recording = RECORDING_DEFAULTS},
 	.run = script_run,
 };
