@@ -18,6 +18,10 @@ struct {
 /* Switched while recording, by user space: nothing is to be written to the rings. */
 u32 paused;
 
+/* Between those who reset and those who read (lib/capture/generation.h). */
+u64 generation;
+u64 generation_done;
+
 #define FLIGHT_TRIES 4
 
 /* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */

@@ -71,39 +71,9 @@ u32 capture_bits(const struct capture *capture)
 	return capture->plan.config.bits;
 }
 
-/* One generation of the stack map, empty. */
-static int make_table(struct capture *capture)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	u64 bytes = capture->plan.geometry.bytes, seed;
-	int result;
-
-	capture->table_fd =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32), bytes, 1, &options);
-	if (capture->table_fd < 0)
-		return -errno;
-	result = share(&capture->table, capture->table_fd, bytes, 1);
-	if (result)
-		return result;
-	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		return -errno;
-	stack_table_init(capture->table.memory, &capture->plan.geometry, 1, seed);
-	return 0;
-}
-
 struct capture_bpf *capture_programs(const struct capture *capture)
 {
 	return capture->attachment.sets[0].object;
-}
-
-/* Makes the table the one that programs use. Returns when none uses another any more: an update of
- * a map of maps waits for all programs that run (RCU). */
-static int set_table(struct capture *capture)
-{
-	u32 zero = 0;
-
-	return bpf_map_update_elem(bpf_map__fd(capture_programs(capture)->maps.tables), &zero,
-				   &capture->table_fd, BPF_ANY);
 }
 
 static int share_arrays(struct capture *capture)
@@ -201,9 +171,7 @@ static int filter_cgroup(struct capture_config *config, const char *path,
 static int allocate_reader(struct capture *capture)
 {
 	capture->cpus = calloc(capture->plan.config.cpus, sizeof(*capture->cpus));
-	capture->written_stacks =
-		calloc(TABLE_SLOTS(capture->plan.config.bits), sizeof(*capture->written_stacks));
-	if (!capture->cpus || !capture->written_stacks)
+	if (!capture->cpus)
 		return -ENOMEM;
 	return task_log_create(&capture->tasks) ?: engine_open(&capture->engine);
 }
@@ -216,7 +184,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 
 	if (result)
 		return result;
-	result = allocate_reader(capture) ?: make_table(capture);
+	result = allocate_reader(capture) ?: generations_create(capture);
 	if (result == -EPERM)
 		return error_set(
 			error, EPERM,
@@ -229,10 +197,11 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return error_set(error, -result, "stack map of %llu bytes: %s",
 				 (unsigned long long)capture->plan.geometry.bytes,
 				 strerror(-result));
-	result = attachment_load(&capture->attachment, capture->table_fd, capture->engine, error);
+	result = attachment_load(&capture->attachment, capture->generations.tables[0].fd,
+				 capture->engine, error);
 	if (result)
 		return result;
-	result = set_table(capture) ?: share_arrays(capture);
+	result = generations_begin(capture) ?: share_arrays(capture);
 	result = result ?: set_tracer_text(capture);
 	result = result ?: prepare_answers(capture);
 	if (result)
@@ -249,7 +218,7 @@ int capture_create(const struct capture_options *options, struct capture **out,
 
 	if (!capture)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
-	capture->table_fd = -1;
+	generations_init(&capture->generations);
 	capture->sources = options->sources;
 	capture->attachment = (struct attachment){
 		.sources = options->sources,
@@ -274,19 +243,16 @@ void capture_free(struct capture **capture)
 	assisted_free(&gone->assisted);
 	answer_join_free(&gone->join);
 	pending_list_clear(&gone->pending);
-	unshare(&gone->table);
+	generations_free(gone);
 	unshare(&gone->rings);
 	unshare(&gone->task_rings);
 	unshare(&gone->lanes);
 	unshare(&gone->mappings);
 	unshare(&gone->rules);
 	engine_close(&gone->engine);
-	if (gone->table_fd >= 0)
-		close(gone->table_fd);
 	if (gone->tasks)
 		task_log_free(&gone->tasks);
 	free(gone->cpus);
-	free(gone->written_stacks);
 	free(gone);
 	*capture = NULL;
 }
@@ -299,7 +265,7 @@ int capture_attach(struct capture *capture, struct stackmap_error *error)
 void capture_detach(struct capture *capture)
 {
 	attachment_stop(&capture->attachment);
-	set_table(capture);
+	generation_wait(capture);
 }
 
 int capture_settle(struct capture *capture)
@@ -313,7 +279,7 @@ int capture_settle(struct capture *capture)
 static void pause_programs(struct capture *capture, bool paused)
 {
 	__atomic_store_n(&capture_programs(capture)->bss->paused, paused, __ATOMIC_SEQ_CST);
-	set_table(capture);
+	generation_wait(capture);
 }
 
 static int copy_array(struct shared_array *array)
@@ -363,8 +329,7 @@ int capture_forget_written(struct capture *capture)
 {
 	u32 cpu;
 
-	memset(capture->written_stacks, 0,
-	       TABLE_SLOTS(capture->plan.config.bits) * sizeof(*capture->written_stacks));
+	generations_forget_written(capture);
 	memset(capture->mapping_written, 0, sizeof(capture->mapping_written));
 	memset(&capture->written, 0, sizeof(capture->written));
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)

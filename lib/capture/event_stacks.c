@@ -62,9 +62,11 @@ static int write_stack(struct capture *capture, struct trace_writer *writer,
 static int frames_of_id(const struct capture *capture, u32 id, u64 *frames,
 			struct trace_stack *stack)
 {
+	const struct generation_table *table = generation_of_id(capture, id);
 	struct table_view *element;
 	u32 flags, i;
-	int result = stack_map_find(capture->table.memory, &capture->plan.geometry, id, &element);
+	int result = table ? stack_map_find(table->memory, &capture->plan.geometry, id, &element)
+			   : -ESTALE;
 
 	if (result)
 		return result;
@@ -72,7 +74,7 @@ static int frames_of_id(const struct capture *capture, u32 id, u64 *frames,
 	*stack = (struct trace_stack){
 		.id = id,
 		.flags = flags & FLAGS_WRITTEN,
-		.generation = ((struct table_header *)capture->table.memory)->generation,
+		.generation = generation_of(table),
 		.depth = IDENTITY_DEPTH(element->identity),
 		.frames = frames,
 	};
@@ -84,12 +86,15 @@ static int frames_of_id(const struct capture *capture, u32 id, u64 *frames,
 static int name_id(struct capture *capture, struct trace_writer *writer, u32 id,
 		   struct stack_name *name)
 {
-	struct written_stack *written =
-		&capture->written_stacks[STACK_ID_INDEX(id, capture->plan.config.bits)];
+	struct generation_table *table = generation_of_id(capture, id);
+	struct written_stack *written;
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
 	int result;
 
+	if (!table)
+		return -ESTALE;
+	written = generation_written(capture, table, id);
 	if (!written->index) {
 		result = frames_of_id(capture, id, frames, &stack);
 		result = result ?: write_stack(capture, writer, &stack, name);
@@ -190,15 +195,16 @@ static int frames_of_answer(const struct capture *capture, const struct user_ans
 
 u32 event_stack_id(struct capture *capture, const u64 *frames, u32 depth, u32 flags)
 {
+	const struct generation_table *table = generation_seen(capture);
 	const struct plan *plan = &capture->plan;
 	struct stack stack = {.depth = depth, .flags = flags};
 	s64 id;
 
-	if (plan->config.no_dedup || depth > STACK_USER_DEPTH_MAX)
+	if (!table || plan->config.no_dedup || depth > STACK_USER_DEPTH_MAX)
 		return 0;
 	memcpy(stack.word, frames, depth * sizeof(*frames));
 	stack_pack(&stack);
-	id = stack_map_get_id(capture->table.memory, &plan->geometry, plan->config.cpus, &stack);
+	id = stack_map_get_id(table->memory, &plan->geometry, plan->config.cpus, &stack);
 	return id > 0 ? id : 0;
 }
 

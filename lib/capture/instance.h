@@ -8,6 +8,7 @@
 #include "capture/attach.h"
 #include "capture/capture.h"
 #include "capture/engine_folder.h"
+#include "capture/generation.h"
 #include "capture/pending.h"
 #include "capture/ring_reader.h"
 #include "capture/task_log.h"
@@ -29,12 +30,6 @@ struct cpu_reader {
 	u64 epoch_end;	 /* capture/answer_join.h */
 };
 
-/* A stack of the map in the current file. */
-struct written_stack {
-	u32 index; /* + 1; 0: it is not in it yet */
-	u32 stop;  /* enum stop_reason */
-};
-
 struct assisted;
 
 struct capture {
@@ -42,8 +37,7 @@ struct capture {
 	struct plan plan;
 	struct engine *engine;
 	struct attachment attachment;
-	int table_fd;
-	struct shared_array table;
+	struct generations generations;
 	struct shared_array rings;
 	struct shared_array task_rings;
 	struct shared_array lanes;
@@ -54,9 +48,8 @@ struct capture {
 	struct assisted *assisted;
 	struct pending_list pending; /* of the moment of a snapshot, a sweep, or the end */
 	struct cpu_reader *cpus;
-	u64 time_limit;			      /* ns: no stamp read in this round is later */
-	struct written_stack *written_stacks; /* by slot of the table */
-	u8 mapping_written[MAPPINGS_MAX];     /* in the current file */
+	u64 time_limit;			  /* ns: no stamp read in this round is later */
+	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 
