@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Two system calls on a struct of six words: libcap would wrap them in allocations and text. */
+#include "capability.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int get(struct __user_cap_data_struct *data)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return syscall(SYS_capget, &header, data) ? -errno : 0;
+}
+
+static int set(const struct __user_cap_data_struct *data)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+u64 capability_held(void)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (get(data))
+		return 0;
+	return data[0].effective | (u64)data[1].effective << 32;
+}
+
+/* Ambient capabilities go with the inheritable ones. */
+int capability_keep(u64 capabilities)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	int i, result = get(data);
+
+	if (result)
+		return result;
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted &= capabilities >> 32 * i;
+		data[i].effective &= capabilities >> 32 * i;
+		data[i].inheritable = 0;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return set(data);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The capabilities of this process: which it has, and giving up those it needs no more. */
+#ifndef LIB_PRIVILEGE_CAPABILITY_H
+#define LIB_PRIVILEGE_CAPABILITY_H
+
+#include "scalar.h"
+
+#define CAPABILITY(cap) (1ULL << (cap))
+
+/* The effective ones, as bits. */
+u64 capability_held(void);
+
+/* Gives up all others for good, also for what this process may execute: no set has them any more,
+ * and no_new_privs is set. Of this thread only: a process that has several calls it before. */
+int capability_keep(u64 capabilities);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each step takes away something on its own, so that a gap in one is covered by others. The filter
+ * comes last: it forbids the calls of the steps before.
+ *
+ * Refused calls fail and do not kill: a C library that tries something newer first goes on then.
+ */
+#include "confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "capability.h"
+
+#define NOBODY 65534
+#define CPU_SECONDS 60
+#define MEMORY_BYTES (4ULL << 30)
+#define FILES 16
+
+static int close_others(int socket)
+{
+	if (socket > 0 && close_range(0, socket - 1, 0))
+		return -errno;
+	return close_range(socket + 1, ~0U, 0) ? -errno : 0;
+}
+
+/* Signals for the whole terminal are the parent's business: it wants its answers still. */
+static void ignore_terminal(void)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	sigset_t none;
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void be_first_to_go(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) != 4) {
+		/* As likely as others to go, then. */
+	}
+	close(fd);
+}
+
+static int limit(int resource, u64 value)
+{
+	const struct rlimit limits = {.rlim_cur = value, .rlim_max = value};
+
+	return setrlimit(resource, &limits) ? -errno : 0;
+}
+
+static int limit_resources(void)
+{
+	return limit(RLIMIT_CORE, 0)
+		       ?: limit(RLIMIT_CPU, CPU_SECONDS)
+		       ?: limit(RLIMIT_AS, MEMORY_BYTES)
+		       ?: limit(RLIMIT_NOFILE, FILES)
+		       ?: limit(RLIMIT_FSIZE, 0);
+}
+
+/* One that may not change its user stays who it is, without capabilities. */
+static int become_nobody(void)
+{
+	u64 held = capability_held(), needed = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);
+
+	if ((held & needed) != needed)
+		return 0;
+	return setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			       setresuid(NOBODY, NOBODY, NOBODY)
+		       ? -errno
+		       : 0;
+}
+
+/* After the change of user, which takes the wish back. */
+static int end_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
+static int allow_plain(scmp_filter_ctx filter)
+{
+	static const int calls[] = {
+		SCMP_SYS(read),	   SCMP_SYS(pread64), SCMP_SYS(lseek),	    SCMP_SYS(close),
+		SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(fstat),	    SCMP_SYS(brk),
+		SCMP_SYS(munmap),  SCMP_SYS(mremap),  SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && !result; i++)
+		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return result;
+}
+
+/* Memory that code could be put into is none that a parser needs. fstat() is newfstatat() with an
+ * empty path; what it could tell of another path is no secret. libelf asks whether its file is
+ * open. */
+static int allow_some(scmp_filter_ctx filter)
+{
+	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				      SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+
+	result = result
+			 ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+					     SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+	return result
+		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
+					   SCMP_A1(SCMP_CMP_EQ, F_GETFL));
+}
+
+static int filter_calls(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int result = filter ? allow_plain(filter) : -ENOMEM;
+
+	result = result ?: allow_some(filter);
+	result = result ?: seccomp_load(filter);
+	seccomp_release(filter);
+	return result;
+}
+
+int confine(int socket, pid_t parent)
+{
+	int result;
+
+	ignore_terminal();
+	be_first_to_go();
+	result = close_others(socket);
+	result = result ?: limit_resources();
+	result = result ?: become_nobody();
+	result = result ?: capability_keep(0);
+	result = result ?: end_with(parent);
+	return result ?: filter_calls();
+}

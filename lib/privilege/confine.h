@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Makes this process one that can do nothing but compute, and talk over what it has open. */
+#ifndef LIB_PRIVILEGE_CONFINE_H
+#define LIB_PRIVILEGE_CONFINE_H
+
+#include <sys/types.h>
+
+/*
+ * From here on this process
+ *   has no open file but `socket`;
+ *   has no capability, and is user and group nobody where it may become so;
+ *   ends with `parent`, and by itself after a minute of CPU time;
+ *   may take 4 GiB of memory, and is the first to go when the machine has none;
+ *   leaves no core file, and nobody may trace it;
+ *   can only read, receive and send on what it has open or is sent, get and free memory, and exit:
+ *   every other system call gives EPERM.
+ *
+ * -errno: it is not confined; to be ended at once.
+ */
+int confine(int socket, pid_t parent);
+
+#endif

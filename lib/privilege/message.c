@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Waiting is left to poll() where there is a deadline; without one the socket itself waits, so that
+ * a confined process needs no call but recvmsg and sendmsg. */
+#include "message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+union files_header {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(MESSAGE_FILES_MAX * sizeof(int))];
+};
+
+static u64 now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+static int wait_for(int socket, short events, u64 deadline)
+{
+	struct pollfd wanted = {.fd = socket, .events = events};
+	u64 time = now();
+
+	if (time >= deadline)
+		return -ETIMEDOUT;
+	return poll(&wanted, 1, (deadline - time) / 1000000 + 1) < 0 && errno != EINTR ? -errno : 0;
+}
+
+/* After a call that failed: 0 to try again. */
+static int go_on(int socket, short events, u64 deadline)
+{
+	if (errno == EINTR)
+		return 0;
+	if (errno == EAGAIN && deadline)
+		return wait_for(socket, events, deadline);
+	return errno == ECONNRESET ? -EPIPE : -errno;
+}
+
+static void add_files(struct msghdr *message, union files_header *files, const int *fds, u32 count)
+{
+	size_t bytes = count * sizeof(*fds);
+
+	memset(files, 0, sizeof(*files));
+	message->msg_control = files;
+	message->msg_controllen = CMSG_SPACE(bytes);
+	files->header = (struct cmsghdr){
+		.cmsg_len = CMSG_LEN(bytes),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	};
+	memcpy(CMSG_DATA(&files->header), fds, bytes);
+}
+
+int message_send_files(int socket, const void *data, size_t bytes, const int *fds, u32 count,
+		       u64 deadline)
+{
+	struct iovec part = {.iov_base = (void *)data, .iov_len = bytes};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	int flags = MSG_NOSIGNAL | (deadline ? MSG_DONTWAIT : 0), result = 0;
+	union files_header files;
+
+	if (count > MESSAGE_FILES_MAX)
+		return -EINVAL;
+	if (count)
+		add_files(&message, &files, fds, count);
+	while (part.iov_len && !result) {
+		ssize_t sent = sendmsg(socket, &message, flags);
+
+		if (sent < 0) {
+			result = go_on(socket, POLLOUT, deadline);
+			continue;
+		}
+		part.iov_base = (char *)part.iov_base + sent;
+		part.iov_len -= sent;
+		message.msg_control = NULL;
+		message.msg_controllen = 0;
+	}
+	return result;
+}
+
+int message_send(int socket, const void *data, size_t bytes, u64 deadline)
+{
+	return message_send_files(socket, data, bytes, NULL, 0, deadline);
+}
+
+static void take_files(const struct msghdr *message, int *fds)
+{
+	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+}
+
+static int receive(int socket, void *data, size_t bytes, int *fds, u64 deadline)
+{
+	struct iovec part = {.iov_base = data, .iov_len = bytes};
+	int flags = MSG_CMSG_CLOEXEC | (deadline ? MSG_DONTWAIT : 0), result = 0;
+	union files_header files;
+
+	while (part.iov_len && !result) {
+		struct msghdr message = {
+			.msg_iov = &part,
+			.msg_iovlen = 1,
+			.msg_control = fds ? &files : NULL,
+			.msg_controllen = fds ? sizeof(files) : 0,
+		};
+		ssize_t got = recvmsg(socket, &message, flags);
+
+		if (got < 0) {
+			result = go_on(socket, POLLIN, deadline);
+			continue;
+		}
+		if (!got)
+			return -EPIPE;
+		if (fds)
+			take_files(&message, fds);
+		fds = NULL;
+		part.iov_base = (char *)part.iov_base + got;
+		part.iov_len -= got;
+	}
+	return result;
+}
+
+int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 deadline)
+{
+	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
+		fds[i] = -1;
+	return receive(socket, data, bytes, fds, deadline);
+}
+
+int message_receive(int socket, void *data, size_t bytes, u64 deadline)
+{
+	return receive(socket, data, bytes, NULL, deadline);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What was given up is gone from every set, as the kernel tells it, and does not come back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "privilege/capability.h"
+
+static u64 status_word(const char *name)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	unsigned long long word = ~0ULL;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			sscanf(line + strlen(name), ":%llx", &word);
+	if (file)
+		fclose(file);
+	return word;
+}
+
+/* In a child: it is for good. */
+static int after_keeping(u64 kept, int (*check)(u64 kept))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(capability_keep(kept) ? 1 : check(kept));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int check_sets(u64 kept)
+{
+	if (capability_held() & ~kept || status_word("CapEff") & ~kept)
+		return 2;
+	if (status_word("CapPrm") & ~kept || status_word("CapInh") || status_word("CapAmb"))
+		return 3;
+	return status_word("NoNewPrivs") == 1 ? 0 : 4;
+}
+
+static int check_return(u64 kept)
+{
+	(void)kept;
+	return capability_keep(~0ULL) || capability_held() ? 2 : 0;
+}
+
+static void test_held_as_the_kernel_says(void **state)
+{
+	(void)state;
+	assert_int_equal(capability_held(), status_word("CapEff"));
+}
+
+static void test_all_others_are_gone(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		after_keeping(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_BPF), check_sets), 0);
+	assert_int_equal(after_keeping(0, check_sets), 0);
+}
+
+static void test_kept_ones_stay(void **state)
+{
+	u64 held = capability_held();
+	u64 one = held & -held;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (!held)
+		skip();
+	pid = fork();
+	if (!pid)
+		_exit(capability_keep(one) || capability_held() != one);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void test_none_comes_back(void **state)
+{
+	(void)state;
+	assert_int_equal(after_keeping(0, check_return), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_held_as_the_kernel_says),
+		cmocka_unit_test(test_all_others_are_gone),
+		cmocka_unit_test(test_kept_ones_stay),
+		cmocka_unit_test(test_none_comes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A child does here what code that took it over would try. Each try is a request: its number, and
+ * the errno of the answer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "privilege/message.h"
+#include "privilege/sandbox.h"
+
+#define LIMIT_MS 60000
+
+static int opened;
+
+static int try_open(void)
+{
+	return open("/etc/passwd", O_RDONLY);
+}
+
+static int try_write(void)
+{
+	return write(opened, "", 1);
+}
+
+static int try_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static int try_exec(void)
+{
+	char *const arguments[] = {"/bin/true", NULL};
+
+	return execv(arguments[0], arguments);
+}
+
+static int try_fork(void)
+{
+	return fork();
+}
+
+static int try_kill(void)
+{
+	return kill(getppid(), 0);
+}
+
+static int try_ptrace(void)
+{
+	return ptrace(PTRACE_ATTACH, getppid(), 0, 0);
+}
+
+static int try_bpf(void)
+{
+	return syscall(SYS_bpf, 0, NULL, 0);
+}
+
+static int try_namespace(void)
+{
+	return unshare(CLONE_NEWUSER);
+}
+
+static int try_traceable(void)
+{
+	return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
+static int try_code(void)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			       MAP_FAILED
+		       ? -1
+		       : 0;
+}
+
+static int try_file_memory(void)
+{
+	return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, opened, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static int try_stat(void)
+{
+	struct stat status;
+
+	return syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &status, 0);
+}
+
+static int (*const refused[])(void) = {
+	try_open, try_write, try_socket,    try_exec,	   try_fork, try_kill,	      try_ptrace,
+	try_bpf,  try_stat,  try_namespace, try_traceable, try_code, try_file_memory,
+};
+
+#define REFUSED (sizeof(refused) / sizeof(refused[0]))
+
+static int read_opened(void)
+{
+	char byte;
+
+	return pread(opened, &byte, 1, 0) == 1 ? 0 : -1;
+}
+
+static int take_memory(void)
+{
+	char *memory = malloc(64 << 20);
+
+	if (!memory)
+		return -1;
+	memory[0] = 1;
+	free(memory);
+	return 0;
+}
+
+static int take_all_memory(void)
+{
+	return mmap(NULL, 5ULL << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			       MAP_FAILED
+		       ? -1
+		       : 0;
+}
+
+static int die(void)
+{
+	abort();
+}
+
+static int never_end(void)
+{
+	for (;;)
+		(void)*(volatile int *)&opened;
+	return 0;
+}
+
+enum { READ_OPENED = REFUSED, TAKE_MEMORY, TAKE_ALL_MEMORY, DIE, NEVER_END };
+
+static int (*const others[])(void) = {read_opened, take_memory, take_all_memory, die, never_end};
+
+/* With an open file, the number of the try; the errno comes back. */
+static void serve(int socket)
+{
+	int files[MESSAGE_FILES_MAX], number;
+
+	while (!message_receive_files(socket, &number, sizeof(number), files,
+				      MESSAGE_NO_DEADLINE)) {
+		int (*const *tries)(void) = (size_t)number < REFUSED ? refused : others - REFUSED;
+
+		opened = files[0];
+		errno = 0;
+		number = tries[number]() < 0 ? errno : 0;
+		close(opened);
+		if (message_send(socket, &number, sizeof(number), MESSAGE_NO_DEADLINE))
+			return;
+	}
+}
+
+static int set_up(void **state)
+{
+	return sandbox_start(serve, LIMIT_MS, (struct sandbox **)state);
+}
+
+static int tear_down(void **state)
+{
+	sandbox_end((struct sandbox **)state);
+	return 0;
+}
+
+static int ask(struct sandbox *sandbox, int number)
+{
+	int file = open("/proc/self/exe", O_RDWR), answer = -1, result;
+
+	if (file < 0)
+		file = open("/proc/self/exe", O_RDONLY);
+	result = sandbox_request(sandbox, &number, sizeof(number), &file, 1);
+	result = result ?: sandbox_receive(sandbox, &answer, sizeof(answer));
+	close(file);
+	return result ?: answer;
+}
+
+static void test_everything_else_is_refused(void **state)
+{
+	for (size_t i = 0; i < REFUSED; i++) {
+		int answer = ask(*state, i);
+
+		if (answer != EPERM)
+			fail_msg("try %zu: %s", i, strerror(abs(answer)));
+	}
+}
+
+static void test_what_it_needs_works(void **state)
+{
+	assert_int_equal(ask(*state, READ_OPENED), 0);
+	assert_int_equal(ask(*state, TAKE_MEMORY), 0);
+	assert_int_equal(ask(*state, TAKE_ALL_MEMORY), ENOMEM);
+}
+
+static void status_line(pid_t pid, const char *name, char *value)
+{
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	*value = 0;
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ':')
+			sscanf(line + strlen(name) + 1, " %255[^\n]", value);
+	fclose(file);
+}
+
+static void assert_status(pid_t pid, const char *name, const char *expected)
+{
+	char value[256];
+
+	status_line(pid, name, value);
+	assert_string_equal(value, expected);
+}
+
+static void test_the_kernel_says_so(void **state)
+{
+	pid_t pid = sandbox_pid(*state);
+
+	assert_status(pid, "CapEff", "0000000000000000");
+	assert_status(pid, "CapPrm", "0000000000000000");
+	assert_status(pid, "CapInh", "0000000000000000");
+	assert_status(pid, "CapAmb", "0000000000000000");
+	assert_status(pid, "NoNewPrivs", "1");
+	assert_status(pid, "Seccomp", "2");
+	if (!geteuid())
+		assert_status(pid, "Uid", "65534\t65534\t65534\t65534");
+}
+
+/* When it returns the child has died. */
+static void kill_child(pid_t pid)
+{
+	siginfo_t info;
+
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void test_one_that_died_is_replaced(void **state)
+{
+	pid_t pid = sandbox_pid(*state);
+
+	assert_int_equal(ask(*state, DIE), -EPIPE);
+	assert_int_equal(sandbox_pid(*state), 0);
+	assert_int_equal(ask(*state, READ_OPENED), 0);
+	assert_int_not_equal(sandbox_pid(*state), pid);
+	kill_child(sandbox_pid(*state));
+	assert_int_equal(ask(*state, READ_OPENED), 0);
+}
+
+static void test_not_for_ever(void **state)
+{
+	for (int i = 0; i < SANDBOX_STARTS_MAX; i++)
+		assert_int_equal(ask(*state, DIE), -EPIPE);
+	assert_int_equal(ask(*state, READ_OPENED), -EPIPE);
+	assert_int_equal(sandbox_pid(*state), 0);
+}
+
+static void test_one_that_takes_too_long(void **state)
+{
+	struct sandbox *sandbox;
+
+	(void)state;
+	assert_int_equal(sandbox_start(serve, 1000, &sandbox), 0);
+	assert_int_equal(ask(sandbox, NEVER_END), -ETIMEDOUT);
+	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	sandbox_end(&sandbox);
+}
+
+static void test_distrusted(void **state)
+{
+	pid_t pid = sandbox_pid(*state);
+
+	sandbox_distrust(*state);
+	assert_int_equal(sandbox_receive(*state, &pid, sizeof(pid)), -EPIPE);
+	assert_int_equal(ask(*state, READ_OPENED), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_everything_else_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_it_needs_works, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_kernel_says_so, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_one_that_died_is_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_not_for_ever, set_up, tear_down),
+		cmocka_unit_test(test_one_that_takes_too_long),
+		cmocka_unit_test_setup_teardown(test_distrusted, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
