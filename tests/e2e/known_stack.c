@@ -10,6 +10,7 @@
  *   exec FILE...   becomes another program
  *   thread_exec FILE...   the same from a thread that is not the first
  *   signals N      N signals
+ *   returns N      one signal, and N times back to where it came, by rt_sigreturn called from here
  *   exit           ends in here
  *   deep N         two system calls below N calls of again()
  *   spin           turns for a second of CPU time
@@ -23,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "own_syscall.h"
@@ -81,6 +83,58 @@ static APART void take_signals(char **arguments)
 		own_syscall3(SYS_tgkill, getpid(), gettid(), SIGUSR1);
 	AFTER_CALL();
 }
+
+#if defined(__x86_64__)
+/* On this stack (`rsp`), which rt_sigreturn takes its registers from. What is learned of the place
+ * by one call is known at the others. */
+long call_on(void *stack, long number);
+__asm__(".pushsection .text\n"
+	".type call_on, @function\n"
+	"call_on:\n"
+	".cfi_startproc\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbp, -16\n"
+	"mov %rsp, %rbp\n"
+	".cfi_def_cfa_register %rbp\n"
+	"mov %rdi, %rsp\n"
+	"mov %rsi, %rax\n"
+	"syscall\n"
+	"leave\n"
+	".cfi_def_cfa %rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size call_on, . - call_on\n"
+	".popsection\n");
+
+static ucontext_t interrupted;
+
+static void keep_context(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	interrupted = *(ucontext_t *)context;
+	interrupted.uc_mcontext.fpregs = NULL;
+}
+
+static APART void take_returns(char **arguments)
+{
+	struct sigaction action = {.sa_sigaction = keep_context, .sa_flags = SA_SIGINFO};
+	static volatile long calls;
+
+	sigaction(SIGUSR1, &action, NULL);
+	own_syscall3(SYS_tgkill, getpid(), gettid(), SIGUSR1);
+	while (calls < 2 * atol(arguments[0]))
+		call_on(&interrupted, calls++ % 2 ? SYS_rt_sigreturn : SYS_getppid);
+	AFTER_CALL();
+}
+#else
+static void take_returns(char **arguments)
+{
+	(void)arguments;
+	exit(77);
+}
+#endif
 
 static APART void end_here(char **arguments)
 {
@@ -151,10 +205,10 @@ static const struct way {
 	in_kernel last;
 	int in_threads; /* 1: in one other thread, 2: in as many as the first argument says */
 } ways[] = {
-	{"faults", meet_faults, 0}, {"wait", wait_for_end, 0},	{"threads", wait_for_end, 2},
-	{"exec", become, 0},	    {"thread_exec", become, 1}, {"signals", take_signals, 0},
-	{"exit", end_here, 0},	    {"spin", spin, 0},		{"thread_spin", spin, 2},
-	{"deep", call_again, 0},
+	{"faults", meet_faults, 0},   {"wait", wait_for_end, 0},  {"threads", wait_for_end, 2},
+	{"exec", become, 0},	      {"thread_exec", become, 1}, {"signals", take_signals, 0},
+	{"returns", take_returns, 0}, {"exit", end_here, 0},	  {"spin", spin, 0},
+	{"thread_spin", spin, 2},     {"deep", call_again, 0},
 };
 
 struct start {

@@ -9,11 +9,12 @@ import collections
 import fcntl
 import json
 import os
+import platform
 import signal
 import subprocess
 import termios
 
-from cases import SECONDS_MAX, main, needs, needs_command, program, run
+from cases import SECONDS_MAX, Skip, main, needs, needs_command, program, run
 from recording import Recording, function, record, user_frames
 from test_engine import FOLDER, enter_own_mounts, fresh_bpffs
 from test_later import Recorder, user_account
@@ -23,6 +24,8 @@ PATH_INSIDE = ["inner", "middle", "outer"]
 PAGES = 5
 
 ENTER_READ = "syscalls:sys_enter_read"
+ENTER_SIGRETURN, ENTER_TGKILL = "syscalls:sys_enter_rt_sigreturn", "syscalls:sys_enter_tgkill"
+ENTER_GETPPID = "syscalls:sys_enter_getppid"
 ENTER_EXECVE, EXIT_EXECVE = "syscalls:sys_enter_execve", "syscalls:sys_exit_execve"
 FAULTS = ["syscalls:sys_enter_getrandom", *["exceptions:page_fault_kernel"] * PAGES, "syscalls:sys_exit_getrandom"]
 
@@ -81,22 +84,6 @@ def unread(pipe):
     return left[0]
 
 
-class Sleepers(Recorder):
-    """So many threads asleep in read(), each with a stack that was asked for."""
-
-    def __init__(self, count):
-        super().__init__(*sources(ENTER_READ), "--", KNOWN, "threads", count)
-        children = "/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)
-        wait_until(lambda: read_text(children).split())
-        self.target = int(read_text(children))
-        wait_until(lambda: readers(self.target) == count)
-
-    def kill(self, number):
-        os.kill(self.target, number)
-        _, messages = self.process.communicate(timeout=SECONDS_MAX)
-        return Recording(self.output, messages.decode())
-
-
 class Target:
     """A process that will have the known stack, once its input goes on."""
 
@@ -115,6 +102,15 @@ class Target:
 
     def end(self):
         self.process.communicate(timeout=SECONDS_MAX)
+
+
+def sleepers(count):
+    """So many threads asleep in read(), each with a stack that was asked for, and who asked."""
+    target = Target("threads", count)
+    recorder, = recorders_of(target, ENTER_READ, count=1)
+    target.go_on()
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == count)
+    return target, recorder
 
 
 def events_of(recording):
@@ -261,21 +257,44 @@ def test_inside_execve_of_a_thread():
             check_whole_or_changed(event, "become", "thread")
 
 
-def test_inside_sigreturn():
-    """The stack of the handler, or of what it interrupted, or "changed"; outside of it all is whole."""
+def check_around_sigreturn(event, last):
+    if event.name == ENTER_SIGRETURN:
+        assert names_of(event) == ["[changed]"] and marker(event) == "changed", event
+    elif event.name in (ENTER_TGKILL, "signal:signal_deliver"):
+        check_whole(event, last)
+    elif "rt_sigreturn" in "".join(frame.name for frame in event.frames) and marker(event) != "changed":
+        names = names_of(event)
+        assert [last, *PATH_INSIDE, "main"] == names[names.index(last):][:5], event
+
+
+def sigreturn_events(way, last, *names):
+    """Who asks there may see half of the registers replaced, and who answers sees all of them: "changed". Once the call
+    has set them they are right."""
     needs("BPF task work", "tracefs", "perf events")
-    recording = record("-F", 20000, *sources("cpu-clock", "syscalls:sys_enter_rt_sigreturn", "syscalls:sys_enter_tgkill",
-                                             "signal:signal_deliver"), "--", KNOWN, "signals", 5000)
+    recording = record("-F", 20000, *sources("cpu-clock", ENTER_SIGRETURN, *names), "--", KNOWN, way, 5000)
     user_account(recording)
-    counts = collections.Counter()
-    for event in events_of(recording):
-        counts[event.name] += 1
-        if event.name in ("syscalls:sys_enter_tgkill", "signal:signal_deliver"):
-            check_whole(event, "take_signals")
-        elif "rt_sigreturn" in event.name + "".join(frame.name for frame in event.frames) and marker(event) != "changed":
-            names = names_of(event)
-            assert ["take_signals", *PATH_INSIDE, "main"] == names[names.index("take_signals"):][:5], event
-    assert counts["syscalls:sys_enter_rt_sigreturn"] == 5000 == counts["syscalls:sys_enter_tgkill"], counts
+    events = events_of(recording)
+    for event in events:
+        check_around_sigreturn(event, last)
+    return events
+
+
+def test_inside_sigreturn():
+    events = sigreturn_events("signals", "take_signals", ENTER_TGKILL, "signal:signal_deliver")
+    counts = collections.Counter(event.name for event in events)
+    assert counts[ENTER_SIGRETURN] == 5000 == counts[ENTER_TGKILL], counts
+
+
+def test_inside_sigreturn_where_every_step_is_known():
+    """Its caller has no signal frame behind it, and makes other calls at the same place: their stacks are whole."""
+    if platform.machine() != "x86_64":
+        raise Skip("the program has no such call for this machine")
+    events = sigreturn_events("returns", "take_returns", ENTER_GETPPID)
+    counts = collections.Counter(event.name for event in events)
+    assert counts[ENTER_SIGRETURN] == 1 + 5000 and counts[ENTER_GETPPID] == 5000, counts
+    for event in events:
+        if event.name == ENTER_GETPPID:
+            assert names_of(event)[:2] == ["call_on", "take_returns"] and not marker(event), event
 
 
 def check_sleepers(recording, count):
@@ -287,18 +306,23 @@ def check_sleepers(recording, count):
 
 
 def test_killed_with_a_request_pending():
+    """Each thread is called back before its memory goes: the unwinder has run in all of them when the process is gone,
+    and what is done for tasks that exit otherwise has nothing left to do."""
     needs("BPF task work", "tracefs")
     for number in (signal.SIGKILL, signal.SIGTERM):
-        check_sleepers(Sleepers(3).kill(number), 3)
+        fresh_bpffs()
+        target, recorder = sleepers(3)
+        before = engine_state()
+        target.process.send_signal(number)
+        target.end()
+        assert engine_state()["unwinder_next"] - before["unwinder_next"] == 3
+        check_sleepers(recorder.end(), 3)
 
 
 def test_asleep_at_the_end():
     """And they sleep on: their stacks are taken from outside."""
     needs("BPF task work", "tracefs")
-    target = Target("threads", 3)
-    recorder, = recorders_of(target, ENTER_READ, count=1)
-    target.go_on()
-    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == 3)
+    target, recorder = sleepers(3)
     check_sleepers(recorder.end(), 3)
     assert readers(target.pid) == 3
     target.end()
