@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The files of an instance: programs that print its maps when somebody reads. They have an object
+ * of their own, made over the maps of the instance, so that a recording that nobody leaves behind
+ * does not pay for verifying them.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "stack_map.c"
+
+#include "show_stacks.h"
+#include "show_stat.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

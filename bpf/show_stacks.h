@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The files `stack_map` and `stack_map_bin`: every stack of one generation, in the order of its
+ * slots. What is stored while a read passes by is shown if its slot is still to come.
+ */
+#ifndef BPF_SHOW_STACKS_H
+#define BPF_SHOW_STACKS_H
+
+#include "frame_text.h"
+#include "stack_map_bin.h"
+#include "table_lines.h"
+
+#define SLOTS_AT_ONCE 4096 /* looked at for one element */
+
+struct stack_show {
+	struct seq_file *seq;
+	struct reading *reading;
+	void *table;
+};
+
+/* A stack of the map that is being printed. */
+struct stack_put {
+	struct seq_file *seq;
+	struct reading *reading;
+	const struct table_view *stack;
+};
+
+static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
+{
+	u32 flags = IDENTITY_FLAGS(stack->identity);
+	u32 word = flags & STACK_NARROW ? i / 2 : i;
+
+	core_one_register(word);
+	if (word >= STACK_WORDS_MAX)
+		return 0;
+	if (flags & STACK_NARROW)
+		return FRAME_NARROW_TOP | (u32)(stack->word[word] >> (i % 2 * 32));
+	return stack->word[word];
+}
+
+static long frame_put_text(u32 i, struct stack_put *put)
+{
+	u32 frame = put->reading->part - 1; /* behind the head */
+
+	if (frame >= IDENTITY_DEPTH(put->stack->identity) || is_full(put->seq))
+		return 1;
+	frame_put(put->seq, frame_of(put->stack, frame), frame);
+	put->reading->part++;
+	return 0;
+}
+
+/* A stack, or what has room of it: then 1, and it goes on from there. */
+static __always_inline long stack_put_text(struct stack_show *show, const struct table_view *stack)
+{
+	struct stack_put put = {.seq = show->seq, .reading = show->reading, .stack = stack};
+	u32 depth = IDENTITY_DEPTH(stack->identity);
+
+	if (is_full(show->seq))
+		return 1;
+	if (!show->reading->part) {
+		BPF_SEQ_PRINTF(show->seq, "stack_id %u [ref %llu, depth %u]\n",
+			       stack_map_id(show->table, show->reading->next), stack->ref_count,
+			       depth);
+		show->reading->part = 1;
+	}
+	bpf_loop(STACK_WORDS_MAX, frame_put_text, &put, 0);
+	if (show->reading->part <= depth || is_full(show->seq))
+		return 1;
+	if (IDENTITY_FLAGS(stack->identity) & STACK_TRUNCATED)
+		BPF_SEQ_PRINTF(show->seq, "  ...\n");
+	BPF_SEQ_PRINTF(show->seq, "\n");
+	return 0;
+}
+
+static long frame_put_binary(u32 i, struct stack_put *put)
+{
+	u64 frame;
+
+	if (i >= IDENTITY_DEPTH(put->stack->identity))
+		return 1;
+	frame = frame_of(put->stack, i);
+	if (hides_addresses && FRAME_IS_KERNEL(frame))
+		frame = 0;
+	bpf_seq_write(put->seq, &frame, sizeof(frame));
+	return 0;
+}
+
+static __always_inline long stack_put_binary(struct stack_show *show,
+					     const struct table_view *stack)
+{
+	struct stack_put put = {.seq = show->seq, .reading = show->reading, .stack = stack};
+	u64 refs = stack->ref_count;
+	struct stack_map_bin_record record = {
+		.stack_id = stack_map_id(show->table, show->reading->next),
+		.depth = IDENTITY_DEPTH(stack->identity),
+		.ref_count = refs > ~0U ? ~0U : refs,
+		.flags = IDENTITY_FLAGS(stack->identity) & STACK_TRUNCATED,
+	};
+
+	if (is_full(show->seq))
+		return 1;
+	bpf_seq_write(show->seq, &record, sizeof(record));
+	bpf_loop(STACK_WORDS_MAX, frame_put_binary, &put, 0);
+	return 0;
+}
+
+static __always_inline long slot_show(struct stack_show *show, bool is_binary)
+{
+	struct reading *reading = show->reading;
+	const struct table_view *stack;
+
+	if (reading->next > geometry.slot_mask)
+		return 1;
+	stack = stack_map_at(show->table, &geometry, reading->next);
+	if (stack && (is_binary ? stack_put_binary(show, stack) : stack_put_text(show, stack)))
+		return 1;
+	reading->part = 0;
+	reading->next++;
+	return 0;
+}
+
+static long slot_show_text(u32 i, struct stack_show *show)
+{
+	return slot_show(show, false);
+}
+
+static long slot_show_binary(u32 i, struct stack_show *show)
+{
+	return slot_show(show, true);
+}
+
+static __always_inline void stacks_begin(struct seq_file *seq, void *table)
+{
+	struct stack_map_bin_header header = {
+		.magic = STACK_MAP_BIN_MAGIC,
+		.version = STACK_MAP_BIN_VERSION,
+		.count = table_inserts(table),
+	};
+
+	bpf_seq_write(seq, &header, sizeof(header));
+}
+
+static __always_inline int stacks_show(struct bpf_iter__bpf_map_elem *ctx, bool is_binary)
+{
+	struct stack_show show = {.seq = ctx->meta->seq};
+	bool is_begin;
+
+	if (!ctx->key)
+		return reading_end(ctx->meta);
+	if (!has_room(show.seq))
+		return SHOW_AGAIN;
+	show.reading = reading_of(ctx->meta);
+	if (!show.reading)
+		return reading_fail(show.seq);
+	if (show.reading->is_whole)
+		return SHOW_DONE;
+	is_begin = !show.reading->generation;
+	show.table = reading_table(show.reading);
+	if (!show.table)
+		return reading_fail(show.seq);
+	if (is_begin && is_binary)
+		stacks_begin(show.seq, show.table);
+	if (is_binary)
+		bpf_loop(SLOTS_AT_ONCE, slot_show_binary, &show, 0);
+	else
+		bpf_loop(SLOTS_AT_ONCE, slot_show_text, &show, 0);
+	show.reading->is_whole = show.reading->next > geometry.slot_mask;
+	return SHOW_DONE;
+}
+
+SEC("iter/bpf_map_elem")
+int show_stack_map(struct bpf_iter__bpf_map_elem *ctx)
+{
+	return stacks_show(ctx, false);
+}
+
+SEC("iter/bpf_map_elem")
+int show_stack_map_bin(struct bpf_iter__bpf_map_elem *ctx)
+{
+	return stacks_show(ctx, true);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The file `stack_map_stat`. Hits are counted nowhere: a stack was met as often as its ref count
+ * says, once to be stored and then to be found. The table is walked for that, and nothing is
+ * printed before it is known.
+ *
+ * The ledger is that of the instance's whole life. Losses are added up before what was produced:
+ * events that come meanwhile count as recorded, and never as less than none.
+ */
+#ifndef BPF_SHOW_STAT_H
+#define BPF_SHOW_STAT_H
+
+#include "lanes.h"
+#include "reading.h"
+#include "table_lines.h"
+
+#define SLOTS_SUMMED_AT_ONCE 4096
+
+struct table_sum {
+	void *table;
+	struct reading *reading;
+};
+
+static long slot_sum(u32 i, struct table_sum *sum)
+{
+	struct reading *reading = sum->reading;
+	const struct table_view *stack;
+
+	if (reading->next > geometry.slot_mask)
+		return 1;
+	stack = stack_map_at(sum->table, &geometry, reading->next++);
+	if (stack) {
+		reading->entries++;
+		reading->refs += stack->ref_count;
+	}
+	return 0;
+}
+
+static __always_inline void lane_sum(struct reading *reading, const struct lane *lane)
+{
+	const volatile struct lane_counters *counters = &lane->counters;
+	u64 refused = env_volatile(&lane->refused), paused = counters->lost[LOST_PAUSED];
+	u32 cause;
+
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		if (cause != LOST_PAUSED)
+			reading->lost[cause] += counters->lost[cause];
+	reading->lost[LOST_PAUSED] += paused;
+	reading->lost[LOST_NESTED] += refused;
+	reading->produced += counters->produced + paused + refused;
+}
+
+static long cpu_sum(u32 cpu, struct reading **context)
+{
+	const struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+	struct reading *reading = *context;
+	u32 i;
+
+	if (!own)
+		return 1;
+	for (i = 0; i < LANES_PER_CPU; i++)
+		lane_sum(reading, &own->lane[i]);
+	return 0;
+}
+
+static __always_inline u64 percent(u64 part, u64 whole)
+{
+	return whole ? part * 100 / whole : 0;
+}
+
+static __always_inline u64 pool_bytes_used(const struct table_header *header)
+{
+	u32 words = header->allocated;
+
+	return 8ULL * (words < geometry.pool_words ? words : geometry.pool_words);
+}
+
+static __always_inline void table_put(struct seq_file *seq, const struct reading *reading,
+				      void *table)
+{
+	u64 hits = reading->refs - reading->entries, drops = table_sums(table).drops;
+	u64 calls = reading->refs + drops;
+
+	BPF_SEQ_PRINTF(seq, "entries: %llu / %llu\n", reading->entries, 1ULL << geometry.bits);
+	BPF_SEQ_PRINTF(seq, "pool: %llu / %llu\n", pool_bytes_used(table),
+		       8ULL * geometry.pool_words);
+	BPF_SEQ_PRINTF(seq, "table_size: %llu\n", geometry.slot_mask + 1ULL);
+	BPF_SEQ_PRINTF(seq, "successes: %llu\n", reading->refs);
+	BPF_SEQ_PRINTF(seq, "hits: %llu\n", hits);
+	BPF_SEQ_PRINTF(seq, "drops: %llu\n", drops);
+	BPF_SEQ_PRINTF(seq, "success_rate: %llu%%\n", percent(reading->refs, calls));
+	BPF_SEQ_PRINTF(seq, "hit_rate: %llu%%\n", percent(hits, calls));
+	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
+}
+
+static __always_inline void ledger_put(struct seq_file *seq, struct reading *reading)
+{
+	u64 recorded;
+	u32 cause;
+
+	bpf_loop(CONFIG_CPUS_MAX, cpu_sum, &reading, 0);
+	recorded = reading->produced;
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		recorded -= reading->lost[cause];
+	BPF_SEQ_PRINTF(seq, "produced: %llu\n", reading->produced);
+	BPF_SEQ_PRINTF(seq, "recorded: %llu\n", recorded);
+#define X(id, name, meaning) BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);
+	LEDGER_LOST(X)
+#undef X
+}
+
+SEC("iter/bpf_map_elem")
+int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct table_sum sum;
+
+	if (!ctx->key)
+		return reading_end(ctx->meta);
+	sum.reading = reading_of(ctx->meta);
+	if (!sum.reading)
+		return reading_fail(seq);
+	if (sum.reading->is_whole)
+		return SHOW_DONE;
+	sum.table = reading_table(sum.reading);
+	if (!sum.table)
+		return reading_fail(seq);
+	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_sum, &sum, 0);
+	if (sum.reading->next <= geometry.slot_mask)
+		return SHOW_DONE;
+	table_put(seq, sum.reading, sum.table);
+	ledger_put(seq, sum.reading);
+	sum.reading->is_whole = 1;
+	return SHOW_DONE;
+}
+
+#endif

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The files of an instance against what user space reads of the same memory. The stack map is
+ * filled here by the core itself, with stacks of every size, so that what is to be printed is known
+ * to the last frame. Runs in a mount namespace with a BPF file system of its own.
+ */
+#include "capture/files.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/instance.h"
+#include "capture/skeleton.h"
+#include "format/stack_map_bin_reader.h"
+#include "stack_map.h"
+#include "stack_pack.h"
+
+#define BPFFS "/sys/fs/bpf"
+#define FOLDER BPFFS "/files"
+#define BITS 10
+#define DEPTHS 6
+#define FILE_NUMBER 1U
+#define FILE_NAME "a file, with \nits name"
+#define FILE_SHOWN "a file, with ?its name"
+
+static const u32 depths[DEPTHS] = {1, 2, 3, 64, STACK_KERNEL_DEPTH_MAX, STACK_USER_DEPTH_MAX};
+
+static struct source_list sources;
+static struct capture *capture;
+static int first_fd; /* the generation that the instance began with */
+static void *first;
+
+static void own_bpffs(void)
+{
+	if (!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	    !mount("bpf", BPFFS, "bpf", 0, NULL))
+		return;
+	printf("no BPF file system of our own: %s\n", strerror(errno));
+	skip();
+}
+
+static void name_mapping(void)
+{
+	struct mapping_record *record = capture_mapping(capture, FILE_NUMBER);
+
+	record->key.kind = MAPPING_FILE;
+	record->path_whole = 1;
+	record->path_bytes = sizeof(FILE_NAME) + sizeof("dir");
+	memcpy(record->path, FILE_NAME "\0dir", record->path_bytes);
+}
+
+static void *map_table(int fd)
+{
+	void *memory =
+		mmap(NULL, capture->plan.geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_true(memory != MAP_FAILED);
+	return memory;
+}
+
+static void open_table(void)
+{
+	u32 current = TABLE_CURRENT, id;
+
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(capture_programs(capture)->maps.tables),
+					     &current, &id),
+			 0);
+	first_fd = bpf_map_get_fd_by_id(id);
+	assert_true(first_fd >= 0);
+	first = map_table(first_fd);
+}
+
+static void make_files(const struct files_options *options)
+{
+	struct capture_options what = {.sources = &sources, .bits = BITS};
+	struct stackmap_error error;
+	int result;
+
+	own_bpffs();
+	result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
+	result = result ?: capture_create(&what, &capture, &error);
+	if (result) {
+		printf("%s\n", error.message);
+		assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
+		skip();
+	}
+	assert_int_equal(mkdir(FOLDER, 0700), 0);
+	result = files_create(capture, options, &error);
+	if (result)
+		printf("%s\n", error.message);
+	assert_int_equal(result, 0);
+	name_mapping();
+	open_table();
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	make_files(&(struct files_options){.folder = FOLDER, .group = FILES_NO_GROUP});
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	if (first)
+		munmap(first, capture->plan.geometry.bytes);
+	first = NULL;
+	close(first_fd);
+	capture_free(&capture);
+	source_list_clear(&sources);
+	umount2(BPFFS, MNT_DETACH);
+	return 0;
+}
+
+/* The i-th frame of the n-th stack: differs from all others. */
+static u64 frame_at(u32 n, u32 i, bool is_user)
+{
+	if (is_user)
+		return FRAME_USER(FILE_NUMBER, (u64)n << 16 | i);
+	return 0xffffffff81000000 + ((u64)n << 12 | i);
+}
+
+static void make_stack(struct stack *stack, u32 n)
+{
+	bool is_user = n % 2;
+	u32 depth = depths[n % DEPTHS];
+
+	stack->depth = depth;
+	stack->flags = is_user ? STACK_USER : 0;
+	if (depth == STACK_USER_DEPTH_MAX)
+		stack->flags |= STACK_TRUNCATED;
+	for (u32 i = 0; i < depth; i++)
+		stack->word[i] = frame_at(n, i, is_user);
+	assert_true(stack_pack(stack));
+}
+
+/* Fills the map until it takes no more; every seventh stack comes twice. How many it took. */
+static u32 fill(void *table, u32 most)
+{
+	static struct stack stack;
+	u32 n;
+
+	for (n = 0; n < most; n++) {
+		make_stack(&stack, n);
+		if (stack_map_get_id(table, &capture->plan.geometry, 0, &stack) < 0)
+			break;
+		if (n % 7 == 0)
+			stack_map_get_id(table, &capture->plan.geometry, 0, &stack);
+	}
+	return n;
+}
+
+static FILE *open_file(const char *name)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), FOLDER "/%s", name);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	return file;
+}
+
+static void assert_element(void *table, u32 id, const struct table_view **out)
+{
+	struct table_view *element;
+
+	assert_int_equal(stack_map_find(table, &capture->plan.geometry, id, &element), 0);
+	*out = element;
+}
+
+struct bin_check {
+	void *table;
+	u32 count;
+};
+
+static int check_binary(void *arg, const struct stack_map_bin_stack *stack)
+{
+	struct bin_check *check = arg;
+	const struct table_view *element;
+	u32 flags;
+
+	assert_element(check->table, stack->id, &element);
+	flags = IDENTITY_FLAGS(element->identity);
+	assert_int_equal(stack->depth, IDENTITY_DEPTH(element->identity));
+	assert_int_equal(stack->ref_count, element->ref_count);
+	assert_int_equal(stack->truncated, flags & STACK_TRUNCATED);
+	for (u32 i = 0; i < stack->depth; i++)
+		assert_int_equal(stack->frames[i], stack_frame(element->word, flags, i));
+	check->count++;
+	return 0;
+}
+
+static u32 read_binary(FILE *file, void *table)
+{
+	struct bin_check check = {.table = table};
+	struct stackmap_error error;
+	int result = stack_map_bin_read(file, check_binary, &check, &error);
+
+	if (result)
+		printf("%s\n", error.message);
+	assert_int_equal(result, 0);
+	fclose(file);
+	return check.count;
+}
+
+static void check_user_line(const char *line, u64 frame, u32 i)
+{
+	char wanted[128];
+
+	snprintf(wanted, sizeof(wanted), "  [%u] " FILE_SHOWN "+0x%llx\n", i,
+		 (unsigned long long)FRAME_OFFSET(frame));
+	assert_string_equal(line, wanted);
+}
+
+/* Its name is the kernel's to know; without one it is an address. */
+static void check_kernel_line(const char *line, u64 frame, u32 i)
+{
+	unsigned long long offset, size, address;
+	char name[256];
+	u32 number;
+
+	if (sscanf(line, "  [%u] 0x%llx", &number, &address) == 2)
+		assert_int_equal(address, frame);
+	else if (sscanf(line, "  [%u] %255[^+]+0x%llx/0x%llx", &number, name, &offset, &size) == 4)
+		assert_in_range(offset, 0, size);
+	else
+		fail_msg("no frame: %s", line);
+	assert_int_equal(number, i);
+}
+
+static void check_frames(FILE *file, const struct table_view *element)
+{
+	u32 flags = IDENTITY_FLAGS(element->identity);
+	char *line = NULL;
+	size_t room = 0;
+
+	for (u32 i = 0; i < IDENTITY_DEPTH(element->identity); i++) {
+		u64 frame = stack_frame(element->word, flags, i);
+
+		assert_true(getline(&line, &room, file) > 0);
+		if (FRAME_IS_KERNEL(frame))
+			check_kernel_line(line, frame, i);
+		else
+			check_user_line(line, frame, i);
+	}
+	if (flags & STACK_TRUNCATED) {
+		assert_true(getline(&line, &room, file) > 0);
+		assert_string_equal(line, "  ...\n");
+	}
+	assert_true(getline(&line, &room, file) > 0);
+	assert_string_equal(line, "\n");
+	free(line);
+}
+
+/* One stack of `stack_map`. False at its end. */
+static bool read_stack(FILE *file, void *table)
+{
+	const struct table_view *element;
+	unsigned long long refs;
+	u32 id, depth;
+	int fields = fscanf(file, "stack_id %u [ref %llu, depth %u]", &id, &refs, &depth);
+
+	if (fields == EOF)
+		return false;
+	assert_int_equal(fields, 3);
+	assert_int_equal(fgetc(file), '\n');
+	assert_element(table, id, &element);
+	assert_int_equal(depth, IDENTITY_DEPTH(element->identity));
+	assert_int_equal(refs, element->ref_count);
+	check_frames(file, element);
+	return true;
+}
+
+static u32 read_text(FILE *file, void *table)
+{
+	u32 count = 0;
+
+	while (read_stack(file, table))
+		count++;
+	assert_false(ferror(file));
+	fclose(file);
+	return count;
+}
+
+static u64 stat_value(const char *name)
+{
+	FILE *file = open_file("stack_map_stat");
+	unsigned long long value = 0;
+	char line[256], wanted[64];
+	u32 found = 0;
+
+	snprintf(wanted, sizeof(wanted), "%s: %%llu", name);
+	while (fgets(line, sizeof(line), file))
+		found += sscanf(line, wanted, &value) == 1;
+	fclose(file);
+	assert_int_equal(found, 1);
+	return value;
+}
+
+static void assert_stat_is(void *table)
+{
+	struct table_stat stat;
+	u64 drops = 0;
+
+	stack_table_stat(table, &capture->plan.geometry, &stat);
+	for (u32 cause = 0; cause < TABLE_DROP_COUNT; cause++)
+		drops += stat.drops[cause];
+	assert_int_equal(stat_value("entries"), stat.entries);
+	assert_int_equal(stat_value("pool"), 8 * stat.pool_used);
+	assert_int_equal(stat_value("table_size"), TABLE_SLOTS(BITS));
+	assert_int_equal(stat_value("successes"), stat.refs);
+	assert_int_equal(stat_value("hits"), stat.refs - stat.inserts);
+	assert_int_equal(stat_value("drops"), drops);
+	assert_int_equal(stat_value("success_rate"),
+			 stat.refs + drops ? 100 * stat.refs / (stat.refs + drops) : 0);
+	assert_int_equal(stat_value("hit_rate"),
+			 stat.refs + drops ? 100 * (stat.refs - stat.inserts) / (stat.refs + drops)
+					   : 0);
+	assert_int_equal(stat_value("generation"), stat.generation);
+}
+
+static void assert_files_show(u32 count)
+{
+	assert_int_equal(read_text(open_file("stack_map"), first), count);
+	assert_int_equal(read_binary(open_file("stack_map_bin"), first), count);
+	assert_stat_is(first);
+}
+
+static void an_empty_map_has_files(void **state)
+{
+	(void)state;
+	assert_files_show(0);
+}
+
+static void every_stack_is_shown(void **state)
+{
+	(void)state;
+	fill(first, 50);
+	assert_files_show(50);
+}
+
+/* Of all sizes, until there is no room: what one read shows for an element never runs out of
+ * elements. */
+static void a_full_map_is_shown_to_its_end(void **state)
+{
+	u32 count = fill(first, UINT32_MAX);
+
+	(void)state;
+	assert_true(count > 100);
+	assert_files_show(count);
+}
+
+static void a_reader_of_single_bytes_reads_the_same(void **state)
+{
+	u32 count = fill(first, 20);
+	FILE *file = open_file("stack_map");
+
+	(void)state;
+	setvbuf(file, NULL, _IONBF, 0);
+	assert_int_equal(read_text(file, first), count);
+}
+
+static void the_ledger_is_that_of_the_lanes(void **state)
+{
+	struct lane *lane = capture->lanes.memory;
+	u64 lost = 0;
+
+	(void)state;
+	lane[1].counters.produced += 100;
+	lane[1].counters.lost[LOST_RING_FULL] += 7;
+	lane[2].counters.lost[LOST_PAUSED] += 5;
+	lane[0].refused += 3;
+	assert_int_equal(stat_value("produced"), 108);
+	assert_int_equal(stat_value("ring_full"), 7);
+	assert_int_equal(stat_value("paused"), 5);
+	assert_int_equal(stat_value("nested"), 3);
+#define X(id, name, meaning) lost += stat_value(name);
+	LEDGER_LOST(X)
+#undef X
+	assert_int_equal(stat_value("recorded"), 108 - lost);
+}
+
+/* A generation made as a reset makes it. */
+static int make_generation(u64 generation, void **memory)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	u64 bytes = capture->plan.geometry.bytes;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "next", sizeof(u32), bytes, 1, &options);
+
+	assert_true(fd >= 0);
+	*memory = map_table(fd);
+	stack_table_init(*memory, &capture->plan.geometry, generation, 1);
+	return fd;
+}
+
+static void set_role(u32 role, int fd)
+{
+	int tables = bpf_map__fd(capture_programs(capture)->maps.tables);
+
+	assert_int_equal(bpf_map_update_elem(tables, &role, &fd, BPF_ANY), 0);
+}
+
+/* A read has as much as fits the kernel's buffer; the rest comes as the reader asks. */
+static void a_read_stays_in_its_generation(void **state)
+{
+	u32 count = fill(first, UINT32_MAX);
+	FILE *text = open_file("stack_map"), *binary = open_file("stack_map_bin");
+	void *next;
+	int fd = make_generation(2, &next);
+
+	(void)state;
+	assert_true(fgetc(text) != EOF && ungetc('s', text) != EOF);
+	ungetc(fgetc(binary), binary);
+	set_role(TABLE_PREVIOUS, first_fd);
+	set_role(TABLE_CURRENT, fd);
+	fill(next, 5);
+	assert_int_equal(read_text(text, first), count);
+	assert_int_equal(read_binary(binary, first), count);
+	assert_int_equal(read_text(open_file("stack_map"), next), 5);
+	assert_stat_is(next);
+	munmap(next, capture->plan.geometry.bytes);
+	close(fd);
+}
+
+static void a_read_across_two_resets_fails(void **state)
+{
+	FILE *file = open_file("stack_map_bin");
+	char bytes[4096];
+	void *next;
+	int fd = make_generation(3, &next);
+
+	(void)state;
+	fill(first, UINT32_MAX);
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
+	set_role(TABLE_CURRENT, fd);
+	while (fread(bytes, 1, sizeof(bytes), file) == sizeof(bytes))
+		;
+	assert_true(ferror(file));
+	assert_int_equal(errno, E2BIG);
+	fclose(file);
+	munmap(next, capture->plan.geometry.bytes);
+	close(fd);
+}
+
+static mode_t mode_of(const char *name)
+{
+	struct stat status;
+	char path[256];
+
+	snprintf(path, sizeof(path), FOLDER "/%s", name);
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_mode & 07777;
+}
+
+static void nobody_writes_them(void **state)
+{
+	int fd = open(FOLDER "/stack_map", O_WRONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(mode_of("stack_map"), 0400);
+	assert_int_equal(mode_of("stack_map_stat"), 0400);
+	assert_int_equal(mode_of("stack_map_bin"), 0400);
+	if (fd >= 0)
+		assert_int_equal(write(fd, "x", 1), -1);
+	close(fd);
+}
+
+static void a_group_may_read_them(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	make_files(&(struct files_options){.folder = FOLDER, .group = 4321});
+	assert_int_equal(mode_of("stack_map"), 0440);
+	assert_int_equal(stat(FOLDER "/stack_map_bin", &status), 0);
+	assert_int_equal(status.st_gid, 4321);
+}
+
+static int check_hidden(void *arg, const struct stack_map_bin_stack *stack)
+{
+	u32 *kernel_frames = arg;
+
+	for (u32 i = 0; i < stack->depth; i++) {
+		*kernel_frames += !stack->frames[i];
+		assert_false(FRAME_IS_KERNEL(stack->frames[i]));
+	}
+	return 0;
+}
+
+static void no_address_is_shown_that_is_hidden(void **state)
+{
+	struct stackmap_error error;
+	u32 kernel_frames = 0;
+	char line[512];
+	FILE *file;
+
+	(void)state;
+	make_files(&(struct files_options){
+		.folder = FOLDER, .group = FILES_NO_GROUP, .hides_addresses = true});
+	fill(first, UINT32_MAX);
+	file = open_file("stack_map_bin");
+	assert_int_equal(stack_map_bin_read(file, check_hidden, &kernel_frames, &error), 0);
+	assert_true(kernel_frames > 0);
+	fclose(file);
+	file = open_file("stack_map");
+	while (fgets(line, sizeof(line), file))
+		assert_null(strstr(line, "] 0x"));
+	fclose(file);
+}
+
+int main(void)
+{
+#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		IN_INSTANCE(an_empty_map_has_files),
+		IN_INSTANCE(every_stack_is_shown),
+		IN_INSTANCE(a_full_map_is_shown_to_its_end),
+		IN_INSTANCE(a_reader_of_single_bytes_reads_the_same),
+		IN_INSTANCE(the_ledger_is_that_of_the_lanes),
+		IN_INSTANCE(a_read_stays_in_its_generation),
+		IN_INSTANCE(a_read_across_two_resets_fails),
+		IN_INSTANCE(nobody_writes_them),
+		cmocka_unit_test_teardown(a_group_may_read_them, end),
+		cmocka_unit_test_teardown(no_address_is_shown_that_is_hidden, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
