@@ -50,7 +50,8 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 #define LEDGER_NOTES(X)                                                                            \
 	X(UNKNOWN_FRAMES, "unknown_frames", "user frames whose file could not be identified")      \
 	X(UNNAMED_TASKS, "unnamed_tasks", "names of tasks that found the task ring full")          \
-	X(UNFOLLOWED_TASKS, "unfollowed_tasks", "children that could not be followed")
+	X(UNFOLLOWED_TASKS, "unfollowed_tasks", "children that could not be followed")             \
+	X(UNREAD_FILES, "unread_files", "files without names: reading them failed or took too long")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -159,6 +159,8 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 		task_record(TASK_EXIT, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	if (config.by_task)
 		unfollow(task, tid);
+	if (tid == own_sandbox)
+		own_sandbox = 0;
 	return 0;
 }
 

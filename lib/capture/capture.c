@@ -21,11 +21,13 @@
 #include "capture/answers.h"
 #include "capture/assisted.h"
 #include "capture/instance.h"
+#include "capture/naming.h"
 #include "capture/settle.h"
 #include "capture/skeleton.h"
 #include "capture/tracer_ranges.h"
 #include "error.h"
 #include "rule_cache.h"
+#include "symbol/naming.h"
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 {
@@ -184,6 +186,10 @@ static int build(struct capture *capture, const struct capture_options *options,
 
 	if (result)
 		return result;
+	result = capture_prepare_naming(capture);
+	if (result)
+		return error_set(error, -result, "the process that reads symbols: %s",
+				 strerror(-result));
 	result = allocate_reader(capture) ?: generations_create(capture);
 	if (result == -EPERM)
 		return error_set(
@@ -242,6 +248,7 @@ void capture_free(struct capture **capture)
 	attachment_free(&gone->attachment);
 	assisted_free(&gone->assisted);
 	answer_join_free(&gone->join);
+	naming_free(&gone->naming);
 	pending_list_clear(&gone->pending);
 	generations_free(gone);
 	unshare(&gone->rings);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/naming.h"
 #include "stack_map.h"
 #include "stack_pack.h"
-#include "symbol/mapped_file.h"
 
 #define PATH_BYTES_MAX 4096
 #define FLAGS_WRITTEN (STACK_TRUNCATED | STACK_USER | 0xf << STACK_STOP_SHIFT)
@@ -21,8 +21,7 @@ static int write_mapping(struct capture *capture, struct trace_writer *writer, u
 	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
 		return 0;
 	capture->mapping_written[number] = 1;
-	mapped_file_identify(number, capture_mapping(capture, number), &mapping, path,
-			     sizeof(path));
+	capture_identify_mapping(capture, number, &mapping, path, sizeof(path));
 	return trace_writer_mapping(writer, &mapping);
 }
 

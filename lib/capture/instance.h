@@ -47,6 +47,7 @@ struct capture {
 	struct answer_join *join; /* NULL: user stacks are not deferred; so is the next */
 	struct assisted *assisted;
 	struct pending_list pending; /* of the moment of a snapshot, a sweep, or the end */
+	struct naming *naming;
 	struct cpu_reader *cpus;
 	u64 time_limit;			  /* ns: no stamp read in this round is later */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names of all frames of a file, and the build ids of the files that they are in: known when
- * the last event is in it.
+ * The frames of a file become addresses, sorted, so that those of one mapping stand together and
+ * each mapping is one question. The kernel's come last: bit 63.
  */
 #include "capture/naming.h"
 
@@ -10,94 +10,135 @@
 #include <string.h>
 
 #include "capture/instance.h"
+#include "capture/skeleton.h"
 #include "error.h"
-#include "symbol/mapped_file.h"
-#include "symbol/symbolizer.h"
+#include "symbol/naming.h"
 
-#define PATH_BYTES_MAX 4096
-
-/* Every mapping in the file becomes known to the symbolizer. */
-static int add_mappings(struct capture *capture, struct symbolizer *symbolizer)
+int capture_prepare_naming(struct capture *capture)
 {
-	u32 number;
-
-	for (number = 1; number < MAPPINGS_MAX; number++) {
-		struct mapping_record *record = capture_mapping(capture, number);
-		struct trace_mapping mapping = {};
-		char path[PATH_BYTES_MAX];
-		int result;
-
-		if (!capture->mapping_written[number])
-			continue;
-		mapped_file_identify(number, record, &mapping, path, sizeof(path));
-		result = symbolizer_mapping(symbolizer, &mapping, record);
-		if (result)
-			return result;
-	}
-	return 0;
+	return naming_create(&capture->naming);
 }
 
-struct naming {
-	struct symbolizer *symbolizer;
-	struct trace_symbol *symbols;
+/* It may be another one than before. */
+static void leave_out_sandbox(const struct capture *capture)
+{
+	capture_programs(capture)->bss->own_sandbox = naming_pid(capture->naming);
+}
+
+void capture_identify_mapping(struct capture *capture, u32 number, struct trace_mapping *mapping,
+			      char *path, size_t path_bytes)
+{
+	leave_out_sandbox(capture);
+	naming_identify(capture->naming, number, capture_mapping(capture, number), mapping, path,
+			path_bytes);
+}
+
+struct addresses {
+	u64 *items; /* as frames: kernel address, or mapping and offset */
 	u32 count;
 	u32 room;
 };
 
-static int name_frame(void *arg, u64 frame, bool return_address)
+/* A return address is looked up one byte before: a call may be a function's last instruction. */
+static int add_address(void *arg, u64 frame, bool return_address)
 {
-	struct naming *naming = arg;
-	struct trace_symbol symbol;
+	struct addresses *addresses = arg;
 
-	if (symbolizer_find(naming->symbolizer, frame, return_address, &symbol))
+	if (return_address && !FRAME_OFFSET(frame))
 		return 0;
-	if (naming->count == naming->room) {
-		u32 room = naming->room ? 2 * naming->room : 1024;
-		void *grown = reallocarray(naming->symbols, room, sizeof(symbol));
+	if (addresses->count == addresses->room) {
+		u32 room = addresses->room ? 2 * addresses->room : 1024;
+		u64 *grown = reallocarray(addresses->items, room, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		naming->symbols = grown;
-		naming->room = room;
+		addresses->items = grown;
+		addresses->room = room;
 	}
-	naming->symbols[naming->count++] = symbol;
+	addresses->items[addresses->count++] = frame - return_address;
 	return 0;
 }
 
-static int compare_symbols(const void *left, const void *right)
+static int by_address(const void *left, const void *right)
 {
-	const struct trace_symbol *a = left, *b = right;
+	const u64 *a = left, *b = right;
 
-	if (a->mapping != b->mapping)
-		return a->mapping < b->mapping ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return (*a > *b) - (*a < *b);
 }
 
-static int write_symbols(struct naming *naming, struct trace_writer *writer)
+static void sort_addresses(struct addresses *addresses)
 {
-	u32 i;
+	u32 i, kept = 0;
+
+	if (addresses->count)
+		qsort(addresses->items, addresses->count, sizeof(*addresses->items), by_address);
+	for (i = 0; i < addresses->count; i++)
+		if (!kept || addresses->items[kept - 1] != addresses->items[i])
+			addresses->items[kept++] = addresses->items[i];
+	addresses->count = kept;
+}
+
+static int write_symbol(void *writer, const struct trace_symbol *symbol)
+{
+	return trace_writer_symbol(writer, symbol);
+}
+
+static bool is_same_mapping(u64 frame, u64 other)
+{
+	return FRAME_IS_KERNEL(frame) ? FRAME_IS_KERNEL(other)
+				      : FRAME_MAPPING(frame) == FRAME_MAPPING(other);
+}
+
+/* User frames as file offsets: `run` of one mapping. */
+static int name_run(struct capture *capture, struct trace_writer *writer, u64 *run, u32 count)
+{
+	bool kernel = FRAME_IS_KERNEL(run[0]);
+	u32 number = kernel ? 0 : FRAME_MAPPING(run[0]), i;
+	struct naming_query query = {
+		.number = number,
+		.addresses = run,
+		.count = count,
+		.each = write_symbol,
+		.arg = writer,
+	};
+
+	if (number >= MAPPINGS_MAX || (!kernel && !capture->mapping_written[number]))
+		return 0;
+	for (i = 0; i < count && !kernel; i++)
+		run[i] = FRAME_OFFSET(run[i]);
+	if (!kernel)
+		query.record = capture_mapping(capture, number);
+	return naming_symbols(capture->naming, &query);
+}
+
+static int name_all(struct capture *capture, struct trace_writer *writer,
+		    const struct addresses *addresses)
+{
+	u32 first = 0, next;
 	int result = 0;
 
-	qsort(naming->symbols, naming->count, sizeof(*naming->symbols), compare_symbols);
-	for (i = 0; i < naming->count && !result; i++)
-		if (!i || compare_symbols(&naming->symbols[i - 1], &naming->symbols[i]))
-			result = trace_writer_symbol(writer, &naming->symbols[i]);
+	for (; first < addresses->count && !result; first = next) {
+		for (next = first + 1;
+		     next < addresses->count &&
+		     is_same_mapping(addresses->items[first], addresses->items[next]);
+		     next++)
+			;
+		result = name_run(capture, writer, addresses->items + first, next - first);
+	}
 	return result;
 }
 
 int capture_name_frames(struct capture *capture, struct trace_writer *writer,
 			struct stackmap_error *error)
 {
-	struct naming naming = {};
-	int result = symbolizer_create(&naming.symbolizer, error);
+	struct addresses addresses = {};
+	int result = trace_writer_frames(writer, add_address, &addresses);
 
-	if (result)
-		return result;
-	result = add_mappings(capture, naming.symbolizer);
-	result = result ?: trace_writer_frames(writer, name_frame, &naming);
-	result = result ?: write_symbols(&naming, writer);
-	free(naming.symbols);
-	symbolizer_free(&naming.symbolizer);
+	leave_out_sandbox(capture);
+	sort_addresses(&addresses);
+	result = result ?: name_all(capture, writer, &addresses);
+	free(addresses.items);
+	capture->written.notes[NOTE_UNREAD_FILES] += naming_failures(capture->naming);
 	if (result)
 		error_set(error, -result, "names of frames: %s", strerror(-result));
 	return result;

@@ -191,19 +191,19 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	return err;
 }
 
-int kallsyms_read(struct symbol_table *table)
+int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table)
 {
-	struct module_list modules = {};
+	struct module_list list = {};
 	char *text;
 	size_t bytes;
-	int err = whole_file_read("/proc/kallsyms", &text, &bytes);
+	int err = whole_file_read_open(kallsyms, &text, &bytes);
 
 	if (err)
 		return err;
-	err = module_list_read(&modules);
+	err = module_list_read_open(modules, &list);
 	if (!err)
-		err = kallsyms_parse(text, bytes, &modules, table);
-	module_list_clear(&modules);
+		err = kallsyms_parse(text, bytes, &list, table);
+	module_list_clear(&list);
 	free(text);
 	return err;
 }

@@ -26,7 +26,8 @@ int kallsyms_each(const char *text, size_t bytes,
 int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules,
 		   struct symbol_table *table);
 
-/* The same from /proc: of the running kernel. */
-int kallsyms_read(struct symbol_table *table);
+/* The same of the running kernel, from open /proc/kallsyms and /proc/modules (-1: there is none).
+ */
+int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table);
 
 #endif

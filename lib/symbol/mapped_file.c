@@ -210,20 +210,6 @@ void mapped_file_path(const struct mapping_record *record, char *path, size_t pa
 		mark_cut(path, path_bytes);
 }
 
-static void identify_file(const struct mapping_record *record, struct trace_mapping *mapping,
-			  char *path, size_t path_bytes)
-{
-	int fd, bytes;
-
-	mapped_file_path(record, path, path_bytes);
-	fd = mapped_file_open(record, path);
-	if (fd < 0)
-		return;
-	bytes = mapped_file_build_id(fd, mapping->build_id);
-	mapping->build_id_bytes = bytes > 0 ? bytes : 0;
-	close(fd);
-}
-
 /* 32-bit tasks have a vdso of their own; nothing is known of it here. */
 static void identify_vdso(const struct mapping_record *record, struct trace_mapping *mapping)
 {
@@ -252,7 +238,7 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 	};
 	switch (record->key.kind) {
 	case MAPPING_FILE:
-		identify_file(record, mapping, path, path_bytes);
+		mapped_file_path(record, path, path_bytes);
 		break;
 	case MAPPING_VDSO:
 		snprintf(path, path_bytes, "[vdso]");

@@ -13,8 +13,8 @@
 #include "mapping.h"
 #include "trace/event.h"
 
-/* Fills *mapping for number `number`; its path is written to `path`. Always succeeds: what cannot
- * be read stays empty (build_id_bytes 0). */
+/* Fills *mapping for number `number`, as far as the record says it; its path is written to `path`.
+ */
 void mapped_file_identify(u32 number, const struct mapping_record *record,
 			  struct trace_mapping *mapping, char *path, size_t path_bytes);
 
@@ -25,7 +25,8 @@ void mapped_file_path(const struct mapping_record *record, char *path, size_t pa
  * closes. */
 int mapped_file_open(const struct mapping_record *record, const char *path);
 
-/* Build id of an ELF file: bytes written (<= TRACE_BUILD_ID_MAX), 0 if it has none, or -errno. */
+/* Build id of an ELF file: bytes written (<= TRACE_BUILD_ID_MAX), 0 if it has none, or -errno. It
+ * parses the file: in a sandbox only (symbol/naming.h). */
 int mapped_file_build_id(int fd, u8 *build_id);
 
 #endif

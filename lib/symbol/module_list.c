@@ -7,10 +7,12 @@
 #include "module_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "whole_file.h"
 
@@ -83,20 +85,34 @@ int module_list_parse(const char *text, size_t bytes, struct module_list *list)
 	return 0;
 }
 
-int module_list_read(struct module_list *list)
+int module_list_read_open(int fd, struct module_list *list)
 {
 	char *text;
 	size_t bytes;
-	int err = whole_file_read("/proc/modules", &text, &bytes);
+	int err;
 
-	if (err == -ENOENT) {
+	if (fd < 0) {
 		*list = (struct module_list){};
 		return 0;
 	}
+	err = whole_file_read_open(fd, &text, &bytes);
 	if (err)
 		return err;
 	err = module_list_parse(text, bytes, list);
 	free(text);
+	return err;
+}
+
+int module_list_read(struct module_list *list)
+{
+	int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0 && errno != ENOENT)
+		return -errno;
+	err = module_list_read_open(fd, list);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 

@@ -27,6 +27,9 @@ int module_list_parse(const char *text, size_t bytes, struct module_list *list);
 /* A kernel without modules has no /proc/modules: an empty list. */
 int module_list_read(struct module_list *list);
 
+/* The same from an open /proc/modules; -1: there is none. */
+int module_list_read_open(int fd, struct module_list *list);
+
 /* Or NULL. */
 const struct module *module_list_find(const struct module_list *list, const char *name,
 				      size_t name_bytes);

@@ -57,16 +57,11 @@ static int read_all(int fd, struct buffer *buffer)
 	return got;
 }
 
-int whole_file_read(const char *path, char **text, size_t *bytes)
+int whole_file_read_open(int fd, char **text, size_t *bytes)
 {
 	struct buffer buffer = {};
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err;
+	int err = lseek(fd, 0, SEEK_SET) ? -errno : read_all(fd, &buffer);
 
-	if (fd < 0)
-		return -errno;
-	err = read_all(fd, &buffer);
-	close(fd);
 	if (err) {
 		free(buffer.text);
 		return err;
@@ -75,4 +70,16 @@ int whole_file_read(const char *path, char **text, size_t *bytes)
 	*text = buffer.text;
 	*bytes = buffer.used;
 	return 0;
+}
+
+int whole_file_read(const char *path, char **text, size_t *bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = whole_file_read_open(fd, text, bytes);
+	close(fd);
+	return err;
 }

@@ -9,4 +9,7 @@
  * MiB. */
 int whole_file_read(const char *path, char **text, size_t *bytes);
 
+/* The same of an open file, from its beginning. */
+int whole_file_read_open(int fd, char **text, size_t *bytes);
+
 #endif

@@ -7,9 +7,11 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "symbol/kallsyms.h"
 #include "symbol/whole_file.h"
@@ -177,6 +179,7 @@ static void this_kernel_has_schedule(void **state)
 	u64 address = 0;
 	size_t bytes;
 	char *text;
+	int fd;
 
 	(void)state;
 	if (whole_file_read("/proc/kallsyms", &text, &bytes))
@@ -186,7 +189,9 @@ static void this_kernel_has_schedule(void **state)
 	if (!address)
 		skip();
 	assert_int_equal(symbol_table_create(&table), 0);
-	assert_int_equal(kallsyms_read(table), 0);
+	fd = open("/proc/kallsyms", O_RDONLY);
+	assert_int_equal(kallsyms_read_open(fd, -1, table), 0);
+	close(fd);
 	assert_true(symbol_table_find(table, address + 4, &found));
 	assert_string_equal(found.name, "schedule");
 	assert_int_equal(found.start, address);

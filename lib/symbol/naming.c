@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the sandbox says is believed as far as it could be true: symbols ascend, each covers an
+ * address that was asked for, and its name is a text. Anything else ends the sandbox.
+ */
+#include "naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mapped_file.h"
+#include "naming_service.h"
+#include "privilege/sandbox.h"
+
+#define PATH_BYTES_MAX 4096
+#define LIMIT_MS 10000
+#define ANSWER_BYTES_MAX (256ULL << 20)
+
+struct file_id {
+	u32 bytes;
+	u8 build_id[TRACE_BUILD_ID_MAX];
+};
+
+struct naming {
+	struct sandbox *sandbox;
+	int kernel[2]; /* kallsyms, modules; -1: not to be had */
+	u64 failures;
+	struct file_id ids[MAPPINGS_MAX]; /* of the mappings identified so far */
+};
+
+int naming_create(struct naming **out)
+{
+	struct naming *naming = calloc(1, sizeof(*naming));
+	int result;
+
+	if (!naming)
+		return -ENOMEM;
+	naming->kernel[0] = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	naming->kernel[1] = open("/proc/modules", O_RDONLY | O_CLOEXEC);
+	result = sandbox_start(naming_serve, LIMIT_MS, &naming->sandbox);
+	if (result)
+		naming_free(&naming);
+	else
+		*out = naming;
+	return result;
+}
+
+void naming_free(struct naming **naming)
+{
+	if (!*naming)
+		return;
+	sandbox_end(&(*naming)->sandbox);
+	for (int i = 0; i < 2; i++)
+		if ((*naming)->kernel[i] >= 0)
+			close((*naming)->kernel[i]);
+	free(*naming);
+	*naming = NULL;
+}
+
+u32 naming_pid(const struct naming *naming)
+{
+	return sandbox_pid(naming->sandbox);
+}
+
+u64 naming_failures(struct naming *naming)
+{
+	u64 failures = naming->failures;
+
+	naming->failures = 0;
+	return failures;
+}
+
+static bool is_possible(const struct naming_answer *answer, const struct naming_request *request)
+{
+	return answer->result <= 0 && answer->symbols <= request->addresses &&
+	       answer->bytes <= ANSWER_BYTES_MAX && answer->build_id_bytes <= TRACE_BUILD_ID_MAX;
+}
+
+/* A request and the head of its answer. */
+static int ask(struct naming *naming, const struct naming_request *request, const int *files,
+	       u32 count, const u64 *addresses, struct naming_answer *answer)
+{
+	struct sandbox *sandbox = naming->sandbox;
+	int result = sandbox_request(sandbox, request, sizeof(*request), files, count);
+
+	result =
+		result ?: sandbox_send(sandbox, addresses, request->addresses * sizeof(*addresses));
+	result = result ?: sandbox_receive(sandbox, answer, sizeof(*answer));
+	if (!result && !is_possible(answer, request)) {
+		sandbox_distrust(sandbox);
+		result = -EBADMSG;
+	}
+	return result ?: answer->result;
+}
+
+static void ask_build_id(struct naming *naming, int file, struct file_id *id)
+{
+	const struct naming_request request = {.what = NAMING_BUILD_ID};
+	struct naming_answer answer;
+
+	if (ask(naming, &request, &file, 1, NULL, &answer)) {
+		naming->failures++;
+		return;
+	}
+	id->bytes = answer.build_id_bytes;
+	memcpy(id->build_id, answer.build_id, sizeof(id->build_id));
+}
+
+/* A number stands for one version of one file, so its id is asked for once. */
+static void find_build_id(struct naming *naming, u32 number, const struct mapping_record *record,
+			  const char *path)
+{
+	struct file_id *id = &naming->ids[number];
+	int file = id->bytes ? -1 : mapped_file_open(record, path);
+
+	if (file < 0)
+		return;
+	ask_build_id(naming, file, id);
+	close(file);
+}
+
+void naming_identify(struct naming *naming, u32 number, const struct mapping_record *record,
+		     struct trace_mapping *mapping, char *path, size_t path_bytes)
+{
+	struct file_id *id;
+
+	mapped_file_identify(number, record, mapping, path, path_bytes);
+	if (number >= MAPPINGS_MAX)
+		return;
+	id = &naming->ids[number];
+	if (mapping->build_id_bytes) {
+		id->bytes = mapping->build_id_bytes;
+		memcpy(id->build_id, mapping->build_id, sizeof(id->build_id));
+		return;
+	}
+	if (mapping->kind == MAPPING_FILE)
+		find_build_id(naming, number, record, path);
+	mapping->build_id_bytes = id->bytes;
+	memcpy(mapping->build_id, id->build_id, sizeof(mapping->build_id));
+}
+
+/* Whether one of the addresses lies in the symbol. */
+static bool is_asked_for(const struct naming_query *query, const struct naming_symbol *symbol)
+{
+	u32 low = 0, high = query->count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (query->addresses[middle] < symbol->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < query->count && query->addresses[low] - symbol->start < symbol->size;
+}
+
+struct symbol_bytes {
+	const u8 *at;
+	const u8 *end;
+	u64 last; /* start of the one before */
+	bool first;
+};
+
+/* The next symbol, its name copied to `name`. */
+static int take_symbol(struct symbol_bytes *bytes, const struct naming_query *query,
+		       struct trace_symbol *symbol, char *name)
+{
+	struct naming_symbol head;
+
+	if ((size_t)(bytes->end - bytes->at) < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, bytes->at, sizeof(head));
+	bytes->at += sizeof(head);
+	if (!head.name_bytes || head.name_bytes > NAMING_NAME_BYTES_MAX ||
+	    head.name_bytes > (size_t)(bytes->end - bytes->at) ||
+	    memchr(bytes->at, 0, head.name_bytes))
+		return -EBADMSG;
+	if (!is_asked_for(query, &head) || (!bytes->first && head.start <= bytes->last))
+		return -EBADMSG;
+	memcpy(name, bytes->at, head.name_bytes);
+	name[head.name_bytes] = 0;
+	bytes->at += head.name_bytes;
+	bytes->last = head.start;
+	bytes->first = false;
+	*symbol = (struct trace_symbol){
+		.mapping = query->number, .start = head.start, .size = head.size, .name = name};
+	return 0;
+}
+
+static int take_symbols(struct naming *naming, const struct naming_query *query, const u8 *data,
+			const struct naming_answer *answer)
+{
+	struct symbol_bytes bytes = {.at = data, .end = data + answer->bytes, .first = true};
+	char *name = malloc(NAMING_NAME_BYTES_MAX + 1);
+	int result = name ? 0 : -ENOMEM;
+
+	for (u32 i = 0; i < answer->symbols && !result; i++) {
+		struct trace_symbol symbol;
+
+		if (take_symbol(&bytes, query, &symbol, name)) {
+			sandbox_distrust(naming->sandbox);
+			naming->failures++;
+			break;
+		}
+		result = query->each(query->arg, &symbol);
+	}
+	free(name);
+	return result;
+}
+
+static int ask_symbols(struct naming *naming, const struct naming_query *query,
+		       const struct naming_request *request, const int *files, u32 count)
+{
+	struct naming_answer answer;
+	u8 *data = NULL;
+	int failed = ask(naming, request, files, count, query->addresses, &answer), result = 0;
+
+	if (!failed) {
+		data = malloc(answer.bytes + 1);
+		if (!data)
+			return -ENOMEM;
+		failed = sandbox_receive(naming->sandbox, data, answer.bytes);
+	}
+	if (failed)
+		naming->failures++;
+	else
+		result = take_symbols(naming, query, data, &answer);
+	free(data);
+	return result;
+}
+
+static int name_file(struct naming *naming, const struct naming_query *query,
+		     struct naming_request *request)
+{
+	char path[PATH_BYTES_MAX];
+	int file, result;
+
+	mapped_file_path(query->record, path, sizeof(path));
+	file = mapped_file_open(query->record, path);
+	if (file < 0)
+		return 0;
+	request->what = NAMING_FILE;
+	result = ask_symbols(naming, query, request, &file, 1);
+	close(file);
+	return result;
+}
+
+static int name_kernel(struct naming *naming, const struct naming_query *query,
+		       struct naming_request *request)
+{
+	if (naming->kernel[0] < 0)
+		return 0;
+	request->what = NAMING_KERNEL;
+	return ask_symbols(naming, query, request, naming->kernel, naming->kernel[1] < 0 ? 1 : 2);
+}
+
+/* The vdso of 32-bit tasks is not known here, and has no build id. */
+int naming_symbols(struct naming *naming, const struct naming_query *query)
+{
+	struct naming_request request = {.addresses = query->count};
+	const struct file_id *id = &naming->ids[query->number];
+
+	if (!query->record)
+		return name_kernel(naming, query, &request);
+	request.build_id_bytes = id->bytes;
+	memcpy(request.build_id, id->build_id, sizeof(request.build_id));
+	if (query->record->key.kind == MAPPING_FILE)
+		return name_file(naming, query, &request);
+	if (query->record->key.kind != MAPPING_VDSO || !id->bytes)
+		return 0;
+	request.what = NAMING_VDSO;
+	return ask_symbols(naming, query, &request, NULL, 0);
+}

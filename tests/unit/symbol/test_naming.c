@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Frames of this very process, as the BPF programs would give them, against the names of its
+ * functions; through a sandbox that parses, as in a recording. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "sample_record.h"
+#include "symbol/kallsyms.h"
+#include "symbol/mapped_file.h"
+#include "symbol/naming.h"
+#include "symbol/whole_file.h"
+
+static struct naming *naming;
+
+static int setup(void **state)
+{
+	(void)state;
+	return naming_create(&naming);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	naming_free(&naming);
+	assert_null(naming);
+	return 0;
+}
+
+__attribute__((noinline)) static int nothing_else_has_this_name(int x)
+{
+	return x * 7;
+}
+
+struct seen {
+	u32 count;
+	struct trace_symbol symbol; /* the last one */
+	char name[256];
+};
+
+static int see(void *arg, const struct trace_symbol *symbol)
+{
+	struct seen *seen = arg;
+
+	if (seen->count)
+		assert_true(symbol->start > seen->symbol.start);
+	seen->count++;
+	seen->symbol = *symbol;
+	snprintf(seen->name, sizeof(seen->name), "%s", symbol->name);
+	return 0;
+}
+
+/* A mapping of this process. */
+struct place {
+	u32 number;
+	struct mapping_record record;
+	u64 offset; /* of the address asked for */
+};
+
+/* Makes the mapping of an address known as `number`. */
+static void make_known(struct place *place, u32 number, const void *address)
+{
+	char path[MAPPING_PATH_BYTES + 1];
+	struct trace_mapping mapping;
+
+	assert_true(sample_record_mapped(&place->record, address));
+	place->number = number;
+	place->offset = (uintptr_t)address - place->record.start + place->record.offset;
+	naming_identify(naming, number, &place->record, &mapping, path, sizeof(path));
+}
+
+static int ask(const struct place *place, const u64 *addresses, u32 count, struct seen *seen)
+{
+	const struct naming_query query = {
+		.number = place->number,
+		.record = place->number ? &place->record : NULL,
+		.addresses = addresses,
+		.count = count,
+		.each = see,
+		.arg = seen,
+	};
+
+	*seen = (struct seen){};
+	return naming_symbols(naming, &query);
+}
+
+static void expect(const struct place *place, u64 address, const char *name, u64 start)
+{
+	struct seen seen;
+
+	assert_int_equal(ask(place, &address, 1, &seen), 0);
+	assert_int_equal(seen.count, 1);
+	assert_string_equal(seen.name, name);
+	assert_int_equal(seen.symbol.start, start);
+	assert_int_equal(seen.symbol.mapping, place->number);
+	assert_int_not_equal(seen.symbol.size, 0);
+	assert_int_equal(naming_failures(naming), 0);
+}
+
+static void expect_nothing(const struct place *place, u64 address)
+{
+	struct seen seen;
+
+	assert_int_equal(ask(place, &address, 1, &seen), 0);
+	assert_int_equal(seen.count, 0);
+}
+
+static void a_function_of_this_program(void **state)
+{
+	struct place place;
+
+	(void)state;
+	make_known(&place, 3, nothing_else_has_this_name);
+	expect(&place, place.offset, "nothing_else_has_this_name", place.offset);
+	expect(&place, place.offset + 1, "nothing_else_has_this_name", place.offset);
+}
+
+static void several_addresses_give_each_symbol_once(void **state)
+{
+	struct place place;
+	struct seen seen;
+	u64 addresses[3];
+
+	(void)state;
+	make_known(&place, 3, nothing_else_has_this_name);
+	addresses[0] = 0;
+	addresses[1] = place.offset;
+	addresses[2] = place.offset + 1;
+	assert_int_equal(ask(&place, addresses, 3, &seen), 0);
+	assert_int_equal(seen.count, 1);
+	assert_string_equal(seen.name, "nothing_else_has_this_name");
+}
+
+static void a_function_of_libc(void **state)
+{
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	void *address = libc ? dlsym(libc, "strerror") : NULL;
+	struct place place;
+
+	(void)state;
+	if (!address)
+		skip();
+	make_known(&place, 4, address);
+	expect(&place, place.offset, "strerror", place.offset);
+	dlclose(libc);
+}
+
+static void a_function_of_the_vdso(void **state)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *address = vdso ? dlsym(vdso, "__vdso_getcpu") : NULL;
+	struct place place;
+	struct seen seen;
+
+	(void)state;
+	if (!address)
+		skip();
+	make_known(&place, 5, address);
+	assert_int_equal(ask(&place, &place.offset, 1, &seen), 0);
+	assert_int_equal(seen.count, 1);
+	assert_non_null(strstr(seen.name, "getcpu"));
+	assert_int_equal(seen.symbol.start, place.offset);
+	dlclose(vdso);
+}
+
+static void the_build_id_is_read(void **state)
+{
+	char path[MAPPING_PATH_BYTES + 1];
+	struct mapping_record record;
+	struct trace_mapping mapping, again;
+
+	(void)state;
+	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
+	naming_identify(naming, 9, &record, &mapping, path, sizeof(path));
+	assert_in_range(mapping.build_id_bytes, 1, TRACE_BUILD_ID_MAX);
+	memset(record.path, 0, sizeof(record.path));
+	record.key.inode = record.start = 0;
+	naming_identify(naming, 9, &record, &again, path, sizeof(path));
+	assert_int_equal(again.build_id_bytes, mapping.build_id_bytes);
+	assert_memory_equal(again.build_id, mapping.build_id, mapping.build_id_bytes);
+}
+
+/* The mapping keeps the build id that it had when it was met. */
+static void another_file_gives_no_name(void **state)
+{
+	struct place program, other;
+	struct mapping_record record;
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+
+	(void)state;
+	make_known(&program, 1, nothing_else_has_this_name);
+	other = program;
+	other.record.key.inode++;
+	expect_nothing(&other, other.offset);
+	assert_true(sample_record_mapped(&record, dlsym(libc, "strerror")));
+	other.record = record;
+	expect_nothing(&other, (uintptr_t)dlsym(libc, "strerror") - record.start + record.offset);
+	dlclose(libc);
+}
+
+static void code_without_a_file_has_no_names(void **state)
+{
+	struct place place = {
+		.number = MAPPINGS_MAX - 1,
+		.record = {.key = {.kind = MAPPING_ANON}},
+	};
+
+	(void)state;
+	expect_nothing(&place, 4);
+}
+
+static int find_schedule(void *arg, const struct kallsyms_line *line)
+{
+	u64 *address = arg;
+
+	if (line->name_bytes != strlen("schedule") || memcmp(line->name, "schedule", 8))
+		return 0;
+	*address = line->address;
+	return 1;
+}
+
+static void a_function_of_the_kernel(void **state)
+{
+	struct place kernel = {};
+	u64 address = 0;
+	size_t bytes;
+	char *text;
+
+	(void)state;
+	if (whole_file_read("/proc/kallsyms", &text, &bytes))
+		skip();
+	kallsyms_each(text, bytes, find_schedule, &address);
+	free(text);
+	if (!address)
+		skip(); /* kptr_restrict */
+	expect(&kernel, address, "schedule", address);
+	expect(&kernel, address + 4, "schedule", address);
+}
+
+static int refuse(void *arg, const struct trace_symbol *symbol)
+{
+	(void)arg;
+	(void)symbol;
+	return -ENOSPC;
+}
+
+static void the_end_comes_from_each(void **state)
+{
+	struct place place;
+	struct naming_query query = {.each = refuse, .count = 1};
+
+	(void)state;
+	make_known(&place, 3, nothing_else_has_this_name);
+	query.number = place.number;
+	query.record = &place.record;
+	query.addresses = &place.offset;
+	assert_int_equal(naming_symbols(naming, &query), -ENOSPC);
+}
+
+/* When it returns the sandbox has died. */
+static void kill_sandbox(void)
+{
+	siginfo_t info;
+
+	assert_int_equal(kill(naming_pid(naming), SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, naming_pid(naming), &info, WEXITED | WNOWAIT), 0);
+}
+
+static void a_sandbox_that_died_is_replaced(void **state)
+{
+	struct place place;
+
+	(void)state;
+	make_known(&place, 3, nothing_else_has_this_name);
+	kill_sandbox();
+	expect(&place, place.offset, "nothing_else_has_this_name", place.offset);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_function_of_this_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(several_addresses_give_each_symbol_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_function_of_libc, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_function_of_the_vdso, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_build_id_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_file_gives_no_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_without_a_file_has_no_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_function_of_the_kernel, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_end_comes_from_each, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sandbox_that_died_is_replaced, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
