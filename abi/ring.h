@@ -27,13 +27,28 @@
 #define COMMIT_CONTINUED 2U
 #define COMMIT_OF(position) ((u32)(position) << 2)
 
+/*
+ * The programs write the first line, user space the second: the reader, or who resets while nobody
+ * reads. Its counts are of all times:
+ *
+ *   events produced = consumed + reset + events in the ring + losses that the programs counted
+ *
+ * (a flight ring's events are not consumed). `told` are the losses, by enum ledger_lost, that are
+ * in the ledger of a file already: the files of one reader after another add up to the whole.
+ */
+#define RING_TOLD_MAX 12
+
 struct ring_header {
-	u64 head; /* next position to hand out; written by the programs */
+	u64 head; /* next position to hand out */
 	u64 reserved0[15];
-	u64 tail; /* drain: positions before it are consumed; written by the reader only */
-	u64 reserved1[15];
+	u64 tail; /* drain: positions before it are consumed */
+	u64 consumed;
+	u64 reset; /* events that resets dropped */
+	u64 told[RING_TOLD_MAX];
+	u64 reserved1[1];
 };
 ABI_SIZE(struct ring_header, 256);
+ABI_OFFSET(struct ring_header, tail, 128);
 
 #define RING_BYTES(slots, slot_size) (sizeof(struct ring_header) + (u64)(slots) * (slot_size))
 #define RING_SLOTS_MIN 64U

@@ -168,6 +168,17 @@ int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 	return 0;
 }
 
+int answer_join_each(struct answer_join *join, int (*each)(void *arg, struct user_answer *answer),
+		     void *arg)
+{
+	struct wait_entry *entry;
+	int result = 0;
+
+	TAILQ_FOREACH(entry, &join->answered, link)
+	result = result ?: each(arg, &entry->answer);
+	return result;
+}
+
 void answer_join_epoch(struct answer_join *join)
 {
 	struct wait_entry *entry;

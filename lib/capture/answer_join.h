@@ -68,6 +68,10 @@ struct promise *answer_join_wait(struct answer_join *join, u32 tid, u32 cookie,
 int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 		       const struct user_answer *answer, struct promise waiting[ANSWER_FORMS]);
 
+/* Every answer that there is; stops at the first that is not 0, which it returns. */
+int answer_join_each(struct answer_join *join, int (*each)(void *arg, struct user_answer *answer),
+		     void *arg);
+
 /* An epoch is over. */
 void answer_join_epoch(struct answer_join *join);
 

@@ -221,6 +221,25 @@ static void lose(void *arg, u32 tid, u32 cookie, const struct promise waiting[AN
 	}
 }
 
+struct keeping {
+	const struct capture *capture;
+	u64 generation;
+};
+
+static int keep_frames(void *arg, struct user_answer *answer)
+{
+	const struct keeping *keeping = arg;
+
+	return event_stack_keep(keeping->capture, keeping->generation, answer);
+}
+
+int answers_keep_frames(struct capture *capture, u64 generation)
+{
+	struct keeping keeping = {.capture = capture, .generation = generation};
+
+	return answer_join_each(capture->join, keep_frames, &keeping);
+}
+
 int answers_look(struct capture *capture)
 {
 	pending_list_clear(&capture->pending);

@@ -27,6 +27,10 @@ void answers_count(struct capture *capture, const struct stack_name *name, u64 e
 /* All rings were read to where they were when the epoch began. */
 void answers_epoch(struct capture *capture, struct trace_writer *writer);
 
+/* No answer that is kept needs the stack map of this generation, or of one before, any more.
+ * -ENOMEM. */
+int answers_keep_frames(struct capture *capture, u64 generation);
+
 /* Who waits now. */
 int answers_look(struct capture *capture);
 

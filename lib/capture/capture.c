@@ -266,6 +266,7 @@ void capture_free(struct capture **capture)
 
 int capture_attach(struct capture *capture, struct stackmap_error *error)
 {
+	capture->running = true;
 	return attachment_start(&capture->attachment, error);
 }
 
@@ -273,6 +274,7 @@ void capture_detach(struct capture *capture)
 {
 	attachment_stop(&capture->attachment);
 	generation_wait(capture);
+	capture->running = false;
 }
 
 int capture_settle(struct capture *capture)

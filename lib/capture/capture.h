@@ -86,6 +86,10 @@ int capture_finish(struct capture *capture, struct trace_writer *writer,
 int capture_begin(struct capture *capture, struct trace_writer *writer,
 		  struct stackmap_error *error);
 
+/* The account of the instance since it began. `recorded` is what readers took and what the rings
+ * hold. */
+void capture_totals(const struct capture *capture, struct trace_ledger *totals);
+
 u32 capture_bits(const struct capture *capture);
 
 #endif

@@ -8,9 +8,11 @@
  */
 #include <time.h>
 
+#include "capture/account.h"
 #include "capture/answers.h"
 #include "capture/assisted.h"
 #include "capture/event_stacks.h"
+#include "capture/generation_reader.h"
 #include "capture/instance.h"
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
@@ -149,9 +151,11 @@ static int drain_ring(struct capture *capture, struct trace_writer *writer, stru
 
 	while (position < end) {
 		u64 next = position + TAIL_STRIDE < end ? position + TAIL_STRIDE : end;
+		u64 before = capture->cpus[cpu].events;
 		int error = each_record(capture, writer, &ring, position, next, cpu, take);
 
 		result = result ?: error;
+		ring.header->consumed += capture->cpus[cpu].events - before;
 		__atomic_store_n(&ring.header->tail, next, __ATOMIC_RELEASE);
 		position = next;
 	}
@@ -233,12 +237,14 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	int result;
 
 	begin_reading(capture);
+	generation_look(capture);
 	result = drain_tasks(capture, writer);
 	result = answers_find(capture, writer, &fullest) ?: result;
 	result = drain_deliveries(capture, writer, &fullest) ?: result;
 	result = drain_events(capture, writer) ?: result;
 	if (capture->join)
 		pass_epoch(capture, writer);
+	result = generation_settle(capture) ?: result;
 	if (fill)
 		*fill = fullest;
 	return result;
@@ -325,6 +331,7 @@ int capture_snapshot(struct capture *capture, struct trace_writer *writer)
 	int result;
 
 	begin_reading(capture);
+	account_begin(capture);
 	result = capture_forget_written(capture);
 	if (result)
 		return result;

@@ -141,15 +141,8 @@ int event_stack(struct capture *capture, struct trace_writer *writer, const stru
 		     name);
 }
 
-static int keep_run(const struct ring_view *ring, u64 position, u32 run, struct user_answer *answer)
+static int keep_frames(const u64 *frames, u32 depth, u32 flags, struct user_answer *answer)
 {
-	u64 frames[STACK_WORDS_MAX];
-	u32 flags = 0, depth = ring_read_run(ring, position, run, frames, &flags);
-
-	if (!depth) {
-		answer->reason = REASON_GONE;
-		return 0;
-	}
 	answer->frames = malloc(depth * sizeof(*frames));
 	if (!answer->frames)
 		return -ENOMEM;
@@ -157,6 +150,32 @@ static int keep_run(const struct ring_view *ring, u64 position, u32 run, struct 
 	answer->depth = depth;
 	answer->flags = flags & FLAGS_WRITTEN;
 	return 0;
+}
+
+static int keep_run(const struct ring_view *ring, u64 position, u32 run, struct user_answer *answer)
+{
+	u64 frames[STACK_WORDS_MAX];
+	u32 flags = 0, depth = ring_read_run(ring, position, run, frames, &flags);
+
+	if (depth)
+		return keep_frames(frames, depth, flags, answer);
+	answer->reason = REASON_GONE;
+	return 0;
+}
+
+int event_stack_keep(const struct capture *capture, u64 generation, struct user_answer *answer)
+{
+	u64 frames[STACK_WORDS_MAX];
+	struct trace_stack stack;
+	int result;
+
+	if (!answer->id)
+		return 0;
+	result = frames_of_id(capture, answer->id, frames, &stack);
+	if (!result && stack.generation > generation)
+		return 0;
+	answer->id = 0;
+	return result ? 0 : keep_frames(frames, stack.depth, stack.flags, answer);
 }
 
 int event_stack_delivered(struct capture *capture, const struct ring_view *ring, u64 position,

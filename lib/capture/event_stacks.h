@@ -20,6 +20,10 @@ int event_stack(struct capture *capture, struct trace_writer *writer, const stru
 int event_stack_delivered(struct capture *capture, const struct ring_view *ring, u64 position,
 			  struct user_answer *answer);
 
+/* An answer whose stack is of this generation of the map, or of one before, gets its frames, which
+ * it needs no map for. -ENOMEM. */
+int event_stack_keep(const struct capture *capture, u64 generation, struct user_answer *answer);
+
 /* The answer in the form that an event needs. */
 int event_stack_answered(struct capture *capture, struct trace_writer *writer,
 			 struct user_answer *answer, enum answer_form form,

@@ -28,6 +28,8 @@ struct cpu_reader {
 	u64 passed_over; /* flight: older events in slots that writers could not claim */
 	u64 end;	 /* of this round: its deliveries are known up to here */
 	u64 epoch_end;	 /* capture/answer_join.h */
+	u64 consumed_before; /* by readers, when the file began */
+	u64 swap_end;	 /* behind it there is nothing of the generation before `seen` */
 };
 
 struct assisted;
@@ -37,6 +39,7 @@ struct capture {
 	struct plan plan;
 	struct engine *engine;
 	struct attachment attachment;
+	bool running; /* events may come at any time */
 	struct generations generations;
 	struct shared_array rings;
 	struct shared_array task_rings;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * N is the generation that programs write; its table is the current one, the other is the spare.
+ *
+ *   1. N - 1 is done with: the reader says so, or the rings are emptied.
+ *   2. The spare is no table's role any more; the kernel waits for who still looks at it (RCU).
+ *   3. The spare becomes generation N + 1, empty.
+ *   4. The current table becomes the previous one, the spare the current one. When the kernel has
+ *      waited (RCU), each event that names a stack of N is committed.
+ *   5. N + 1 is published. Nobody reads: the rings are emptied, and N is done with.
+ *
+ * Killed after any step, it leaves what the next one goes on from: step 4 without 5 is seen by the
+ * current table being newer than what was published. A sleepable program, for which the kernel does
+ * not wait, holds the RCU lock from where it looks the table up to where it commits its slot.
+ */
+#include "capture/reset.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/instance.h"
+#include "capture/ring_discard.h"
+#include "capture/skeleton.h"
+#include "error.h"
+
+#define WAIT_MS 5
+#define WAIT_READER_MS 5000
+#define WAIT_WRITER_MS 1000
+
+static void nap(void)
+{
+	const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+
+	nanosleep(&pause, NULL);
+}
+
+static int failed(int result, struct stackmap_error *error)
+{
+	return error_set(error, -result, "reset: %s", strerror(-result));
+}
+
+int reset_prepare(struct capture *capture, struct stackmap_error *error)
+{
+	int result = generations_make(capture);
+
+	return result && result != -EEXIST ? failed(result, error) : 0;
+}
+
+static u64 *done_word(const struct capture *capture)
+{
+	return &capture_programs(capture)->bss->generation_done;
+}
+
+static bool is_done(const struct capture *capture, u64 generation)
+{
+	return __atomic_load_n(done_word(capture), __ATOMIC_ACQUIRE) >= generation;
+}
+
+static void set_done(struct capture *capture, u64 generation)
+{
+	__atomic_store_n(done_word(capture), generation, __ATOMIC_RELEASE);
+}
+
+static struct generation_table *spare_of(struct capture *capture,
+					 const struct generation_table *current)
+{
+	struct generation_table *tables = capture->generations.tables;
+
+	return &tables[current == &tables[0]];
+}
+
+/* A reset that was killed may not have come to it. */
+static void publish_current(struct capture *capture, const struct generation_table *current)
+{
+	if (generation_published(capture) == generation_of(current))
+		return;
+	generation_wait(capture);
+	generation_publish(capture, generation_of(current));
+}
+
+static int swap(struct capture *capture, struct generation_table *current)
+{
+	struct generation_table *spare = spare_of(capture, current);
+	u64 next = generation_of(current) + 1;
+	int result = generation_clear_previous(capture);
+
+	result = result ?: generation_fill(capture, spare, next);
+	result = result ?: generation_set(capture, TABLE_PREVIOUS, current);
+	result = result ?: generation_set(capture, TABLE_CURRENT, spare);
+	if (!result)
+		generation_publish(capture, next);
+	return result;
+}
+
+/* Of all rings, one right after the other. */
+static void read_heads(struct capture *capture, u64 *heads)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+
+		heads[cpu] = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	}
+}
+
+/* An event that stays began after all `answer_limits` were read, so its answer stays too. */
+static void discard_flight(struct capture *capture, const u64 *limits, const u64 *answer_limits)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+
+		ring.header->reset += ring_discard_flight(&ring, limits[cpu], answer_limits[cpu]);
+	}
+}
+
+/* Whether all of it went; else a program still writes before the limit. */
+static bool discard_drain(struct capture *capture, const u64 *limits)
+{
+	bool all = true;
+	u32 cpu;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+
+		ring.header->reset += ring_discard_drain(&ring, limits[cpu]);
+		all = all && ring.header->tail >= limits[cpu];
+	}
+	return all;
+}
+
+/* Nothing in the rings is of generation `done`, or an older one, any more. */
+static int empty_rings(struct capture *capture, u64 done)
+{
+	u64 answer_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
+	u32 ms;
+
+	read_heads(capture, answer_limits);
+	read_heads(capture, limits);
+	if (capture->plan.config.flight)
+		discard_flight(capture, limits, answer_limits);
+	else
+		for (ms = 0; !discard_drain(capture, limits); ms += WAIT_MS) {
+			if (ms >= WAIT_WRITER_MS)
+				return -EBUSY;
+			nap();
+		}
+	set_done(capture, done);
+	return 0;
+}
+
+static int begin(struct capture *capture, struct generation_table **current,
+		 struct stackmap_error *error)
+{
+	int result = reset_prepare(capture, error);
+
+	if (result)
+		return result;
+	*current = generation_current(capture);
+	if (!*current)
+		return failed(-ENOENT, error);
+	publish_current(capture, *current);
+	return 0;
+}
+
+int reset_unread(struct capture *capture, struct stackmap_error *error)
+{
+	struct generation_table *current;
+	int result = begin(capture, &current, error);
+	u64 generation;
+
+	if (result)
+		return result;
+	generation = generation_of(current);
+	if (!is_done(capture, generation - 1))
+		result = empty_rings(capture, generation - 1);
+	result = result ?: swap(capture, current);
+	result = result ?: empty_rings(capture, generation);
+	return result ? failed(result, error) : 0;
+}
+
+static bool wait_until_done(const struct capture *capture, u64 generation)
+{
+	u32 ms;
+
+	for (ms = 0; !is_done(capture, generation); ms += WAIT_MS) {
+		if (ms >= WAIT_READER_MS)
+			return false;
+		nap();
+	}
+	return true;
+}
+
+int reset_followed(struct capture *capture, struct stackmap_error *error)
+{
+	struct generation_table *current;
+	int result = begin(capture, &current, error);
+
+	if (result)
+		return result;
+	if (!wait_until_done(capture, generation_of(current) - 1))
+		return error_set(error, EBUSY,
+				 "the reader is behind: it has not finished what was recorded "
+				 "before the last reset");
+	result = swap(capture, current);
+	return result ? failed(result, error) : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Emptying the stack map of an instance while it records. No event is lost by it: what a reader has
+ * yet to read stays, and is read; where nobody reads, and of a flight recorder, what is in the
+ * rings goes with the map, and is counted.
+ *
+ * One at a time: whoever calls these holds the lock of the instance.
+ */
+#ifndef LIB_CAPTURE_RESET_H
+#define LIB_CAPTURE_RESET_H
+
+#include "stackmap/error.h"
+
+struct capture;
+
+/* Makes the second table, without which no reset is possible. To be done as long as maps may be
+ * made; does nothing if it is there. */
+int reset_prepare(struct capture *capture, struct stackmap_error *error);
+
+/* Nobody reads, nor begins to. */
+int reset_unread(struct capture *capture, struct stackmap_error *error);
+
+/* Somebody reads, or this process. -EBUSY: the reader has not finished the generation before the
+ * current one; nothing has changed. */
+int reset_followed(struct capture *capture, struct stackmap_error *error);
+
+#endif
