@@ -148,11 +148,30 @@ static void a_drain_instance_keeps_what_was_seen(void **state)
 	look_as_events_come();
 }
 
+static void what_was_drained_is_not_seen_again(void **state)
+{
+	struct trace_info info = {.cpus = 1};
+	struct trace_writer *writer;
+	struct stackmap_error error;
+	u64 produced;
+
+	(void)state;
+	attach(0);
+	call_in_child(CALLS);
+	assert_int_equal(trace_writer_create("/dev/null", &info, &writer, &error), 0);
+	assert_int_equal(capture_begin(capture, writer, &error), 0);
+	assert_int_equal(capture_drain(capture, writer, NULL), 0);
+	trace_writer_discard(&writer);
+	call_in_child(2 * CALLS);
+	assert_int_equal(look(&produced), 2 * CALLS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_flight_instance_keeps_what_was_seen, detach),
 		cmocka_unit_test_teardown(a_drain_instance_keeps_what_was_seen, detach),
+		cmocka_unit_test_teardown(what_was_drained_is_not_seen_again, detach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
