@@ -20,6 +20,7 @@
 #include "file_limit.h"
 #include "ledger_text.h"
 #include "message.h"
+#include "privilege.h"
 #include "record_target.h"
 #include "recording.h"
 #include "signals.h"
@@ -344,6 +345,18 @@ static int check_output(const char *path, struct stackmap_error *error)
 	return result;
 }
 
+/* Files of a flight are made later. */
+static int drop_privileges(const struct record *record)
+{
+	const struct privilege_needs needs = {
+		.reads_files = true,
+		.ends_command = record->workload.pid,
+		.later_file = record->values->flight ? record->values->output : NULL,
+	};
+
+	return privilege_drop(&needs);
+}
+
 static int start(struct record *record, char **arguments)
 {
 	struct stackmap_error error;
@@ -363,7 +376,7 @@ static int start(struct record *record, char **arguments)
 	}
 	if (record->writer)
 		result = trace_writer_publish(record->writer, &error);
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? fail(result, &error) : drop_privileges(record);
 }
 
 static int take_signals(struct record *record)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Giving up privileges, once everything is loaded, attached and open: no capability stays that is
+ * not named here.
+ */
+#ifndef CLI_PRIVILEGE_H
+#define CLI_PRIVILEGE_H
+
+#include <stdbool.h>
+
+struct privilege_needs {
+	bool reads_files;	/* symbols and memory of other processes */
+	bool ends_command;	/* a command of ours, which may be another user by then */
+	const char *later_file; /* one that is made later; NULL: none */
+};
+
+/* Call when there is one thread only. EXIT_DONE, or EXIT_FAILED and a message. */
+int privilege_drop(const struct privilege_needs *needs);
+
+#endif
