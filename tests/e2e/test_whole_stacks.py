@@ -4,7 +4,10 @@
 ledger knows how many."""
 
 import collections
+import functools
 import os
+import re
+import struct
 
 from cases import Skip, main, needs, program
 from recording import function, record, user_frames
@@ -21,6 +24,7 @@ def sampled(*command):
     recording = record("-F", 999, "--", *command)
     complete, rest = user_account(recording)
     assert complete > 50 and sum(rest.values()) <= complete / 200, (complete, rest)
+    check_roots(recording.events())
     return recording
 
 
@@ -34,11 +38,52 @@ def marker(event):
     return markers[0] if markers else None
 
 
+# exit() at the end of a thread: where the C library has begun it.
+THREAD_END = {"x86_64": b"\xb8\x3c\0\0\0\x0f\x05", "aarch64": b"\xa8\x0b\x80\xd2\x01\0\0\xd4"}.get(os.uname().machine)
+NEAR = 64
+
+
+@functools.lru_cache(maxsize=None)
+def entry_offset(path):
+    """Where in a file of 64 bits its program, or the loader, begins."""
+    with open(path, "rb") as file:
+        data = file.read()
+    entry, first = struct.unpack_from("=QQ", data, 24)
+    size, count = struct.unpack_from("=HH", data, 54)
+    for at in range(first, first + count * size, size):
+        kind, _, offset, address, _, length = struct.unpack_from("=IIQQQQ", data, at)
+        if kind == 1 and address <= entry < address + length:
+            return entry - address + offset
+    return -NEAR
+
+
+@functools.lru_cache(maxsize=None)
+def begins_something(name, path):
+    if re.fullmatch(r"(_start|(__)?clone3?)\+0x[0-9a-f]+", name):
+        return True
+    without_symbol = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)", name)
+    if not without_symbol or not os.path.isfile(path):
+        return False
+    offset = int(without_symbol[1], 16)
+    with open(path, "rb") as file:
+        file.seek(offset - NEAR)
+        return 0 <= offset - entry_offset(path) < NEAR or THREAD_END in file.read(2 * NEAR)
+
+
+def check_roots(events):
+    """What is said to be whole ends where a program or a thread begins."""
+    roots = collections.Counter((stack[-1].name, stack[-1].object) for event in events
+                                for stack in [user_frames(event)] if stack and not marker(event))
+    wrong = {root: count for root, count in roots.items() if not begins_something(*root)}
+    assert roots and not wrong, wrong
+
+
 def check_inside(recording, path, comm="known_stack", share=0.95):
-    """Most of the stacks of a program have this path; the rest is its start and its end."""
+    """Most of the stacks of a program have this path, the rest is its start and its end; none has half of it."""
     stacks = [names_of(event) for event in recording.events() if event.comm.startswith(comm)]
-    found = sum(path == names[names.index(path[0]):][:len(path)] for names in stacks if path[0] in names)
-    assert stacks and found >= len(stacks) * share, (found, len(stacks))
+    inside = [names for names in stacks if path[0] in names]
+    wrong = [names for names in inside if path != names[names.index(path[0]):][:len(path)]]
+    assert len(inside) > len(stacks) * share and not wrong, (len(inside), len(stacks), wrong[:3])
 
 
 def test_program():
@@ -102,7 +147,9 @@ def test_by_tracepoints():
     for command in ([KNOWN, "thread_spin", 2], [program("known_stack_static_pie"), "spin"], [program("exceptions")]):
         if not os.path.exists(command[0]):
             continue
-        complete, rest = user_account(record("-e", "syscalls:sys_*", "--", *command))
+        recording = record("-e", "syscalls:sys_*", "--", *command)
+        complete, rest = user_account(recording)
+        check_roots(recording.events())
         assert complete and not set(rest) - {"changed"}, (command, complete, rest)
 
 
@@ -153,7 +200,9 @@ def test_every_event_of_the_machine():
     markers = collections.Counter(filter(None, map(marker, events)))
     assert markers == {"truncated" if name == "depth" else name: count for name, count in rest.items()}, (markers, rest)
     assert complete and not rest.get("unanswered") and not rest.get("answer_lost"), (complete, rest)
-    own = [marker(event) for event in events if event.comm in ("ls", "dd", "sh", "id", "true", "known_stack")]
+    own = [event for event in events if event.comm in ("ls", "dd", "sh", "id", "true", "known_stack")]
+    check_roots(own)
+    own = [marker(event) for event in own]
     assert len(own) > 10000 and sum(map(bool, own)) < len(own) / 100, collections.Counter(own)
 
 
