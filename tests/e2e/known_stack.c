@@ -13,6 +13,7 @@
  *   returns N      one signal, and N times back to where it came, by rt_sigreturn called from here
  *   exit           ends in here
  *   deep N         two system calls below N calls of again()
+ *   lost           a system call while the way back is overwritten by an address without code
  *   spin           turns for a second of CPU time
  *   thread_spin N  the same in N threads
  */
@@ -178,6 +179,21 @@ static APART void call_again(char **arguments)
 	AFTER_CALL();
 }
 
+static APART void lose_caller(char **arguments)
+{
+	void *caller = __builtin_return_address(0);
+	void *volatile here = NULL;
+	void *volatile *place = &here;
+
+	(void)arguments;
+	while (*place != caller)
+		place++;
+	*place = (void *)4096;
+	own_syscall(SYS_getppid, 0);
+	*place = caller;
+	AFTER_CALL();
+}
+
 static APART void inner(in_kernel last, char **arguments)
 {
 	last(arguments);
@@ -208,7 +224,7 @@ static const struct way {
 	{"faults", meet_faults, 0},   {"wait", wait_for_end, 0},  {"threads", wait_for_end, 2},
 	{"exec", become, 0},	      {"thread_exec", become, 1}, {"signals", take_signals, 0},
 	{"returns", take_returns, 0}, {"exit", end_here, 0},	  {"spin", spin, 0},
-	{"thread_spin", spin, 2},     {"deep", call_again, 0},
+	{"thread_spin", spin, 2},     {"deep", call_again, 0},	  {"lost", lose_caller, 0},
 };
 
 struct start {

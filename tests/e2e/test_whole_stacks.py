@@ -179,6 +179,15 @@ def test_depth_limits():
         check_depth(depth, 100, "--max-depth", 100)
 
 
+def test_a_lost_caller():
+    """Nobody knows what follows; that it is not the end is known."""
+    needs("bpf", "raw tracepoints")
+    recording = record("-e", "syscalls:sys_enter_getppid", "--", KNOWN, "lost")
+    event, = [event for event in recording.events() if event.name.endswith("getppid")]
+    assert names_of(event) == ["lose_caller", "[not_code]"] and marker(event) == "not_code", event
+    assert user_account(recording) == (0, {"not_code": 1})
+
+
 WORKLOAD = """
 for i in 1 2 3 4 5; do ls -lR /etc >/dev/null 2>&1; /bin/true; sh -c 'echo $(id) >/dev/null'; done &
 python3 -c 'import json; [json.dumps(list(range(1000))) for _ in range(300)]' &
