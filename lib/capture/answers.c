@@ -257,12 +257,30 @@ void answers_epoch(struct capture *capture, struct trace_writer *writer)
 		answer_join_sweep(capture->join, &sweep);
 }
 
-int answers_end(struct capture *capture, struct trace_writer *writer)
+int answers_give_up(struct capture *capture, struct trace_writer *writer)
 {
 	struct losing losing = {.capture = capture, .writer = writer};
 	struct answer_join_sweep sweep = {.lost = lose, .arg = &losing};
-	int result = answers_look(capture);
 
 	answer_join_end(capture->join, &sweep);
-	return result ?: losing.result;
+	return losing.result;
+}
+
+int answers_end(struct capture *capture, struct trace_writer *writer)
+{
+	int result = answers_look(capture);
+
+	return answers_give_up(capture, writer) ?: result;
+}
+
+static int forget_names(void *arg, struct user_answer *answer)
+{
+	(void)arg;
+	memset(answer->named, 0, sizeof(answer->named));
+	return 0;
+}
+
+int answers_forget_names(struct capture *capture)
+{
+	return answer_join_each(capture->join, forget_names, NULL);
 }

@@ -34,7 +34,12 @@ int answers_keep_frames(struct capture *capture, u64 generation);
 /* Who waits now. */
 int answers_look(struct capture *capture);
 
-/* The file ends: what was promised and is not known gets its reason. */
+/* The file ends: what was promised and is not known gets its reason: who still waits, as last
+ * looked, or now. */
+int answers_give_up(struct capture *capture, struct trace_writer *writer);
 int answers_end(struct capture *capture, struct trace_writer *writer);
+
+/* Another file begins: it has nothing of what answers were named in the last one. */
+int answers_forget_names(struct capture *capture);
 
 #endif

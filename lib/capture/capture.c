@@ -334,7 +334,7 @@ void capture_thaw(struct capture *capture)
 	drop_copy(&capture->lanes);
 }
 
-int capture_forget_written(struct capture *capture)
+static void forget_written(struct capture *capture)
 {
 	u32 cpu;
 
@@ -343,8 +343,20 @@ int capture_forget_written(struct capture *capture)
 	memset(&capture->written, 0, sizeof(capture->written));
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
 		capture->cpus[cpu].events = capture->cpus[cpu].passed_over = 0;
+}
+
+int capture_forget_written(struct capture *capture)
+{
+	forget_written(capture);
 	if (!capture->join)
 		return 0;
 	answer_join_free(&capture->join);
 	return answer_join_create(&capture->join);
+}
+
+void capture_next_file(struct capture *capture)
+{
+	forget_written(capture);
+	if (capture->join)
+		answers_forget_names(capture);
 }

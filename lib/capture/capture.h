@@ -31,6 +31,7 @@ struct capture_options {
 	const char *comm;     /* NULL: any */
 	const char *cgroup;   /* directory of a cgroup2 file system; NULL: any */
 	const u64 *cpu_mask;  /* CONFIG_CPUS_MAX bits; NULL: all */
+	bool has_files;	      /* files_create() comes (capture/files.h) */
 	pid_t command;	      /* a child that will execve: perf events are bound to it; 0: none */
 };
 
@@ -72,6 +73,12 @@ void capture_thaw(struct capture *capture);
 /* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
  * in percent. Errors are the writer's. */
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
+
+/* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks
+ * that are not known yet get their reasons. What follows is for another file: capture_finish(),
+ * capture_next_file(), capture_begin(). */
+int capture_end_window(struct capture *capture, struct trace_writer *writer);
+void capture_next_file(struct capture *capture);
 
 /* Frozen, or flight and detached: writes what the rings hold; they keep it. */
 int capture_snapshot(struct capture *capture, struct trace_writer *writer);

@@ -15,6 +15,9 @@
 #include "capture/generation_reader.h"
 #include "capture/instance.h"
 
+#define WAIT_MS 1
+#define WAIT_WRITER_MS 1000
+
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
 /* A stamp read now may be this much newer than when reading began. */
@@ -115,6 +118,14 @@ static u64 committed_end(const struct ring_view *ring)
 	return position;
 }
 
+/* The same, as far as the limit; 0: there is none. */
+static u64 end_within(const struct ring_view *ring, u64 limit)
+{
+	u64 end = committed_end(ring);
+
+	return limit && limit < end ? limit : end;
+}
+
 /* Does with one record what is to be done with it. */
 typedef int (*take_record)(struct capture *capture, struct trace_writer *writer,
 			   const struct ring_view *ring, u64 position, u32 cpu);
@@ -169,8 +180,8 @@ static int drain_tasks(struct capture *capture, struct trace_writer *writer)
 
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
 		struct ring_view ring = capture_task_ring(capture, cpu);
-		int error =
-			drain_ring(capture, writer, ring, committed_end(&ring), cpu, write_task);
+		u64 end = end_within(&ring, capture->cpus[cpu].task_limit);
+		int error = drain_ring(capture, writer, ring, end, cpu, write_task);
 
 		result = result ?: error;
 	}
@@ -192,7 +203,7 @@ static int drain_deliveries(struct capture *capture, struct trace_writer *writer
 		u32 filled = fill_percent(&ring);
 
 		*fill = filled > *fill ? filled : *fill;
-		capture->cpus[cpu].end = committed_end(&ring);
+		capture->cpus[cpu].end = end_within(&ring, capture->cpus[cpu].limit);
 		if (capture->join && !result)
 			result = each_record(capture, writer, &ring, ring.header->tail,
 					     capture->cpus[cpu].end, cpu, take_delivery);
@@ -247,6 +258,101 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	result = generation_settle(capture) ?: result;
 	if (fill)
 		*fill = fullest;
+	return result;
+}
+
+static u64 head_of(struct ring_view ring)
+{
+	return __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+}
+
+/* Names first: that of a task which has events behind the limit comes behind it too, as the latest
+ * when the task exits. */
+static void limit_to_heads(struct capture *capture)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+		capture->cpus[cpu].task_limit = head_of(capture_task_ring(capture, cpu));
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+		capture->cpus[cpu].limit = head_of(capture_ring(capture, cpu));
+}
+
+static void lift_limits(struct capture *capture)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+		capture->cpus[cpu].limit = capture->cpus[cpu].task_limit = 0;
+}
+
+static bool is_limit_reached(const struct capture *capture)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_ring(capture, cpu);
+
+		if (ring.header->tail < capture->cpus[cpu].limit)
+			return false;
+	}
+	return true;
+}
+
+/* A program that was interrupted may be in the middle of its slot. */
+static int drain_to_limit(struct capture *capture, struct trace_writer *writer)
+{
+	const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+	int result = capture_drain(capture, writer, NULL);
+	u32 ms;
+
+	for (ms = 0; !is_limit_reached(capture) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
+		int error = capture_drain(capture, writer, NULL);
+
+		result = result ?: error;
+		nanosleep(&pause, NULL);
+	}
+	return result;
+}
+
+/* Whoever does not wait any more when it is looked, has its answer in a ring: it may be behind the
+ * events that are of this file. */
+static int answer_waiting(struct capture *capture, struct trace_writer *writer)
+{
+	u32 fill;
+	int result = answers_look(capture);
+
+	result = answers_find(capture, writer, &fill) ?: result;
+	result = drain_deliveries(capture, writer, &fill) ?: result;
+	return answers_give_up(capture, writer) ?: result;
+}
+
+/* What has come since the limit was set: it may name tasks of this file, and is of the next too. */
+static int copy_tasks(struct capture *capture, struct trace_writer *writer)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++) {
+		struct ring_view ring = capture_task_ring(capture, cpu);
+		int error = each_record(capture, writer, &ring, ring.header->tail,
+					committed_end(&ring), cpu, write_task);
+
+		result = result ?: error;
+	}
+	return result;
+}
+
+int capture_end_window(struct capture *capture, struct trace_writer *writer)
+{
+	int result;
+
+	limit_to_heads(capture);
+	result = drain_to_limit(capture, writer);
+	lift_limits(capture);
+	result = copy_tasks(capture, writer) ?: result;
+	if (capture->join)
+		result = answer_waiting(capture, writer) ?: result;
 	return result;
 }
 

@@ -24,12 +24,14 @@ struct shared_array {
 
 /* What the reader knows of one CPU. */
 struct cpu_reader {
-	u64 events;	 /* handed to the writer, of the current file */
-	u64 passed_over; /* flight: older events in slots that writers could not claim */
-	u64 end;	 /* of this round: its deliveries are known up to here */
-	u64 epoch_end;	 /* capture/answer_join.h */
+	u64 events;	     /* handed to the writer, of the current file */
+	u64 passed_over;     /* flight: older events in slots that writers could not claim */
+	u64 end;	     /* of this round: its deliveries are known up to here */
+	u64 limit;	     /* of this file, once it is to end; 0: none */
+	u64 task_limit;	     /* the same, of the task ring */
+	u64 epoch_end;	     /* capture/answer_join.h */
 	u64 consumed_before; /* by readers, when the file began */
-	u64 swap_end;	 /* behind it there is nothing of the generation before `seen` */
+	u64 swap_end;	     /* behind it there is nothing of the generation before `seen` */
 };
 
 struct assisted;
@@ -47,10 +49,10 @@ struct capture {
 	struct shared_array mappings;
 	struct shared_array rules;
 	struct task_log *tasks;
+	struct naming *naming;
 	struct answer_join *join; /* NULL: user stacks are not deferred; so is the next */
 	struct assisted *assisted;
 	struct pending_list pending; /* of the moment of a snapshot, a sweep, or the end */
-	struct naming *naming;
 	struct cpu_reader *cpus;
 	u64 time_limit;			  /* ns: no stamp read in this round is later */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */

@@ -25,7 +25,6 @@
 #include "error.h"
 
 #define WAIT_MS 5
-#define WAIT_READER_MS 5000
 #define WAIT_WRITER_MS 1000
 
 static void nap(void)
@@ -182,26 +181,26 @@ int reset_unread(struct capture *capture, struct stackmap_error *error)
 	return result ? failed(result, error) : 0;
 }
 
-static bool wait_until_done(const struct capture *capture, u64 generation)
+static bool wait_until_done(const struct capture *capture, u64 generation, u32 wait_ms)
 {
 	u32 ms;
 
 	for (ms = 0; !is_done(capture, generation); ms += WAIT_MS) {
-		if (ms >= WAIT_READER_MS)
+		if (ms >= wait_ms)
 			return false;
 		nap();
 	}
 	return true;
 }
 
-int reset_followed(struct capture *capture, struct stackmap_error *error)
+int reset_followed(struct capture *capture, u32 wait_ms, struct stackmap_error *error)
 {
 	struct generation_table *current;
 	int result = begin(capture, &current, error);
 
 	if (result)
 		return result;
-	if (!wait_until_done(capture, generation_of(current) - 1))
+	if (!wait_until_done(capture, generation_of(current) - 1, wait_ms))
 		return error_set(error, EBUSY,
 				 "the reader is behind: it has not finished what was recorded "
 				 "before the last reset");

@@ -9,6 +9,7 @@
 #ifndef LIB_CAPTURE_RESET_H
 #define LIB_CAPTURE_RESET_H
 
+#include "scalar.h"
 #include "stackmap/error.h"
 
 struct capture;
@@ -20,8 +21,8 @@ int reset_prepare(struct capture *capture, struct stackmap_error *error);
 /* Nobody reads, nor begins to. */
 int reset_unread(struct capture *capture, struct stackmap_error *error);
 
-/* Somebody reads, or this process. -EBUSY: the reader has not finished the generation before the
- * current one; nothing has changed. */
-int reset_followed(struct capture *capture, struct stackmap_error *error);
+/* Somebody reads, or this process does. -EBUSY: the generation before the current one was not read
+ * within so many milliseconds; nothing has changed. */
+int reset_followed(struct capture *capture, u32 wait_ms, struct stackmap_error *error);
 
 #endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The stack map of an instance of our own is emptied again and again while two children call the
+ * kernel as often as they were told. Whatever is read afterwards, and what was lost, makes up every
+ * call.
+ */
+#include "capture/reset.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/instance.h"
+#include "capture/skeleton.h"
+#include "stack_map.h"
+#include "trace/reader.h"
+
+#define BITS 10
+#define CHILDREN 2
+#define CALLS 50000 /* of a busy child */
+#define RESETS 100
+#define WAIT_MS 5000
+#define NAME "reset-test"
+
+static struct source_list sources;
+static struct capture *capture;
+static struct stackmap_error error;
+
+static int attach(u64 flight_bytes, bool kernel_only)
+{
+	struct capture_options options = {
+		.sources = &sources,
+		.bits = BITS,
+		.flight_bytes = flight_bytes,
+		.ring_bytes = 16 << 20,
+		.comm = NAME,
+		.no_user_stacks = kernel_only,
+		.user_unwind = USER_UNWIND_AUTO,
+	};
+	int result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
+
+	result = result ?: capture_create(&options, &capture, &error);
+	return result ?: capture_attach(capture, &error);
+}
+
+static void attach_or_skip(u64 flight_bytes, bool kernel_only)
+{
+	int result = attach(flight_bytes, kernel_only);
+
+	if (!result)
+		return;
+	printf("%s\n", error.message);
+	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP ||
+		    result == -ENOENT);
+	skip();
+}
+
+static int detach(void **state)
+{
+	(void)state;
+	capture_free(&capture);
+	source_list_clear(&sources);
+	return 0;
+}
+
+__attribute__((noinline)) static void call(void)
+{
+	syscall(SYS_getppid);
+	__asm__ volatile("");
+}
+
+/* A stack for each depth. */
+__attribute__((noinline)) static void call_below(int depth)
+{
+	if (depth)
+		call_below(depth - 1);
+	else
+		call();
+	__asm__ volatile("");
+}
+
+static pid_t start_child(int calls)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child)
+		return child;
+	prctl(PR_SET_NAME, NAME);
+	while (calls--)
+		call_below(calls % 50);
+	_exit(0);
+}
+
+static void wait_for(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void call_in_child(int calls)
+{
+	wait_for(start_child(calls));
+}
+
+static u64 current_generation(void)
+{
+	return generation_of(generation_current(capture));
+}
+
+/* How often get_id was asked, of a table that nobody asks any more. */
+static u64 calls_of(const struct generation_table *table)
+{
+	struct table_stat stat;
+	u64 calls;
+
+	stack_table_stat(table->memory, &capture->plan.geometry, &stat);
+	calls = stat.refs;
+	for (int cause = 0; cause < TABLE_DROP_COUNT; cause++)
+		calls += stat.drops[cause];
+	return calls;
+}
+
+static struct generation_table *previous_table(void)
+{
+	struct generation_table *tables = capture->generations.tables;
+
+	return &tables[generation_current(capture) == &tables[0]];
+}
+
+struct file {
+	int memory;
+	struct trace_writer *writer;
+	struct trace_ledger ledger;
+};
+
+static void open_file(struct file *file)
+{
+	static const struct trace_info info = {.cpus = 1, .version = "this test"};
+
+	file->memory = memfd_create("recording", MFD_CLOEXEC);
+	assert_true(file->memory >= 0);
+	assert_int_equal(
+		trace_writer_create_fd(dup(file->memory), "memory", &info, &file->writer, &error),
+		0);
+	assert_int_equal(capture_begin(capture, file->writer, &error), 0);
+}
+
+static u64 lost_of(const struct trace_ledger *ledger)
+{
+	u64 lost = 0;
+
+	for (int cause = 0; cause < LOST_COUNT; cause++)
+		lost += ledger->lost[cause];
+	return lost;
+}
+
+struct tally {
+	u64 events;
+	u64 waiting;
+};
+
+static int tally_event(void *arg, const struct trace_event *event)
+{
+	struct tally *tally = arg;
+
+	tally->events++;
+	assert_int_not_equal(event->kernel, TRACE_NO_STACK);
+	if (event->user != TRACE_NO_STACK || event->user_reason == REASON_NOT_ASKED)
+		return 0;
+	assert_int_equal(event->user_reason, REASON_UNANSWERED);
+	tally->waiting++;
+	return 0;
+}
+
+/* Every event in the file has both its stacks, but those of tasks in the middle of the call. */
+static void close_file(struct file *file, u64 waiting_max)
+{
+	struct trace_reader *reader;
+	struct tally tally = {};
+
+	assert_int_equal(capture_finish(capture, file->writer, &file->ledger, &error), 0);
+	assert_int_equal(trace_writer_close(&file->writer), 0);
+	assert_int_equal(trace_reader_open_fd(file->memory, "memory", &reader, &error), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_int_equal(trace_reader_events(reader, tally_event, &tally, &error), 0);
+	assert_int_equal(tally.events, file->ledger.recorded);
+	assert_in_range(tally.waiting, 0, waiting_max);
+	assert_int_equal(file->ledger.produced, file->ledger.recorded + lost_of(&file->ledger));
+	trace_reader_close(&reader);
+}
+
+/* All that is left, of a capture at rest. */
+static void write_rest(struct file *file)
+{
+	capture_detach(capture);
+	if (capture->plan.config.flight) {
+		open_file(file);
+		assert_int_equal(capture_snapshot(capture, file->writer), 0);
+	} else {
+		assert_int_equal(capture_drain(capture, file->writer, NULL), 0);
+		assert_int_equal(capture_settle(capture), 0);
+		assert_int_equal(capture_drain(capture, file->writer, NULL), 0);
+	}
+	close_file(file, 0);
+}
+
+static void a_flight_ring_goes_with_the_map(void **state)
+{
+	struct file file;
+	pid_t children[CHILDREN];
+	u64 asked = 0;
+
+	(void)state;
+	attach_or_skip(4 << 20, true);
+	for (int i = 0; i < CHILDREN; i++)
+		children[i] = start_child(CALLS);
+	for (int i = 0; i < RESETS; i++) {
+		assert_int_equal(reset_unread(capture, &error), 0);
+		asked += calls_of(previous_table());
+	}
+	assert_int_equal(current_generation(), 1 + RESETS);
+	for (int i = 0; i < CHILDREN; i++)
+		wait_for(children[i]);
+	write_rest(&file);
+	asked += calls_of(generation_current(capture));
+	assert_int_equal(file.ledger.produced, CHILDREN * CALLS);
+	assert_true(file.ledger.lost[LOST_RESET] > 0);
+	assert_int_equal(asked, file.ledger.produced - file.ledger.lost[LOST_RING_BUSY] -
+					file.ledger.lost[LOST_NESTED]);
+}
+
+/* As another process does it: what the two share are the programs' maps. */
+static void reset_in_child(int resets)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child)
+		return;
+	while (resets && !reset_followed(capture, WAIT_MS, &error))
+		resets--;
+	_exit(resets != 0);
+}
+
+static void a_reader_reads_all_of_it(void **state)
+{
+	struct file file;
+	int status, ended = 0;
+
+	(void)state;
+	attach_or_skip(0, false);
+	assert_int_equal(reset_prepare(capture, &error), 0);
+	open_file(&file);
+	reset_in_child(RESETS);
+	for (int i = 0; i < CHILDREN; i++)
+		start_child(CALLS);
+	while (ended < 1 + CHILDREN) {
+		assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+		while (waitpid(-1, &status, WNOHANG) > 0) {
+			assert_int_equal(status, 0);
+			ended++;
+		}
+	}
+	assert_int_equal(current_generation(), 1 + RESETS);
+	write_rest(&file);
+	assert_int_equal(file.ledger.produced, CHILDREN * CALLS);
+	assert_int_equal(file.ledger.lost[LOST_RESET], 0);
+}
+
+static void what_nobody_reads_goes_with_the_map(void **state)
+{
+	struct file file;
+
+	(void)state;
+	attach_or_skip(0, false);
+	call_in_child(1000);
+	assert_int_equal(reset_unread(capture, &error), 0);
+	call_in_child(70);
+	open_file(&file);
+	write_rest(&file);
+	assert_int_equal(file.ledger.lost[LOST_RESET], 1000);
+	assert_int_equal(file.ledger.recorded, 70);
+}
+
+static void a_reader_that_is_behind_is_not_passed(void **state)
+{
+	struct file file;
+
+	(void)state;
+	attach_or_skip(0, false);
+	open_file(&file);
+	call_in_child(100);
+	assert_int_equal(reset_followed(capture, 0, &error), 0);
+	call_in_child(10);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(reset_followed(capture, 0, &error), -EBUSY);
+		assert_non_null(strstr(error.message, "behind"));
+	}
+	assert_int_equal(current_generation(), 2);
+	assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+	assert_int_equal(reset_followed(capture, 0, &error), 0);
+	call_in_child(1);
+	write_rest(&file);
+	assert_int_equal(file.ledger.recorded, 111);
+}
+
+/* The steps of a reset, up to the one at which it is killed. */
+static void begin_reset(int steps)
+{
+	struct generation_table *current, *spare;
+
+	assert_int_equal(reset_prepare(capture, &error), 0);
+	current = generation_current(capture);
+	spare = previous_table();
+	if (steps > 0)
+		assert_int_equal(generation_clear_previous(capture), 0);
+	if (steps > 1)
+		assert_int_equal(generation_fill(capture, spare, generation_of(current) + 1), 0);
+	if (steps > 2)
+		assert_int_equal(generation_set(capture, TABLE_PREVIOUS, current), 0);
+	if (steps > 3)
+		assert_int_equal(generation_set(capture, TABLE_CURRENT, spare), 0);
+}
+
+static void a_reset_that_was_killed_is_made_good(void **state)
+{
+	struct file file;
+
+	(void)state;
+	attach_or_skip(0, false);
+	open_file(&file);
+	for (int steps = 0; steps <= 4; steps++) {
+		call_in_child(10);
+		begin_reset(steps);
+		call_in_child(10);
+		while (reset_followed(capture, 0, &error))
+			assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+		call_in_child(10);
+		assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+	}
+	write_rest(&file);
+	assert_int_equal(file.ledger.recorded, 5 * 30);
+}
+
+static void killed_and_unread_it_is_made_good_too(void **state)
+{
+	struct file file;
+
+	(void)state;
+	attach_or_skip(0, false);
+	for (int steps = 0; steps <= 4; steps++) {
+		call_in_child(10);
+		begin_reset(steps);
+		call_in_child(10);
+		assert_int_equal(reset_unread(capture, &error), 0);
+		call_in_child(10);
+	}
+	open_file(&file);
+	write_rest(&file);
+	assert_int_equal(file.ledger.recorded, 10);
+	assert_int_equal(file.ledger.lost[LOST_RESET], 5 * 30 - 10);
+}
+
+static void each_event_is_in_one_window(void **state)
+{
+	struct file files[4];
+	pid_t children[CHILDREN];
+	u64 recorded = 0, produced = 0;
+
+	(void)state;
+	attach_or_skip(0, false);
+	open_file(&files[0]);
+	for (int i = 0; i < CHILDREN; i++)
+		children[i] = start_child(CALLS);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(reset_followed(capture, 0, &error), 0);
+		assert_int_equal(capture_end_window(capture, files[i].writer), 0);
+		close_file(&files[i], CHILDREN);
+		capture_next_file(capture);
+		open_file(&files[i + 1]);
+	}
+	for (int i = 0; i < CHILDREN; i++)
+		wait_for(children[i]);
+	write_rest(&files[3]);
+	for (int i = 0; i < 4; i++) {
+		recorded += files[i].ledger.recorded;
+		produced += files[i].ledger.produced;
+	}
+	assert_int_equal(produced, CHILDREN * CALLS);
+	assert_true(recorded > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_flight_ring_goes_with_the_map, detach),
+		cmocka_unit_test_teardown(a_reader_reads_all_of_it, detach),
+		cmocka_unit_test_teardown(what_nobody_reads_goes_with_the_map, detach),
+		cmocka_unit_test_teardown(a_reader_that_is_behind_is_not_passed, detach),
+		cmocka_unit_test_teardown(a_reset_that_was_killed_is_made_good, detach),
+		cmocka_unit_test_teardown(killed_and_unread_it_is_made_good_too, detach),
+		cmocka_unit_test_teardown(each_event_is_in_one_window, detach),
+	};
+
+	return cmocka_run_group_tests_name("reset", tests, NULL, NULL);
+}
