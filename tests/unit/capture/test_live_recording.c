@@ -4,6 +4,7 @@
  * look sees it again.
  */
 #include "capture/live_recording.h"
+#include "capture/live_window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #define CALLS 1000
+#define MANY_CALLS (100 * CALLS)
 #define BITS 10
 
 __attribute__((noinline)) void counted_call(void);
@@ -31,17 +33,23 @@ __attribute__((noipa)) void counted_call(void)
 {
 }
 
-static void call_in_child(int calls)
+static pid_t begin_calls(int calls)
 {
-	int status;
 	pid_t child = fork();
 
 	assert_true(child >= 0);
-	if (!child) {
-		while (calls--)
-			counted_call();
-		_exit(0);
-	}
+	if (child)
+		return child;
+	while (calls--)
+		counted_call();
+	_exit(0);
+}
+
+static void call_in_child(int calls)
+{
+	int status;
+	pid_t child = begin_calls(calls);
+
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 }
@@ -100,24 +108,35 @@ static void assert_balanced(const struct trace_ledger *ledger)
 	assert_int_equal(ledger->produced, ledger->recorded + lost);
 }
 
-/* Events of whole stacks with names. */
-static u64 look(u64 *produced)
+/* Events of whole stacks with names. Closes the reader. */
+static u64 count_events(struct trace_reader *reader, struct trace_ledger *ledger)
 {
-	static const struct trace_info info = {.cpus = 1, .version = "this test"};
-	struct trace_reader *reader;
 	struct stackmap_error error;
-	struct tally tally = {};
+	struct tally tally = {.reader = reader};
 
-	assert_int_equal(live_recording_open(capture, &info, "live", &reader, &error), 0);
 	assert_null(trace_reader_damage(reader));
 	assert_string_equal(trace_reader_info(reader)->version, "this test");
-	tally.reader = reader;
 	assert_int_equal(trace_reader_events(reader, tally_event, &tally, &error), 0);
 	assert_balanced(trace_reader_ledger(reader));
 	assert_int_equal(trace_reader_ledger(reader)->recorded, tally.events);
-	*produced = trace_reader_ledger(reader)->produced;
+	*ledger = *trace_reader_ledger(reader);
 	trace_reader_close(&reader);
 	return tally.events;
+}
+
+static const struct trace_info info = {.cpus = 1, .version = "this test"};
+
+static u64 look(u64 *produced)
+{
+	struct trace_reader *reader;
+	struct stackmap_error error;
+	struct trace_ledger ledger;
+	u64 events;
+
+	assert_int_equal(live_recording_open(capture, &info, "live", &reader, &error), 0);
+	events = count_events(reader, &ledger);
+	*produced = ledger.produced;
+	return events;
 }
 
 static void look_as_events_come(void)
@@ -150,7 +169,6 @@ static void a_drain_instance_keeps_what_was_seen(void **state)
 
 static void what_was_drained_is_not_seen_again(void **state)
 {
-	struct trace_info info = {.cpus = 1};
 	struct trace_writer *writer;
 	struct stackmap_error error;
 	u64 produced;
@@ -166,12 +184,47 @@ static void what_was_drained_is_not_seen_again(void **state)
 	assert_int_equal(look(&produced), 2 * CALLS);
 }
 
+static u64 take_window(u64 *lost)
+{
+	struct live_window window;
+	struct trace_reader *reader;
+	struct stackmap_error error;
+	struct trace_ledger ledger;
+	u64 seen, events;
+	u32 fill;
+
+	assert_int_equal(live_window_open(&window, capture, &info, "live", &error), 0);
+	assert_int_equal(live_window_drain(&window, &fill, &seen), 0);
+	assert_int_equal(live_window_close(&window, &reader, &error), 0);
+	events = count_events(reader, &ledger);
+	assert_in_range(events, seen, MANY_CALLS);
+	*lost += ledger.produced - events;
+	return events;
+}
+
+static void windows_have_each_event_once(void **state)
+{
+	u64 events = 0, lost = 0, windows = 0;
+	pid_t child;
+
+	(void)state;
+	attach(0);
+	child = begin_calls(MANY_CALLS);
+	for (; waitpid(child, NULL, WNOHANG) == 0; windows++)
+		events += take_window(&lost);
+	events += take_window(&lost);
+	assert_int_equal(events + lost, MANY_CALLS);
+	assert_in_range(windows, 2, UINT32_MAX);
+	assert_int_equal(take_window(&lost), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_flight_instance_keeps_what_was_seen, detach),
 		cmocka_unit_test_teardown(a_drain_instance_keeps_what_was_seen, detach),
 		cmocka_unit_test_teardown(what_was_drained_is_not_seen_again, detach),
+		cmocka_unit_test_teardown(windows_have_each_event_once, detach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

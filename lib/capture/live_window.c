@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between two windows no event is lost: where one ends the next begins, and answers to cookies are
+ * kept for events that were written late. */
+#include "capture/live_window.h"
+
+#include <string.h>
+
+#include "capture/instance.h"
+#include "error.h"
+
+int live_window_open(struct live_window *window, struct capture *capture,
+		     const struct trace_info *info, const char *name, struct stackmap_error *error)
+{
+	struct live_window opened = {.capture = capture};
+	int result = memory_recording_begin(&opened.recording, name, info, error);
+
+	if (result)
+		return result;
+	capture_next_file(capture);
+	result = capture_begin(capture, opened.recording.writer, error);
+	if (result)
+		live_window_discard(&opened);
+	else
+		*window = opened;
+	return result;
+}
+
+int live_window_drain(struct live_window *window, u32 *fill, u64 *events)
+{
+	const struct capture *capture = window->capture;
+	int result = capture_drain(window->capture, window->recording.writer, fill);
+	u32 cpu;
+
+	*events = 0;
+	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+		*events += capture->cpus[cpu].events;
+	return result;
+}
+
+int live_window_close(struct live_window *window, struct trace_reader **out,
+		      struct stackmap_error *error)
+{
+	struct trace_writer *writer = window->recording.writer;
+	struct trace_ledger ledger;
+	int result = capture_end_window(window->capture, writer);
+
+	if (result)
+		error_set(error, -result, "%s: %s", window->recording.name, strerror(-result));
+	result = result ?: capture_finish(window->capture, writer, &ledger, error);
+	if (!result)
+		return memory_recording_end(&window->recording, out, error);
+	live_window_discard(window);
+	return result;
+}
+
+void live_window_discard(struct live_window *window)
+{
+	memory_recording_discard(&window->recording);
+}
