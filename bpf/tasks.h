@@ -8,6 +8,7 @@
 #define BPF_TASKS_H
 
 #include "execve.h"
+#include "exited.h"
 #include "filter.h"
 #include "kernel_types.h"
 #include "ring_writer.h"
@@ -111,7 +112,7 @@ static __always_inline void follow_thread(const struct task_struct *task, u32 ti
 {
 	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
 
-	if (tid == old_tid || !bpf_map_lookup_elem(&followed, &old_tid))
+	if (!config.by_task || tid == old_tid || (!is_followed(old_tid) && !is_followed(tid)))
 		return;
 	if (bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
 		atomic_add_relaxed(&follow_lost, 1);
@@ -139,14 +140,6 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline void unfollow(const struct task_struct *task, u32 tid)
-{
-	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
-
-	if (own && (!own->task || own->task == (u64)task))
-		bpf_map_delete_elem(&followed, &tid);
-}
-
 /* The task is gone for good. Its name may be known to nobody when a flight buffer with its events
  * is written. */
 SEC("raw_tp/sched_process_free")
@@ -158,9 +151,7 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 	if (config.flight && is_followed(tid))
 		task_record(TASK_EXIT, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
 	if (config.by_task)
-		unfollow(task, tid);
-	if (tid == own_sandbox)
-		own_sandbox = 0;
+		unfollow((u64)task, tid);
 	return 0;
 }
 

@@ -90,6 +90,7 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 	if (set->programs & PROGRAM_TASKS) {
 		bpf_program__set_autoload(set->object->progs.task_rename, true);
 		bpf_program__set_autoload(set->object->progs.task_exec, true);
+		bpf_program__set_autoload(set->object->progs.task_exit, true);
 		bpf_program__set_autoload(set->object->progs.task_free, true);
 		select_deferral(set, plan);
 	}
@@ -259,6 +260,7 @@ void program_set_hooks(const struct program_set *set, struct task_hook hooks[TAS
 		{"sched_process_free", bpf_program__fd(programs->task_free)},
 		{"sched_prepare_exec", bpf_program__fd(programs->task_leave), true},
 		{"sched_process_exit", bpf_program__fd(programs->task_leave)},
+		{"sched_process_exit", bpf_program__fd(programs->task_exit)},
 		{"sys_enter", bpf_program__fd(programs->take_at_syscall)},
 		{"sys_exit", bpf_program__fd(programs->drop_at_syscall)},
 	};

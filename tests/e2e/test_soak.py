@@ -23,8 +23,8 @@ EVENTS = ["cpu-clock", "sched:sched_switch", "exceptions:page_fault_user", "sysc
 
 # Maps whose keys are tasks, and how a key says which.
 BY_TASK = {"deferrals": 0, "engine_tasks": 0, "works": 1, "execve_calls": 0, "followed": 0}
-# Its entries go with the kernel's own memory of a task, which any tracer on the machine may hold for a while.
-FREED_LATER, FREED_LATER_MAX = "followed", 50
+# Of these, so many of the latest exits may still be there.
+FOLLOWED, EXITED_MAX = "followed", 1024
 PENDING, STATE_BITS = 1, 2
 
 
@@ -86,7 +86,7 @@ class Soak:
         arguments = [word for name in EVENTS for word in ("-e", name)]
         self.recorder = Recorder("-m", "64M", *arguments, "--", program("soak_load"))
         self.rounds = 0
-        self.waiting, self.not_freed = {}, set()
+        self.waiting = {}
         self.play(TASKS_FIRST)
         self.pid = load_pid(self.recorder)
         self.maps = Maps(self.recorder.process.pid)
@@ -101,9 +101,8 @@ class Soak:
     def inspect(self):
         """After a round: who waits now has not waited since the last one, as it has been in user mode."""
         gone = {name: self.maps.tasks(name) - threads_of(self.pid) for name in BY_TASK}
-        old = gone[FREED_LATER] & self.not_freed
-        self.not_freed = gone.pop(FREED_LATER)
-        assert len(old) < FREED_LATER_MAX, "%d tasks are followed that are gone: %s" % (len(old), sorted(old)[:10])
+        exited = gone.pop(FOLLOWED)
+        assert len(exited) <= EXITED_MAX, "%d tasks are followed that are gone: %s" % (len(exited), sorted(exited)[:10])
         for name, tasks in gone.items():
             assert not tasks, "%s remembers %d tasks that are gone: %s" % (name, len(tasks), sorted(tasks)[:10])
         waiting = self.maps.waiting()
