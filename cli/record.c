@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/naming.h"
 #include "command.h"
 #include "file_limit.h"
 #include "ledger_text.h"
@@ -127,19 +128,6 @@ static int create_capture(struct record *record)
 	return result ? fail(result, &error) : EXIT_DONE;
 }
 
-static bool addresses_shown(void)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	unsigned long long address = 0;
-
-	if (file) {
-		if (fscanf(file, "%llx", &address) != 1)
-			address = 0;
-		fclose(file);
-	}
-	return address != 0;
-}
-
 static u64 clock_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -159,7 +147,7 @@ static int open_file(struct record *record, const char *path, struct stackmap_er
 		.frequency = record->target.sources.sources[0].frequency,
 		.cpus = sysconf(_SC_NPROCESSORS_CONF),
 		.bits = capture_bits(record->capture),
-		.address_shown = addresses_shown(),
+		.address_shown = capture_addresses_shown(record->capture),
 		.hostname = hostname,
 		.kernel = kernel.release,
 		.machine = kernel.machine,

@@ -14,6 +14,7 @@
 #include "capture/skeleton.h"
 #include "error.h"
 #include "symbol/kernel_image.h"
+#include "symbol/naming.h"
 
 static int write_module(void *writer, const struct trace_module *module)
 {
@@ -37,7 +38,9 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 
 		result = trace_writer_source(writer, &written);
 	}
-	result = result ?: kernel_image_modules(write_module, writer, error);
+	result = result
+			 ?: kernel_image_modules(naming_kernel_files(capture->naming), write_module,
+						 writer, error);
 	result = result ?: task_log_scan(capture->tasks, writer);
 	result = result ?: trace_writer_flush(writer);
 	if (result)

@@ -12,11 +12,17 @@
 #include "capture/instance.h"
 #include "capture/skeleton.h"
 #include "error.h"
+#include "symbol/kernel_image.h"
 #include "symbol/naming.h"
 
 int capture_prepare_naming(struct capture *capture)
 {
 	return naming_create(&capture->naming);
+}
+
+bool capture_addresses_shown(const struct capture *capture)
+{
+	return kernel_image_shown(naming_kernel_files(capture->naming));
 }
 
 /* It may be another one than before. */

@@ -4,6 +4,7 @@
 #ifndef LIB_CAPTURE_NAMING_H
 #define LIB_CAPTURE_NAMING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stackmap/error.h"
@@ -13,6 +14,9 @@ struct capture;
 
 /* Before everything else. */
 int capture_prepare_naming(struct capture *capture);
+
+/* Whether kptr_restrict shows kernel addresses to this instance. */
+bool capture_addresses_shown(const struct capture *capture);
 
 /* What the file says of a mapping: path, build id. */
 void capture_identify_mapping(struct capture *capture, u32 number, struct trace_mapping *mapping,

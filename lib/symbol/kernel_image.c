@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "build_id.h"
 #include "error.h"
 #include "kallsyms.h"
 #include "whole_file.h"
+
+#define FIRST_BYTES (64 << 10)
 
 static bool is_named(const struct kallsyms_line *line, const char *name)
 {
@@ -54,70 +57,91 @@ static void read_build_id(const char *path, struct trace_module *module)
 	free(notes);
 }
 
-/* _stext is among the first symbols. */
-static int read_start(struct trace_module *kernel)
+/* The first symbols, whole lines: their bytes. The kernel gives a page at a time. */
+static size_t read_first(int kallsyms, char *text)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t bytes;
+	size_t bytes = 0;
+	ssize_t got = 1;
 
-	if (!file)
-		return -errno;
-	while ((bytes = getline(&line, &room, file)) > 0)
-		if (kallsyms_each(line, bytes, take_start, kernel))
-			break;
-	free(line);
-	fclose(file);
-	return 0;
-}
-
-/* "  01000000-02209987 : Kernel code"; 0 where the addresses are hidden. */
-static u64 code_bytes(void)
-{
-	FILE *file = fopen("/proc/iomem", "re");
-	unsigned long long first, last;
-	u64 bytes = 0;
-	char line[256];
-
-	if (!file)
-		return 0;
-	while (!bytes && fgets(line, sizeof(line), file))
-		if (strstr(line, " : Kernel code\n") &&
-		    sscanf(line, " %llx-%llx", &first, &last) == 2 && last > first)
-			bytes = last + 1 - first;
-	fclose(file);
+	while (got > 0 && bytes < FIRST_BYTES) {
+		got = pread(kallsyms, text + bytes, FIRST_BYTES - bytes, bytes);
+		bytes += got > 0 ? got : 0;
+	}
+	while (bytes && text[bytes - 1] != '\n')
+		bytes--;
 	return bytes;
 }
 
-static int search_end(struct trace_module *kernel)
+/* _stext is among them. */
+static void read_start(int kallsyms, struct trace_module *kernel)
+{
+	char *text = malloc(FIRST_BYTES);
+
+	if (text)
+		kallsyms_each(text, read_first(kallsyms, text), take_start, kernel);
+	free(text);
+}
+
+/* "  01000000-02209987 : Kernel code"; 0 where the addresses are hidden. */
+static u64 code_bytes(int iomem)
+{
+	unsigned long long first, last;
+	char *text, *line;
+	size_t bytes;
+	u64 found = 0;
+
+	if (whole_file_read_open(iomem, &text, &bytes))
+		return 0;
+	line = strstr(text, " : Kernel code\n");
+	while (line && line > text && line[-1] != '\n')
+		line--;
+	if (line && sscanf(line, " %llx-%llx", &first, &last) == 2 && last > first)
+		found = last + 1 - first;
+	free(text);
+	return found;
+}
+
+/* All that the first symbols and iomem did not tell. */
+static int search(int kallsyms, struct trace_module *kernel)
 {
 	char *text;
 	size_t bytes;
-	int err = whole_file_read("/proc/kallsyms", &text, &bytes);
+	int err = whole_file_read_open(kallsyms, &text, &bytes);
 
 	if (err)
 		return err;
+	kallsyms_each(text, bytes, take_start, kernel);
 	kallsyms_each(text, bytes, take_end, kernel);
 	free(text);
 	return 0;
 }
 
-static int read_kernel(struct trace_module *kernel)
+bool kernel_image_shown(const struct kernel_files *files)
 {
-	u64 bytes = code_bytes();
-	int err;
+	struct trace_module kernel = {};
+
+	if (files->kallsyms >= 0)
+		read_start(files->kallsyms, &kernel);
+	return kernel.start;
+}
+
+/* Where the addresses are hidden nothing is searched for. */
+static int read_kernel(const struct kernel_files *files, struct trace_module *kernel)
+{
+	u64 bytes;
 
 	*kernel = (struct trace_module){.name = "vmlinux"};
 	read_build_id("/sys/kernel/notes", kernel);
-	err = read_start(kernel);
-	if (err == -ENOENT || err == -EACCES || (!err && !kernel->start))
+	if (files->kallsyms < 0)
 		return 0;
-	if (bytes)
-		kernel->end = kernel->start + bytes;
-	else if (!err)
-		err = search_end(kernel);
-	return err;
+	read_start(files->kallsyms, kernel);
+	if (!kernel->start)
+		return 0;
+	bytes = code_bytes(files->iomem);
+	if (!bytes)
+		return search(files->kallsyms, kernel);
+	kernel->end = kernel->start + bytes;
+	return 0;
 }
 
 static void read_module(const struct module *loaded, struct trace_module *module)
@@ -133,16 +157,17 @@ static void read_module(const struct module *loaded, struct trace_module *module
 	read_build_id(path, module);
 }
 
-int kernel_image_modules(int (*each)(void *arg, const struct trace_module *module), void *arg,
+int kernel_image_modules(const struct kernel_files *files,
+			 int (*each)(void *arg, const struct trace_module *module), void *arg,
 			 struct stackmap_error *error)
 {
 	struct module_list list;
 	struct trace_module module;
-	int err = read_kernel(&module);
+	int err = read_kernel(files, &module);
 
 	if (err)
 		return error_set(error, -err, "/proc/kallsyms: %s", strerror(-err));
-	err = module_list_read(&list);
+	err = module_list_read_open(files->modules, &list);
 	if (err)
 		return error_set(error, -err, "/proc/modules: %s", strerror(-err));
 	err = each(arg, &module);

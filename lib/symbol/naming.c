@@ -6,7 +6,6 @@
 #include "naming.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@ struct file_id {
 
 struct naming {
 	struct sandbox *sandbox;
-	int kernel[2]; /* kallsyms, modules; -1: not to be had */
+	struct kernel_files kernel;
 	u64 failures;
 	struct file_id ids[MAPPINGS_MAX]; /* of the mappings identified so far */
 };
@@ -38,8 +37,7 @@ int naming_create(struct naming **out)
 
 	if (!naming)
 		return -ENOMEM;
-	naming->kernel[0] = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	naming->kernel[1] = open("/proc/modules", O_RDONLY | O_CLOEXEC);
+	kernel_files_open(&naming->kernel);
 	result = sandbox_start(naming_serve, LIMIT_MS, &naming->sandbox);
 	if (result)
 		naming_free(&naming);
@@ -53,11 +51,14 @@ void naming_free(struct naming **naming)
 	if (!*naming)
 		return;
 	sandbox_end(&(*naming)->sandbox);
-	for (int i = 0; i < 2; i++)
-		if ((*naming)->kernel[i] >= 0)
-			close((*naming)->kernel[i]);
+	kernel_files_close(&(*naming)->kernel);
 	free(*naming);
 	*naming = NULL;
+}
+
+const struct kernel_files *naming_kernel_files(const struct naming *naming)
+{
+	return &naming->kernel;
 }
 
 u32 naming_pid(const struct naming *naming)
@@ -252,10 +253,12 @@ static int name_file(struct naming *naming, const struct naming_query *query,
 static int name_kernel(struct naming *naming, const struct naming_query *query,
 		       struct naming_request *request)
 {
-	if (naming->kernel[0] < 0)
+	const int files[] = {naming->kernel.kallsyms, naming->kernel.modules};
+
+	if (files[0] < 0)
 		return 0;
 	request->what = NAMING_KERNEL;
-	return ask_symbols(naming, query, request, naming->kernel, naming->kernel[1] < 0 ? 1 : 2);
+	return ask_symbols(naming, query, request, files, files[1] < 0 ? 1 : 2);
 }
 
 /* The vdso of 32-bit tasks is not known here, and has no build id. */

@@ -15,15 +15,17 @@
 
 #include <stddef.h>
 
+#include "kernel_files.h"
 #include "mapping.h"
 #include "trace/event.h"
 
 struct naming;
 
-/* Best early: see sandbox_start(). /proc/kallsyms and /proc/modules are opened here: what
- * kptr_restrict shows of them to this process now is shown to the end. */
+/* Best early: see sandbox_start(). The kernel's files are opened here. */
 int naming_create(struct naming **out);
 void naming_free(struct naming **naming);
+
+const struct kernel_files *naming_kernel_files(const struct naming *naming);
 
 /* The sandbox; 0: none runs. */
 u32 naming_pid(const struct naming *naming);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads until the end into a buffer that doubles. */
+/* Reads until the end into a buffer that doubles; by position, since others may have the same file
+ * open. */
 #include "whole_file.h"
 
 #include <errno.h>
@@ -39,7 +40,8 @@ static ssize_t read_some(int fd, struct buffer *buffer)
 	if (err)
 		return err;
 	do
-		got = read(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1);
+		got = pread(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1,
+			    buffer->used);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
@@ -60,7 +62,7 @@ static int read_all(int fd, struct buffer *buffer)
 int whole_file_read_open(int fd, char **text, size_t *bytes)
 {
 	struct buffer buffer = {};
-	int err = lseek(fd, 0, SEEK_SET) ? -errno : read_all(fd, &buffer);
+	int err = read_all(fd, &buffer);
 
 	if (err) {
 		free(buffer.text);
