@@ -12,5 +12,6 @@
 
 #include "show_stacks.h"
 #include "show_stat.h"
+#include "show_trace.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

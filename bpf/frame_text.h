@@ -63,7 +63,7 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 		BPF_SEQ_PRINTF(seq, "[anon]");
 	else
 		BPF_SEQ_PRINTF(seq, "[unknown]");
-	BPF_SEQ_PRINTF(seq, "+0x%llx\n", FRAME_OFFSET(frame));
+	BPF_SEQ_PRINTF(seq, "+0x%llx", FRAME_OFFSET(frame));
 }
 
 /* What has no name would be printed as its address. */
@@ -80,21 +80,27 @@ static __always_inline bool is_named(u64 frame)
 static __always_inline void kernel_frame_put(struct seq_file *seq, u64 frame, bool is_return)
 {
 	if (hides_addresses && !is_named(frame))
-		BPF_SEQ_PRINTF(seq, "[unknown]\n");
+		BPF_SEQ_PRINTF(seq, "[unknown]");
 	else if (is_return)
-		BPF_SEQ_PRINTF(seq, "%pB\n", frame);
+		BPF_SEQ_PRINTF(seq, "%pB", frame);
 	else
-		BPF_SEQ_PRINTF(seq, "%pS\n", frame);
+		BPF_SEQ_PRINTF(seq, "%pS", frame);
+}
+
+static __always_inline void frame_name_put(struct seq_file *seq, u64 frame, bool is_return)
+{
+	if (FRAME_IS_KERNEL(frame))
+		kernel_frame_put(seq, frame, is_return);
+	else
+		user_frame_put(seq, frame);
 }
 
 /* Frame i of a stack in the map. */
 static __always_inline void frame_put(struct seq_file *seq, u64 frame, u32 i)
 {
 	BPF_SEQ_PRINTF(seq, "  [%u] ", i);
-	if (FRAME_IS_KERNEL(frame))
-		kernel_frame_put(seq, frame, i || config.leaf);
-	else
-		user_frame_put(seq, frame);
+	frame_name_put(seq, frame, i || config.leaf);
+	BPF_SEQ_PRINTF(seq, "\n");
 }
 
 #endif

@@ -4,8 +4,10 @@
  *
  * The files are iterators over an array without content, `elements`: the kernel calls a program for
  * each of its elements, as often as there are some, and the program goes on where the read was.
- * That place is kept by session, the kernel's number of the open file. So an element prints as much
- * as there is room for, whatever it is: stacks differ a hundredfold in size.
+ * That place is kept by session, the kernel's number of the open file; of a reader that stops
+ * before the end it stays until its room is needed, and who has not read on for longest loses it.
+ * So an element prints as much as there is room for, whatever it is: stacks differ a hundredfold in
+ * size.
  *
  * The kernel collects what is printed in a buffer of eight pages and hands it to the reader when
  * it is full, or at the end. A program that says "again" is called for the same element once more,
@@ -22,7 +24,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "ledger.h"
+#include "file_reading.h"
 #include "scalar.h"
 #include "stack_tables.h"
 
@@ -46,21 +48,11 @@ struct bpf_iter__bpf_map_elem {
 
 #pragma clang attribute pop
 
-#define READINGS_MAX 1024      /* at once; those that stopped before the end count until then */
+#define READINGS_MAX 64	       /* under way at once, those that never came to an end included */
 #define PRINT_AT_ONCE_MAX 6144 /* bytes: a record of the longest stack, or a line */
+#define CLAIM_TRIES 8
 
 enum { SHOW_DONE = 0, SHOW_AGAIN = 1 };
-
-struct reading {
-	u64 generation; /* 0: the read has just begun */
-	u64 next;	/* what is shown next */
-	u64 part;	/* of it: so many lines or bytes were shown */
-	u64 is_whole;	/* all was shown */
-	u64 entries;
-	u64 refs;
-	u64 produced;
-	u64 lost[LOST_COUNT];
-};
 
 /* How many elements it takes is user space's to know. */
 struct {
@@ -70,11 +62,12 @@ struct {
 	__type(value, u64);
 } elements SEC(".maps");
 
+/* Not a map that forgets what is used least: shared by many CPUs it may forget what is in use. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, READINGS_MAX);
-	__type(key, u64);
-	__type(value, struct reading);
+	__uint(key_size, 4);
+	__uint(value_size, READING_BYTES(1));
 } readings SEC(".maps");
 
 /* No buffer has room for this line. */
@@ -84,28 +77,101 @@ static __always_inline int reading_fail(struct seq_file *seq)
 	return SHOW_DONE;
 }
 
+struct reading_search {
+	u64 session;
+	u64 oldest;
+	u32 found; /* READINGS_MAX: none */
+};
+
+static long reading_match(u32 i, struct reading_search *search)
+{
+	u32 at = (search->session + i) % READINGS_MAX;
+	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
+
+	if (!reading || reading->session != search->session)
+		return 0;
+	search->found = at;
+	return 1;
+}
+
+/* A free one, or the one that has not gone on for longest. */
+static long reading_compare(u32 i, struct reading_search *search)
+{
+	u32 at = (search->session + i) % READINGS_MAX;
+	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
+	u64 used = reading && reading->session ? reading->used : 0;
+
+	if (used < search->oldest) {
+		search->oldest = used;
+		search->found = at;
+	}
+	return !used;
+}
+
+static __always_inline struct reading *reading_at(u32 at)
+{
+	return bpf_map_lookup_elem(&readings, &at);
+}
+
+static __always_inline struct reading *reading_find(u64 session)
+{
+	struct reading_search search = {.session = session, .found = READINGS_MAX};
+
+	bpf_loop(READINGS_MAX, reading_match, &search, 0);
+	return reading_at(search.found);
+}
+
+static __always_inline void reading_clear(struct reading *reading)
+{
+	reading->generation = reading->next = reading->part = 0;
+	reading->is_begun = reading->is_whole = 0;
+	reading->entries = reading->refs = reading->produced = 0;
+	__builtin_memset(reading->lost, 0, sizeof(reading->lost));
+}
+
+/* NULL: others were faster. */
+static __always_inline struct reading *reading_claim(u64 session)
+{
+	struct reading_search search = {.session = session, .oldest = ~0ULL};
+	struct reading *reading;
+	u64 former;
+
+	bpf_loop(READINGS_MAX, reading_compare, &search, 0);
+	reading = reading_at(search.found);
+	if (!reading)
+		return NULL;
+	former = atomic_load_relaxed(&reading->session);
+	if (search.oldest ? reading->used != search.oldest : former)
+		return NULL;
+	if (atomic_cas_acq_rel(&reading->session, former, session) != former)
+		return NULL;
+	reading_clear(reading);
+	return reading;
+}
+
 /* NULL: it is not known any more. */
 static __always_inline struct reading *reading_of(const struct bpf_iter_meta *meta)
 {
-	u64 session = meta->session_id;
-	struct reading *reading = bpf_map_lookup_elem(&readings, &session);
-	struct reading fresh = {};
+	u64 session = meta->session_id + 1;
+	struct reading *reading = reading_find(session);
+	u32 try;
 
-	if (reading || meta->seq_num)
-		return reading;
-	bpf_map_update_elem(&readings, &session, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&readings, &session);
+	if (!meta->seq_num)
+		for (try = 0; try < CLAIM_TRIES && !reading; try++)
+			reading = reading_claim(session);
+	if (reading)
+		reading->used = bpf_ktime_get_ns();
+	return reading;
 }
 
 /* Behind the last element: all of it must have been shown by now. */
 static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 {
-	u64 session = meta->session_id;
-	struct reading *reading = bpf_map_lookup_elem(&readings, &session);
+	struct reading *reading = reading_find(meta->session_id + 1);
 
 	if (!reading || !reading->is_whole)
 		return reading_fail(meta->seq);
-	bpf_map_delete_elem(&readings, &session);
+	atomic_store_release(&reading->session, 0);
 	return SHOW_DONE;
 }
 

@@ -5,15 +5,7 @@
 #define BPF_RING_SLOTS_H
 
 #include "lanes.h"
-
-/* Created by user space: values of RING_BYTES(slots, slot_size), one per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__uint(key_size, 4);
-	__uint(value_size, sizeof(struct ring_header));
-} rings SEC(".maps");
+#include "rings.h"
 
 /* Switched while recording, by user space: nothing is to be written to the rings. */
 u32 paused;
@@ -23,17 +15,6 @@ u64 generation;
 u64 generation_done;
 
 #define FLIGHT_TRIES 4
-
-/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */
-static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
-{
-	u64 offset = position % config.ring_slots * config.slot_size;
-
-	core_one_register(offset);
-	if (offset > config.last_slot)
-		return NULL;
-	return (void *)(ring + 1) + offset;
-}
 
 /* A claimed slot still shows what it held: answers to cookies are no events. */
 static __always_inline void count_overwritten(struct lane *lane, const u32 *claimed)

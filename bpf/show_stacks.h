@@ -143,7 +143,6 @@ static __always_inline void stacks_begin(struct seq_file *seq, void *table)
 static __always_inline int stacks_show(struct bpf_iter__bpf_map_elem *ctx, bool is_binary)
 {
 	struct stack_show show = {.seq = ctx->meta->seq};
-	bool is_begin;
 
 	if (!ctx->key)
 		return reading_end(ctx->meta);
@@ -154,12 +153,12 @@ static __always_inline int stacks_show(struct bpf_iter__bpf_map_elem *ctx, bool 
 		return reading_fail(show.seq);
 	if (show.reading->is_whole)
 		return SHOW_DONE;
-	is_begin = !show.reading->generation;
 	show.table = reading_table(show.reading);
 	if (!show.table)
 		return reading_fail(show.seq);
-	if (is_begin && is_binary)
+	if (is_binary && !show.reading->is_begun)
 		stacks_begin(show.seq, show.table);
+	show.reading->is_begun = 1;
 	if (is_binary)
 		bpf_loop(SLOTS_AT_ONCE, slot_show_binary, &show, 0);
 	else

@@ -12,6 +12,7 @@
 
 #include "lanes.h"
 #include "reading.h"
+#include "rings.h"
 #include "table_lines.h"
 
 #define SLOTS_SUMMED_AT_ONCE 4096
@@ -53,11 +54,13 @@ static __always_inline void lane_sum(struct reading *reading, const struct lane 
 static long cpu_sum(u32 cpu, struct reading **context)
 {
 	const struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+	const struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct reading *reading = *context;
 	u32 i;
 
-	if (!own)
+	if (!own || !ring)
 		return 1;
+	reading->lost[LOST_RESET] += ring->reset;
 	for (i = 0; i < LANES_PER_CPU; i++)
 		lane_sum(reading, &own->lane[i]);
 	return 0;

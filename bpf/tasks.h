@@ -12,6 +12,7 @@
 #include "filter.h"
 #include "kernel_types.h"
 #include "ring_writer.h"
+#include "task_names.h"
 
 /* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU.
  */
@@ -52,6 +53,8 @@ static __always_inline void task_record(enum task_change change, u32 tid, u32 tg
 	struct task_slot *slot;
 	u64 position;
 
+	if (config.has_files && change != TASK_EXIT)
+		task_name_note(tid, comm);
 	slot = ring ? task_slot_take(ring, &position) : NULL;
 	if (slot && config.flight && ring_claim(&slot->commit, position) < CLAIM_FRESH)
 		slot = NULL;

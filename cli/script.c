@@ -16,6 +16,7 @@
 #include "report/frame_names.h"
 #include "report/stack_end.h"
 #include "terminal.h"
+#include "trace/source_name.h"
 
 struct script_values {
 	struct recording_values recording;
@@ -130,20 +131,6 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	return err;
 }
 
-/* A tracepoint goes by its own name here, as in ftrace: "sched_switch", not "sched:sched_switch".
- */
-static const char *short_name(const char *name)
-{
-	const char *colon = strchr(name, ':');
-	size_t prefix = colon ? (size_t)(colon - name) : 0;
-
-	if (!colon || strchr(colon + 1, ':') || strchr(name, '/'))
-		return name;
-	if ((prefix == 1 && strchr("uk", *name)) || (prefix == 2 && name[1] == 'r'))
-		return name;
-	return colon + 1;
-}
-
 static void print_id(const struct side *side, const char *tag)
 {
 	if (side->stack)
@@ -175,7 +162,7 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 	print_task(script, event);
 	printf("-%u", event->tid);
 	print_place(event);
-	terminal_put_name(short_name(script->sources[event->kind].name), stdout);
+	terminal_put_name(trace_source_short_name(script->sources[event->kind].name), stdout);
 	putchar(':');
 	print_id(&kernel, "stack_id");
 	print_id(&user, "user_stack_id");

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,20 +14,42 @@
 #include <bpf/libbpf.h>
 
 #include "capture/instance.h"
+#include "capture/proc_tasks.h"
 #include "capture/skeleton.h"
 #include "error.h"
+#include "file_reading.h"
 #include "files.skel.h"
+#include "trace/source_name.h"
 
 /* So much of the pool is shown for one element, whatever it holds: at most 64 user frames, whose
  * lines are below 300 bytes, or 128 of the kernel; 26 kilobytes are printed at least. */
 #define POOL_WORDS_AN_ELEMENT 64
 #define SLOTS_AN_ELEMENT 2048
+#define EVENTS_AN_ELEMENT 64
 #define ELEMENTS_MIN 64
+#define ELEMENTS_MAX 900000 /* the kernel gives up after a million that show nothing */
 
-static u32 element_count(const struct table_geometry *geometry)
+static u32 element_count(const struct plan *plan)
 {
-	return ELEMENTS_MIN + geometry->pool_words / POOL_WORDS_AN_ELEMENT +
-	       geometry->slot_mask / SLOTS_AN_ELEMENT;
+	const struct table_geometry *geometry = &plan->geometry;
+	u64 for_stacks = geometry->pool_words / POOL_WORDS_AN_ELEMENT +
+			 geometry->slot_mask / SLOTS_AN_ELEMENT;
+	u64 for_events = (u64)plan->config.ring_slots * plan->config.cpus / EVENTS_AN_ELEMENT;
+	u64 most = ELEMENTS_MIN + (for_stacks > for_events ? for_stacks : for_events);
+
+	return most < ELEMENTS_MAX ? most : ELEMENTS_MAX;
+}
+
+static u32 longest_name(const struct source_list *sources)
+{
+	size_t longest = 0;
+
+	for (u32 kind = 0; kind < sources->count; kind++) {
+		size_t length = strlen(trace_source_short_name(sources->sources[kind].name));
+
+		longest = length > longest ? length : longest;
+	}
+	return longest;
 }
 
 /* What has the same name in the instance is that. */
@@ -45,6 +68,19 @@ static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)
 	return result;
 }
 
+static int size_maps(struct files_bpf *files, const struct capture *capture)
+{
+	const struct source_list *sources = capture->sources;
+	u32 cpus = capture->plan.config.cpus;
+	int result = bpf_map__set_max_entries(files->maps.elements, element_count(&capture->plan));
+
+	result = result ?: bpf_map__set_value_size(files->maps.readings, READING_BYTES(cpus));
+	result = result ?: bpf_map__set_max_entries(files->maps.source_names, sources->count);
+	return result
+		       ?: bpf_map__set_value_size(files->maps.source_names,
+						  longest_name(sources) + 1);
+}
+
 static int configure(struct files_bpf *files, const struct capture *capture,
 		     const struct files_options *options)
 {
@@ -53,7 +89,42 @@ static int configure(struct files_bpf *files, const struct capture *capture,
 	memcpy(&files->rodata->config, &plan->config, sizeof(plan->config));
 	memcpy(&files->rodata->geometry, &plan->geometry, sizeof(plan->geometry));
 	files->rodata->hides_addresses = options->hides_addresses;
-	return bpf_map__set_max_entries(files->maps.elements, element_count(&plan->geometry));
+	return size_maps(files, capture);
+}
+
+static int name_sources(const struct files_bpf *files, const struct source_list *sources)
+{
+	u32 kind, bytes = bpf_map__value_size(files->maps.source_names);
+	char *name = calloc(1, bytes);
+	int result = name ? 0 : -ENOMEM;
+
+	for (kind = 0; kind < sources->count && !result; kind++) {
+		snprintf(name, bytes, "%s", trace_source_short_name(sources->sources[kind].name));
+		result = bpf_map_update_elem(bpf_map__fd(files->maps.source_names), &kind, name,
+					     BPF_ANY);
+	}
+	free(name);
+	return result;
+}
+
+/* What the hooks heard of since they are attached is newer. */
+static int name_task(void *arg, u32 tgid, u32 tid)
+{
+	const struct bpf_map *names = arg;
+	char comm[TASK_COMM_BYTES];
+
+	if (proc_task_comm(tgid, tid, comm))
+		bpf_map_update_elem(bpf_map__fd(names), &tid, comm, BPF_NOEXIST);
+	return 0;
+}
+
+static void name_tasks(const struct files_bpf *files)
+{
+	static const char idle[TASK_COMM_BYTES] = "swapper";
+	u32 tid = 0;
+
+	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, idle, BPF_ANY);
+	proc_tasks_each(name_task, files->maps.task_names);
 }
 
 static int set_access(const char *path, gid_t group)
@@ -103,6 +174,9 @@ int files_create(struct capture *capture, const struct files_options *options,
 
 	result = result ?: lend_maps(files, capture_programs(capture)->obj);
 	result = result ?: files_bpf__load(files);
+	result = result ?: name_sources(files, capture->sources);
+	if (!result)
+		name_tasks(files);
 	result = result ?: pin_files(files, options);
 	files_bpf__destroy(files);
 	return result ? error_set(error, -result, "files in %s: %s", options->folder,

@@ -216,6 +216,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 				 "in a PID namespace tasks have other ids than the kernel's; run "
 				 "stackmap outside of it (docker: --pid=host)");
 	config->no_dedup = options->no_dedup;
+	config->has_files = options->has_files;
 	config->kernel_stacks = !options->no_kernel_stacks;
 	config->max_depth =
 		read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);

@@ -120,6 +120,10 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	constants->config.sample = set->sample;
 }
 
+/* Each CPU has some in hand that it has not used yet. */
+#define TASK_NAMES 8192
+#define TASK_NAMES_A_CPU 128
+
 /* The first calls of a function come in a burst, before any rule is known. */
 #define RAW_STACKS_PROBED (32U << 20)
 
@@ -154,6 +158,11 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
 	if (!config->by_task)
 		result = result ?: bpf_map__set_max_entries(object->maps.followed, 1);
+	if (config->has_files)
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.task_names,
+							     TASK_NAMES + TASK_NAMES_A_CPU *
+										  config->cpus);
 	result = result ?: bpf_map__set_max_entries(object->maps.rings, config->cpus);
 	result = result
 			 ?: bpf_map__set_value_size(

@@ -2,11 +2,12 @@
 /* A bit per thread id (the kernel's limit is 4 M) tells which are in the file already. */
 #include "capture/task_log.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "capture/proc_tasks.h"
 
 #define TID_LIMIT (4U << 20)
 
@@ -41,73 +42,26 @@ static void set_known(struct task_log *log, u32 tid)
 		log->known[tid / 64] |= 1ULL << (tid % 64);
 }
 
-static bool read_comm(u32 tgid, u32 tid, char *comm)
-{
-	char path[64];
-	FILE *file;
-	size_t bytes;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	bytes = fread(comm, 1, 15, file);
-	fclose(file);
-	comm[bytes] = 0;
-	comm[strcspn(comm, "\n")] = 0;
-	return bytes > 0;
-}
-
 static int write_found(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
 {
 	struct trace_task task = {.tid = tid, .tgid = tgid};
 
-	if (is_known(log, tid) || !read_comm(tgid, tid, task.comm))
+	if (is_known(log, tid) || !proc_task_comm(tgid, tid, task.comm))
 		return 0;
 	set_known(log, tid);
 	return trace_writer_task(writer, &task);
 }
 
-/* The numbers among the entries of a directory. */
-static int each_number(const char *path, int (*each)(void *arg, u32 number), void *arg)
-{
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-	int result = 0;
-
-	while (directory && !result && (entry = readdir(directory))) {
-		char *end;
-		unsigned long number = strtoul(entry->d_name, &end, 10);
-
-		if (end != entry->d_name && !*end)
-			result = each(arg, number);
-	}
-	if (directory)
-		closedir(directory);
-	return result;
-}
-
 struct scan {
 	struct task_log *log;
 	struct trace_writer *writer;
-	u32 tgid;
 };
 
-static int scan_thread(void *arg, u32 tid)
+static int scan_thread(void *arg, u32 tgid, u32 tid)
 {
 	struct scan *scan = arg;
 
-	return write_found(scan->log, scan->writer, scan->tgid, tid);
-}
-
-static int scan_process(void *arg, u32 tgid)
-{
-	struct scan *scan = arg;
-	char path[64];
-
-	scan->tgid = tgid;
-	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
-	return each_number(path, scan_thread, scan);
+	return write_found(scan->log, scan->writer, tgid, tid);
 }
 
 int task_log_scan(struct task_log *log, struct trace_writer *writer)
@@ -118,7 +72,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 
 	memset(log->known, 0, sizeof(log->known));
 	set_known(log, 0);
-	return result ?: each_number("/proc", scan_process, &scan);
+	return result ?: proc_tasks_each(scan_thread, &scan);
 }
 
 int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,

@@ -4,38 +4,25 @@
  * filled here by the core itself, with stacks of every size, so that what is to be printed is known
  * to the last frame. Runs in a mount namespace with a BPF file system of its own.
  */
-#include "capture/files.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "files_instance.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/instance.h"
 #include "capture/skeleton.h"
 #include "format/stack_map_bin_reader.h"
 #include "stack_map.h"
 #include "stack_pack.h"
 
-#define BPFFS "/sys/fs/bpf"
-#define FOLDER BPFFS "/files"
-#define BITS 10
 #define DEPTHS 6
 #define FILE_NUMBER 1U
 #define FILE_NAME "a file, with \nits name"
@@ -43,19 +30,8 @@
 
 static const u32 depths[DEPTHS] = {1, 2, 3, 64, STACK_KERNEL_DEPTH_MAX, STACK_USER_DEPTH_MAX};
 
-static struct source_list sources;
-static struct capture *capture;
 static int first_fd; /* the generation that the instance began with */
 static void *first;
-
-static void own_bpffs(void)
-{
-	if (!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
-	    !mount("bpf", BPFFS, "bpf", 0, NULL))
-		return;
-	printf("no BPF file system of our own: %s\n", strerror(errno));
-	skip();
-}
 
 static void name_mapping(void)
 {
@@ -88,47 +64,27 @@ static void open_table(void)
 	first = map_table(first_fd);
 }
 
-static void make_files(const struct files_options *options)
+static void begin_with(struct files_options options)
 {
-	struct capture_options what = {.sources = &sources, .bits = BITS};
-	struct stackmap_error error;
-	int result;
-
-	own_bpffs();
-	result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
-	result = result ?: capture_create(&what, &capture, &error);
-	if (result) {
-		printf("%s\n", error.message);
-		assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
-		skip();
-	}
-	assert_int_equal(mkdir(FOLDER, 0700), 0);
-	result = files_create(capture, options, &error);
-	if (result)
-		printf("%s\n", error.message);
-	assert_int_equal(result, 0);
+	files_begin(options);
 	name_mapping();
 	open_table();
 }
 
-static int begin(void **state)
+static int begin_alone(void **state)
 {
 	(void)state;
-	make_files(&(struct files_options){.folder = FOLDER, .group = FILES_NO_GROUP});
+	begin_with((struct files_options){.group = FILES_NO_GROUP});
 	return 0;
 }
 
-static int end(void **state)
+static int end_all(void **state)
 {
-	(void)state;
 	if (first)
 		munmap(first, capture->plan.geometry.bytes);
 	first = NULL;
 	close(first_fd);
-	capture_free(&capture);
-	source_list_clear(&sources);
-	umount2(BPFFS, MNT_DETACH);
-	return 0;
+	return end(state);
 }
 
 /* The i-th frame of the n-th stack: differs from all others. */
@@ -167,17 +123,6 @@ static u32 fill(void *table, u32 most)
 			stack_map_get_id(table, &capture->plan.geometry, 0, &stack);
 	}
 	return n;
-}
-
-static FILE *open_file(const char *name)
-{
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), FOLDER "/%s", name);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	return file;
 }
 
 static void assert_element(void *table, u32 id, const struct table_view **out)
@@ -390,6 +335,8 @@ static void the_ledger_is_that_of_the_lanes(void **state)
 	lane[1].counters.lost[LOST_RING_FULL] += 7;
 	lane[2].counters.lost[LOST_PAUSED] += 5;
 	lane[0].refused += 3;
+	capture_ring(capture, 0).header->reset = 2;
+	assert_int_equal(stat_value("reset"), 2);
 	assert_int_equal(stat_value("produced"), 108);
 	assert_int_equal(stat_value("ring_full"), 7);
 	assert_int_equal(stat_value("paused"), 5);
@@ -480,6 +427,7 @@ static void nobody_writes_them(void **state)
 	assert_int_equal(mode_of("stack_map"), 0400);
 	assert_int_equal(mode_of("stack_map_stat"), 0400);
 	assert_int_equal(mode_of("stack_map_bin"), 0400);
+	assert_int_equal(mode_of("trace"), 0400);
 	if (fd >= 0)
 		assert_int_equal(write(fd, "x", 1), -1);
 	close(fd);
@@ -490,7 +438,7 @@ static void a_group_may_read_them(void **state)
 	struct stat status;
 
 	(void)state;
-	make_files(&(struct files_options){.folder = FOLDER, .group = 4321});
+	begin_with((struct files_options){.group = 4321});
 	assert_int_equal(mode_of("stack_map"), 0440);
 	assert_int_equal(stat(FOLDER "/stack_map_bin", &status), 0);
 	assert_int_equal(status.st_gid, 4321);
@@ -515,8 +463,7 @@ static void no_address_is_shown_that_is_hidden(void **state)
 	FILE *file;
 
 	(void)state;
-	make_files(&(struct files_options){
-		.folder = FOLDER, .group = FILES_NO_GROUP, .hides_addresses = true});
+	begin_with((struct files_options){.group = FILES_NO_GROUP, .hides_addresses = true});
 	fill(first, UINT32_MAX);
 	file = open_file("stack_map_bin");
 	assert_int_equal(stack_map_bin_read(file, check_hidden, &kernel_frames, &error), 0);
@@ -530,7 +477,7 @@ static void no_address_is_shown_that_is_hidden(void **state)
 
 int main(void)
 {
-#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin_alone, end_all)
 	const struct CMUnitTest tests[] = {
 		IN_INSTANCE(an_empty_map_has_files),
 		IN_INSTANCE(every_stack_is_shown),
@@ -540,8 +487,8 @@ int main(void)
 		IN_INSTANCE(a_read_stays_in_its_generation),
 		IN_INSTANCE(a_read_across_two_resets_fails),
 		IN_INSTANCE(nobody_writes_them),
-		cmocka_unit_test_teardown(a_group_may_read_them, end),
-		cmocka_unit_test_teardown(no_address_is_shown_that_is_hidden, end),
+		cmocka_unit_test_teardown(a_group_may_read_them, end_all),
+		cmocka_unit_test_teardown(no_address_is_shown_that_is_hidden, end_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

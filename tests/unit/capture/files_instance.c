@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "files_instance.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+struct capture *capture;
+static struct source_list sources;
+
+static void own_bpffs(void)
+{
+	if (!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	    !mount("bpf", BPFFS, "bpf", 0, NULL))
+		return;
+	printf("no BPF file system of our own: %s\n", strerror(errno));
+	skip();
+}
+
+void files_begin(struct files_options options)
+{
+	struct capture_options what = {.sources = &sources, .bits = BITS, .has_files = true};
+	struct stackmap_error error;
+	int result;
+
+	own_bpffs();
+	result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
+	result = result ?: capture_create(&what, &capture, &error);
+	if (result) {
+		printf("%s\n", error.message);
+		assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
+		skip();
+	}
+	assert_int_equal(mkdir(FOLDER, 0700), 0);
+	options.folder = FOLDER;
+	result = files_create(capture, &options, &error);
+	if (result)
+		printf("%s\n", error.message);
+	assert_int_equal(result, 0);
+}
+
+void files_end(void)
+{
+	capture_free(&capture);
+	source_list_clear(&sources);
+	umount2(BPFFS, MNT_DETACH);
+}
+
+int begin(void **state)
+{
+	(void)state;
+	files_begin((struct files_options){.group = FILES_NO_GROUP});
+	return 0;
+}
+
+int end(void **state)
+{
+	(void)state;
+	files_end();
+	return 0;
+}
+
+FILE *open_file(const char *name)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), FOLDER "/%s", name);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	return file;
+}
+
+void assert_end(FILE *file)
+{
+	assert_int_equal(fgetc(file), EOF);
+	assert_false(ferror(file));
+	fclose(file);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An instance with files, in a mount namespace with a BPF file system of its own. */
+#ifndef TESTS_FILES_INSTANCE_H
+#define TESTS_FILES_INSTANCE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "capture/files.h"
+#include "capture/instance.h"
+
+#define BPFFS "/sys/fs/bpf"
+#define FOLDER BPFFS "/files"
+#define BITS 10
+
+extern struct capture *capture;
+
+/* Skips the test where there are no instances. Of *options the folder is given here. */
+void files_begin(struct files_options options);
+void files_end(void);
+
+/* cmocka's: with files for the owner only. */
+int begin(void **state);
+int end(void **state);
+
+FILE *open_file(const char *name);
+
+/* All was read. */
+void assert_end(FILE *file);
+
+#endif
