@@ -8,6 +8,7 @@
 #include "perf_map.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,13 @@ static bool is_within(const struct entry *entry, const struct perf_map_range *ra
 	return entry->start >= range->base && entry->end - range->base <= range->bytes;
 }
 
+static const char *line_start(const char *text, const char *end)
+{
+	while (end > text && end[-1] != '\n')
+		end--;
+	return end;
+}
+
 static int parse_lines(const char *text, size_t bytes, const struct perf_map_range *range,
 		       struct entries *entries)
 {
@@ -105,13 +113,12 @@ static int parse_lines(const char *text, size_t bytes, const struct perf_map_ran
 	int err = 0;
 
 	while (end > text && !err && entries->count < PERF_MAP_ENTRIES_MAX) {
-		const char *newline = memrchr(text, '\n', end - text);
-		const char *line = newline ? newline + 1 : text;
+		const char *line = line_start(text, end);
 		struct entry entry;
 
 		if (parse_line(line, end, &entry) && is_within(&entry, range))
 			err = append(entries, &entry);
-		end = newline ? newline : text;
+		end = line > text ? line - 1 : text;
 	}
 	return err;
 }
