@@ -11,50 +11,32 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "capture/naming.h"
 #include "command.h"
 #include "file_limit.h"
-#include "ledger_text.h"
 #include "message.h"
 #include "privilege.h"
 #include "record_target.h"
+#include "recorder.h"
 #include "recording.h"
 #include "signals.h"
 #include "table.h"
-#include "terminal.h"
-#include "trace/writer.h"
 #include "workload.h"
 
 #define ROUND_MS_MIN 1
 #define ROUND_MS_MAX 100
-#define FLUSH_MS 2000
-#define PROGRESS_MS 500
 
 struct record {
 	const struct record_values *values;
 	struct record_target target;
 	struct workload workload;
+	struct recorder recorder;
 	struct capture *capture;
-	struct trace_writer
-		*writer; /* drain: open from the start; flight: while a file is written */
-	char *command_line;
 	int signals;
 	u32 snapshots;
-	u64 next_flush, next_progress; /* ms */
 };
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
 
 static int fail(int result, const struct stackmap_error *error)
 {
@@ -128,82 +110,6 @@ static int create_capture(struct record *record)
 	return result ? fail(result, &error) : EXIT_DONE;
 }
 
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
-/* Opens the file and writes what comes before the events. */
-static int open_file(struct record *record, const char *path, struct stackmap_error *error)
-{
-	char hostname[256] = "";
-	struct utsname kernel;
-	struct trace_info info = {
-		.start_realtime = clock_ns(CLOCK_REALTIME),
-		.start_monotonic = clock_ns(CLOCK_MONOTONIC),
-		.frequency = record->target.sources.sources[0].frequency,
-		.cpus = sysconf(_SC_NPROCESSORS_CONF),
-		.bits = capture_bits(record->capture),
-		.address_shown = capture_addresses_shown(record->capture),
-		.hostname = hostname,
-		.kernel = kernel.release,
-		.machine = kernel.machine,
-		.command = record->command_line ?: "",
-		.version = STACKMAP_VERSION,
-	};
-	int result;
-
-	uname(&kernel);
-	gethostname(hostname, sizeof(hostname) - 1);
-	result = trace_writer_create(path, &info, &record->writer, error);
-	return result ?: capture_begin(record->capture, record->writer, error);
-}
-
-static void print_summary(struct record *record, const char *path,
-			  const struct trace_ledger *ledger, u64 bytes)
-{
-	if (record->values->quiet)
-		return;
-	message("%llu events, %.1f KiB in %s", (unsigned long long)ledger->recorded, bytes / 1024.0,
-		path);
-	ledger_print(ledger, "stackmap: ledger: ", stderr);
-}
-
-/* Names, ledger, end of the file: exit status. */
-static int close_file(struct record *record, const char *path)
-{
-	struct stackmap_error error;
-	struct trace_ledger ledger = {};
-	int named = capture_finish(record->capture, record->writer, &ledger, &error);
-	u64 bytes = trace_writer_bytes(record->writer);
-	int written = trace_writer_close(&record->writer);
-
-	print_summary(record, path, &ledger, bytes);
-	if (written) {
-		message("%s: %s; what was written before is whole", path, strerror(-written));
-		return EXIT_FAILED;
-	}
-	return named ? fail(named, &error) : EXIT_DONE;
-}
-
-/* The flight buffer into a file of its own. */
-static int write_flight(struct record *record, const char *path)
-{
-	struct stackmap_error error;
-	int result =
-		open_file(record, path, &error) ?: trace_writer_publish(record->writer, &error);
-
-	if (result) {
-		trace_writer_discard(&record->writer);
-		return fail(result, &error);
-	}
-	capture_snapshot(record->capture, record->writer);
-	return close_file(record, path);
-}
-
 /* SIGUSR2: FILE.1, FILE.2... */
 static int write_numbered_flight(struct record *record)
 {
@@ -218,60 +124,31 @@ static int write_numbered_flight(struct record *record)
 		message("%s: %s", path, strerror(ENOMEM));
 		status = EXIT_FAILED;
 	} else {
-		status = write_flight(record, path);
+		status = recorder_snapshot(&record->recorder, path);
 		capture_thaw(record->capture);
 	}
 	free(path);
 	return status;
 }
 
-static void show_progress(struct record *record)
+/* One visit to the rings: in how many ms the next is due, or -errno. */
+static int visit(struct record *record, int last_ms)
 {
-	u64 now = now_ms();
+	int result;
 
-	if (record->values->quiet || !record->writer || !terminal_progress(stderr) ||
-	    now < record->next_progress)
-		return;
-	record->next_progress = now + PROGRESS_MS;
-	fprintf(stderr, "\r%llu events, %.1f KiB ",
-		(unsigned long long)trace_writer_recorded(record->writer),
-		trace_writer_bytes(record->writer) / 1024.0);
-}
-
-static int round_ms(int last, u32 fill)
-{
-	if (fill > 25)
-		return last / 2 > ROUND_MS_MIN ? last / 2 : ROUND_MS_MIN;
-	if (fill < 10)
-		return last * 2 < ROUND_MS_MAX ? last * 2 : ROUND_MS_MAX;
-	return last;
-}
-
-/* One visit to the rings; the time until the next. */
-static int drain(struct record *record, int last_ms, int *error)
-{
-	u32 fill = 0;
-
-	if (record->values->flight) {
-		*error = capture_assist(record->capture);
-		return ROUND_MS_MAX;
-	}
-	*error = capture_drain(record->capture, record->writer, &fill);
-	if (now_ms() >= record->next_flush) {
-		record->next_flush = now_ms() + FLUSH_MS;
-		*error = trace_writer_flush(record->writer) ?: *error;
-	}
-	show_progress(record);
-	return round_ms(last_ms, fill);
+	if (!record->values->flight)
+		return recorder_round(&record->recorder, last_ms);
+	result = capture_assist(record->capture);
+	return result ?: ROUND_MS_MAX;
 }
 
 /* Until the command or the processes end, or somebody ends us, or nothing can be written any more.
  */
 static void record_events(struct record *record)
 {
-	int ms = ROUND_MS_MIN, error = 0;
+	int ms = ROUND_MS_MIN;
 
-	while (!error) {
+	while (ms >= 0) {
 		int signal = signals_wait(record->signals, ms);
 
 		if (signal == SIGUSR2)
@@ -281,7 +158,7 @@ static void record_events(struct record *record)
 		if (record->workload.pid ? workload_ended(&record->workload)
 					 : record_target_ended(&record->target))
 			return;
-		ms = drain(record, ms, &error);
+		ms = visit(record, ms);
 	}
 }
 
@@ -300,20 +177,26 @@ static void end_workload(struct record *record)
 	workload_end(workload, SIGKILL);
 }
 
+static int write_last(struct record *record)
+{
+	struct recorder *recorder = &record->recorder;
+
+	if (record->values->flight)
+		return recorder_snapshot(recorder, record->values->output);
+	if (recorder->writer)
+		capture_drain(record->capture, recorder->writer, NULL);
+	return recorder_close(recorder);
+}
+
 static int finish(struct record *record)
 {
 	int status;
 
 	capture_detach(record->capture);
-	if (!record->values->flight)
-		capture_drain(record->capture, record->writer, NULL);
+	if (record->recorder.writer)
+		capture_drain(record->capture, record->recorder.writer, NULL);
 	capture_settle(record->capture);
-	if (record->values->flight) {
-		status = write_flight(record, record->values->output);
-	} else {
-		capture_drain(record->capture, record->writer, NULL);
-		status = close_file(record, record->values->output);
-	}
+	status = write_last(record);
 	end_workload(record);
 	if (status == EXIT_DONE && record->workload.pid)
 		return workload_exit_status(&record->workload);
@@ -333,38 +216,60 @@ static int check_output(const char *path, struct stackmap_error *error)
 	return result;
 }
 
-/* Files of a flight are made later. */
+static bool makes_files_later(const struct record *record)
+{
+	return record->values->flight || rotation_is_on(&record->recorder.rotation);
+}
+
 static int drop_privileges(const struct record *record)
 {
 	const struct privilege_needs needs = {
 		.reads_files = true,
 		.ends_command = record->workload.pid,
-		.later_file = record->values->flight ? record->values->output : NULL,
+		.later_file = makes_files_later(record) ? record->values->output : NULL,
 	};
 
 	return privilege_drop(&needs);
 }
 
-static int start(struct record *record, char **arguments)
+static int open_output(struct record *record)
 {
 	struct stackmap_error error;
-	int result = 0;
+	int result;
 
-	if (record->values->flight)
-		result = check_output(record->values->output, &error);
-	else
-		result = open_file(record, record->values->output, &error);
-	result = result ?: capture_attach(record->capture, &error);
-	if (result)
-		return fail(result, &error);
-	result = record->workload.pid ? workload_start(&record->workload) : 0;
-	if (result) {
-		message("%s: %s", arguments[0], strerror(-result));
-		return EXIT_FAILED;
-	}
-	if (record->writer)
-		result = trace_writer_publish(record->writer, &error);
-	return result ? fail(result, &error) : drop_privileges(record);
+	if (!record->values->flight)
+		return recorder_open(&record->recorder);
+	result = check_output(record->values->output, &error);
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+static int attach(struct record *record)
+{
+	struct stackmap_error error;
+	int result = capture_attach(record->capture, &error);
+
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+static int start_workload(struct record *record, char **arguments)
+{
+	int result = record->workload.pid ? workload_start(&record->workload) : 0;
+
+	if (!result)
+		return EXIT_DONE;
+	message("%s: %s", arguments[0], strerror(-result));
+	return EXIT_FAILED;
+}
+
+static int start(struct record *record, char **arguments)
+{
+	int status = open_output(record);
+
+	status = status ?: attach(record);
+	status = status ?: start_workload(record, arguments);
+	if (!status && record->recorder.writer)
+		status = recorder_publish(&record->recorder);
+	return status ?: drop_privileges(record);
 }
 
 static int take_signals(struct record *record)
@@ -376,48 +281,60 @@ static int take_signals(struct record *record)
 	return EXIT_FAILED;
 }
 
+static int choose(struct record *record, bool has_command)
+{
+	const struct record_values *values = record->values;
+	int status = record_target_choose(values, has_command, &record->target);
+
+	status = status
+			 ?: rotation_choose(values->rotate, values->keep, values->output,
+					    &record->recorder.rotation);
+	if (status || !values->flight || !rotation_is_on(&record->recorder.rotation))
+		return status;
+	message("--rotate: a flight recorder writes one file; SIGUSR2 has it write another");
+	return EXIT_USAGE;
+}
+
+static void prepare_recorder(struct record *record)
+{
+	struct recorder *recorder = &record->recorder;
+
+	recorder->capture = record->capture;
+	recorder->output = record->values->output;
+	recorder->frequency = record->target.sources.sources[0].frequency;
+	recorder->quiet = record->values->quiet;
+}
+
 static int run(struct record *record, int count, char **arguments)
 {
-	int status = record_target_choose(record->values, count > 0, &record->target);
+	int status = choose(record, count > 0);
 
 	status = status ?: take_signals(record);
 	status = status ?: prepare_workload(record, count, arguments);
 	file_limit_raise();
 	status = status ?: create_capture(record);
-	status = status ?: start(record, arguments);
+	if (status)
+		return status;
+	prepare_recorder(record);
+	status = start(record, arguments);
 	if (status)
 		return status;
 	record_events(record);
 	return finish(record);
 }
 
-/* As it was typed, words joined by blanks. */
-static char *command_line(void)
-{
-	FILE *file = fopen("/proc/self/cmdline", "re");
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t bytes = file ? getdelim(&line, &room, EOF, file) : -1;
-
-	if (file)
-		fclose(file);
-	for (ssize_t i = 0; i + 1 < bytes; i++)
-		if (!line[i])
-			line[i] = ' ';
-	return line;
-}
-
 static int record_run(const void *values, int count, char **operands)
 {
-	struct record record = {.values = values, .signals = -1, .command_line = command_line()};
-	int status = run(&record, count, operands);
+	struct record record = {.values = values, .signals = -1};
+	int status;
 
-	trace_writer_discard(&record.writer);
+	recorder_init(&record.recorder);
+	status = run(&record, count, operands);
+	recorder_clear(&record.recorder);
 	capture_free(&record.capture);
 	if (!record.workload.ended)
 		workload_end(&record.workload, SIGKILL);
 	record_target_clear(&record.target);
-	free(record.command_line);
 	if (record.signals >= 0)
 		close(record.signals);
 	return status;
@@ -463,6 +380,11 @@ static const struct option_row rows[] = {
 	ROW(flight, .name = "flight", .type = OPTION_SIZE, .argument = "SIZE",
 	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 36,
 	    .help = "keep the last SIZE bytes; write them at the end, and to FILE.N on SIGUSR2"),
+	ROW(rotate, .name = "rotate", .type = OPTION_STRING, .argument = "WINDOW",
+	    .group = "Recording",
+	    .help = "a file for each 60s, 10min, 2h or 100M: FILE.0001, FILE.0002..."),
+	ROW(keep, .name = "keep", .type = OPTION_U64, .argument = "N", .group = "Recording",
+	    .min = 1, .max = UINT32_MAX, .help = "with --rotate: remove the oldest beyond N files"),
 	ROW(ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE, .argument = "SIZE",
 	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 28,
 	    .help = "ring of each CPU (default 4M, less above 64 CPUs)"),

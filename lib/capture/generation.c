@@ -136,9 +136,12 @@ int generations_add(struct capture *capture, int fd)
 int generations_make(struct capture *capture)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32),
-				capture->plan.geometry.bytes, 1, &options);
+	int fd;
 
+	if (!unmade(capture))
+		return -EEXIST;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stack_table", sizeof(u32),
+			    capture->plan.geometry.bytes, 1, &options);
 	return fd < 0 ? -errno : generations_add(capture, fd);
 }
 

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A file that cannot be written any more ends the recording, but not a rotation: its window ends,
+ * and what comes waits in the rings until the next file can be opened.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/naming.h"
+#include "capture/reset.h"
+#include "command.h"
+#include "ledger_text.h"
+#include "message.h"
+#include "terminal.h"
+
+#define ROUND_MS_MIN 1
+#define ROUND_MS_MAX 100
+#define FLUSH_MS 2000
+#define PROGRESS_MS 500
+#define TRY_MS 1000
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int fail(int result, const struct stackmap_error *error)
+{
+	message_error(error);
+	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* As it was typed, words joined by blanks. */
+static char *command_line(void)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t bytes = file ? getdelim(&line, &room, EOF, file) : -1;
+
+	if (file)
+		fclose(file);
+	for (ssize_t i = 0; i + 1 < bytes; i++)
+		if (!line[i])
+			line[i] = ' ';
+	return line;
+}
+
+void recorder_init(struct recorder *recorder)
+{
+	*recorder = (struct recorder){.command_line = command_line()};
+}
+
+void recorder_clear(struct recorder *recorder)
+{
+	trace_writer_discard(&recorder->writer);
+	free(recorder->command_line);
+	free(recorder->path);
+}
+
+/* Opens a file and writes what comes before the events. */
+static int open_file(struct recorder *recorder, const char *path, struct stackmap_error *error)
+{
+	char hostname[256] = "";
+	struct utsname kernel;
+	struct trace_info info = {
+		.start_realtime = clock_ns(CLOCK_REALTIME),
+		.start_monotonic = clock_ns(CLOCK_MONOTONIC),
+		.frequency = recorder->frequency,
+		.cpus = sysconf(_SC_NPROCESSORS_CONF),
+		.bits = capture_bits(recorder->capture),
+		.address_shown = capture_addresses_shown(recorder->capture),
+		.hostname = hostname,
+		.kernel = kernel.release,
+		.machine = kernel.machine,
+		.command = recorder->command_line ?: "",
+		.version = STACKMAP_VERSION,
+	};
+	int result;
+
+	uname(&kernel);
+	gethostname(hostname, sizeof(hostname) - 1);
+	result = trace_writer_create(path, &info, &recorder->writer, error);
+	return result ?: capture_begin(recorder->capture, recorder->writer, error);
+}
+
+static void print_summary(const struct recorder *recorder, const char *path,
+			  const struct trace_ledger *ledger, u64 bytes)
+{
+	if (recorder->quiet)
+		return;
+	message("%llu events, %.1f KiB in %s", (unsigned long long)ledger->recorded, bytes / 1024.0,
+		path);
+	ledger_print(ledger, "stackmap: ledger: ", stderr);
+}
+
+/* Names, ledger, end of the file. */
+static int close_file(struct recorder *recorder, const char *path)
+{
+	struct stackmap_error error;
+	struct trace_ledger ledger = {};
+	int named = capture_finish(recorder->capture, recorder->writer, &ledger, &error);
+	u64 bytes = trace_writer_bytes(recorder->writer);
+	int written = trace_writer_close(&recorder->writer);
+
+	print_summary(recorder, path, &ledger, bytes);
+	if (written) {
+		message("%s: %s; what was written before is whole", path, strerror(-written));
+		return EXIT_FAILED;
+	}
+	return named ? fail(named, &error) : EXIT_DONE;
+}
+
+int recorder_snapshot(struct recorder *recorder, const char *path)
+{
+	struct stackmap_error error;
+	int result =
+		open_file(recorder, path, &error) ?: trace_writer_publish(recorder->writer, &error);
+
+	if (result) {
+		trace_writer_discard(&recorder->writer);
+		return fail(result, &error);
+	}
+	capture_snapshot(recorder->capture, recorder->writer);
+	return close_file(recorder, path);
+}
+
+static char *next_path(struct recorder *recorder)
+{
+	return rotation_is_on(&recorder->rotation) ? rotation_next(&recorder->rotation, now_ms())
+						   : strdup(recorder->output);
+}
+
+int recorder_open(struct recorder *recorder)
+{
+	struct stackmap_error error;
+	int result;
+
+	free(recorder->path);
+	recorder->path = next_path(recorder);
+	if (!recorder->path) {
+		message("%s: %s", recorder->output, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	result = open_file(recorder, recorder->path, &error);
+	if (!result && rotation_is_on(&recorder->rotation))
+		result = reset_prepare(recorder->capture, &error);
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+int recorder_publish(struct recorder *recorder)
+{
+	struct stackmap_error error;
+	int result = trace_writer_publish(recorder->writer, &error);
+
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+int recorder_close(struct recorder *recorder)
+{
+	int status = recorder->writer ? close_file(recorder, recorder->path) : EXIT_FAILED;
+
+	recorder->status = recorder->status ?: status;
+	return recorder->status;
+}
+
+/* The file that is open takes what was recorded until now; the map is emptied unless somebody else
+ * is doing that. */
+static void end_window(struct recorder *recorder)
+{
+	struct stackmap_error error;
+
+	reset_followed(recorder->capture, 0, &error);
+	capture_end_window(recorder->capture, recorder->writer);
+	recorder_close(recorder);
+	capture_next_file(recorder->capture);
+}
+
+static void begin_window(struct recorder *recorder)
+{
+	int status = recorder_open(recorder) ?: recorder_publish(recorder);
+
+	if (!status)
+		return;
+	trace_writer_discard(&recorder->writer);
+	recorder->rotation.number--;
+	recorder->status = recorder->status ?: status;
+	recorder->next_try = now_ms() + TRY_MS;
+}
+
+static void show_progress(struct recorder *recorder)
+{
+	u64 now = now_ms();
+
+	if (recorder->quiet || !terminal_progress(stderr) || now < recorder->next_progress)
+		return;
+	recorder->next_progress = now + PROGRESS_MS;
+	fprintf(stderr, "\r%llu events, %.1f KiB ",
+		(unsigned long long)trace_writer_recorded(recorder->writer),
+		trace_writer_bytes(recorder->writer) / 1024.0);
+}
+
+static int round_ms(int last, u32 fill)
+{
+	if (fill > 25)
+		return last / 2 > ROUND_MS_MIN ? last / 2 : ROUND_MS_MIN;
+	if (fill < 10)
+		return last * 2 < ROUND_MS_MAX ? last * 2 : ROUND_MS_MAX;
+	return last;
+}
+
+static int drain(struct recorder *recorder, u32 *fill)
+{
+	int result = capture_drain(recorder->capture, recorder->writer, fill);
+
+	if (now_ms() < recorder->next_flush)
+		return result;
+	recorder->next_flush = now_ms() + FLUSH_MS;
+	return trace_writer_flush(recorder->writer) ?: result;
+}
+
+int recorder_round(struct recorder *recorder, int last_ms)
+{
+	bool rotates = rotation_is_on(&recorder->rotation);
+	u32 fill = 0;
+	int result;
+
+	if (!recorder->writer && now_ms() >= recorder->next_try)
+		begin_window(recorder);
+	if (!recorder->writer)
+		return ROUND_MS_MAX;
+	result = drain(recorder, &fill);
+	if (result && !rotates)
+		return result;
+	show_progress(recorder);
+	if (rotates && (result || rotation_is_due(&recorder->rotation, now_ms(),
+						  trace_writer_bytes(recorder->writer)))) {
+		end_window(recorder);
+		begin_window(recorder);
+	}
+	return round_ms(last_ms, fill);
+}
