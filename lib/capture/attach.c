@@ -362,17 +362,28 @@ static int attach(struct attachment *attachment, u32 kind)
 	return -EINVAL;
 }
 
-static int attach_failed(const char *name, int code, struct stackmap_error *error)
+/* Probes through perf, where the kernel has no better way: more than CAP_PERFMON for user
+ * functions.
+ */
+static bool is_perf_probe(const struct attachment *attachment, const struct source *source)
+{
+	return source->type == SOURCE_USER && !attachment->user_multi;
+}
+
+static int attach_failed(const struct attachment *attachment, const struct source *source, int code,
+			 struct stackmap_error *error)
 {
 	const char *fix = "";
 
-	if (code == EPERM || code == EACCES)
+	if ((code == EPERM || code == EACCES) && is_perf_probe(attachment, source))
+		fix = "; before Linux 6.6 it needs root or CAP_SYS_ADMIN";
+	else if (code == EPERM || code == EACCES)
 		fix = "; it needs root or CAP_PERFMON, and a sandbox that allows perf_event_open() "
-		      "and "
-		      "bpf()";
+		      "and bpf()";
 	if (code == EMFILE)
 		fix = "; raise the limit with ulimit -n";
-	return error_set(error, code, "-e %s: cannot attach: %s%s", name, strerror(code), fix);
+	return error_set(error, code, "-e %s: cannot attach: %s%s", source->name, strerror(code),
+			 fix);
 }
 
 int attachment_start(struct attachment *attachment, struct stackmap_error *error)
@@ -385,7 +396,8 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 		if (!result)
 			continue;
 		attachment_stop(attachment);
-		return attach_failed(attachment->sources->sources[kind].name, -result, error);
+		return attach_failed(attachment, &attachment->sources->sources[kind], -result,
+				     error);
 	}
 	return 0;
 }

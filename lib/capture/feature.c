@@ -10,15 +10,12 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "feature_attempt.h"
-#include "scalar.h"
+#include "privilege/capability.h"
 
-#define CAP_BIT(cap) (1ULL << (cap))
-#define CAPS_BPF (CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON))
-#define CAPS_ADMIN CAP_BIT(CAP_SYS_ADMIN)
+#define CAPS_BPF (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
+#define CAPS_ADMIN CAPABILITY(CAP_SYS_ADMIN)
 
 static const struct probe {
 	int (*attempt)(const char **step);
@@ -41,18 +38,21 @@ static const struct probe {
 	[FEATURE_TRACEPOINT_COOKIE] = {attempt_tracepoint_cookie, CAPS_BPF,
 				       "run as root, or with CAP_BPF and CAP_PERFMON",
 				       "a kernel of version 6.10 or newer"},
-	[FEATURE_TRACEFS] = {attempt_tracefs, CAPS_ADMIN,
-			     "run as root; names given in full work without",
-			     "a kernel with CONFIG_FTRACE; names given in full work without"},
-	[FEATURE_UPROBE] = {attempt_uprobe, CAPS_ADMIN, "run as root",
-			    "a kernel with CONFIG_UPROBE_EVENTS"},
+	[FEATURE_TRACEFS] =
+		{attempt_tracefs, CAPS_ADMIN,
+		 "run as root, or with CAP_DAC_READ_SEARCH; names given in full work without",
+		 "a kernel with CONFIG_FTRACE; names given in full work without"},
+	[FEATURE_UPROBE] =
+		{attempt_uprobe, CAPS_ADMIN,
+		 "run as root, or with CAP_SYS_ADMIN; not needed where uprobe multi works",
+		 "a kernel with CONFIG_UPROBE_EVENTS"},
 	[FEATURE_UPROBE_MULTI] = {attempt_uprobe_multi, CAPS_BPF,
 				  "run as root, or with CAP_BPF and CAP_PERFMON",
 				  "a kernel of version 6.6 or newer with CONFIG_UPROBES"},
 	[FEATURE_FENTRY] = {attempt_fentry, CAPS_BPF,
 			    "run as root, or with CAP_BPF and CAP_PERFMON",
 			    "a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS and BTF"},
-	[FEATURE_KPROBE] = {attempt_kprobe, CAPS_ADMIN, "run as root",
+	[FEATURE_KPROBE] = {attempt_kprobe, CAPS_ADMIN, "run as root, or with CAP_SYS_ADMIN",
 			    "a kernel with CONFIG_KPROBE_EVENTS"},
 	[FEATURE_KPROBE_MULTI] = {attempt_kprobe_multi, CAPS_BPF,
 				  "run as root, or with CAP_BPF and CAP_PERFMON",
@@ -60,8 +60,9 @@ static const struct probe {
 	[FEATURE_TASK_WORK] =
 		{attempt_task_work, CAPS_BPF, "run as root, or with CAP_BPF and CAP_PERFMON",
 		 "a kernel of version 6.18 or newer; user stacks are assisted without"},
-	[FEATURE_KALLSYMS] = {attempt_kallsyms, CAP_BIT(CAP_SYSLOG),
-			      "run as root, or sysctl kernel.kptr_restrict=0",
+	[FEATURE_KALLSYMS] = {attempt_kallsyms, CAPABILITY(CAP_SYSLOG),
+			      "run as root, or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0 "
+			      "kernel.perf_event_paranoid=1",
 			      "a kernel with CONFIG_KALLSYMS_ALL"},
 };
 
@@ -84,19 +85,9 @@ const char *feature_meaning(enum feature feature)
 	return words[feature].meaning;
 }
 
-static u64 effective_caps(void)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2] = {0};
-
-	if (syscall(SYS_capget, &header, data))
-		return 0;
-	return data[0].effective | (u64)data[1].effective << 32;
-}
-
 static bool has_caps(u64 caps)
 {
-	u64 effective = effective_caps();
+	u64 effective = capability_held();
 
 	return (effective & caps) == caps || (caps == CAPS_BPF && effective & CAPS_ADMIN);
 }

@@ -16,6 +16,7 @@
 #include "capture/skeleton.h"
 #include "error.h"
 #include "lane.h"
+#include "privilege/capability.h"
 #include "ring.h"
 
 /* libbpf reports through a callback: the first warning is kept, to say why a load failed. */
@@ -196,8 +197,11 @@ static int share_maps(struct program_set *set, const struct program_set *first)
 	return 0;
 }
 
+/* Without CAP_PERFMON the verifier knows some programs and helpers not at all. */
 static int load_failed(int code, struct stackmap_error *error)
 {
+	if (!capability_to_trace())
+		code = EPERM;
 	if (code == EPERM)
 		return error_set(
 			error, code,

@@ -31,6 +31,14 @@ u64 capability_held(void)
 	return data[0].effective | (u64)data[1].effective << 32;
 }
 
+bool capability_to_trace(void)
+{
+	const u64 needed = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON);
+	u64 held = capability_held();
+
+	return held & CAPABILITY(CAP_SYS_ADMIN) || (held & needed) == needed;
+}
+
 /* Ambient capabilities go with the inheritable ones. */
 int capability_keep(u64 capabilities)
 {

@@ -3,12 +3,17 @@
 #ifndef LIB_PRIVILEGE_CAPABILITY_H
 #define LIB_PRIVILEGE_CAPABILITY_H
 
+#include <stdbool.h>
+
 #include "scalar.h"
 
 #define CAPABILITY(cap) (1ULL << (cap))
 
 /* The effective ones, as bits. */
 u64 capability_held(void);
+
+/* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN: without, no program is loaded. */
+bool capability_to_trace(void);
 
 /* Gives up all others for good, also for what this process may execute: no set has them any more,
  * and no_new_privs is set. Of this thread only: a process that has several calls it before. */

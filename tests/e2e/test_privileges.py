@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a recorder may do while it records, what it needs to begin, and what becomes of it when the process that parses
+files of others is attacked."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+
+import cases
+from cases import Skip, needs, needs_command, run
+from recording import Recording, function, record, user_frames
+
+NOBODY = 65534
+BPF_AND_PERFMON = "+bpf,+perfmon"
+SECONDS_MAX = cases.SECONDS_MAX
+
+# Bits of /proc/PID/status
+READING = {"sys_ptrace": 19, "dac_read_search": 2, "checkpoint_restore": 40}
+KILL = {"kill": 5}
+WRITING = {"dac_override": 1, "fowner": 3}
+
+
+def needs_root():
+    if os.geteuid():
+        raise Skip("this needs root")
+    needs_command("setpriv", "--version")
+
+
+def bits(*sets):
+    return sum(1 << bit for which in sets for bit in which.values())
+
+
+def status(pid):
+    with open("/proc/%d/status" % pid) as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def capabilities(pid):
+    found = status(pid)
+    return {name: int(found["Cap" + name], 16) for name in ("Eff", "Prm", "Inh", "Amb")}
+
+
+def wait_for(what, condition):
+    """Waits until the condition holds, for as long as a command may take."""
+    end = time.monotonic() + SECONDS_MAX
+    while not condition():
+        assert time.monotonic() < end, "not in time: " + what
+        time.sleep(0.01)
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(word) for word in file.read().split()]
+
+
+def sandbox_of(pid):
+    """The child that no execve has made another program."""
+    own = os.readlink("/proc/%d/exe" % pid)
+    found = [child for child in children(pid) if os.readlink("/proc/%d/exe" % child) == own
+             and status(child)["Seccomp"] == "2"]
+    return found[0] if found else None
+
+
+def is_gone(pid):
+    try:
+        return status(pid)["State"].startswith("Z")
+    except OSError:
+        return True
+
+
+@contextlib.contextmanager
+def recording(*arguments, output="f.data", prefix=()):
+    """A recorder that runs: everything is attached, and it has given up what it does not need."""
+    recorder = subprocess.Popen([*prefix, cases.STACKMAP, "record", "-o", output, *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for("privileges are given up",
+                 lambda: recorder.poll() is not None or status(recorder.pid)["NoNewPrivs"] == "1")
+        assert recorder.poll() is None, recorder.stderr.read()
+        yield recorder
+    finally:
+        if recorder.poll() is None:
+            recorder.kill()
+        recorder.communicate()
+
+
+def end(recorder, output="f.data"):
+    """As Ctrl-C does."""
+    recorder.send_signal(signal.SIGINT)
+    messages = recorder.communicate(timeout=SECONDS_MAX)[1]
+    assert recorder.returncode in (0, 128 + signal.SIGINT, 128 + signal.SIGTERM), (recorder.returncode, messages)
+    return Recording(output, messages)
+
+
+# What stays
+
+def check_capabilities(pid, kept):
+    held = bits({name: bit for name, bit in kept.items()})
+    for name, found in capabilities(pid).items():
+        wanted = held & capabilities_of_us() if name in ("Eff", "Prm") else 0
+        assert found == wanted, "%s of the recorder: %x, not %x" % (name, found, wanted)
+
+
+def capabilities_of_us():
+    return capabilities(os.getpid())["Prm"]
+
+
+def test_capabilities_are_given_up():
+    needs_root()
+    with recording("-a", "-e", "sched:sched_switch") as recorder:
+        check_capabilities(recorder.pid, READING)
+        end(recorder).check()
+
+
+def test_a_command_may_be_ended():
+    needs_root()
+    with recording("-e", "sched:sched_switch", "--", "sleep", "1000") as recorder:
+        check_capabilities(recorder.pid, {**READING, **KILL})
+        end(recorder).check()
+
+
+def test_a_command_of_another_user_is_ended():
+    needs_root()
+    command = ("setpriv", "--reuid", str(NOBODY), "--clear-groups", "sleep", "1000")
+    with recording("-e", "sched:sched_switch", "--", *command) as recorder:
+        def became_another():
+            return any(status(child)["Name"] == "sleep" for child in children(recorder.pid))
+        wait_for("the command is another user", became_another)
+        end(recorder).check()
+
+
+def test_a_flight_in_our_own_folder():
+    needs_root()
+    with recording("-a", "-e", "sched:sched_switch", "--flight", "1M") as recorder:
+        check_capabilities(recorder.pid, READING)
+        report = end(recorder).read("report")
+    assert "were hidden" not in report
+    assert "[k] __schedule" in report or "[k] schedule" in report, report[:3000]
+
+
+def test_a_flight_in_a_folder_of_another_user():
+    needs_root()
+    os.mkdir("theirs", 0o755)
+    os.chown("theirs", NOBODY, NOBODY)
+    with recording("-a", "-e", "sched:sched_switch", "--flight", "1M", output="theirs/f.data") as recorder:
+        check_capabilities(recorder.pid, {**READING, **WRITING})
+        end(recorder, "theirs/f.data").check()
+
+
+def test_the_sandbox_has_nothing():
+    with recording("-a", "-e", "sched:sched_switch") as recorder:
+        pid = sandbox_of(recorder.pid)
+        assert pid, "there is no sandbox"
+        assert not any(capabilities(pid).values()), capabilities(pid)
+        found = status(pid)
+        assert found["Seccomp"] == "2" and found["NoNewPrivs"] == "1", found
+        if not os.geteuid():
+            assert found["Uid"].split() == [str(NOBODY)] * 4, found["Uid"]
+            assert found["Gid"].split() == [str(NOBODY)] * 4, found["Gid"]
+            files = os.listdir("/proc/%d/fd" % pid)
+            assert len(files) == 1, "open in the sandbox: %s" % files
+        end(recorder)
+        wait_for("the sandbox is gone", lambda: is_gone(pid))
+
+
+def test_the_sandbox_goes_with_a_killed_recorder():
+    with recording("-a", "-e", "sched:sched_switch") as recorder:
+        pid = sandbox_of(recorder.pid)
+        recorder.kill()
+        recorder.wait()
+        wait_for("the sandbox is gone", lambda: is_gone(pid))
+
+
+# What it takes
+
+def confined(user, which, *command):
+    """A command with no other capabilities."""
+    if not user:
+        return ["setpriv", "--bounding-set=-all," + which, "--inh-caps=-all", *command]
+    ids = ["--reuid=%d" % user, "--regid=%d" % user, "--clear-groups"]
+    return ["setpriv", *ids, *("--%s=-all,%s" % (which_set, which) for which_set in ("inh-caps", "ambient-caps", "bounding-set")),
+            *command]
+
+
+def record_confined(user, which, *arguments):
+    os.makedirs("open", exist_ok=True)
+    os.chmod("open", 0o777)
+    os.chmod(".", 0o755)
+    done = run(*confined(user, which, cases.STACKMAP, "record", "-o", "open/%d.data" % user, *arguments), status=None)
+    return done, Recording("open/%d.data" % user, done.stderr)
+
+
+def needs_reach(user):
+    """The program under test may lie in a folder that is closed to others."""
+    needs_root()
+    done = run(*confined(user, BPF_AND_PERFMON, cases.STACKMAP, "--version"), status=None)
+    if done.returncode:
+        raise Skip("user %d may not run the program here: %s" % (user, done.stderr.strip()))
+
+
+SOURCES = {
+    "perf events": ("-F", "999"),
+    "page faults": ("-e", "page-faults"),
+    "raw tracepoints": ("-e", "sched:sched_switch"),
+    "system calls": ("-e", "syscalls:sys_enter_*"),
+    "uprobe multi": ("-e", "u:libc.so.6:getenv"),
+}
+FEATURE_OF = {"page faults": "perf events", "system calls": "raw tracepoints"}
+
+
+def check_sources(user):
+    needs_reach(user)
+    for name, arguments in SOURCES.items():
+        needs(FEATURE_OF.get(name, name))
+        done, made = record_confined(user, BPF_AND_PERFMON, *arguments, "--", "ls", "-lR", "/usr/include/linux")
+        assert not done.returncode, "%s as user %d: %s" % (name, user, done.stderr)
+        ledger = made.check()
+        assert ledger["recorded"] or name == "perf events", name
+        os.unlink(made.path)
+
+
+def test_root_with_two_capabilities_records_every_source():
+    check_sources(0)
+
+
+def test_another_user_with_two_capabilities_records_every_source():
+    check_sources(NOBODY)
+
+
+def test_their_own_functions_have_names():
+    """Files that one may read anyway take no privilege."""
+    needs("raw tracepoints")
+    needs_reach(NOBODY)
+    _, made = record_confined(NOBODY, BPF_AND_PERFMON, "-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
+    names = {function(frame) for event in made.events() for frame in user_frames(event)}
+    assert "getdents64" in names or "readdir64" in names or "readdir" in names, names
+
+
+def test_without_capabilities_it_says_what_it_takes():
+    needs_reach(NOBODY)
+    done, _ = record_confined(NOBODY, "-all", "-F", "99", "--", "true")
+    assert done.returncode == 1, done
+    assert "CAP_BPF" in done.stderr and "CAP_PERFMON" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) <= 2, done.stderr
+
+
+def test_without_perfmon_it_says_what_it_takes():
+    needs_reach(NOBODY)
+    for arguments in SOURCES.values():
+        done, _ = record_confined(NOBODY, "+bpf", *arguments, "--", "true")
+        assert done.returncode == 1, done
+        assert "CAP_PERFMON" in done.stderr, done.stderr
+
+
+def test_doctor_says_what_it_takes():
+    needs_reach(NOBODY)
+    done = run(*confined(NOBODY, "-all", cases.STACKMAP, "doctor"), status=1)
+    assert "CAP_BPF and CAP_PERFMON" in done.stdout, done.stdout
+    done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, "doctor"), status=None)
+    for name in ("bpf", "perf events", "raw tracepoints"):
+        assert re.search(r"(?m)^yes  %s " % name, done.stdout), done.stdout
+
+
+# Kernel addresses
+
+@contextlib.contextmanager
+def kptr_restrict(value):
+    path = "/proc/sys/kernel/kptr_restrict"
+    try:
+        with open(path, "r+") as file:
+            before = file.read()
+            file.seek(0)
+            file.write(str(value))
+    except OSError as error:
+        raise Skip("%s: %s" % (path, error)) from error
+    try:
+        yield
+    finally:
+        with open(path, "w") as file:
+            file.write(before)
+
+
+def kernel_names(made):
+    return [name for stack in made.report()["stacks"] for name in stack["kernel"]]
+
+
+def check_hidden(made):
+    assert "were hidden" in made.read("report")
+    named = [name for name in kernel_names(made) if not name.startswith(("0x", "["))]
+    assert not named, "named though hidden: %s" % sorted(set(named))[:10]
+    kernel = made.read("export", "-f", "mappings").splitlines()[0]
+    assert kernel.startswith("kernel vmlinux 0x0-0x0 "), kernel
+
+
+def test_kptr_restrict_1_shows_addresses_to_root():
+    needs_root()
+    with kptr_restrict(1):
+        made = record("-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
+    assert "were hidden" not in made.read("report")
+    assert "do_syscall_64" in kernel_names(made), kernel_names(made)
+
+
+def test_kptr_restrict_1_hides_addresses_from_others():
+    needs_reach(NOBODY)
+    with kptr_restrict(1):
+        done, made = record_confined(NOBODY, BPF_AND_PERFMON, "-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
+    assert not done.returncode, done.stderr
+    check_hidden(made)
+
+
+def test_kptr_restrict_2_hides_addresses_from_root():
+    needs_root()
+    with kptr_restrict(2):
+        check_hidden(record("-e", "syscalls:sys_enter_getdents64", "--", "ls", "/"))
+
+
+def test_kptr_restrict_as_it_was_at_the_start():
+    needs_root()
+    arguments = ("-a", "-e", "sched:sched_switch", "--flight", "1M")
+    with kptr_restrict(2), recording(*arguments) as recorder:
+        with kptr_restrict(0):
+            check_hidden(end(recorder))
+    with kptr_restrict(1), recording(*arguments) as recorder:
+        with kptr_restrict(2):
+            made = end(recorder)
+    assert "were hidden" not in made.read("report")
+
+
+# An attack on the sandbox
+
+def test_a_sandbox_that_is_killed_is_replaced():
+    with recording("-a", "-e", "sched:sched_switch") as recorder:
+        os.kill(sandbox_of(recorder.pid), signal.SIGKILL)
+        made = end(recorder)
+    made.check()
+    assert "unread_files" not in made.messages, made.messages
+    assert "__schedule" in kernel_names(made) or "schedule" in kernel_names(made)
+
+
+def waits_for_answer(pid):
+    """In poll() for some seconds: other waits are shorter, or have no end."""
+    with open("/proc/%d/syscall" % pid) as file:
+        words = file.read().split()
+    return len(words) > 3 and 1000 < int(words[3], 16) < 20000
+
+
+def end_with_stopped_sandbox(recorder, then):
+    """The sandbox is stopped before it gets its first question about names."""
+    pid = sandbox_of(recorder.pid)
+    os.kill(pid, signal.SIGSTOP)
+    recorder.send_signal(signal.SIGINT)
+    wait_for("the recorder waits for an answer", lambda: waits_for_answer(recorder.pid))
+    if then:
+        os.kill(pid, then)
+    return end(recorder)
+
+
+def check_one_file_unread(made):
+    assert made.check()["recorded"] > 0
+    assert "1 files without names" in made.messages, made.messages
+
+
+def kernel_and_user_names(made):
+    stacks = made.report()["stacks"]
+    return [[name for stack in stacks for name in stack[side]] for side in ("kernel", "user")]
+
+
+def recording_of_ls():
+    return recording("-e", "syscalls:sys_enter_getdents64", "--", "sh", "-c", "ls -R /etc; exec sleep 1000")
+
+
+def wait_for_sleep(recorder):
+    wait_for("ls has run", lambda: any(status(child)["Name"] == "sleep" for child in children(recorder.pid)))
+
+
+def test_a_parser_that_crashes_costs_the_names_of_one_file():
+    needs_root()
+    with recording_of_ls() as recorder:
+        wait_for_sleep(recorder)
+        made = end_with_stopped_sandbox(recorder, signal.SIGKILL)
+    check_one_file_unread(made)
+    assert any(kernel_and_user_names(made)), "nothing has a name"
+
+
+def test_a_parser_that_never_answers_costs_the_names_of_one_file():
+    needs_root()
+    with recording_of_ls() as recorder:
+        wait_for_sleep(recorder)
+        made = end_with_stopped_sandbox(recorder, None)
+    check_one_file_unread(made)
+    assert any(kernel_and_user_names(made)), "nothing has a name"
+
+
+cases.main(globals())
