@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libFuzzer target of the unwinder that works on a copy: any registers, stack, mappings and file of
+ * code give a stack within the limits, or -EINVAL. Of the input, a struct fuzz_assist_input, then
+ * the stack, then the file that every mapping is of.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "assist/assist.h"
+#include "fuzz_assist.h"
+#include "symbol/mapped_file.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static struct {
+	const u8 *data;
+	size_t bytes;
+} file;
+
+static struct rule_cache rules;
+
+/* In place of lib/symbol: the file is the input's. */
+void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes)
+{
+	(void)record;
+	strncpy(path, "/file", path_bytes);
+}
+
+int mapped_file_open(const struct mapping_record *record, const char *path)
+{
+	int fd = memfd_create("fuzzed", MFD_CLOEXEC);
+
+	(void)path;
+	if (record->key.kind != MAPPING_FILE)
+		abort();
+	if (fd < 0 || write(fd, file.data, file.bytes) != (ssize_t)file.bytes)
+		abort();
+	return fd;
+}
+
+static const struct mapping_record *mapping(void *argument, u32 number)
+{
+	static const struct mapping_record records[] = {
+		{.key.kind = MAPPING_FILE},
+		{.key.kind = MAPPING_VDSO},
+		{.key.kind = MAPPING_ANON},
+	};
+
+	(void)argument;
+	return number % 4 < 3 ? &records[number % 4] : NULL;
+}
+
+/* All that a raw stack says; but no process is to be read. */
+static struct raw_stack *raw_stack_of(const struct fuzz_assist_input *input, const u8 *stack,
+				      u32 stack_bytes)
+{
+	struct raw_stack *raw = calloc(1, RAW_STACK_SIZE(stack_bytes));
+
+	if (!raw)
+		abort();
+	raw->flags = input->flags;
+	raw->stack_start = input->stack_start;
+	raw->stack_bytes = stack_bytes;
+	raw->mapping_count = input->mapping_count % (2 * FUZZ_ASSIST_MAPPINGS);
+	memcpy(raw->value, input->value, sizeof(raw->value));
+	for (u32 i = 0; i < FUZZ_ASSIST_MAPPINGS; i++)
+		raw->mapping[i] = input->mapping[i];
+	return raw;
+}
+
+static void check(const struct assist_stack *stack)
+{
+	if (stack->depth > STACK_USER_DEPTH_MAX || STACK_STOP(stack->flags) >= STOP_COUNT)
+		abort();
+	for (u32 i = 0; i < stack->depth; i++)
+		if (FRAME_IS_KERNEL(stack->frame[i]))
+			abort();
+}
+
+static void unwind(const struct raw_stack *raw)
+{
+	const struct assist_options options = {
+		.mapping = mapping, .rules = &rules, .max_depth = STACK_USER_DEPTH_MAX};
+	struct assist_stack stack;
+	struct assist *assist;
+
+	if (assist_create(&options, &assist))
+		abort();
+	memset(&rules, 0, sizeof(rules));
+	for (int i = 0; i < 2; i++)
+		if (assist_unwind(assist, raw, &stack))
+			abort();
+		else
+			check(&stack);
+	assist_free(&assist);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct fuzz_assist_input input;
+	struct raw_stack *raw;
+	u32 stack_bytes;
+
+	if (bytes < sizeof(input))
+		return 0;
+	memcpy(&input, data, sizeof(input));
+	data += sizeof(input);
+	bytes -= sizeof(input);
+	stack_bytes = input.stack_bytes < bytes ? input.stack_bytes : bytes;
+	raw = raw_stack_of(&input, data, stack_bytes);
+	file.data = data + stack_bytes;
+	file.bytes = bytes - stack_bytes;
+	unwind(raw);
+	free(raw);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* libFuzzer target of what is read of ELF files: any bytes give functions by file offset that are
+ * sound, and at most one build id. */
+#include <errno.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz_symbol_table.h"
+#include "symbol/build_id.h"
+#include "symbol/elf_symbols.h"
+#include "trace/event.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static void read_elf(Elf *elf)
+{
+	struct symbol_table *table = table_create();
+	u8 build_id[TRACE_BUILD_ID_MAX];
+	int id_bytes = build_id_from_elf(elf, build_id), err = elf_symbols_add(elf, table);
+
+	demand(id_bytes >= 0 && id_bytes <= TRACE_BUILD_ID_MAX);
+	demand(!err || err == -ENOEXEC);
+	table_check(table);
+	symbol_table_free(&table);
+}
+
+/* From a file, as a sandbox reads it. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	static int file = -1;
+	Elf *elf;
+
+	if (file < 0)
+		file = memfd_create("fuzzed", 0);
+	if (ftruncate(file, 0) || pwrite(file, data, bytes, 0) != (ssize_t)bytes)
+		abort();
+	elf_version(EV_CURRENT);
+	elf = elf_begin(file, ELF_C_READ, NULL);
+	if (!elf)
+		return 0;
+	if (elf_kind(elf) == ELF_K_ELF)
+		read_elf(elf);
+	elf_end(elf);
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libFuzzer target of what is read of the kernel's own lists: /proc/modules, then behind a NUL
+ * /proc/kallsyms; of kernel notes, and of perf maps. Any bytes give a table of names that is sound.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz_symbol_table.h"
+#include "symbol/build_id.h"
+#include "symbol/kallsyms.h"
+#include "symbol/perf_map.h"
+#include "trace/event.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static void look_at_modules(const struct module_list *list)
+{
+	for (u32 i = 0; i < list->count; i++) {
+		const struct module *module = &list->modules[i];
+
+		demand(strlen(module->name) < sizeof(module->name));
+		demand(module->start <= module->end);
+		demand(!i || module[-1].start <= module->start);
+		demand(!i || module[-1].end <= module->start || module[-1].start == module[-1].end);
+		demand(module_list_find(list, module->name, strlen(module->name)));
+	}
+}
+
+static void read_kallsyms(const char *modules, size_t module_bytes, const char *text, size_t bytes)
+{
+	struct symbol_table *table = table_create();
+	struct module_list list = {};
+
+	demand(!module_list_parse(modules, module_bytes, &list));
+	look_at_modules(&list);
+	demand(!kallsyms_parse(text, bytes, &list, table));
+	table_check(table);
+	symbol_table_free(&table);
+	module_list_clear(&list);
+}
+
+static void read_perf_map(const char *text, size_t bytes, u64 base, u64 range_bytes)
+{
+	const struct perf_map_range range = {.base = base, .bytes = range_bytes};
+	struct symbol_table *table = table_create();
+	struct symbol symbol;
+
+	demand(!perf_map_parse(text, bytes, &range, table));
+	table_check(table);
+	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+		demand(symbol.start <= range_bytes && symbol.size <= range_bytes - symbol.start);
+	symbol_table_free(&table);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	const u8 *end = data + bytes, *middle = bytes ? memchr(data, 0, bytes) : NULL;
+	const u8 *second = middle ? middle + 1 : end;
+	u8 build_id[TRACE_BUILD_ID_MAX];
+	int id_bytes = build_id_from_notes(data, bytes, build_id);
+
+	demand(id_bytes >= 0 && id_bytes <= TRACE_BUILD_ID_MAX);
+	read_kallsyms((const char *)data, (middle ? middle : end) - data, (const char *)second,
+		      end - second);
+	read_perf_map((const char *)data, bytes, 0, UINT64_MAX);
+	read_perf_map((const char *)data, bytes, 0x7f0000000000, 1ULL << 40);
+	return 0;
+}

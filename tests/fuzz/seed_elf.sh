@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# seed_elf.sh DIR: writes small ELF files: a program with stubs of each kind, a library, an object, and a program
+# without symbols.
+set -eu
+cd "$1"
+
+compiler=$(command -v clang-14 || command -v clang)
+cat >source.c <<'C'
+int puts(const char *);
+static int hidden(int a) { return a + puts("x"); }
+__attribute__((weak)) int weak(int a) { return hidden(a); }
+int visible(int a) { return weak(a) + hidden(a + 1); }
+int _start(void) { return visible(1); }
+C
+flags='-Os -nostartfiles -Wl,--build-id -Wl,-z,max-page-size=4096 -Wl,-z,noseparate-code'
+"$compiler" $flags source.c -o program
+"$compiler" $flags -Wl,-z,ibtplt source.c -o program_ibt
+"$compiler" $flags -Wl,-z,now -fno-plt source.c -o program_now
+"$compiler" $flags -s source.c -o stripped
+"$compiler" $flags -shared -fPIC source.c -o library
+"$compiler" $flags -Os -c source.c -o object
+rm source.c
