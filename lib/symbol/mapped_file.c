@@ -221,10 +221,10 @@ static void identify_vdso(const struct mapping_record *record, struct trace_mapp
 	elf_end(elf);
 }
 
-static void identify_anonymous(const struct mapping_record *record, struct trace_mapping *mapping)
+u32 mapped_process(const struct mapping_record *record, u64 *base)
 {
-	mapping->tgid = record->key.inode >> 24;
-	mapping->base = (record->key.inode & 0xffffff) << 40;
+	*base = (record->key.inode & 0xffffff) << 40;
+	return record->key.inode >> 24;
 }
 
 void mapped_file_identify(u32 number, const struct mapping_record *record,
@@ -246,6 +246,6 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 		break;
 	default:
 		snprintf(path, path_bytes, "[anon]");
-		identify_anonymous(record, mapping);
+		mapping->tgid = mapped_process(record, &mapping->base);
 	}
 }

@@ -21,6 +21,9 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 /* The path in a record; one that is not whole begins with "...", one that is none is empty. */
 void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes);
 
+/* MAPPING_ANON: the process whose code it is, and the address that its offsets count from. */
+u32 mapped_process(const struct mapping_record *record, u64 *base);
+
 /* Opens the file of a mapping read-only, or -ENOENT. *inode of the record must match. Caller
  * closes. */
 int mapped_file_open(const struct mapping_record *record, const char *path);

@@ -12,6 +12,7 @@
 
 #include "mapped_file.h"
 #include "naming_service.h"
+#include "perf_map_file.h"
 #include "privilege/sandbox.h"
 
 #define PATH_BYTES_MAX 4096
@@ -261,6 +262,20 @@ static int name_kernel(struct naming *naming, const struct naming_query *query,
 	return ask_symbols(naming, query, request, files, files[1] < 0 ? 1 : 2);
 }
 
+static int name_generated(struct naming *naming, const struct naming_query *query,
+			  struct naming_request *request)
+{
+	u32 tgid = mapped_process(query->record, &request->base);
+	int file = perf_map_open(tgid, query->record->key.since), result;
+
+	if (file < 0)
+		return 0;
+	request->what = NAMING_PERF_MAP;
+	result = ask_symbols(naming, query, request, &file, 1);
+	close(file);
+	return result;
+}
+
 /* The vdso of 32-bit tasks is not known here, and has no build id. */
 int naming_symbols(struct naming *naming, const struct naming_query *query)
 {
@@ -273,6 +288,8 @@ int naming_symbols(struct naming *naming, const struct naming_query *query)
 	memcpy(request.build_id, id->build_id, sizeof(request.build_id));
 	if (query->record->key.kind == MAPPING_FILE)
 		return name_file(naming, query, &request);
+	if (query->record->key.kind == MAPPING_ANON)
+		return name_generated(naming, query, &request);
 	if (query->record->key.kind != MAPPING_VDSO || !id->bytes)
 		return 0;
 	request.what = NAMING_VDSO;

@@ -18,6 +18,7 @@
 #include "elf_symbols.h"
 #include "kallsyms.h"
 #include "mapped_file.h"
+#include "perf_map.h"
 #include "privilege/message.h"
 #include "symbol_table.h"
 #include "vdso.h"
@@ -52,6 +53,10 @@ static int load(const struct naming_request *request, const int *files, struct s
 		return load_elf(request, vdso_open(), table);
 	case NAMING_KERNEL:
 		return kallsyms_read_open(files[0], files[1], table);
+	case NAMING_PERF_MAP:
+		return perf_map_read_open(
+			files[0],
+			&(struct perf_map_range){request->base, 1ULL << FRAME_OFFSET_BITS}, table);
 	default:
 		return -EINVAL;
 	}

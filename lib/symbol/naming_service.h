@@ -16,7 +16,8 @@ enum naming_what {
 	NAMING_BUILD_ID, /* of a file */
 	NAMING_FILE,	 /* symbols by file offset, if it has the build id */
 	NAMING_VDSO,
-	NAMING_KERNEL, /* files: kallsyms, modules */
+	NAMING_KERNEL,	 /* files: kallsyms, modules */
+	NAMING_PERF_MAP, /* symbols by their distance from `base` */
 };
 
 #define NAMING_NAME_BYTES_MAX 65536
@@ -26,6 +27,7 @@ struct naming_request {
 	u32 addresses;
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
+	u64 base; /* of generated code */
 };
 
 struct naming_answer {

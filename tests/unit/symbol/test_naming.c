@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "sample_record.h"
 #include "symbol/kallsyms.h"
@@ -220,6 +222,37 @@ static void code_without_a_file_has_no_names(void **state)
 	expect_nothing(&place, 4);
 }
 
+static u64 monotonic(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+/* Below 2^40 of an upper half that is not 0. */
+static void code_that_a_perf_map_names(void **state)
+{
+	struct place place = {
+		.number = 6,
+		.record = {.key = {.kind = MAPPING_ANON,
+				   .inode = (u64)getpid() << 24 | 0x7f,
+				   .since = monotonic()}},
+	};
+	char path[64];
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", getpid());
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("7f0000001000 10 a generated function\n1000 10 another half\n", file);
+	fclose(file);
+	expect(&place, 0x1008, "a generated function", 0x1000);
+	expect_nothing(&place, 0x1010);
+	unlink(path);
+}
+
 static int find_schedule(void *arg, const struct kallsyms_line *line)
 {
 	u64 *address = arg;
@@ -298,6 +331,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_build_id_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_file_gives_no_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_a_file_has_no_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_that_a_perf_map_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_function_of_the_kernel, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_end_comes_from_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sandbox_that_died_is_replaced, setup, teardown),
