@@ -8,15 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/naming.h"
 #include "capture/reset.h"
 #include "command.h"
 #include "ledger_text.h"
 #include "message.h"
+#include "recording_info.h"
 #include "terminal.h"
 
 #define ROUND_MS_MIN 1
@@ -31,14 +30,6 @@ static u64 now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
 static int fail(int result, const struct stackmap_error *error)
@@ -78,26 +69,12 @@ void recorder_clear(struct recorder *recorder)
 /* Opens a file and writes what comes before the events. */
 static int open_file(struct recorder *recorder, const char *path, struct stackmap_error *error)
 {
-	char hostname[256] = "";
-	struct utsname kernel;
-	struct trace_info info = {
-		.start_realtime = clock_ns(CLOCK_REALTIME),
-		.start_monotonic = clock_ns(CLOCK_MONOTONIC),
-		.frequency = recorder->frequency,
-		.cpus = sysconf(_SC_NPROCESSORS_CONF),
-		.bits = capture_bits(recorder->capture),
-		.address_shown = capture_addresses_shown(recorder->capture),
-		.hostname = hostname,
-		.kernel = kernel.release,
-		.machine = kernel.machine,
-		.command = recorder->command_line ?: "",
-		.version = STACKMAP_VERSION,
-	};
+	struct recording_info info;
 	int result;
 
-	uname(&kernel);
-	gethostname(hostname, sizeof(hostname) - 1);
-	result = trace_writer_create(path, &info, &recorder->writer, error);
+	recording_info_init(&info, recorder->capture, recorder->frequency,
+			    recorder->command_line ?: "");
+	result = trace_writer_create(path, &info.info, &recorder->writer, error);
 	return result ?: capture_begin(recorder->capture, recorder->writer, error);
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The two clocks are read one after the other: what lies between them is below any use of it. */
+#include "recording_info.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/naming.h"
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+void recording_info_init(struct recording_info *info, const struct capture *capture, u64 frequency,
+			 const char *command)
+{
+	*info = (struct recording_info){
+		.info =
+			{
+				.start_realtime = clock_ns(CLOCK_REALTIME),
+				.start_monotonic = clock_ns(CLOCK_MONOTONIC),
+				.frequency = frequency,
+				.cpus = sysconf(_SC_NPROCESSORS_CONF),
+				.bits = capture_bits(capture),
+				.address_shown = capture_addresses_shown(capture),
+				.hostname = info->hostname,
+				.kernel = info->kernel.release,
+				.machine = info->kernel.machine,
+				.command = command,
+				.version = STACKMAP_VERSION,
+			},
+	};
+	uname(&info->kernel);
+	gethostname(info->hostname, sizeof(info->hostname) - 1);
+}
