@@ -10,6 +10,7 @@
 
 #include "stack_map.c"
 
+#include "show_mappings.h"
 #include "show_stacks.h"
 #include "show_stat.h"
 #include "show_trace.h"

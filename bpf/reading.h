@@ -52,7 +52,14 @@ struct bpf_iter__bpf_map_elem {
 #define PRINT_AT_ONCE_MAX 6144 /* bytes: a record of the longest stack, or a line */
 #define CLAIM_TRIES 8
 
-enum { SHOW_DONE = 0, SHOW_AGAIN = 1 };
+/* What a program answers; SHOW_MORE it keeps for itself. */
+enum { SHOW_DONE = 0, SHOW_AGAIN = 1, SHOW_MORE = 2 };
+
+/* One element. */
+struct file_show {
+	struct seq_file *seq;
+	struct reading *reading;
+};
 
 /* How many elements it takes is user space's to know. */
 struct {
@@ -185,6 +192,21 @@ static __always_inline bool has_room(struct seq_file *seq)
 static __always_inline bool is_full(struct seq_file *seq)
 {
 	return seq->count + PRINT_AT_ONCE_MAX > seq->size;
+}
+
+/* SHOW_MORE: the element is to be shown; else the answer to it. */
+static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *ctx,
+					   struct file_show *show)
+{
+	show->seq = ctx->meta->seq;
+	if (!ctx->key)
+		return reading_end(ctx->meta);
+	if (!has_room(show->seq))
+		return SHOW_AGAIN;
+	show->reading = reading_of(ctx->meta);
+	if (!show->reading)
+		return reading_fail(show->seq);
+	return show->reading->is_whole ? SHOW_DONE : SHOW_MORE;
 }
 
 static __always_inline bool is_generation(void *table, u64 generation)

@@ -13,8 +13,7 @@
 #define SLOTS_AT_ONCE 4096 /* looked at for one element */
 
 struct stack_show {
-	struct seq_file *seq;
-	struct reading *reading;
+	struct file_show file;
 	void *table;
 };
 
@@ -52,23 +51,24 @@ static long frame_put_text(u32 i, struct stack_put *put)
 /* A stack, or what has room of it: then 1, and it goes on from there. */
 static __always_inline long stack_put_text(struct stack_show *show, const struct table_view *stack)
 {
-	struct stack_put put = {.seq = show->seq, .reading = show->reading, .stack = stack};
+	struct stack_put put = {
+		.seq = show->file.seq, .reading = show->file.reading, .stack = stack};
 	u32 depth = IDENTITY_DEPTH(stack->identity);
 
-	if (is_full(show->seq))
+	if (is_full(show->file.seq))
 		return 1;
-	if (!show->reading->part) {
-		BPF_SEQ_PRINTF(show->seq, "stack_id %u [ref %llu, depth %u]\n",
-			       stack_map_id(show->table, show->reading->next), stack->ref_count,
-			       depth);
-		show->reading->part = 1;
+	if (!show->file.reading->part) {
+		BPF_SEQ_PRINTF(show->file.seq, "stack_id %u [ref %llu, depth %u]\n",
+			       stack_map_id(show->table, show->file.reading->next),
+			       stack->ref_count, depth);
+		show->file.reading->part = 1;
 	}
 	bpf_loop(STACK_WORDS_MAX, frame_put_text, &put, 0);
-	if (show->reading->part <= depth || is_full(show->seq))
+	if (show->file.reading->part <= depth || is_full(show->file.seq))
 		return 1;
 	if (IDENTITY_FLAGS(stack->identity) & STACK_TRUNCATED)
-		BPF_SEQ_PRINTF(show->seq, "  ...\n");
-	BPF_SEQ_PRINTF(show->seq, "\n");
+		BPF_SEQ_PRINTF(show->file.seq, "  ...\n");
+	BPF_SEQ_PRINTF(show->file.seq, "\n");
 	return 0;
 }
 
@@ -88,25 +88,26 @@ static long frame_put_binary(u32 i, struct stack_put *put)
 static __always_inline long stack_put_binary(struct stack_show *show,
 					     const struct table_view *stack)
 {
-	struct stack_put put = {.seq = show->seq, .reading = show->reading, .stack = stack};
+	struct stack_put put = {
+		.seq = show->file.seq, .reading = show->file.reading, .stack = stack};
 	u64 refs = stack->ref_count;
 	struct stack_map_bin_record record = {
-		.stack_id = stack_map_id(show->table, show->reading->next),
+		.stack_id = stack_map_id(show->table, show->file.reading->next),
 		.depth = IDENTITY_DEPTH(stack->identity),
 		.ref_count = refs > ~0U ? ~0U : refs,
 		.flags = IDENTITY_FLAGS(stack->identity) & STACK_TRUNCATED,
 	};
 
-	if (is_full(show->seq))
+	if (is_full(show->file.seq))
 		return 1;
-	bpf_seq_write(show->seq, &record, sizeof(record));
+	bpf_seq_write(show->file.seq, &record, sizeof(record));
 	bpf_loop(STACK_WORDS_MAX, frame_put_binary, &put, 0);
 	return 0;
 }
 
 static __always_inline long slot_show(struct stack_show *show, bool is_binary)
 {
-	struct reading *reading = show->reading;
+	struct reading *reading = show->file.reading;
 	const struct table_view *stack;
 
 	if (reading->next > geometry.slot_mask)
@@ -142,28 +143,23 @@ static __always_inline void stacks_begin(struct seq_file *seq, void *table)
 
 static __always_inline int stacks_show(struct bpf_iter__bpf_map_elem *ctx, bool is_binary)
 {
-	struct stack_show show = {.seq = ctx->meta->seq};
+	struct stack_show show;
+	int answer = file_show_begin(ctx, &show.file);
+	struct reading *reading = show.file.reading;
 
-	if (!ctx->key)
-		return reading_end(ctx->meta);
-	if (!has_room(show.seq))
-		return SHOW_AGAIN;
-	show.reading = reading_of(ctx->meta);
-	if (!show.reading)
-		return reading_fail(show.seq);
-	if (show.reading->is_whole)
-		return SHOW_DONE;
-	show.table = reading_table(show.reading);
+	if (answer != SHOW_MORE)
+		return answer;
+	show.table = reading_table(reading);
 	if (!show.table)
-		return reading_fail(show.seq);
-	if (is_binary && !show.reading->is_begun)
-		stacks_begin(show.seq, show.table);
-	show.reading->is_begun = 1;
+		return reading_fail(show.file.seq);
+	if (is_binary && !reading->is_begun)
+		stacks_begin(show.file.seq, show.table);
+	reading->is_begun = 1;
 	if (is_binary)
 		bpf_loop(SLOTS_AT_ONCE, slot_show_binary, &show, 0);
 	else
 		bpf_loop(SLOTS_AT_ONCE, slot_show_text, &show, 0);
-	show.reading->is_whole = show.reading->next > geometry.slot_mask;
+	reading->is_whole = reading->next > geometry.slot_mask;
 	return SHOW_DONE;
 }
 

@@ -115,25 +115,22 @@ static __always_inline void ledger_put(struct seq_file *seq, struct reading *rea
 SEC("iter/bpf_map_elem")
 int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
 {
-	struct seq_file *seq = ctx->meta->seq;
 	struct table_sum sum;
+	struct file_show show;
+	int answer = file_show_begin(ctx, &show);
 
-	if (!ctx->key)
-		return reading_end(ctx->meta);
-	sum.reading = reading_of(ctx->meta);
-	if (!sum.reading)
-		return reading_fail(seq);
-	if (sum.reading->is_whole)
-		return SHOW_DONE;
-	sum.table = reading_table(sum.reading);
+	if (answer != SHOW_MORE)
+		return answer;
+	sum.reading = show.reading;
+	sum.table = reading_table(show.reading);
 	if (!sum.table)
-		return reading_fail(seq);
+		return reading_fail(show.seq);
 	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_sum, &sum, 0);
-	if (sum.reading->next <= geometry.slot_mask)
+	if (show.reading->next <= geometry.slot_mask)
 		return SHOW_DONE;
-	table_put(seq, sum.reading, sum.table);
-	ledger_put(seq, sum.reading);
-	sum.reading->is_whole = 1;
+	table_put(show.seq, show.reading, sum.table);
+	ledger_put(show.seq, show.reading);
+	show.reading->is_whole = 1;
 	return SHOW_DONE;
 }
 

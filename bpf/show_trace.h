@@ -30,11 +30,6 @@ struct {
 	__uint(value_size, 1);
 } source_names SEC(".maps");
 
-struct trace_show {
-	struct seq_file *seq;
-	struct reading *reading;
-};
-
 /* Looks for the next event of one ring. */
 struct place_search {
 	const struct reading *reading;
@@ -248,7 +243,7 @@ static __always_inline void event_put(struct seq_file *seq, const struct event_s
 }
 
 /* The slot is copied first: it counts if it is the same event still. */
-static __always_inline void place_put(struct trace_show *show, const struct ring_place *place,
+static __always_inline void place_put(struct file_show *show, const struct ring_place *place,
 				      u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -267,7 +262,7 @@ static __always_inline void place_put(struct trace_show *show, const struct ring
 		event_put(show->seq, &copy, leaf, place->time, cpu);
 }
 
-static long event_show(u32 i, struct trace_show *show)
+static long event_show(u32 i, struct file_show *show)
 {
 	struct earliest earliest = {.reading = show->reading, .time = NO_TIME};
 	struct ring_place *place;
@@ -296,17 +291,11 @@ static __always_inline void trace_begin(struct reading *reading)
 SEC("iter/bpf_map_elem")
 int show_trace(struct bpf_iter__bpf_map_elem *ctx)
 {
-	struct trace_show show = {.seq = ctx->meta->seq};
+	struct file_show show;
+	int answer = file_show_begin(ctx, &show);
 
-	if (!ctx->key)
-		return reading_end(ctx->meta);
-	if (!has_room(show.seq))
-		return SHOW_AGAIN;
-	show.reading = reading_of(ctx->meta);
-	if (!show.reading)
-		return reading_fail(show.seq);
-	if (show.reading->is_whole)
-		return SHOW_DONE;
+	if (answer != SHOW_MORE)
+		return answer;
 	if (!show.reading->is_begun)
 		trace_begin(show.reading);
 	bpf_loop(EVENTS_AT_ONCE, event_show, &show, 0);

@@ -1,45 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes the text that mappings_reader.h describes. */
+/* What the stacks of a recording lie in. */
 #include "format.h"
-
-static void put_build_id(const u8 *build_id, u32 bytes, FILE *to)
-{
-	for (u32 i = 0; i < bytes; i++)
-		fprintf(to, "%02x", build_id[i]);
-	if (!bytes)
-		fputc('-', to);
-}
-
-static void put_path(const char *path, FILE *to)
-{
-	for (; *path; path++) {
-		unsigned char c = (unsigned char)*path;
-
-		if (c < ' ' || c == 0x7f || c == '\\')
-			fprintf(to, "\\%03o", c);
-		else
-			fputc(c, to);
-	}
-}
-
-static void put_module(const struct trace_module *module, FILE *to)
-{
-	fputs("kernel ", to);
-	put_path(module->name, to);
-	fprintf(to, " 0x%llx-0x%llx ", (unsigned long long)module->start,
-		(unsigned long long)module->end);
-	put_build_id(module->build_id, module->build_id_bytes, to);
-	fputc('\n', to);
-}
-
-static void put_mapping(const struct trace_mapping *mapping, FILE *to)
-{
-	fprintf(to, "%u ", mapping->number);
-	put_build_id(mapping->build_id, mapping->build_id_bytes, to);
-	fputc(' ', to);
-	put_path(mapping->path, to);
-	fputc('\n', to);
-}
+#include "mappings_text.h"
 
 static int mappings_write(struct trace_reader *reader, const struct format_options *options,
 			  FILE *to, struct stackmap_error *error)
@@ -51,10 +13,14 @@ static int mappings_write(struct trace_reader *reader, const struct format_optio
 
 	(void)options;
 	(void)error;
-	for (u32 i = 0; i < module_count; i++)
-		put_module(&modules[i], to);
-	for (u32 i = 0; i < mapping_count; i++)
-		put_mapping(&mappings[i], to);
+	for (u32 i = 0; i < module_count; i++) {
+		mappings_put_module(&modules[i], to);
+		fputc('\n', to);
+	}
+	for (u32 i = 0; i < mapping_count; i++) {
+		mappings_put_mapping(&mappings[i], to);
+		fputc('\n', to);
+	}
 	return 0;
 }
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sizes, and what is known at start only. */
+#include "capture/file_contents.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/files_skeleton.h"
+#include "capture/instance.h"
+#include "capture/kernel_mappings.h"
+#include "capture/proc_tasks.h"
+#include "file_reading.h"
+#include "trace/source_name.h"
+
+/* So much of the pool is shown for one element, whatever it holds: at most 64 user frames, whose
+ * lines are below 300 bytes, or 128 of the kernel; 26 kilobytes are printed at least. */
+#define POOL_WORDS_AN_ELEMENT 64
+#define SLOTS_AN_ELEMENT 2048
+#define EVENTS_AN_ELEMENT 64
+#define ELEMENTS_MIN 1024   /* the longest mappings take half of that */
+#define ELEMENTS_MAX 900000 /* the kernel gives up after a million that show nothing */
+
+static u32 element_count(const struct plan *plan)
+{
+	const struct table_geometry *geometry = &plan->geometry;
+	u64 for_stacks = geometry->pool_words / POOL_WORDS_AN_ELEMENT +
+			 geometry->slot_mask / SLOTS_AN_ELEMENT;
+	u64 for_events = (u64)plan->config.ring_slots * plan->config.cpus / EVENTS_AN_ELEMENT;
+	u64 most = ELEMENTS_MIN + (for_stacks > for_events ? for_stacks : for_events);
+
+	return most < ELEMENTS_MAX ? most : ELEMENTS_MAX;
+}
+
+static u32 longest_name(const struct source_list *sources)
+{
+	size_t longest = 0;
+
+	for (u32 kind = 0; kind < sources->count; kind++) {
+		size_t length = strlen(trace_source_short_name(sources->sources[kind].name));
+
+		longest = length > longest ? length : longest;
+	}
+	return longest;
+}
+
+int file_contents_size(struct files_bpf *files, const struct capture *capture,
+		       const struct kernel_mappings *kernel)
+{
+	const struct source_list *sources = capture->sources;
+	u32 cpus = capture->plan.config.cpus;
+	int result = bpf_map__set_max_entries(files->maps.elements, element_count(&capture->plan));
+
+	files->rodata->kernel_mapping_count = kernel->count;
+	result = result ?: bpf_map__set_max_entries(files->maps.kernel_mappings, kernel->count);
+	result = result ?: bpf_map__set_value_size(files->maps.kernel_mappings, kernel->longest);
+	result = result ?: bpf_map__set_value_size(files->maps.readings, READING_BYTES(cpus));
+	result = result ?: bpf_map__set_max_entries(files->maps.source_names, sources->count);
+	return result
+		       ?: bpf_map__set_value_size(files->maps.source_names,
+						  longest_name(sources) + 1);
+}
+
+/* Texts are shorter than the map's values. */
+static int put_text(const struct bpf_map *map, u32 at, const char *text)
+{
+	u32 bytes = bpf_map__value_size(map);
+	char *value = calloc(1, bytes);
+	int result;
+
+	if (!value)
+		return -ENOMEM;
+	snprintf(value, bytes, "%s", text);
+	result = bpf_map_update_elem(bpf_map__fd(map), &at, value, BPF_ANY);
+	free(value);
+	return result;
+}
+
+static int name_sources(const struct files_bpf *files, const struct source_list *sources)
+{
+	int result = 0;
+
+	for (u32 kind = 0; kind < sources->count && !result; kind++)
+		result = put_text(files->maps.source_names, kind,
+				  trace_source_short_name(sources->sources[kind].name));
+	return result;
+}
+
+static int name_kernel(const struct files_bpf *files, const struct kernel_mappings *kernel)
+{
+	const char *line = kernel->text;
+	int result = 0;
+
+	for (u32 i = 0; i < kernel->count && !result; i++, line += strlen(line) + 1)
+		result = put_text(files->maps.kernel_mappings, i, line);
+	return result;
+}
+
+/* What the hooks heard of since they are attached is newer. */
+static int name_task(void *arg, u32 tgid, u32 tid)
+{
+	const struct bpf_map *names = arg;
+	char comm[TASK_COMM_BYTES];
+
+	if (proc_task_comm(tgid, tid, comm))
+		bpf_map_update_elem(bpf_map__fd(names), &tid, comm, BPF_NOEXIST);
+	return 0;
+}
+
+static void name_tasks(const struct files_bpf *files)
+{
+	static const char idle[TASK_COMM_BYTES] = "swapper";
+	u32 tid = 0;
+
+	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, idle, BPF_ANY);
+	proc_tasks_each(name_task, files->maps.task_names);
+}
+
+int file_contents_fill(const struct files_bpf *files, const struct capture *capture,
+		       const struct kernel_mappings *kernel)
+{
+	name_tasks(files);
+	return name_sources(files, capture->sources) ?: name_kernel(files, kernel);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The file `mappings` against records that are written here, and against user space's own text. */
+#include "files_instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/kernel_mappings.h"
+#include "capture/skeleton.h"
+#include "engine.h"
+#include "symbol/mapped_file.h"
+#include "symbol/naming.h"
+
+static void publish(u32 number, const struct mapping_key *key)
+{
+	int numbers = bpf_map__fd(capture_programs(capture)->maps.mapping_numbers);
+	int state = bpf_map__fd(capture_programs(capture)->maps.engine_state);
+	struct engine_state engine;
+	u32 zero = 0;
+
+	assert_int_equal(bpf_map_update_elem(numbers, key, &number, BPF_NOEXIST), 0);
+	assert_int_equal(bpf_map_lookup_elem(state, &zero, &engine), 0);
+	engine.mapping_last = number;
+	assert_int_equal(bpf_map_update_elem(state, &zero, &engine, BPF_ANY), 0);
+}
+
+static struct mapping_record *add_record(u32 number, enum mapping_kind kind)
+{
+	struct mapping_record *record = capture_mapping(capture, number);
+
+	record->key = (struct mapping_key){.kind = kind, .inode = number};
+	publish(number, &record->key);
+	return record;
+}
+
+static struct mapping_record *add_file(u32 number, const char *path, u32 path_bytes, bool is_whole)
+{
+	struct mapping_record *record = add_record(number, MAPPING_FILE);
+
+	memcpy(record->path, path, path_bytes);
+	record->path_bytes = path_bytes;
+	record->path_whole = is_whole;
+	return record;
+}
+
+static FILE *behind_the_kernel(void)
+{
+	struct stackmap_error error;
+	struct kernel_mappings kernel;
+	FILE *file = open_file("mappings");
+	char line[1024], *wanted;
+
+	assert_int_equal(
+		kernel_mappings_read(naming_kernel_files(capture->naming), false, &kernel, &error),
+		0);
+	wanted = kernel.text;
+	for (u32 i = 0; i < kernel.count; i++, wanted += strlen(wanted) + 1) {
+		assert_non_null(fgets(line, sizeof(line), file));
+		line[strcspn(line, "\n")] = 0;
+		assert_string_equal(line, wanted);
+	}
+	kernel_mappings_clear(&kernel);
+	return file;
+}
+
+static void assert_line(FILE *file, const char *wanted)
+{
+	char line[2048];
+
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_string_equal(line, wanted);
+}
+
+static void the_kernel_comes_first(void **state)
+{
+	(void)state;
+	assert_end(behind_the_kernel());
+}
+
+static void every_kind_has_its_line(void **state)
+{
+	static const u8 id[MAPPING_BUILD_ID_MAX] = {0x01, 0xab, 0xff};
+	static const char odd[] = "a\n\\b\0c d";
+	static const char cut[] = "lib.so\0in";
+	static const char plain[] = "libc.so.6\0lib\0usr";
+	struct mapping_record *record;
+	FILE *file;
+
+	(void)state;
+	record = add_file(1, plain, sizeof(plain), true);
+	memcpy(record->build_id, id, sizeof(id));
+	record->build_id_bytes = sizeof(id);
+	add_file(2, odd, sizeof(odd), true);
+	add_file(3, cut, sizeof(cut), false);
+	add_record(4, MAPPING_VDSO);
+	add_record(5, MAPPING_ANON);
+	file = behind_the_kernel();
+	assert_line(file, "1 01abff0000000000000000000000000000000000 /usr/lib/libc.so.6\n");
+	assert_line(file, "2 - /c d/a\\012\\134b\n");
+	assert_line(file, "3 - .../in/lib.so\n");
+	assert_line(file, "4 - [vdso]\n");
+	assert_line(file, "5 - [anon]\n");
+	assert_end(file);
+}
+
+/* Two programs that meet a file at once both have a number and a record; one is published. */
+static void a_number_that_was_not_needed_is_not_shown(void **state)
+{
+	struct mapping_record *record;
+	FILE *file;
+
+	(void)state;
+	record = add_file(1, "a", 2, true);
+	*capture_mapping(capture, 2) = *record;
+	add_file(3, "b", 2, true);
+	file = behind_the_kernel();
+	assert_line(file, "1 - /a\n");
+	assert_line(file, "3 - /b\n");
+	assert_end(file);
+}
+
+/* Paths are as long as they can be, and there are as many as there can be. */
+static void all_numbers_are_shown(void **state)
+{
+	char name[MAPPING_PATH_BYTES], path[4096], wanted[8192];
+	u32 number;
+	FILE *file;
+
+	(void)state;
+	for (number = 1; number < MAPPINGS_MAX; number++) {
+		memset(name, 'x', sizeof(name));
+		name[200] = name[sizeof(name) - 1] = 0;
+		snprintf(name, 10, "%08u", number);
+		name[8] = '.';
+		add_file(number, name, sizeof(name), true);
+	}
+	file = behind_the_kernel();
+	for (number = 1; number < MAPPINGS_MAX; number++) {
+		mapped_file_path(capture_mapping(capture, number), path, sizeof(path));
+		snprintf(wanted, sizeof(wanted), "%u - %s\n", number, path);
+		assert_line(file, wanted);
+	}
+	assert_end(file);
+}
+
+int main(void)
+{
+#define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		IN_INSTANCE(the_kernel_comes_first),
+		IN_INSTANCE(every_kind_has_its_line),
+		IN_INSTANCE(a_number_that_was_not_needed_is_not_shown),
+		IN_INSTANCE(all_numbers_are_shown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
