@@ -28,9 +28,10 @@ struct deferral {
 	struct kernel_entry entry; /* of the cookie */
 	u32 turn;		   /* which of its two works is scheduled next */
 	u32 ready;		   /* --user-at-syscall: a stack id; 0: none */
+	u64 ready_generation;	   /* an id alone comes again when its tag wraps */
 	struct kernel_entry ready_entry;
 };
-ABI_SIZE(struct deferral, 64);
+ABI_SIZE(struct deferral, 72);
 
 /* The kernel's, found in a map's value by this name. */
 struct bpf_task_work {

@@ -29,6 +29,7 @@ static __always_inline void take_ready(struct lane *lane, u32 cpu, struct deferr
 		return;
 	id = stack_map_get_id(table, &geometry, cpu, &lane->user);
 	deferral->ready_entry = current_entry();
+	deferral->ready_generation = table_generation(table);
 	deferral->ready = id > 0 ? id : 0;
 }
 

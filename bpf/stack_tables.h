@@ -30,4 +30,11 @@ static __always_inline void *table_current(void)
 	return table_of(TABLE_CURRENT);
 }
 
+static __always_inline u64 table_generation(const void *table)
+{
+	const struct table_header *header = table;
+
+	return header->generation;
+}
+
 #endif

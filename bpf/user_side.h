@@ -57,6 +57,7 @@ __noinline u64 ready_field(void)
 	void *table = table_current();
 
 	if (!deferral || !table || !deferral->ready ||
+	    deferral->ready_generation != table_generation(table) ||
 	    !same_kernel_entry(&deferral->ready_entry, &entry) ||
 	    stack_map_take(table, &geometry, deferral->ready))
 		return 0;
