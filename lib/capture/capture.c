@@ -225,6 +225,7 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	if (!capture)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 	generations_init(&capture->generations);
+	capture->about_fd = -1;
 	capture->sources = options->sources;
 	capture->attachment = (struct attachment){
 		.sources = options->sources,
@@ -257,6 +258,8 @@ void capture_free(struct capture **capture)
 	unshare(&gone->mappings);
 	unshare(&gone->rules);
 	engine_close(&gone->engine);
+	if (gone->about_fd >= 0)
+		close(gone->about_fd);
 	if (gone->tasks)
 		task_log_free(&gone->tasks);
 	free(gone->cpus);

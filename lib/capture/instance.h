@@ -42,6 +42,7 @@ struct capture {
 	struct engine *engine;
 	struct attachment attachment;
 	bool running; /* events may come at any time */
+	int about_fd; /* capture/about.h; -1: no map */
 	struct generations generations;
 	struct shared_array rings;
 	struct shared_array task_rings;

@@ -17,19 +17,9 @@
 
 #include <stdbool.h>
 
+#include "about_map.h"
 #include "scalar.h"
 #include "stackmap/error.h"
-
-enum source_type {
-	/* Hits an arbitrary pc: -F (cycles where there is a PMU, cpu-clock where not), clocks,
-	 * hardware counters. */
-	SOURCE_SAMPLE,
-	SOURCE_PERF,	   /* any other perf event */
-	SOURCE_TRACEPOINT, /* raw tracepoint */
-	SOURCE_SYSCALL,	   /* one system call's entry or exit */
-	SOURCE_USER,	   /* uprobe */
-	SOURCE_KERNEL,	   /* fentry or kprobe */
-};
 
 struct source {
 	enum source_type type;

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is written into the map is read back; what is no such map is refused. */
+#include "capture/about.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "about_map.h"
+#include "capture/instance.h"
+#include "capture/naming.h"
+#include "symbol/naming.h"
+
+#define COMMAND "stackmap start slab -F 99 --flight 8M"
+
+static struct source sources[] = {
+	{.type = SOURCE_SAMPLE, .name = "cpu-clock", .frequency = 99},
+	{.type = SOURCE_PERF, .name = "page-faults", .period = 1},
+	{.type = SOURCE_USER,
+	 .name = "u:/usr/lib/libc.so.6:malloc",
+	 .target = "/usr/lib/libc.so.6"},
+};
+static const struct source_list list = {.sources = sources, .count = 3};
+static struct stackmap_error error;
+
+static int write_map(void)
+{
+	struct capture capture = {.sources = &list, .about_fd = -1};
+	int result = capture_prepare_naming(&capture) ?: about_write(&capture, COMMAND, &error);
+
+	naming_free(&capture.naming);
+	if (result) {
+		printf("%s\n", error.message);
+		assert_int_equal(result, -EPERM);
+		skip();
+	}
+	return capture.about_fd;
+}
+
+static int make_map(enum bpf_map_type type, const void *value, size_t bytes)
+{
+	int fd = bpf_map_create(type, "other", 4, bytes, 1, NULL);
+	u32 key = 0;
+
+	if (fd == -EPERM) {
+		printf("no BPF maps for this user\n");
+		skip();
+	}
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_map_update_elem(fd, &key, value, BPF_ANY), 0);
+	return fd;
+}
+
+static int read_bytes(const void *value, size_t bytes)
+{
+	struct about *about = NULL;
+	int fd = make_map(BPF_MAP_TYPE_ARRAY, value, bytes);
+	int result = about_read(fd, &about, &error);
+
+	close(fd);
+	assert_ptr_equal(about, NULL);
+	return result;
+}
+
+static void it_tells_what_was_written(void **state)
+{
+	int fd = write_map();
+	struct about *about = NULL;
+	u32 kind;
+
+	(void)state;
+	assert_int_equal(about_read(fd, &about, &error), 0);
+	assert_string_equal(about->command, COMMAND);
+	assert_true(about->start_realtime > 0 && about->start_monotonic > 0);
+	assert_int_equal(about->sources.count, list.count);
+	for (kind = 0; kind < list.count; kind++) {
+		assert_int_equal(about->sources.sources[kind].type, sources[kind].type);
+		assert_string_equal(about->sources.sources[kind].name, sources[kind].name);
+		assert_int_equal(about->sources.sources[kind].frequency, sources[kind].frequency);
+		assert_int_equal(about->sources.sources[kind].period, sources[kind].period);
+	}
+	about_free(&about);
+	assert_null(about);
+	close(fd);
+}
+
+static void it_stays_as_it_is(void **state)
+{
+	static const char other[4096];
+	int fd = write_map();
+	u32 key = 0;
+
+	(void)state;
+	assert_int_equal(bpf_map_update_elem(fd, &key, other, BPF_ANY), -EPERM);
+	close(fd);
+}
+
+static void another_version_is_named(void **state)
+{
+	const struct about_header header = {.version = ABOUT_VERSION + 6};
+	char number[16];
+
+	(void)state;
+	assert_int_equal(read_bytes(&header, sizeof(header)), -EPROTO);
+	snprintf(number, sizeof(number), " %u,", ABOUT_VERSION + 6);
+	assert_non_null(strstr(error.message, number));
+}
+
+/* A value of one source whose text may be cut, and whose counts may be wrong. */
+struct value {
+	struct about_header header;
+	struct about_source source;
+	char text[16];
+};
+
+static struct value good_value(void)
+{
+	return (struct value){
+		.header = {.version = ABOUT_VERSION, .sources = 1, .text_bytes = 16},
+		.source = {.type = SOURCE_PERF, .period = 1},
+		.text = "command\0"
+			"a-name",
+	};
+}
+
+static void damage_is_refused(void **state)
+{
+	struct value value = good_value();
+
+	(void)state;
+	value.header.sources = 2;
+	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
+	value = good_value();
+	value.header.sources = 0xffffffff;
+	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
+	value = good_value();
+	value.header.text_bytes = 0;
+	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
+	value = good_value();
+	value.source.type = SOURCE_KERNEL + 1;
+	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
+	value = good_value();
+	value.text[15] = 'x';
+	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
+	value = good_value();
+	memset(value.text, 'x', 15);
+	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
+	assert_int_equal(read_bytes(&value, 4), -EINVAL);
+}
+
+static void another_map_is_refused(void **state)
+{
+	struct value value = good_value();
+	struct about *about = NULL;
+	int fd = make_map(BPF_MAP_TYPE_HASH, &value, sizeof(value));
+
+	(void)state;
+	assert_int_equal(about_read(fd, &about, &error), -EINVAL);
+	close(fd);
+	assert_true(about_read(-1, &about, &error) < 0);
+	assert_null(about);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_tells_what_was_written), cmocka_unit_test(it_stays_as_it_is),
+		cmocka_unit_test(another_version_is_named),  cmocka_unit_test(damage_is_refused),
+		cmocka_unit_test(another_map_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
