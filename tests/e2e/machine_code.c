@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * machine_code jit N: writes a function into anonymous memory, as JIT compilers do, and calls
- * counted() through it N times; prints the address that the call returns to. machine_code vdso N:
- * asks for the time N times, which runs in the kernel's shared object.
+ * counted() through it N times; prints the address that the call returns to. jit_map: and names
+ * it in a perf map, behind a name that it had before. machine_code vdso N: asks for the time N times,
+ * which runs in the kernel's shared object.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,11 +58,28 @@ static void *write_code(void)
 	return memory;
 }
 
-static void run_code(long n)
+static void name_code(const void *memory)
+{
+	unsigned long start = (unsigned long)memory;
+	char path[64];
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	if (!map)
+		exit(1);
+	fprintf(map, "%lx 40 overwritten\n0x%lx 0x%zx generated code\n", start - 8, start,
+		sizeof(code));
+	fclose(map);
+}
+
+static void run_code(long n, int is_named)
 {
 	char *memory = write_code();
 	void (*call)(void (*function)(void)) = (void (*)(void (*)(void)))memory;
 
+	if (is_named)
+		name_code(memory);
 	printf("%lx\n", (unsigned long)(memory + CALL_END));
 	while (n--)
 		call(counted);
@@ -80,7 +98,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	if (strcmp(argv[1], "vdso"))
-		run_code(atol(argv[2]));
+		run_code(atol(argv[2]), !strcmp(argv[1], "jit_map"));
 	else
 		ask_time(atol(argv[2]));
 	return 0;

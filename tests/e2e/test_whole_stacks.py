@@ -8,9 +8,11 @@ import functools
 import os
 import re
 import struct
+import subprocess
 
-from cases import Skip, main, needs, program
+from cases import Skip, main, needs, needs_command, program
 from recording import function, record, user_frames
+from test_deferral import read_text, wait_until
 from test_later import user_account
 
 KNOWN = program("known_stack")
@@ -114,6 +116,34 @@ def test_generated_code():
     recording = sampled(program("machine_code"), "jit", 300000000)
     check_inside(recording, ["run_code", "main"], "machine_code")
     assert any(frame.object == "[anon]" for event in recording.events() for frame in user_frames(event))
+
+
+def check_generated_name(recording):
+    names = {name for event in recording.events() if event.comm == "machine_code" for name in names_of(event)}
+    assert "generated code" in names and "overwritten" not in names, names
+
+
+def test_names_of_generated_code():
+    """By its perf map, that outlives it."""
+    needs("bpf", "perf events")
+    recording = record("-F", 999, "--", program("machine_code"), "jit_map", 300000000)
+    os.unlink("/tmp/perf-%d.map" % next(event.tid for event in recording.events() if event.comm == "machine_code"))
+    check_generated_name(recording)
+
+
+def test_names_of_generated_code_in_a_container():
+    """One that runs has a /tmp of its own, and an id of its own by which it calls its map."""
+    needs("bpf", "perf events")
+    needs_command("unshare", "-mpf", "true")
+    start = ["sh", "-c", "mount -t tmpfs none /tmp && exec ./machine_code jit_map 1000000000000"]
+    with subprocess.Popen(["unshare", "-mpf", "--kill-child", *start], cwd=program(""), stdout=subprocess.DEVNULL) as outer:
+        children = "/proc/%d/task/%d/children" % (outer.pid, outer.pid)
+        wait_until(lambda: read_text(children).split())
+        pid = int(read_text(children))
+        wait_until(lambda: outer.poll() or "generated" in read_text("/proc/%d/root/tmp/perf-1.map" % pid))
+        recording = record("-F", 999, "-p", pid, "--", "sleep", 0.3)
+        outer.kill()
+    check_generated_name(recording)
 
 
 def test_exceptions_and_signals():
