@@ -37,7 +37,6 @@ struct capture_config {
 	u32 cookie;	     /* programs of this object ask for their cookie instead */
 	u32 leaf;	     /* slots have room for the pc of CPU samples */
 	u32 sample;	     /* the perf event of this object is a CPU sample */
-	u32 own_tgid;	     /* the recorder, left out; 0: nobody */
 	u32 user_unwind;     /* enum user_unwind */
 	u32 deferral;	     /* enum deferral_way */
 	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
@@ -57,6 +56,12 @@ struct capture_config {
 #define COOKIE_KIND(cookie) ((u32)(cookie)&0xffff)
 #define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
 
+/* Bits of the programs' word `paused`, which user space sets and clears. */
+enum pause {
+	PAUSE_USER = 1,
+	PAUSE_SNAPSHOT = 2, /* rings and counters are being copied: not a word may be written */
+};
+
 enum follow { FOLLOW_FROM_EXEC = 0, FOLLOW_NOW = 1 };
 
 /* A value in `followed`, by thread id. An id is given to another task before the kernel frees the
@@ -64,6 +69,12 @@ enum follow { FOLLOW_FROM_EXEC = 0, FOLLOW_NOW = 1 };
 struct followed {
 	u64 task; /* the kernel's task_struct; 0: not known */
 	u64 from; /* enum follow */
+};
+
+/* Of a perf event, by CPU. */
+struct perf_runs {
+	u64 runs;  /* of its program */
+	u64 count; /* of the event on this CPU at the last run; not of an event that is inherited */
 };
 
 /* Kind + 1 by system call number; 0 = not recorded. */

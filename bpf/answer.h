@@ -15,8 +15,8 @@ static __always_inline u64 answer_reserve(struct ring_header *ring, struct lane 
 {
 	u64 position = 0;
 
-	if (paused)
-		; /* the rings are being copied */
+	if (paused & PAUSE_SNAPSHOT)
+		;
 	else if (config.flight)
 		position = flight_take(ring, lane);
 	else

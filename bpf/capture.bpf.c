@@ -26,6 +26,7 @@
 #include "direct_walk.c"
 #include "dwarf_expr.c"
 #include "eh_frame.c"
+#include "elf_build_id.c"
 #include "sframe.c"
 #include "stack_element.c"
 #include "stack_hash.c"
@@ -51,21 +52,26 @@ static __always_inline u64 event_cookie(void *ctx)
 /*
  * Runs of a perf event's program, filtered ones too. The kernel skips it without a trace while
  * another program is active on that CPU; that is seen by comparing these runs with the event's own
- * count. Nothing nests here, for the same reason.
+ * count, which is noted for those who have not opened the event. Nothing nests here, for the same
+ * reason.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, KIND_SOURCES);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct perf_runs);
 } perf_runs SEC(".maps");
 
-static __always_inline void count_run(u32 kind)
+static __always_inline void count_run(struct bpf_perf_event_data *ctx, u32 kind)
 {
-	u64 *runs = bpf_map_lookup_elem(&perf_runs, &kind);
+	struct perf_runs *own = bpf_map_lookup_elem(&perf_runs, &kind);
+	struct bpf_perf_event_value value;
 
-	if (runs)
-		++*runs;
+	if (!own)
+		return;
+	own->runs++;
+	if (!config.sample && !bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
+		own->count = value.counter;
 }
 
 SEC("perf_event")
@@ -79,7 +85,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 		.kernel_pc = config.sample && in_kernel ? pc : 0,
 	};
 
-	count_run(hit.kind);
+	count_run(ctx, hit.kind);
 	if (!in_kernel)
 		hit.user_pc = pc;
 

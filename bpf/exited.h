@@ -66,6 +66,8 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 
 	if (config.by_task && bpf_map_lookup_elem(&followed, &tid))
 		exited_add(ctx->args[0], tid);
+	if (tid == own_tgid)
+		own_tgid = 0;
 	if (tid == own_sandbox)
 		own_sandbox = 0;
 	return 0;

@@ -62,14 +62,16 @@ static __always_inline bool cgroup_matches(void)
 	return found;
 }
 
-u32 own_sandbox; /* the process that parses files for the recorder; 0: none */
+/* Processes that are left out; 0: none. Their exit clears them: an id is given away again. */
+u32 own_tgid;	 /* the recorder */
+u32 own_sandbox; /* what parses files for it */
 
 static __always_inline bool event_wanted(u32 cpu)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	u32 tgid = pid_tgid >> 32;
 
-	if (config.own_tgid && (tgid == config.own_tgid || tgid == own_sandbox))
+	if (tgid && (tgid == own_tgid || tgid == own_sandbox))
 		return false;
 	if (config.by_cpu && !cpu_matches(cpu))
 		return false;

@@ -7,8 +7,7 @@
 #include "lanes.h"
 #include "rings.h"
 
-/* Switched while recording, by user space: nothing is to be written to the rings. */
-u32 paused;
+u32 paused; /* enum pause, as bits */
 
 /* Between those who reset and those who read (lib/capture/generation.h). */
 u64 generation;

@@ -88,16 +88,32 @@ static u64 count_of(const struct attachment *attachment, u32 kind)
 	return count;
 }
 
-static u64 runs_of(const struct attachment *attachment, u32 kind)
+/* All CPUs together. */
+static struct perf_runs runs_of(const struct attachment *attachment, u32 kind)
 {
-	u64 *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = 0;
+	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
 	int fd = bpf_map__fd(attachment->sets[0].object->maps.perf_runs), cpu;
 
 	if (runs && !bpf_map_lookup_elem(fd, &kind, runs))
-		for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++)
-			sum += runs[cpu];
+		for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+			sum.runs += runs[cpu].runs;
+			sum.count += runs[cpu].count;
+		}
 	free(runs);
 	return sum;
+}
+
+static u64 skipped_of(const struct attachment *attachment, u32 kind)
+{
+	struct perf_runs sum = runs_of(attachment, kind);
+	u64 count = attachment->event_count ? count_of(attachment, kind) : sum.count;
+
+	return count > sum.runs ? count - sum.runs : 0;
+}
+
+static bool is_each_counted(const struct source *source)
+{
+	return source->type == SOURCE_PERF && !source->frequency && source->period == 1;
 }
 
 u64 attach_perf_skipped(const struct attachment *attachment)
@@ -105,14 +121,8 @@ u64 attach_perf_skipped(const struct attachment *attachment)
 	u64 skipped = 0;
 	u32 kind;
 
-	for (kind = 0; kind < attachment->sources->count; kind++) {
-		const struct source *source = &attachment->sources->sources[kind];
-		bool each =
-			source->type == SOURCE_PERF && !source->frequency && source->period == 1;
-		u64 count = each ? count_of(attachment, kind) : 0,
-		    runs = each ? runs_of(attachment, kind) : 0;
-
-		skipped += count > runs ? count - runs : 0;
-	}
+	for (kind = 0; kind < attachment->sources->count; kind++)
+		if (is_each_counted(&attachment->sources->sources[kind]))
+			skipped += skipped_of(attachment, kind);
 	return skipped;
 }

@@ -16,7 +16,8 @@ int attach_perf(struct attachment *attachment, const struct source *source, u32 
 /* Stops the events and keeps their counts; before their links are closed. */
 void attach_perf_stop(struct attachment *attachment);
 
-/* Events whose program was skipped; after all programs have ended. */
+/* Events whose program was skipped; after all programs have ended. Of an instance that another
+ * process started: up to the last run on each CPU. */
 u64 attach_perf_skipped(const struct attachment *attachment);
 
 #endif

@@ -213,6 +213,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);
+	capture_leave_out_self(capture);
 	return attachment_hooks(&capture->attachment, error);
 }
 
@@ -287,11 +288,42 @@ int capture_settle(struct capture *capture)
 	return defers ? settle_pending(capture) : 0;
 }
 
-/* When it returns from pausing no program writes any more. */
-static void pause_programs(struct capture *capture, bool paused)
+void capture_leave_out_self(struct capture *capture)
 {
-	__atomic_store_n(&capture_programs(capture)->bss->paused, paused, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&capture_programs(capture)->bss->own_tgid, getpid(), __ATOMIC_RELAXED);
+}
+
+static void pause_begin(struct capture *capture, enum pause why)
+{
+	__atomic_fetch_or(&capture_programs(capture)->bss->paused, why, __ATOMIC_SEQ_CST);
 	generation_wait(capture);
+}
+
+static void pause_end(struct capture *capture, enum pause why)
+{
+	__atomic_fetch_and(&capture_programs(capture)->bss->paused, ~why, __ATOMIC_SEQ_CST);
+}
+
+void capture_pause(struct capture *capture)
+{
+	pause_begin(capture, PAUSE_USER);
+}
+
+void capture_resume(struct capture *capture)
+{
+	pause_end(capture, PAUSE_USER);
+}
+
+bool capture_is_paused(const struct capture *capture)
+{
+	const u32 *paused = &capture_programs(capture)->bss->paused;
+
+	return __atomic_load_n(paused, __ATOMIC_RELAXED) & PAUSE_USER;
+}
+
+void capture_end_stale_freeze(struct capture *capture)
+{
+	pause_end(capture, PAUSE_SNAPSHOT);
 }
 
 static int copy_array(struct shared_array *array)
@@ -318,13 +350,13 @@ int capture_freeze(struct capture *capture)
 {
 	int result;
 
-	pause_programs(capture, true);
+	pause_begin(capture, PAUSE_SNAPSHOT);
 	result = copy_array(&capture->rings);
 	result = result ?: copy_array(&capture->task_rings);
 	result = result ?: copy_array(&capture->lanes);
 	if (capture->join)
 		result = result ?: answers_look(capture);
-	pause_programs(capture, false);
+	pause_end(capture, PAUSE_SNAPSHOT);
 	if (result)
 		capture_thaw(capture);
 	return result;

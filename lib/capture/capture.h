@@ -64,11 +64,23 @@ int capture_settle(struct capture *capture);
  * by itself. */
 int capture_assist(struct capture *capture);
 
+/* Until resume, events count as lost ("paused"); all else goes on. Neither changes anything if that
+ * is so already. When pause returns no event is recorded any more. */
+void capture_pause(struct capture *capture);
+void capture_resume(struct capture *capture);
+bool capture_is_paused(const struct capture *capture);
+
+/* This process is the one whose events are left out, until it exits. */
+void capture_leave_out_self(struct capture *capture);
+
 /* From freeze to thaw the rings and counters are a private copy of one moment, for
  * capture_snapshot() and capture_finish(); recording goes on. Events during the copy itself are
  * lost as "paused". -ENOMEM. */
 int capture_freeze(struct capture *capture);
 void capture_thaw(struct capture *capture);
+
+/* Who may freeze, and nobody else does now: a killed process may have left the instance frozen. */
+void capture_end_stale_freeze(struct capture *capture);
 
 /* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
  * in percent. Errors are the writer's. */

@@ -190,7 +190,6 @@ static int plan_user_stacks(const struct capture_options *options, struct captur
 
 static void plan_filters(const struct capture_options *options, struct capture_config *config)
 {
-	config->own_tgid = getpid();
 	config->by_task = options->by_task;
 	config->by_comm = options->comm != NULL;
 	config->by_cpu = options->cpu_mask != NULL;

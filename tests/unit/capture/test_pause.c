@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What user space switches in the programs of an instance while they run: who may pause them, and
+ * which process they leave out. A child calls the kernel a known number of times. */
+#include "capture/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/instance.h"
+#include "capture/skeleton.h"
+
+#define CALLS 100
+#define NAME "pause-test"
+
+static struct source_list sources;
+static struct capture *capture;
+
+static void skip_without(int result, const struct stackmap_error *error)
+{
+	if (!result)
+		return;
+	printf("%s\n", error->message);
+	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP ||
+		    result == -ENOENT);
+	skip();
+}
+
+static int begin(void **state)
+{
+	struct capture_options options = {
+		.sources = &sources, .bits = 10, .comm = NAME, .no_user_stacks = true};
+	struct stackmap_error error;
+	int result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
+
+	(void)state;
+	result = result ?: capture_create(&options, &capture, &error);
+	skip_without(result ?: capture_attach(capture, &error), &error);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	capture_free(&capture);
+	source_list_clear(&sources);
+	return 0;
+}
+
+static void call_in_child(bool is_recorder)
+{
+	pid_t child = fork();
+	int status, calls = CALLS;
+
+	assert_true(child >= 0);
+	if (!child) {
+		if (is_recorder)
+			capture_leave_out_self(capture);
+		prctl(PR_SET_NAME, NAME);
+		while (calls--)
+			syscall(SYS_getppid);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void assert_counts(u64 recorded, u64 paused)
+{
+	struct trace_ledger totals;
+
+	capture_totals(capture, &totals);
+	assert_int_equal(totals.recorded, recorded);
+	assert_int_equal(totals.lost[LOST_PAUSED], paused);
+}
+
+static void events_of_a_pause_are_counted(void **state)
+{
+	(void)state;
+	assert_false(capture_is_paused(capture));
+	capture_pause(capture);
+	capture_pause(capture);
+	assert_true(capture_is_paused(capture));
+	call_in_child(false);
+	assert_counts(0, CALLS);
+	capture_resume(capture);
+	assert_false(capture_is_paused(capture));
+	call_in_child(false);
+	assert_counts(CALLS, CALLS);
+}
+
+static void a_snapshot_does_not_end_a_pause(void **state)
+{
+	(void)state;
+	capture_pause(capture);
+	assert_int_equal(capture_freeze(capture), 0);
+	capture_thaw(capture);
+	assert_true(capture_is_paused(capture));
+	call_in_child(false);
+	assert_counts(0, CALLS);
+}
+
+static void what_a_killed_snapshot_left_is_ended(void **state)
+{
+	(void)state;
+	capture_programs(capture)->bss->paused = PAUSE_USER | PAUSE_SNAPSHOT;
+	capture_resume(capture);
+	assert_false(capture_is_paused(capture));
+	call_in_child(false);
+	assert_counts(0, CALLS);
+	capture_end_stale_freeze(capture);
+	call_in_child(false);
+	assert_counts(CALLS, CALLS);
+}
+
+static void a_recorder_is_left_out_until_it_exits(void **state)
+{
+	(void)state;
+	assert_int_equal(capture_programs(capture)->bss->own_tgid, getpid());
+	call_in_child(true);
+	assert_counts(0, 0);
+	assert_int_equal(capture_programs(capture)->bss->own_tgid, 0);
+	call_in_child(false);
+	assert_counts(CALLS, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(events_of_a_pause_are_counted, begin, end),
+		cmocka_unit_test_setup_teardown(a_snapshot_does_not_end_a_pause, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_killed_snapshot_left_is_ended, begin, end),
+		cmocka_unit_test_setup_teardown(a_recorder_is_left_out_until_it_exits, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
