@@ -7,6 +7,8 @@
 #include "option.h"
 
 extern const struct command record_command;
+extern const struct command start_command;
+extern const struct command stop_command;
 extern const struct command report_command;
 extern const struct command script_command;
 extern const struct command export_command;

@@ -19,6 +19,8 @@
 /* clang-format off */
 const struct command *const commands[] = {
 	&record_command,
+	&start_command,
+	&stop_command,
 	&report_command,
 	&script_command,
 	&export_command,

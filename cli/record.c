@@ -69,41 +69,24 @@ static bool follows_tasks(const struct record *record)
 
 static int follow(struct record *record, struct stackmap_error *error)
 {
-	const struct pid_list *pids = &record->target.pids;
 	int result = 0;
-	size_t i;
 
 	if (record->workload.pid)
 		result = capture_follow_command(record->capture, record->workload.pid, error);
-	for (i = 0; i < pids->count && !result; i++)
-		result = capture_follow(record->capture, pids->pids[i], error);
-	return result;
+	return result ?: record_target_follow(&record->target, record->capture, error);
 }
 
 static int create_capture(struct record *record)
 {
 	const struct record_values *values = record->values;
 	bool by_task = follows_tasks(record);
-	struct capture_options options = {
-		.sources = &record->target.sources,
-		.bits = values->bits,
-		.pool_bytes = values->pool,
-		.ring_bytes = values->ring,
-		.flight_bytes = values->flight,
-		.no_dedup = values->no_dedup,
-		.no_kernel_stacks = values->no_kernel,
-		.no_user_stacks = !record->target.user_stacks,
-		.user_unwind = record->target.user_unwind,
-		.max_user_depth = values->max_depth,
-		.user_at_syscall = values->user_at_syscall,
-		.by_task = by_task,
-		.comm = values->comm,
-		.cgroup = values->cgroup,
-		.cpu_mask = values->cpus ? record->target.cpu_mask : NULL,
-		.command = by_task && !values->pids.count ? record->workload.pid : 0,
-	};
+	struct capture_options options = record_target_options(values, &record->target);
 	struct stackmap_error error;
-	int result = capture_create(&options, &record->capture, &error);
+	int result;
+
+	options.by_task = by_task;
+	options.command = by_task && !values->pids.count ? record->workload.pid : 0;
+	result = capture_create(&options, &record->capture, &error);
 
 	if (!result && by_task)
 		result = follow(record, &error);
@@ -347,33 +330,10 @@ static int record_run(const void *values, int count, char **operands)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	ROW(frequency, .name = "frequency", .letter = 'F', .type = OPTION_U64, .argument = "HZ",
-	    .group = "Events", .min = 1, .max = UINT32_MAX,
-	    .help = "CPU samples a second (default 999 when there is no -e)"),
-	ROW(events, .name = "event", .letter = 'e', .type = OPTION_STRINGS, .argument = "EVENT",
-	    .group = "Events", .help = "what to record; see 'stackmap list'; may be repeated"),
-	ROW(no_kernel, .name = "no-kernel", .type = OPTION_FLAG, .group = "Events",
-	    .help = "do not take kernel stacks"),
-	ROW(no_user, .name = "no-user", .type = OPTION_FLAG, .group = "Events",
-	    .help = "do not take user stacks"),
-	ROW(user_unwind, .name = "user-unwind", .type = OPTION_STRING, .argument = "WAY",
-	    .group = "Events",
-	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none"),
-	ROW(max_depth, .name = "max-depth", .type = OPTION_U64, .argument = "N", .group = "Events",
-	    .min = 1, .max = STACK_USER_DEPTH_MAX, .help = "frames of a user stack (default 511)"),
-	ROW(user_at_syscall, .name = "user-at-syscall", .type = OPTION_FLAG, .group = "Events",
-	    .help = "take the user stack at the entry of each system call, for all events in it"),
+	TARGET_EVENT_ROWS(struct record_values, ),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
-	ROW(pids, .name = "pid", .letter = 'p', .type = OPTION_STRINGS, .argument = "PID",
-	    .group = "Tasks",
-	    .help = "this process, its threads and children; several like 12,34"),
-	ROW(comm, .name = "comm", .type = OPTION_STRING, .argument = "NAME", .group = "Tasks",
-	    .help = "only tasks of this name"),
-	ROW(cgroup, .name = "cgroup", .type = OPTION_STRING, .argument = "DIR", .group = "Tasks",
-	    .help = "only tasks in or below this cgroup2 directory"),
-	ROW(cpus, .name = "cpu", .letter = 'C', .type = OPTION_STRING, .argument = "CPUS",
-	    .group = "Tasks", .help = "only on these CPUs, like 0-3,8"),
+	TARGET_TASK_ROWS(struct record_values, ),
 	ROW(output, .name = "output", .letter = 'o', .type = OPTION_STRING, .argument = "FILE",
 	    .group = "Recording",
 	    .help = "write FILE (default stackmap.data); one that exists becomes FILE.old"),
@@ -385,17 +345,7 @@ static const struct option_row rows[] = {
 	    .help = "a file for each 60s, 10min, 2h or 100M: FILE.0001, FILE.0002..."),
 	ROW(keep, .name = "keep", .type = OPTION_U64, .argument = "N", .group = "Recording",
 	    .min = 1, .max = UINT32_MAX, .help = "with --rotate: remove the oldest beyond N files"),
-	ROW(ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE, .argument = "SIZE",
-	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 28,
-	    .help = "ring of each CPU (default 4M, less above 64 CPUs)"),
-	ROW(bits, .name = "bits", .letter = 'b', .type = OPTION_U64, .argument = "BITS",
-	    .group = "Recording", .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX,
-	    .help = "the stack map holds 2^BITS stacks (default 14; with --flight what fits)"),
-	ROW(pool, .name = "pool", .type = OPTION_SIZE, .argument = "SIZE", .group = "Recording",
-	    .min = 8 * TABLE_POOL_WORDS_MIN, .max = 8ULL * TABLE_POOL_WORDS_MAX,
-	    .help = "memory for the stack map's frames (default 256 bytes a stack)"),
-	ROW(no_dedup, .name = "no-dedup", .type = OPTION_FLAG, .group = "Recording",
-	    .help = "record every stack in full, without the stack map"),
+	TARGET_SIZE_ROWS(struct record_values, ),
 	ROW(quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",
 	    .help = "print nothing but errors"),
 	{0},

@@ -146,6 +146,38 @@ int record_target_choose(const struct record_values *values, bool has_command,
 	return status ?: check_frequency(values, &target->sources);
 }
 
+struct capture_options record_target_options(const struct record_values *values,
+					     const struct record_target *target)
+{
+	return (struct capture_options){
+		.sources = &target->sources,
+		.bits = values->bits,
+		.pool_bytes = values->pool,
+		.ring_bytes = values->ring,
+		.flight_bytes = values->flight,
+		.no_dedup = values->no_dedup,
+		.no_kernel_stacks = values->no_kernel,
+		.no_user_stacks = !target->user_stacks,
+		.user_unwind = target->user_unwind,
+		.max_user_depth = values->max_depth,
+		.user_at_syscall = values->user_at_syscall,
+		.comm = values->comm,
+		.cgroup = values->cgroup,
+		.cpu_mask = values->cpus ? target->cpu_mask : NULL,
+	};
+}
+
+int record_target_follow(const struct record_target *target, struct capture *capture,
+			 struct stackmap_error *error)
+{
+	int result = 0;
+	size_t i;
+
+	for (i = 0; i < target->pids.count && !result; i++)
+		result = capture_follow(capture, target->pids.pids[i], error);
+	return result;
+}
+
 void record_target_clear(struct record_target *target)
 {
 	size_t i;

@@ -13,6 +13,7 @@
 
 #include "capture/reset.h"
 #include "command.h"
+#include "command_line.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "recording_info.h"
@@ -38,25 +39,9 @@ static int fail(int result, const struct stackmap_error *error)
 	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* As it was typed, words joined by blanks. */
-static char *command_line(void)
-{
-	FILE *file = fopen("/proc/self/cmdline", "re");
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t bytes = file ? getdelim(&line, &room, EOF, file) : -1;
-
-	if (file)
-		fclose(file);
-	for (ssize_t i = 0; i + 1 < bytes; i++)
-		if (!line[i])
-			line[i] = ' ';
-	return line;
-}
-
 void recorder_init(struct recorder *recorder)
 {
-	*recorder = (struct recorder){.command_line = command_line()};
+	*recorder = (struct recorder){.command_line = command_line_read()};
 }
 
 void recorder_clear(struct recorder *recorder)

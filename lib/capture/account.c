@@ -42,6 +42,8 @@ static u64 skipped_runs(const struct capture *capture)
 
 	for (i = 0; i < capture->attachment.set_count; i++)
 		misses += program_set_recursion_misses(&capture->attachment.sets[i]);
+	for (i = 0; i < capture->program_count; i++)
+		misses += program_recursion_misses(capture->programs[i]);
 	return misses;
 }
 

@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/about.h"
 #include "capture/answers.h"
 #include "capture/assisted.h"
 #include "capture/instance.h"
@@ -71,6 +72,11 @@ struct mapping_record *capture_mapping(const struct capture *capture, u32 number
 u32 capture_bits(const struct capture *capture)
 {
 	return capture->plan.config.bits;
+}
+
+bool capture_lacks_deferral(const struct capture *capture)
+{
+	return capture->plan.frame_pointers_only && capture->plan.config.user_stacks;
 }
 
 struct capture_bpf *capture_programs(const struct capture *capture)
@@ -175,7 +181,12 @@ static int allocate_reader(struct capture *capture)
 	capture->cpus = calloc(capture->plan.config.cpus, sizeof(*capture->cpus));
 	if (!capture->cpus)
 		return -ENOMEM;
-	return task_log_create(&capture->tasks) ?: engine_open(&capture->engine);
+	return task_log_create(&capture->tasks);
+}
+
+int capture_share(struct capture *capture)
+{
+	return share_arrays(capture) ?: allocate_reader(capture) ?: prepare_answers(capture);
 }
 
 static int build(struct capture *capture, const struct capture_options *options,
@@ -190,7 +201,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 	if (result)
 		return error_set(error, -result, "the process that reads symbols: %s",
 				 strerror(-result));
-	result = allocate_reader(capture) ?: generations_create(capture);
+	result = engine_open(&capture->engine) ?: generations_create(capture);
 	if (result == -EPERM)
 		return error_set(
 			error, EPERM,
@@ -207,9 +218,9 @@ static int build(struct capture *capture, const struct capture_options *options,
 				 capture->engine, error);
 	if (result)
 		return result;
-	result = generations_begin(capture) ?: share_arrays(capture);
+	capture->settle_program = bpf_program__fd(capture_programs(capture)->progs.settle);
+	result = generations_begin(capture) ?: capture_share(capture);
 	result = result ?: set_tracer_text(capture);
-	result = result ?: prepare_answers(capture);
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);
@@ -217,16 +228,25 @@ static int build(struct capture *capture, const struct capture_options *options,
 	return attachment_hooks(&capture->attachment, error);
 }
 
+struct capture *capture_new(void)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+
+	if (!capture)
+		return NULL;
+	generations_init(&capture->generations);
+	capture->about_fd = capture->settle_program = -1;
+	return capture;
+}
+
 int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error)
 {
-	struct capture *capture = calloc(1, sizeof(*capture));
+	struct capture *capture = capture_new();
 	int result;
 
 	if (!capture)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
-	generations_init(&capture->generations);
-	capture->about_fd = -1;
 	capture->sources = options->sources;
 	capture->attachment = (struct attachment){
 		.sources = options->sources,
@@ -239,6 +259,15 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	else
 		*out = capture;
 	return result;
+}
+
+static void close_programs(struct capture *capture)
+{
+	while (capture->program_count)
+		close(capture->programs[--capture->program_count]);
+	free(capture->programs);
+	if (capture->about && capture->settle_program >= 0)
+		close(capture->settle_program);
 }
 
 void capture_free(struct capture **capture)
@@ -259,8 +288,10 @@ void capture_free(struct capture **capture)
 	unshare(&gone->mappings);
 	unshare(&gone->rules);
 	engine_close(&gone->engine);
+	close_programs(gone);
 	if (gone->about_fd >= 0)
 		close(gone->about_fd);
+	about_free(&gone->about);
 	if (gone->tasks)
 		task_log_free(&gone->tasks);
 	free(gone->cpus);

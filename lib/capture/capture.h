@@ -43,6 +43,12 @@ int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error);
 void capture_free(struct capture **capture);
 
+/* The instance that lives in a folder, which must stay open meanwhile: it goes on when the capture
+ * is freed. It cannot be attached or detached; all else works as for one's own. -EPROTO: another
+ * version started it. */
+struct folder;
+int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error);
+
 /* A process, its threads, its descendants, and what all these fork from now on. -ESRCH: no such
  * process. */
 int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error);
@@ -108,6 +114,10 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 /* The account of the instance since it began. `recorded` is what readers took and what the rings
  * hold. */
 void capture_totals(const struct capture *capture, struct trace_ledger *totals);
+
+/* Whether user stacks were asked for that this kernel cannot defer, so that an instance without a
+ * process has them by frame pointers only. */
+bool capture_lacks_deferral(const struct capture *capture);
 
 u32 capture_bits(const struct capture *capture);
 

@@ -5,31 +5,22 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "capture/home.h"
 #include "engine.h"
 
-#define BPFFS "/sys/fs/bpf"
-#define HOME BPFFS "/stackmap"
 #define TEXT_OF(number) #number
 #define FOLDER_NAME(version) "_engine-" TEXT_OF(version)
 #define FOLDER HOME "/" FOLDER_NAME(ENGINE_VERSION)
-
-/* A recorder that was stopped while it held the lock must not stop the others. */
-#define LOCK_TRIES 200
-#define LOCK_PAUSE_MS 10
 
 static const char *const shared[] = {
 	"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders",
@@ -41,61 +32,6 @@ struct engine {
 	int folder; /* share-locked; -1: the engine is private */
 	bool fresh; /* we are the first: its maps are to be pinned */
 };
-
-static bool mount_bpffs(void)
-{
-	struct statfs status;
-
-	if (!statfs(BPFFS, &status) && status.f_type == BPF_FS_MAGIC)
-		return true;
-	return !mount("bpf", BPFFS, "bpf", 0, "mode=0700");
-}
-
-static bool lock_within_time(int fd)
-{
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
-	int try;
-
-	for (try = 0; try < LOCK_TRIES; try++) {
-		if (!flock(fd, LOCK_EX | LOCK_NB))
-			return true;
-		if (errno != EWOULDBLOCK)
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
-/* The last user removes the folder; who waited for its lock then has that of no folder. */
-static bool is_home(int fd)
-{
-	struct stat here, there;
-
-	return !fstat(fd, &here) && !stat(HOME, &there) && here.st_ino == there.st_ino &&
-	       here.st_dev == there.st_dev;
-}
-
-static int lock_home(void)
-{
-	for (;;) {
-		int fd;
-
-		if (mkdir(HOME, 0700) && errno != EEXIST)
-			return -1;
-		fd = open(HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0 && errno == ENOENT)
-			continue;
-		if (fd < 0)
-			return -1;
-		if (!lock_within_time(fd)) {
-			close(fd);
-			return -1;
-		}
-		if (is_home(fd))
-			return fd;
-		close(fd);
-	}
-}
 
 static void unlock_home(struct engine *engine)
 {
@@ -126,9 +62,10 @@ static void remove_pins(const struct engine *engine)
 		closedir(folder);
 }
 
+/* Processes hold its lock; instances without a process have a folder. */
 static bool is_alone(const struct engine *engine)
 {
-	return !flock(engine->folder, LOCK_EX | LOCK_NB);
+	return !home_has_instances() && !flock(engine->folder, LOCK_EX | LOCK_NB);
 }
 
 static void open_folder(struct engine *engine)
@@ -151,8 +88,7 @@ int engine_open(struct engine **out)
 	if (!engine)
 		return -ENOMEM;
 	*engine = (struct engine){.home = -1, .folder = -1};
-	if (mount_bpffs())
-		engine->home = lock_home();
+	engine->home = home_lock();
 	if (engine->home >= 0)
 		open_folder(engine);
 	if (engine->folder < 0)
@@ -248,7 +184,7 @@ void engine_close(struct engine **engine)
 	if (!gone)
 		return;
 	if (gone->folder >= 0 && gone->home < 0)
-		gone->home = lock_home();
+		gone->home = home_lock();
 	if (gone->folder >= 0 && gone->home >= 0 && is_alone(gone)) {
 		remove_pins(gone);
 		rmdir(FOLDER);
@@ -257,4 +193,18 @@ void engine_close(struct engine **engine)
 	become_private(gone);
 	free(gone);
 	*engine = NULL;
+}
+
+void engine_sweep(void)
+{
+	struct engine *engine = malloc(sizeof(*engine));
+
+	if (!engine)
+		return;
+	*engine = (struct engine){.home = home_lock(), .folder = -1};
+	if (engine->home >= 0)
+		engine->folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (engine->home >= 0 && engine->folder < 0)
+		rmdir(HOME);
+	engine_close(&engine);
 }

@@ -5,7 +5,8 @@
  *
  * Who uses them holds a shared lock on the folder, which the kernel drops with the process. So the
  * last user, and a newcomer who finds what a killed one left behind, know by an exclusive lock that
- * they are alone. Making and removing happens under a lock on the folder above.
+ * they are alone. An instance without a process has a folder beside it, which tells the same.
+ * Making and removing happens under a lock on the folder above.
  *
  * Without a BPF file system that we may write to, or beside an engine of other sizes, an instance
  * has its own maps: it works as well, but shares nothing.
@@ -30,5 +31,8 @@ int engine_lend(struct engine *engine, struct bpf_object *object);
 void engine_publish(struct engine *engine, const struct bpf_object *object);
 
 void engine_close(struct engine **engine);
+
+/* For those who ended an instance that had no process: removes the engine if nobody uses it. */
+void engine_sweep(void);
 
 #endif

@@ -34,6 +34,7 @@ struct cpu_reader {
 	u64 swap_end;	     /* behind it there is nothing of the generation before `seen` */
 };
 
+struct about;
 struct assisted;
 
 struct capture {
@@ -41,8 +42,12 @@ struct capture {
 	struct plan plan;
 	struct engine *engine;
 	struct attachment attachment;
+	struct about *about; /* of an instance that was opened; it has its sources */
+	int about_fd;	     /* the map; -1: not made */
+	int settle_program;  /* bpf/settle.h; -1: not loaded */
+	int *programs;	     /* of an instance that was opened */
+	u32 program_count;
 	bool running; /* events may come at any time */
-	int about_fd; /* capture/about.h; -1: no map */
 	struct generations generations;
 	struct shared_array rings;
 	struct shared_array task_rings;
@@ -66,6 +71,12 @@ struct capture_bpf *capture_programs(const struct capture *capture);
 struct ring_view capture_ring(const struct capture *capture, u32 cpu);
 struct ring_view capture_task_ring(const struct capture *capture, u32 cpu);
 struct mapping_record *capture_mapping(const struct capture *capture, u32 number);
+
+/* One with nothing in it, or NULL. */
+struct capture *capture_new(void);
+
+/* Memory that programs and reader share, and what the reader needs: the maps are there. */
+int capture_share(struct capture *capture);
 
 /* A new file begins: nothing is in it yet. -ENOMEM. */
 int capture_forget_written(struct capture *capture);

@@ -170,9 +170,10 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 	}
 }
 
-static int plan_user_stacks(const struct capture_options *options, struct capture_config *config,
+static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
 			    struct stackmap_error *error)
 {
+	struct capture_config *config = &plan->config;
 	u32 depth = options->max_user_depth;
 
 	if (depth > STACK_USER_DEPTH_MAX)
@@ -185,6 +186,9 @@ static int plan_user_stacks(const struct capture_options *options, struct captur
 	if (config->user_unwind == USER_UNWIND_AUTO)
 		config->deferral =
 			feature_task_work_is_named() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED;
+	plan->frame_pointers_only = options->has_files && config->deferral == DEFERRAL_ASSISTED;
+	if (plan->frame_pointers_only)
+		config->user_unwind = USER_UNWIND_FP;
 	return 0;
 }
 
@@ -222,7 +226,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	plan_sources(options, plan);
 	plan_filters(options, config);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf);
-	result = plan_user_stacks(options, config, error);
+	result = plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);
 }

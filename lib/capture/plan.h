@@ -11,7 +11,8 @@ struct plan {
 	struct capture_config config;
 	struct table_geometry geometry;
 	struct syscall_kinds syscalls;
-	bool user_functions; /* whose stacks user space finishes where they cannot be walked */
+	bool frame_pointers_only; /* nobody is there to finish what cannot be walked */
+	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
 };
 
 /* -ERANGE with the range that is allowed. */

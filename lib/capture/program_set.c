@@ -281,7 +281,7 @@ void program_set_hooks(const struct program_set *set, struct task_hook hooks[TAS
 	memcpy(hooks, all, sizeof(all));
 }
 
-static u64 recursion_misses(int fd)
+u64 program_recursion_misses(int fd)
 {
 	struct bpf_prog_info info = {};
 	u32 bytes = sizeof(info);
@@ -296,6 +296,7 @@ u64 program_set_recursion_misses(const struct program_set *set)
 
 	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_KERNEL_RETURN; bit <<= 1)
 		if (set->programs & bit)
-			misses += recursion_misses(bpf_program__fd(program_set_program(set, bit)));
+			misses += program_recursion_misses(
+				bpf_program__fd(program_set_program(set, bit)));
 	return misses;
 }

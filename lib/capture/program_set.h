@@ -62,5 +62,6 @@ void program_set_hooks(const struct program_set *set, struct task_hook hooks[TAS
 
 /* Runs the kernel refused because the same program was running on that CPU already. */
 u64 program_set_recursion_misses(const struct program_set *set);
+u64 program_recursion_misses(int fd);
 
 #endif

@@ -29,8 +29,7 @@ static int run_settle(const struct capture *capture, const struct pending *pendi
 		.result = -EINVAL,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
-	int fd = bpf_program__fd(capture_programs(capture)->progs.settle);
-	int result = bpf_prog_test_run_opts(fd, &options);
+	int result = bpf_prog_test_run_opts(capture->settle_program, &options);
 
 	return result ?: request.result;
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap start`: what `record` records, by an instance that lives in the kernel: this process
+ * makes it, attaches it, gives it its folder, and ends.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/folder.h"
+#include "capture/persist.h"
+#include "command.h"
+#include "command_line.h"
+#include "file_limit.h"
+#include "message.h"
+#include "record_target.h"
+#include "table.h"
+
+struct start_values {
+	struct record_values record;
+	const char *group;
+};
+
+struct start {
+	const struct start_values *values;
+	struct record_target target;
+	gid_t group;
+	struct folder *folder;
+	struct capture *capture;
+};
+
+static int fail(int result, const struct stackmap_error *error)
+{
+	message_error(error);
+	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int choose_group(const char *name, gid_t *group)
+{
+	struct group *found = name ? getgrnam(name) : NULL;
+	u64 number;
+
+	*group = FOLDER_NO_GROUP;
+	if (found)
+		*group = found->gr_gid;
+	else if (name && !option_number(name, false, &number) && number < FOLDER_NO_GROUP)
+		*group = number;
+	else if (name) {
+		message("--group %s: no such group", name);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+/* Without any other choice it is the whole machine. */
+static int choose(struct start *start)
+{
+	struct record_values chosen = start->values->record;
+	int status;
+
+	chosen.all = !chosen.pids.count;
+	status = record_target_choose(&chosen, false, &start->target);
+	return status ?: choose_group(start->values->group, &start->group);
+}
+
+static int create(struct start *start, struct stackmap_error *error)
+{
+	const struct record_values *values = &start->values->record;
+	struct capture_options options = record_target_options(values, &start->target);
+	int result;
+
+	options.by_task = values->pids.count > 0;
+	options.has_files = true;
+	result = capture_create(&options, &start->capture, error);
+	result = result ?: record_target_follow(&start->target, start->capture, error);
+	return result ?: capture_attach(start->capture, error);
+}
+
+static void say_what_comes(const struct start *start, const char *name)
+{
+	const struct record_values *values = &start->values->record;
+
+	if (values->quiet)
+		return;
+	if (!values->flight)
+		message("%s: records until its rings are full; 'stackmap record --instance %s' "
+			"empties them into a file, --flight would keep the latest events",
+			name, name);
+	if (capture_lacks_deferral(start->capture))
+		message("%s: this kernel (before 6.18) cannot defer user stacks; they are walked "
+			"by "
+			"frame pointers",
+			name);
+}
+
+static int run(struct start *start, const char *name)
+{
+	struct persist_options options = {.group = start->group};
+	struct stackmap_error error;
+	char *command_line;
+	int result = folder_claim(name, &start->folder, &error) ?: create(start, &error);
+
+	if (result)
+		return fail(result, &error);
+	command_line = command_line_read();
+	options.command_line = command_line ?: "";
+	result = capture_persist(start->capture, start->folder, &options, &error);
+	free(command_line);
+	if (result)
+		return fail(result, &error);
+	say_what_comes(start, name);
+	return EXIT_DONE;
+}
+
+static int start_run(const void *values, int count, char **operands)
+{
+	struct start start = {.values = values};
+	int status;
+
+	if (count != 1) {
+		message("start: name the instance, as in 'stackmap start NAME -e EVENT'");
+		return EXIT_USAGE;
+	}
+	file_limit_raise();
+	status = choose(&start) ?: run(&start, operands[0]);
+	capture_free(&start.capture);
+	folder_close(&start.folder);
+	record_target_clear(&start.target);
+	return status;
+}
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	TARGET_EVENT_ROWS(struct start_values, record.),
+	TARGET_TASK_ROWS(struct start_values, record.),
+	TARGET_ROW(struct start_values, record.flight, .name = "flight", .type = OPTION_SIZE,
+	    .argument = "SIZE", .group = "Recording", .min = 1 << 12, .max = 1ULL << 36,
+	    .help = "keep the last SIZE bytes; without it recording ends when the rings are full"),
+	TARGET_SIZE_ROWS(struct start_values, record.),
+	TARGET_ROW(struct start_values, group, .name = "group", .type = OPTION_STRING,
+	    .argument = "GROUP", .group = "Recording", .help = "this group may read its files, too"),
+	TARGET_ROW(struct start_values, record.quiet, .name = "quiet", .letter = 'q',
+	    .type = OPTION_FLAG, .group = "Recording", .help = "print nothing but errors"),
+	{0},
+};
+/* clang-format on */
+
+const struct command start_command = {
+	.name = "start",
+	.operands = "NAME",
+	.operands_max = 1,
+	.summary = "record without a process, until 'stackmap stop NAME'",
+	.rows = rows,
+	.values_bytes = sizeof(struct start_values),
+	.defaults = &(const struct start_values){.record = {.user_unwind = "auto",
+							    .frequency = RECORD_FREQUENCY_UNSET}},
+	.run = start_run,
+};

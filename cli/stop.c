@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap stop`: ends instances and leaves nothing of them. Who reads one finishes its file. */
+#include "capture/stop.h"
+#include "capture/folder.h"
+#include "command.h"
+#include "message.h"
+
+static int stop_one(const char *name)
+{
+	struct stackmap_error error;
+	struct folder *folder = NULL;
+	int result = folder_open(name, &folder, &error) ?: folder_lock(folder, &error);
+
+	result = result ?: instance_stop(folder, &error);
+	folder_close(&folder);
+	if (!result)
+		return EXIT_DONE;
+	message_error(&error);
+	return EXIT_FAILED;
+}
+
+static int stop_run(const void *values, int count, char **operands)
+{
+	int status = count ? EXIT_DONE : EXIT_USAGE;
+
+	(void)values;
+	if (!count)
+		message("stop: name the instance; 'stackmap status' lists them");
+	for (int i = 0; i < count; i++) {
+		int ended = stop_one(operands[i]);
+
+		status = status ?: ended;
+	}
+	return status;
+}
+
+const struct command stop_command = {
+	.name = "stop",
+	.operands = "NAME...",
+	.operands_max = UINT32_MAX,
+	.summary = "end instances, and leave nothing of them",
+	.run = stop_run,
+};

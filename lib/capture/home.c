@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Mounting, making, locking. */
+#include "capture/home.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Who was stopped while it held the lock must not stop the others. */
+#define LOCK_TRIES 500
+#define LOCK_PAUSE_MS 10
+
+static int mount_bpffs(void)
+{
+	struct statfs status;
+
+	if (!statfs(HOME_BPFFS, &status) && status.f_type == BPF_FS_MAGIC)
+		return 0;
+	return mount("bpf", HOME_BPFFS, "bpf", 0, "mode=0700") ? -errno : 0;
+}
+
+static int lock_within_time(int fd)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+	int try;
+
+	for (try = 0; try < LOCK_TRIES; try++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		nanosleep(&pause, NULL);
+	}
+	return -EAGAIN;
+}
+
+/* The last user removes the directory; who waited for its lock then has that of none. */
+static bool is_home(int fd)
+{
+	struct stat here, there;
+
+	return !fstat(fd, &here) && !stat(HOME, &there) && here.st_ino == there.st_ino &&
+	       here.st_dev == there.st_dev;
+}
+
+/* -ENOENT: it went away meanwhile. */
+static int lock_once(void)
+{
+	int fd, result;
+
+	if (mkdir(HOME, 0711) && errno != EEXIST)
+		return -errno;
+	fd = open(HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	result = lock_within_time(fd);
+	if (!result && !is_home(fd))
+		result = -ENOENT;
+	if (!result)
+		return fd;
+	close(fd);
+	return result;
+}
+
+int home_lock(void)
+{
+	int result = mount_bpffs();
+
+	if (result)
+		return result;
+	do
+		result = lock_once();
+	while (result == -ENOENT);
+	return result;
+}
+
+bool home_has_instances(void)
+{
+	DIR *home = opendir(HOME);
+	struct dirent *entry;
+	bool found = false;
+
+	while (home && !found && (entry = readdir(home)))
+		found = entry->d_name[0] != '.' && entry->d_name[0] != '_';
+	if (home)
+		closedir(home);
+	return found;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The directory of the BPF file system in which engine and instances have their folders. */
+#ifndef LIB_CAPTURE_HOME_H
+#define LIB_CAPTURE_HOME_H
+
+#include <stdbool.h>
+
+#define HOME_BPFFS "/sys/fs/bpf"
+#define HOME HOME_BPFFS "/stackmap"
+
+/*
+ * Makes what is missing of it, the mount included, and locks it: a descriptor, whose close()
+ * unlocks, or -errno. -EAGAIN: somebody held it for seconds. Folders appear, change their names and
+ * go only under this lock.
+ */
+int home_lock(void);
+
+/* Whether there is an instance, which may have no process. */
+bool home_has_instances(void);
+
+#endif
