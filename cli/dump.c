@@ -16,6 +16,7 @@
 #include "format/mappings_reader.h"
 #include "format/stack_map_bin_reader.h"
 #include "message.h"
+#include "privilege.h"
 #include "stack.h"
 #include "symbol/kernel_names.h"
 #include "terminal.h"
@@ -284,6 +285,7 @@ static int dump_run(const void *arg, int count, char **operands)
 			"them");
 		return EXIT_USAGE;
 	}
+	privilege_keep_files();
 	status = dump_file(&dump, values, operands[0]);
 	dump_clear(&dump);
 	return status;

@@ -61,3 +61,9 @@ int privilege_drop(const struct privilege_needs *needs)
 	message("privileges cannot be given up: %s", strerror(-result));
 	return EXIT_FAILED;
 }
+
+/* A failure leaves what nobody needs here: no reason not to show the recording. */
+void privilege_keep_files(void)
+{
+	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
+}

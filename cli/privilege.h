@@ -17,4 +17,7 @@ struct privilege_needs {
 /* Call when there is one thread only. EXIT_DONE, or EXIT_FAILED and a message. */
 int privilege_drop(const struct privilege_needs *needs);
 
+/* Before a recording is read, which may be of anybody: what stays opens files, no more. */
+void privilege_keep_files(void);
+
 #endif

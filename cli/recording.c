@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "privilege.h"
 
 #define NS_DIGITS 9
 
@@ -78,8 +79,10 @@ struct trace_reader *recording_open(const struct recording_choice *choice)
 {
 	struct stackmap_error error;
 	struct trace_reader *reader;
-	int err = trace_reader_open(choice->path, &reader, &error);
+	int err;
 
+	privilege_keep_files();
+	err = trace_reader_open(choice->path, &reader, &error);
 	if (err) {
 		message_error(&error);
 		return NULL;

@@ -13,6 +13,7 @@
 #include <linux/capability.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -31,6 +32,25 @@ static int close_others(int socket)
 	if (socket > 0 && close_range(0, socket - 1, 0))
 		return -errno;
 	return close_range(socket + 1, ~0U, 0) ? -errno : 0;
+}
+
+/* What other processes, or BPF programs, see too: the writing end of a recorder's maps. */
+static int unmap_shared(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char *line = NULL, kind;
+	size_t room = 0;
+	int result = 0;
+
+	if (!maps)
+		return -errno;
+	while (!result && getline(&line, &room, maps) > 0)
+		if (sscanf(line, "%lx-%lx %*c%*c%*c%c", &start, &end, &kind) == 3 && kind == 's')
+			result = munmap((void *)start, end - start) ? -errno : 0;
+	free(line);
+	fclose(maps);
+	return result;
 }
 
 /* Signals for the whole terminal are the parent's business: it wants its answers still. */
@@ -142,7 +162,7 @@ int confine(int socket, pid_t parent)
 
 	ignore_terminal();
 	be_first_to_go();
-	result = close_others(socket);
+	result = unmap_shared() ?: close_others(socket);
 	result = result ?: limit_resources();
 	result = result ?: become_nobody();
 	result = result ?: capability_keep(0);

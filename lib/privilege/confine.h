@@ -7,7 +7,7 @@
 
 /*
  * From here on this process
- *   has no open file but `socket`;
+ *   has no open file but `socket`, and no memory that others see;
  *   has no capability, and is user and group nobody where it may become so;
  *   ends with `parent`, and by itself after a minute of CPU time;
  *   may take 4 GiB of memory, and is the first to go when the machine has none;

@@ -136,6 +136,13 @@ static int take_all_memory(void)
 		       : 0;
 }
 
+static volatile int *shared;
+
+static int read_shared(void)
+{
+	return *shared;
+}
+
 static int die(void)
 {
 	abort();
@@ -148,9 +155,10 @@ static int never_end(void)
 	return 0;
 }
 
-enum { READ_OPENED = REFUSED, TAKE_MEMORY, TAKE_ALL_MEMORY, DIE, NEVER_END };
+enum { READ_OPENED = REFUSED, TAKE_MEMORY, TAKE_ALL_MEMORY, READ_SHARED, DIE, NEVER_END };
 
-static int (*const others[])(void) = {read_opened, take_memory, take_all_memory, die, never_end};
+static int (*const others[])(void) = {read_opened, take_memory, take_all_memory,
+				      read_shared, die,		never_end};
 
 /* With an open file, the number of the try; the errno comes back. */
 static void serve(int socket)
@@ -208,6 +216,21 @@ static void test_what_it_needs_works(void **state)
 	assert_int_equal(ask(*state, READ_OPENED), 0);
 	assert_int_equal(ask(*state, TAKE_MEMORY), 0);
 	assert_int_equal(ask(*state, TAKE_ALL_MEMORY), ENOMEM);
+}
+
+static void test_shared_memory_is_gone(void **state)
+{
+	struct sandbox *sandbox;
+
+	(void)state;
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(shared, MAP_FAILED);
+	assert_int_equal(sandbox_start(serve, LIMIT_MS, &sandbox), 0);
+	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	assert_int_equal(ask(sandbox, READ_SHARED), -EPIPE);
+	sandbox_end(&sandbox);
+	assert_int_equal(*shared, 0);
+	munmap((void *)shared, 4096);
 }
 
 static void status_line(pid_t pid, const char *name, char *value)
@@ -301,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_everything_else_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_it_needs_works, set_up, tear_down),
+		cmocka_unit_test(test_shared_memory_is_gone),
 		cmocka_unit_test_setup_teardown(test_the_kernel_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_died_is_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_not_for_ever, set_up, tear_down),
