@@ -4,9 +4,11 @@
 files of others is attacked."""
 
 import contextlib
+import ctypes
 import os
 import re
 import signal
+import struct
 import subprocess
 import time
 
@@ -15,6 +17,7 @@ from cases import Skip, needs, needs_command, run
 from recording import Recording, function, record, user_frames
 
 NOBODY = 65534
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18
 BPF_AND_PERFMON = "+bpf,+perfmon"
 SECONDS_MAX = cases.SECONDS_MAX
 
@@ -341,6 +344,95 @@ def test_kptr_restrict_as_it_was_at_the_start():
         with kptr_restrict(2):
             made = end(recorder)
     assert "were hidden" not in made.read("report")
+
+
+# Instances without a process
+
+FILES = ("stack_map", "stack_map_stat", "stack_map_bin", "mappings", "trace")
+HOME = "/sys/fs/bpf/stackmap"
+
+
+def enter_own_mounts():
+    """A BPF file system that nobody else sees: instances of others stay out of it, and ours go with this process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None):
+        raise Skip("no mount namespace here: %s" % os.strerror(ctypes.get_errno()))
+    if libc.mount(b"bpf", b"/sys/fs/bpf", b"bpf", 0, None):
+        raise Skip("no BPF file system here: %s" % os.strerror(ctypes.get_errno()))
+
+
+@contextlib.contextmanager
+def instance(name, *arguments):
+    needs_root()
+    enter_own_mounts()
+    run(cases.STACKMAP, "start", name, *arguments)
+    try:
+        yield os.path.join(HOME, name)
+    finally:
+        run(cases.STACKMAP, "stop", name, status=None)
+
+
+def read_file(*path):
+    with open(os.path.join(*path)) as file:
+        return file.read()
+
+
+def test_files_of_an_instance_are_its_owners():
+    with instance("mine", "-e", "sched:sched_switch") as folder:
+        assert os.stat(folder).st_mode & 0o777 == 0o700, oct(os.stat(folder).st_mode)
+        for name in FILES:
+            assert os.stat(os.path.join(folder, name)).st_mode & 0o777 == 0o400, name
+            with open(os.path.join(folder, name), "rb") as file:
+                file.read()
+
+
+def test_another_user_cannot_touch_an_instance():
+    needs_reach(NOBODY)
+    with instance("mine", "-e", "sched:sched_switch") as folder:
+        for name in FILES:
+            done = run(*confined(NOBODY, BPF_AND_PERFMON, "cat", os.path.join(folder, name)), status=1)
+            assert "Permission denied" in done.stderr, done.stderr
+        for command in ("stop", "pause", "resume"):
+            done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, command, "mine"), status=1)
+            assert "Permission denied" in done.stderr, (command, done)
+        assert "entries:" in read_file(folder, "stack_map_stat")
+
+
+def test_a_group_may_read_but_not_change():
+    needs_reach(NOBODY)
+    with instance("ours", "-e", "sched:sched_switch", "--group", str(NOBODY)) as folder:
+        for name in FILES:
+            run(*confined(NOBODY, "-all", "cat", os.path.join(folder, name)))
+        done = run(*confined(NOBODY, "-all", "ls", os.path.join(folder, "pins")), status=None)
+        assert done.returncode and "Permission denied" in done.stderr, done
+        done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, "stop", "ours"), status=1)
+        assert os.path.isdir(folder), "stopped by a reader: " + done.stderr
+
+
+def frames_of_bin(path):
+    """All of them; stacks are added while it is read, so the header's count is a lower bound."""
+    with open(path, "rb") as file:
+        data = file.read()
+    frames, at = [], 16
+    while at < len(data):
+        _, depth, _, _ = struct.unpack_from("=4I", data, at)
+        frames += struct.unpack_from("=%dQ" % depth, data, at + 16)
+        at += 16 + 8 * depth
+    return frames
+
+
+def test_files_of_an_instance_follow_kptr_restrict():
+    address = re.compile(r"ffffffff[89a-f][0-9a-f]{7}")
+    with kptr_restrict(2), instance("hidden", "-e", "sched:sched_switch") as folder:
+        wait_for("a stack", lambda: "stack_id" in read_file(folder, "stack_map"))
+        for name in ("stack_map", "mappings", "trace"):
+            found = address.search(read_file(folder, name))
+            assert not found, "%s shows %s" % (name, found)
+        frames = frames_of_bin(os.path.join(folder, "stack_map_bin"))
+        assert frames and not any(frame >> 63 for frame in frames), [hex(frame) for frame in frames]
+    with kptr_restrict(0), instance("shown", "-e", "sched:sched_switch") as folder:
+        wait_for("a stack", lambda: "stack_id" in read_file(folder, "stack_map"))
+        assert any(frame >> 63 for frame in frames_of_bin(os.path.join(folder, "stack_map_bin")))
 
 
 # An attack on the sandbox
