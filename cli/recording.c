@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "live.h"
 #include "message.h"
 #include "privilege.h"
 
@@ -71,22 +72,36 @@ static int choose_events(const struct recording_values *values, struct event_fil
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice)
 {
-	choice->path = operands[0] ? operands[0] : RECORDING_DEFAULT;
+	choice->is_instance = values->instance;
+	choice->name = values->instance ?: operands[0] ?: RECORDING_DEFAULT;
+	if (values->instance && operands[0]) {
+		message("--instance %s and %s: choose one", values->instance, operands[0]);
+		return -EINVAL;
+	}
 	return choose_events(values, &choice->filter);
+}
+
+static struct trace_reader *open_file(const char *path)
+{
+	struct stackmap_error error;
+	struct trace_reader *reader;
+
+	privilege_keep_files();
+	if (!trace_reader_open(path, &reader, &error))
+		return reader;
+	message_error(&error);
+	return NULL;
 }
 
 struct trace_reader *recording_open(const struct recording_choice *choice)
 {
+	struct trace_reader *reader =
+		choice->is_instance ? live_open(choice->name) : open_file(choice->name);
 	struct stackmap_error error;
-	struct trace_reader *reader;
 	int err;
 
-	privilege_keep_files();
-	err = trace_reader_open(choice->path, &reader, &error);
-	if (err) {
-		message_error(&error);
+	if (!reader)
 		return NULL;
-	}
 	err = event_filter_check(&choice->filter, reader, &error);
 	if (err) {
 		message_error(&error);

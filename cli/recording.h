@@ -11,7 +11,7 @@
 #define RECORDING_DEFAULT "stackmap.data"
 
 struct recording_values {
-	const char *comm, *event, *time;
+	const char *instance, *comm, *event, *time;
 	u64 pid, tid, cpu;
 };
 
@@ -23,6 +23,8 @@ struct recording_values {
 /* The rows of a command whose struct `values` has a struct recording_values as `member`. */
 /* clang-format off */
 #define RECORDING_ROWS(values, member)								\
+	{"instance", 0, OPTION_STRING, "NAME", offsetof(values, member.instance), "Events",	\
+		"what this instance holds now, instead of FILE"},				\
 	{"comm", 0, OPTION_STRING, "NAME", offsetof(values, member.comm), "Events",		\
 		"only tasks of this name (a glob)"},						\
 	{"event", 'e', OPTION_STRING, "EVENT", offsetof(values, member.event), "Events",	\
@@ -39,7 +41,8 @@ struct recording_values {
 
 /* Which recording, and which of its events. */
 struct recording_choice {
-	const char *path;
+	const char *name; /* of the file, or the instance */
+	bool is_instance;
 	struct event_filter filter;
 };
 

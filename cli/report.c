@@ -90,7 +90,7 @@ static void print_header(const struct report *report, const struct recording_cho
 	const struct trace_info *info = trace_reader_info(report->reader);
 	const struct profile *profile = report->profile;
 
-	print_field("file:", choice->path);
+	print_field(choice->is_instance ? "instance:" : "file:", choice->name);
 	print_field("command:", info->command);
 	print_host(info);
 	if (info->frequency)

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "error.h"
+#include "live.h"
 #include "message.h"
 #include "recording.h"
 #include "report/frame_names.h"
@@ -20,6 +21,7 @@
 
 struct script_values {
 	struct recording_values recording;
+	bool follow;
 	bool ids;
 	bool no_demangle;
 };
@@ -210,6 +212,32 @@ static int print_events(struct script *script, const struct script_values *value
 	return err > 0 ? 0 : err;
 }
 
+struct following {
+	struct script script;
+	const struct script_values *values;
+};
+
+static int show_window(void *arg, struct trace_reader *reader, struct stackmap_error *error)
+{
+	struct following *following = arg;
+	int err = event_filter_check(following->script.filter, reader, error);
+
+	following->script.reader = reader;
+	return err ?: print_events(&following->script, following->values, error);
+}
+
+static int follow_instance(const struct script_values *values,
+			   const struct recording_choice *choice)
+{
+	struct following following = {.script = {.filter = &choice->filter}, .values = values};
+	struct live_viewer viewer = {.show = show_window, .arg = &following};
+
+	if (choice->is_instance)
+		return live_follow(choice->name, &viewer);
+	message("--follow: a file does not grow, name an instance with --instance");
+	return EXIT_USAGE;
+}
+
 static int script_run(const void *arg, int count, char **operands)
 {
 	const struct script_values *values = arg;
@@ -221,6 +249,8 @@ static int script_run(const void *arg, int count, char **operands)
 	(void)count;
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
+	if (values->follow)
+		return follow_instance(values, &choice);
 	script.reader = recording_open(&choice);
 	if (!script.reader)
 		return EXIT_FAILED;
@@ -229,6 +259,12 @@ static int script_run(const void *arg, int count, char **operands)
 }
 
 static const struct option_row rows[] = {
+	{.name = "follow",
+	 .letter = 'f',
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct script_values, follow),
+	 .group = "Output",
+	 .help = "with --instance: take events as they come, until Ctrl-C or its end"},
 	{.name = "ids",
 	 .type = OPTION_FLAG,
 	 .target = offsetof(struct script_values, ids),

@@ -74,6 +74,11 @@ u32 capture_bits(const struct capture *capture)
 	return capture->plan.config.bits;
 }
 
+bool capture_is_flight(const struct capture *capture)
+{
+	return capture->plan.config.flight;
+}
+
 bool capture_lacks_deferral(const struct capture *capture)
 {
 	return capture->plan.frame_pointers_only && capture->plan.config.user_stacks;

@@ -49,6 +49,10 @@ void capture_free(struct capture **capture);
 struct folder;
 int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
+/* What such an instance tells of itself (capture/about.h). */
+struct about;
+const struct about *capture_about(const struct capture *capture);
+
 /* A process, its threads, its descendants, and what all these fork from now on. -ESRCH: no such
  * process. */
 int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error);
@@ -120,5 +124,6 @@ void capture_totals(const struct capture *capture, struct trace_ledger *totals);
 bool capture_lacks_deferral(const struct capture *capture);
 
 u32 capture_bits(const struct capture *capture);
+bool capture_is_flight(const struct capture *capture);
 
 #endif

@@ -301,6 +301,14 @@ int folder_lock(struct folder *folder, struct stackmap_error *error)
 			 folder->name);
 }
 
+int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
+{
+	while (flock(folder->fd, LOCK_EX))
+		if (errno != EINTR)
+			return error_set(error, errno, "%s: %s", folder->name, strerror(errno));
+	return 0;
+}
+
 int folder_lock_reader(struct folder *folder, struct stackmap_error *error)
 {
 	if (!flock(folder->pins, LOCK_EX | LOCK_NB))

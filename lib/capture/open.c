@@ -162,6 +162,11 @@ static int open_all(struct capture *capture, struct folder *folder, struct stack
 	return error_set(error, -result, "%s: %s", folder_name(folder), strerror(-result));
 }
 
+const struct about *capture_about(const struct capture *capture)
+{
+	return capture->about;
+}
+
 int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
 	struct capture *capture = capture_new();

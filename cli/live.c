@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A snapshot leaves all as it is. Following is reading: what was shown is gone from the instance,
+ * and at the end its account is given. Events are shown in windows, because a stack may come after
+ * its event, and events of one CPU before those of another: a window is as long as it takes to put
+ * them in order, and short for an eye.
+ */
+#include "live.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/about.h"
+#include "capture/capture.h"
+#include "capture/folder.h"
+#include "capture/live_recording.h"
+#include "capture/live_window.h"
+#include "error.h"
+#include "ledger_text.h"
+#include "message.h"
+#include "option.h"
+#include "recording_info.h"
+#include "signals.h"
+
+#define WINDOW_MS 200
+#define ROUND_MS 20
+#define ROUND_MS_FULL 1 /* a ring is filling up */
+#define FULL_PERCENT 25
+
+struct following {
+	const struct live_viewer *viewer;
+	struct folder *folder;
+	struct capture *capture;
+	struct recording_info info;
+	struct live_window window;
+	struct trace_ledger ledger; /* of all windows */
+	int signals;
+	bool ended;
+};
+
+/* As the instance itself says, from its start. */
+static void init_info(struct recording_info *info, const struct capture *capture)
+{
+	const struct about *about = capture_about(capture);
+
+	recording_info_init(info, capture, about->sources.sources[0].frequency, about->command);
+}
+
+/* Nobody resets meanwhile, nor is another snapshot taken. */
+static int snapshot(struct folder *folder, struct trace_reader **reader,
+		    struct stackmap_error *error)
+{
+	struct recording_info info;
+	struct capture *capture = NULL;
+	int result = folder_lock_wait(folder, error) ?: capture_open(folder, &capture, error);
+
+	if (result)
+		return result;
+	capture_end_stale_freeze(capture);
+	init_info(&info, capture);
+	result = live_recording_open(capture, &info.info, folder_name(folder), reader, error);
+	capture_free(&capture);
+	return result;
+}
+
+struct trace_reader *live_open(const char *name)
+{
+	struct trace_reader *reader = NULL;
+	struct stackmap_error error;
+	struct folder *folder = NULL;
+	int result = folder_open(name, &folder, &error) ?: snapshot(folder, &reader, &error);
+
+	folder_close(&folder);
+	if (result)
+		message_error(&error);
+	return reader;
+}
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+static void add(u64 *sums, const u64 *values, u32 count)
+{
+	while (count--)
+		sums[count] += values[count];
+}
+
+/* Notes are not of a window, but of the instance. */
+static void add_ledger(struct trace_ledger *sum, const struct trace_ledger *ledger)
+{
+	sum->produced += ledger->produced;
+	sum->recorded += ledger->recorded;
+	add(sum->lost, ledger->lost, LOST_COUNT);
+	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
+	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
+	add(sum->user_stops, ledger->user_stops, STOP_COUNT);
+	memcpy(sum->notes, ledger->notes, sizeof(sum->notes));
+}
+
+/* Until there are events, and time to put them in order; or until the end. */
+static int fill_window(struct following *following)
+{
+	u64 events = 0, end = UINT64_MAX;
+	int ms = 0, result = 0;
+	u32 fill;
+
+	while (!result && !following->ended && now_ms() < end) {
+		following->ended = signal_asks_to_end(signals_wait(following->signals, ms)) ||
+				   !folder_is_there(following->folder);
+		result = live_window_drain(&following->window, &fill, &events);
+		if (events && end == UINT64_MAX)
+			end = now_ms() + WINDOW_MS;
+		ms = fill > FULL_PERCENT ? ROUND_MS_FULL : ROUND_MS;
+	}
+	return result;
+}
+
+static int show_window(struct following *following, struct stackmap_error *error)
+{
+	struct trace_reader *reader;
+	int result = live_window_close(&following->window, &reader, error);
+
+	if (result)
+		return result;
+	add_ledger(&following->ledger, trace_reader_ledger(reader));
+	result = following->viewer->show(following->viewer->arg, reader, error);
+	trace_reader_close(&reader);
+	if (fflush(stdout))
+		following->ended = true; /* main() says so */
+	return result;
+}
+
+static int follow_window(struct following *following, struct stackmap_error *error)
+{
+	int result = live_window_open(&following->window, following->capture, &following->info.info,
+				      folder_name(following->folder), error);
+
+	if (result)
+		return result;
+	result = fill_window(following);
+	if (!result)
+		return show_window(following, error);
+	live_window_discard(&following->window);
+	return error_set(error, -result, "%s: %s", folder_name(following->folder),
+			 strerror(-result));
+}
+
+static int check_mode(const struct following *following, struct stackmap_error *error)
+{
+	const char *name = folder_name(following->folder);
+
+	if (!capture_is_flight(following->capture))
+		return 0;
+	return error_set(error, EINVAL,
+			 "--follow: %s is a flight recorder, whose events nobody takes; 'stackmap "
+			 "script --instance %s' shows what it holds now",
+			 name, name);
+}
+
+static int begin(struct following *following, const char *name, struct stackmap_error *error)
+{
+	int result = folder_open(name, &following->folder, error);
+
+	result = result ?: capture_open(following->folder, &following->capture, error);
+	result = result ?: check_mode(following, error);
+	result = result ?: folder_lock_reader(following->folder, error);
+	if (result)
+		return result;
+	capture_leave_out_self(following->capture);
+	init_info(&following->info, following->capture);
+	following->signals = signals_take();
+	return following->signals < 0 ? error_set(error, -following->signals, "signals: %s",
+						  strerror(-following->signals))
+				      : 0;
+}
+
+static void end(struct following *following)
+{
+	if (following->signals >= 0)
+		close(following->signals);
+	capture_free(&following->capture);
+	folder_close(&following->folder);
+}
+
+int live_follow(const char *name, const struct live_viewer *viewer)
+{
+	struct following following = {.viewer = viewer, .signals = -1};
+	struct stackmap_error error;
+	int result = begin(&following, name, &error);
+
+	while (!result && !following.ended)
+		result = follow_window(&following, &error);
+	if (result)
+		message_error(&error);
+	else
+		ledger_print(&following.ledger, "stackmap: ledger: ", stderr);
+	end(&following);
+	if (result == -EINVAL)
+		return EXIT_USAGE;
+	return result ? EXIT_FAILED : EXIT_DONE;
+}
