@@ -8,6 +8,9 @@
 
 extern const struct command record_command;
 extern const struct command start_command;
+extern const struct command status_command;
+extern const struct command pause_command;
+extern const struct command resume_command;
 extern const struct command stop_command;
 extern const struct command report_command;
 extern const struct command script_command;

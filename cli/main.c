@@ -20,6 +20,9 @@
 const struct command *const commands[] = {
 	&record_command,
 	&start_command,
+	&status_command,
+	&pause_command,
+	&resume_command,
 	&stop_command,
 	&report_command,
 	&script_command,

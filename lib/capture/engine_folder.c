@@ -208,3 +208,11 @@ void engine_sweep(void)
 		rmdir(HOME);
 	engine_close(&engine);
 }
+
+bool engine_shares(const char *map)
+{
+	for (u32 i = 0; i < SHARED_COUNT; i++)
+		if (!strcmp(shared[i], map))
+			return true;
+	return false;
+}

@@ -17,6 +17,7 @@
 #define LIB_CAPTURE_ENGINE_FOLDER_H
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 
 struct engine;
 
@@ -31,6 +32,9 @@ int engine_lend(struct engine *engine, struct bpf_object *object);
 void engine_publish(struct engine *engine, const struct bpf_object *object);
 
 void engine_close(struct engine **engine);
+
+/* Whether this map is one that all instances share. */
+bool engine_shares(const char *map);
 
 /* For those who ended an instance that had no process: removes the engine if nobody uses it. */
 void engine_sweep(void);

@@ -89,19 +89,25 @@ static json_t *user_stacks_object(const struct trace_ledger *ledger)
 			 reasons_object(ledger->user_reasons));
 }
 
+json_t *json_account(const struct trace_ledger *ledger)
+{
+	json_t *object = json_object();
+	int failures = set_count(object, "produced", ledger->produced);
+
+	failures |= set_count(object, "recorded", ledger->recorded);
+	failures |= json_object_set_new(object, "lost", lost_object(ledger->lost));
+	return checked(object, failures);
+}
+
 json_t *json_ledger(const struct trace_ledger *ledger)
 {
 	json_t *object;
-	int failures;
 
 	if (!ledger)
 		return json_null();
-	object = json_object();
-	failures = set_count(object, "produced", ledger->produced);
-	failures |= set_count(object, "recorded", ledger->recorded);
-	failures |= json_object_set_new(object, "lost", lost_object(ledger->lost));
-	failures |= json_object_set_new(object, "user_stacks", user_stacks_object(ledger));
-	return checked(object, failures);
+	object = json_account(ledger);
+	return checked(object,
+		       json_object_set_new(object, "user_stacks", user_stacks_object(ledger)));
 }
 
 static json_t *path_array(const struct profile *profile, const struct profile_path *path)

@@ -13,7 +13,10 @@
 /* A string from a foreign file: bytes that are not UTF-8 become `?`. */
 json_t *json_text(const char *text);
 
-/* {"produced", "recorded", "lost": {cause: n}, "user_stacks": {"complete", "stops": {reason: n},
+/* {"produced", "recorded", "lost": {cause: n}}. */
+json_t *json_account(const struct trace_ledger *ledger);
+
+/* The same, of a recording, and {"user_stacks": {"complete", "stops": {reason: n},
  * "reasons": {reason: n}}}; null for NULL: the recording has no ledger. */
 json_t *json_ledger(const struct trace_ledger *ledger);
 

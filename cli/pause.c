@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap pause` and `stackmap resume`: an instance stops recording for a while, and keeps all it
+ * has. */
+#include <errno.h>
+
+#include "capture/capture.h"
+#include "capture/folder.h"
+#include "command.h"
+#include "message.h"
+
+typedef void (*change)(struct capture *capture);
+
+static int change_one(const char *name, change change)
+{
+	struct stackmap_error error;
+	struct capture *capture = NULL;
+	struct folder *folder = NULL;
+	int result = folder_open(name, &folder, &error) ?: folder_lock_wait(folder, &error);
+
+	result = result ?: capture_open(folder, &capture, &error);
+	if (!result) {
+		capture_end_stale_freeze(capture);
+		change(capture);
+	}
+	capture_free(&capture);
+	folder_close(&folder);
+	if (!result)
+		return EXIT_DONE;
+	message_error(&error);
+	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int change_all(const char *command, change change, int count, char **names)
+{
+	int status = count ? EXIT_DONE : EXIT_USAGE;
+
+	if (!count)
+		message("%s: name the instance; 'stackmap status' lists them", command);
+	for (int i = 0; i < count; i++) {
+		int changed = change_one(names[i], change);
+
+		status = status ?: changed;
+	}
+	return status;
+}
+
+static int pause_run(const void *values, int count, char **operands)
+{
+	(void)values;
+	return change_all("pause", capture_pause, count, operands);
+}
+
+static int resume_run(const void *values, int count, char **operands)
+{
+	(void)values;
+	return change_all("resume", capture_resume, count, operands);
+}
+
+const struct command pause_command = {
+	.name = "pause",
+	.operands = "NAME...",
+	.operands_max = UINT32_MAX,
+	.summary = "let instances rest, with all they have",
+	.run = pause_run,
+};
+
+const struct command resume_command = {
+	.name = "resume",
+	.operands = "NAME...",
+	.operands_max = UINT32_MAX,
+	.summary = "let paused instances go on",
+	.run = resume_run,
+};

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap status`: which instances there are, a line for each, or all there is to say of one.
+ * Nothing is locked: an instance that ends while it is looked at was there, or was not.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/about.h"
+#include "capture/folder.h"
+#include "capture/status.h"
+#include "command.h"
+#include "format/json_text.h"
+#include "ledger_text.h"
+#include "message.h"
+
+#define SOURCES_SHOWN 4
+
+struct status_values {
+	bool json;
+};
+
+struct instance {
+	const char *name;
+	const struct about *about;
+	struct instance_status status;
+};
+
+typedef int (*show)(const struct instance *instance, void *to);
+
+static const struct {
+	const char *name, *meaning;
+} ways[] = {
+	[USER_WAY_NONE] = {"none", "not taken"},
+	[USER_WAY_FP] = {"fp", "by frame pointers"},
+	[USER_WAY_DEFERRED] = {"deferred", "by unwind tables, in the kernel"},
+	[USER_WAY_ASSISTED] = {"assisted", "by frame pointers and learned rules; a reader finishes "
+					   "the rest"},
+};
+
+static const char *state_of(const struct instance *instance)
+{
+	return instance->status.paused ? "paused" : "recording";
+}
+
+static const char *mode_of(const struct instance *instance)
+{
+	return instance->status.flight ? "flight" : "drain";
+}
+
+static const char *start_time(const struct instance *instance, char *text, size_t bytes)
+{
+	time_t seconds = instance->about->start_realtime / 1000000000;
+	struct tm local;
+
+	if (!localtime_r(&seconds, &local) || !strftime(text, bytes, "%F %T", &local))
+		text[0] = 0;
+	return text;
+}
+
+static void print_sources(const struct source_list *sources)
+{
+	u32 kind;
+
+	printf("  events       ");
+	for (kind = 0; kind < sources->count && kind < SOURCES_SHOWN; kind++)
+		printf("%s%s", kind ? ", " : "", sources->sources[kind].name);
+	if (sources->count > SOURCES_SHOWN)
+		printf("... (%u)", sources->count);
+	printf("\n");
+}
+
+static void print_reader(const struct instance *instance)
+{
+	printf("  mode         %s", mode_of(instance));
+	if (instance->status.reader)
+		printf(", read by process %d", instance->status.reader);
+	printf("\n");
+}
+
+static void print_stacks(const struct table_stat *stacks)
+{
+	printf("  stack map    %" PRIu64 " of %" PRIu64 " stacks, pool %.1f of %.1f KiB, "
+	       "generation %" PRIu64 "\n",
+	       stacks->entries, stacks->max_entries, stacks->pool_used * sizeof(u64) / 1024.0,
+	       stacks->pool_words * sizeof(u64) / 1024.0, stacks->generation);
+}
+
+static int print_block(const struct instance *instance, void *unused)
+{
+	const struct instance_status *status = &instance->status;
+	char since[32];
+
+	(void)unused;
+	printf("%s: %s since %s\n", instance->name,
+	       status->paused ? "paused; started" : "recording",
+	       start_time(instance, since, sizeof(since)));
+	print_sources(&instance->about->sources);
+	print_reader(instance);
+	printf("  user stacks  %s\n", ways[status->user_way].meaning);
+	print_stacks(&status->stacks);
+	printf("  memory       %.1f MiB\n", status->memory / 1048576.0);
+	printf("  started by   %s\n", instance->about->command);
+	ledger_print(&status->ledger, "  ledger       ", stdout);
+	return 0;
+}
+
+static int print_line(const struct instance *instance, void *unused)
+{
+	const struct trace_ledger *ledger = &instance->status.ledger;
+	char since[32], reader[16] = "-";
+
+	(void)unused;
+	if (instance->status.reader)
+		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
+	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %s\n", instance->name,
+	       state_of(instance), mode_of(instance), start_time(instance, since, sizeof(since)),
+	       ledger->recorded, ledger->produced - ledger->recorded, reader);
+	return 0;
+}
+
+static json_t *sources_json(const struct source_list *sources)
+{
+	json_t *names = json_array();
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++)
+		json_array_append_new(names, json_text(sources->sources[kind].name));
+	return names;
+}
+
+static json_t *stacks_json(const struct table_stat *stacks)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "entries", (json_int_t)stacks->entries,
+			 "max_entries", (json_int_t)stacks->max_entries, "pool_used",
+			 (json_int_t)stacks->pool_used, "pool", (json_int_t)stacks->pool_words,
+			 "generation", (json_int_t)stacks->generation);
+}
+
+static json_t *instance_json(const struct instance *instance)
+{
+	const struct instance_status *status = &instance->status;
+
+	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:s, s:o, s:I, s:o}", "name",
+			 instance->name, "state", state_of(instance), "mode", mode_of(instance),
+			 "since", instance->about->start_realtime / 1e9, "command",
+			 json_text(instance->about->command), "reader",
+			 status->reader ? json_integer(status->reader) : json_null(), "sources",
+			 sources_json(&instance->about->sources), "user_stacks",
+			 ways[status->user_way].name, "stack_map", stacks_json(&status->stacks),
+			 "memory", (json_int_t)status->memory, "ledger",
+			 json_account(&status->ledger));
+}
+
+static int put_json(const struct instance *instance, void *unused)
+{
+	(void)unused;
+	return json_put(instance_json(instance), stdout);
+}
+
+static int append_json(const struct instance *instance, void *array)
+{
+	return json_array_append_new(array, instance_json(instance)) ? -ENOMEM : 0;
+}
+
+static int show_opened(struct folder *folder, show show, void *to, struct stackmap_error *error)
+{
+	struct instance instance = {.name = folder_name(folder)};
+	struct capture *capture = NULL;
+	int result = capture_open(folder, &capture, error);
+
+	if (result)
+		return result;
+	instance.about = capture_about(capture);
+	capture_status(capture, folder, &instance.status);
+	result = show(&instance, to);
+	if (result)
+		snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,
+			 strerror(-result));
+	capture_free(&capture);
+	return result;
+}
+
+/* 0, or -errno and `error`. */
+static int show_instance(const char *name, show show, void *to, struct stackmap_error *error)
+{
+	struct folder *folder;
+	int result = folder_open(name, &folder, error);
+
+	if (result)
+		return result;
+	result = show_opened(folder, show, to, error);
+	folder_close(&folder);
+	return result;
+}
+
+static int fail(int result, const struct stackmap_error *error)
+{
+	message_error(error);
+	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+struct names {
+	char **names;
+	size_t count;
+};
+
+static int add_name(void *arg, const char *name)
+{
+	struct names *list = arg;
+	char **grown = reallocarray(list->names, list->count + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	list->names = grown;
+	grown[list->count] = strdup(name);
+	return grown[list->count] ? (list->count++, 0) : -ENOMEM;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted. EXIT_DONE, or a message. */
+static int find_names(struct names *list)
+{
+	struct stackmap_error error = {.message = "instances: Cannot allocate memory"};
+	int result = folder_list(add_name, list, &error);
+
+	if (result)
+		return fail(result, &error);
+	if (list->count)
+		qsort(list->names, list->count, sizeof(*list->names), by_name);
+	return EXIT_DONE;
+}
+
+static void clear_names(struct names *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->names[i]);
+	free(list->names);
+}
+
+/* What ended meanwhile is left out. */
+static int show_each(const struct names *list, show show, void *to)
+{
+	struct stackmap_error error;
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < list->count; i++) {
+		int result = show_instance(list->names[i], show, to, &error);
+
+		if (result && result != -ENOENT)
+			status = fail(result, &error);
+	}
+	return status;
+}
+
+static int list_text(const struct names *list)
+{
+	if (!list->count) {
+		printf("There is no instance; 'stackmap start' makes one.\n");
+		return EXIT_DONE;
+	}
+	printf("%-16s %-9s  %-6s  %-19s  %12s  %10s  %s\n", "NAME", "STATE", "MODE", "SINCE",
+	       "RECORDED", "LOST", "READER");
+	return show_each(list, print_line, NULL);
+}
+
+static int list_json(const struct names *list)
+{
+	json_t *instances = json_array();
+	int status = show_each(list, append_json, instances);
+
+	return json_put(json_pack("{s:o}", "instances", instances), stdout) ? EXIT_FAILED : status;
+}
+
+static int list_all(bool json)
+{
+	struct names list = {};
+	int status = find_names(&list);
+
+	if (status == EXIT_DONE)
+		status = json ? list_json(&list) : list_text(&list);
+	clear_names(&list);
+	return status;
+}
+
+static int status_run(const void *values, int count, char **operands)
+{
+	const struct status_values *status = values;
+	struct stackmap_error error;
+	int result;
+
+	if (!count)
+		return list_all(status->json);
+	result = show_instance(operands[0], status->json ? put_json : print_block, NULL, &error);
+	return result ? fail(result, &error) : EXIT_DONE;
+}
+
+static const struct option_row rows[] = {
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct status_values, json),
+	 .group = "Output",
+	 .help = "print a JSON object"},
+	{.name = NULL},
+};
+
+const struct command status_command = {
+	.name = "status",
+	.operands = "[NAME]",
+	.operands_max = 1,
+	.summary = "show the instances, or all about one",
+	.rows = rows,
+	.values_bytes = sizeof(struct status_values),
+	.run = status_run,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What there is to say of an instance at this moment, while it records. */
+#ifndef LIB_CAPTURE_STATUS_H
+#define LIB_CAPTURE_STATUS_H
+
+#include <sys/types.h>
+
+#include "capture/capture.h"
+#include "stack_table.h"
+
+struct folder;
+
+/* How its user stacks are taken. */
+enum user_way {
+	USER_WAY_NONE,
+	USER_WAY_FP,	   /* frame pointers */
+	USER_WAY_DEFERRED, /* unwound in the kernel, if not at the event then when the task leaves
+			      it */
+	USER_WAY_ASSISTED, /* by frame pointers and what is known; the rest by a reader, if there is
+			      one */
+};
+
+struct instance_status {
+	bool paused;
+	bool flight;
+	pid_t reader; /* who empties its rings; 0: nobody */
+	enum user_way user_way;
+	struct table_stat stacks;   /* of the current generation */
+	u64 memory;		    /* bytes of its maps, without what it shares with others */
+	struct trace_ledger ledger; /* since it began */
+};
+
+/* Of an instance that was opened from `folder`. */
+void capture_status(struct capture *capture, struct folder *folder, struct instance_status *status);
+
+#endif
