@@ -3,9 +3,10 @@
  * Tasks that have exited. What the kernel does for them on their way out is still theirs, so they
  * leave `followed` a number of exits later.
  *
- * The moment for that would be sched_process_free, but on 6.18 programs there were not run for up
- * to a few tasks in thousands, which nothing counts; ftrace saw all of them. At sched_process_exit
- * none was missed.
+ * The moment for that would be sched_process_free, but it comes from RCU in whatever task it
+ * interrupts, and a kernel may keep programs away from some: seen where a virtual machine's agent
+ * is such a task, whose every interruption was missed, uncounted, while ftrace saw it.
+ * sched_process_exit comes in the task itself.
  */
 #ifndef BPF_EXITED_H
 #define BPF_EXITED_H
