@@ -50,6 +50,17 @@ static bool is_home(int fd)
 	       here.st_dev == there.st_dev;
 }
 
+/* Anybody may make folders where the BPF file system has its usual mode: one of another user, who
+ * could put anything into it, is none of ours. */
+static int check_owner(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	return !status.st_uid || status.st_uid == geteuid() ? 0 : -EPERM;
+}
+
 /* -ENOENT: it went away meanwhile. */
 static int lock_once(void)
 {
@@ -57,10 +68,10 @@ static int lock_once(void)
 
 	if (mkdir(HOME, 0711) && errno != EEXIST)
 		return -errno;
-	fd = open(HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	result = lock_within_time(fd);
+	result = check_owner(fd) ?: lock_within_time(fd);
 	if (!result && !is_home(fd))
 		result = -ENOENT;
 	if (!result)
@@ -79,6 +90,15 @@ int home_lock(void)
 		result = lock_once();
 	while (result == -ENOENT);
 	return result;
+}
+
+/* Who waits for the lock meanwhile sees that it is another one then. */
+void home_unlock(int home)
+{
+	if (home < 0)
+		return;
+	rmdir(HOME);
+	close(home);
 }
 
 bool home_has_instances(void)

@@ -10,10 +10,13 @@
 
 /*
  * Makes what is missing of it, the mount included, and locks it: a descriptor, whose close()
- * unlocks, or -errno. -EAGAIN: somebody held it for seconds. Folders appear, change their names and
- * go only under this lock.
+ * unlocks, or -errno. -EAGAIN: somebody held it for seconds; -EPERM: it belongs to another user.
+ * Folders appear, change their names and go only under this lock.
  */
 int home_lock(void);
+
+/* Removes it if it is empty, and unlocks; nothing below 0. */
+void home_unlock(int home);
 
 /* Whether there is an instance, which may have no process. */
 bool home_has_instances(void);

@@ -409,6 +409,18 @@ def test_a_group_may_read_but_not_change():
         assert os.path.isdir(folder), "stopped by a reader: " + done.stderr
 
 
+def test_a_home_of_another_user_is_not_trusted():
+    """Where anybody may make folders, somebody may have been here first."""
+    needs_root()
+    enter_own_mounts()
+    os.mkdir(HOME, 0o777)
+    os.chown(HOME, NOBODY, NOBODY)
+    done = run(cases.STACKMAP, "start", "mine", "-e", "sched:sched_switch", status=1)
+    assert done.stderr, done
+    record("-e", "sched:sched_switch", "--", "true").check()
+    assert not os.listdir(HOME), os.listdir(HOME)
+
+
 def frames_of_bin(path):
     """All of them; stacks are added while it is read, so the header's count is a lower bound."""
     with open(path, "rb") as file:
