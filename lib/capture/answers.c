@@ -128,7 +128,8 @@ int answers_find(struct capture *capture, struct trace_writer *writer, u32 *fill
 	*fill = 0;
 	if (!capture->assisted)
 		return 0;
-	result = assisted_consume(capture->assisted, fill);
+	result = capture->about && capture->rings.live ? assisted_look(capture->assisted)
+						       : assisted_consume(capture->assisted, fill);
 	if (capture->plan.config.flight)
 		return result ?: copy_found(capture, writer);
 	return result ?: take_found(capture, writer);

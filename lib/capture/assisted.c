@@ -14,6 +14,7 @@
 #include "assist/assist.h"
 #include "capture/event_stacks.h"
 #include "capture/instance.h"
+#include "capture/raw_ring.h"
 #include "capture/skeleton.h"
 
 #define QUEUE_BYTES_MAX (16U << 20)
@@ -26,6 +27,7 @@ struct assisted {
 	struct found_answer *alive; /* the latest with RAW_ALIVE */
 	u64 queue_bytes;
 	u64 raw_bytes; /* of the ring buffer */
+	bool looks;    /* what it finds is not for the stack map, nor for anybody else */
 	struct assist_stack found;
 };
 
@@ -88,7 +90,8 @@ static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 	answer->reason = REASON_NO_FRAMES;
 	if (!depth)
 		return 0;
-	answer->id = event_stack_id(assisted->capture, frames, depth, found->flags);
+	if (!assisted->looks)
+		answer->id = event_stack_id(assisted->capture, frames, depth, found->flags);
 	if (answer->id)
 		return 0;
 	answer->frames = malloc(depth * sizeof(*frames));
@@ -144,6 +147,17 @@ int assisted_consume(struct assisted *assisted, u32 *fill)
 	result = ring_buffer__consume(assisted->raw);
 	*fill = assisted->raw_bytes * 100 / bpf_map__max_entries(map);
 	return result < 0 ? result : 0;
+}
+
+int assisted_look(struct assisted *assisted)
+{
+	const struct bpf_map *map = capture_programs(assisted->capture)->maps.raw_stacks;
+	int result;
+
+	assisted->looks = true;
+	result = raw_ring_each(bpf_map__fd(map), bpf_map__max_entries(map), take_raw, assisted);
+	assisted->looks = false;
+	return result;
 }
 
 static const struct mapping_record *record_of(void *capture, u32 number)

@@ -30,6 +30,9 @@ void assisted_free(struct assisted **assisted);
 /* Unwinds all that is in the ring buffer. *fill: how full it was, in percent. -ENOMEM. */
 int assisted_consume(struct assisted *assisted, u32 *fill);
 
+/* The same, and leaves all there: for a snapshot of an instance that others read, too. */
+int assisted_look(struct assisted *assisted);
+
 /*
  * The stack of a task that waits for `cookie`, which the caller has just had put into the ring
  * buffer with RAW_ALIVE; NULL: it was not there. The caller queues or frees it.
