@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap stop`: ends instances and leaves nothing of them. Who reads one finishes its file. */
-#include "capture/stop.h"
+#include <errno.h>
+
 #include "capture/folder.h"
+#include "capture/stop.h"
 #include "command.h"
 #include "message.h"
 
@@ -16,7 +18,7 @@ static int stop_one(const char *name)
 	if (!result)
 		return EXIT_DONE;
 	message_error(&error);
-	return EXIT_FAILED;
+	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int stop_run(const void *values, int count, char **operands)

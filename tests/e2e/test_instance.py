@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The life of an instance without a process: it is started, outlives its shell, records, is paused, and ends, by stop or
+because its folder is gone; then the kernel has nothing of it any more."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
+from recording import check_ledger
+from test_deferral import wait_until
+from test_engine import HOME, enter_own_mounts, fresh_bpffs
+
+FILES = {"stack_map", "stack_map_stat", "stack_map_bin", "mappings", "trace"}
+COUNTS = program("known_counts")
+CALLS = "syscalls:sys_enter_getppid"
+CALLS_ONLY = ["-e", CALLS, "--comm", "known_counts"]
+LINE = re.compile(r"^known_counts-\d+ \[\d{3}\] \d+\.\d{6}: sys_enter_getppid: <stack_id \d+> <(user_stack_id|cookie) \d+>$")
+
+
+def path_of(name, *more):
+    return os.path.join(HOME, name, *more)
+
+
+def begin(name, *options):
+    needs("bpf", "raw tracepoints", "tracefs")
+    fresh_bpffs()
+    stackmap("start", name, *(options or CALLS_ONLY))
+
+
+def call(count):
+    run(COUNTS, "getppid=%d" % count)
+
+
+def read(name, file):
+    with open(path_of(name, file), encoding="utf-8") as opened:
+        return opened.read()
+
+
+def stat_of(name):
+    return dict(line.split(": ", 1) for line in read(name, "stack_map_stat").splitlines())
+
+
+def status_of(name):
+    status = json.loads(stackmap("status", name, "--json").stdout)
+    check_ledger(status["ledger"])
+    assert status["name"] == name
+    return status
+
+
+def shown(kind):
+    needs_command("bpftool", "version")
+    return json.loads(run("bpftool", "-j", "-f", kind, "show").stdout)
+
+
+def held_by(name):
+    """The ids of all that the folder keeps alive: what is pinned there, the programs of its links, their maps; but not
+    what the engine has pinned."""
+    folder, engine = path_of(name, ""), path_of("_engine-1", "")
+    pinned, kept = {}, set()
+    everything = {kind: {one["id"]: one for one in shown(kind)} for kind in ("link", "prog", "map")}
+    for kind, objects in everything.items():
+        paths = {number: one.get("pinned", []) for number, one in objects.items()}
+        pinned[kind] = {number for number in paths if any(path.startswith(folder) for path in paths[number])}
+        kept |= {(kind, number) for number in paths if any(path.startswith(engine) for path in paths[number])}
+    programs = pinned["prog"] | {everything["link"][link]["prog_id"] for link in pinned["link"]}
+    maps = pinned["map"].union(*(everything["prog"][one].get("map_ids", []) for one in programs))
+    assert pinned["link"] and programs and maps
+    return {("link", one) for one in pinned["link"]} | {("prog", one) for one in programs} | \
+        {("map", one) for one in maps} - kept
+
+
+def is_there(kind, number):
+    return run("bpftool", kind, "show", "id", number, status=None).returncode == 0
+
+
+def wait_until_freed(objects):
+    """The kernel frees after a grace period, and in turn."""
+    wait_until(lambda: not any(is_there(*one) for one in objects))
+
+
+def fails(*arguments, status=1):
+    message = stackmap(*arguments, status=status).stderr
+    assert message.startswith("stackmap: ") and message.count("\n") == 1, message
+    return message
+
+
+def test_it_outlives_its_shell():
+    needs("bpf", "raw tracepoints", "tracefs")
+    fresh_bpffs()
+    run("setsid", "sh", "-c", "exec '%s' start life %s" % (STACKMAP, " ".join(CALLS_ONLY)))
+    call(1000)
+    lines = read("life", "trace").splitlines()
+    assert len(lines) == 1000 and all(LINE.match(line) for line in lines), lines[:3]
+    stat = stat_of("life")
+    assert stat["recorded"] == stat["produced"] == "1000", stat
+    assert "  [0] " in read("life", "stack_map")
+    stackmap("stop", "life")
+
+
+def test_its_folder():
+    begin("folder")
+    assert set(os.listdir(path_of("folder"))) == FILES | {"pins"}
+    assert not os.stat(HOME).st_mode & 0o066, "nobody else lists it"
+    assert os.stat(path_of("folder")).st_mode & 0o777 == 0o700
+    assert os.stat(path_of("folder", "pins")).st_mode & 0o777 == 0o700
+    for name in FILES:
+        assert os.stat(path_of("folder", name)).st_mode & 0o777 == 0o400, name
+    stackmap("stop", "folder")
+
+
+def test_for_a_group():
+    begin("group", *CALLS_ONLY, "--group", "users")
+    gid = int(run("getent", "group", "users").stdout.split(":")[2])
+    for name in FILES:
+        status = os.stat(path_of("group", name))
+        assert (status.st_mode & 0o777, status.st_gid) == (0o440, gid), name
+    status = os.stat(path_of("group"))
+    assert (status.st_mode & 0o777, status.st_gid) == (0o750, gid)
+    assert os.stat(path_of("group", "pins")).st_mode & 0o777 == 0o700
+    stackmap("stop", "group")
+
+
+def test_status():
+    before = time.time()
+    begin("about", *CALLS_ONLY, "--ring", "64K", "--bits", 12)
+    call(300)
+    status = status_of("about")
+    assert status["state"] == "recording" and status["mode"] == "drain" and status["reader"] is None
+    assert before - 1 <= status["since"] <= time.time()
+    assert status["sources"] == [CALLS] and " start about " in status["command"]
+    assert status["ledger"]["recorded"] == 300
+    stat = stat_of("about")
+    entries, places = map(int, stat["entries"].split(" / "))
+    assert status["stack_map"]["entries"] == entries > 0 and status["stack_map"]["max_entries"] == places
+    assert status["stack_map"]["generation"] == int(stat["generation"])
+    assert status["memory"] > 1 << 16
+    text = stackmap("status", "about").stdout
+    assert "about" in text and "recording" in text and CALLS in text and "300 recorded" in text, text
+    stackmap("stop", "about")
+
+
+def test_status_of_all():
+    begin("one")
+    stackmap("start", "two", *CALLS_ONLY, "--flight", "1M")
+    stackmap("pause", "two")
+    found = {one["name"]: one for one in json.loads(stackmap("status", "--json").stdout)["instances"]}
+    assert set(found) == {"one", "two"}
+    assert [found[name]["state"] for name in ("one", "two")] == ["recording", "paused"]
+    assert [found[name]["mode"] for name in ("one", "two")] == ["drain", "flight"]
+    lines = stackmap("status").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["NAME", "one", "two"], lines
+    stackmap("stop", "one")
+    stackmap("stop", "two")
+
+
+def test_status_without_instances():
+    needs("bpf")
+    fresh_bpffs()
+    assert json.loads(stackmap("status", "--json").stdout) == {"instances": []}
+    assert "no instance" in stackmap("status").stdout
+    assert not os.path.exists(HOME), "looking makes nothing"
+
+
+def pause_and_resume(*options):
+    begin("pause", *CALLS_ONLY, *options)
+    call(100)
+    for _ in range(2):
+        stackmap("pause", "pause")
+        assert status_of("pause")["state"] == "paused"
+    call(50)
+    assert len(read("pause", "trace").splitlines()) == 100
+    for _ in range(2):
+        stackmap("resume", "pause")
+        assert status_of("pause")["state"] == "recording"
+    call(30)
+    ledger = status_of("pause")["ledger"]
+    assert (ledger["produced"], ledger["recorded"], ledger["lost"]["paused"]) == (180, 130, 50), ledger
+    assert len(read("pause", "trace").splitlines()) == 130
+    stackmap("stop", "pause")
+
+
+def test_pause_and_resume():
+    pause_and_resume()
+
+
+def test_pause_and_resume_a_flight_recorder():
+    pause_and_resume("--flight", "1M")
+
+
+def test_stop_leaves_nothing():
+    needs("perf events", "uprobes")
+    begin("stop", "-e", CALLS, "-e", "u:%s:counted" % COUNTS, "-e", "page-faults", "-e", "cpu-clock")
+    objects = held_by("stop")
+    assert all(is_there(*one) for one in objects)
+    stackmap("stop", "stop")
+    assert not os.path.exists(HOME), os.listdir(HOME)
+    wait_until_freed(objects)
+
+
+def test_a_removed_folder_ends_it():
+    begin("removed", "-e", CALLS, "-e", "page-faults")
+    objects = held_by("removed")
+    shutil.rmtree(path_of("removed"))
+    wait_until_freed(objects)
+    assert "removed" in fails("status", "removed")
+    stackmap("start", "removed", *CALLS_ONLY)
+    call(10)
+    assert status_of("removed")["ledger"]["recorded"] == 10
+    stackmap("stop", "removed")
+    assert not os.path.exists(HOME)
+
+
+def test_removed_while_it_is_read():
+    """Who has a file open reads it to its end, and holds only what that takes."""
+    begin("read")
+    call(100)
+    objects = held_by("read")
+    with open(path_of("read", "trace"), encoding="utf-8") as trace:
+        shutil.rmtree(path_of("read"))
+        assert len(trace.read().splitlines()) == 100
+    wait_until_freed(objects)
+
+
+def test_two_starts_at_once():
+    """One wins, and records; the other says why not, and leaves nothing of its own."""
+    needs("bpf", "raw tracepoints", "tracefs")
+    for _ in range(3):
+        fresh_bpffs()
+        both = [subprocess.Popen([STACKMAP, "start", "race", *CALLS_ONLY], stderr=subprocess.PIPE) for _ in range(2)]
+        messages = [one.communicate(timeout=SECONDS_MAX)[1].decode() for one in both]
+        assert sorted(one.returncode for one in both) == [0, 1], messages
+        loser = next(message for one, message in zip(both, messages) if one.returncode)
+        assert "race" in loser and loser.count("\n") == 1, loser
+        assert set(os.listdir(HOME)) == {"_engine-1", "race"}
+        call(10)
+        assert status_of("race")["ledger"]["recorded"] == 10
+        stackmap("stop", "race")
+        assert not os.path.exists(HOME), os.listdir(HOME)
+
+
+def test_a_name_in_use():
+    begin("used")
+    assert "used" in fails("start", "used", *CALLS_ONLY)
+    call(10)
+    assert status_of("used")["ledger"]["recorded"] == 10, "the first one is untouched"
+    stackmap("stop", "used")
+
+
+def test_bad_names():
+    needs("bpf")
+    fresh_bpffs()
+    for command in (["start"], ["status"], ["pause"], ["resume"], ["stop"]):
+        options = CALLS_ONLY if command == ["start"] else []
+        for name in ("_engine-1", "", "a/b", "..", "a.b", "ä", "a" * 61, "a b"):
+            fails(*command, name, *options, status=2)
+    assert not os.path.exists(HOME)
+    longest = "a" * 60
+    begin(longest)
+    assert status_of(longest)["state"] == "recording"
+    stackmap("stop", longest)
+
+
+def test_unknown_instances():
+    needs("bpf")
+    fresh_bpffs()
+    for command in ("status", "pause", "resume", "stop"):
+        assert "nobody" in fails(command, "nobody")
+    assert not os.path.exists(HOME)
+    for command in ("start", "pause", "resume", "stop"):
+        fails(command, status=2)
+
+
+def test_a_start_that_fails_leaves_nothing():
+    needs("bpf")
+    fresh_bpffs()
+    fails("start", "no", "-e", "no:such_event")
+    fails("start", "no", "--cgroup", "/nowhere", "-e", "page-faults")
+    fails("start", "no", "-e", "page-faults", "--group", "no-such-group-here", status=2)
+    assert not os.path.exists(HOME), os.listdir(HOME)
+
+
+def test_another_version_is_refused():
+    """Its map `about` says another number."""
+    begin("other")
+    folder = path_of("other", "pins")
+    os.unlink(os.path.join(folder, "map_about"))
+    run("bpftool", "map", "create", os.path.join(folder, "map_about"), "type", "array", "key", 4, "value", 32, "entries", 1,
+        "name", "about")
+    version = [200] + 31 * [0]
+    run("bpftool", "map", "update", "pinned", os.path.join(folder, "map_about"), "key", *4 * [0], "value", *version)
+    for command in (["status", "other"], ["pause", "other"]):
+        assert "200" in fails(*command), "names the other version"
+    stackmap("stop", "other")
+    assert not os.path.exists(HOME)
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
