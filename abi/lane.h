@@ -56,6 +56,8 @@ struct image_search {
 	s64 error;
 };
 
+#define BUILD_IDS_UNREAD_MAX 16 /* a power of two */
+
 /* Looking for mappings of one address space: the latest found, and what the search needs. */
 struct vma_search {
 	struct lane_vma vma;
@@ -68,7 +70,9 @@ struct vma_search {
 		u64 dentry;
 		u64 mount;
 	} path;
-	u64 node[32]; /* one maple tree node */
+	u64 node[32];	  /* one maple tree node */
+	u64 unread_count; /* of: addresses in files whose build ids are to be read */
+	u64 unread[BUILD_IDS_UNREAD_MAX];
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 };

@@ -24,6 +24,7 @@ enum mapping_kind { MAPPING_FREE = 0, MAPPING_FILE = 1, MAPPING_VDSO = 2, MAPPIN
 
 #define MAPPING_PATH_BYTES 416
 #define MAPPING_BUILD_ID_MAX 20
+#define MAPPING_NO_BUILD_ID (~0U) /* as build_id_bytes: the file has none, or a longer one */
 
 struct mapping_key {
 	u64 device; /* kernel encoding: major << 20 | minor; 0 without a file */
@@ -45,7 +46,7 @@ struct mapping_record {
 	u64 end;
 	u64 offset; /* file offset of `start` */
 	u8 build_id[MAPPING_BUILD_ID_MAX];
-	u32 build_id_bytes; /* 0: not known */
+	u32 build_id_bytes; /* 0: not looked for, or not readable yet */
 	u32 path_bytes;	    /* used bytes of path */
 	u32 path_whole;	    /* 0: the path had more components than fit */
 	/* Components innermost first, each with its NUL: "libc.so.6\0x86_64-linux-gnu\0lib\0usr\0".

@@ -46,8 +46,10 @@ int take_at_syscall(void *ctx)
 	lane = deferral ? lane_claim(cpu) : NULL;
 	if (!lane)
 		return 0;
-	if (address_space_enter(&lane->search))
+	if (address_space_enter(&lane->search)) {
 		take_ready(lane, cpu, deferral);
+		build_ids_take(&lane->search);
+	}
 	lane_release(lane);
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include "direct_walk.c"
 #include "dwarf_expr.c"
 #include "eh_frame.c"
+#include "elf_build_id.c"
 #include "sframe.c"
 #include "stack_element.c"
 #include "stack_hash.c"

@@ -6,6 +6,7 @@
 #ifndef BPF_LEAVE_H
 #define BPF_LEAVE_H
 
+#include "build_id.h"
 #include "direct_stack.h"
 #include "execve.h"
 #include "request.h"
@@ -25,6 +26,7 @@ static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u3
 		answer_stack(lane, cpu, tid, cookie, walk->leaf);
 	else
 		answer_unfinished(lane, cpu, tid, cookie);
+	build_ids_take(&lane->search);
 }
 
 /* A global function: verified once for all who call it. Weak, or the compiler would not pass what

@@ -11,6 +11,7 @@
 #ifndef BPF_UNWINDER_H
 #define BPF_UNWINDER_H
 
+#include "build_id.h"
 #include "cached_rule.h"
 #include "engine.h"
 #include "engine_maps.h"
@@ -226,8 +227,10 @@ static __always_inline void unwinder_run(struct unwinder *unwinder)
 	walk->budget = UNWIND_BUDGET;
 	unwind_forget(walk);
 	file_reads_begin(&unwinder->reads);
-	if (address_space_enter(&unwinder->search))
-		unwind_stack(walk, config.max_user_depth);
+	if (!address_space_enter(&unwinder->search))
+		return;
+	unwind_stack(walk, config.max_user_depth);
+	build_ids_take(&unwinder->search);
 }
 
 /* The same in an unwinder that is claimed for it and answers no cookie: its index, or UNWINDERS_MAX

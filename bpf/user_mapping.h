@@ -4,7 +4,7 @@
  *
  * A file gets its number when the first program meets it: a fresh record is filled, then its key is
  * inserted if it is still absent; who loses that race takes the winner's number, and its own record
- * stays unused. User space reads the records and finds build ids.
+ * stays unused. Its build id is read after the walk that met it (build_id.h).
  */
 #ifndef BPF_USER_MAPPING_H
 #define BPF_USER_MAPPING_H
@@ -207,10 +207,26 @@ static __always_inline u32 mapping_add(struct vma_search *search)
 	search->record.start = search->vma.start;
 	search->record.end = search->vma.end;
 	search->record.offset = search->vma.file_offset;
+	search->record.build_id_bytes = 0;
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE)
 		path_read(search, (void *)search->entry.file);
 	return mapping_publish(search);
+}
+
+/* Notes a file whose build id is still to be read (build_id.h). */
+static __always_inline void build_id_note(struct vma_search *search, u64 address)
+{
+	u32 number = search->vma.number, count = search->unread_count;
+	const struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
+
+	if (!record || record->build_id_bytes || search->record.key.kind == MAPPING_ANON)
+		return;
+	core_one_register(count);
+	if (count >= BUILD_IDS_UNREAD_MAX)
+		return;
+	search->unread[count] = address;
+	search->unread_count = count + 1;
 }
 
 /* Makes search->vma the code at an address. -ENOENT: there is none. */
@@ -246,6 +262,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 		if (!search->vma.number)
 			search->vma.number = mapping_add(search);
 		error = search->vma.number ? 0 : -ENOSPC;
+		build_id_note(search, address);
 	}
 	if (error) {
 		search->vma.number = MAPPING_UNKNOWN;

@@ -11,6 +11,7 @@
 
 #include <asm/unistd.h>
 
+#include "build_id.h"
 #include "direct_stack.h"
 #include "execve.h"
 #include "hit.h"
@@ -127,6 +128,7 @@ static __always_inline struct user_side user_take(const struct hit *hit, struct 
 		side = user_by_frame_pointers(hit, lane, cpu);
 	else
 		side = user_unwound(hit, lane, cpu);
+	build_ids_take(&lane->search);
 	return side;
 }
 

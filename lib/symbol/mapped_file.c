@@ -210,10 +210,22 @@ void mapped_file_path(const struct mapping_record *record, char *path, size_t pa
 		mark_cut(path, path_bytes);
 }
 
+/* What the programs read of it when they met it. */
+static void take_build_id(const struct mapping_record *record, struct trace_mapping *mapping)
+{
+	u32 bytes = __atomic_load_n(&record->build_id_bytes, __ATOMIC_ACQUIRE);
+
+	_Static_assert(MAPPING_BUILD_ID_MAX <= TRACE_BUILD_ID_MAX, "it has room");
+	if (bytes > MAPPING_BUILD_ID_MAX)
+		return;
+	memcpy(mapping->build_id, record->build_id, bytes);
+	mapping->build_id_bytes = bytes;
+}
+
 /* 32-bit tasks have a vdso of their own; nothing is known of it here. */
 static void identify_vdso(const struct mapping_record *record, struct trace_mapping *mapping)
 {
-	Elf *elf = record->key.inode ? NULL : vdso_open();
+	Elf *elf = record->key.inode || mapping->build_id_bytes ? NULL : vdso_open();
 
 	if (!elf)
 		return;
@@ -236,6 +248,7 @@ void mapped_file_identify(u32 number, const struct mapping_record *record,
 		.tgid = record->tgid,
 		.path = path,
 	};
+	take_build_id(record, mapping);
 	switch (record->key.kind) {
 	case MAPPING_FILE:
 		mapped_file_path(record, path, path_bytes);

@@ -21,6 +21,7 @@
 #include "code_scan.c"
 #include "dwarf_expr.c"
 #include "eh_frame.c"
+#include "elf_build_id.c"
 #include "sframe.c"
 #include "unwind.c"
 #include "unwind_bytes.c"

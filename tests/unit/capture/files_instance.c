@@ -19,14 +19,16 @@ static void own_bpffs(void)
 	skip();
 }
 
-void files_begin(struct files_options options)
+void files_begin(struct files_options options, enum user_unwind unwind)
 {
-	struct capture_options what = {.sources = &sources, .bits = BITS, .has_files = true};
+	struct capture_options what = {
+		.sources = &sources, .bits = BITS, .has_files = true, .user_unwind = unwind};
 	struct stackmap_error error;
 	int result;
 
 	own_bpffs();
-	result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
+	result = source_list_add(
+		&sources, "syscalls:sys_enter_getppid,syscalls:sys_enter_exit_group", 0, &error);
 	result = result ?: capture_create(&what, &capture, &error);
 	if (result) {
 		printf("%s\n", error.message);
@@ -51,7 +53,14 @@ void files_end(void)
 int begin(void **state)
 {
 	(void)state;
-	files_begin((struct files_options){.group = FILES_NO_GROUP});
+	files_begin((struct files_options){.group = FILES_NO_GROUP}, USER_UNWIND_FP);
+	return 0;
+}
+
+int begin_unwinding(void **state)
+{
+	(void)state;
+	files_begin((struct files_options){.group = FILES_NO_GROUP}, USER_UNWIND_AUTO);
 	return 0;
 }
 

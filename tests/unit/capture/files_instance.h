@@ -22,11 +22,12 @@
 extern struct capture *capture;
 
 /* Skips the test where there are no instances. Of *options the folder is given here. */
-void files_begin(struct files_options options);
+void files_begin(struct files_options options, enum user_unwind unwind);
 void files_end(void);
 
 /* cmocka's: with files for the owner only. */
 int begin(void **state);
+int begin_unwinding(void **state); /* without frame pointers */
 int end(void **state);
 
 FILE *open_file(const char *name);

@@ -66,7 +66,7 @@ static void open_table(void)
 
 static void begin_with(struct files_options options)
 {
-	files_begin(options);
+	files_begin(options, USER_UNWIND_FP);
 	name_mapping();
 	open_table();
 }

@@ -2,6 +2,7 @@
 /* The file `mappings` against records that are written here, and against user space's own text. */
 #include "files_instance.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -147,6 +148,55 @@ static void all_numbers_are_shown(void **state)
 	assert_end(file);
 }
 
+#define PROGRAM "/bin/true"
+#define COPY "deleted_before_the_read"
+
+static void copy_program(void)
+{
+	assert_int_equal(system("cp " PROGRAM " " COPY), 0);
+}
+
+/* Its last system call has a stack that begins in it. */
+static void run_copy(void)
+{
+	assert_int_equal(system("exec ./" COPY), 0);
+}
+
+static void hex_id(const char *path, char *text)
+{
+	u8 id[TRACE_BUILD_ID_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), bytes;
+
+	assert_true(fd >= 0);
+	bytes = mapped_file_build_id(fd, id);
+	assert_true(bytes > 0);
+	close(fd);
+	for (int i = 0; i < bytes; i++)
+		sprintf(text + 2 * i, "%02x", id[i]);
+}
+
+/* Neither the process nor the file is there any more. */
+static void a_deleted_file_has_its_build_id(void **state)
+{
+	char line[2048], wanted[128], found[128] = "";
+	struct stackmap_error error;
+	u32 number;
+	FILE *file;
+
+	(void)state;
+	assert_int_equal(capture_attach(capture, &error), 0);
+	copy_program();
+	run_copy();
+	hex_id(COPY, wanted);
+	unlink(COPY);
+	file = behind_the_kernel();
+	while (fgets(line, sizeof(line), file))
+		if (strstr(line, "/" COPY "\n"))
+			assert_int_equal(sscanf(line, "%u %127s", &number, found), 2);
+	fclose(file);
+	assert_string_equal(found, wanted);
+}
+
 int main(void)
 {
 #define IN_INSTANCE(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -155,6 +205,8 @@ int main(void)
 		IN_INSTANCE(every_kind_has_its_line),
 		IN_INSTANCE(a_number_that_was_not_needed_is_not_shown),
 		IN_INSTANCE(all_numbers_are_shown),
+		cmocka_unit_test_setup_teardown(a_deleted_file_has_its_build_id, begin_unwinding,
+						end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

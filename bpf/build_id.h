@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The build id of a file, read where it is mapped: files are deleted, and a started instance may be
+ * read much later.
+ *
+ * A process can write to its own copy of the pages. So they count only if they were not written to
+ * (see file_memory.h), and everybody else's mappings of the file say the same. What cannot be read
+ * now, because a page is not there, is tried again when the mapping is looked for again.
+ *
+ * Looking takes more of the stack than is left where mappings are met, in the middle of a walk: it
+ * is done after it.
+ */
+#ifndef BPF_BUILD_ID_H
+#define BPF_BUILD_ID_H
+
+#include "elf_build_id.h"
+#include "user_mapping.h"
+#include "vma_image.h"
+
+CORE_INLINE bool elf_read(u64 address, void *buffer, u32 bytes)
+{
+	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
+/* The mapping with the file's first bytes, which search->entry is, shows what the file has. */
+static __always_inline bool is_as_in_file(const struct vma_search *search)
+{
+	const struct vma_entry *entry = &search->entry;
+	struct vm_area_struct *vma = (void *)entry->vma;
+
+	return !(entry->flags & VM_WRITE) && !BPF_CORE_READ(vma, anon_vma) &&
+	       (u64)inode_of(entry) == search->image.inode && is_mapped_still(search);
+}
+
+static __always_inline void build_id_keep(struct mapping_record *record,
+					  const struct elf_build_id *found)
+{
+	u32 i;
+
+	for (i = 0; i < MAPPING_BUILD_ID_MAX; i++)
+		record->build_id[i] = found->id[i];
+	atomic_store_release(&record->build_id_bytes, found->id_bytes ?: MAPPING_NO_BUILD_ID);
+}
+
+/* A global function: it is verified by itself. */
+__noinline int build_id_read(struct vma_search *search, struct mapping_record *record)
+{
+	struct elf_build_id found = {};
+
+	if (!search || !record)
+		return -EINVAL;
+	if (!vma_find(search, search->vma.image) ||
+	    (search->entry.file && search->entry.page_offset))
+		return -EAGAIN;
+	found.image = search->entry.start;
+	found.bytes = search->entry.end - search->entry.start;
+	if (elf_build_id_find(&found) < 0 || !is_as_in_file(search))
+		return -EAGAIN;
+	build_id_keep(record, &found);
+	return 0;
+}
+
+/* Of the mapping of an address. */
+__noinline int build_id_look(struct vma_search *search, u64 address)
+{
+	struct mapping_record *record;
+	u32 number;
+
+	if (!search || mapping_look(search, address))
+		return -EAGAIN;
+	search->vma.kind = search->record.key.kind;
+	number = mapping_number(search);
+	record = bpf_map_lookup_elem(&mappings, &number);
+	if (!record || record->build_id_bytes || image_look(search) || !search->vma.image)
+		return -EAGAIN;
+	return build_id_read(search, record);
+}
+
+static long build_id_take(u32 i, struct vma_search **context)
+{
+	struct vma_search *search = *context;
+
+	if (i >= search->unread_count)
+		return 1;
+	build_id_look(search, search->unread[i & (BUILD_IDS_UNREAD_MAX - 1)]);
+	return 0;
+}
+
+/* After a walk: those of files that it met first. */
+static __always_inline void build_ids_take(struct vma_search *search)
+{
+	if (!search->unread_count)
+		return;
+	bpf_loop(BUILD_IDS_UNREAD_MAX, build_id_take, &search, 0);
+	search->unread_count = 0;
+	search->vma.end = 0;
+}
+
+#endif

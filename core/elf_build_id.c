@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Program headers of type PT_NOTE say where notes are; a note is {name size, descriptor size,
+ * type}, the name and the descriptor, each padded to 4 bytes (System V ABI, "Note Section").
+ * Linkers put notes into the first segment, where offsets in the file are offsets in memory. What
+ * lies behind that is not looked for. Nothing read here is trusted to be in range.
+ */
+#include "elf_build_id.h"
+
+#define ELF_MAGIC 0x464c457fU
+#define ELF_CLASS_32 1
+#define ELF_CLASS_64 2
+#define SEGMENT_NOTE 4
+#define SEGMENTS_MAX 64
+#define NOTES_MAX 16
+#define NOTE_BUILD_ID 3
+#define NOTE_NAME_GNU 0x00554e47U
+#define NOTE_FIELD_MAX 4096U /* bytes of a name or a descriptor that is passed over */
+
+/* Where fields are, by class. */
+#define HEADER_SEGMENTS(is_64) ((is_64) ? 32 : 28)
+#define HEADER_SEGMENT_COUNT(is_64) ((is_64) ? 56 : 44)
+#define SEGMENT_BYTES(is_64) ((is_64) ? 56 : 32)
+#define SEGMENT_OFFSET(is_64) ((is_64) ? 8 : 4)
+#define SEGMENT_FILE_BYTES(is_64) ((is_64) ? 32 : 16)
+
+struct elf_note {
+	u32 name_bytes;
+	u32 bytes;
+	u32 type;
+	u32 name; /* its first four */
+};
+#define NOTE_HEAD_BYTES 12
+
+CORE_PART bool fetch(struct elf_build_id *search, u64 at, void *buffer, u32 bytes)
+{
+	if (at > search->bytes || search->bytes - at < bytes)
+		return false;
+	if (elf_read(search->image + at, buffer, bytes))
+		return true;
+	search->is_unreadable = 1;
+	return false;
+}
+
+/* A number as wide as the class has addresses. */
+CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at, u64 *value)
+{
+	*value = 0;
+	return fetch(search, at, value, search->is_64 ? 8 : 4);
+}
+
+CORE_PART u64 padded(u32 bytes)
+{
+	return ((u64)bytes + 3) & ~3ULL;
+}
+
+/* Longer ones are nobody's. */
+CORE_PART void take_id(struct elf_build_id *search, u32 bytes)
+{
+	core_one_register(bytes);
+	if (bytes > MAPPING_BUILD_ID_MAX)
+		return;
+	if (fetch(search, search->at + NOTE_HEAD_BYTES + 4, search->id, bytes))
+		search->id_bytes = bytes;
+}
+
+static long look_at_note(u32 i, void *arg)
+{
+	struct elf_build_id *search = *(struct elf_build_id **)arg;
+	struct elf_note note = {0};
+
+	if (search->at + sizeof(note) > search->end ||
+	    !fetch(search, search->at, &note, sizeof(note)) || note.name_bytes > NOTE_FIELD_MAX ||
+	    note.bytes > NOTE_FIELD_MAX)
+		return 1;
+	if (note.type == NOTE_BUILD_ID && note.name_bytes == 4 && note.name == NOTE_NAME_GNU) {
+		take_id(search, note.bytes);
+		return 1;
+	}
+	search->at += NOTE_HEAD_BYTES + padded(note.name_bytes) + padded(note.bytes);
+	(void)i;
+	return 0;
+}
+
+static long look_at_segment(u32 i, void *arg)
+{
+	struct elf_build_id *search = *(struct elf_build_id **)arg;
+	u64 at = search->segments_at + (u64)i * SEGMENT_BYTES(search->is_64);
+	u64 bytes = 0;
+	u32 type = 0;
+
+	if (i >= search->segments || !fetch(search, at, &type, sizeof(type)))
+		return 1;
+	if (type != SEGMENT_NOTE)
+		return 0;
+	if (!fetch_offset(search, at + SEGMENT_OFFSET(search->is_64), &search->at) ||
+	    !fetch_offset(search, at + SEGMENT_FILE_BYTES(search->is_64), &bytes))
+		return 1;
+	search->end = search->at + bytes;
+	core_loop(NOTES_MAX, look_at_note, arg);
+	return search->id_bytes || search->is_unreadable;
+}
+
+CORE_PART bool read_header(struct elf_build_id *search)
+{
+	u32 magic[2] = {0};
+	u16 count = 0;
+
+	if (!fetch(search, 0, magic, sizeof(magic)) || magic[0] != ELF_MAGIC)
+		return false;
+	search->is_64 = (magic[1] & 0xff) == ELF_CLASS_64;
+	if (!search->is_64 && (magic[1] & 0xff) != ELF_CLASS_32)
+		return false;
+	if (!fetch_offset(search, HEADER_SEGMENTS(search->is_64), &search->segments_at) ||
+	    !fetch(search, HEADER_SEGMENT_COUNT(search->is_64), &count, sizeof(count)))
+		return false;
+	search->segments = count;
+	return true;
+}
+
+CORE_INLINE int elf_build_id_find(struct elf_build_id *search)
+{
+	if (read_header(search))
+		core_loop(SEGMENTS_MAX, look_at_segment, &search);
+	if (search->id_bytes)
+		return search->id_bytes;
+	return search->is_unreadable ? -EAGAIN : 0;
+}
