@@ -212,7 +212,7 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 	sweep();
 	folder = folder_new(name, NEW_PREFIX);
 	result = !folder ? -ENOMEM : exists(name) ? -EEXIST : make_both(folder);
-	close(home);
+	home_unlock(home);
 	if (result) {
 		folder_close(&folder);
 		return claim_failed(name, -result, error);
@@ -248,8 +248,7 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 	snprintf(path, sizeof(path), HOME "/%s", folder->name);
 	if (!result && rename(folder->path, path))
 		result = -errno;
-	if (home >= 0)
-		close(home);
+	home_unlock(home);
 	if (result)
 		return error_set(error, -result, "%s: %s", folder->name, strerror(-result));
 	memcpy(folder->path, path, sizeof(path));
@@ -277,6 +276,15 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 	return error_set(error, -result, "%s: %s", name, strerror(-result));
 }
 
+/* Also without the lock, if that is not to be had. */
+static void abandon(const struct folder *folder)
+{
+	int home = home_lock();
+
+	remove_tree(folder->path);
+	home_unlock(home);
+}
+
 void folder_close(struct folder **folder)
 {
 	struct folder *gone = *folder;
@@ -284,7 +292,7 @@ void folder_close(struct folder **folder)
 	if (!gone)
 		return;
 	if (gone->claimed)
-		remove_tree(gone->path);
+		abandon(gone);
 	if (gone->pins >= 0)
 		close(gone->pins);
 	if (gone->fd >= 0)
@@ -342,8 +350,7 @@ int folder_remove(struct folder *folder, struct stackmap_error *error)
 		result = -errno;
 	if (!result)
 		result = remove_tree(path);
-	if (home >= 0)
-		close(home);
+	home_unlock(home);
 	return result ? error_set(error, -result, "%s: %s", folder->name, strerror(-result)) : 0;
 }
 
@@ -375,6 +382,6 @@ int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stac
 	if (home < 0)
 		return lock_failed(-home, error);
 	sweep();
-	close(home);
+	home_unlock(home);
 	return each_entry(open_directory(HOME), "", list_one, &listing);
 }
