@@ -184,4 +184,5 @@ def test_undamaged_blocks_are_found():
     assert last[0] + last[1] == size and events_before("f.data", size) == ledger["recorded"] == 1000
 
 
-main(globals())
+if __name__ == "__main__":
+    main(globals())

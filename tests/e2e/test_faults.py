@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Whatever fails, and whoever is killed, at any step: the ledger balances, nothing of the instance is left, and the next
+one works. Runs in a mount namespace with a BPF file system of its own. The stack maps have a size that nobody else's has,
+so those which are left are ours; and who leaves a program or a link leaves the maps that it holds."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+import time
+
+from cases import SECONDS_MAX, STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from recording import Recording, record
+from test_damage import check_printed_ledger, read_damaged
+from test_deferral import KNOWN, read_text, wait_until
+from test_engine import HOME, enter_own_mounts, fresh_bpffs
+
+POOL = 1000000 + 64 * (os.getpid() % 1000)
+COUNTS = program("known_counts")
+COUNTED = "u:%s:counted" % COUNTS
+OPTIONS = ("--pool", POOL, "-e", COUNTED)
+IN_FOLDERS = ("mkdir", "rename", "rmdir", "unlinkat")
+INSTANCE = HOME + "/x"
+
+
+# --- what there is ---
+
+def objects(kind):
+    return json.loads(run("bpftool", "-j", kind, "show").stdout)
+
+
+def own_objects():
+    """Maps of stacks that have our size, the programs and the maps of maps that use them, and what these hold."""
+    table_bytes = own_objects.table_bytes
+    maps = {entry["id"] for entry in objects("map") if entry.get("bytes_value") == table_bytes}
+    return [("map", number) for number in maps]
+
+
+def learn_table_size():
+    fresh_bpffs()
+    start()
+    shown = json.loads(run("bpftool", "-j", "map", "show", "pinned", INSTANCE + "/pins/map_table_0").stdout)
+    own_objects.table_bytes = shown["bytes_value"]
+    stop()
+
+
+def begin():
+    needs("bpf", "uprobes")
+    needs_command("strace", "-V")
+    needs_command("bpftool", "version")
+    if not hasattr(own_objects, "table_bytes"):
+        learn_table_size()
+    fresh_bpffs()
+
+
+def check_nothing_left():
+    """The kernel frees what nobody holds after a grace period."""
+    assert not os.path.exists(HOME), [*os.walk(HOME)]
+    deadline = time.monotonic() + SECONDS_MAX
+    while own_objects() and time.monotonic() < deadline:
+        os.sched_yield()
+    assert not own_objects(), own_objects()
+
+
+# --- an instance ---
+
+def start(*options, status=0, name="x"):
+    return stackmap("start", name, *OPTIONS, *options, status=status)
+
+
+def stop(name="x"):
+    return stackmap("stop", name)
+
+
+def stat(name="x"):
+    text = read_text("%s/%s/stack_map_stat" % (HOME, name))
+    return {line.split(": ")[0]: int(line.split(": ")[1]) for line in re.findall(r"^[a-z_]+: \d+$", text, re.M)}
+
+
+def check_stat(found):
+    """The ledger of the instance, which is behind its generation."""
+    lost = sum(found[name] for name in list(found)[list(found).index("recorded") + 1:])
+    assert found["produced"] == found["recorded"] + lost, found
+
+
+def check_works(name="x"):
+    """It takes events, and each of them is in the ledger."""
+    before = stat(name)["produced"]
+    run(COUNTS, "calls=100")
+    found = stat(name)
+    assert found["produced"] - before == 100, (before, found)
+    check_stat(found)
+
+
+def check_next_start():
+    """Whatever the one before left: this one works, and leaves nothing."""
+    start()
+    check_works()
+    stop()
+    check_nothing_left()
+
+
+# --- faults on the way ---
+
+def strace(*options, command, **more):
+    return run("strace", "-qq", "-o", "steps", *options, "--", STACKMAP, *command, **more)
+
+
+def steps_of(*command):
+    """Each system call that an engine's or an instance's state depends on, as often as it is made: (name, n-th)."""
+    strace("-e", "trace=bpf,ioctl," + ",".join(IN_FOLDERS), command=command)
+    counts, found = {}, []
+    for name in re.findall(r"^(\w+)\(", read_text("steps"), re.M):
+        counts[name] = counts.get(name, 0) + 1
+        found.append((name, counts[name]))
+    return found
+
+
+def some(steps, count):
+    """All that change folders, and some of the rest, others in each run."""
+    in_folders = [step for step in steps if step[0] in IN_FOLDERS and step[0] != "unlinkat"]
+    rest = [step for step in steps if step not in in_folders]
+    chosen = random.sample(in_folders, min(len(in_folders), count // 2)) + random.sample(rest, min(len(rest), count))
+    return sorted(chosen[:count], key=steps.index)
+
+
+def at_step(step, fault, *command, status=None):
+    name, number = step
+    return strace("-e", "trace=" + name, "-e", "inject=%s:%s:when=%s" % (name, fault, number), command=command,
+                  status=status)
+
+
+@contextlib.contextmanager
+def told(*what):
+    """Says in which step it went wrong."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError("%s: %s" % (" ".join(map(str, what)), error)) from error
+
+
+def test_start_is_killed():
+    begin()
+    steps = steps_of("start", "x", *OPTIONS)
+    stop()
+    for step in some(steps, 10):
+        with told("start killed at", step):
+            at_step(step, "signal=KILL", "start", "x", *OPTIONS)
+            if os.path.exists(INSTANCE):
+                check_works()
+                stop()
+            start()
+            check_works()
+            stop()
+            assert not os.path.exists(HOME), [*os.walk(HOME)]
+    check_nothing_left()
+
+
+def test_stop_is_killed():
+    begin()
+    start()
+    steps = steps_of("stop", "x")
+    for step in some(steps, 8):
+        with told("stop killed at", step):
+            start()
+            at_step(step, "signal=KILL", "stop", "x")
+            if os.path.exists(INSTANCE):
+                check_works()
+                stop()
+    check_next_start()
+
+
+def test_record_is_killed():
+    begin()
+    command = ("record", "-o", "f.data", *OPTIONS, "--", COUNTS, "calls=100")
+    for step in some(steps_of(*command), 6):
+        with told("record killed at", step):
+            at_step(step, "signal=KILL", *command)
+            record(*OPTIONS, "--", COUNTS, "calls=100").check()
+            assert not os.path.exists(HOME), [*os.walk(HOME)]
+    check_next_start()
+
+
+def check_refused(done):
+    """A clear word, or it did without."""
+    assert done.returncode in (0, 1, 2), (done.returncode, done.stderr)
+    assert not done.returncode or re.fullmatch(r"(stackmap: .+\n)+", done.stderr), done.stderr
+
+
+def test_start_is_refused():
+    """Each step of it may be: no memory for a map, a program, a link, a pin, a folder."""
+    begin()
+    steps = steps_of("start", "x", *OPTIONS)
+    stop()
+    for step in some(steps, 10):
+        with told("start refused at", step):
+            done = at_step(step, "error=ENOMEM", "start", "x", *OPTIONS)
+            check_refused(done)
+            assert os.path.exists(INSTANCE) == (done.returncode == 0), done.stderr
+            if done.returncode == 0:
+                check_works()
+                stop()
+            assert not os.path.exists(HOME), [*os.walk(HOME)]
+    check_next_start()
+
+
+def test_record_is_refused():
+    """Its command does not run, or all of it is recorded."""
+    begin()
+    command = ("record", "-o", "f.data", *OPTIONS, "--", "sh", "-c", "touch ran; exec %s calls=100" % COUNTS)
+    steps = [step for step in steps_of(*command) if step[0] != "rename"]  # that is its file's
+    for step in some(steps, 6):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink("ran")
+        with told("record refused at", step):
+            done = at_step(step, "error=ENOMEM", *command)
+            check_refused(done)
+            if done.returncode == 0:
+                assert Recording("f.data").check()["produced"] == 100
+            assert done.returncode == 0 or not os.path.exists("ran") or "ledger" in done.stderr, done.stderr
+    check_next_start()
+
+
+# --- too little of everything ---
+
+def test_locked_memory_limit():
+    """What counted as locked memory is counted otherwise since 5.11."""
+    begin()
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (4096, 4096))}
+    stackmap("start", "x", *OPTIONS, **limit)
+    check_works()
+    stop()
+    check_nothing_left()
+
+
+def memory_group(limit):
+    """A cgroup whose tasks may have so much memory, the kernel's for them included."""
+    version_2 = "/sys/fs/cgroup/cgroup.controllers"
+    parent = "/sys/fs/cgroup" if "memory" in read_text(version_2) else "/sys/fs/cgroup/memory"
+    folder = "%s/stackmap-faults-%d" % (parent, os.getpid())
+    try:
+        os.mkdir(folder)
+        name = "memory.max" if os.path.exists(version_2) else "memory.limit_in_bytes"
+        with open(os.path.join(folder, name), "w", encoding="ascii") as file:
+            file.write(str(limit))
+    except OSError as error:
+        raise Skip("no cgroup with a memory limit to be had: %s" % error) from error
+    return folder
+
+
+def test_memory_limit():
+    """Refused with a word, or killed by the kernel; never half an instance."""
+    begin()
+    folder = memory_group(24 << 20)
+    enter = "echo $$ >%s/cgroup.procs && exec \"$0\" \"$@\"" % folder
+    try:
+        done = run("sh", "-c", enter, STACKMAP, "start", "x", *OPTIONS, "--bits", 18, "--pool", POOL * 64, status=None)
+        assert done.returncode, "a map larger than the limit"
+        assert not os.path.exists(INSTANCE)
+    finally:
+        wait_until(lambda: not read_text(folder + "/cgroup.procs"))
+        os.rmdir(folder)
+    check_next_start()
+
+
+def test_full_map():
+    """Stacks that find no room are in the events, and counted."""
+    begin()
+    workload = program("call_paths")
+    recording = record("--bits", 10, "--pool", "16K", "-e", "u:%s:leaf" % workload, "--", workload, 5000, 2)
+    ledger = recording.check()
+    assert ledger["produced"] == ledger["recorded"] == 10000, ledger
+    stackmap("start", "x", "--bits", 10, "--pool", "16K", "--flight", "4M", "-e", "syscalls:sys_enter_*",
+             "--comm", "python3")
+    run("python3", "-c", "import json")
+    found = stat()
+    assert found["drops"] > 0 and found["produced"] > 100, found
+    check_stat(found)
+    stop()
+    check_nothing_left()
+
+
+def test_overrun_of_a_flight():
+    begin()
+    start("--flight", "2M")
+    run(COUNTS, "calls=300000")
+    found = stat()
+    assert found["produced"] == 300000 and found["overwritten"] > 0, found
+    check_stat(found)
+    stop()
+    check_nothing_left()
+
+
+def test_nobody_reads():
+    """The rings of an instance that is to be drained fill, and what does not fit is counted."""
+    begin()
+    start("--ring", "64K")
+    run(COUNTS, "calls=100000")
+    found = stat()
+    assert found["produced"] == 100000 and found["ring_full"] > 0, found
+    check_stat(found)
+    stop()
+    check_nothing_left()
+
+
+def test_a_stopped_reader():
+    """It sleeps while events pour in, and goes on: what was lost meanwhile is counted."""
+    begin()
+    command = "kill -STOP $PPID; %s calls=100000; kill -CONT $PPID" % COUNTS
+    recording = record(*OPTIONS, "--ring", "64K", "--", "sh", "-c", command)
+    ledger = recording.check()
+    assert ledger["produced"] == 100000 and ledger["lost"]["ring_full"] > 0 < ledger["recorded"], ledger
+
+
+def test_write_errors():
+    """The file cannot be written any more: it is said, it is counted, and what was written reads back."""
+    begin()
+    command = ("record", "-o", "f.data", "--no-dedup", "--ring", "32M", *OPTIONS, "--", COUNTS, "calls=100000")
+    for fault in ("error=EIO", "error=ENOSPC"):
+        done = at_step(("write", 10), fault, *command)
+        assert done.returncode == 1 and "write_error" in done.stderr, (fault, done.stderr)
+        check_printed_ledger(done.stderr)
+        read_damaged("f.data")
+    check_next_start()
+
+
+# --- what vanishes, and what comes in masses ---
+
+def tasks_gone(name, tid_shift):
+    """Of those that a map of the instance knows, the ones that are no more. Some exit while it is looked."""
+    dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", "%s/pins/map_%s" % (INSTANCE, name)).stdout)
+    tids = {entry["formatted"]["key"] >> tid_shift for entry in dump}
+    return {tid for tid in tids if not os.path.exists("/proc/%d" % tid)}
+
+
+def test_storms():
+    """Of forks and of programs: nothing is owed to tasks that are gone."""
+    begin()
+    start("-e", "sched:sched_process_fork", "-e", "syscalls:sys_enter_execve", "-e", "syscalls:sys_enter_exit_group",
+          "--flight", "4M")
+    run("sh", "-c", "for i in $(seq 300); do /bin/true & (:) & done; wait")
+    check_stat(stat())
+    for name, tid_shift in (("deferrals", 0), ("works", 1), ("followed", 0)):
+        gone = tasks_gone(name, tid_shift)
+        assert not gone & tasks_gone(name, tid_shift), (name, gone)
+    stop()
+    check_nothing_left()
+
+
+def test_two_starts_of_one_name():
+    """One wins, each time."""
+    begin()
+    for _ in range(3):
+        racers = [subprocess.Popen([STACKMAP, "start", "x", *map(str, OPTIONS)], stderr=subprocess.PIPE) for _ in range(3)]
+        messages = [racer.communicate(timeout=SECONDS_MAX)[1].decode() for racer in racers]
+        assert sorted(racer.returncode for racer in racers) == [0, 1, 1], messages
+        check_works()
+        stop()
+    check_nothing_left()
+
+
+def test_a_mount_namespace_vanishes():
+    """With the file system that the program was on: its stacks stay, under their path."""
+    begin()
+    script = "mount -t tmpfs none /mnt && cp %s /mnt/vanished && /mnt/vanished wait </dev/null" % KNOWN
+    recording = record("-e", "syscalls:sys_enter_read", "--", "unshare", "-m", "sh", "-c", script)
+    recording.check()
+    objects_seen = {frame.object for event in recording.events() if event.comm == "vanished" for frame in event.frames}
+    assert any(name.endswith("/vanished") for name in objects_seen), objects_seen
+
+
+def test_the_folder_is_removed_by_hand():
+    begin()
+    start()
+    check_works()
+    run("rm", "-r", INSTANCE)
+    check_next_start()
+
+
+def test_affinity_changes():
+    """The recorder is moved from one CPU to another while it drains."""
+    begin()
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("needs two CPUs")
+    moves = "; ".join("taskset -p -c %d $PPID >/dev/null; %s calls=20000" % (cpus[n % 2], COUNTS) for n in range(4))
+    ledger = record(*OPTIONS, "--", "sh", "-c", moves).check()
+    assert ledger["produced"] == 80000, ledger
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
