@@ -59,7 +59,7 @@ static int choose(struct start *start)
 	struct record_values chosen = start->values->record;
 	int status;
 
-	chosen.all = !chosen.pids.count;
+	chosen.all = chosen.all || !chosen.pids.count;
 	status = record_target_choose(&chosen, false, &start->target);
 	return status ?: choose_group(start->values->group, &start->group);
 }
@@ -133,6 +133,8 @@ static int start_run(const void *values, int count, char **operands)
 /* clang-format off */
 static const struct option_row rows[] = {
 	TARGET_EVENT_ROWS(struct start_values, record.),
+	TARGET_ROW(struct start_values, record.all, .name = "all", .letter = 'a',
+	    .type = OPTION_FLAG, .group = "Tasks", .help = "the whole machine: the default"),
 	TARGET_TASK_ROWS(struct start_values, record.),
 	TARGET_ROW(struct start_values, record.flight, .name = "flight", .type = OPTION_SIZE,
 	    .argument = "SIZE", .group = "Recording", .min = 1 << 12, .max = 1ULL << 36,

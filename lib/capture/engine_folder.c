@@ -35,8 +35,7 @@ struct engine {
 
 static void unlock_home(struct engine *engine)
 {
-	if (engine->home >= 0)
-		close(engine->home);
+	home_unlock(engine->home);
 	engine->home = -1;
 }
 
@@ -188,7 +187,6 @@ void engine_close(struct engine **engine)
 	if (gone->folder >= 0 && gone->home >= 0 && is_alone(gone)) {
 		remove_pins(gone);
 		rmdir(FOLDER);
-		rmdir(HOME);
 	}
 	become_private(gone);
 	free(gone);
@@ -204,8 +202,6 @@ void engine_sweep(void)
 	*engine = (struct engine){.home = home_lock(), .folder = -1};
 	if (engine->home >= 0)
 		engine->folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (engine->home >= 0 && engine->folder < 0)
-		rmdir(HOME);
 	engine_close(&engine);
 }
 
