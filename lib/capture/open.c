@@ -152,8 +152,11 @@ static int open_all(struct capture *capture, struct folder *folder, struct stack
 	result = result ?: open_tables(capture, folder);
 	result = result ?: open_programs(capture, folder);
 	result = result ?: capture_share(capture);
-	if (!result)
+	if (!result) {
+		task_log_use_names(capture->tasks,
+				   bpf_map__fd(capture_programs(capture)->maps.task_names));
 		return 0;
+	}
 	if (result == -EPERM)
 		return error_set(error, EPERM,
 				 "%s: the kernel refuses it to this user; run as root, or with "

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bpf/bpf.h>
+
 #include "capture/proc_tasks.h"
 
 #define TID_LIMIT (4U << 20)
 
 struct task_log {
+	int names_fd; /* a map: thread to its latest name; -1: none */
 	u64 known[TID_LIMIT / 64];
 };
 
@@ -21,8 +24,14 @@ int task_log_create(struct task_log **out)
 
 	if (!log)
 		return -ENOMEM;
+	log->names_fd = -1;
 	*out = log;
 	return 0;
+}
+
+void task_log_use_names(struct task_log *log, int map_fd)
+{
+	log->names_fd = map_fd;
 }
 
 void task_log_free(struct task_log **log)
@@ -107,6 +116,18 @@ static u32 process_of(u32 tid)
 	return tgid;
 }
 
+/* Of a thread that has ended. Nobody has kept its process. */
+static int write_kept(struct task_log *log, struct trace_writer *writer, u32 tid)
+{
+	struct trace_task task = {.tid = tid};
+
+	if (log->names_fd < 0 || bpf_map_lookup_elem(log->names_fd, &tid, task.comm))
+		return 0;
+	task.comm[sizeof(task.comm) - 1] = 0;
+	set_known(log, tid);
+	return trace_writer_task(writer, &task);
+}
+
 int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 {
 	u32 tgid;
@@ -114,5 +135,5 @@ int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 	if (is_known(log, tid))
 		return 0;
 	tgid = process_of(tid);
-	return tgid ? write_found(log, writer, tgid, tid) : 0;
+	return tgid ? write_found(log, writer, tgid, tid) : write_kept(log, writer, tid);
 }

@@ -15,6 +15,9 @@ struct task_log;
 int task_log_create(struct task_log **out);
 void task_log_free(struct task_log **log);
 
+/* Where names of threads are kept whose records were lost (the map task_names). */
+void task_log_use_names(struct task_log *log, int map_fd);
+
 /* A file begins: nobody is in it yet. All threads alive now. */
 int task_log_scan(struct task_log *log, struct trace_writer *writer);
 
