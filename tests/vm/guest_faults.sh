@@ -1,0 +1,82 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What nobody wants to do to a machine that is in use: the clock is set forth and back, and CPUs come and go, while a
+# recorder drains and while an instance has no process. No event is lost or dated by the wrong clock.
+set -u
+
+faults=0
+source=u:/bin/known_counts_static:counted
+cpu=/sys/devices/system/cpu/cpu1/online
+
+fault() {
+	echo "FAULT: $*"
+	faults=$((faults + 1))
+}
+
+calls() {
+	known_counts_static calls=1000 >/dev/null
+}
+
+# 6000 calls.
+disturb() {
+	calls
+	date -s @$(($(date +%s) + 86400)) >/dev/null && calls
+	date -s @$(($(date +%s) - 2 * 86400)) >/dev/null && calls
+	echo 0 >$cpu && calls
+	echo 1 >$cpu && calls
+	taskset 2 known_counts_static calls=1000 >/dev/null
+}
+
+# in_order FILE: times go forth, by seconds and not by days.
+in_order() {
+	stackmap script --ids "$1" | awk '{
+		for (i = 1; i < NF; i++)
+			if ($i ~ /^\[[0-9]+\]$/)
+				time = $(i + 1) + 0
+		if (NR == 1)
+			first = time
+		if (time < last)
+			backwards++
+		last = time
+	}
+	END {
+		print "    " NR " events in " last - first " s, " backwards + 0 " backwards"
+		exit backwards || NR == 0 || last - first > 3600
+	}'
+}
+
+record_disturbed() {
+	echo "record $*"
+	stackmap record -o f.data "$@" -- sh /guest.sh disturb >record.log 2>&1 ||
+		fault "record $*: $(tail -n 3 record.log)"
+	in_order f.data || fault "$*: times"
+}
+
+# stat NAME: a line of stack_map_stat
+stat_of() {
+	sed -n "s/^$1: //p" /sys/fs/bpf/stackmap/x/stack_map_stat
+}
+
+# An instance without a process, started while a CPU is not there.
+instance_disturbed() {
+	echo "start $*"
+	echo 0 >$cpu
+	stackmap start x "$@" || fault "start $*"
+	echo 1 >$cpu
+	disturb
+	[ "$(stat_of produced)" = 6000 ] || fault "$*: $(stat_of produced) produced"
+	[ "$(stat_of recorded)" = 6000 ] || fault "$*: $(stat_of recorded) recorded"
+	stackmap stop x || fault "stop $*"
+	[ ! -e /sys/fs/bpf/stackmap ] || fault "left: $(find /sys/fs/bpf/stackmap)"
+}
+
+if [ "${1:-}" = disturb ]; then
+	disturb
+else
+	echo "kernel $(uname -r)"
+	record_disturbed -e "$source"
+	grep -q '6000 events = 6000 recorded + 0 lost' record.log || fault "$(cat record.log)"
+	record_disturbed -a -F 99 -e cpu-clock
+	instance_disturbed -e "$source" --flight 4M --bits 10
+	[ "$faults" -eq 0 ]
+fi
