@@ -11,6 +11,7 @@ extern const struct command start_command;
 extern const struct command status_command;
 extern const struct command pause_command;
 extern const struct command resume_command;
+extern const struct command reset_command;
 extern const struct command stop_command;
 extern const struct command report_command;
 extern const struct command script_command;

@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&status_command,
 	&pause_command,
 	&resume_command,
+	&reset_command,
 	&stop_command,
 	&report_command,
 	&script_command,

@@ -18,6 +18,7 @@
 #include "file_limit.h"
 #include "message.h"
 #include "privilege.h"
+#include "record_instance.h"
 #include "record_target.h"
 #include "recorder.h"
 #include "recording.h"
@@ -311,6 +312,9 @@ static int record_run(const void *values, int count, char **operands)
 	struct record record = {.values = values, .signals = -1};
 	int status;
 
+	if (record.values->instance)
+		return record_instance(values, count);
+
 	recorder_init(&record.recorder);
 	status = run(&record, count, operands);
 	recorder_clear(&record.recorder);
@@ -334,6 +338,9 @@ static const struct option_row rows[] = {
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	TARGET_TASK_ROWS(struct record_values, ),
+	ROW(instance, .name = "instance", .type = OPTION_STRING, .argument = "NAME",
+	    .group = "Recording",
+	    .help = "the events of an instance, until Ctrl-C or its end; what a flight one holds now"),
 	ROW(output, .name = "output", .letter = 'o', .type = OPTION_STRING, .argument = "FILE",
 	    .group = "Recording",
 	    .help = "write FILE (default stackmap.data); one that exists becomes FILE.old"),

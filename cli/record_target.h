@@ -10,7 +10,7 @@
 #include "pid_list.h"
 
 struct record_values {
-	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate;
+	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate, *instance;
 	struct string_list events, pids;
 	u64 frequency, bits, pool, ring, flight, max_depth, keep;
 	bool all, no_dedup, no_kernel, no_user, user_at_syscall, quiet;

@@ -143,13 +143,23 @@ int recorder_close(struct recorder *recorder)
 	return recorder->status;
 }
 
+int recorder_end(struct recorder *recorder)
+{
+	if (recorder->writer)
+		capture_end_window(recorder->capture, recorder->writer);
+	return recorder_close(recorder);
+}
+
 /* The file that is open takes what was recorded until now; the map is emptied unless somebody else
  * is doing that. */
 static void end_window(struct recorder *recorder)
 {
 	struct stackmap_error error;
 
-	reset_followed(recorder->capture, 0, &error);
+	if (recorder->instance)
+		reset_by_reader(recorder->capture, recorder->instance, &error);
+	else
+		reset_followed(recorder->capture, 0, &error);
 	capture_end_window(recorder->capture, recorder->writer);
 	recorder_close(recorder);
 	capture_next_file(recorder->capture);

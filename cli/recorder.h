@@ -14,7 +14,8 @@
 struct recorder {
 	struct capture *capture;
 	const char *output;
-	u64 frequency; /* as the file tells it */
+	const char *instance; /* whose events are taken; NULL: our own */
+	u64 frequency;	      /* as the file tells it */
 	bool quiet;
 	struct rotation rotation;
 	char *command_line;
@@ -36,8 +37,9 @@ int recorder_publish(struct recorder *recorder);
  * -errno: no file can be written any more. */
 int recorder_round(struct recorder *recorder, int last_ms);
 
-/* The last file ends. */
+/* The last file ends: of a capture at rest, or with what was recorded until now. */
 int recorder_close(struct recorder *recorder);
+int recorder_end(struct recorder *recorder);
 
 /* Flight, frozen or detached: a file of this moment. */
 int recorder_snapshot(struct recorder *recorder, const char *path);

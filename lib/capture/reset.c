@@ -19,13 +19,19 @@
 #include <string.h>
 #include <time.h>
 
+#include <bpf/bpf.h>
+
+#include "capture/folder.h"
 #include "capture/instance.h"
+#include "capture/persist.h"
 #include "capture/ring_discard.h"
 #include "capture/skeleton.h"
 #include "error.h"
 
 #define WAIT_MS 5
 #define WAIT_WRITER_MS 1000
+#define WAIT_READER_MS 50 /* then it is looked whether it lives */
+#define WAITS_MAX 100
 
 static void nap(void)
 {
@@ -206,4 +212,80 @@ int reset_followed(struct capture *capture, u32 wait_ms, struct stackmap_error *
 				 "before the last reset");
 	result = swap(capture, current);
 	return result ? failed(result, error) : 0;
+}
+
+/* The second table becomes the instance's own: it is there for whoever comes later. */
+static int prepare_instance(struct capture *capture, struct folder *folder,
+			    struct stackmap_error *error)
+{
+	const struct generation_table *second = &capture->generations.tables[1];
+	char pin[PIN_BYTES];
+	int result;
+
+	if (second->fd >= 0)
+		return 0;
+	result = reset_prepare(capture, error);
+	if (result)
+		return result;
+	pin_of_table(1, pin);
+	return bpf_obj_pin(second->fd, folder_pin_path(folder, pin)) ? failed(-errno, error) : 0;
+}
+
+/* A reader that ends while it is waited for leaves its lock to us. */
+int reset_instance(struct capture *capture, struct folder *folder, struct stackmap_error *error)
+{
+	int waits, result = prepare_instance(capture, folder, error);
+
+	if (result)
+		return result;
+	if (capture->plan.config.flight)
+		return reset_unread(capture, error);
+	for (waits = 0, result = -EBUSY; result == -EBUSY && waits < WAITS_MAX; waits++) {
+		if (!folder_lock_reader(folder, error))
+			return reset_unread(capture, error);
+		result = reset_followed(capture, WAIT_READER_MS, error);
+	}
+	return result;
+}
+
+int reset_by_reader(struct capture *capture, const char *name, struct stackmap_error *error)
+{
+	struct folder *control;
+	int result = folder_open(name, &control, error);
+
+	if (result)
+		return result;
+	result = folder_lock(control, error) ?: reset_followed(capture, 0, error);
+	folder_close(&control);
+	return result;
+}
+
+static int open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+{
+	struct capture *capture;
+	int result = folder_lock_reader(folder, error) ?: capture_open(folder, &capture, error);
+
+	if (result)
+		return result;
+	result = prepare_instance(capture, folder, error);
+	if (result) {
+		capture_free(&capture);
+		return result;
+	}
+	capture_leave_out_self(capture);
+	*out = capture;
+	return 0;
+}
+
+/* A reset that finds no reader holds the reader's lock: it is waited for. */
+int reset_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+{
+	struct folder *control;
+	int result = folder_open(folder_name(folder), &control, error);
+
+	if (result)
+		return result;
+	result = folder_lock_wait(control, error) ?: open_reader(folder, out, error);
+	folder_close(&control);
+	return result;
 }

@@ -13,6 +13,7 @@
 #include "stackmap/error.h"
 
 struct capture;
+struct folder;
 
 /* Makes the second table, without which no reset is possible. To be done as long as maps may be
  * made; does nothing if it is there. */
@@ -24,5 +25,16 @@ int reset_unread(struct capture *capture, struct stackmap_error *error);
 /* Somebody reads, or this process does. -EBUSY: the generation before the current one was not read
  * within so many milliseconds; nothing has changed. */
 int reset_followed(struct capture *capture, u32 wait_ms, struct stackmap_error *error);
+
+/* The instance in a folder that the caller has locked: with its reader, if it has one. -EBUSY: the
+ * reader is behind. */
+int reset_instance(struct capture *capture, struct folder *folder, struct stackmap_error *error);
+
+/* The same, by the reader itself, who does not wait. */
+int reset_by_reader(struct capture *capture, const char *name, struct stackmap_error *error);
+
+/* For who is to empty the rings of a drain instance: locks it for that, opens it, and sees to it
+ * that there are two tables. -EBUSY: another reads. */
+int reset_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
 #endif

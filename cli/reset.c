@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap reset`: the stack map of an instance begins anew, while it records. */
+#include <errno.h>
+
+#include "capture/capture.h"
+#include "capture/folder.h"
+#include "capture/reset.h"
+#include "command.h"
+#include "message.h"
+
+static int reset(const char *name, struct stackmap_error *error)
+{
+	struct capture *capture = NULL;
+	struct folder *folder = NULL;
+	int result = folder_open(name, &folder, error) ?: folder_lock(folder, error);
+
+	result = result ?: capture_open(folder, &capture, error);
+	if (!result) {
+		capture_end_stale_freeze(capture);
+		result = reset_instance(capture, folder, error);
+	}
+	capture_free(&capture);
+	folder_close(&folder);
+	return result;
+}
+
+static int reset_run(const void *values, int count, char **operands)
+{
+	struct stackmap_error error;
+	int result;
+
+	(void)values;
+	if (!count) {
+		message("reset: name the instance; 'stackmap status' lists them");
+		return EXIT_USAGE;
+	}
+	result = reset(operands[0], &error);
+	if (!result)
+		return EXIT_DONE;
+	message_error(&error);
+	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+const struct command reset_command = {
+	.name = "reset",
+	.operands = "NAME",
+	.operands_max = 1,
+	.summary = "empty the stack map of an instance, while it records",
+	.run = reset_run,
+};
