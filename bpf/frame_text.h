@@ -41,13 +41,25 @@ static long name_put_byte(u32 i, struct name_put *name)
 	return 0;
 }
 
+/* A file that is in no directory: memory with a descriptor. Or a path of which nothing is known. */
+static __always_inline void nameless_put(struct seq_file *seq, const struct mapping_record *record)
+{
+	if (record->path_whole)
+		BPF_SEQ_PRINTF(seq, "[unknown]");
+	else
+		BPF_SEQ_PRINTF(seq, "...");
+}
+
 /* The component of a path that begins at `at`. */
 static __always_inline void name_put(struct seq_file *seq, const struct mapping_record *record,
 				     u32 at)
 {
 	struct name_put name = {.seq = seq, .record = record, .at = at};
 
-	bpf_loop(MAPPING_PATH_BYTES, name_put_byte, &name, 0);
+	if (!record->path_bytes)
+		nameless_put(seq, record);
+	else
+		bpf_loop(MAPPING_PATH_BYTES, name_put_byte, &name, 0);
 }
 
 static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)

@@ -78,19 +78,22 @@ static __always_inline void path_put(struct seq_file *seq, const struct mapping_
 {
 	struct path_put put = {.seq = seq, .record = record};
 
-	if (!record->path_whole)
+	if (!record->path_bytes)
+		nameless_put(seq, record);
+	else if (!record->path_whole)
 		BPF_SEQ_PRINTF(seq, "...");
 	bpf_loop(MAPPING_PATH_BYTES, path_put_at, &put, 0);
 }
 
 static __always_inline void build_id_put(struct seq_file *seq, const struct mapping_record *record)
 {
-	u32 i;
+	u32 i, bytes = atomic_load_acquire((u32 *)&record->build_id_bytes);
 
-	if (!record->build_id_bytes)
+	if (!bytes || bytes > MAPPING_BUILD_ID_MAX)
 		BPF_SEQ_PRINTF(seq, "-");
-	for (i = 0; i < MAPPING_BUILD_ID_MAX && i < record->build_id_bytes; i++)
-		BPF_SEQ_PRINTF(seq, "%02x", record->build_id[i]);
+	else
+		for (i = 0; i < MAPPING_BUILD_ID_MAX && i < bytes; i++)
+			BPF_SEQ_PRINTF(seq, "%02x", record->build_id[i]);
 }
 
 static __always_inline void mapping_put(struct seq_file *seq, u32 number,

@@ -36,5 +36,5 @@ void mappings_put_mapping(const struct trace_mapping *mapping, FILE *to)
 	fprintf(to, "%u ", mapping->number);
 	put_build_id(mapping->build_id, mapping->build_id_bytes, to);
 	fputc(' ', to);
-	put_path(mapping->path, to);
+	put_path(*mapping->path ? mapping->path : "[unknown]", to);
 }
