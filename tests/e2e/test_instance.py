@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -156,6 +157,20 @@ def test_status_of_all():
     assert [line.split()[0] for line in lines] == ["NAME", "one", "two"], lines
     stackmap("stop", "one")
     stackmap("stop", "two")
+
+
+def test_status_names_the_reader():
+    begin("reader")
+    with subprocess.Popen([STACKMAP, "script", "--instance", "reader", "-f"], stdout=subprocess.PIPE) as reader:
+        wait_until(lambda: status_of("reader")["reader"] == reader.pid)
+        assert "process %d" % reader.pid in stackmap("status", "reader").stdout
+        call(1)
+        assert b"known_counts" in reader.stdout.readline()
+        fails("script", "--instance", "reader", "-f")
+        reader.send_signal(signal.SIGINT)
+    assert reader.returncode == 0
+    assert status_of("reader")["reader"] is None
+    stackmap("stop", "reader")
 
 
 def test_status_without_instances():
