@@ -84,6 +84,7 @@ static int export_run(const void *arg, int count, char **operands)
 			values->format);
 		return EXIT_USAGE;
 	}
+	choice.output = values->output;
 	return export_recording(values, format, &choice);
 }
 

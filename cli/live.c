@@ -19,10 +19,13 @@
 #include "capture/folder.h"
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
+#include "capture/reset.h"
 #include "error.h"
+#include "file_limit.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "option.h"
+#include "privilege.h"
 #include "recording_info.h"
 #include "signals.h"
 
@@ -51,32 +54,49 @@ static void init_info(struct recording_info *info, const struct capture *capture
 }
 
 /* Nobody resets meanwhile, nor is another snapshot taken. */
-static int snapshot(struct folder *folder, struct trace_reader **reader,
-		    struct stackmap_error *error)
+static int open_locked(struct folder *folder, struct capture **capture,
+		       struct stackmap_error *error)
 {
-	struct recording_info info;
-	struct capture *capture = NULL;
-	int result = folder_lock_wait(folder, error) ?: capture_open(folder, &capture, error);
+	int result = folder_lock_wait(folder, error) ?: capture_open(folder, capture, error);
 
-	if (result)
-		return result;
-	capture_end_stale_freeze(capture);
-	init_info(&info, capture);
-	result = live_recording_open(capture, &info.info, folder_name(folder), reader, error);
-	capture_free(&capture);
+	if (!result)
+		capture_end_stale_freeze(*capture);
 	return result;
 }
 
-struct trace_reader *live_open(const char *name)
+static struct trace_reader *snapshot(struct capture *capture, const char *name,
+				     const char *later_file)
+{
+	const struct privilege_needs needs = {.reads_files = true, .later_file = later_file};
+	struct recording_info info;
+	struct stackmap_error error;
+	struct trace_reader *reader;
+
+	if (privilege_drop(&needs))
+		return NULL;
+	init_info(&info, capture);
+	if (!live_recording_open(capture, &info.info, name, &reader, &error))
+		return reader;
+	message_error(&error);
+	return NULL;
+}
+
+struct trace_reader *live_open(const char *name, const char *later_file)
 {
 	struct trace_reader *reader = NULL;
 	struct stackmap_error error;
 	struct folder *folder = NULL;
-	int result = folder_open(name, &folder, &error) ?: snapshot(folder, &reader, &error);
+	struct capture *capture = NULL;
+	int result;
 
-	folder_close(&folder);
+	file_limit_raise();
+	result = folder_open(name, &folder, &error) ?: open_locked(folder, &capture, &error);
 	if (result)
 		message_error(&error);
+	else
+		reader = snapshot(capture, name, later_file);
+	capture_free(&capture);
+	folder_close(&folder);
 	return reader;
 }
 
@@ -154,33 +174,50 @@ static int follow_window(struct following *following, struct stackmap_error *err
 			 strerror(-result));
 }
 
-static int check_mode(const struct following *following, struct stackmap_error *error)
+/* The mode is known when it is open; who empties it opens it in another way. */
+static int check_mode(struct folder *folder, struct stackmap_error *error)
 {
-	const char *name = folder_name(following->folder);
+	struct capture *capture;
+	const char *name = folder_name(folder);
+	int result = capture_open(folder, &capture, error);
 
-	if (!capture_is_flight(following->capture))
-		return 0;
-	return error_set(error, EINVAL,
-			 "--follow: %s is a flight recorder, whose events nobody takes; 'stackmap "
-			 "script --instance %s' shows what it holds now",
-			 name, name);
+	if (result)
+		return result;
+	if (capture_is_flight(capture))
+		result = error_set(error, EINVAL,
+				   "--follow: %s is a flight recorder, whose events nobody takes; "
+				   "'stackmap script --instance %s' shows what it holds now",
+				   name, name);
+	capture_free(&capture);
+	return result;
 }
 
 static int begin(struct following *following, const char *name, struct stackmap_error *error)
 {
-	int result = folder_open(name, &following->folder, error);
+	int result;
 
-	result = result ?: capture_open(following->folder, &following->capture, error);
-	result = result ?: check_mode(following, error);
-	result = result ?: folder_lock_reader(following->folder, error);
+	file_limit_raise();
+	result = folder_open(name, &following->folder, error);
+	result = result ?: check_mode(following->folder, error);
+	result = result ?: reset_open_reader(following->folder, &following->capture, error);
 	if (result)
 		return result;
-	capture_leave_out_self(following->capture);
 	init_info(&following->info, following->capture);
 	following->signals = signals_take();
-	return following->signals < 0 ? error_set(error, -following->signals, "signals: %s",
-						  strerror(-following->signals))
-				      : 0;
+	if (following->signals >= 0)
+		return 0;
+	return error_set(error, -following->signals, "signals: %s", strerror(-following->signals));
+}
+
+static int follow(struct following *following, struct stackmap_error *error)
+{
+	int result = 0;
+
+	while (!result && !following->ended)
+		result = follow_window(following, error);
+	if (!result)
+		ledger_print(&following->ledger, "stackmap: ledger: ", stderr);
+	return result;
 }
 
 static void end(struct following *following)
@@ -193,18 +230,19 @@ static void end(struct following *following)
 
 int live_follow(const char *name, const struct live_viewer *viewer)
 {
+	const struct privilege_needs needs = {.reads_files = true};
 	struct following following = {.viewer = viewer, .signals = -1};
 	struct stackmap_error error;
-	int result = begin(&following, name, &error);
+	int result = begin(&following, name, &error), status = EXIT_DONE;
 
-	while (!result && !following.ended)
-		result = follow_window(&following, &error);
-	if (result)
+	if (!result)
+		status = privilege_drop(&needs);
+	if (!result && !status)
+		result = follow(&following, &error);
+	if (result) {
 		message_error(&error);
-	else
-		ledger_print(&following.ledger, "stackmap: ledger: ", stderr);
+		status = result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	}
 	end(&following);
-	if (result == -EINVAL)
-		return EXIT_USAGE;
-	return result ? EXIT_FAILED : EXIT_DONE;
+	return status;
 }

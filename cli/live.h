@@ -5,8 +5,9 @@
 
 #include "trace/reader.h"
 
-/* What the instance holds now. NULL and a message on failure. */
-struct trace_reader *live_open(const char *name);
+/* What the instance holds now. Gives up privileges; `later_file` can still be made, unless it is
+ * NULL. NULL and a message on failure. */
+struct trace_reader *live_open(const char *name, const char *later_file);
 
 /* What is to be done with one part of an instance's events; what comes next follows on it. Not 0
  * ends it, and below that is an error. */

@@ -72,6 +72,7 @@ static int choose_events(const struct recording_values *values, struct event_fil
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice)
 {
+	choice->output = NULL;
 	choice->is_instance = values->instance;
 	choice->name = values->instance ?: operands[0] ?: RECORDING_DEFAULT;
 	if (values->instance && operands[0]) {
@@ -95,8 +96,8 @@ static struct trace_reader *open_file(const char *path)
 
 struct trace_reader *recording_open(const struct recording_choice *choice)
 {
-	struct trace_reader *reader =
-		choice->is_instance ? live_open(choice->name) : open_file(choice->name);
+	struct trace_reader *reader = choice->is_instance ? live_open(choice->name, choice->output)
+							  : open_file(choice->name);
 	struct stackmap_error error;
 	int err;
 

@@ -15,7 +15,7 @@ struct recording_values {
 	u64 pid, tid, cpu;
 };
 
-#define RECORDING_DEFAULTS                                                                            \
+#define RECORDING_DEFAULTS                                                                         \
 	{                                                                                          \
 		.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY                            \
 	}
@@ -43,6 +43,7 @@ struct recording_values {
 struct recording_choice {
 	const char *name; /* of the file, or the instance */
 	bool is_instance;
+	const char *output; /* a file that is made of it, or NULL */
 	struct event_filter filter;
 };
 

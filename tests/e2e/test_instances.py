@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""As many instances side by side as there may be: each with sources, filters and a mode of its own, none in the way of
+another, one unwind for all that ask at once, and nothing left of them in the end."""
+
+import json
+import os
+
+from cases import main, needs, needs_command, program, run, stackmap
+from recording import check_ledger, kernel_frames, parse_events, user_frames
+from test_deferral import KNOWN, Target, check_one_unwind, check_whole, engine_state, readers, unread, wait_until
+from test_engine import HOME, enter_own_mounts, fresh_bpffs
+
+COUNT = 62
+COUNTS = program("known_counts")
+
+
+def name_of(number):
+    return "i%d" % number
+
+
+def names():
+    return [name_of(number) for number in range(COUNT)]
+
+
+def calls_of(number):
+    """What the workload of an instance does: different for each, and for each source."""
+    return {"getppid": 100 + number, "getpgid": 300 + number, "calls": 500 + number}
+
+
+def source_of(number):
+    """A source, and how many events it must have."""
+    calls = calls_of(number)
+    return [("syscalls:sys_enter_getppid", calls["getppid"]), ("syscalls:sys_exit_getpgid", calls["getpgid"]),
+            ("u:%s:counted" % COUNTS, calls["calls"]), ("u:%s:ask_parent" % COUNTS, 1)][number % 4]
+
+
+def options_of(number):
+    """Every combination of a mode and the ways to take stacks, and a task filter of its own."""
+    options = ["--flight", "1M"] if number % 2 else ["--ring", "64K", "--bits", 10 + number % 3]
+    if number % 3 == 0:
+        options.append("--no-user")
+    if number % 3 == 1:
+        options.append("--no-kernel")
+    if number % 5 == 0:
+        options.append("--no-dedup")
+    return options + ["--comm", name_of(number)]
+
+
+def work(number):
+    """A task of the instance's name, of the one program whose functions are traced."""
+    os.symlink(COUNTS, name_of(number))
+    run("./" + name_of(number), *["%s=%d" % item for item in calls_of(number).items()])
+
+
+def events_of(name):
+    return parse_events(stackmap("script", "--instance", name).stdout)
+
+
+def check_events(number):
+    source, count = source_of(number)
+    events = events_of(name_of(number))
+    assert len(events) == count, (number, source, len(events), count)
+    assert {(event.comm, event.name) for event in events} == {(name_of(number), source)}, (number, events[0])
+    assert all(bool(user_frames(event)) == (number % 3 != 0) for event in events), (number, events[0])
+    assert number % 3 != 1 or not any(kernel_frames(event) for event in events), number
+    ledger = json.loads(stackmap("report", "--instance", name_of(number), "--json").stdout)["ledger"]
+    check_ledger(ledger)
+    assert ledger["produced"] == count == ledger["recorded"], ledger
+
+
+def pinned(kind):
+    """The ids of all pinned programs, maps or links of the instances."""
+    needs_command("bpftool", "version")
+    shown = json.loads(run("bpftool", "-j", "-f", kind, "show").stdout)
+    return {one["id"] for one in shown if any(path.startswith(HOME + "/") for path in one.get("pinned", []))}
+
+
+def is_there(kind, number):
+    return run("bpftool", kind, "show", "id", number, status=None).returncode == 0
+
+
+def stop_all():
+    """What they had is gone, if not at once: the kernel frees after a grace period."""
+    had = {kind: pinned(kind) for kind in ("prog", "map", "link")}
+    assert all(len(ids) >= COUNT for ids in had.values()), {kind: len(ids) for kind, ids in had.items()}
+    for name in names():
+        stackmap("stop", name)
+    assert not os.path.exists(HOME), os.listdir(HOME)
+    for kind, ids in had.items():
+        wait_until(lambda kind=kind, ids=ids: not any(is_there(kind, number) for number in ids))
+
+
+def test_each_receives_its_events():
+    needs("bpf", "raw tracepoints", "tracefs", "uprobes")
+    fresh_bpffs()
+    for number in range(COUNT):
+        stackmap("start", name_of(number), "-e", source_of(number)[0], *options_of(number))
+    assert {one["name"] for one in json.loads(stackmap("status", "--json").stdout)["instances"]} == set(names())
+    for number in range(COUNT):
+        work(number)
+    for number in range(COUNT):
+        check_events(number)
+    stop_all()
+
+
+def test_one_unwind_for_all():
+    """An event in all of them at once, with a stack that nobody knows yet."""
+    needs("BPF task work", "tracefs")
+    fresh_bpffs()
+    target = Target("wait")
+    for name in names():
+        stackmap("start", name, "-p", target.pid, "--bits", 10, "--ring", "64K", "-e", "syscalls:sys_enter_read")
+    before = engine_state()
+    target.go_on()
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid))
+    target.end()
+    check_one_unwind(before)
+    for name in names():
+        event, = [event for event in events_of(name) if event.comm == "known_stack"]
+        check_whole(event, "wait_for_end")
+    stop_all()
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
