@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a mapping number of a user frame stands for. The programs write a record when they first
- * meet a file; its build id is read by user space, from the file itself.
+ * meet a file, and its build id as soon as they can read it.
  *
  * The key says what is mapped so exactly that nothing else ever has the same one: an inode number
  * is used again, a file is written again in place, a process id is used again.

@@ -1,0 +1,86 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# An instance without a process, on every kernel of the matrix: it starts, its files show what happened and agree with
+# one another, a reset empties it, kernel addresses that are hidden are not shown, and it leaves nothing.
+set -u
+
+home=/sys/fs/bpf/stackmap
+faults=0
+
+fault() {
+	echo "FAULT: $*"
+	faults=$((faults + 1))
+}
+
+# stat NAME FIELD: of stack_map_stat
+stat_of() {
+	sed -n "s/^$2: \([0-9]*\).*/\1/p" $home/$1/stack_map_stat
+}
+
+work() {
+	local i=0
+	while [ $i -lt 20 ]; do
+		ls / >/dev/null
+		i=$((i + 1))
+	done
+}
+
+start() {
+	local name=$1
+	shift
+	stackmap start "$name" "$@" || fault "start $name ended with $?"
+}
+
+stop() {
+	stackmap stop "$1" || fault "stop $1 ended with $?"
+	[ ! -e $home ] || fault "left behind: $(find $home)"
+}
+
+# The stacks of the text, of the binary form and of the counters.
+check_files() {
+	local folder=$home/$1 text binary entries
+	stackmap pause "$1" || fault "pause $1 ended with $?"
+	text=$(grep -c '^stack_id ' $folder/stack_map)
+	binary=$(cat $folder/stack_map_bin | stackmap dump - 2>&1 >/dev/null)
+	entries=$(stat_of "$1" entries)
+	[ "$binary" = "Total: $text unique stacks" ] && [ "$entries" = "$text" ] && [ "$text" -gt 0 ] ||
+		fault "$1: stack_map $text, stack_map_bin $binary, stack_map_stat $entries"
+	grep -q '^  \[0\] [a-z_0-9.]*+0x[0-9a-f]*/0x' $folder/stack_map || fault "$1: no kernel frame has a name"
+	grep -q '^  \[[0-9]*\] busybox+0x' $folder/stack_map || fault "$1: no frame of the user's code"
+	[ "$(grep -c ': sys_enter_' $folder/trace)" = "$(stat_of "$1" recorded)" ] ||
+		fault "$1: $(stat_of "$1" recorded) recorded, trace $(wc -l <$folder/trace)"
+	[ "$(stat_of "$1" produced)" -gt 100 ] || fault "$1: $(stat_of "$1" produced) produced"
+	grep -q '^kernel vmlinux 0xffffffff' $folder/mappings || fault "$1: where is the kernel"
+	grep -q '^[0-9]* [0-9a-f-]* /bin/busybox$' $folder/mappings || fault "$1: where is busybox"
+	stackmap resume "$1" || fault "resume $1 ended with $?"
+}
+
+live() {
+	echo "$*"
+	start live "$@"
+	work
+	check_files live
+	stackmap reset live || fault "reset ended with $?"
+	[ "$(stat_of live generation)" = 2 ] || fault "generation $(stat_of live generation) after one reset"
+	work
+	[ "$(stat_of live entries)" -gt 0 ] || fault 'nothing is recorded after a reset'
+	stop live
+}
+
+hidden() {
+	echo 'kptr_restrict 2'
+	echo 2 >/proc/sys/kernel/kptr_restrict
+	start hidden -e syscalls:sys_enter_openat
+	echo 0 >/proc/sys/kernel/kptr_restrict
+	work
+	grep -q '^  \[0\] [a-z_0-9.]*+0x' $home/hidden/stack_map || fault 'hidden: names are no addresses'
+	grep -q ' 0xffff' $home/hidden/stack_map $home/hidden/mappings && fault 'hidden: an address is shown'
+	cat $home/hidden/stack_map_bin | stackmap dump - 2>/dev/null | grep -q 0xffff && fault 'hidden: stack_map_bin shows one'
+	stop hidden
+}
+
+echo "kernel $(uname -r)"
+live -e 'syscalls:sys_enter_*' --flight 8M --user-unwind fp
+live -e syscalls:sys_enter_openat -e syscalls:sys_enter_getdents64 -e syscalls:sys_enter_read
+hidden
+[ "$faults" -eq 0 ]
