@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+An instance in the kernel, with what it holds there: every map, program and link that is pinned in
+its folder, by the kernel's own account. What it shares with the others (_engine-N) counts apart.
+"""
+import ctypes
+import errno
+import json
+import os
+import platform
+import re
+import sys
+import time
+
+from measure import STACKMAP, run, skip, works
+
+HOME = "/sys/fs/bpf/stackmap"
+ENGINE = f"{HOME}/_engine-1"
+NAME = f"bench-{os.getpid()}"
+SYS_BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+FD_BY_ID = {"prog": 13, "map": 14, "link": 30}  # commands of bpf(2)
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def need_instances():
+    if not works(["bpftool", "version"]):
+        skip("bpftool is not installed")
+    if not works([STACKMAP, "start", NAME, "-e", "sched:sched_switch"]):
+        skip("stackmap cannot start an instance here")
+    run([STACKMAP, "stop", NAME])
+
+
+def _is_there(kind, number):
+    attributes = ctypes.create_string_buffer(number.to_bytes(4, "little"), 128)
+    fd = libc.syscall(SYS_BPF, FD_BY_ID[kind], attributes, len(attributes))
+    if fd >= 0:
+        os.close(fd)
+    return fd >= 0 or ctypes.get_errno() != errno.ENOENT
+
+
+def pinned(folder):
+    """kind -> what bpftool knows of each object pinned below the folder."""
+    found = {}
+    for kind in FD_BY_ID:
+        every = json.loads(run(["bpftool", "-j", "-f", kind, "show"]))
+        found[kind] = [one for one in every if any(path.startswith(folder + "/") for path in one.get("pinned", []))]
+    return found
+
+
+def memory(objects):
+    """Bytes of maps and of programs, translated code included."""
+    maps = sum(one["bytes_memlock"] for one in objects["map"])
+    programs = sum(one["bytes_memlock"] + one.get("bytes_jited", 0) for one in objects["prog"])
+    return maps + programs
+
+
+def largest(objects, count=6):
+    """Maps by what they take, for a person."""
+    maps = sorted(objects["map"], key=lambda one: -one["bytes_memlock"])
+    return ", ".join(f"{one['name']} {one['bytes_memlock'] / 2**20:.1f}" for one in maps[:count])
+
+
+class Instance:
+    def __init__(self, *options, name=NAME):
+        self.name = name
+        self.options = options
+        self.folder = f"{HOME}/{name}"
+
+    def __enter__(self):
+        self.started = time.monotonic()
+        run([STACKMAP, "start", self.name, *self.options])
+        return self
+
+    def __exit__(self, *error):
+        if os.path.isdir(self.folder):
+            self.stop()
+
+    def stop(self):
+        """Seconds until nothing of it is left in the kernel."""
+        objects = [(kind, one["id"]) for kind, ones in pinned(self.folder).items() for one in ones]
+        begin = time.monotonic()
+        run([STACKMAP, "stop", self.name])
+        while any(_is_there(kind, number) for kind, number in objects):
+            time.sleep(0.001)
+        return time.monotonic() - begin
+
+    def first_event(self):
+        """Seconds from its start to the first event that it has; it must not have overwritten any."""
+        if self.ledger()["lost"].get("overwritten", 0):
+            sys.exit("the first event was overwritten before it was seen")
+        text = run([STACKMAP, "script", "--ids", "--instance", self.name])
+        return float(re.search(r"\] ([0-9.]+): ", text)[1]) - self.started
+
+    def file(self, name):
+        with open(f"{self.folder}/{name}", "rb") as file:
+            return file.read()
+
+    def ledger(self):
+        return json.loads(run([STACKMAP, "report", "--json", "--instance", self.name]))["ledger"]
+
+    def objects(self):
+        """What is its own: the maps of the engine are pinned there, too."""
+        shared = {one["id"] for one in pinned(ENGINE)["map"]}
+        own = pinned(self.folder)
+        own["map"] = [one for one in own["map"] if one["id"] not in shared]
+        return own
+
+    def memory(self):
+        return memory(self.objects())
+
+
+def engine_memory():
+    return memory(pinned(ENGINE))
