@@ -14,6 +14,7 @@
 #include "capture/reset.h"
 #include "command.h"
 #include "command_line.h"
+#include "error.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "recording_info.h"
@@ -110,20 +111,25 @@ static char *next_path(struct recorder *recorder)
 						   : strdup(recorder->output);
 }
 
-int recorder_open(struct recorder *recorder)
+static int open_next(struct recorder *recorder, struct stackmap_error *error)
 {
-	struct stackmap_error error;
 	int result;
 
 	free(recorder->path);
 	recorder->path = next_path(recorder);
-	if (!recorder->path) {
-		message("%s: %s", recorder->output, strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
-	result = open_file(recorder, recorder->path, &error);
-	if (!result && rotation_is_on(&recorder->rotation))
-		result = reset_prepare(recorder->capture, &error);
+	if (!recorder->path)
+		return error_set(error, ENOMEM, "%s: %s", recorder->output, strerror(ENOMEM));
+	result = open_file(recorder, recorder->path, error);
+	if (result || !rotation_is_on(&recorder->rotation))
+		return result;
+	return reset_prepare(recorder->capture, error);
+}
+
+int recorder_open(struct recorder *recorder)
+{
+	struct stackmap_error error;
+	int result = open_next(recorder, &error);
+
 	return result ? fail(result, &error) : EXIT_DONE;
 }
 
@@ -165,16 +171,19 @@ static void end_window(struct recorder *recorder)
 	capture_next_file(recorder->capture);
 }
 
+/* What is in the way is said once, not at each try. */
 static void begin_window(struct recorder *recorder)
 {
-	int status = recorder_open(recorder) ?: recorder_publish(recorder);
+	struct stackmap_error error;
+	int result = open_next(recorder, &error) ?: trace_writer_publish(recorder->writer, &error);
 
-	if (!status)
+	if (result && !recorder->next_try)
+		recorder->status = recorder->status ?: fail(result, &error);
+	recorder->next_try = result ? now_ms() + TRY_MS : 0;
+	if (!result)
 		return;
 	trace_writer_discard(&recorder->writer);
 	recorder->rotation.number--;
-	recorder->status = recorder->status ?: status;
-	recorder->next_try = now_ms() + TRY_MS;
 }
 
 static void show_progress(struct recorder *recorder)
