@@ -171,13 +171,24 @@ def test_files_agree():
         assert ids and ids <= text.keys(), "what the rings name is in the map"
 
 
+def without_names(trace):
+    """A task that has exec'ed since has another name now than it had at the event, which only script knows."""
+    return re.sub(r"^.{1,15}?-(?=\d+ \[)", "", trace, flags=re.M)
+
+
+def workload_of(trace):
+    return [line for line in trace.splitlines() if line.startswith("known_counts-")]
+
+
 def test_trace_is_script_with_ids():
     with Instance("same", "-e", CALLS, "--user-unwind", "fp", "--flight", "4M") as instance:
         run(program("known_counts"), "getppid=2000")
         stackmap("pause", "same")
         trace = instance.text("trace")
         assert len(parse_trace(trace)) >= 2000
-        assert trace == stackmap("script", "--ids", "--instance", "same").stdout
+        script = stackmap("script", "--ids", "--instance", "same").stdout
+        assert without_names(trace) == without_names(script)
+        assert workload_of(trace) == workload_of(script)
 
 
 def test_deep_and_truncated_stacks():
