@@ -42,16 +42,13 @@ static __always_inline void build_id_keep(struct mapping_record *record,
 	atomic_store_release(&record->build_id_bytes, found->id_bytes ?: MAPPING_NO_BUILD_ID);
 }
 
-/* A global function: it is verified by itself. */
+/* Of the file whose first bytes search->entry maps. A global function: it is verified by itself. */
 __noinline int build_id_read(struct vma_search *search, struct mapping_record *record)
 {
 	struct elf_build_id found = {};
 
 	if (!search || !record)
 		return -EINVAL;
-	if (!vma_find(search, search->vma.image) ||
-	    (search->entry.file && search->entry.page_offset))
-		return -EAGAIN;
 	found.image = search->entry.start;
 	found.bytes = search->entry.end - search->entry.start;
 	if (elf_build_id_find(&found) < 0 || !is_as_in_file(search))
@@ -72,6 +69,9 @@ __noinline int build_id_look(struct vma_search *search, u64 address)
 	number = mapping_number(search);
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record || record->build_id_bytes || image_look(search) || !search->vma.image)
+		return -EAGAIN;
+	if (!vma_find(search, search->vma.image) ||
+	    (search->entry.file && search->entry.page_offset))
 		return -EAGAIN;
 	return build_id_read(search, record);
 }

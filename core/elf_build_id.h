@@ -14,11 +14,11 @@ struct elf_build_id {
 	u64 bytes; /* mapped from there on, in the order of the file */
 	u64 at;	   /* of the current note, from `image` on */
 	u64 end;   /* of these notes */
-	u32 is_64;
-	u32 segments; /* program headers: how many there are, and where the first one is */
 	u64 segments_at;
-	u32 is_unreadable;
-	u32 id_bytes; /* what was found; 0: nothing */
+	u16 segments; /* program headers: how many there are, and where the first one is */
+	u16 is_64;
+	u16 is_unreadable;
+	u16 id_bytes; /* what was found; 0: nothing */
 	u8 id[MAPPING_BUILD_ID_MAX];
 };
 
