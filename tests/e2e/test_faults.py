@@ -87,13 +87,20 @@ def check_stat(found):
     assert found["produced"] == found["recorded"] + lost, found
 
 
-def check_works(name="x"):
-    """It takes events, and each of them is in the ledger."""
-    before = stat(name)["produced"]
+def check_counts(name="x"):
+    """Each event is in the ledger, recorded or not."""
+    before = stat(name)
     run(COUNTS, "calls=100")
     found = stat(name)
-    assert found["produced"] - before == 100, (before, found)
+    assert found["produced"] - before["produced"] == 100, (before, found)
     check_stat(found)
+    return found["recorded"] - before["recorded"]
+
+
+def check_works(name="x"):
+    """It takes events."""
+    recorded = check_counts(name)
+    assert recorded == 100, recorded
 
 
 def check_next_start():
@@ -112,7 +119,7 @@ def strace(*options, command, **more):
 
 def steps_of(*command):
     """Each system call that an engine's or an instance's state depends on, as often as it is made: (name, n-th)."""
-    strace("-e", "trace=bpf,ioctl," + ",".join(IN_FOLDERS), command=command)
+    strace("-e", "trace=" + ",".join(["bpf", "ioctl", *IN_FOLDERS]), command=command)
     counts, found = {}, []
     for name in re.findall(r"^(\w+)\(", read_text("steps"), re.M):
         counts[name] = counts.get(name, 0) + 1
@@ -147,7 +154,7 @@ def test_start_is_killed():
     begin()
     steps = steps_of("start", "x", *OPTIONS)
     stop()
-    for step in some(steps, 10):
+    for step in some(steps, 8):
         with told("start killed at", step):
             at_step(step, "signal=KILL", "start", "x", *OPTIONS)
             if os.path.exists(INSTANCE):
@@ -164,7 +171,7 @@ def test_stop_is_killed():
     begin()
     start()
     steps = steps_of("stop", "x")
-    for step in some(steps, 8):
+    for step in some(steps, 6):
         with told("stop killed at", step):
             start()
             at_step(step, "signal=KILL", "stop", "x")
@@ -174,10 +181,63 @@ def test_stop_is_killed():
     check_next_start()
 
 
+def harm_while_it_lives(fault, command, steps):
+    """A command that works on an instance: whatever becomes of it, the instance counts on, and after the next command it
+    is as good as before."""
+    for step in steps:
+        with told(*command[:1], fault, "at", step):
+            at_step(step, fault, *command)
+            check_counts()
+            stackmap(*command)
+            check_works()
+    stop()
+    check_nothing_left()
+
+
+def test_reset_is_harmed():
+    for fault in ("signal=KILL", "error=ENOMEM"):
+        begin()
+        start("--flight", "4M")
+        command = ("reset", "x")
+        harm_while_it_lives(fault, command, some(steps_of(*command), 5))
+
+
+def steps_of_copying(*command):
+    """The memory for copies of the rings: the instance is held still then."""
+    strace("-e", "trace=mmap", command=command)
+    calls = re.findall(r"^mmap\(.*", read_text("steps"), re.M)
+    sizes = [int(re.match(r"mmap\(\w+, (\d+)", call)[1]) if "MAP_ANONYMOUS, -1" in call else 0 for call in calls]
+    return [("mmap", number) for number, size in enumerate(sizes, 1) if size > 1 << 20]
+
+
+def test_readers_are_killed():
+    for command in (("script", "--instance", "x"), ("export", "-f", "folded", "--instance", "x")):
+        begin()
+        start("--flight", "8M")
+        steps = steps_of_copying(*command)
+        assert steps
+        harm_while_it_lives("signal=KILL", command, steps)
+
+
+def test_pause_and_resume_are_killed():
+    """Paused or not: what it says is so, and the other undoes it."""
+    begin()
+    start()
+    for command in ("pause", "resume"):
+        for step in some(steps_of(command, "x"), 3):
+            with told(command, "killed at", step):
+                at_step(step, "signal=KILL", command, "x")
+                check_stat(stat())
+                stackmap("resume", "x", status=None)
+                check_works()
+    stop()
+    check_nothing_left()
+
+
 def test_record_is_killed():
     begin()
     command = ("record", "-o", "f.data", *OPTIONS, "--", COUNTS, "calls=100")
-    for step in some(steps_of(*command), 6):
+    for step in some(steps_of(*command), 4):
         with told("record killed at", step):
             at_step(step, "signal=KILL", *command)
             record(*OPTIONS, "--", COUNTS, "calls=100").check()
@@ -196,7 +256,7 @@ def test_start_is_refused():
     begin()
     steps = steps_of("start", "x", *OPTIONS)
     stop()
-    for step in some(steps, 10):
+    for step in some(steps, 8):
         with told("start refused at", step):
             done = at_step(step, "error=ENOMEM", "start", "x", *OPTIONS)
             check_refused(done)
@@ -213,7 +273,7 @@ def test_record_is_refused():
     begin()
     command = ("record", "-o", "f.data", *OPTIONS, "--", "sh", "-c", "touch ran; exec %s calls=100" % COUNTS)
     steps = [step for step in steps_of(*command) if step[0] != "rename"]  # that is its file's
-    for step in some(steps, 6):
+    for step in some(steps, 4):
         with contextlib.suppress(FileNotFoundError):
             os.unlink("ran")
         with told("record refused at", step):
