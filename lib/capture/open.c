@@ -54,7 +54,7 @@ static int use_pinned_maps(struct program_set *set, struct folder *folder)
 		bpf_program__set_autoload(program, false);
 	bpf_object__for_each_map(map, set->object->obj) result =
 		result ?: use_pinned_map(map, folder);
-	return result ?: capture_bpf__load(set->object);
+	return result ?: program_set_load_object(set);
 }
 
 static int open_set(struct capture *capture, struct folder *folder)

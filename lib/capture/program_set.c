@@ -234,6 +234,17 @@ static int loaded(int result, struct program_set *set, struct stackmap_error *er
 	return load_failed(-result, error);
 }
 
+/* Where there is no memory to try it, libbpf takes it that the kernel has no global data, and goes
+ * on without. */
+int program_set_load_object(struct program_set *set)
+{
+	int result = capture_bpf__load(set->object);
+
+	if (result)
+		return result;
+	return set->object->bss && set->object->rodata ? 0 : -ENOMEM;
+}
+
 int program_set_load_first(struct program_set *set, const struct plan *plan, int table_fd,
 			   struct engine *engine, struct stackmap_error *error)
 {
@@ -241,7 +252,7 @@ int program_set_load_first(struct program_set *set, const struct plan *plan, int
 
 	result = result ?: size_maps(set, plan, table_fd);
 	result = result ?: engine_lend(engine, set->object->obj);
-	result = result ?: capture_bpf__load(set->object);
+	result = result ?: program_set_load_object(set);
 	if (!result)
 		engine_publish(engine, set->object->obj);
 	return loaded(result, set, error);
@@ -253,7 +264,7 @@ int program_set_load(struct program_set *set, const struct plan *plan,
 	int result = open_object(set, plan);
 
 	result = result ?: share_maps(set, first);
-	return loaded(result ?: capture_bpf__load(set->object), set, error);
+	return loaded(result ?: program_set_load_object(set), set, error);
 }
 
 void program_set_unload(struct program_set *set)

@@ -46,6 +46,9 @@ int program_set_load(struct program_set *set, const struct plan *plan,
 		     const struct program_set *first, struct stackmap_error *error);
 void program_set_unload(struct program_set *set);
 
+/* Loads an object that is ready for it. 0: its variables are there. */
+int program_set_load_object(struct program_set *set);
+
 /* One bit of enum program -> its loaded program. */
 struct bpf_program *program_set_program(const struct program_set *set, enum program program);
 

@@ -268,6 +268,18 @@ def test_start_is_refused():
     check_next_start()
 
 
+def test_a_probe_is_refused():
+    """Where libbpf tries what the kernel can, it takes any refusal for an old kernel, and goes on without."""
+    begin()
+    for number in range(12, 20):
+        with told("start refused at", number):
+            check_refused(at_step(("bpf", number), "error=ENOMEM", "start", "x", *OPTIONS))
+            if os.path.exists(INSTANCE):
+                check_works()
+                stop()
+    check_next_start()
+
+
 def test_record_is_refused():
     """Its command does not run, or all of it is recorded."""
     begin()
