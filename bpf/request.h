@@ -163,9 +163,8 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 	return deferral_renew(lane, cpu, tid, deferral, word, &entry);
 }
 
-/* Keeps the registers of a probe for the callback. 0 or -errno. Not inlined: its stack is not to
- * add to the caller's. Nor global: 6.1 takes no memory of an unknown map. */
-static __noinline int probe_registers_keep(struct lane *lane)
+/* Keeps the registers of a probe for the callback. 0 or -errno. */
+static __always_inline s64 probe_registers_keep(struct lane *lane)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 
