@@ -24,6 +24,21 @@ static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, 
 	return UNWINDERS_MAX;
 }
 
+/* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX if none is free. */
+static __always_inline u32 answer_make(struct engine_task *task, u32 tid, u32 cookie)
+{
+	u32 index = unwinder_claim();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return UNWINDERS_MAX;
+	unwinder->tid = tid;
+	unwinder->cookie = cookie;
+	unwinder_run(unwinder);
+	task->unwinder = index + 1;
+	return index;
+}
+
 /* Memory or registers are not those of the request: execve and rt_sigreturn. orig_ax does not
  * count: the interrupt that brings the callback may be another one than that of the request. */
 static __always_inline bool is_changed(const struct kernel_entry *requested)
@@ -31,36 +46,6 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 	struct kernel_entry now = current_entry();
 
 	return now.ip != requested->ip || now.sp != requested->sp;
-}
-
-/* False: those of the request are gone. */
-static __always_inline bool answer_registers(const struct deferral *deferral, u32 tid,
-					     struct unwind *walk)
-{
-	walk->is_compat = registers_of_current(&walk->registers);
-	return probe_registers_take(tid, &deferral->entry, &walk->registers) ||
-	       !is_changed(&deferral->entry);
-}
-
-/* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX and the reason. */
-static __always_inline u32 answer_make(const struct deferral *deferral, struct engine_task *task,
-				       u32 tid, u32 cookie, u32 *reason)
-{
-	u32 index = unwinder_claim();
-	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
-
-	if (!unwinder)
-		return UNWINDERS_MAX;
-	if (!answer_registers(deferral, tid, &unwinder->walk)) {
-		*reason = REASON_CHANGED;
-		unwinder_release(unwinder);
-		return UNWINDERS_MAX;
-	}
-	unwinder->tid = tid;
-	unwinder->cookie = cookie;
-	unwinder_walk(unwinder);
-	task->unwinder = index + 1;
-	return index;
 }
 
 /* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it
@@ -91,6 +76,20 @@ static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid,
 	lane_release(lane);
 }
 
+/* The answer's unwinder, claimed, or UNWINDERS_MAX with the reason. */
+static __always_inline u32 answer_get(const struct deferral *deferral, struct engine_task *task,
+				      u32 tid, u32 cookie, u32 *reason)
+{
+	u32 index;
+
+	*reason = REASON_CHANGED;
+	if (is_changed(&deferral->entry))
+		return UNWINDERS_MAX;
+	*reason = REASON_NO_STATE;
+	index = answer_find(task, tid, cookie);
+	return index < UNWINDERS_MAX ? index : answer_make(task, tid, cookie);
+}
+
 /*
  * The cookie is closed before the request becomes idle: in between a new request gets the old
  * cookie still, whose answer is there.
@@ -98,11 +97,9 @@ static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid,
 static __always_inline void deliver(struct deferral *deferral, struct engine_task *task, u32 tid,
 				    u32 cookie)
 {
-	u32 reason = REASON_NO_STATE, index = answer_find(task, tid, cookie);
 	struct unwinder *unwinder;
+	u32 reason, index = answer_get(deferral, task, tid, cookie, &reason);
 
-	if (index == UNWINDERS_MAX)
-		index = answer_make(deferral, task, tid, cookie, &reason);
 	unwinder = bpf_map_lookup_elem(&unwinders, &index);
 	rcu_enter();
 	answer_put(unwinder, tid, cookie, reason);

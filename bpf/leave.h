@@ -14,7 +14,6 @@
 /* Answers in this context, which may not fault, as far as that goes. */
 static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
 {
-	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct direct_walk *walk = &lane->direct;
 
 	if (!address_space_enter(&lane->search)) {
@@ -22,8 +21,6 @@ static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u3
 		return;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
-	if (deferral)
-		probe_registers_take(tid, &deferral->entry, &walk->registers);
 	direct_stack_walk(lane, cpu, config.max_user_depth, config.leaf);
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH)
 		answer_stack(lane, cpu, tid, cookie, walk->leaf);

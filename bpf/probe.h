@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User functions. The task is about to run the instruction under the probe out of its place, so a
- * stack that is unwound later begins with the registers of the hit (request.h). (Programs that may
- * sleep could unwind here, but on 6.18 they were now and then not run for any hit of a task, which
- * nobody counts.)
+ * User functions. The task is about to run the instruction under the probe out of its place, so no
+ * callback could answer later: the registers would be others. What cannot be walked at once is
+ * saved for user space. (Programs that may sleep could unwind here, but on 6.18 they were now
+ * and then not run for any hit of a task, which nobody counts.)
  */
 #ifndef BPF_PROBE_H
 #define BPF_PROBE_H

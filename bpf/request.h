@@ -15,7 +15,6 @@
 #include "deferral.h"
 #include "lanes.h"
 #include "task_work.h"
-#include "user_registers.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -32,16 +31,6 @@ struct {
 	__type(key, u32); /* WORK_KEY */
 	__type(value, struct deferral_work);
 } works SEC(".maps");
-
-/* Of tasks that wait for the stack of a user function: the callback comes after the instruction
- * under the probe was executed out of its place, or is about to be. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TASKS_MAX);
-	__type(key, u32); /* tid */
-	__type(value, struct unwind_registers);
-} probe_registers SEC(".maps");
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
@@ -163,28 +152,6 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 	return deferral_renew(lane, cpu, tid, deferral, word, &entry);
 }
 
-/* Keeps the registers of a probe for the callback. 0 or -errno. */
-static __always_inline s64 probe_registers_keep(struct lane *lane)
-{
-	u32 tid = bpf_get_current_pid_tgid();
-
-	registers_of_current(&lane->direct.registers);
-	return bpf_map_update_elem(&probe_registers, &tid, &lane->direct.registers, BPF_ANY);
-}
-
-/* Gives them back if they are those of the request, which then has not changed. */
-static __always_inline bool probe_registers_take(u32 tid, const struct kernel_entry *requested,
-						 struct unwind_registers *registers)
-{
-	struct unwind_registers *kept = bpf_map_lookup_elem(&probe_registers, &tid);
-
-	if (!kept || kept->value[REGISTER_RIP] != requested->ip ||
-	    kept->value[REGISTER_RSP] != requested->sp)
-		return false;
-	bpf_probe_read_kernel(registers, sizeof(*registers), kept);
-	return true;
-}
-
 /* Takes a cookie out of PENDING, from anywhere: the answer is the caller's, or nobody's. */
 static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
 {
@@ -200,7 +167,6 @@ static __always_inline void requests_forget(u32 tid)
 	u32 first = WORK_KEY(tid, 0), second = WORK_KEY(tid, 1);
 
 	bpf_map_delete_elem(&deferrals, &tid);
-	bpf_map_delete_elem(&probe_registers, &tid);
 	bpf_map_delete_elem(&works, &first);
 	bpf_map_delete_elem(&works, &second);
 	bpf_map_delete_elem(&engine_tasks, &tid);

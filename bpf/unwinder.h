@@ -217,11 +217,12 @@ static __always_inline u32 stack_flags_of(u32 stop)
 	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
 }
 
-/* Unwinds the current task from the registers that are in the walk. */
-static __always_inline void unwinder_walk(struct unwinder *unwinder)
+/* Unwinds the current task from the registers with which it left user mode. */
+static __always_inline void unwinder_run(struct unwinder *unwinder)
 {
 	struct unwind *walk = &unwinder->walk;
 
+	walk->is_compat = registers_of_current(&walk->registers);
 	walk->depth = 0;
 	walk->budget = UNWIND_BUDGET;
 	unwind_forget(walk);
@@ -230,13 +231,6 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 		return;
 	unwind_stack(walk, config.max_user_depth);
 	build_ids_take(&unwinder->search);
-}
-
-/* From those with which it left user mode. */
-static __always_inline void unwinder_run(struct unwinder *unwinder)
-{
-	unwinder->walk.is_compat = registers_of_current(&unwinder->walk.registers);
-	unwinder_walk(unwinder);
 }
 
 /* The same in an unwinder that is claimed for it and answers no cookie: its index, or UNWINDERS_MAX

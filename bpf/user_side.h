@@ -79,10 +79,8 @@ static __always_inline struct stack_field user_request(const struct hit *hit, st
 {
 	s64 cookie;
 
-	if (config.deferral == DEFERRAL_ASSISTED || is_exiting())
+	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
 		return raw_request(lane);
-	if (hit->is_probe && probe_registers_keep(lane))
-		return no_stack(REASON_NO_STATE);
 	cookie = deferral_request(lane, cpu);
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
