@@ -275,7 +275,7 @@ static void changes_beside_it_do_not_disturb(void **state)
 	}
 	done = true;
 	pthread_join(thread, NULL);
-	assert_in_range(undecided, 0, LOOKS / 100);
+	assert_in_range(undecided, 0, LOOKS / 10);
 	munmap(code, 3 * PAGE);
 }
 
