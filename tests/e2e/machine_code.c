@@ -2,8 +2,8 @@
 /*
  * machine_code jit N: writes a function into anonymous memory, as JIT compilers do, and calls
  * counted() through it N times; prints the address that the call returns to. jit_map: and names
- * it in a perf map, behind a name that it had before. machine_code vdso N: asks for the time N times,
- * which runs in the kernel's shared object.
+ * it in a perf map, behind a name that it had before. machine_code vdso N: asks for the time N
+ * times, which runs in the kernel's shared object.
  */
 #include <stdio.h>
 #include <stdlib.h>
