@@ -92,6 +92,10 @@ static void say_what_comes(const struct start *start, const char *name)
 			"by "
 			"frame pointers",
 			name);
+	if (capture_lacks_engine(start->capture))
+		message("%s: it cannot share the engine that is running, of another build or "
+			"incomplete; its user stacks are unwound for it alone",
+			name);
 }
 
 static int run(struct start *start, const char *name)

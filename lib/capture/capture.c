@@ -84,6 +84,11 @@ bool capture_lacks_deferral(const struct capture *capture)
 	return capture->plan.frame_pointers_only && capture->plan.config.user_stacks;
 }
 
+bool capture_lacks_engine(const struct capture *capture)
+{
+	return capture->plan.config.user_stacks && !engine_is_shared(capture->engine);
+}
+
 struct capture_bpf *capture_programs(const struct capture *capture)
 {
 	return capture->attachment.sets[0].object;

@@ -123,6 +123,10 @@ void capture_totals(const struct capture *capture, struct trace_ledger *totals);
  * process has them by frame pointers only. */
 bool capture_lacks_deferral(const struct capture *capture);
 
+/* Of one that we created: whether its user stacks are unwound for it alone, since it could not
+ * share the engine. */
+bool capture_lacks_engine(const struct capture *capture);
+
 u32 capture_bits(const struct capture *capture);
 bool capture_is_flight(const struct capture *capture);
 

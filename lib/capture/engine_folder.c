@@ -205,6 +205,11 @@ void engine_sweep(void)
 	engine_close(&engine);
 }
 
+bool engine_is_shared(const struct engine *engine)
+{
+	return engine->folder >= 0;
+}
+
 bool engine_shares(const char *map)
 {
 	for (u32 i = 0; i < SHARED_COUNT; i++)

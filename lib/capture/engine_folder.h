@@ -33,6 +33,9 @@ void engine_publish(struct engine *engine, const struct bpf_object *object);
 
 void engine_close(struct engine **engine);
 
+/* Once it is published: whether its maps are those of all instances, or of this one alone. */
+bool engine_is_shared(const struct engine *engine);
+
 /* Whether this map is one that all instances share. */
 bool engine_shares(const char *map);
 

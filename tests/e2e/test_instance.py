@@ -258,6 +258,20 @@ def test_two_starts_at_once():
         assert not os.path.exists(HOME), os.listdir(HOME)
 
 
+def test_an_engine_that_cannot_be_shared():
+    """It says so, and records by itself."""
+    begin("first")
+    os.unlink(path_of("_engine-1", "rules"))
+    assert "engine" in stackmap("start", "second", *CALLS_ONLY).stderr
+    call(10)
+    for name in ("first", "second"):
+        assert status_of(name)["ledger"]["recorded"] == 10
+        stackmap("stop", name)
+    assert not os.path.exists(HOME), os.listdir(HOME)
+    assert "engine" not in stackmap("start", "third", *CALLS_ONLY).stderr
+    stackmap("stop", "third")
+
+
 def test_a_name_in_use():
     begin("used")
     assert "used" in fails("start", "used", *CALLS_ONLY)
