@@ -82,7 +82,8 @@ struct vma_search {
 /* A walk up the user stack. */
 struct user_walk {
 	u64 pc; /* of the next frame; 0: none */
-	u64 sp; /* frame pointers below it are none */
+	u64 sp; /* frame pointers below it are none; it points to the return address, if pc is one
+		 */
 	u64 fp;
 	u32 compat;   /* a 32-bit task */
 	u32 at_entry; /* the function's frame is not built yet */

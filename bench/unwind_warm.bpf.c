@@ -122,11 +122,6 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind_image.c"
 #include "unwind_step.c"
 
-static __always_inline void registers_enter(struct unwind_registers *registers)
-{
-	registers_of_task(registers, (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
-}
-
 static long direct_turn(u32 i, void *arg)
 {
 	struct round *round = arg;
@@ -134,7 +129,7 @@ static long direct_turn(u32 i, void *arg)
 
 	if (!address_space_enter(&lane->search))
 		return 1;
-	registers_enter(&lane->direct.registers);
+	registers_of_current(&lane->direct.registers);
 	direct_stack_walk(lane, round->cpu, control.depth, 0);
 	if (lane->user.depth != control.depth || lane->direct.stop != STOP_DEPTH)
 		control.failures++;
@@ -161,7 +156,7 @@ static __always_inline void learn(struct round *round)
 
 	if (!address_space_enter(&round->lane->search))
 		return;
-	registers_enter(&unwind->registers);
+	registers_of_current(&unwind->registers);
 	unwind->budget = UNWIND_BUDGET;
 	unwind->is_compat = 0;
 	unwind_forget(unwind);

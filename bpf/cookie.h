@@ -11,7 +11,8 @@ static __always_inline struct kernel_entry current_entry(void)
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-	return (struct kernel_entry){.ip = regs->ip, .sp = regs->sp, .orig_ax = regs->orig_ax};
+	return (struct kernel_entry){
+		.ip = program_pc(regs), .sp = regs->sp, .orig_ax = regs->orig_ax};
 }
 
 static __always_inline bool same_kernel_entry(const struct kernel_entry *a,

@@ -40,12 +40,13 @@ static __always_inline u32 answer_make(struct engine_task *task, u32 tid, u32 co
 }
 
 /* Memory or registers are not those of the request: execve and rt_sigreturn. orig_ax does not
- * count: the interrupt that brings the callback may be another one than that of the request. */
+ * count: the interrupt that brings the callback may be another one than that of the request. Nor
+ * does it whether the request was made in the trap of a breakpoint, behind it. */
 static __always_inline bool is_changed(const struct kernel_entry *requested)
 {
 	struct kernel_entry now = current_entry();
 
-	return now.ip != requested->ip || now.sp != requested->sp;
+	return requested->ip - now.ip > BREAKPOINT_BYTES || now.sp != requested->sp;
 }
 
 /* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it

@@ -31,8 +31,12 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 	struct lane *lane = direct->memory;
 	struct lane_vma *vma = &lane->search.vma;
 
-	if (!covers(vma, pc) && page_find(lane, pc))
-		return 0;
+	if (!covers(vma, pc) && page_find(lane, pc)) {
+		pc = probed_return(lane->direct.registers.value[REGISTER_RSP] - 8);
+		if (!pc || page_find(lane, pc))
+			return 0;
+		lane->direct.registers.value[REGISTER_RIP] = pc;
+	}
 	*is_generated = vma->kind == MAPPING_ANON;
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }

@@ -39,10 +39,20 @@ struct seqcount {
 	u32 sequence;
 };
 
+/* User probes: where the copies of probed instructions are. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
 	struct maple_tree mm_mt;
 	struct mm_context context;
+	struct uprobes_state uprobes_state;
 	struct seqcount mm_lock_seq;
 };
 
@@ -121,8 +131,23 @@ struct thread_info {
 	u32 status;
 };
 
+/* A return address that a probe at a return has replaced, and the stack word that held it. */
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+/* The probe that a task is at: the instruction and its copy. */
+struct uprobe_task {
+	struct return_instance *return_instances;
+	unsigned long vaddr;
+	unsigned long xol_vaddr;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
+	struct uprobe_task *utask;
 	struct mm_struct *mm;
 	u32 flags;
 	int pid;

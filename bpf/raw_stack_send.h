@@ -30,9 +30,10 @@ struct {
 struct raw_buffer {
 	u32 busy;
 	u32 reserved;
-	u64 from; /* what is next to look at */
-	u64 end;  /* of the stack's mapping */
-	u64 last; /* address of a leaf */
+	u64 from;  /* what is next to look at */
+	u64 end;   /* of the stack's mapping */
+	u64 last;  /* address of a leaf */
+	u64 taken; /* what is next to put back: the kernel's return_instance */
 	struct raw_stack raw;
 };
 
@@ -74,7 +75,7 @@ static __always_inline void raw_registers(struct raw_stack *raw, const struct pt
 	raw->value[REGISTER_R13] = regs->r13;
 	raw->value[REGISTER_R14] = regs->r14;
 	raw->value[REGISTER_R15] = regs->r15;
-	raw->value[REGISTER_RIP] = regs->rip;
+	raw->value[REGISTER_RIP] = program_pc((const void *)regs);
 	if (regs->cs == USER32_CODE_SEGMENT)
 		raw->flags |= RAW_COMPAT;
 }
@@ -94,6 +95,34 @@ static long raw_copy_page(u32 i, struct raw_walk *walk)
 	return 0;
 }
 
+static long raw_restore_return(u32 i, struct raw_walk *walk)
+{
+	const struct return_instance *taken = (void *)walk->buffer->taken;
+	struct raw_stack *raw = &walk->buffer->raw;
+	u64 offset;
+
+	(void)i;
+	if (!taken)
+		return 1;
+	walk->buffer->taken = (u64)BPF_CORE_READ(taken, next);
+	offset = BPF_CORE_READ(taken, stack) - raw->stack_start;
+	core_one_register(offset);
+	if (offset <= RAW_STACK_BYTES_MAX - 8)
+		*(u64 *)(raw->stack + (offset & -8)) = BPF_CORE_READ(taken, orig_ret_vaddr);
+	return 0;
+}
+
+/* Puts back the return addresses that probes have taken from the stack. */
+static __always_inline void raw_restore_returns(struct raw_walk *walk)
+{
+	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
+
+	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
+		return;
+	walk->buffer->taken = (u64)probes->return_instances;
+	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
+}
+
 /* Behind the red zone lies a page that need not be there: then the copy begins at the pointer. */
 static __always_inline void raw_copy_stack(struct raw_walk *walk)
 {
@@ -107,6 +136,7 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 		walk->buffer->from = sp;
 	raw->stack_start = walk->buffer->from;
 	bpf_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk, 0);
+	raw_restore_returns(walk);
 }
 
 static long raw_list_slot(u32 i, struct raw_walk *walk)

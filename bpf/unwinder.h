@@ -123,6 +123,13 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 	struct vma_search *search = &unwinder_of(walk)->search;
 	int error = mapping_find(search, pc);
 
+	if (error == -ENOENT) {
+		pc = probed_return(walk->registers.value[REGISTER_RSP] - 8);
+		if (!pc)
+			return false;
+		walk->registers.value[REGISTER_RIP] = pc;
+		error = mapping_find(search, pc);
+	}
 	if (error && error != -ENOSPC)
 		return false;
 	walk->mapping.start = search->entry.start;

@@ -13,6 +13,7 @@
 
 #include "engine_maps.h"
 #include "env.h"
+#include "user_probe.h"
 #include "vma.h"
 
 #define LOOKS_MAX 64
@@ -122,6 +123,14 @@ static __always_inline bool is_vdso(const struct vma_search *search, const struc
 	return !entry->file && entry->start == (u64)BPF_CORE_READ(mm, context.vdso);
 }
 
+/* Each process that a probe was put into has one: of what lies there, nothing is the program's. */
+static __always_inline bool is_probes(const struct vma_search *search,
+				      const struct vma_entry *entry)
+{
+	return !entry->file &&
+	       is_probe_area((struct mm_struct *)search->vma.space.mm, entry->start);
+}
+
 /* The part of anonymous code that one number can stand for: addresses whose upper bits are equal.
  */
 static __always_inline void anonymous_range(struct lane_vma *vma, const struct vma_entry *entry,
@@ -156,6 +165,8 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 	} else if (is_vdso(search, entry)) {
 		*key = (struct mapping_key){.kind = MAPPING_VDSO, .inode = entry->end >> 32 == 0};
 		vma->file_offset = 0;
+	} else if (is_probes(search, entry)) {
+		return false;
 	} else {
 		*key = (struct mapping_key){.kind = MAPPING_ANON, .since = vma->space.process};
 		key->inode = (u64)search->tgid << 24 | top;

@@ -10,20 +10,16 @@
 
 #include "env.h"
 #include "rule.h"
-
-/* As the kernel names them: programs are given the names of user space. */
-struct pt_regs___numbered {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, cs, sp;
-} __attribute__((preserve_access_index));
+#include "user_probe.h"
 
 #define USER32_CS 0x23
 #define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)
 
-/* Where a task entered the kernel. */
-static __always_inline void registers_of_task(struct unwind_registers *registers,
-					      const struct pt_regs *task_regs)
+/* Of the current task where it entered the kernel, which are also those that an event in user mode
+ * interrupted. Returns whether it runs 32-bit code. */
+static __always_inline u32 registers_of_current(struct unwind_registers *registers)
 {
-	const struct pt_regs___numbered *regs = (const void *)task_regs;
+	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	u64 *value = registers->value;
 
 	value[REGISTER_RAX] = regs->ax;
@@ -42,18 +38,9 @@ static __always_inline void registers_of_task(struct unwind_registers *registers
 	value[REGISTER_R13] = regs->r13;
 	value[REGISTER_R14] = regs->r14;
 	value[REGISTER_R15] = regs->r15;
-	value[REGISTER_RIP] = regs->ip;
+	value[REGISTER_RIP] = program_pc(regs);
 	registers->known = REGISTERS_ALL;
-}
-
-/* Of the current task, which are also those that an event in user mode interrupted. Returns whether
- * it runs 32-bit code. */
-static __always_inline u32 registers_of_current(struct unwind_registers *registers)
-{
-	struct pt_regs *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-
-	registers_of_task(registers, regs);
-	return ((const struct pt_regs___numbered *)regs)->cs == USER32_CS;
+	return regs->cs == USER32_CS;
 }
 
 #endif

@@ -49,6 +49,13 @@ static __always_inline bool is_in_sigreturn(void)
 	return current_entry().orig_ax == __NR_rt_sigreturn;
 }
 
+/* Of an event between a breakpoint and its probe's. */
+static __always_inline bool is_in_trap(const struct hit *hit)
+{
+	return !hit->user_pc && !hit->is_probe &&
+	       is_at_trap((void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+}
+
 /* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
 __noinline u64 ready_field(void)
 {
@@ -79,6 +86,8 @@ static __always_inline struct stack_field user_request(const struct hit *hit, st
 {
 	s64 cookie;
 
+	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
+		return no_stack(REASON_CHANGED);
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
 		return raw_request(lane);
 	cookie = deferral_request(lane, cpu);
@@ -99,7 +108,7 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	walk->stop = STOP_UNKNOWN_REGISTER;
-	if (!is_in_sigreturn())
+	if (!is_in_sigreturn() && !is_in_trap(hit))
 		direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
 		side.field = stack_store(lane, &lane->user, cpu);

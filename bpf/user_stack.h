@@ -19,7 +19,7 @@ static __always_inline void walk_from_task(struct user_walk *walk)
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-	walk->pc = regs->ip;
+	walk->pc = program_pc(regs);
 	walk->sp = regs->sp;
 	walk->fp = regs->bp;
 	walk->compat = regs->cs == USER32_CS;
@@ -55,9 +55,21 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 	if (walk->fp < walk->sp || walk->fp & (walk->compat ? 3 : 7) ||
 	    !read_words(walk, walk->fp, words))
 		return;
-	walk->sp = walk->fp + 1; /* the next frame lies above this one */
+	walk->sp = walk->fp + (walk->compat ? 4 : 8);
 	walk->fp = words[0];
 	walk->pc = words[1];
+}
+
+/* The frame of the current pc; 0: it is not code. */
+static __always_inline u64 fp_walk_frame(struct lane *lane)
+{
+	struct user_walk *walk = &lane->walk;
+	u64 frame = user_frame(lane, walk->pc);
+
+	if (frame)
+		return frame;
+	walk->pc = probed_return(walk->sp);
+	return walk->pc ? user_frame(lane, walk->pc) : 0;
 }
 
 static long fp_walk_step(u32 index, struct lane **context)
@@ -67,7 +79,7 @@ static long fp_walk_step(u32 index, struct lane **context)
 
 	if (index >= STACK_WORDS_MAX || !lane->walk.pc)
 		return 1;
-	frame = user_frame(lane, lane->walk.pc);
+	frame = fp_walk_frame(lane);
 	if (!frame) {
 		lane->walk.pc = 0;
 		return 1;

@@ -288,10 +288,11 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 	bool is_generated = false;
 	struct rule_key *key = &walk->key;
 
-	step->pc = pc;
 	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &is_generated);
 	if (!step->frame)
 		return STOP_NOT_CODE;
+	pc = walk->registers.value[REGISTER_RIP] | walk->interrupted;
+	step->pc = pc;
 	key->code = 0;
 	key->place = step->frame | walk->interrupted;
 	if (is_generated && !code_key(direct, pc & ~STEP_INTERRUPTED, key))

@@ -33,7 +33,8 @@ struct direct {
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
 
 /* The embedder's: a pc as a frame, and whether its code is generated. 0: it is none that can be
- * named. */
+ * named. One that stands for another (a return address that a probe has taken) it replaces in the
+ * registers. */
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
 
 /* Walks from walk->registers. */

@@ -123,7 +123,8 @@ struct unwind {
 /* The embedder's: reads memory of the task, all bytes or none. */
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
-/* The embedder's: makes unwind->mapping the executable one of a pc. False: there is none. */
+/* The embedder's: makes unwind->mapping the executable one of a pc. False: there is none. A pc that
+ * stands for another (a return address that a probe has taken) it replaces in the registers. */
 CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
 
 /* The embedder's: what is stored as the frame of a pc, whose mapping is unwind->mapping (or none).

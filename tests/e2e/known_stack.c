@@ -16,6 +16,8 @@
  *   lost           a system call while the way back is overwritten by an address without code
  *   spin           turns for a second of CPU time
  *   thread_spin N  the same in N threads
+ *   calls N        N calls each of pushes() and adds(), which begin with a push (that the kernel
+ *                  runs itself if a probe is there) and with another instruction
  */
 #include <pthread.h>
 #include <signal.h>
@@ -163,6 +165,26 @@ static APART void spin(char **arguments)
 	AFTER_CALL();
 }
 
+static APART void pushes(void)
+{
+#ifdef __x86_64__
+	__asm__ volatile("" ::: "rbx");
+#endif
+}
+
+static APART long adds(long left)
+{
+	__asm__ volatile("" : "+r"(left));
+	return left - 1;
+}
+
+static APART void call_often(char **arguments)
+{
+	for (long left = atol(arguments[0]); left; left = adds(left))
+		pushes();
+	AFTER_CALL();
+}
+
 static APART void again(long left)
 {
 	if (left > 1)
@@ -225,6 +247,7 @@ static const struct way {
 	{"exec", become, 0},	      {"thread_exec", become, 1}, {"signals", take_signals, 0},
 	{"returns", take_returns, 0}, {"exit", end_here, 0},	  {"spin", spin, 0},
 	{"thread_spin", spin, 2},     {"deep", call_again, 0},	  {"lost", lose_caller, 0},
+	{"calls", call_often, 0},
 };
 
 struct start {

@@ -123,6 +123,48 @@ def check_generated_name(recording):
     assert "generated code" in names and "overwritten" not in names, names
 
 
+def sampled_under_probe(probed, *way):
+    needs("bpf", "perf events", "uprobes")
+    recording = record("-F", 19999, "-e", "cpu-clock", "-e", "u:%s:%s" % (KNOWN, probed), "--", KNOWN, *way)
+    check_roots(recording.events())
+    return recording
+
+
+def test_instruction_that_runs_as_a_copy():
+    """The probed instruction is where it is in the program."""
+    recording = sampled_under_probe("adds", "calls", 30000)
+    complete, rest = user_account(recording)
+    assert complete > 1000 and sum(rest.values()) <= complete / 200, (complete, rest)
+    check_inside(recording, ["call_often", *PATH_INSIDE, "main"])
+
+
+def test_instruction_that_the_kernel_runs():
+    """Who asks before it ran is not told what is after it."""
+    recording = sampled_under_probe("pushes", "calls", 30000)
+    assert {marker(event) for event in recording.events()} <= {None, "changed"}
+    check_inside(recording, ["call_often", *PATH_INSIDE, "main"], share=0.9)
+
+
+def test_through_probed_returns():
+    """The kernel has taken the return addresses of functions on the way."""
+    needs("bpf", "raw tracepoints", "uprobes")
+    probed = ["-e", "ur:%s:again" % KNOWN, "-e", "ur:%s:middle" % KNOWN]
+    recording = record(*probed, "-e", "syscalls:sys_enter_getppid", "--", KNOWN, "deep", 3)
+    assert recording.check()["produced"] == 2 + 3 + 1
+    check_roots(recording.events())
+    check_inside(recording, ["call_again", *PATH_INSIDE, "main"], share=0.8)
+    assert not any(marker(event) for event in recording.events())
+
+
+def test_through_probed_returns_by_frame_pointers():
+    needs("bpf", "uprobes")
+    code = program("machine_code")
+    recording = record("--user-unwind", "fp", "-e", "ur:%s:run_code" % code, "-e", "u:%s:leaf" % code, "--", code, "jit", 5)
+    recording.check()
+    stacks = [names_of(event) for event in recording.events() if event.name.startswith("u:")]
+    assert len(stacks) == 5 and all("run_code" in names and "main" in names for names in stacks), stacks
+
+
 def test_names_of_generated_code():
     """By its perf map, that outlives it."""
     needs("bpf", "perf events")
