@@ -132,6 +132,21 @@ def test_follow():
     stackmap("stop", "live")
 
 
+def test_follow_across_resets():
+    """By another process meanwhile, more often than there are tables: what comes after each has its stacks as well."""
+    start(*DRAIN)
+    with Follower() as follower:
+        for reset in range(4):
+            call(100)
+            events = follower.events(100)
+            assert {function(user_frames(event)[0]) for event in events if user_frames(event)} == {"counted"}, reset
+            assert all(user_frames(event) for event in events), "after %d resets" % reset
+            stackmap("reset", "live")
+    assert follower.process.returncode == 0, follower.messages
+    assert "400 recorded + 0 lost" in follower.messages, follower.messages
+    stackmap("stop", "live")
+
+
 def test_follow_until_the_instance_ends():
     start(*DRAIN)
     follower = Follower("--ids")
