@@ -256,6 +256,38 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 	return 0;
 }
 
+/* Nobody else could have put anything there, nor in its place. */
+static int check_owners(const struct folder *folder)
+{
+	struct stat home, status;
+
+	if (stat(HOME, &home) || fstat(folder->fd, &status))
+		return -errno;
+	return home_trusts(home.st_uid) && home_trusts(status.st_uid) ? 0 : -EPERM;
+}
+
+static int open_failed(const char *name, int code, struct stackmap_error *error)
+{
+	char path[PATH_BYTES];
+	struct stat status;
+
+	snprintf(path, sizeof(path), HOME "/%s", name);
+	if (code == ENOENT)
+		return error_set(error, code, "%s: no such instance; 'stackmap status' lists them",
+				 name);
+	if (code == EPERM)
+		return error_set(error, code,
+				 "%s: not trusted: it or " HOME " belongs to another user than "
+				 "root or you",
+				 name);
+	if (code == EACCES && !stat(path, &status) && status.st_uid != geteuid())
+		return error_set(error, code,
+				 "%s: %s: it belongs to user %u, and only this user and root may "
+				 "open it",
+				 name, strerror(code), status.st_uid);
+	return error_set(error, code, "%s: %s", name, strerror(code));
+}
+
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
@@ -264,16 +296,13 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 	if (result)
 		return result;
 	folder = folder_new(name, "");
-	result = folder ? open_both(folder) : -ENOMEM;
+	result = folder ? open_both(folder) ?: check_owners(folder) : -ENOMEM;
 	if (!result) {
 		*out = folder;
 		return 0;
 	}
 	folder_close(&folder);
-	if (result == -ENOENT)
-		return error_set(error, ENOENT,
-				 "%s: no such instance; 'stackmap status' lists them", name);
-	return error_set(error, -result, "%s: %s", name, strerror(-result));
+	return open_failed(name, -result, error);
 }
 
 /* Also without the lock, if that is not to be had. */

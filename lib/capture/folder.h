@@ -35,7 +35,8 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 /* The instance is complete. Its folder may then be entered by the group, if one is given. */
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error);
 
-/* -ENOENT: no such instance. */
+/* -ENOENT: no such instance; -EACCES: it is another user's; -EPERM: it is of one who is neither
+ * root nor we, so that anything could be in it. */
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error);
 
 /* A folder that was claimed and not committed is removed. */

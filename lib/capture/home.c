@@ -52,13 +52,18 @@ static bool is_home(int fd)
 
 /* Anybody may make folders where the BPF file system has its usual mode: one of another user, who
  * could put anything into it, is none of ours. */
+bool home_trusts(uid_t owner)
+{
+	return !owner || owner == geteuid();
+}
+
 static int check_owner(int fd)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
 		return -errno;
-	return !status.st_uid || status.st_uid == geteuid() ? 0 : -EPERM;
+	return home_trusts(status.st_uid) ? 0 : -EPERM;
 }
 
 /* -ENOENT: it went away meanwhile. */

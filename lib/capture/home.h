@@ -4,6 +4,7 @@
 #define LIB_CAPTURE_HOME_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define HOME_BPFFS "/sys/fs/bpf"
 #define HOME HOME_BPFFS "/stackmap"
@@ -17,6 +18,9 @@ int home_lock(void);
 
 /* Removes it if it is empty, and unlocks; nothing below 0. */
 void home_unlock(int home);
+
+/* Whether what belongs to this user counts: root and we ourselves are trusted. */
+bool home_trusts(uid_t owner);
 
 /* Whether there is an instance, which may have no process. */
 bool home_has_instances(void);

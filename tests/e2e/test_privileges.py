@@ -386,16 +386,32 @@ def test_files_of_an_instance_are_its_owners():
                 file.read()
 
 
+COMMANDS = (("stop",), ("pause",), ("resume",), ("reset",), ("status",), ("record", "--instance"), ("script", "--instance"),
+            ("script", "-f", "--instance"), ("report", "--instance"), ("export", "--instance"))
+
+
+def check_denied(command, name, why):
+    """As another user who may use BPF; one line says why not."""
+    done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, *command, name), status=1)
+    assert re.fullmatch(r"stackmap: %s: Permission denied: it %s, .*root may open it\n" % (name, why), done.stderr), (command, done)
+    assert not done.stdout, done
+
+
+def generation_of(folder):
+    return re.search(r"(?m)^generation: +(\d+)", read_file(folder, "stack_map_stat")).group(1)
+
+
 def test_another_user_cannot_touch_an_instance():
     needs_reach(NOBODY)
     with instance("mine", "-e", "sched:sched_switch") as folder:
         for name in FILES:
             done = run(*confined(NOBODY, BPF_AND_PERFMON, "cat", os.path.join(folder, name)), status=1)
             assert "Permission denied" in done.stderr, done.stderr
-        for command in ("stop", "pause", "resume"):
-            done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, command, "mine"), status=1)
-            assert "Permission denied" in done.stderr, (command, done)
-        assert "entries:" in read_file(folder, "stack_map_stat")
+        before = generation_of(folder)
+        for command in COMMANDS:
+            check_denied(command, "mine", "belongs to user 0")
+        assert generation_of(folder) == before
+        assert "Permission denied" in run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, "status"), status=1).stderr
 
 
 def test_a_group_may_read_but_not_change():
@@ -405,8 +421,9 @@ def test_a_group_may_read_but_not_change():
             run(*confined(NOBODY, "-all", "cat", os.path.join(folder, name)))
         done = run(*confined(NOBODY, "-all", "ls", os.path.join(folder, "pins")), status=None)
         assert done.returncode and "Permission denied" in done.stderr, done
-        done = run(*confined(NOBODY, BPF_AND_PERFMON, cases.STACKMAP, "stop", "ours"), status=1)
-        assert os.path.isdir(folder), "stopped by a reader: " + done.stderr
+        for command in COMMANDS:
+            check_denied(command, "ours", "belongs to user 0")
+        assert os.path.isdir(folder), "stopped by a reader"
 
 
 def test_a_home_of_another_user_is_not_trusted():
@@ -419,6 +436,20 @@ def test_a_home_of_another_user_is_not_trusted():
     assert done.stderr, done
     record("-e", "sched:sched_switch", "--", "true").check()
     assert not os.listdir(HOME), os.listdir(HOME)
+
+
+def test_an_instance_of_another_user_is_not_trusted():
+    """Who is neither root nor we could have put anything there."""
+    for place in ("mine", ""):
+        with instance("mine", "-e", "sched:sched_switch") as folder:
+            theirs = os.path.join(HOME, place)
+            os.chown(theirs, NOBODY, NOBODY)
+            for command in COMMANDS:
+                done = run(cases.STACKMAP, *command, "mine", status=1)
+                assert "belongs to another user than root or you" in done.stderr, (command, done)
+            assert "entries:" in read_file(folder, "stack_map_stat")
+            os.chown(theirs, 0, 0)
+            run(cases.STACKMAP, "status", "mine")
 
 
 def frames_of_bin(path):
