@@ -5,7 +5,9 @@
  * printed before it is known.
  *
  * The ledger is that of the instance's whole life. Losses are added up before what was produced:
- * events that come meanwhile count as recorded, and never as less than none.
+ * events that come meanwhile count as recorded, and never as less than none. Causes that no program
+ * knows are left out, as 0 would be a claim: runs that the kernel refused are counted where only
+ * user space may ask, and what became of an event that was read is its reader's account.
  */
 #ifndef BPF_SHOW_STAT_H
 #define BPF_SHOW_STAT_H
@@ -96,6 +98,11 @@ static __always_inline void table_put(struct seq_file *seq, const struct reading
 	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
 }
 
+static __always_inline bool is_known(enum ledger_lost cause)
+{
+	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR;
+}
+
 static __always_inline void ledger_put(struct seq_file *seq, struct reading *reading)
 {
 	u64 recorded;
@@ -107,7 +114,9 @@ static __always_inline void ledger_put(struct seq_file *seq, struct reading *rea
 		recorded -= reading->lost[cause];
 	BPF_SEQ_PRINTF(seq, "produced: %llu\n", reading->produced);
 	BPF_SEQ_PRINTF(seq, "recorded: %llu\n", recorded);
-#define X(id, name, meaning) BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);
+#define X(id, name, meaning)                                                                       \
+	if (is_known(LOST_##id))                                                                   \
+		BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);
 	LEDGER_LOST(X)
 #undef X
 }
