@@ -146,6 +146,7 @@ static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 	if (defers(plan))
 		return result ?: size_raw_stacks(object, plan);
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
+	result = result ?: bpf_map__set_max_entries(object->maps.execve_calls, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
 	return result ?: bpf_map__set_max_entries(object->maps.raw_stacks, sysconf(_SC_PAGESIZE));
 }

@@ -145,6 +145,22 @@ def test_status():
     stackmap("stop", "about")
 
 
+def places(name, map_name):
+    needs_command("bpftool", "version")
+    return json.loads(run("bpftool", "-j", "map", "show", "pinned", path_of(name, "pins/map_" + map_name)).stdout)["max_entries"]
+
+
+def test_no_room_for_what_it_does_not_take():
+    """What threads have for their user stacks is large, and of no use without these."""
+    begin("kernel", *CALLS_ONLY, "--no-user")
+    for map_name in ("deferrals", "works", "execve_calls"):
+        assert places("kernel", map_name) == 1, map_name
+    call(10)
+    run("true")
+    assert status_of("kernel")["ledger"]["recorded"] == 10
+    stackmap("stop", "kernel")
+
+
 def test_status_of_all():
     begin("one")
     stackmap("start", "two", *CALLS_ONLY, "--flight", "1M")
