@@ -68,8 +68,10 @@ static void the_trace_is_in_the_order_of_time(void **state)
 	FILE *file;
 
 	(void)state;
-	if (capture->plan.config.cpus < 2)
+	if (capture->plan.config.cpus < 2) {
+		printf("skip: this takes two CPUs\n");
 		skip();
+	}
 	set_base_time();
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
 		put_event(&events[i]);

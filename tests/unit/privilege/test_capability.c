@@ -78,8 +78,10 @@ static void test_kept_ones_stay(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (!held)
+	if (!held) {
+		printf("skip: this user has no capability to give up\n");
 		skip();
+	}
 	pid = fork();
 	if (!pid)
 		_exit(capability_keep(one) || capability_held() != one);

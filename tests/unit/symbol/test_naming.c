@@ -151,8 +151,10 @@ static void a_function_of_libc(void **state)
 	struct place place;
 
 	(void)state;
-	if (!address)
+	if (!address) {
+		printf("skip: this program has no libc.so.6\n");
 		skip();
+	}
 	make_known(&place, 4, address);
 	expect(&place, place.offset, "strerror", place.offset);
 	dlclose(libc);
@@ -166,8 +168,10 @@ static void a_function_of_the_vdso(void **state)
 	struct seen seen;
 
 	(void)state;
-	if (!address)
+	if (!address) {
+		printf("skip: this kernel has no vDSO with __vdso_getcpu\n");
 		skip();
+	}
 	make_known(&place, 5, address);
 	assert_int_equal(ask(&place, &place.offset, 1, &seen), 0);
 	assert_int_equal(seen.count, 1);
@@ -271,12 +275,16 @@ static void a_function_of_the_kernel(void **state)
 	char *text;
 
 	(void)state;
-	if (whole_file_read("/proc/kallsyms", &text, &bytes))
+	if (whole_file_read("/proc/kallsyms", &text, &bytes)) {
+		printf("skip: no readable /proc/kallsyms\n");
 		skip();
+	}
 	kallsyms_each(text, bytes, find_schedule, &address);
 	free(text);
-	if (!address)
-		skip(); /* kptr_restrict */
+	if (!address) {
+		printf("skip: /proc/kallsyms hides addresses (kptr_restrict)\n");
+		skip();
+	}
 	expect(&kernel, address, "schedule", address);
 	expect(&kernel, address + 4, "schedule", address);
 }
