@@ -54,13 +54,15 @@ CORE_PART u64 padded(u32 bytes)
 	return ((u64)bytes + 3) & ~3ULL;
 }
 
-/* Longer ones are nobody's. */
+/* Longer ones are nobody's, nor those that end behind the notes. */
 CORE_PART void take_id(struct elf_build_id *search, u32 bytes)
 {
+	u64 at = search->at + NOTE_HEAD_BYTES + 4;
+
 	core_one_register(bytes);
-	if (bytes > MAPPING_BUILD_ID_MAX)
+	if (bytes > MAPPING_BUILD_ID_MAX || at + bytes > search->end)
 		return;
-	if (fetch(search, search->at + NOTE_HEAD_BYTES + 4, search->id, bytes))
+	if (fetch(search, at, search->id, bytes))
 		search->id_bytes = bytes;
 }
 
