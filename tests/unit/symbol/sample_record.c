@@ -53,14 +53,15 @@ void sample_record_file(struct mapping_record *record, const char *path)
 	sample_record_path(record, path);
 }
 
-/* Through the link of the mapping, as its file may have no path any more. */
-static u64 mapped_file_written(const struct mapping_record *record)
+/* Through the link of the mapping, as its file may have no path any more; by the path for who may
+ * not follow the link. */
+static u64 mapped_file_written(const struct mapping_record *record, const char *path)
 {
 	struct stat file;
 	char link[96];
 
 	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", record->start, record->end);
-	return stat(link, &file) ? 0 : written(&file);
+	return stat(link, &file) && stat(path, &file) ? 0 : written(&file);
 }
 
 static bool parse_line(const char *line, u64 address, struct mapping_record *record)
@@ -73,7 +74,7 @@ static bool parse_line(const char *line, u64 address, struct mapping_record *rec
 		return false;
 	record->key.device = (u64)device_major << 20 | device_minor;
 	record->key.kind = path[0] == '/' ? MAPPING_FILE : MAPPING_VDSO;
-	record->key.since = mapped_file_written(record);
+	record->key.since = mapped_file_written(record, path);
 	sample_record_path(record, path);
 	return address >= record->start && address < record->end;
 }
