@@ -288,9 +288,9 @@ def test_rotation_by_size():
 
 def test_rotation_of_a_command():
     needs("bpf", "raw tracepoints", "tracefs")
-    script = "%s getppid=400000 & %s getppid=400000; wait" % (counted_calls(), counted_calls())
-    stackmap("record", "-o", "w", *CALLS_ONLY, "--rotate", "100K", "--", "sh", "-c", script)
-    files, _ = check_windows("w", 800000)
+    script = "%s getppid=100000 & %s getppid=100000; wait" % (counted_calls(), counted_calls())
+    stackmap("record", "-o", "w", *CALLS_ONLY, "--rotate", "50K", "--", "sh", "-c", script)
+    files, _ = check_windows("w", 200000)
     assert len(files) > 1
 
 
