@@ -10,6 +10,7 @@ import os
 import random
 import re
 import resource
+import signal
 import subprocess
 import time
 
@@ -18,12 +19,14 @@ from recording import Recording, record
 from test_damage import check_printed_ledger, read_damaged
 from test_deferral import KNOWN, read_text, wait_until
 from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from test_filters import cgroup2
 
 POOL = 1000000 + 64 * (os.getpid() % 1000)
 COUNTS = program("known_counts")
 COUNTED = "u:%s:counted" % COUNTS
 OPTIONS = ("--pool", POOL, "-e", COUNTED)
 IN_FOLDERS = ("mkdir", "rename", "rmdir", "unlinkat")
+IN_READERS = ("bpf", "mmap", "flock", "poll", "write")
 INSTANCE = HOME + "/x"
 
 
@@ -117,14 +120,19 @@ def strace(*options, command, **more):
     return run("strace", "-qq", "-o", "steps", *options, "--", STACKMAP, *command, **more)
 
 
-def steps_of(*command):
-    """Each system call that an engine's or an instance's state depends on, as often as it is made: (name, n-th)."""
-    strace("-e", "trace=" + ",".join(["bpf", "ioctl", *IN_FOLDERS]), command=command)
+def numbered(names):
+    """Each with the number of times that it was there: (name, n-th)."""
     counts, found = {}, []
-    for name in re.findall(r"^(\w+)\(", read_text("steps"), re.M):
+    for name in names:
         counts[name] = counts.get(name, 0) + 1
         found.append((name, counts[name]))
     return found
+
+
+def steps_of(*command):
+    """Each system call that an engine's or an instance's state depends on, as often as it is made."""
+    strace("-e", "trace=" + ",".join(["bpf", "ioctl", *IN_FOLDERS]), command=command)
+    return numbered(re.findall(r"^(\w+)\(", read_text("steps"), re.M))
 
 
 def some(steps, count):
@@ -182,8 +190,8 @@ def test_stop_is_killed():
 
 
 def harm_while_it_lives(fault, command, steps):
-    """A command that works on an instance: whatever becomes of it, the instance counts on, and after the next command it
-    is as good as before."""
+    """A command that works on an instance: whatever becomes of it, the instance counts on, and after the next command
+    it is as good as before."""
     for step in steps:
         with told(*command[:1], fault, "at", step):
             at_step(step, fault, *command)
@@ -294,6 +302,100 @@ def test_record_is_refused():
             if done.returncode == 0:
                 assert Recording("f.data").check()["produced"] == 100
             assert done.returncode == 0 or not os.path.exists("ran") or "ledger" in done.stderr, done.stderr
+    check_next_start()
+
+
+# --- who empties the rings of an instance ---
+
+def reader():
+    return json.loads(stackmap("status", "x", "--json").stdout)["reader"]
+
+
+def has_begun():
+    """It waits for signals."""
+    blocked = re.search(r"^SigBlk:\t(\w+)$", read_text("/proc/%s/status" % reader()), re.M)
+    return blocked and int(blocked[1], 16) >> signal.SIGINT - 1 & 1
+
+
+class Reading:
+    """A process that takes events as they come, its system calls in the file "steps"."""
+
+    def __init__(self, command, *options):
+        names = ",".join(IN_READERS)
+        with open("printed", "wb") as printed, open("messages", "wb") as messages:
+            self.process = subprocess.Popen(["strace", "-qq", "-o", "steps", "-e", "trace=" + names, *options, "--",
+                                             STACKMAP, *command],
+                                            stdin=subprocess.DEVNULL, stdout=printed, stderr=messages)
+        wait_until(lambda: self.process.poll() is not None or has_begun())
+
+    def end(self):
+        """It may have ended, or have been ended."""
+        pid = reader()
+        if pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGINT)
+        self.process.wait(timeout=SECONDS_MAX)
+        return self.process.returncode
+
+
+def check_reader_is_told(status):
+    """A clear word, or it did without."""
+    messages = read_text("messages")
+    assert status in (0, 1, -signal.SIGKILL), (status, messages)
+    assert status != 1 or re.search(r"^stackmap: .", messages, re.M), messages
+
+
+def steps_of_reading(command):
+    """One of the first of each system call that it makes, once the program itself is loaded."""
+    reading = Reading(command)
+    run(COUNTS, "calls=1000")
+    reading.end()
+    steps = numbered(re.findall(r"^(\w+)\(", read_text("steps"), re.M))
+    steps = steps[steps.index(("flock", 1)):]
+    return [random.choice([step for step in steps if step[0] == name][:20]) for name in IN_READERS]
+
+
+def check_taken_over(produced):
+    """Another gets all that the one before has not taken, and nothing twice."""
+    before = len(re.findall(r" %s:" % COUNTED, read_text("printed")))
+    run(COUNTS, "calls=100")
+    reading = Reading(("record", "--instance", "x", "-o", "g.data"))
+    wait_until(lambda: os.path.exists("g.data"))
+    assert reading.end() == 0, read_text("messages")
+    ledger = Recording("g.data").check()
+    assert 100 <= ledger["recorded"] <= produced + 100 - before and ledger["recorded"] == ledger["produced"], (
+        ledger, before)
+    os.unlink("g.data")
+    assert stackmap("script", "--instance", "x").stdout == ""
+
+
+def check_harmed_reading(command, step, fault):
+    name, number = step
+    before = stat()
+    reading = Reading(command, "-e", "inject=%s:%s:when=%s" % (name, fault, number))
+    run(COUNTS, "calls=1000")
+    status = reading.end()
+    check_reader_is_told(status)
+    assert status == -signal.SIGKILL or "KILL" not in fault or name not in ("bpf", "flock"), status
+    assert not reader()
+    check_taken_over(1000)
+    found = stat()
+    check_stat(found)
+    assert found["produced"] - before["produced"] == found["recorded"] - before["recorded"] == 1100, (before, found)
+
+
+def test_those_who_drain_are_harmed():
+    """Killed or refused at any step: the account stays whole, and another goes on where they were."""
+    for command in (("record", "--instance", "x", "-o", "f.data"), ("script", "--instance", "x", "-f")):
+        begin()
+        start("--ring", "1M")
+        steps = steps_of_reading(command)
+        for step in steps:
+            for fault in ("signal=KILL", "error=ENOMEM"):
+                with told(*command, fault, "at", step):
+                    check_harmed_reading(command, step, fault)
+        stop()
+        check_nothing_left()
     check_next_start()
 
 
@@ -450,6 +552,35 @@ def test_the_folder_is_removed_by_hand():
     start()
     check_works()
     run("rm", "-r", INSTANCE)
+    check_next_start()
+
+
+def call_inside(cgroup):
+    run("sh", "-c", "echo $$ >%s/cgroup.procs && exec %s calls=100" % (cgroup, COUNTS))
+    wait_until(lambda: not read_text(cgroup + "/cgroup.procs"))
+
+
+def test_a_cgroup_vanishes():
+    """That an instance filters by: it has no events any more, not even of another of the same name."""
+    begin()
+    folder = os.path.join(cgroup2(), "stackmap-faults-%d" % os.getpid())
+    os.mkdir(folder)
+    try:
+        start("--cgroup", folder)
+        call_inside(folder)
+        os.rmdir(folder)
+        run(COUNTS, "calls=50")
+        os.mkdir(folder)
+        call_inside(folder)
+    finally:
+        os.rmdir(folder)
+    found = stat()
+    assert found["produced"] == found["recorded"] == 100, found
+    stackmap("reset", "x")
+    check_stat(stat())
+    stop()
+    refused = start("--cgroup", folder, status=None)
+    assert refused.returncode and re.fullmatch(r"stackmap: .*%s.*\n" % folder, refused.stderr), refused.stderr
     check_next_start()
 
 

@@ -151,4 +151,5 @@ def test_recorder_is_not_in_its_recording():
     assert recorder not in tids and "stackmap" in tids.values(), tids
 
 
-main(globals())
+if __name__ == "__main__":
+    main(globals())
