@@ -311,12 +311,6 @@ def reader():
     return json.loads(stackmap("status", "x", "--json").stdout)["reader"]
 
 
-def has_begun():
-    """It waits for signals."""
-    blocked = re.search(r"^SigBlk:\t(\w+)$", read_text("/proc/%s/status" % reader()), re.M)
-    return blocked and int(blocked[1], 16) >> signal.SIGINT - 1 & 1
-
-
 class Reading:
     """A process that takes events as they come, its system calls in the file "steps"."""
 
@@ -326,14 +320,22 @@ class Reading:
             self.process = subprocess.Popen(["strace", "-qq", "-o", "steps", "-e", "trace=" + names, *options, "--",
                                              STACKMAP, *command],
                                             stdin=subprocess.DEVNULL, stdout=printed, stderr=messages)
-        wait_until(lambda: self.process.poll() is not None or has_begun())
+        wait_until(lambda: self.process.poll() is not None or self.has_begun())
+
+    def pid(self):
+        return read_text("/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)).strip()
+
+    def has_begun(self):
+        """It waits for signals, too."""
+        blocked = re.search(r"^SigBlk:\t(\w+)$", read_text("/proc/%s/status" % self.pid()), re.M)
+        return blocked and int(blocked[1], 16) >> signal.SIGINT - 1 & 1 and reader()
 
     def end(self):
         """It may have ended, or have been ended."""
-        pid = reader()
+        pid = self.pid()
         if pid:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGINT)
+                os.kill(int(pid), signal.SIGINT)
         self.process.wait(timeout=SECONDS_MAX)
         return self.process.returncode
 
