@@ -40,9 +40,9 @@ ABI_SIZE(struct mapping_key, 32);
 
 struct mapping_record {
 	struct mapping_key key;
-	u32 tgid; /* the process in which it was first seen */
-	u32 reserved;
-	u64 start; /* where it was mapped there */
+	u32 tgid;	    /* the process in which it was first seen */
+	u32 build_id_looks; /* for nothing: what is mapped could not be read or may be written to */
+	u64 start;	    /* where it was mapped there */
 	u64 end;
 	u64 offset; /* file offset of `start` */
 	u8 build_id[MAPPING_BUILD_ID_MAX];

@@ -13,6 +13,7 @@
 #ifndef STACKMAP_ABI_RULE_CACHE_H
 #define STACKMAP_ABI_RULE_CACHE_H
 
+#include "address_space.h"
 #include "rule.h"
 #include "scalar.h"
 
@@ -23,7 +24,9 @@
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	u64 code;  /* an odd hash of the code there; 0: it is of a file; or bytes of a granule */
+	/* An odd hash of the code there; 0: it is of a file; or bytes of a granule; or an address
+	 * space's (rule_key_own). */
+	u64 code;
 };
 
 /*
@@ -46,6 +49,19 @@ static inline u64 rule_key_address(const struct rule_key *key)
 static inline struct rule_key rule_key_of_granule(const struct rule_key *key, u64 bytes)
 {
 	return (struct rule_key){.place = rule_key_address(key) & -bytes, .code = bytes};
+}
+
+/*
+ * A rule that was made from memory that its process may have written to, or a debugger or the
+ * kernel for it (a breakpoint gives a page of a file a copy), serves this address space alone.
+ */
+static inline struct rule_key rule_key_own(const struct rule_key *key,
+					   const struct address_space *space)
+{
+	u64 hash = (space->mm ^ space->process << 1) * 0x9e3779b97f4a7c15ULL;
+
+	hash = (hash ^ hash >> 29 ^ space->execs) * 0xbf58476d1ce4e5b9ULL;
+	return (struct rule_key){.place = key->place, .code = (hash | 1ULL << 63) & ~1ULL};
 }
 
 struct cached_rule {

@@ -5,7 +5,9 @@
  *
  * A process can write to its own copy of the pages. So they count only if they were not written to
  * (see file_memory.h), and everybody else's mappings of the file say the same. What cannot be read
- * now, because a page is not there, is tried again when the mapping is looked for again.
+ * now, because a page is not there, is tried again when the mapping is looked for again, for so
+ * long: a file with a breakpoint is written to wherever it is mapped. Its own build id user space
+ * reads.
  *
  * Looking takes more of the stack than is left where mappings are met, in the middle of a walk: it
  * is done after it.
@@ -57,23 +59,35 @@ __noinline int build_id_read(struct vma_search *search, struct mapping_record *r
 	return 0;
 }
 
+static __always_inline int build_id_look_in(struct vma_search *search,
+					    struct mapping_record *record)
+{
+	if (image_look(search) || !search->vma.image)
+		return -EAGAIN;
+	if (!vma_find(search, search->vma.image) ||
+	    (search->entry.file && search->entry.page_offset))
+		return -EAGAIN;
+	return build_id_read(search, record);
+}
+
 /* Of the mapping of an address. */
 __noinline int build_id_look(struct vma_search *search, u64 address)
 {
 	struct mapping_record *record;
 	u32 number;
+	int error;
 
 	if (!search || mapping_look(search, address))
 		return -EAGAIN;
 	search->vma.kind = search->record.key.kind;
 	number = mapping_number(search);
 	record = bpf_map_lookup_elem(&mappings, &number);
-	if (!record || record->build_id_bytes || image_look(search) || !search->vma.image)
+	if (!record || record->build_id_bytes)
 		return -EAGAIN;
-	if (!vma_find(search, search->vma.image) ||
-	    (search->entry.file && search->entry.page_offset))
-		return -EAGAIN;
-	return build_id_read(search, record);
+	error = build_id_look_in(search, record);
+	if (error)
+		record->build_id_looks++;
+	return error;
 }
 
 static long build_id_take(u32 i, struct vma_search **context)

@@ -87,7 +87,7 @@ int on_sample(struct bpf_perf_event_data *ctx)
 
 	count_run(ctx, hit.kind);
 	if (!in_kernel)
-		hit.user_pc = program_pc((void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+		hit.user_pc = program_pc();
 
 	return event_emit(ctx, &hit);
 }

@@ -9,10 +9,10 @@
 
 static __always_inline struct kernel_entry current_entry(void)
 {
-	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	const struct pt_regs___kernel *regs = current_regs();
+	struct place place = current_place();
 
-	return (struct kernel_entry){
-		.ip = program_pc(regs), .sp = regs->sp, .orig_ax = regs->orig_ax};
+	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .orig_ax = regs->orig_ax};
 }
 
 static __always_inline bool same_kernel_entry(const struct kernel_entry *a,

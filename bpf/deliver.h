@@ -24,8 +24,29 @@ static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, 
 	return UNWINDERS_MAX;
 }
 
+/* The cookie that this callback answers; 0: none. Looked up anew wherever it matters: a verifier
+ * that knew whether there is one would follow the walk once for each. */
+static __always_inline u32 cookie_running(const struct deferral *deferral)
+{
+	u64 word = core_reload(deferral->word);
+
+	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING ? DEFERRAL_COOKIE(word) : 0;
+}
+
+/* The registers to begin with: without a cookie those that were kept for the rules' sake. */
+static __always_inline void registers_enter(const struct deferral *deferral, u32 tid,
+					    struct unwind *walk)
+{
+	struct unwind_registers *kept = bpf_map_lookup_elem(&unlearned, &tid);
+
+	walk->is_compat = registers_of_current(&walk->registers);
+	if (kept && !cookie_running(deferral))
+		bpf_probe_read_kernel(&walk->registers, sizeof(*kept), kept);
+}
+
 /* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX if none is free. */
-static __always_inline u32 answer_make(struct engine_task *task, u32 tid, u32 cookie)
+static __always_inline u32 answer_make(const struct deferral *deferral, struct engine_task *task,
+				       u32 tid)
 {
 	u32 index = unwinder_claim();
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -33,8 +54,9 @@ static __always_inline u32 answer_make(struct engine_task *task, u32 tid, u32 co
 	if (!unwinder)
 		return UNWINDERS_MAX;
 	unwinder->tid = tid;
-	unwinder->cookie = cookie;
-	unwinder_run(unwinder);
+	unwinder->cookie = cookie_running(deferral);
+	registers_enter(deferral, tid, &unwinder->walk);
+	unwinder_walk(unwinder);
 	task->unwinder = index + 1;
 	return index;
 }
@@ -77,57 +99,73 @@ static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid,
 	lane_release(lane);
 }
 
-/* The answer's unwinder, claimed, or UNWINDERS_MAX with the reason. */
+/* The unwinder with the answer, claimed, or UNWINDERS_MAX with the reason. */
 static __always_inline u32 answer_get(const struct deferral *deferral, struct engine_task *task,
-				      u32 tid, u32 cookie, u32 *reason)
+				      u32 tid, u32 *reason)
 {
-	u32 index;
+	u32 cookie = cookie_running(deferral), index;
 
 	*reason = REASON_CHANGED;
-	if (is_changed(&deferral->entry))
+	if (cookie && is_changed(&deferral->entry))
 		return UNWINDERS_MAX;
 	*reason = REASON_NO_STATE;
-	index = answer_find(task, tid, cookie);
-	return index < UNWINDERS_MAX ? index : answer_make(task, tid, cookie);
+	index = cookie ? answer_find(task, tid, cookie) : UNWINDERS_MAX;
+	return index < UNWINDERS_MAX ? index : answer_make(deferral, task, tid);
 }
 
 /*
  * The cookie is closed before the request becomes idle: in between a new request gets the old
  * cookie still, whose answer is there.
  */
-static __always_inline void deliver(struct deferral *deferral, struct engine_task *task, u32 tid,
-				    u32 cookie)
+static __always_inline void answer_close(struct deferral *deferral, struct engine_task *task,
+					 u32 cookie)
 {
-	struct unwinder *unwinder;
-	u32 reason, index = answer_get(deferral, task, tid, cookie, &reason);
-
-	unwinder = bpf_map_lookup_elem(&unwinders, &index);
-	rcu_enter();
-	answer_put(unwinder, tid, cookie, reason);
-	rcu_leave();
-	if (unwinder)
-		unwinder_release(unwinder);
 	cookie_close(task, cookie);
 	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
 			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
 }
 
+/* Begins to answer the cookie that the task waits for, if it waits. */
+static __always_inline void cookie_claim(struct deferral *deferral)
+{
+	u64 word = atomic_load_relaxed(&deferral->word);
+
+	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING)
+		atomic_cas_acq_rel(&deferral->word, word,
+				   DEFERRAL_WORD(DEFERRAL_COOKIE(word), DEFERRAL_RUNNING));
+}
+
+/* One walk: for the cookie, or else for the rules. */
+static __always_inline void resume(struct deferral *deferral, struct engine_task *task, u32 tid)
+{
+	u32 reason, index = answer_get(deferral, task, tid, &reason);
+	u32 cookie = cookie_running(deferral);
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (cookie) {
+		rcu_enter();
+		answer_put(unwinder, tid, cookie, reason);
+		rcu_leave();
+	}
+	if (unwinder)
+		unwinder_release(unwinder);
+	if (cookie)
+		answer_close(deferral, task, cookie);
+	bpf_map_delete_elem(&unlearned, &tid);
+}
+
 static int on_task_resume(struct bpf_map *map, void *key, void *value)
 {
-	u32 work = *(u32 *)key, tid = WORK_TID(work), cookie;
+	u32 work = *(u32 *)key, tid = WORK_TID(work);
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
-	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
-	u64 word;
+	struct engine_task *task = engine_task_of(tid);
 
 	if (!deferral || !task)
 		return 0;
 	atomic_store_release(&deferral->turn, !WORK_TURN(work));
-	word = atomic_load_relaxed(&deferral->word);
-	cookie = DEFERRAL_COOKIE(word);
-	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING &&
-	    atomic_cas_acq_rel(&deferral->word, word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING)) ==
-		    word)
-		deliver(deferral, task, tid, cookie);
+	cookie_claim(deferral);
+	if (cookie_running(deferral) || bpf_map_lookup_elem(&unlearned, &tid))
+		resume(deferral, task, tid);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static __always_inline void execve_finish(void)
 
 	if (!call)
 		return;
-	call->start = current_entry().ip;
+	call->start = current_regs()->ip;
 	call->is_done = 1;
 }
 
@@ -75,13 +75,13 @@ static __always_inline bool is_new_program(void)
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
 
-	return mm && current_entry().sp == mm->start_stack;
+	return mm && current_regs()->sp == mm->start_stack;
 }
 
 /* On the way out of the call the kernel has forgotten it, but the new program has not run. */
 static __always_inline bool is_leaving_execve(void)
 {
-	u64 number = current_entry().orig_ax;
+	u64 number = current_regs()->orig_ax;
 
 	return (number == __NR_execve || number == __NR_execveat) && is_new_program();
 }
@@ -95,7 +95,7 @@ static __always_inline bool is_in_execve(void)
 
 static __always_inline bool is_of_this_call(const struct execve_call *call)
 {
-	return !call->is_done || (is_new_program() && current_entry().ip == call->start);
+	return !call->is_done || (is_new_program() && current_regs()->ip == call->start);
 }
 
 /* The user stack of an event inside execve where the old program is not all there any more, as a

@@ -7,7 +7,8 @@
  * before the rule is kept: all of it lies in mappings of the file, from where its program headers
  * say, that were never written to, and nothing was mapped since the walk began. Once something else
  * was read no rule is kept to the end of the walk, because the unwinder goes on using what it has
- * read of an image.
+ * read of an image. Nor for all, once something was read that may have been written to: but of such
+ * a rule the process itself may have the use (a breakpoint is written, too).
  *
  * The kernel gives a mapping an anon_vma when it is to hold the first page of its own. Writing
  * needs mprotect(), which moves mm_lock_seq; or a debugger, against whom the order of the checks
@@ -26,8 +27,10 @@
 struct file_reads {
 	u32 is_noted;	/* what is read becomes a rule */
 	u32 is_altered; /* not all that was read is the file's */
+	u32 is_written; /* not all of it is as the file has it */
 	u32 count;
 	u32 checked;
+	u32 reserved;
 	u64 at; /* what is checked: from here */
 	u64 end;
 	struct mapping_key key; /* of the file there */
@@ -48,6 +51,7 @@ static __always_inline void file_reads_begin(struct file_reads *reads)
 {
 	reads->is_noted = 0;
 	reads->is_altered = 0;
+	reads->is_written = 0;
 	reads->count = 0;
 	reads->checked = 0;
 	reads->sure_end = 0;
@@ -80,15 +84,17 @@ static __always_inline bool same_key(const struct mapping_key *a, const struct m
 	       a->since == b->since && a->generation == b->generation;
 }
 
-/* Whether search->entry is of the file of search->vma, and nobody has written to it. */
+/* Whether search->entry is of the file of search->vma, and not to be written to. */
 static __always_inline bool is_as_filed(struct file_reads *reads, const struct vma_search *search)
 {
 	const struct vma_entry *entry = &search->entry;
 	struct vm_area_struct *vma = (void *)entry->vma;
 	struct file *file = (void *)entry->file;
 
-	if (entry->flags & VM_WRITE || BPF_CORE_READ(vma, anon_vma))
+	if (entry->flags & VM_WRITE)
 		return false;
+	if (BPF_CORE_READ(vma, anon_vma))
+		reads->is_written = 1;
 	if (!file)
 		return is_vdso(search, entry);
 	inode_identify(&reads->key, BPF_CORE_READ(file, f_inode));
@@ -111,7 +117,7 @@ static __always_inline bool counts_mappings(const struct vma_search *search)
 static __always_inline void file_part_sure(struct file_reads *reads,
 					   const struct vma_search *search)
 {
-	if (!counts_mappings(search) || reads->is_altered)
+	if (!counts_mappings(search) || reads->is_altered || reads->is_written)
 		return;
 	reads->sure_vma = search->entry.vma;
 	reads->sure_start = search->entry.start;

@@ -34,6 +34,7 @@ struct raw_buffer {
 	u64 end;   /* of the stack's mapping */
 	u64 last;  /* address of a leaf */
 	u64 taken; /* what is next to put back: the kernel's return_instance */
+	struct place place;
 	struct raw_stack raw;
 };
 
@@ -75,7 +76,7 @@ static __always_inline void raw_registers(struct raw_stack *raw, const struct pt
 	raw->value[REGISTER_R13] = regs->r13;
 	raw->value[REGISTER_R14] = regs->r14;
 	raw->value[REGISTER_R15] = regs->r15;
-	raw->value[REGISTER_RIP] = program_pc((const void *)regs);
+	raw->value[REGISTER_RIP] = regs->rip;
 	if (regs->cs == USER32_CODE_SEGMENT)
 		raw->flags |= RAW_COMPAT;
 }
@@ -110,6 +111,14 @@ static long raw_restore_return(u32 i, struct raw_walk *walk)
 	if (offset <= RAW_STACK_BYTES_MAX - 8)
 		*(u64 *)(raw->stack + (offset & -8)) = BPF_CORE_READ(taken, orig_ret_vaddr);
 	return 0;
+}
+
+/* Another task is asleep in a system call, where its program has brought it. */
+static __always_inline void raw_place(struct raw_buffer *buffer)
+{
+	program_place(&buffer->place);
+	buffer->raw.value[REGISTER_RIP] = buffer->place.pc;
+	buffer->raw.value[REGISTER_RSP] = buffer->place.sp;
 }
 
 /* Puts back the return addresses that probes have taken from the stack. */
@@ -213,8 +222,10 @@ static __always_inline void raw_fill(struct lane *lane, struct raw_buffer *buffe
 	raw->stack_bytes = 0;
 	raw->mapping_count = 0;
 	raw_registers(raw, regs);
-	if (!(request->flags & RAW_ALIVE))
+	if (!(request->flags & RAW_ALIVE)) {
+		raw_place(buffer);
 		raw_copy_stack(&walk);
+	}
 	raw_list_mappings(&walk);
 }
 

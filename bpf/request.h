@@ -32,6 +32,15 @@ struct {
 	__type(value, struct deferral_work);
 } works SEC(".maps");
 
+/* Registers of tasks at a user function, where the steps from there are to be learned. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TASKS_MAX);
+	__type(key, u32); /* tid */
+	__type(value, struct unwind_registers);
+} unlearned SEC(".maps");
+
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
 /*
@@ -49,7 +58,7 @@ static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 ti
 /* The embedder's: no lane was free to answer in. */
 static __always_inline void answer_drop(u32 tid, u32 cookie);
 
-static __always_inline struct deferral *deferral_of(u32 tid)
+static __noinline struct deferral *deferral_of(u32 tid)
 {
 	struct deferral empty = {}, *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
@@ -152,6 +161,22 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 	return deferral_renew(lane, cpu, tid, deferral, word, &entry);
 }
 
+/*
+ * Has the callback unwind the stack of a user function that could not be walked: for its rules,
+ * which the next walk finds. A stack it is not, as the instruction under the probe has run when the
+ * callback comes; but what the function was called with is still there.
+ */
+static __always_inline int steps_request(struct lane *lane)
+{
+	u32 tid = bpf_get_current_pid_tgid();
+	struct deferral *deferral = deferral_of(tid);
+
+	if (!lane || !deferral || registers_of_current(&lane->direct.registers) ||
+	    bpf_map_update_elem(&unlearned, &tid, &lane->direct.registers, BPF_ANY))
+		return -ENOMEM;
+	return callback_order(tid, deferral);
+}
+
 /* Takes a cookie out of PENDING, from anywhere: the answer is the caller's, or nobody's. */
 static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
 {
@@ -167,6 +192,7 @@ static __always_inline void requests_forget(u32 tid)
 	u32 first = WORK_KEY(tid, 0), second = WORK_KEY(tid, 1);
 
 	bpf_map_delete_elem(&deferrals, &tid);
+	bpf_map_delete_elem(&unlearned, &tid);
 	bpf_map_delete_elem(&works, &first);
 	bpf_map_delete_elem(&works, &second);
 	bpf_map_delete_elem(&engine_tasks, &tid);

@@ -150,6 +150,12 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
+/* Generated code may change while the mappings do not: its rules are kept by its bytes alone. */
+static __always_inline bool is_generated(const struct unwinder *unwinder)
+{
+	return unwinder->search.vma.kind == MAPPING_ANON;
+}
+
 /* Global functions: what they do to the walk is then nothing that the verifier has to follow. */
 __noinline int unwinder_recall(struct unwinder *unwinder)
 {
@@ -163,7 +169,10 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	key = unwind_rule_key(walk, unwinder->frame);
 	if (rule_cache_get(cache, &key, &walk->rule))
 		return 1;
-	unwinder->reads.is_noted = unwinder->search.vma.kind != MAPPING_ANON;
+	if (!is_generated(unwinder) &&
+	    rule_cache_get_own(cache, &key, &unwinder->search.vma.space, &walk->rule))
+		return 1;
+	unwinder->reads.is_noted = !is_generated(unwinder);
 	if (walk->mapping.image == IMAGE_LATER) {
 		vma_image(&unwinder->search);
 		walk->mapping.image = unwinder->search.vma.image;
@@ -171,9 +180,8 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	return 0;
 }
 
-/* Whether the current rule holds for this place in every process that has it: by the file's own
- * bytes. Generated code has no file, and its own bytes are in the key. */
-/* Whether the current rule follows from the file itself. Apart from keeping it, for the stack. */
+/* Whether the current rule follows from the file itself, as it is or as this process has it: then
+ * only if its tables say so, not its code. Apart from keeping it, for the stack. */
 __noinline int unwinder_believes(struct unwinder *unwinder)
 {
 	struct vma_search *search;
@@ -183,22 +191,29 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 		return 0;
 	search = &unwinder->search;
 	reads = &unwinder->reads;
-	if (search->vma.kind == MAPPING_ANON)
+	if (is_generated(unwinder))
 		return 1;
 	file_reads_note(reads, unwinder->walk.registers.value[REGISTER_RIP], 1);
 	reads->is_noted = 0;
 	return search->vma.number != MAPPING_UNKNOWN &&
-	       file_reads_hold(reads, search, &unwinder->walk.image);
+	       file_reads_hold(reads, search, &unwinder->walk.image) &&
+	       !(reads->is_written && unwinder->walk.code_seen);
 }
 
 __noinline int unwinder_keep(struct unwinder *unwinder)
 {
 	struct rule_cache *cache = rules_current();
 	struct rule_key key;
+	bool is_own;
 
 	if (!unwinder || !cache)
 		return 0;
+	is_own = unwinder->reads.is_written && !is_generated(unwinder);
+	if (is_own)
+		unwinder->walk.granule = 1;
 	key = unwind_rule_key(&unwinder->walk, unwinder->frame);
+	if (is_own)
+		key = rule_key_own(&key, &unwinder->search.vma.space);
 	rule_cache_put(cache, &key, &unwinder->walk.rule);
 	return 0;
 }
@@ -224,12 +239,11 @@ static __always_inline u32 stack_flags_of(u32 stop)
 	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
 }
 
-/* Unwinds the current task from the registers with which it left user mode. */
-static __always_inline void unwinder_run(struct unwinder *unwinder)
+/* Unwinds the current task from walk->registers. */
+static __always_inline void unwinder_walk(struct unwinder *unwinder)
 {
 	struct unwind *walk = &unwinder->walk;
 
-	walk->is_compat = registers_of_current(&walk->registers);
 	walk->depth = 0;
 	walk->budget = UNWIND_BUDGET;
 	unwind_forget(walk);
@@ -238,6 +252,13 @@ static __always_inline void unwinder_run(struct unwinder *unwinder)
 		return;
 	unwind_stack(walk, config.max_user_depth);
 	build_ids_take(&unwinder->search);
+}
+
+/* From the registers with which it left user mode. */
+static __always_inline void unwinder_run(struct unwinder *unwinder)
+{
+	unwinder->walk.is_compat = registers_of_current(&unwinder->walk.registers);
+	unwinder_walk(unwinder);
 }
 
 /* The same in an unwinder that is claimed for it and answers no cookie: its index, or UNWINDERS_MAX

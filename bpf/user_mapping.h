@@ -17,6 +17,7 @@
 #include "vma.h"
 
 #define LOOKS_MAX 64
+#define BUILD_ID_LOOKS_MAX 256
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
@@ -219,6 +220,7 @@ static __always_inline u32 mapping_add(struct vma_search *search)
 	search->record.end = search->vma.end;
 	search->record.offset = search->vma.file_offset;
 	search->record.build_id_bytes = 0;
+	search->record.build_id_looks = 0;
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE)
 		path_read(search, (void *)search->entry.file);
@@ -231,7 +233,8 @@ static __always_inline void build_id_note(struct vma_search *search, u64 address
 	u32 number = search->vma.number, count = search->unread_count;
 	const struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
 
-	if (!record || record->build_id_bytes || search->record.key.kind == MAPPING_ANON)
+	if (!record || record->build_id_bytes || record->build_id_looks >= BUILD_ID_LOOKS_MAX ||
+	    search->record.key.kind == MAPPING_ANON)
 		return;
 	core_one_register(count);
 	if (count >= BUILD_IDS_UNREAD_MAX)

@@ -18,7 +18,9 @@
 #define INSTRUCTION_BYTES_MAX 16
 #define BREAKPOINT 0xcc
 #define BREAKPOINT_BYTES 1
-#define EXCEPTION (-1)	      /* no system call, or an interrupt */
+#define EXCEPTION (-1) /* no system call, or an interrupt */
+#define PROBE_AREA_BYTES 4096
+#define RETURN_SAVES_BYTES 24
 #define PROBED_RETURNS_MAX 64 /* of one task: the kernel's MAX_URETPROBE_DEPTH */
 
 static __always_inline struct xol_area *probe_area(struct mm_struct *mm)
@@ -42,25 +44,84 @@ static __always_inline struct uprobe_task *probes_of(const struct task_struct *t
 	return bpf_core_field_exists(task->utask) ? task->utask : NULL;
 }
 
-/* Where the current task is in its program, by the registers with which it entered the kernel: of a
- * copy, the place of what was copied. */
-static __always_inline u64 program_pc(const struct pt_regs___kernel *regs)
-{
-	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
-	u64 pc = regs->ip;
+struct place {
+	u64 pc;
+	u64 sp;
+};
 
-	if (!probes || !probes->xol_vaddr || pc - probes->xol_vaddr >= INSTRUCTION_BYTES_MAX)
-		return pc;
-	return probes->vaddr + (pc - probes->xol_vaddr);
+/* Whether an address is in the memory that the kernel has for probes in the current task, which has
+ * been hit by one. */
+static __always_inline bool is_of_probes(u64 address)
+{
+	const struct xol_area *area =
+		probe_area(((struct task_struct *)bpf_get_current_task_btf())->mm);
+	u64 start = area ? BPF_CORE_READ(area, vaddr) : 0;
+
+	return start && address - start < PROBE_AREA_BYTES;
+}
+
+/* Of the current task, with which it entered the kernel. */
+static __always_inline const struct pt_regs___kernel *current_regs(void)
+{
+	return (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
 /*
- * Whether these registers, with which the current task entered the kernel, may be those of a
+ * Where the current task is in its program, by the registers with which it entered the kernel. In a
+ * copy it is at what was copied. In what a probed return goes to instead, which saves registers
+ * before it calls the kernel, it is with the caller: the function has returned. (Behind that call
+ * the list has forgotten it.)
+ *
+ * A global function: it is verified by itself. Returns 0.
+ */
+__noinline int program_place(struct place *place)
+{
+	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
+	const struct pt_regs___kernel *regs = current_regs();
+	const struct return_instance *taken;
+	u64 copy;
+
+	if (!place)
+		return 0;
+	place->pc = regs->ip;
+	place->sp = regs->sp;
+	if (!probes)
+		return 0;
+	copy = probes->xol_vaddr;
+	if (copy && place->pc - copy < INSTRUCTION_BYTES_MAX) {
+		place->pc += probes->vaddr - copy;
+		return 0;
+	}
+	taken = probes->return_instances;
+	if (taken && BPF_CORE_READ(taken, stack) + sizeof(u64) - place->sp <= RETURN_SAVES_BYTES &&
+	    is_of_probes(place->pc)) {
+		place->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
+		place->sp = BPF_CORE_READ(taken, stack) + sizeof(u64);
+	}
+	return 0;
+}
+
+static __always_inline struct place current_place(void)
+{
+	struct place place = {};
+
+	program_place(&place);
+	return place;
+}
+
+__noinline u64 program_pc(void)
+{
+	return current_place().pc;
+}
+
+/*
+ * Whether the registers with which the current task entered the kernel may be those of a
  * breakpoint's trap, whose pc is behind the instruction that did not run yet. Or it is one byte
  * long and the kernel has just run it: only when it is done with the probe is the pc as it seems.
  */
-static __always_inline bool is_at_trap(const struct pt_regs___kernel *regs)
+__noinline int is_at_trap(void)
 {
+	const struct pt_regs___kernel *regs = current_regs();
 	u8 code[2];
 
 	return (s64)regs->orig_ax == EXCEPTION &&

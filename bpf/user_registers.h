@@ -16,12 +16,16 @@
 #define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)
 
 /* Of the current task where it entered the kernel, which are also those that an event in user mode
- * interrupted. Returns whether it runs 32-bit code. */
-static __always_inline u32 registers_of_current(struct unwind_registers *registers)
+ * interrupted. Returns whether it runs 32-bit code. A global function: it is verified by itself. */
+__noinline int registers_of_current(struct unwind_registers *registers)
 {
-	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	u64 *value = registers->value;
+	const struct pt_regs___kernel *regs = current_regs();
+	struct place place = current_place();
+	u64 *value;
 
+	if (!registers)
+		return 0;
+	value = registers->value;
 	value[REGISTER_RAX] = regs->ax;
 	value[REGISTER_RDX] = regs->dx;
 	value[REGISTER_RCX] = regs->cx;
@@ -29,7 +33,7 @@ static __always_inline u32 registers_of_current(struct unwind_registers *registe
 	value[REGISTER_RSI] = regs->si;
 	value[REGISTER_RDI] = regs->di;
 	value[REGISTER_RBP] = regs->bp;
-	value[REGISTER_RSP] = regs->sp;
+	value[REGISTER_RSP] = place.sp;
 	value[REGISTER_R8] = regs->r8;
 	value[REGISTER_R9] = regs->r9;
 	value[REGISTER_R10] = regs->r10;
@@ -38,7 +42,7 @@ static __always_inline u32 registers_of_current(struct unwind_registers *registe
 	value[REGISTER_R13] = regs->r13;
 	value[REGISTER_R14] = regs->r14;
 	value[REGISTER_R15] = regs->r15;
-	value[REGISTER_RIP] = program_pc(regs);
+	value[REGISTER_RIP] = place.pc;
 	registers->known = REGISTERS_ALL;
 	return regs->cs == USER32_CS;
 }

@@ -46,14 +46,13 @@ static __always_inline struct user_side user_by_frame_pointers(const struct hit 
 /* Its registers may be half those of the program that the signal interrupted. */
 static __always_inline bool is_in_sigreturn(void)
 {
-	return current_entry().orig_ax == __NR_rt_sigreturn;
+	return current_regs()->orig_ax == __NR_rt_sigreturn;
 }
 
 /* Of an event between a breakpoint and its probe's. */
 static __always_inline bool is_in_trap(const struct hit *hit)
 {
-	return !hit->user_pc && !hit->is_probe &&
-	       is_at_trap((void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+	return !hit->user_pc && !hit->is_probe && is_at_trap();
 }
 
 /* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
@@ -88,6 +87,8 @@ static __always_inline struct stack_field user_request(const struct hit *hit, st
 
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
 		return no_stack(REASON_CHANGED);
+	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())
+		steps_request(lane);
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
 		return raw_request(lane);
 	cookie = deferral_request(lane, cpu);

@@ -17,10 +17,11 @@
 /* Where the task left user mode, if it is in the kernel. */
 static __always_inline void walk_from_task(struct user_walk *walk)
 {
-	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	const struct pt_regs___kernel *regs = current_regs();
+	struct place place = current_place();
 
-	walk->pc = program_pc(regs);
-	walk->sp = regs->sp;
+	walk->pc = place.pc;
+	walk->sp = place.sp;
 	walk->fp = regs->bp;
 	walk->compat = regs->cs == USER32_CS;
 	walk->at_entry = 0;

@@ -72,6 +72,14 @@ CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rul
 	return entry_get(cache, key, rule);
 }
 
+CORE_INLINE bool rule_cache_get_own(const struct rule_cache *cache, const struct rule_key *key,
+				    const struct address_space *space, struct unwind_rule *rule)
+{
+	struct rule_key own = rule_key_own(key, space);
+
+	return entry_get(cache, &own, rule);
+}
+
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,
 				const struct unwind_rule *rule)
 {

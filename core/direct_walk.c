@@ -279,6 +279,16 @@ CORE_PART bool code_key(struct direct *direct, u64 pc, struct rule_key *key)
 	return true;
 }
 
+/* Makes walk->step.rule that of a key: everybody's, or this address space's. */
+CORE_PART bool rule_find(struct direct *direct, struct rule_key *key, bool is_generated)
+{
+	struct unwind_rule *rule = &direct->walk->step.rule;
+
+	return rule_cache_get(direct->rules, key, rule) ||
+	       (!is_generated &&
+		rule_cache_get_own(direct->rules, key, &direct->walk->space, rule));
+}
+
 /* Makes walk->step that of a pc, by its mapping and the cache of rules. Generated code may change
  * while the mappings do not: its steps are not kept. */
 CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
@@ -297,7 +307,7 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 	key->place = step->frame | walk->interrupted;
 	if (is_generated && !code_key(direct, pc & ~STEP_INTERRUPTED, key))
 		return STOP_TABLE_UNREADABLE;
-	if (!rule_cache_get(direct->rules, key, &step->rule))
+	if (!rule_find(direct, key, is_generated))
 		return STOP_NO_RULE;
 	step_prepare(step);
 	step->space = walk->space;

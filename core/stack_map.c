@@ -200,7 +200,8 @@ CORE_PART void unbuild(struct search *search)
 	spare_put(search->line, POOL_WORD(search->built), search->capacity);
 }
 
-CORE_PART int slot_matches(const struct search *search, u64 slot)
+/* The element of a slot, if it is our stack's; else NULL. */
+CORE_PART struct table_view *slot_match(const struct search *search, u64 slot)
 {
 	struct table_view *element;
 
@@ -209,6 +210,15 @@ CORE_PART int slot_matches(const struct search *search, u64 slot)
 	element = table_element(search->table, search->geometry, POOL_WORD(slot));
 	if (!element ||
 	    !stack_element_equal(element, search->stack, identity_of(search->stack, search->hash)))
+		return 0;
+	return element;
+}
+
+CORE_PART int slot_matches(const struct search *search, u64 slot)
+{
+	struct table_view *element = slot_match(search, slot);
+
+	if (!element)
 		return 0;
 	atomic_add_relaxed(&element->ref_count, 1);
 	return 1;
@@ -297,6 +307,28 @@ CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geomet
 		return stack_map_id(table, index);
 	return search_all(table, geometry, stack, line, search.hash);
 }
+
+#ifndef __bpf__
+s64 stack_map_look(void *table, const struct table_geometry *geometry, const struct stack *stack)
+{
+	struct table_header *header = table;
+	struct search search = {.table = table,
+				.geometry = geometry,
+				.stack = stack,
+				.hash = stack_hash(stack, header->seed)};
+
+	for (u32 i = 0; i < TABLE_PROBES_MAX; i++) {
+		u32 index = ((u32)search.hash + i) & geometry->slot_mask;
+		u64 slot = atomic_load_consume(table_slot(table, geometry, index));
+
+		if (!slot)
+			return -ENOENT;
+		if (slot_match(&search, slot))
+			return stack_map_id(table, index);
+	}
+	return -ENOENT;
+}
+#endif
 
 CORE_INLINE struct table_view *stack_map_at(void *table,
 					    const volatile struct table_geometry *geometry,

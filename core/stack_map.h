@@ -32,6 +32,12 @@
 CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geometry *geometry,
 				 u32 cpu, const struct stack *stack);
 
+#ifndef __bpf__
+/* The id of a stack that is in the map; -ENOENT: it is not. Nothing is changed or counted. `stack`
+ * was packed, and table and geometry are as above. */
+s64 stack_map_look(void *table, const struct table_geometry *geometry, const struct stack *stack);
+#endif
+
 /*
  * The element that an id names: 0, -ESTALE (another generation's), -ENOENT (names nothing).
  * At most STACK_WORDS_MAX words may be read behind it.

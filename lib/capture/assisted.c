@@ -78,6 +78,14 @@ struct found_answer *assisted_take_alive(struct assisted *assisted, u32 tid, u32
 	return NULL;
 }
 
+/* Who only looks does not add to the map, but the same stack may be there. */
+static u32 id_of(const struct assisted *assisted, const u64 *frames, u32 depth, u32 flags)
+{
+	if (assisted->looks)
+		return event_stack_known(assisted->capture, frames, depth, flags);
+	return event_stack_id(assisted->capture, frames, depth, flags);
+}
+
 /* As a delivery holds it: where the instance has leaves, the leaf stands before its callers. */
 static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 {
@@ -90,8 +98,7 @@ static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 	answer->reason = REASON_NO_FRAMES;
 	if (!depth)
 		return 0;
-	if (!assisted->looks)
-		answer->id = event_stack_id(assisted->capture, frames, depth, found->flags);
+	answer->id = id_of(assisted, frames, depth, found->flags);
 	if (answer->id)
 		return 0;
 	answer->frames = malloc(depth * sizeof(*frames));

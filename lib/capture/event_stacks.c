@@ -211,18 +211,39 @@ static int frames_of_answer(const struct capture *capture, const struct user_ans
 	return 0;
 }
 
+/* False: it is not for the map. */
+static bool fill_stack(struct capture *capture, const u64 *frames, u32 depth, u32 flags,
+		       struct stack *stack)
+{
+	if (!generation_seen(capture) || capture->plan.config.no_dedup ||
+	    depth > STACK_USER_DEPTH_MAX)
+		return false;
+	*stack = (struct stack){.depth = depth, .flags = flags};
+	memcpy(stack->word, frames, depth * sizeof(*frames));
+	return stack_pack(stack);
+}
+
 u32 event_stack_id(struct capture *capture, const u64 *frames, u32 depth, u32 flags)
 {
-	const struct generation_table *table = generation_seen(capture);
 	const struct plan *plan = &capture->plan;
-	struct stack stack = {.depth = depth, .flags = flags};
+	struct stack stack;
 	s64 id;
 
-	if (!table || plan->config.no_dedup || depth > STACK_USER_DEPTH_MAX)
+	if (!fill_stack(capture, frames, depth, flags, &stack))
 		return 0;
-	memcpy(stack.word, frames, depth * sizeof(*frames));
-	stack_pack(&stack);
-	id = stack_map_get_id(table->memory, &plan->geometry, plan->config.cpus, &stack);
+	id = stack_map_get_id(generation_seen(capture)->memory, &plan->geometry, plan->config.cpus,
+			      &stack);
+	return id > 0 ? id : 0;
+}
+
+u32 event_stack_known(struct capture *capture, const u64 *frames, u32 depth, u32 flags)
+{
+	struct stack stack;
+	s64 id;
+
+	if (!fill_stack(capture, frames, depth, flags, &stack))
+		return 0;
+	id = stack_map_look(generation_seen(capture)->memory, &capture->plan.geometry, &stack);
 	return id > 0 ? id : 0;
 }
 

@@ -35,6 +35,9 @@ int event_stack_answered(struct capture *capture, struct trace_writer *writer,
  */
 u32 event_stack_id(struct capture *capture, const u64 *frames, u32 depth, u32 flags);
 
+/* The id of such a stack if it is in the map; 0: it is not. */
+u32 event_stack_known(struct capture *capture, const u64 *frames, u32 depth, u32 flags);
+
 /* The mapping of a frame that stands alone. */
 int event_stack_mapping(struct capture *capture, struct trace_writer *writer, u64 frame);
 

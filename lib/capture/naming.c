@@ -91,8 +91,9 @@ static int write_symbol(void *writer, const struct trace_symbol *symbol)
 
 static bool is_same_mapping(u64 frame, u64 other)
 {
-	return FRAME_IS_KERNEL(frame) ? FRAME_IS_KERNEL(other)
-				      : FRAME_MAPPING(frame) == FRAME_MAPPING(other);
+	if (FRAME_IS_KERNEL(frame) || FRAME_IS_KERNEL(other))
+		return FRAME_IS_KERNEL(frame) && FRAME_IS_KERNEL(other);
+	return FRAME_MAPPING(frame) == FRAME_MAPPING(other);
 }
 
 /* User frames as file offsets: `run` of one mapping. */

@@ -130,7 +130,7 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 
 static int size_raw_stacks(struct capture_bpf *object, const struct plan *plan)
 {
-	if (!plan->user_functions)
+	if (!plan->user_functions || plan->config.deferral == DEFERRAL_TASK_WORK)
 		return 0;
 	return bpf_map__set_max_entries(object->maps.raw_stacks, RAW_STACKS_PROBED);
 }
@@ -148,6 +148,7 @@ static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.execve_calls, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
+	result = result ?: bpf_map__set_max_entries(object->maps.unlearned, 1);
 	return result ?: bpf_map__set_max_entries(object->maps.raw_stacks, sysconf(_SC_PAGESIZE));
 }
 

@@ -3,6 +3,7 @@
 """The life of an instance without a process: it is started, outlives its shell, records, is paused, and ends, by stop or
 because its folder is gone; then the kernel has nothing of it any more."""
 
+import collections
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import time
 
 from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
-from recording import check_ledger
+from recording import check_ledger, function, parse_events, user_frames
 from test_deferral import wait_until
 from test_engine import HOME, enter_own_mounts, fresh_bpffs
 
@@ -255,6 +256,19 @@ def test_removed_while_it_is_read():
         shutil.rmtree(path_of("read"))
         assert len(trace.read().splitlines()) == 100
     wait_until_freed(objects)
+
+
+def test_user_functions_that_nobody_reads():
+    """The kernel learns how to walk them: far more events than there is room to save stacks for."""
+    source = "u:%s:counted" % COUNTS
+    begin("unread", "-e", source)
+    run(COUNTS, "calls=20000")
+    events = parse_events(stackmap("script", "--instance", "unread").stdout)
+    assert len(events) == status_of("unread")["ledger"]["recorded"] == 20000
+    stacks = collections.Counter(tuple(function(frame) for frame in user_frames(event)) for event in events)
+    stack, count = stacks.most_common(1)[0]
+    assert stack[0] == "counted" and "main" in stack and count > 19990, stacks
+    stackmap("stop", "unread")
 
 
 def test_two_starts_at_once():

@@ -93,6 +93,32 @@ static void a_granule_serves_what_lies_in_it(void **state)
 	}
 }
 
+/* By each part of which one address space is known; changes of its mappings do not count. */
+static void an_own_rule_serves_one_address_space(void **state)
+{
+	const struct address_space space = {.mm = 0x1000, .process = 7, .execs = 2, .sequence = 4};
+	const struct address_space others[] = {{.mm = 0x1040, .process = 7, .execs = 2},
+					       {.mm = 0x1000, .process = 8, .execs = 2},
+					       {.mm = 0x1000, .process = 7, .execs = 3},
+					       {.mm = 0}};
+	const struct rule_key key = {.place = 0x4321};
+	struct rule_key own = rule_key_own(&key, &space);
+	struct address_space later = space;
+	struct unwind_rule rule = rule_of(1, 2), found;
+
+	(void)state;
+	memset(&cache, 0, sizeof(cache));
+	rule_cache_put(&cache, &own, &rule);
+	later.sequence = 6;
+	assert_true(rule_cache_get_own(&cache, &key, &later, &found));
+	assert_memory_equal(&found, &rule, sizeof(rule));
+	assert_false(rule_cache_get(&cache, &key, &found));
+	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(rule_cache_get_own(&cache, &key, &others[i], &found));
+	own.place++;
+	assert_false(rule_cache_get_own(&cache, &own, &space, &found));
+}
+
 /* An entry with any bit wrong is none. */
 static void a_damaged_entry_is_empty(void **state)
 {
@@ -195,6 +221,7 @@ int main(void)
 		cmocka_unit_test(what_was_put_is_found),
 		cmocka_unit_test(each_part_of_a_key_counts),
 		cmocka_unit_test(a_granule_serves_what_lies_in_it),
+		cmocka_unit_test(an_own_rule_serves_one_address_space),
 		cmocka_unit_test(a_damaged_entry_is_empty),
 		cmocka_unit_test(torn_entries_are_never_returned),
 	};

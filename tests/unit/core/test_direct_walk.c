@@ -346,6 +346,30 @@ static void steps_hold_in_their_address_space(void **state)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
+/* Of code without a file they would be those of other bytes. */
+static void own_rules_hold_in_their_address_space(void **state)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	const struct address_space space = {.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	struct rule_key key = {.place = MEMORY_FRAME(WORD(21))};
+
+	(void)state;
+	one_caller();
+	walk.space = space;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	memory[1001] = WORD(21);
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	key = rule_key_own(&key, &space);
+	rule_cache_put(&rules, &key, &outermost);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	walk.space.process++;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	walk.space = space;
+	walk.owns_steps = false;
+	is_generated_code = true;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
 static void steps_are_not_kept_while_mappings_change(void **state)
 {
 	(void)state;
@@ -400,6 +424,7 @@ int main(void)
 		cmocka_unit_test(other_rules_are_known_too),
 		cmocka_unit_test(what_it_does_not_know_it_leaves),
 		cmocka_unit_test(steps_hold_in_their_address_space),
+		cmocka_unit_test(own_rules_hold_in_their_address_space),
 		cmocka_unit_test(steps_are_not_kept_while_mappings_change),
 		cmocka_unit_test(generated_code_is_looked_at),
 		cmocka_unit_test(what_is_no_user_code_ends_it),
