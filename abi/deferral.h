@@ -3,8 +3,12 @@
  * The requests of one instance: of each task the cookie it waits for.
  *
  *   IDLE --request--> PENDING --callback--> RUNNING --answered--> IDLE
- *                        |
+ *                        |                     |
+ *                        |                     +--request behind the answer--> PENDING
  *                        +--settled from outside, at exit or at exec--> IDLE
+ *
+ * A reader keeps an answer only as long as events can name it that began before it. So who asks
+ * when the answer is on its way already, in a callback that was interrupted, gets another cookie.
  *
  * `word` is cookie << 2 | state; an idle one keeps the last cookie that was answered. It moves by
  * compare-and-swap, because a task that wakes up and the recorder that settles it meet there.
@@ -30,8 +34,10 @@ struct deferral {
 	u32 ready;		   /* --user-at-syscall: a stack id; 0: none */
 	u64 ready_generation;	   /* an id alone comes again when its tag wraps */
 	struct kernel_entry ready_entry;
+	u32 answered; /* the cookie whose answer is being written; the last one */
+	u32 reserved;
 };
-ABI_SIZE(struct deferral, 72);
+ABI_SIZE(struct deferral, 80);
 
 /* The kernel's, found in a map's value by this name. */
 struct bpf_task_work {

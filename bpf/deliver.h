@@ -114,8 +114,8 @@ static __always_inline u32 answer_get(const struct deferral *deferral, struct en
 }
 
 /*
- * The cookie is closed before the request becomes idle: in between a new request gets the old
- * cookie still, whose answer is there.
+ * The cookie is closed before the request becomes idle. A request that came in between waits for
+ * another one already, and for the next callback.
  */
 static __always_inline void answer_close(struct deferral *deferral, struct engine_task *task,
 					 u32 cookie)
@@ -143,6 +143,8 @@ static __always_inline void resume(struct deferral *deferral, struct engine_task
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
 	if (cookie) {
+		deferral->answered = cookie;
+		barrier_compiler();
 		rcu_enter();
 		answer_put(unwinder, tid, cookie, reason);
 		rcu_leave();

@@ -2,8 +2,8 @@
 /*
  * User functions. The task is about to run the instruction under the probe out of its place, so no
  * callback could answer later: the registers would be others. What cannot be walked at once is
- * saved for user space, and learned (steps_request). (Programs that may sleep could unwind here, but on 6.18 they were now
- * and then not run for any hit of a task, which nobody counts.)
+ * saved for user space, and learned (steps_request). (Programs that may sleep could unwind here,
+ * but on 6.18 they were now and then not run for any hit of a task, which nobody counts.)
  */
 #ifndef BPF_PROBE_H
 #define BPF_PROBE_H

@@ -142,6 +142,13 @@ static __always_inline bool is_exiting(void)
 	return bpf_get_current_task_btf()->flags & PF_EXITING;
 }
 
+/* Whether the callback that runs has begun to write its answer. */
+static __always_inline bool is_answered(const struct deferral *deferral, u64 word)
+{
+	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING &&
+	       deferral->answered == DEFERRAL_COOKIE(word);
+}
+
 /* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */
 static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 {
@@ -154,7 +161,7 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 		return -ENOMEM;
 	entry = current_entry();
 	word = atomic_load_relaxed(&deferral->word);
-	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE)
+	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_answered(deferral, word))
 		return deferral_begin(tid, deferral, word, &entry);
 	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
 		return DEFERRAL_COOKIE(word);
