@@ -26,7 +26,6 @@
 #include "table.h"
 #include "workload.h"
 
-#define ROUND_MS_MIN 1
 #define ROUND_MS_MAX 100
 
 struct record {

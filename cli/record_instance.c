@@ -102,7 +102,7 @@ static int write_snapshot(struct reading *reading)
 
 static void read_events(struct reading *reading)
 {
-	int ms = 0;
+	int ms = ROUND_MS_MIN;
 
 	while (ms >= 0 && folder_is_there(reading->folder)) {
 		if (signal_asks_to_end(signals_wait(reading->signals, ms)))

@@ -20,7 +20,6 @@
 #include "recording_info.h"
 #include "terminal.h"
 
-#define ROUND_MS_MIN 1
 #define ROUND_MS_MAX 100
 #define FLUSH_MS 2000
 #define PROGRESS_MS 500

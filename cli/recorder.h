@@ -33,6 +33,8 @@ void recorder_clear(struct recorder *recorder);
 int recorder_open(struct recorder *recorder);
 int recorder_publish(struct recorder *recorder);
 
+#define ROUND_MS_MIN 1 /* the first is due then */
+
 /* One visit to the rings, `last_ms` after the last. Returns in how many ms the next is due, or
  * -errno: no file can be written any more. */
 int recorder_round(struct recorder *recorder, int last_ms);

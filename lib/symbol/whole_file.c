@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BYTES_MAX (256UL << 20)
@@ -49,20 +51,30 @@ static ssize_t read_some(int fd, struct buffer *buffer)
 	return got;
 }
 
-static int read_all(int fd, struct buffer *buffer)
+/* Whether a mark ends within the last `got` bytes. */
+static bool has_mark(const struct buffer *buffer, size_t got, const char *mark)
+{
+	size_t length = strlen(mark), bytes = got + length - 1;
+
+	if (bytes > buffer->used)
+		bytes = buffer->used;
+	return memmem(buffer->text + buffer->used - bytes, bytes, mark, length);
+}
+
+static int read_all(int fd, const char *mark, struct buffer *buffer)
 {
 	ssize_t got;
 
 	do
 		got = read_some(fd, buffer);
-	while (got > 0);
-	return got;
+	while (got > 0 && !(mark && has_mark(buffer, got, mark)));
+	return got < 0 ? got : 0;
 }
 
-int whole_file_read_open(int fd, char **text, size_t *bytes)
+static int read_open(int fd, const char *mark, char **text, size_t *bytes)
 {
 	struct buffer buffer = {};
-	int err = read_all(fd, &buffer);
+	int err = read_all(fd, mark, &buffer);
 
 	if (err) {
 		free(buffer.text);
@@ -74,14 +86,24 @@ int whole_file_read_open(int fd, char **text, size_t *bytes)
 	return 0;
 }
 
-int whole_file_read(const char *path, char **text, size_t *bytes)
+int whole_file_read_open(int fd, char **text, size_t *bytes)
+{
+	return read_open(fd, NULL, text, bytes);
+}
+
+int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = whole_file_read_open(fd, text, bytes);
+	err = read_open(fd, mark, text, bytes);
 	close(fd);
 	return err;
+}
+
+int whole_file_read(const char *path, char **text, size_t *bytes)
+{
+	return whole_file_read_until(path, NULL, text, bytes);
 }

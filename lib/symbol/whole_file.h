@@ -9,7 +9,10 @@
  * MiB. */
 int whole_file_read(const char *path, char **text, size_t *bytes);
 
-/* The same of an open file, from its beginning. */
+/* As far as the read, of some KiB, that brought a mark, which is no empty string. */
+int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes);
+
+/* The whole of an open file, from its beginning. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
 
 #endif

@@ -38,6 +38,35 @@ static void a_file_larger_than_one_read(void **state)
 	close(fd);
 }
 
+/* Wherever reads end: also within the mark. */
+static void reading_ends_at_a_mark(void **state)
+{
+	static char expected[1 << 20];
+	int fd = memfd_create("marked", MFD_CLOEXEC);
+	char path[64], *text;
+	size_t bytes;
+
+	(void)state;
+	memset(expected, 'x', sizeof(expected));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (size_t at = 0; at < 131200;
+	     at += at < 65500 || (at > 65600 && at < 131000) ? 991 : 1) {
+		memcpy(expected + at, "mark", 4);
+		assert_int_equal(pwrite(fd, expected, sizeof(expected), 0), sizeof(expected));
+		assert_int_equal(whole_file_read_until(path, "mark", &text, &bytes), 0);
+		assert_in_range(bytes, at + 4, sizeof(expected) - 1);
+		assert_memory_equal(text, expected, bytes);
+		assert_int_equal(text[bytes], 0);
+		free(text);
+		memset(expected + at, 'x', 4);
+	}
+	assert_int_equal(pwrite(fd, expected, sizeof(expected), 0), sizeof(expected));
+	assert_int_equal(whole_file_read_until(path, "mark", &text, &bytes), 0);
+	assert_int_equal(bytes, sizeof(expected));
+	free(text);
+	close(fd);
+}
+
 static void an_empty_file_is_an_empty_text(void **state)
 {
 	char *text;
@@ -66,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_larger_than_one_read),
+		cmocka_unit_test(reading_ends_at_a_mark),
 		cmocka_unit_test(an_empty_file_is_an_empty_text),
 		cmocka_unit_test(failures_leave_the_results_alone),
 	};
