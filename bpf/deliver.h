@@ -143,8 +143,7 @@ static __always_inline void resume(struct deferral *deferral, struct engine_task
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
 	if (cookie) {
-		deferral->answered = cookie;
-		barrier_compiler();
+		answer_begin(deferral, cookie);
 		rcu_enter();
 		answer_put(unwinder, tid, cookie, reason);
 		rcu_leave();

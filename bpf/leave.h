@@ -57,6 +57,7 @@ static __always_inline u32 leave_pending(u32 tid)
 	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
 	    atomic_cas_acq_rel(&deferral->word, word, running) != word)
 		return 0;
+	answer_begin(deferral, cookie);
 	leave_serve(tid, cookie);
 	if (task)
 		cookie_close(task, cookie);

@@ -142,11 +142,18 @@ static __always_inline bool is_exiting(void)
 	return bpf_get_current_task_btf()->flags & PF_EXITING;
 }
 
-/* Whether the callback that runs has begun to write its answer. */
+/* Whether who runs, the callback or a program at exec or exit, has begun to write its answer. */
 static __always_inline bool is_answered(const struct deferral *deferral, u64 word)
 {
 	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING &&
 	       deferral->answered == DEFERRAL_COOKIE(word);
+}
+
+/* From here on nobody is given this cookie. */
+static __always_inline void answer_begin(struct deferral *deferral, u32 cookie)
+{
+	deferral->answered = cookie;
+	barrier_compiler();
 }
 
 /* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */

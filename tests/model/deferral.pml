@@ -10,7 +10,7 @@
  * registers at rt_sigreturn. Registers may be the same in two entries.
  *
  * Proved for every interleaving: each cookie is answered exactly once for each instance that asked, with the stack of the place
- * where it was asked or with "changed"; nothing is pending in user mode, so pending means "has not left the kernel"; who sleeps
+ * where it was asked or with "changed"; nobody is given a cookie whose answer is there; nothing is pending in user mode, so pending means "has not left the kernel"; who sleeps
  * for ever is answered by the recorder; an entry whose requests all came before its first callback is unwound once.
  *
  * Scenarios, because all at once has too many states: ENTRIES (1) into the kernel, NO_RECORDER, PLAIN (no execve and no
@@ -18,7 +18,7 @@
  *
  * Variants that must fail: BROKEN_ITEM (one work item), BROKEN_OPEN (a cookie is opened without a compare-and-swap), BROKEN_CLOSE
  * (an answered cookie stays open), BROKEN_CHANGED (the callback trusts the registers), BROKEN_CACHE (an unwinder's cookie is not
- * compared), BROKEN_EXEC and BROKEN_EXIT (nobody serves there), BROKEN_TAKE (the recorder stores IDLE without comparing),
+ * compared), BROKEN_BEHIND (a cookie is given out behind its answer), BROKEN_EXEC and BROKEN_EXIT (nobody serves there), BROKEN_TAKE (the recorder stores IDLE without comparing),
  * BROKEN_REGISTERS (it does not compare them again), BROKEN_LOOK (it looks during an execve), BROKEN_GRACE (it does not wait for
  * programs that still run).
  */
@@ -53,7 +53,7 @@ bool in_kernel, exiting, asleep, in_execve;
 byte registers = 1, place = 1;
 
 /* of an instance */
-byte word_cookie[2], word_state[2], word_registers[2], turn[2];
+byte word_cookie[2], word_state[2], word_registers[2], turn[2], written[2];
 byte item[4]; /* instance * 2 + turn */
 bool off;     /* the sources of the first */
 byte requesting;
@@ -87,8 +87,7 @@ inline ask(i, cookie)
 		:: asked[i * COOKIES + cookie] == place
 		:: else -> asked[i * COOKIES + cookie] = MIXED
 		fi;
-		assert(answered[i * COOKIES + cookie] == 0 || answered[i * COOKIES + cookie] == CHANGED ||
-		       answered[i * COOKIES + cookie] == asked[i * COOKIES + cookie])
+		assert(answered[i * COOKIES + cookie] == 0)
 	}
 }
 
@@ -147,12 +146,16 @@ inline defer(i)
 {
 	d_step { last = word_cookie[i]; state = word_state[i] };
 	if
+#ifdef BROKEN_BEHIND
 	:: state != IDLE -> mine = last
+#else
+	:: state == PENDING || (state == RUNNING && written[i] != last) -> mine = last
+#endif
 	:: else ->
 		schedule(i);
 		engine_cookie(last);
 		word_registers[i] = registers;
-		word_move(i, last, IDLE, mine, PENDING);
+		word_move(i, last, state, mine, PENDING);
 		if
 		:: moved
 		:: else -> mine = word_cookie[i]
@@ -238,9 +241,10 @@ inline serve(i)
 #else
 			unwind(last);
 #endif
+			written[i] = last;
 			answer(i, last, stack);
 			close(last);
-			word_state[i] = IDLE
+			word_move(i, last, RUNNING, last, IDLE)
 		:: else
 		fi
 	:: else
