@@ -10,7 +10,6 @@ import os
 import random
 import re
 import resource
-import signal
 import subprocess
 import time
 
@@ -26,7 +25,6 @@ COUNTS = program("known_counts")
 COUNTED = "u:%s:counted" % COUNTS
 OPTIONS = ("--pool", POOL, "-e", COUNTED)
 IN_FOLDERS = ("mkdir", "rename", "rmdir", "unlinkat")
-IN_READERS = ("bpf", "mmap", "flock", "poll", "write")
 INSTANCE = HOME + "/x"
 
 
@@ -302,102 +300,6 @@ def test_record_is_refused():
             if done.returncode == 0:
                 assert Recording("f.data").check()["produced"] == 100
             assert done.returncode == 0 or not os.path.exists("ran") or "ledger" in done.stderr, done.stderr
-    check_next_start()
-
-
-# --- who empties the rings of an instance ---
-
-def reader():
-    return json.loads(stackmap("status", "x", "--json").stdout)["reader"]
-
-
-class Reading:
-    """A process that takes events as they come, its system calls in the file "steps"."""
-
-    def __init__(self, command, *options):
-        names = ",".join(IN_READERS)
-        with open("printed", "wb") as printed, open("messages", "wb") as messages:
-            self.process = subprocess.Popen(["strace", "-qq", "-o", "steps", "-e", "trace=" + names, *options, "--",
-                                             STACKMAP, *command],
-                                            stdin=subprocess.DEVNULL, stdout=printed, stderr=messages)
-        wait_until(lambda: self.process.poll() is not None or self.has_begun())
-
-    def pid(self):
-        return read_text("/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)).strip()
-
-    def has_begun(self):
-        """It waits for signals, too."""
-        blocked = re.search(r"^SigBlk:\t(\w+)$", read_text("/proc/%s/status" % self.pid()), re.M)
-        return blocked and int(blocked[1], 16) >> signal.SIGINT - 1 & 1 and reader()
-
-    def end(self):
-        """It may have ended, or have been ended."""
-        pid = self.pid()
-        if pid:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGINT)
-        self.process.wait(timeout=SECONDS_MAX)
-        return self.process.returncode
-
-
-def check_reader_is_told(status):
-    """A clear word, or it did without."""
-    messages = read_text("messages")
-    assert status in (0, 1, -signal.SIGKILL), (status, messages)
-    assert status != 1 or re.search(r"^stackmap: .", messages, re.M), messages
-
-
-def steps_of_reading(command):
-    """One of the first of each system call that it makes, once the program itself is loaded."""
-    reading = Reading(command)
-    run(COUNTS, "calls=1000")
-    reading.end()
-    steps = numbered(re.findall(r"^(\w+)\(", read_text("steps"), re.M))
-    steps = steps[steps.index(("flock", 1)):]
-    return [random.choice([step for step in steps if step[0] == name][:20]) for name in IN_READERS]
-
-
-def check_taken_over(produced):
-    """Another gets all that the one before has not taken, and nothing twice."""
-    before = len(re.findall(r" %s:" % COUNTED, read_text("printed")))
-    run(COUNTS, "calls=100")
-    reading = Reading(("record", "--instance", "x", "-o", "g.data"))
-    wait_until(lambda: os.path.exists("g.data"))
-    assert reading.end() == 0, read_text("messages")
-    ledger = Recording("g.data").check()
-    assert 100 <= ledger["recorded"] <= produced + 100 - before and ledger["recorded"] == ledger["produced"], (
-        ledger, before)
-    os.unlink("g.data")
-    assert stackmap("script", "--instance", "x").stdout == ""
-
-
-def check_harmed_reading(command, step, fault):
-    name, number = step
-    before = stat()
-    reading = Reading(command, "-e", "inject=%s:%s:when=%s" % (name, fault, number))
-    run(COUNTS, "calls=1000")
-    status = reading.end()
-    check_reader_is_told(status)
-    assert status == -signal.SIGKILL or "KILL" not in fault or name not in ("bpf", "flock"), status
-    assert not reader()
-    check_taken_over(1000)
-    found = stat()
-    check_stat(found)
-    assert found["produced"] - before["produced"] == found["recorded"] - before["recorded"] == 1100, (before, found)
-
-
-def test_those_who_drain_are_harmed():
-    """Killed or refused at any step: the account stays whole, and another goes on where they were."""
-    for command in (("record", "--instance", "x", "-o", "f.data"), ("script", "--instance", "x", "-f")):
-        begin()
-        start("--ring", "1M")
-        steps = steps_of_reading(command)
-        for step in steps:
-            for fault in ("signal=KILL", "error=ENOMEM"):
-                with told(*command, fault, "at", step):
-                    check_harmed_reading(command, step, fault)
-        stop()
-        check_nothing_left()
     check_next_start()
 
 

@@ -66,9 +66,13 @@ static long recurses(int depth, const std::function<long(int)> &at_end)
 	return recurses(depth - 1, [&](int n) { return at_end(n) + depth; }) + 1;
 }
 
+// What throws allocates, which may be what the signal interrupted.
+static thread_local volatile bool may_throw;
+
 static void on_timer(int)
 {
-	sink = sink + catcher(5);
+	if (may_throw)
+		sink = sink + catcher(5);
 	for (int i = 0; i < 20000; i++)
 		sink = sink + i;
 }
@@ -90,11 +94,20 @@ static void signals_begin()
 	setitimer(ITIMER_VIRTUAL, &interval, nullptr);
 }
 
+__attribute__((noinline)) static void turns()
+{
+	may_throw = true;
+	for (int i = 0; i < 400000; i++)
+		sink = sink + i;
+	may_throw = false;
+}
+
 static void work(unsigned seed)
 {
 	for (int i = 0; i < 20; i++) {
 		sink = sink + catcher(static_cast<int>(seed % 20)) + sorts(seed + i);
 		sink = sink + recurses(40, [](int n) { return n * 2L; });
+		turns();
 	}
 }
 
