@@ -118,13 +118,14 @@ __noinline u64 program_pc(void)
  * Whether the registers with which the current task entered the kernel may be those of a
  * breakpoint's trap, whose pc is behind the instruction that did not run yet. Or it is one byte
  * long and the kernel has just run it: only when it is done with the probe is the pc as it seems.
+ * Not if the event itself says where the task is.
  */
-__noinline int is_at_trap(void)
+__noinline int is_at_trap(u64 place_known)
 {
 	const struct pt_regs___kernel *regs = current_regs();
 	u8 code[2];
 
-	return (s64)regs->orig_ax == EXCEPTION &&
+	return !place_known && (s64)regs->orig_ax == EXCEPTION &&
 	       !bpf_probe_read_user(code, sizeof(code), (void *)regs->ip - 1) &&
 	       code[0] == BREAKPOINT && code[1] != BREAKPOINT;
 }

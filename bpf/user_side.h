@@ -52,7 +52,7 @@ static __always_inline bool is_in_sigreturn(void)
 /* Of an event between a breakpoint and its probe's. */
 static __always_inline bool is_in_trap(const struct hit *hit)
 {
-	return !hit->user_pc && !hit->is_probe && is_at_trap();
+	return is_at_trap(hit->user_pc | hit->is_probe);
 }
 
 /* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
