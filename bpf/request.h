@@ -180,15 +180,15 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
  * which the next walk finds. A stack it is not, as the instruction under the probe has run when the
  * callback comes; but what the function was called with is still there.
  */
-static __always_inline int steps_request(struct lane *lane)
+static __always_inline void steps_request(struct lane *lane)
 {
 	u32 tid = bpf_get_current_pid_tgid();
 	struct deferral *deferral = deferral_of(tid);
 
-	if (!lane || !deferral || registers_of_current(&lane->direct.registers) ||
+	if (!deferral || registers_of_current(&lane->direct.registers) ||
 	    bpf_map_update_elem(&unlearned, &tid, &lane->direct.registers, BPF_ANY))
-		return -ENOMEM;
-	return callback_order(tid, deferral);
+		return;
+	callback_order(tid, deferral);
 }
 
 /* Takes a cookie out of PENDING, from anywhere: the answer is the caller's, or nobody's. */
