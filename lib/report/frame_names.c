@@ -15,6 +15,7 @@
 
 struct label {
 	u32 id;
+	const char *object; /* or NULL */
 	char text[];
 };
 
@@ -29,7 +30,7 @@ struct frame_names {
 	bool demangled;
 	void *frames;
 	void *labels;
-	const char **texts; /* by label id */
+	struct label **by_id;
 	u32 count, room;
 };
 
@@ -44,37 +45,42 @@ static int compare_frames(const void *a, const void *b)
 
 static int compare_labels(const void *a, const void *b)
 {
-	return strcmp(((const struct label *)a)->text, ((const struct label *)b)->text);
+	const struct label *left = a, *right = b;
+	int order = strcmp(left->text, right->text);
+
+	return order ? order : strcmp(left->object ?: "", right->object ?: "");
 }
 
 static int make_room(struct frame_names *names)
 {
 	u32 room = names->room ? 2 * names->room : 256;
-	const char **texts;
+	struct label **by_id;
 
 	if (names->count < names->room)
 		return 0;
-	texts = reallocarray(names->texts, room, sizeof(*texts));
-	if (!texts)
+	by_id = reallocarray(names->by_id, room, sizeof(struct label *));
+	if (!by_id)
 		return -ENOMEM;
-	names->texts = texts;
+	names->by_id = by_id;
 	names->room = room;
 	return 0;
 }
 
-static struct label *label_create(const char *text)
+static struct label *label_create(const char *text, const char *object)
 {
 	size_t bytes = strlen(text) + 1;
 	struct label *label = malloc(sizeof(*label) + bytes);
 
-	if (label)
-		memcpy(label->text, text, bytes);
+	if (!label)
+		return NULL;
+	label->object = object;
+	memcpy(label->text, text, bytes);
 	return label;
 }
 
-u32 frame_names_intern(struct frame_names *names, const char *text)
+static u32 intern(struct frame_names *names, const char *text, const char *object)
 {
-	struct label *label = label_create(text);
+	struct label *label = label_create(text, object);
 	struct label **found;
 
 	if (!label || make_room(names))
@@ -84,7 +90,7 @@ u32 frame_names_intern(struct frame_names *names, const char *text)
 		goto fail;
 	if (*found == label) {
 		label->id = names->count++;
-		names->texts[label->id] = label->text;
+		names->by_id[label->id] = label;
 	} else {
 		free(label);
 	}
@@ -94,9 +100,19 @@ fail:
 	return UINT32_MAX;
 }
 
+u32 frame_names_intern(struct frame_names *names, const char *text)
+{
+	return intern(names, text, NULL);
+}
+
 const char *frame_names_label(const struct frame_names *names, u32 label)
 {
-	return names->texts[label];
+	return names->by_id[label]->text;
+}
+
+const char *frame_names_label_object(const struct frame_names *names, u32 label)
+{
+	return names->by_id[label]->object;
 }
 
 static const char *base_name(const char *path)
@@ -167,7 +183,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	char text[320];
 
 	if (name->function)
-		return frame_names_intern(names, name->function);
+		return intern(names, name->function, name->object);
 	mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
 	if (FRAME_IS_KERNEL(name->frame) || (mapping && mapping->kind == MAPPING_ANON))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
@@ -176,7 +192,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 			 (unsigned long long)name->address);
 	else
 		snprintf(text, sizeof(text), "[unknown]");
-	return frame_names_intern(names, text);
+	return intern(names, text, name->object);
 }
 
 static void named_frame_free(void *node)
@@ -241,7 +257,7 @@ void frame_names_free(struct frame_names **names)
 		return;
 	tdestroy((*names)->frames, named_frame_free);
 	tdestroy((*names)->labels, free);
-	free((*names)->texts);
+	free((*names)->by_id);
 	free(*names);
 	*names = NULL;
 }

@@ -8,7 +8,8 @@
  *   0xADDRESS        kernel or JIT code without a symbol
  *   [unknown]        nothing is known: the mapping could not be read
  *
- * Equal labels have equal ids, so label ids can stand for the text when stacks are compared.
+ * A label also knows the object that its code is in: functions of one name in two files are two.
+ * Equal labels have equal ids, so label ids can stand for both when stacks are compared.
  */
 #ifndef LIB_REPORT_FRAME_NAMES_H
 #define LIB_REPORT_FRAME_NAMES_H
@@ -39,5 +40,7 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 /* The id of a label that is not a frame's, or UINT32_MAX without memory. */
 u32 frame_names_intern(struct frame_names *names, const char *text);
 const char *frame_names_label(const struct frame_names *names, u32 label);
+/* As frame_name's; NULL for a label that is not a frame's. */
+const char *frame_names_label_object(const struct frame_names *names, u32 label);
 
 #endif
