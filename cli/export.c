@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap export`: a recording in a format that other tools read. The formats are in lib/format.
+/* `stackmap export`: a recording in a format that other tools read. The formats are in lib/export.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "command.h"
 #include "error.h"
-#include "format/format.h"
+#include "export/export_format.h"
 #include "message.h"
 #include "output_file.h"
 #include "recording.h"
@@ -24,7 +24,7 @@ static int unknown_format(const char *name)
 {
 	char list[128] = "";
 
-	for (const struct format *const *format = formats; *format; format++) {
+	for (const struct export_format *const *format = export_formats; *format; format++) {
 		size_t used = strlen(list);
 
 		snprintf(list + used, sizeof(list) - used, " %s", (*format)->name);
@@ -33,8 +33,8 @@ static int unknown_format(const char *name)
 	return EXIT_USAGE;
 }
 
-static int export_to_file(struct trace_reader *reader, const struct format *format,
-			  const struct format_options *options, const char *path,
+static int export_to_file(struct trace_reader *reader, const struct export_format *format,
+			  const struct export_options *options, const char *path,
 			  struct stackmap_error *error)
 {
 	FILE *stream;
@@ -50,10 +50,10 @@ static int export_to_file(struct trace_reader *reader, const struct format *form
 	return error_set(error, -err, "%s: %s", path, strerror(-err));
 }
 
-static int export_recording(const struct export_values *values, const struct format *format,
+static int export_recording(const struct export_values *values, const struct export_format *format,
 			    const struct recording_choice *choice)
 {
-	struct format_options options = {.filter = choice->filter,
+	struct export_options options = {.filter = choice->filter,
 					 .demangled = !values->no_demangle};
 	struct trace_reader *reader = recording_open(choice);
 	struct stackmap_error error;
@@ -71,7 +71,7 @@ static int export_recording(const struct export_values *values, const struct for
 static int export_run(const void *arg, int count, char **operands)
 {
 	const struct export_values *values = arg;
-	const struct format *format = format_find(values->format);
+	const struct export_format *format = export_format_find(values->format);
 	struct recording_choice choice;
 
 	(void)count;
@@ -79,7 +79,7 @@ static int export_run(const void *arg, int count, char **operands)
 		return unknown_format(values->format);
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	if (format == &stack_map_bin_format && !values->output && isatty(STDOUT_FILENO)) {
+	if (format->binary && !values->output && isatty(STDOUT_FILENO)) {
 		message("--format %s: is binary and not shown on a terminal, use --output FILE",
 			values->format);
 		return EXIT_USAGE;

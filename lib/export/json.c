@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "error.h"
-#include "format.h"
-#include "json_text.h"
+#include "export_format.h"
+#include "format/json_text.h"
 
 static json_t *source_object(const struct trace_source *source)
 {
@@ -33,7 +33,7 @@ static json_t *recording_object(const struct trace_info *info)
 			 "frequency", (json_int_t)info->frequency, "cpus", (json_int_t)info->cpus);
 }
 
-static int json_write(struct trace_reader *reader, const struct format_options *options, FILE *to,
+static int json_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		      struct stackmap_error *error)
 {
 	struct profile *profile;
@@ -52,7 +52,7 @@ static int json_write(struct trace_reader *reader, const struct format_options *
 	return 0;
 }
 
-const struct format json_format = {
+const struct export_format json_format = {
 	.name = "json",
 	.meaning = "one object: recording, ledger, sources, stacks",
 	.write = json_write,

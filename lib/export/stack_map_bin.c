@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "error.h"
-#include "format.h"
+#include "export_format.h"
 #include "stack_map_bin.h"
 
 struct counter {
@@ -47,7 +47,7 @@ static void put_stack(const struct trace_stack *stack, u32 refs, FILE *to)
 	fwrite(stack->frames, sizeof(u64), stack->depth, to);
 }
 
-static int stack_map_bin_write(struct trace_reader *reader, const struct format_options *options,
+static int stack_map_bin_write(struct trace_reader *reader, const struct export_options *options,
 			       FILE *to, struct stackmap_error *error)
 {
 	const struct trace_stack *stacks;
@@ -72,8 +72,9 @@ static int stack_map_bin_write(struct trace_reader *reader, const struct format_
 	return err;
 }
 
-const struct format stack_map_bin_format = {
+const struct export_format stack_map_bin_format = {
 	.name = "stack_map_bin",
 	.meaning = "the stacks with their counts, binary; 'stackmap dump' reads it",
+	.binary = true,
 	.write = stack_map_bin_write,
 };

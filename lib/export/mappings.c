@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the stacks of a recording lie in. */
-#include "format.h"
-#include "mappings_text.h"
+#include "export_format.h"
+#include "format/mappings_text.h"
 
-static int mappings_write(struct trace_reader *reader, const struct format_options *options,
+static int mappings_write(struct trace_reader *reader, const struct export_options *options,
 			  FILE *to, struct stackmap_error *error)
 {
 	const struct trace_module *modules;
@@ -24,7 +24,7 @@ static int mappings_write(struct trace_reader *reader, const struct format_optio
 	return 0;
 }
 
-const struct format mappings_format = {
+const struct export_format mappings_format = {
 	.name = "mappings",
 	.meaning = "what the frames of stack_map_bin refer to: files, build ids, load addresses",
 	.write = mappings_write,

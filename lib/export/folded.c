@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "format.h"
+#include "export_format.h"
 #include "report/profile.h"
 
 /* `;` separates frames, and a control character would end the line or reach a terminal. */
@@ -58,7 +58,7 @@ static bool has_many_kinds(const struct profile *profile)
 	return false;
 }
 
-static int folded_write(struct trace_reader *reader, const struct format_options *options, FILE *to,
+static int folded_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 			struct stackmap_error *error)
 {
 	const struct trace_source *sources;
@@ -79,7 +79,7 @@ static int folded_write(struct trace_reader *reader, const struct format_options
 	return 0;
 }
 
-const struct format folded_format = {
+const struct export_format folded_format = {
 	.name = "folded",
 	.meaning = "one line a stack, for flame graph tools",
 	.write = folded_write,

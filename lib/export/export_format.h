@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Formats that a recording can be exported to. Each is one file of this folder, which ends with its
+ * struct export_format; export_format.c lists them.
+ */
+#ifndef LIB_EXPORT_EXPORT_FORMAT_H
+#define LIB_EXPORT_EXPORT_FORMAT_H
+
+#include <stdio.h>
+
+#include "report/event_filter.h"
+#include "trace/reader.h"
+
+struct export_options {
+	struct event_filter filter;
+	bool demangled;
+};
+
+struct export_format {
+	const char *name;
+	const char *meaning;
+	bool binary; /* not for terminals */
+
+	/* Errors of `to` may be left to the caller, who looks at ferror() and fclose(). */
+	int (*write)(struct trace_reader *reader, const struct export_options *options, FILE *to,
+		     struct stackmap_error *error);
+};
+
+extern const struct export_format folded_format;
+extern const struct export_format json_format;
+extern const struct export_format stack_map_bin_format;
+extern const struct export_format mappings_format;
+
+/* The last is NULL. */
+extern const struct export_format *const export_formats[];
+
+/* Or NULL. */
+const struct export_format *export_format_find(const char *name);
+
+#endif
