@@ -10,14 +10,15 @@
 #include "error.h"
 #include "export/export_format.h"
 #include "message.h"
+#include "names.h"
 #include "output_file.h"
 #include "recording.h"
 
 struct export_values {
 	struct recording_values recording;
+	struct names_values names;
 	const char *format;
 	const char *output;
-	bool no_demangle;
 };
 
 static int unknown_format(const char *name)
@@ -51,10 +52,9 @@ static int export_to_file(struct trace_reader *reader, const struct export_forma
 }
 
 static int export_recording(const struct export_values *values, const struct export_format *format,
-			    const struct recording_choice *choice)
+			    const struct recording_choice *choice,
+			    const struct export_options *options)
 {
-	struct export_options options = {.filter = choice->filter,
-					 .demangled = !values->no_demangle};
 	struct trace_reader *reader = recording_open(choice);
 	struct stackmap_error error;
 	int err;
@@ -62,10 +62,23 @@ static int export_recording(const struct export_values *values, const struct exp
 	if (!reader)
 		return EXIT_FAILED;
 	if (values->output)
-		err = export_to_file(reader, format, &options, values->output, &error);
+		err = export_to_file(reader, format, options, values->output, &error);
 	else
-		err = format->write(reader, &options, stdout, &error);
+		err = format->write(reader, options, stdout, &error);
 	return recording_close(&reader, err, &error);
+}
+
+static int export_named(const struct export_values *values, const struct export_format *format,
+			const struct recording_choice *choice)
+{
+	struct export_options options = {.filter = choice->filter};
+	int status = names_open(&values->names, &options.naming);
+
+	if (status)
+		return status;
+	status = export_recording(values, format, choice, &options);
+	names_close(&options.naming);
+	return status;
 }
 
 static int export_run(const void *arg, int count, char **operands)
@@ -85,7 +98,7 @@ static int export_run(const void *arg, int count, char **operands)
 		return EXIT_USAGE;
 	}
 	choice.output = values->output;
-	return export_recording(values, format, &choice);
+	return export_named(values, format, &choice);
 }
 
 static const struct option_row rows[] = {
@@ -103,11 +116,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct export_values, output),
 	 .group = "Output",
 	 .help = "write to this file instead of standard output"},
-	{.name = "no-demangle",
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct export_values, no_demangle),
-	 .group = "Output",
-	 .help = "names as in the symbol table"},
+	NAMES_ROWS(struct export_values, names),
 	RECORDING_ROWS(struct export_values, recording),
 	{0},
 };

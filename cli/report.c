@@ -14,6 +14,7 @@
 #include "format/json_text.h"
 #include "ledger_text.h"
 #include "message.h"
+#include "names.h"
 #include "recording.h"
 #include "report/calltree.h"
 #include "report/profile.h"
@@ -24,11 +25,11 @@
 
 struct report_values {
 	struct recording_values recording;
+	struct names_values names;
 	u64 top;
 	u64 min_percent;
 	bool tree;
 	bool json;
-	bool no_demangle;
 };
 
 struct report {
@@ -249,12 +250,13 @@ static int print_report(struct report *report, const struct recording_choice *ch
 }
 
 static int report_recording(const struct report_values *values, struct trace_reader *reader,
-			    const struct recording_choice *choice, struct stackmap_error *error)
+			    const struct recording_choice *choice,
+			    const struct frame_naming *naming, struct stackmap_error *error)
 {
 	struct report report = {
 		.values = values, .reader = reader, .color = terminal_color(stdout)};
 	struct profile *profile;
-	int err = profile_create(reader, &choice->filter, !values->no_demangle, &profile, error);
+	int err = profile_create(reader, &choice->filter, naming, &profile, error);
 
 	if (err)
 		return err;
@@ -267,22 +269,34 @@ static int report_recording(const struct report_values *values, struct trace_rea
 	return err;
 }
 
+static int report_named(const struct report_values *values, const struct recording_choice *choice)
+{
+	struct trace_reader *reader;
+	struct frame_naming naming;
+	struct stackmap_error error;
+	int status = names_open(&values->names, &naming), err;
+
+	if (status)
+		return status;
+	reader = recording_open(choice);
+	status = EXIT_FAILED;
+	if (reader) {
+		err = report_recording(values, reader, choice, &naming, &error);
+		status = recording_close(&reader, err, &error);
+	}
+	names_close(&naming);
+	return status;
+}
+
 static int report_run(const void *arg, int count, char **operands)
 {
 	const struct report_values *values = arg;
 	struct recording_choice choice;
-	struct trace_reader *reader;
-	struct stackmap_error error;
-	int err;
 
 	(void)count;
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	reader = recording_open(&choice);
-	if (!reader)
-		return EXIT_FAILED;
-	err = report_recording(values, reader, &choice, &error);
-	return recording_close(&reader, err, &error);
+	return report_named(values, &choice);
 }
 
 static const struct option_row rows[] = {
@@ -313,11 +327,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct report_values, json),
 	 .group = "Output",
 	 .help = "one JSON object: ledger and stacks"},
-	{.name = "no-demangle",
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct report_values, no_demangle),
-	 .group = "Output",
-	 .help = "names as in the symbol table"},
+	NAMES_ROWS(struct report_values, names),
 	RECORDING_ROWS(struct report_values, recording),
 	{0},
 };

@@ -13,6 +13,7 @@
 #include "error.h"
 #include "live.h"
 #include "message.h"
+#include "names.h"
 #include "recording.h"
 #include "report/frame_names.h"
 #include "report/stack_end.h"
@@ -21,14 +22,15 @@
 
 struct script_values {
 	struct recording_values recording;
+	struct names_values names;
 	bool follow;
 	bool ids;
-	bool no_demangle;
 };
 
 struct script {
 	struct trace_reader *reader;
 	const struct event_filter *filter;
+	struct frame_naming naming;
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
 	struct frame_names *names;
@@ -198,7 +200,7 @@ static int each_with_ids(void *script, const struct trace_event *event)
 static int print_events(struct script *script, const struct script_values *values,
 			struct stackmap_error *error)
 {
-	int err = frame_names_create(script->reader, !values->no_demangle, &script->names);
+	int err = frame_names_create(script->reader, &script->naming, &script->names);
 
 	trace_reader_sources(script->reader, &script->sources);
 	trace_reader_stacks(script->reader, &script->stacks);
@@ -227,9 +229,9 @@ static int show_window(void *arg, struct trace_reader *reader, struct stackmap_e
 }
 
 static int follow_instance(const struct script_values *values,
-			   const struct recording_choice *choice)
+			   const struct recording_choice *choice, const struct script *script)
 {
-	struct following following = {.script = {.filter = &choice->filter}, .values = values};
+	struct following following = {.script = *script, .values = values};
 	struct live_viewer viewer = {.show = show_window, .arg = &following};
 
 	if (choice->is_instance)
@@ -238,24 +240,37 @@ static int follow_instance(const struct script_values *values,
 	return EXIT_USAGE;
 }
 
+static int show_recording(const struct script_values *values, const struct recording_choice *choice,
+			  struct script *script)
+{
+	struct stackmap_error error;
+	int err;
+
+	if (values->follow)
+		return follow_instance(values, choice, script);
+	script->reader = recording_open(choice);
+	if (!script->reader)
+		return EXIT_FAILED;
+	err = print_events(script, values, &error);
+	return recording_close(&script->reader, err, &error);
+}
+
 static int script_run(const void *arg, int count, char **operands)
 {
 	const struct script_values *values = arg;
 	struct recording_choice choice;
 	struct script script = {.filter = &choice.filter};
-	struct stackmap_error error;
-	int err;
+	int status;
 
 	(void)count;
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	if (values->follow)
-		return follow_instance(values, &choice);
-	script.reader = recording_open(&choice);
-	if (!script.reader)
-		return EXIT_FAILED;
-	err = print_events(&script, values, &error);
-	return recording_close(&script.reader, err, &error);
+	status = names_open(&values->names, &script.naming);
+	if (status)
+		return status;
+	status = show_recording(values, &choice, &script);
+	names_close(&script.naming);
+	return status;
 }
 
 static const struct option_row rows[] = {
@@ -270,11 +285,7 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct script_values, ids),
 	 .group = "Output",
 	 .help = "one line an event, with the ids of its stacks"},
-	{.name = "no-demangle",
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct script_values, no_demangle),
-	 .group = "Output",
-	 .help = "names as in the symbol table"},
+	NAMES_ROWS(struct script_values, names),
 	RECORDING_ROWS(struct script_values, recording),
 	{0},
 };

@@ -9,11 +9,12 @@
 #include <stdio.h>
 
 #include "report/event_filter.h"
+#include "report/frame_names.h"
 #include "trace/reader.h"
 
 struct export_options {
 	struct event_filter filter;
-	bool demangled;
+	struct frame_naming naming;
 };
 
 struct export_format {

@@ -63,7 +63,7 @@ static int folded_write(struct trace_reader *reader, const struct export_options
 {
 	const struct trace_source *sources;
 	struct profile *profile;
-	int err = profile_create(reader, &options->filter, options->demangled, &profile, error);
+	int err = profile_create(reader, &options->filter, &options->naming, &profile, error);
 	bool many;
 
 	if (err)

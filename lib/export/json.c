@@ -38,7 +38,7 @@ static int json_write(struct trace_reader *reader, const struct export_options *
 {
 	struct profile *profile;
 	json_t *whole;
-	int err = profile_create(reader, &options->filter, options->demangled, &profile, error);
+	int err = profile_create(reader, &options->filter, &options->naming, &profile, error);
 
 	if (err)
 		return err;

@@ -27,7 +27,7 @@ struct named_frame {
 
 struct frame_names {
 	struct trace_reader *reader;
-	bool demangled;
+	struct frame_naming naming;
 	void *frames;
 	void *labels;
 	struct label **by_id;
@@ -170,7 +170,7 @@ static void set_function(const struct frame_names *names, struct named_frame *na
 
 	if (!symbol)
 		return;
-	if (names->demangled)
+	if (!names->naming.mangled)
 		named->owned_function = demangle(symbol->name);
 	name->function = named->owned_function ? named->owned_function : symbol->name;
 	name->offset = place - symbol->start;
@@ -239,14 +239,15 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame, 
 	return found ? *found : add_frame(names, &key);
 }
 
-int frame_names_create(struct trace_reader *reader, bool demangled, struct frame_names **out)
+int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
+		       struct frame_names **out)
 {
 	struct frame_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return -ENOMEM;
 	names->reader = reader;
-	names->demangled = demangled;
+	names->naming = *naming;
 	*out = names;
 	return 0;
 }

@@ -16,6 +16,11 @@
 
 #include "trace/reader.h"
 
+/* How frames get their names. All zero: demangled. */
+struct frame_naming {
+	bool mangled; /* as in the symbol table */
+};
+
 struct frame_names;
 
 struct frame_name {
@@ -29,8 +34,9 @@ struct frame_name {
 	u32 label;
 };
 
-/* The reader must outlive the names. */
-int frame_names_create(struct trace_reader *reader, bool demangled, struct frame_names **out);
+/* The reader, and what `naming` points to, must outlive the names. */
+int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
+		       struct frame_names **out);
 void frame_names_free(struct frame_names **names);
 
 /* Belongs to `names`; NULL only without memory. */

@@ -273,15 +273,16 @@ static int build(struct builder *builder, struct stackmap_error *error)
 	return err;
 }
 
-int profile_create(struct trace_reader *reader, const struct event_filter *filter, bool demangled,
-		   struct profile **out, struct stackmap_error *error)
+int profile_create(struct trace_reader *reader, const struct event_filter *filter,
+		   const struct frame_naming *naming, struct profile **out,
+		   struct stackmap_error *error)
 {
 	struct owned_profile *owned = calloc(1, sizeof(*owned));
 	struct builder builder = {.reader = reader, .filter = filter};
 	struct profile *profile = (struct profile *)owned;
 	int err;
 
-	if (!owned || frame_names_create(reader, demangled, &profile->names)) {
+	if (!owned || frame_names_create(reader, naming, &profile->names)) {
 		free(owned);
 		return error_set(error, ENOMEM, "report: not enough memory");
 	}

@@ -39,8 +39,9 @@ struct profile {
 	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
 };
 
-int profile_create(struct trace_reader *reader, const struct event_filter *filter, bool demangled,
-		   struct profile **out, struct stackmap_error *error);
+int profile_create(struct trace_reader *reader, const struct event_filter *filter,
+		   const struct frame_naming *naming, struct profile **out,
+		   struct stackmap_error *error);
 void profile_free(struct profile **profile);
 
 /* The marker of a path that is cut, or NULL. */

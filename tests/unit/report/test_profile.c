@@ -24,7 +24,8 @@ static struct profile *profile_of(const struct event_filter *filter)
 {
 	struct profile *profile;
 
-	assert_int_equal(profile_create(reader, filter, true, &profile, NULL), 0);
+	assert_int_equal(profile_create(reader, filter, &(struct frame_naming){}, &profile, NULL),
+			 0);
 	return profile;
 }
 
@@ -173,7 +174,9 @@ static void test_names_as_in_the_symbol_table(void **state)
 	struct profile *profile;
 
 	(void)state;
-	assert_int_equal(profile_create(reader, &all, false, &profile, NULL), 0);
+	assert_int_equal(profile_create(reader, &all, &(struct frame_naming){.mangled = true},
+					&profile, NULL),
+			 0);
 	assert_string_equal(text_of(profile, profile->rows[0]->user), "_ZN3foo3barEi main");
 	profile_free(&profile);
 }
