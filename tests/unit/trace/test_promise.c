@@ -14,13 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory_folder.h"
 #include "recording.h"
 #include "trace/answer_block.h"
 #include "trace/event_block.h"
 #include "trace/reader.h"
 #include "trace/stack_block.h"
 
-static char directory[] = "/tmp/stackmap-promise-XXXXXX";
+static char directory[MEMORY_FOLDER_BYTES];
 static char path[64];
 
 #define USER(offset) FRAME_USER(1, offset)
@@ -33,7 +34,7 @@ static const struct trace_answer refused = {.stack = TRACE_NO_STACK, .reason = R
 static int make_directory(void **state)
 {
 	(void)state;
-	if (!mkdtemp(directory))
+	if (memory_folder_create(directory))
 		return -1;
 	snprintf(path, sizeof(path), "%s/data", directory);
 	return 0;

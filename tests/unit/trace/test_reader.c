@@ -14,11 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory_folder.h"
 #include "recording.h"
 #include "trace/reader.h"
 #include "trace_file.h"
 
-static char directory[] = "/tmp/stackmap-reader-XXXXXX";
+static char directory[MEMORY_FOLDER_BYTES];
 static char path[64], damaged_path[64];
 
 static const struct recording_shape small = {
@@ -36,7 +37,7 @@ static const struct recording_shape small = {
 static int make_directory(void **state)
 {
 	(void)state;
-	if (!mkdtemp(directory))
+	if (memory_folder_create(directory))
 		return -1;
 	snprintf(path, sizeof(path), "%s/data", directory);
 	snprintf(damaged_path, sizeof(damaged_path), "%s/damaged", directory);

@@ -13,11 +13,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "memory_folder.h"
 #include "recording.h"
 #include "trace/reader.h"
 #include "trace_file.h"
 
-static char directory[] = "/tmp/stackmap-refused-XXXXXX";
+static char directory[MEMORY_FOLDER_BYTES];
 static char path[64], damaged_path[64];
 
 static const struct recording_shape small = {
@@ -35,7 +36,7 @@ static const struct recording_shape small = {
 static int make_directory(void **state)
 {
 	(void)state;
-	if (!mkdtemp(directory))
+	if (memory_folder_create(directory))
 		return -1;
 	snprintf(path, sizeof(path), "%s/data", directory);
 	snprintf(damaged_path, sizeof(damaged_path), "%s/damaged", directory);
