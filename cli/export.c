@@ -101,6 +101,11 @@ static int export_run(const void *arg, int count, char **operands)
 	return export_named(values, format, &choice);
 }
 
+static const char *format_name(size_t i)
+{
+	return export_formats[i] ? export_formats[i]->name : NULL;
+}
+
 static const struct option_row rows[] = {
 	{.name = "format",
 	 .letter = 'f',
@@ -108,7 +113,8 @@ static const struct option_row rows[] = {
 	 .argument = "FORMAT",
 	 .target = offsetof(struct export_values, format),
 	 .group = "Output",
-	 .help = "folded (default), json, stack_map_bin or mappings"},
+	 .help = "folded (default), json, stack_map_bin or mappings",
+	 .choice = format_name},
 	{.name = "output",
 	 .letter = 'o',
 	 .type = OPTION_STRING,

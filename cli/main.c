@@ -14,6 +14,7 @@
 
 #include "capture/name_match.h"
 #include "command.h"
+#include "completion.h"
 #include "message.h"
 
 /* clang-format off */
@@ -133,6 +134,8 @@ static int dispatch(int argc, char **argv)
 		return show_commands();
 	if (strcmp(name, "help") == 0)
 		return show_help(argv[2]);
+	if (strcmp(name, "--complete") == 0)
+		return completion_print(argc - 2, argv + 2);
 	if (!find(name))
 		return unknown_command(name);
 	return run(find(name), argc - 1, argv + 1);

@@ -41,6 +41,7 @@ struct option_row {
 	const char *group;    /* heading in `--help`; rows of a group stand together */
 	const char *help;
 	u64 min, max;
+	const char *(*choice)(size_t i); /* the words it takes, NULL behind the last; NULL: any */
 };
 
 #define OPTION_ROWS_MAX 48

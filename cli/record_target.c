@@ -35,6 +35,13 @@ static int check_options(const struct record_values *values, bool has_command)
 	return EXIT_DONE;
 }
 
+const char *user_unwind_word(size_t i)
+{
+	static const char *const words[] = {"auto", "fp", "none", NULL};
+
+	return words[i];
+}
+
 static int choose_user_unwind(const struct record_values *values, struct record_target *target)
 {
 	const char *way = values->user_unwind;

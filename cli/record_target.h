@@ -18,6 +18,9 @@ struct record_values {
 
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
 
+/* What --user-unwind takes (struct option_row). */
+const char *user_unwind_word(size_t i);
+
 /* clang-format off */
 #define TARGET_ROW(values, place, ...)                                                           \
 	{                                                                                        \
@@ -45,7 +48,8 @@ struct record_values {
 	    .argument = "WAY",                                                                   \
 	    .group = "Events",                                                                   \
                                                                                                  \
-	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none"), \
+	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none", \
+	    .choice = user_unwind_word),                                                         \
 	TARGET_ROW(values, path max_depth, .name = "max-depth", .type = OPTION_U64,              \
 	    .argument = "N", .group = "Events",                                                  \
 	    .min = 1, .max = STACK_USER_DEPTH_MAX,                                               \

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Values that are known: by the words of the option's own row, else by what `--help` calls the
+ * argument, so that a new option that takes a FILE or an EVENT is completed by itself.
+ *
+ * Of a list with commas the last element is completed; the candidate is then the whole list.
+ */
+#include <grp.h>
+#include <string.h>
+
+#include "capture/folder.h"
+#include "capture/proc_tasks.h"
+#include "capture/source.h"
+#include "completion.h"
+
+struct value {
+	const char *start; /* of the element */
+	int list_bytes;	   /* in front of it: what is typed of a list */
+	const char *list;
+};
+
+static void offer(const struct value *value, const char *word)
+{
+	if (!strncmp(word, value->start, strlen(value->start)))
+		printf("%.*s%s\n", value->list_bytes, value->list, word);
+}
+
+static void offer_files(const struct value *value)
+{
+	(void)value;
+	printf(":files\n");
+}
+
+static void offer_directories(const struct value *value)
+{
+	(void)value;
+	printf(":directories\n");
+}
+
+static void offer_commands(const struct value *value)
+{
+	(void)value;
+	printf(":commands\n");
+}
+
+static int offer_source(void *value, const char *group, const char *name)
+{
+	(void)group;
+	offer(value, name);
+	return 0;
+}
+
+/* All there are would be too many: the catalogue is asked for what begins so. */
+static void offer_events(const struct value *value)
+{
+	struct value offered = *value;
+	struct stackmap_error error;
+	char pattern[256];
+
+	snprintf(pattern, sizeof(pattern), "%s*", value->start);
+	source_catalogue(pattern, offer_source, &offered, &error);
+}
+
+static int offer_instance(void *value, const char *name)
+{
+	offer(value, name);
+	return 0;
+}
+
+static void offer_instances(const struct value *value)
+{
+	struct value offered = *value;
+	struct stackmap_error error;
+
+	folder_list(offer_instance, &offered, &error);
+}
+
+static int offer_pid(void *value, u32 tgid, u32 tid)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", tgid);
+	if (tgid == tid)
+		offer(value, number);
+	return 0;
+}
+
+static void offer_pids(const struct value *value)
+{
+	struct value offered = *value;
+
+	proc_tasks_each(offer_pid, &offered);
+}
+
+static int offer_tid(void *value, u32 tgid, u32 tid)
+{
+	char number[16];
+
+	(void)tgid;
+	snprintf(number, sizeof(number), "%u", tid);
+	offer(value, number);
+	return 0;
+}
+
+static void offer_tids(const struct value *value)
+{
+	struct value offered = *value;
+
+	proc_tasks_each(offer_tid, &offered);
+}
+
+static int offer_comm(void *value, u32 tgid, u32 tid)
+{
+	char comm[TASK_COMM_BYTES];
+
+	if (proc_task_comm(tgid, tid, comm))
+		offer(value, comm);
+	return 0;
+}
+
+static void offer_comms(const struct value *value)
+{
+	struct value offered = *value;
+
+	proc_tasks_each(offer_comm, &offered);
+}
+
+static void offer_groups(const struct value *value)
+{
+	const struct group *group;
+
+	setgrent();
+	while ((group = getgrent()))
+		offer(value, group->gr_name);
+	endgrent();
+}
+
+/* The first that fits counts. */
+static const struct {
+	const char *option; /* NULL: any, and operands */
+	const char *argument;
+	void (*offer)(const struct value *value);
+} values[] = {
+	{"comm", "NAME", offer_comms},	 {NULL, "NAME", offer_instances},
+	{NULL, "EVENT", offer_events},	 {NULL, "PATTERN", offer_events},
+	{NULL, "PID", offer_pids},	 {NULL, "TID", offer_tids},
+	{NULL, "GROUP", offer_groups},	 {NULL, "DIR", offer_directories},
+	{NULL, "FILE", offer_files},	 {NULL, "COMMAND", offer_commands},
+	{NULL, "ARGUMENT", offer_files},
+};
+
+static void offer_choices(const struct option_row *option, const struct value *value)
+{
+	for (size_t i = 0; option->choice(i); i++)
+		offer(value, option->choice(i));
+}
+
+static void offer_known(const struct option_row *option, const char *argument,
+			const struct value *value)
+{
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		if (strcmp(values[i].argument, argument) != 0)
+			continue;
+		if (values[i].option && (!option || strcmp(values[i].option, option->name) != 0))
+			continue;
+		values[i].offer(value);
+		return;
+	}
+}
+
+void completion_values(const struct option_row *option, const char *argument, const char *start)
+{
+	const char *comma = strrchr(start, ',');
+	struct value value = {.start = comma ? comma + 1 : start, .list = start};
+
+	value.list_bytes = value.start - start;
+	if (option && option->choice)
+		offer_choices(option, &value);
+	else
+		offer_known(option, argument, &value);
+}
