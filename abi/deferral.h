@@ -56,6 +56,13 @@ struct deferral_work {
 #define WORK_TID(key) ((key) >> 1)
 #define WORK_TURN(key) ((key)&1)
 
+/* Of a task that has begun another program: the cookie of where it did. */
+struct execve_call {
+	u32 cookie;  /* a lasting one */
+	u32 is_done; /* the task has the new program's registers */
+	u64 start;   /* where that begins, if so */
+};
+
 /* What the recorder asks of a task that is asleep, from a program that it runs itself. */
 struct settle_request {
 	u32 tid;

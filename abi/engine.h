@@ -39,6 +39,9 @@ struct engine_task {
 };
 ABI_SIZE(struct engine_task, 40);
 
+/* A lasting cookie is one of those that events are given behind its answer, too. */
+#define COOKIE_LASTING (1U << 31)
+
 #define TASK_WORD(cookie, closed) ((u64)(cookie) << 1 | (closed))
 #define TASK_COOKIE(word) ((u32)((word) >> 1))
 #define TASK_CLOSED(word) ((u32)(word)&1)

@@ -31,6 +31,11 @@ static __always_inline struct engine_task *engine_task_of(u32 tid)
 	return bpf_map_lookup_elem(&engine_tasks, &tid);
 }
 
+static __always_inline u32 cookie_take(struct engine_state *engine)
+{
+	return (atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1) & ~COOKIE_LASTING;
+}
+
 /* A number that no task has had; 0 without an engine. */
 static __always_inline u32 cookie_new(void)
 {
@@ -39,8 +44,8 @@ static __always_inline u32 cookie_new(void)
 
 	if (!engine)
 		return 0;
-	cookie = atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1;
-	return cookie ? cookie : atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1;
+	cookie = cookie_take(engine);
+	return cookie ? cookie : cookie_take(engine);
 }
 
 /*

@@ -12,13 +12,8 @@
 #include <asm/unistd.h>
 
 #include "cookie.h"
+#include "deferral.h"
 #include "stack_field.h"
-
-struct execve_call {
-	u32 cookie;
-	u32 is_done; /* the task has the new program's registers */
-	u64 start;   /* where that begins, if so */
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

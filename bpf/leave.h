@@ -45,8 +45,8 @@ __weak __noinline int leave_serve(u32 tid, u32 cookie)
 	return 0;
 }
 
-/* Answers the cookie that the task waits for. Returns it; 0: there is none. */
-static __always_inline u32 leave_pending(u32 tid)
+/* Answers the cookie that the task waits for, if it waits. */
+static __always_inline void leave_pending(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
@@ -56,13 +56,12 @@ static __always_inline u32 leave_pending(u32 tid)
 
 	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
 	    atomic_cas_acq_rel(&deferral->word, word, running) != word)
-		return 0;
+		return;
 	answer_begin(deferral, cookie);
 	leave_serve(tid, cookie);
 	if (task)
 		cookie_close(task, cookie);
 	atomic_cas_acq_rel(&deferral->word, running, DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
-	return cookie;
 }
 
 static __always_inline void leave_exit(void)
@@ -74,19 +73,17 @@ static __always_inline void leave_exit(void)
 	execve_forget();
 }
 
-/* Nobody may wait for this stack yet, but whoever asks for it from now on comes too late. A thread
- * that execs gets its leader's id on the way: its events have the one or the other, and nobody will
- * exit by its own. */
+/* Whoever asks for this stack from now on comes too late, for as long as the call takes: they all
+ * get one cookie, which is answered already. A thread that execs gets its leader's id on the way:
+ * its events have the one or the other, and nobody will exit by its own. */
 static __always_inline void leave_exec(void)
 {
 	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = leave_pending(tid);
+	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = cookie_new() | COOKIE_LASTING;
 
-	if (!cookie) {
-		cookie = cookie_new();
-		leave_serve(tid, cookie);
-	}
 	execve_enter(cookie);
+	leave_pending(tid);
+	leave_serve(tid, cookie);
 	if (tid != leader) {
 		leave_serve(leader, cookie);
 		requests_forget(tid);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A search tree of cookies (tsearch(3)), each also in one of two lists: those without an answer,
- * and the others in the order in which they were answered, so that an epoch drops from the front.
+ * A search tree of cookies (tsearch(3)), each also in one of two lists: those without an answer and
+ * lasting ones, which a sweep has to look at; and the others in the order in which they were
+ * answered, so that an epoch drops from the front.
  */
 #include "capture/answer_join.h"
 
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "engine.h"
+
 #define OPEN_LIMIT_MIN 4096
 #define EPOCHS_KEPT 2 /* the one it came in, and a whole one */
 
@@ -17,7 +20,7 @@ struct wait_entry {
 	TAILQ_ENTRY(wait_entry) link;
 	u32 tid;
 	u32 cookie;
-	u64 epoch; /* of the answer; without one: when it was seen closed, or 0 */
+	u64 epoch; /* of the answer; of one to be swept: when it was seen closed, or 0 */
 	bool answered;
 	struct user_answer answer;
 	struct promise waiting[ANSWER_FORMS];
@@ -27,7 +30,7 @@ TAILQ_HEAD(entry_list, wait_entry);
 
 struct answer_join {
 	void *tree;
-	struct entry_list open;
+	struct entry_list open; /* until a sweep finds them closed */
 	struct entry_list answered;
 	u64 epoch;
 	u64 sweep_epoch; /* of the last sweep */
@@ -52,21 +55,26 @@ static struct wait_entry *find(const struct answer_join *join, u32 tid, u32 cook
 	return node ? *node : NULL;
 }
 
+static bool is_swept(const struct wait_entry *entry)
+{
+	return !entry->answered || entry->cookie & COOKIE_LASTING;
+}
+
 static struct entry_list *list_of(struct answer_join *join, const struct wait_entry *entry)
 {
-	return entry->answered ? &join->answered : &join->open;
+	return is_swept(entry) ? &join->open : &join->answered;
 }
 
 static void list_add(struct answer_join *join, struct wait_entry *entry)
 {
 	TAILQ_INSERT_TAIL(list_of(join, entry), entry, link);
-	join->open_count += !entry->answered;
+	join->open_count += is_swept(entry);
 }
 
 static void list_remove(struct answer_join *join, struct wait_entry *entry)
 {
 	TAILQ_REMOVE(list_of(join, entry), entry, link);
-	join->open_count -= !entry->answered;
+	join->open_count -= is_swept(entry);
 }
 
 static void drop(struct answer_join *join, struct wait_entry *entry)
@@ -159,7 +167,7 @@ int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 	}
 	list_remove(join, entry);
 	entry->answered = true;
-	entry->epoch = join->epoch;
+	entry->epoch = is_swept(entry) ? 0 : join->epoch;
 	entry->answer = *answer;
 	list_add(join, entry);
 	for (form = 0; form < ANSWER_FORMS; form++)
@@ -168,15 +176,22 @@ int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 	return 0;
 }
 
-int answer_join_each(struct answer_join *join, int (*each)(void *arg, struct user_answer *answer),
-		     void *arg)
+static int each_of(const struct entry_list *list,
+		   int (*each)(void *arg, struct user_answer *answer), void *arg)
 {
 	struct wait_entry *entry;
 	int result = 0;
 
-	TAILQ_FOREACH(entry, &join->answered, link)
-	result = result ?: each(arg, &entry->answer);
+	TAILQ_FOREACH(entry, list, link)
+	if (entry->answered)
+		result = result ?: each(arg, &entry->answer);
 	return result;
+}
+
+int answer_join_each(struct answer_join *join, int (*each)(void *arg, struct user_answer *answer),
+		     void *arg)
+{
+	return each_of(&join->answered, each, arg) ?: each_of(&join->open, each, arg);
 }
 
 void answer_join_epoch(struct answer_join *join)
@@ -195,10 +210,11 @@ bool answer_join_is_crowded(const struct answer_join *join)
 	       join->epoch - join->sweep_epoch >= EPOCHS_KEPT;
 }
 
-static void lose(struct answer_join *join, struct wait_entry *entry,
-		 const struct answer_join_sweep *sweep)
+static void let_go(struct answer_join *join, struct wait_entry *entry,
+		   const struct answer_join_sweep *sweep)
 {
-	sweep->lost(sweep->arg, entry->tid, entry->cookie, entry->waiting);
+	if (!entry->answered)
+		sweep->lost(sweep->arg, entry->tid, entry->cookie, entry->waiting);
 	drop(join, entry);
 }
 
@@ -213,7 +229,7 @@ static bool sweep_entry(struct answer_join *join, struct wait_entry *entry,
 		entry->epoch = join->epoch;
 	if (join->epoch - entry->epoch < EPOCHS_KEPT)
 		return true;
-	lose(join, entry, sweep);
+	let_go(join, entry, sweep);
 	return false;
 }
 
@@ -234,6 +250,11 @@ void answer_join_sweep(struct answer_join *join, const struct answer_join_sweep 
 
 void answer_join_end(struct answer_join *join, const struct answer_join_sweep *sweep)
 {
-	while (!TAILQ_EMPTY(&join->open))
-		lose(join, TAILQ_FIRST(&join->open), sweep);
+	struct wait_entry *entry, *next;
+
+	for (entry = TAILQ_FIRST(&join->open); entry; entry = next) {
+		next = TAILQ_NEXT(entry, link);
+		if (!entry->answered)
+			let_go(join, entry, sweep);
+	}
 }

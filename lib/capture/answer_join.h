@@ -12,9 +12,9 @@
  * one ends when each ring was read to where its head was when the epoch began; an answer is dropped
  * when a whole epoch lies behind it.
  *
- * Promises are kept as long as their task waits. When there are more than so many, or twice as many
- * as before, answer_join_sweep() asks which cookies are still open: what was written for the others
- * is lost.
+ * Promises are kept as long as their task waits, and answers to lasting cookies as long as events
+ * are given them. When there are more than so many, or twice as many as before, answer_join_sweep()
+ * asks which cookies are still open: what was written for the others is lost.
  */
 #ifndef LIB_CAPTURE_ANSWER_JOIN_H
 #define LIB_CAPTURE_ANSWER_JOIN_H
@@ -79,7 +79,7 @@ void answer_join_epoch(struct answer_join *join);
 bool answer_join_is_crowded(const struct answer_join *join);
 
 struct answer_join_sweep {
-	/* Whether the task waits for this cookie. */
+	/* Whether the task waits for this cookie, or goes on to give it to events. */
 	bool (*is_open)(void *arg, u32 tid, u32 cookie);
 	/* Nobody will answer these. */
 	void (*lost)(void *arg, u32 tid, u32 cookie, const struct promise waiting[ANSWER_FORMS]);

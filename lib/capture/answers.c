@@ -14,6 +14,7 @@
 #include "capture/assisted.h"
 #include "capture/event_stacks.h"
 #include "capture/skeleton.h"
+#include "engine.h"
 
 void answers_count(struct capture *capture, const struct stack_name *name, u64 events)
 {
@@ -204,7 +205,8 @@ static bool is_open(void *arg, u32 tid, u32 cookie)
 {
 	const struct losing *losing = arg;
 
-	return pending_list_has(&losing->capture->pending, tid, cookie);
+	return pending_list_has(&losing->capture->pending, cookie & COOKIE_LASTING ? 0 : tid,
+				cookie);
 }
 
 static void lose(void *arg, u32 tid, u32 cookie, const struct promise waiting[ANSWER_FORMS])
@@ -248,14 +250,23 @@ int answers_look(struct capture *capture)
 				 &capture->pending);
 }
 
-void answers_epoch(struct capture *capture, struct trace_writer *writer)
+static int sweep(struct capture *capture, struct trace_writer *writer)
 {
 	struct losing losing = {.capture = capture, .writer = writer};
-	struct answer_join_sweep sweep = {.is_open = is_open, .lost = lose, .arg = &losing};
+	const struct answer_join_sweep sweep = {.is_open = is_open, .lost = lose, .arg = &losing};
+	int fd = bpf_map__fd(capture_programs(capture)->maps.execve_calls);
+	int result = answers_look(capture);
 
-	answer_join_epoch(capture->join);
-	if (answer_join_is_crowded(capture->join) && !answers_look(capture))
+	result = result ?: pending_list_read_lasting(fd, &capture->pending);
+	if (!result)
 		answer_join_sweep(capture->join, &sweep);
+	return result ?: losing.result;
+}
+
+int answers_epoch(struct capture *capture, struct trace_writer *writer)
+{
+	answer_join_epoch(capture->join);
+	return answer_join_is_crowded(capture->join) ? sweep(capture, writer) : 0;
 }
 
 int answers_give_up(struct capture *capture, struct trace_writer *writer)

@@ -25,7 +25,7 @@ int answers_name(struct capture *capture, struct trace_writer *writer, u32 cooki
 void answers_count(struct capture *capture, const struct stack_name *name, u64 events);
 
 /* All rings were read to where they were when the epoch began. */
-void answers_epoch(struct capture *capture, struct trace_writer *writer);
+int answers_epoch(struct capture *capture, struct trace_writer *writer);
 
 /* No answer that is kept needs the stack map of this generation, or of one before, any more.
  * -ENOMEM. */

@@ -226,20 +226,20 @@ static int drain_events(struct capture *capture, struct trace_writer *writer)
 }
 
 /* An epoch ends when each ring was read to where its head was when the epoch began. */
-static void pass_epoch(struct capture *capture, struct trace_writer *writer)
+static int pass_epoch(struct capture *capture, struct trace_writer *writer)
 {
 	u32 cpu, cpus = capture->plan.config.cpus;
 
 	for (cpu = 0; cpu < cpus; cpu++)
 		if (capture->cpus[cpu].end < capture->cpus[cpu].epoch_end)
-			return;
+			return 0;
 	for (cpu = 0; cpu < cpus; cpu++) {
 		struct ring_view ring = capture_ring(capture, cpu);
 
 		capture->cpus[cpu].epoch_end =
 			__atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
 	}
-	answers_epoch(capture, writer);
+	return answers_epoch(capture, writer);
 }
 
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill)
@@ -254,7 +254,7 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	result = drain_deliveries(capture, writer, &fullest) ?: result;
 	result = drain_events(capture, writer) ?: result;
 	if (capture->join)
-		pass_epoch(capture, writer);
+		result = pass_epoch(capture, writer) ?: result;
 	result = generation_settle(capture) ?: result;
 	if (fill)
 		*fill = fullest;

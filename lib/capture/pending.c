@@ -44,6 +44,12 @@ static u32 max_entries(int map_fd)
 	return bpf_obj_get_info_by_fd(map_fd, &info, &bytes) ? 0 : info.max_entries;
 }
 
+static void sort(struct pending_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
+}
+
 int pending_list_read(int map_fd, struct pending_list *list)
 {
 	u32 tid, *before = NULL, steps = 2 * max_entries(map_fd);
@@ -56,8 +62,23 @@ int pending_list_read(int map_fd, struct pending_list *list)
 		    DEFERRAL_STATE(deferral.word) != DEFERRAL_IDLE)
 			result = add(list, tid, DEFERRAL_COOKIE(deferral.word));
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
+	sort(list);
+	return result;
+}
+
+int pending_list_read_lasting(int map_fd, struct pending_list *list)
+{
+	u32 steps = 2 * max_entries(map_fd);
+	u64 task, *before = NULL;
+	struct execve_call call;
+	int result = 0;
+
+	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &task); steps--) {
+		before = &task;
+		if (!bpf_map_lookup_elem(map_fd, &task, &call))
+			result = add(list, 0, call.cookie);
+	}
+	sort(list);
 	return result;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The cookies that tasks wait for at one moment (abi/deferral.h). */
+/*
+ * The cookies that events may be given from one moment on (abi/deferral.h): those that tasks wait
+ * for, and the lasting ones.
+ */
 #ifndef LIB_CAPTURE_PENDING_H
 #define LIB_CAPTURE_PENDING_H
 
@@ -20,6 +23,8 @@ struct pending_list {
 
 /* Adds what the map `deferrals` holds; tasks come and go meanwhile. -ENOMEM. */
 int pending_list_read(int map_fd, struct pending_list *list);
+/* Adds the lasting ones that the map `execve_calls` holds, of no thread id. -ENOMEM. */
+int pending_list_read_lasting(int map_fd, struct pending_list *list);
 bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie);
 void pending_list_clear(struct pending_list *list);
 

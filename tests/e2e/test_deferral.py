@@ -10,9 +10,11 @@ import fcntl
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import termios
+import time
 
 from cases import SECONDS_MAX, Skip, main, needs, needs_command, program, run
 from recording import Recording, function, record, user_frames
@@ -255,6 +257,27 @@ def test_inside_execve_of_a_thread():
     for event in events:
         if event.tid == caller or event.comm == "true":
             check_whole_or_changed(event, "become", "thread")
+
+
+def reader_rounds(recorder):
+    """How often it has waited for something to read."""
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", read_text("/proc/%d/status" % recorder.process.pid), re.M)[1])
+
+
+def test_inside_an_execve_that_takes_long():
+    """Its stack is not forgotten, however much was read since it was taken."""
+    needs("BPF task work", "tracefs")
+    recorder = Recorder(*sources(EXIT_EXECVE), "--", program("hold_exit"), KNOWN, "thread_exec", "/bin/true")
+    recorder.say(b"held\n")
+    begin = reader_rounds(recorder)
+    while reader_rounds(recorder) < begin + 20:
+        time.sleep(0.01)
+    recorder.say(b"go on\n")
+    recording = recorder.end()
+    assert not user_account(recording)[1].get("answer_lost"), recording.ledger()
+    last = [event for event in recording.events() if event.name == EXIT_EXECVE][-1]
+    assert last.comm == "true", last
+    check_whole(last, "become", "thread")
 
 
 def check_around_sigreturn(event, last):

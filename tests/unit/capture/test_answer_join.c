@@ -11,9 +11,11 @@
 #include <stdlib.h>
 
 #include "capture/answer_join.h"
+#include "engine.h"
 
 #define TID 1000
 #define COOKIE 7
+#define LASTING (COOKIE_LASTING | COOKIE)
 
 static int setup(void **state)
 {
@@ -186,6 +188,51 @@ static void a_closed_cookie_waits_for_an_epoch(void **state)
 	assert_int_equal(world.lost_events, 1);
 }
 
+/* Until it is seen closed, and an epoch behind that. */
+static void a_lasting_answer_stays(void **state)
+{
+	struct world world = {.open = true};
+	struct answer_join_sweep sweep = sweep_of(&world);
+
+	event(*state, TID, LASTING, ANSWER_FULL, 40);
+	assert_int_equal(give_answer(*state, TID, LASTING), 1);
+	for (int i = 0; i < 3; i++) {
+		epochs_pass(*state, 2);
+		answer_join_sweep(*state, &sweep);
+	}
+	world.open = false;
+	answer_join_sweep(*state, &sweep);
+	answer_join_epoch(*state);
+	answer_join_sweep(*state, &sweep);
+	assert_non_null(answer_join_find(*state, TID, LASTING));
+	answer_join_epoch(*state);
+	answer_join_sweep(*state, &sweep);
+	assert_null(answer_join_find(*state, TID, LASTING));
+	assert_int_equal(world.lost_cookies, 0);
+}
+
+static int count_answer(void *arg, struct user_answer *answer)
+{
+	(void)answer;
+	return ++*(int *)arg, 0;
+}
+
+/* The next file's events may be given it still. */
+static void a_lasting_answer_outlives_a_file(void **state)
+{
+	struct world world = {};
+	struct answer_join_sweep sweep = sweep_of(&world);
+	int count = 0;
+
+	give_answer(*state, TID, LASTING);
+	give_answer(*state, TID, COOKIE);
+	event(*state, TID, LASTING + 1, ANSWER_FULL, 40);
+	answer_join_end(*state, &sweep);
+	assert_int_equal(world.lost_cookies, 1);
+	assert_int_equal(answer_join_each(*state, count_answer, &count), 0);
+	assert_int_equal(count, 2);
+}
+
 static void the_end_loses_who_waits(void **state)
 {
 	struct world world = {};
@@ -233,6 +280,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_closed_cookie_waits_for_an_epoch, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_lasting_answer_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lasting_answer_outlives_a_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_end_loses_who_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_lets_go, setup, teardown),
 	};
