@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * While the tree grows, (parent, name) leads to the child by a search tree, so that a parent with
- * thousands of children (code without symbols) costs no more than any other. Labels with equal text
+ * thousands of children (code without symbols) costs no more than any other. Equal labels
  * share one string, so names are compared by address.
  */
 #include "calltree.h"

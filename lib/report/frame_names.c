@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two search trees (tsearch(3)): frames to their names, label texts to their ids. A recording has
- * some ten thousand distinct frames however many events it has, so the trees stay small.
+ * Two hash tables: frames to their names, labels to their ids. Nearly every sampled pc is another
+ * frame, so there may be a million of the first.
  */
 #include "frame_names.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash_index.h"
 #include "symbol/demangle.h"
 
 struct label {
-	u32 id;
 	const char *object; /* or NULL */
 	char text[];
 };
@@ -28,41 +27,41 @@ struct named_frame {
 struct frame_names {
 	struct trace_reader *reader;
 	struct frame_naming naming;
-	void *frames;
-	void *labels;
-	struct label **by_id;
-	u32 count, room;
+	struct hash_index frame_index, label_index;
+	struct named_frame **frames;
+	struct label **labels; /* by id */
+	u32 frame_room, label_room;
 };
 
-static int compare_frames(const void *a, const void *b)
+static bool is_frame(const void *frames, u32 index, const void *key)
 {
-	const struct frame_name *left = a, *right = b;
+	const struct frame_name *name = &((struct named_frame *const *)frames)[index]->name;
+	const struct frame_name *wanted = key;
 
-	if (left->frame != right->frame)
-		return left->frame < right->frame ? -1 : 1;
-	return left->return_address - right->return_address;
+	return name->frame == wanted->frame && name->return_address == wanted->return_address;
 }
 
-static int compare_labels(const void *a, const void *b)
+static bool is_label(const void *labels, u32 index, const void *key)
 {
-	const struct label *left = a, *right = b;
-	int order = strcmp(left->text, right->text);
+	const struct label *label = ((struct label *const *)labels)[index], *wanted = key;
 
-	return order ? order : strcmp(left->object ?: "", right->object ?: "");
+	return strcmp(label->text, wanted->text) == 0 &&
+	       strcmp(label->object ?: "", wanted->object ?: "") == 0;
 }
 
-static int make_room(struct frame_names *names)
+/* Room for one more pointer behind the first `count`. */
+static int make_room(void ***items, u32 *room, u32 count)
 {
-	u32 room = names->room ? 2 * names->room : 256;
-	struct label **by_id;
+	u32 more = *room ? 2 * *room : 256;
+	void **grown;
 
-	if (names->count < names->room)
+	if (count < *room)
 		return 0;
-	by_id = reallocarray(names->by_id, room, sizeof(struct label *));
-	if (!by_id)
+	grown = reallocarray(*items, more, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
-	names->by_id = by_id;
-	names->room = room;
+	*items = grown;
+	*room = more;
 	return 0;
 }
 
@@ -78,26 +77,29 @@ static struct label *label_create(const char *text, const char *object)
 	return label;
 }
 
+static int add_label(struct frame_names *names, struct label *label, u32 hash)
+{
+	u32 id = names->label_index.count;
+
+	if (make_room((void ***)&names->labels, &names->label_room, id) ||
+	    hash_index_add(&names->label_index, hash, id))
+		return -ENOMEM;
+	names->labels[id] = label;
+	return 0;
+}
+
 static u32 intern(struct frame_names *names, const char *text, const char *object)
 {
 	struct label *label = label_create(text, object);
-	struct label **found;
+	u32 hash = hash_text(text), id;
 
-	if (!label || make_room(names))
-		goto fail;
-	found = tsearch(label, &names->labels, compare_labels);
-	if (!found)
-		goto fail;
-	if (*found == label) {
-		label->id = names->count++;
-		names->by_id[label->id] = label;
-	} else {
-		free(label);
-	}
-	return (*found)->id;
-fail:
+	if (!label)
+		return UINT32_MAX;
+	id = hash_index_find(&names->label_index, hash, is_label, names->labels, label);
+	if (id == HASH_INDEX_NONE && !add_label(names, label, hash))
+		return names->label_index.count - 1;
 	free(label);
-	return UINT32_MAX;
+	return id;
 }
 
 u32 frame_names_intern(struct frame_names *names, const char *text)
@@ -107,12 +109,12 @@ u32 frame_names_intern(struct frame_names *names, const char *text)
 
 const char *frame_names_label(const struct frame_names *names, u32 label)
 {
-	return names->by_id[label]->text;
+	return names->labels[label]->text;
 }
 
 const char *frame_names_label_object(const struct frame_names *names, u32 label)
 {
-	return names->by_id[label]->object;
+	return names->labels[label]->object;
 }
 
 static const char *base_name(const char *path)
@@ -195,10 +197,8 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	return intern(names, text, name->object);
 }
 
-static void named_frame_free(void *node)
+static void named_frame_free(struct named_frame *named)
 {
-	struct named_frame *named = node;
-
 	free(named->owned_function);
 	free(named->owned_object);
 	free(named);
@@ -217,14 +217,26 @@ static int name_frame(struct frame_names *names, struct named_frame *named)
 	return name->label == UINT32_MAX ? -ENOMEM : 0;
 }
 
-static const struct frame_name *add_frame(struct frame_names *names, const struct frame_name *key)
+static int keep_frame(struct frame_names *names, struct named_frame *named, u32 hash)
+{
+	u32 index = names->frame_index.count;
+
+	if (make_room((void ***)&names->frames, &names->frame_room, index) ||
+	    hash_index_add(&names->frame_index, hash, index))
+		return -ENOMEM;
+	names->frames[index] = named;
+	return 0;
+}
+
+static const struct frame_name *add_frame(struct frame_names *names, const struct frame_name *key,
+					  u32 hash)
 {
 	struct named_frame *named = calloc(1, sizeof(*named));
 
 	if (!named)
 		return NULL;
 	named->name = *key;
-	if (name_frame(names, named) || !tsearch(named, &names->frames, compare_frames)) {
+	if (name_frame(names, named) || keep_frame(names, named, hash)) {
 		named_frame_free(named);
 		return NULL;
 	}
@@ -234,9 +246,11 @@ static const struct frame_name *add_frame(struct frame_names *names, const struc
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame, bool return_address)
 {
 	struct frame_name key = {.frame = frame, .return_address = return_address};
-	struct frame_name **found = tfind(&key, &names->frames, compare_frames);
+	u32 hash = hash_end(hash_word(hash_word(0, frame), return_address));
+	u32 index = hash_index_find(&names->frame_index, hash, is_frame, names->frames, &key);
 
-	return found ? *found : add_frame(names, &key);
+	return index == HASH_INDEX_NONE ? add_frame(names, &key, hash)
+					: &names->frames[index]->name;
 }
 
 int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
@@ -254,11 +268,18 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 
 void frame_names_free(struct frame_names **names)
 {
-	if (!*names)
+	struct frame_names *old = *names;
+
+	if (!old)
 		return;
-	tdestroy((*names)->frames, named_frame_free);
-	tdestroy((*names)->labels, free);
-	free((*names)->by_id);
-	free(*names);
+	for (u32 i = 0; i < old->frame_index.count; i++)
+		named_frame_free(old->frames[i]);
+	for (u32 i = 0; i < old->label_index.count; i++)
+		free(old->labels[i]);
+	hash_index_free(&old->frame_index);
+	hash_index_free(&old->label_index);
+	free(old->frames);
+	free(old->labels);
+	free(old);
 	*names = NULL;
 }

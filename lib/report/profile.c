@@ -1,43 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Three search trees (tsearch(3)). An event's (stack, leaf) leads to a path by `joins`; a path is
- * made once per such pair and kept once per content in `paths`; (source, comm, kernel path, user
- * path) is the key of a row. So the cost per event is three lookups in small trees, whatever the
- * depth of its stacks.
+ * (source, comm, kernel path, user path) is the key of a row, found through a hash table;
+ * event_paths.c makes paths of stacks. So an event costs a few lookups, whatever the depth of its
+ * stacks.
  */
 #include "profile.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
-
-#define NO_LABEL UINT32_MAX
-
-struct join {
-	u32 stack; /* index, or TRACE_NO_STACK */
-	u32 reason;
-	u32 leaf; /* label, or NO_LABEL */
-	const struct profile_path *path;
-};
+#include "hash_index.h"
 
 struct builder {
-	struct trace_reader *reader;
-	const struct event_filter *filter;
-	const struct trace_stack *stacks;
 	struct profile *profile;
-	void *joins;
-	void *rows;
+	const struct event_counts *counts;
+	struct hash_index index; /* of the rows */
 	u32 room;
-};
-
-/* The paths outlive the builder: rows point at them. */
-struct owned_profile {
-	struct profile profile; /* first */
-	void *paths;
-	u32 path_count;
 };
 
 static int order(u64 a, u64 b)
@@ -45,200 +25,106 @@ static int order(u64 a, u64 b)
 	return (a > b) - (a < b);
 }
 
-static int compare_joins(const void *a, const void *b)
+static int compare_rows(const struct profile_row *left, const struct profile_row *right)
 {
-	const struct join *left = a, *right = b;
-
-	if (left->stack != right->stack)
-		return order(left->stack, right->stack);
-	if (left->leaf != right->leaf)
-		return order(left->leaf, right->leaf);
-	return order(left->reason, right->reason);
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-	const struct profile_path *left = a, *right = b;
-
-	if (left->depth != right->depth)
-		return order(left->depth, right->depth);
-	if (left->end != right->end)
-		return left->end < right->end ? -1 : 1;
-	return memcmp(left->labels, right->labels, left->depth * sizeof(u32));
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct profile_row *left = a, *right = b;
-
 	if (left->kind != right->kind)
 		return order(left->kind, right->kind);
 	if (left->kernel != right->kernel)
 		return order(left->kernel->id, right->kernel->id);
 	if (left->user != right->user)
 		return order(left->user->id, right->user->id);
+	if (left->tid != right->tid)
+		return order(left->tid, right->tid);
+	if (left->pid != right->pid)
+		return order(left->pid, right->pid);
+	if (left->cpu != right->cpu)
+		return order(left->cpu, right->cpu);
 	return strcmp(left->comm, right->comm);
 }
 
-static int fill_labels(struct builder *builder, const struct join *join,
-		       const struct trace_stack *stack, struct profile_path *path)
+static bool is_row(const void *rows, u32 index, const void *key)
 {
-	u32 next = 0;
+	const struct profile_row *row = &((const struct profile_row *)rows)[index], *wanted = key;
 
-	if (join->leaf != NO_LABEL)
-		path->labels[next++] = join->leaf;
-	for (u32 i = 0; stack && i < stack->depth; i++) {
-		const struct frame_name *name =
-			frame_names_find(builder->profile->names, stack->frames[i], next > 0);
-
-		if (!name)
-			return -ENOMEM;
-		path->labels[next++] = name->label;
-	}
-	return 0;
+	return row->kernel == wanted->kernel && row->user == wanted->user &&
+	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
+	       row->cpu == wanted->cpu && memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
-static struct profile_path *path_create(struct builder *builder, const struct join *join)
+static u32 hash_row(const struct profile_row *row)
 {
-	const struct trace_stack *stack =
-		join->stack == TRACE_NO_STACK ? NULL : &builder->stacks[join->stack];
-	u32 depth = (stack ? stack->depth : 0) + (join->leaf != NO_LABEL);
-	struct profile_path *path = calloc(1, sizeof(*path) + depth * sizeof(u32));
+	u64 comm[2], hash;
 
-	if (!path)
-		return NULL;
-	path->depth = depth;
-	path->end = stack_end_of(stack, join->reason);
-	if (fill_labels(builder, join, stack, path)) {
-		free(path);
-		return NULL;
-	}
-	return path;
+	memcpy(comm, row->comm, sizeof(comm));
+	hash = hash_word(hash_word(0, (uintptr_t)row->kernel), (uintptr_t)row->user);
+	hash = hash_word(hash, comm[0]);
+	hash = hash_word(hash, comm[1]);
+	hash = hash_word(hash, (u64)row->tid << 32 | row->pid);
+	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
 }
 
-static const struct profile_path *path_intern(struct builder *builder, const struct join *join)
-{
-	struct owned_profile *owned = (struct owned_profile *)builder->profile;
-	struct profile_path *path = path_create(builder, join);
-	struct profile_path **found = path ? tsearch(path, &owned->paths, compare_paths) : NULL;
-
-	if (!found) {
-		free(path);
-		return NULL;
-	}
-	if (*found == path)
-		path->id = owned->path_count++;
-	else
-		free(path);
-	return *found;
-}
-
-static const struct join *join_add(struct builder *builder, const struct join *key)
-{
-	struct join *join = malloc(sizeof(*join));
-
-	if (!join)
-		return NULL;
-	*join = *key;
-	join->path = path_intern(builder, key);
-	if (join->path && tsearch(join, &builder->joins, compare_joins))
-		return join;
-	free(join);
-	return NULL;
-}
-
-static const struct profile_path *join_path(struct builder *builder, u32 stack, u32 reason,
-					    u32 leaf)
-{
-	struct join key = {.stack = stack, .leaf = leaf};
-	struct join **found;
-	const struct join *join;
-
-	if (stack == TRACE_NO_STACK)
-		key.reason = reason;
-	found = tfind(&key, &builder->joins, compare_joins);
-	join = found ? *found : join_add(builder, &key);
-	return join ? join->path : NULL;
-}
-
-static int set_paths(struct builder *builder, const struct trace_event *event,
-		     struct profile_row *row)
-{
-	const struct frame_name *leaf = NULL;
-	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
-
-	if (event->leaf) {
-		leaf = frame_names_find(builder->profile->names, event->leaf, false);
-		if (!leaf)
-			return -ENOMEM;
-	}
-	row->kernel = join_path(builder, event->kernel, event->kernel_reason,
-				leaf && in_kernel ? leaf->label : NO_LABEL);
-	row->user = join_path(builder, event->user, event->user_reason,
-			      leaf && !in_kernel ? leaf->label : NO_LABEL);
-	return row->kernel && row->user ? 0 : -ENOMEM;
-}
-
-static int append_row(struct builder *builder, struct profile_row *row)
+static int make_room(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 	u32 room = builder->room ? 2 * builder->room : 256;
-	struct profile_row **rows;
+	struct profile_row *rows;
 
-	if (profile->row_count == builder->room) {
-		rows = reallocarray(profile->rows, room, sizeof(struct profile_row *));
-		if (!rows)
-			return -ENOMEM;
-		profile->rows = rows;
-		builder->room = room;
-	}
-	profile->rows[profile->row_count++] = row;
+	if (profile->row_count < builder->room)
+		return 0;
+	rows = reallocarray(profile->storage, room, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	profile->storage = rows;
+	builder->room = room;
 	return 0;
 }
 
-static struct profile_row *add_row(struct builder *builder, const struct profile_row *key)
+static struct profile_row *add_row(struct builder *builder, const struct profile_row *key, u32 hash)
 {
-	struct profile_row *row = malloc(sizeof(*row));
+	struct profile *profile = builder->profile;
 
-	if (!row)
+	if (make_room(builder) || hash_index_add(&builder->index, hash, profile->row_count))
 		return NULL;
-	*row = *key;
-	if (append_row(builder, row)) {
-		free(row);
-		return NULL;
-	}
-	return tsearch(row, &builder->rows, compare_rows) ? row : NULL;
+	profile->storage[profile->row_count] = *key;
+	return &profile->storage[profile->row_count++];
 }
 
 static struct profile_row *find_row(struct builder *builder, const struct profile_row *key)
 {
-	struct profile_row **found = tfind(key, &builder->rows, compare_rows);
+	struct profile_row *rows = builder->profile->storage;
+	u32 hash = hash_row(key);
+	u32 index = hash_index_find(&builder->index, hash, is_row, rows, key);
 
-	return found ? *found : add_row(builder, key);
+	return index == HASH_INDEX_NONE ? add_row(builder, key, hash) : &rows[index];
 }
 
-static int add_event(void *arg, const struct trace_event *event)
+static int set_paths(struct event_paths *paths, const struct event_key *key,
+		     struct profile_row *row)
 {
-	struct builder *builder = arg;
-	struct profile *profile = builder->profile;
-	struct profile_row key = {.kind = event->kind}, *row;
-	const struct trace_task *task;
+	bool in_kernel = key->leaf_in_kernel;
 
-	if (!event_filter_passes(builder->filter, builder->reader, event))
-		return 0;
-	task = trace_reader_task(builder->reader, event->tid, event->time);
-	if (task)
-		memcpy(key.comm, task->comm, sizeof(key.comm) - 1);
-	if (set_paths(builder, event, &key))
+	row->kernel = event_paths_find(paths, key->kernel, key->kernel_reason,
+				       in_kernel ? key->leaf : PATH_NO_LEAF);
+	row->user = event_paths_find(paths, key->user, key->user_reason,
+				     in_kernel ? PATH_NO_LEAF : key->leaf);
+	return row->kernel && row->user ? 0 : -ENOMEM;
+}
+
+static int add_count(struct builder *builder, const struct event_count *item)
+{
+	const struct event_key *from = &item->key;
+	struct profile_row key = {
+		.kind = from->kind, .pid = from->pid, .tid = from->tid, .cpu = from->cpu};
+	struct profile_row *row;
+
+	memcpy(key.comm, builder->counts->comms[from->comm], sizeof(key.comm));
+	if (set_paths(builder->profile->paths, from, &key))
 		return -ENOMEM;
 	row = find_row(builder, &key);
 	if (!row)
 		return -ENOMEM;
-	row->count++;
-	row->value += event->value;
-	if (profile->count++ == 0)
-		profile->first = event->time;
-	profile->last = event->time;
+	row->count += item->count;
+	row->value += item->value;
 	return 0;
 }
 
@@ -254,22 +140,65 @@ static int hotter(const void *a, const void *b)
 	return compare_rows(left, right);
 }
 
-static void keep(void *node)
+static int sort_rows(struct profile *profile)
 {
-	(void)node;
+	profile->rows = calloc(profile->row_count + 1UL, sizeof(struct profile_row *));
+	if (!profile->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < profile->row_count; i++)
+		profile->rows[i] = &profile->storage[i];
+	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), hotter);
+	return 0;
 }
 
-static int build(struct builder *builder, struct stackmap_error *error)
+static int add_counts(struct profile *profile, const struct event_counts *counts)
 {
-	struct profile *profile = builder->profile;
-	int err = trace_reader_events(builder->reader, add_event, builder, error);
+	struct builder builder = {.profile = profile, .counts = counts};
+	int err = 0;
 
-	tdestroy(builder->joins, free);
-	tdestroy(builder->rows, keep);
-	if (err == -ENOMEM)
-		error_set(error, ENOMEM, "report: not enough memory");
-	if (!err && profile->row_count)
-		qsort(profile->rows, profile->row_count, sizeof(*profile->rows), hotter);
+	for (u32 i = 0; i < counts->count && !err; i++)
+		err = add_count(&builder, &counts->items[i]);
+	hash_index_free(&builder.index);
+	profile->count = counts->events;
+	profile->first = counts->first;
+	profile->last = counts->last;
+	return err ?: sort_rows(profile);
+}
+
+static int profile_alloc(struct trace_reader *reader, const struct frame_naming *naming,
+			 struct profile **out)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return -ENOMEM;
+	if (frame_names_create(reader, naming, &profile->names) ||
+	    event_paths_create(reader, profile->names, &profile->paths)) {
+		profile_free(&profile);
+		return -ENOMEM;
+	}
+	*out = profile;
+	return 0;
+}
+
+int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
+			 const struct frame_naming *naming, u32 split, struct profile **out,
+			 struct stackmap_error *error)
+{
+	struct event_counts counts = {};
+	struct profile *profile;
+	int err;
+
+	if (profile_alloc(reader, naming, &profile))
+		return error_set(error, ENOMEM, "report: not enough memory");
+	err = event_counts_read(&counts, reader, profile->paths, filter, split, error);
+	if (!err && add_counts(profile, &counts))
+		err = error_set(error, ENOMEM, "report: not enough memory");
+	event_counts_free(&counts);
+	if (err)
+		profile_free(&profile);
+	else
+		*out = profile;
 	return err;
 }
 
@@ -277,38 +206,20 @@ int profile_create(struct trace_reader *reader, const struct event_filter *filte
 		   const struct frame_naming *naming, struct profile **out,
 		   struct stackmap_error *error)
 {
-	struct owned_profile *owned = calloc(1, sizeof(*owned));
-	struct builder builder = {.reader = reader, .filter = filter};
-	struct profile *profile = (struct profile *)owned;
-	int err;
-
-	if (!owned || frame_names_create(reader, naming, &profile->names)) {
-		free(owned);
-		return error_set(error, ENOMEM, "report: not enough memory");
-	}
-	builder.profile = profile;
-	trace_reader_stacks(reader, &builder.stacks);
-	err = build(&builder, error);
-	if (err) {
-		profile_free(&profile);
-		return err;
-	}
-	*out = profile;
-	return 0;
+	return profile_create_split(reader, filter, naming, 0, out, error);
 }
 
 void profile_free(struct profile **profile)
 {
-	struct owned_profile *owned = (struct owned_profile *)*profile;
+	struct profile *old = *profile;
 
-	if (!owned)
+	if (!old)
 		return;
-	for (u32 i = 0; i < owned->profile.row_count; i++)
-		free(owned->profile.rows[i]);
-	free(owned->profile.rows);
-	tdestroy(owned->paths, free);
-	frame_names_free(&owned->profile.names);
-	free(owned);
+	free(old->rows);
+	free(old->storage);
+	event_paths_free(&old->paths);
+	frame_names_free(&old->names);
+	free(old);
 	*profile = NULL;
 }
 

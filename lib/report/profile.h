@@ -2,29 +2,20 @@
 /*
  * The hottest stacks: all events of a recording with the same source, comm and labels of frames are
  * one row. Frames count by label (function), because nearly every sampled pc is unique and a row
- * each would say nothing.
+ * each would say nothing. On demand, rows are split further.
  *
  * The sum of all rows' counts is the number of events that passed the filter.
  */
 #ifndef LIB_REPORT_PROFILE_H
 #define LIB_REPORT_PROFILE_H
 
-#include "event_filter.h"
+#include "event_counts.h"
 #include "frame_names.h"
-#include "stack_end.h"
-
-/* One side of a stack, kernel or user, the leaf joined as its innermost frame. Equal paths are one
- * object. */
-struct profile_path {
-	u32 id;
-	u32 depth;
-	const struct stack_end *end;
-	u32 labels[]; /* innermost first; without a stack the leaf, if anything */
-};
 
 struct profile_row {
 	u32 kind;
 	char comm[16];
+	u32 pid, tid, cpu; /* 0 if rows are not split by it, or it is not known */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
 	u64 count;
@@ -33,15 +24,21 @@ struct profile_row {
 
 struct profile {
 	struct frame_names *names;
+	struct event_paths *paths;
 	u64 count;	 /* events of all rows */
 	u64 first, last; /* time of the first and last of them, ns */
 	u32 row_count;
 	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
+	struct profile_row *storage;
 };
 
 int profile_create(struct trace_reader *reader, const struct event_filter *filter,
 		   const struct frame_naming *naming, struct profile **out,
 		   struct stackmap_error *error);
+/* `split`: enum event_split, as bits. */
+int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
+			 const struct frame_naming *naming, u32 split, struct profile **out,
+			 struct stackmap_error *error);
 void profile_free(struct profile **profile);
 
 /* The marker of a path that is cut, or NULL. */

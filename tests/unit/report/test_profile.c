@@ -169,6 +169,50 @@ static void test_promised_stack_with_its_leaf(void **state)
 	profile_free(&profile);
 }
 
+static u64 sum_of(const struct profile *profile)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < profile->row_count; i++)
+		sum += profile->rows[i]->count;
+	return sum;
+}
+
+static void test_rows_are_split(void **state)
+{
+	struct profile *profile;
+
+	(void)state;
+	assert_int_equal(profile_create_split(reader, &all, &(struct frame_naming){},
+					      EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU,
+					      &profile, NULL),
+			 0);
+	assert_int_equal(sum_of(profile), SMALL_EVENTS);
+	assert_int_equal(row_of(profile, 0, "dd")->cpu, 1);
+	assert_int_equal(row_of(profile, 0, "dd;\033[31m")->tid, 201);
+	assert_int_equal(row_of(profile, 0, "dd;\033[31m")->pid, 200);
+	assert_int_equal(row_of(profile, 1, "")->tid, 999);
+	assert_int_equal(row_of(profile, 1, "")->pid, 0);
+	profile_free(&profile);
+}
+
+static void test_objects_of_labels(void **state)
+{
+	struct profile *profile = profile_of(&all);
+	const struct profile_row *row = row_of(profile, 1, "dd");
+
+	(void)state;
+	assert_string_equal(frame_names_label_object(profile->names, row->kernel->labels[0]),
+			    "[ext4]");
+	assert_string_equal(frame_names_label_object(profile->names, row->kernel->labels[1]),
+			    "[kernel.kallsyms]");
+	assert_string_equal(frame_names_label_object(profile->names, row->user->labels[1]),
+			    "/usr/lib/libc.so.6");
+	assert_string_equal(frame_names_label_object(profile->names, row->user->labels[2]),
+			    "[anon]");
+	profile_free(&profile);
+}
+
 static void test_names_as_in_the_symbol_table(void **state)
 {
 	struct profile *profile;
@@ -310,6 +354,8 @@ int main(void)
 		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_user_stacks_that_end_early),
 		cmocka_unit_test(test_promised_stack_with_its_leaf),
+		cmocka_unit_test(test_rows_are_split),
+		cmocka_unit_test(test_objects_of_labels),
 		cmocka_unit_test(test_names_as_in_the_symbol_table),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_event_must_exist),

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An event costs two lookups in hash tables: of its leaf, and of its combination. The name of its
+ * task is looked up by thread and time, and turned into a number through a small cache, as a thread
+ * mostly has the name that it had at its last event.
+ */
+#include "event_counts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "hash_index.h"
+
+#define TASK_CACHE_SLOTS 4096
+
+struct known_task {
+	const struct trace_task *task;
+	u32 comm;
+};
+
+struct counter {
+	struct trace_reader *reader;
+	struct event_paths *paths;
+	const struct event_filter *filter;
+	u32 split;
+	struct event_counts *counts;
+	struct hash_index index, comm_index;
+	u32 room, comm_room;
+	struct known_task tasks[TASK_CACHE_SLOTS];
+};
+
+_Static_assert(sizeof(struct event_key) == 40, "keys have no padding");
+
+static bool is_count(const void *items, u32 index, const void *key)
+{
+	return memcmp(&((const struct event_count *)items)[index].key, key,
+		      sizeof(struct event_key)) == 0;
+}
+
+static bool is_comm(const void *comms, u32 index, const void *comm)
+{
+	return memcmp(((const char(*)[16])comms)[index], comm, 16) == 0;
+}
+
+static u32 hash_bytes(const void *data, size_t bytes)
+{
+	u64 hash = 0, word;
+
+	for (size_t i = 0; i < bytes; i += sizeof(word)) {
+		memcpy(&word, (const u8 *)data + i, sizeof(word));
+		hash = hash_word(hash, word);
+	}
+	return hash_end(hash);
+}
+
+/* Room for one more item behind the first `count`. */
+static int make_room(void *items, u32 *room, u32 count, size_t bytes)
+{
+	u32 more = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (count < *room)
+		return 0;
+	grown = reallocarray(*(void **)items, more, bytes);
+	if (!grown)
+		return -ENOMEM;
+	*(void **)items = grown;
+	*room = more;
+	return 0;
+}
+
+static u32 add_comm(struct counter *counter, const char *comm, u32 hash)
+{
+	u32 index = counter->comm_index.count;
+
+	if (make_room(&counter->counts->comms, &counter->comm_room, index, 16) ||
+	    hash_index_add(&counter->comm_index, hash, index))
+		return HASH_INDEX_NONE;
+	memcpy(counter->counts->comms[index], comm, 16);
+	return index;
+}
+
+static u32 find_comm(struct counter *counter, const struct trace_task *task)
+{
+	char comm[16] = "";
+	u32 hash, index;
+
+	if (task)
+		strcpy(comm, task->comm);
+	hash = hash_bytes(comm, sizeof(comm));
+	index = hash_index_find(&counter->comm_index, hash, is_comm, counter->counts->comms, comm);
+	return index == HASH_INDEX_NONE ? add_comm(counter, comm, hash) : index;
+}
+
+/* HASH_INDEX_NONE without memory. */
+static u32 comm_of(struct counter *counter, const struct trace_event *event,
+		   const struct trace_task *task)
+{
+	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
+
+	if (!task || known->task != task)
+		*known = (struct known_task){.task = task, .comm = find_comm(counter, task)};
+	return known->comm;
+}
+
+static void set_stacks(const struct trace_event *event, struct event_key *key)
+{
+	key->kernel = event->kernel;
+	key->user = event->user;
+	if (event->kernel == TRACE_NO_STACK)
+		key->kernel_reason = event->kernel_reason;
+	if (event->user == TRACE_NO_STACK)
+		key->user_reason = event->user_reason;
+}
+
+static int set_leaf(struct counter *counter, const struct trace_event *event, struct event_key *key)
+{
+	key->leaf = PATH_NO_LEAF;
+	if (!event->leaf)
+		return 0;
+	key->leaf = event_paths_leaf(counter->paths, event->leaf);
+	key->leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
+	return key->leaf == PATH_NO_LEAF ? -ENOMEM : 0;
+}
+
+static int set_task(struct counter *counter, const struct trace_event *event, struct event_key *key)
+{
+	const struct trace_task *task = trace_reader_task(counter->reader, event->tid, event->time);
+
+	key->comm = comm_of(counter, event, task);
+	if (task && counter->split & EVENTS_BY_PID)
+		key->pid = task->tgid;
+	if (counter->split & EVENTS_BY_TID)
+		key->tid = event->tid;
+	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
+}
+
+static struct event_count *find_count(struct counter *counter, const struct event_key *key)
+{
+	struct event_counts *counts = counter->counts;
+	u32 hash = hash_bytes(key, sizeof(*key));
+	u32 index = hash_index_find(&counter->index, hash, is_count, counts->items, key);
+
+	if (index != HASH_INDEX_NONE)
+		return &counts->items[index];
+	if (make_room(&counts->items, &counter->room, counts->count, sizeof(*counts->items)) ||
+	    hash_index_add(&counter->index, hash, counts->count))
+		return NULL;
+	counts->items[counts->count] = (struct event_count){.key = *key};
+	return &counts->items[counts->count++];
+}
+
+static void count_event(struct event_counts *counts, struct event_count *item,
+			const struct trace_event *event)
+{
+	item->count++;
+	item->value += event->value;
+	if (counts->events++ == 0)
+		counts->first = event->time;
+	counts->last = event->time;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct counter *counter = arg;
+	struct event_key key = {.kind = event->kind};
+	struct event_count *item;
+
+	if (!event_filter_passes(counter->filter, counter->reader, event))
+		return 0;
+	set_stacks(event, &key);
+	if (set_leaf(counter, event, &key) || set_task(counter, event, &key))
+		return -ENOMEM;
+	if (counter->split & EVENTS_BY_CPU)
+		key.cpu = event->cpu;
+	item = find_count(counter, &key);
+	if (!item)
+		return -ENOMEM;
+	count_event(counter->counts, item, event);
+	return 0;
+}
+
+int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
+		      struct event_paths *paths, const struct event_filter *filter, u32 split,
+		      struct stackmap_error *error)
+{
+	struct counter *counter = calloc(1, sizeof(*counter));
+	int err = -ENOMEM;
+
+	*counts = (struct event_counts){};
+	if (counter) {
+		counter->reader = reader;
+		counter->paths = paths;
+		counter->filter = filter;
+		counter->split = split;
+		counter->counts = counts;
+		err = trace_reader_events(reader, add_event, counter, error);
+		hash_index_free(&counter->index);
+		hash_index_free(&counter->comm_index);
+		free(counter);
+	}
+	if (err)
+		event_counts_free(counts);
+	return err == -ENOMEM ? error_set(error, ENOMEM, "report: not enough memory") : err;
+}
+
+void event_counts_free(struct event_counts *counts)
+{
+	free(counts->items);
+	free(counts->comms);
+	*counts = (struct event_counts){};
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * (stack, leaf) leads to a path. It is made once for each such pair, and kept once for each
+ * content. A leaf counts by its label, for which a table of pcs stands in front: nearly every
+ * sampled pc is another one, but it is met again. A stack without a leaf finds its path in an
+ * array, by its index.
+ */
+#include "event_paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash_index.h"
+
+struct join {
+	u32 stack; /* index, or TRACE_NO_STACK */
+	u32 reason;
+	u32 leaf; /* label, or PATH_NO_LEAF */
+	const struct profile_path *path;
+};
+
+struct leaf {
+	u64 frame;
+	u32 label;
+};
+
+struct event_paths {
+	struct frame_names *names;
+	const struct trace_stack *stacks;
+	const struct profile_path **by_stack; /* without a leaf; NULL: not made yet */
+	struct hash_index join_index, leaf_index, path_index;
+	struct join *joins;
+	struct leaf *leaves;
+	struct profile_path **paths;
+	u32 join_room, leaf_room, path_room;
+};
+
+/* Room for one more item behind the first `count`. */
+static int make_room(void **items, u32 *room, u32 count, size_t bytes)
+{
+	u32 more = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (count < *room)
+		return 0;
+	grown = reallocarray(*items, more, bytes);
+	if (!grown)
+		return -ENOMEM;
+	*items = grown;
+	*room = more;
+	return 0;
+}
+
+static bool is_join(const void *joins, u32 index, const void *key)
+{
+	const struct join *join = &((const struct join *)joins)[index], *wanted = key;
+
+	return join->stack == wanted->stack && join->leaf == wanted->leaf &&
+	       join->reason == wanted->reason;
+}
+
+static bool is_leaf(const void *leaves, u32 index, const void *frame)
+{
+	return ((const struct leaf *)leaves)[index].frame == *(const u64 *)frame;
+}
+
+static bool is_path(const void *paths, u32 index, const void *key)
+{
+	const struct profile_path *path = ((struct profile_path *const *)paths)[index];
+	const struct profile_path *wanted = key;
+
+	return path->depth == wanted->depth && path->end == wanted->end &&
+	       memcmp(path->labels, wanted->labels, path->depth * sizeof(u32)) == 0;
+}
+
+static u32 hash_join(const struct join *join)
+{
+	u64 hash = hash_word(0, (u64)join->stack << 32 | join->leaf);
+
+	return hash_end(hash_word(hash, join->reason));
+}
+
+static u32 hash_path(const struct profile_path *path)
+{
+	u64 hash = hash_word(0, (u64)(uintptr_t)path->end);
+
+	for (u32 i = 0; i < path->depth; i++)
+		hash = hash_word(hash, path->labels[i]);
+	return hash_end(hash);
+}
+
+static int fill_labels(struct event_paths *paths, const struct join *join,
+		       const struct trace_stack *stack, struct profile_path *path)
+{
+	u32 next = 0;
+
+	if (join->leaf != PATH_NO_LEAF)
+		path->labels[next++] = join->leaf;
+	for (u32 i = 0; stack && i < stack->depth; i++) {
+		const struct frame_name *name =
+			frame_names_find(paths->names, stack->frames[i], next > 0);
+
+		if (!name)
+			return -ENOMEM;
+		path->labels[next++] = name->label;
+	}
+	return 0;
+}
+
+static struct profile_path *path_create(struct event_paths *paths, const struct join *join)
+{
+	const struct trace_stack *stack =
+		join->stack == TRACE_NO_STACK ? NULL : &paths->stacks[join->stack];
+	u32 depth = (stack ? stack->depth : 0) + (join->leaf != PATH_NO_LEAF);
+	struct profile_path *path = calloc(1, sizeof(*path) + depth * sizeof(u32));
+
+	if (!path)
+		return NULL;
+	path->depth = depth;
+	path->end = stack_end_of(stack, join->reason);
+	if (fill_labels(paths, join, stack, path)) {
+		free(path);
+		return NULL;
+	}
+	return path;
+}
+
+static int path_add(struct event_paths *paths, struct profile_path *path, u32 hash)
+{
+	path->id = paths->path_index.count;
+	if (make_room((void **)&paths->paths, &paths->path_room, path->id, sizeof(path)) ||
+	    hash_index_add(&paths->path_index, hash, path->id))
+		return -ENOMEM;
+	paths->paths[path->id] = path;
+	return 0;
+}
+
+static const struct profile_path *path_intern(struct event_paths *paths, const struct join *join)
+{
+	struct profile_path *path = path_create(paths, join);
+	u32 hash, index;
+
+	if (!path)
+		return NULL;
+	hash = hash_path(path);
+	index = hash_index_find(&paths->path_index, hash, is_path, paths->paths, path);
+	if (index == HASH_INDEX_NONE && !path_add(paths, path, hash))
+		return path;
+	free(path);
+	return index == HASH_INDEX_NONE ? NULL : paths->paths[index];
+}
+
+static const struct profile_path *join_add(struct event_paths *paths, const struct join *key)
+{
+	u32 index = paths->join_index.count;
+	struct join join = *key;
+
+	join.path = path_intern(paths, key);
+	if (!join.path ||
+	    make_room((void **)&paths->joins, &paths->join_room, index, sizeof(join)) ||
+	    hash_index_add(&paths->join_index, hash_join(key), index))
+		return NULL;
+	paths->joins[index] = join;
+	return join.path;
+}
+
+static const struct profile_path *join_path(struct event_paths *paths, const struct join *key)
+{
+	u32 index = hash_index_find(&paths->join_index, hash_join(key), is_join, paths->joins, key);
+
+	return index == HASH_INDEX_NONE ? join_add(paths, key) : paths->joins[index].path;
+}
+
+static const struct profile_path *stack_path(struct event_paths *paths, u32 stack, u8 reason)
+{
+	struct join key = {.stack = stack, .leaf = PATH_NO_LEAF};
+
+	if (stack == TRACE_NO_STACK) {
+		key.reason = reason;
+		return join_path(paths, &key);
+	}
+	if (!paths->by_stack[stack])
+		paths->by_stack[stack] = path_intern(paths, &key);
+	return paths->by_stack[stack];
+}
+
+const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,
+					    u32 leaf)
+{
+	struct join key = {.stack = stack, .leaf = leaf};
+
+	if (leaf == PATH_NO_LEAF)
+		return stack_path(paths, stack, reason);
+	if (stack == TRACE_NO_STACK)
+		key.reason = reason;
+	return join_path(paths, &key);
+}
+
+static u32 leaf_add(struct event_paths *paths, u64 frame, u32 hash)
+{
+	const struct frame_name *name = frame_names_find(paths->names, frame, false);
+	u32 index = paths->leaf_index.count;
+
+	if (!name ||
+	    make_room((void **)&paths->leaves, &paths->leaf_room, index, sizeof(struct leaf)) ||
+	    hash_index_add(&paths->leaf_index, hash, index))
+		return PATH_NO_LEAF;
+	paths->leaves[index] = (struct leaf){.frame = frame, .label = name->label};
+	return name->label;
+}
+
+u32 event_paths_leaf(struct event_paths *paths, u64 frame)
+{
+	u32 hash = hash_end(hash_word(0, frame));
+	u32 index = hash_index_find(&paths->leaf_index, hash, is_leaf, paths->leaves, &frame);
+
+	return index == HASH_INDEX_NONE ? leaf_add(paths, frame, hash) : paths->leaves[index].label;
+}
+
+int event_paths_create(struct trace_reader *reader, struct frame_names *names,
+		       struct event_paths **out)
+{
+	struct event_paths *paths = calloc(1, sizeof(*paths));
+	u32 stacks;
+
+	if (!paths)
+		return -ENOMEM;
+	paths->names = names;
+	stacks = trace_reader_stacks(reader, &paths->stacks);
+	paths->by_stack = calloc(stacks + 1UL, sizeof(struct profile_path *));
+	if (!paths->by_stack) {
+		free(paths);
+		return -ENOMEM;
+	}
+	*out = paths;
+	return 0;
+}
+
+void event_paths_free(struct event_paths **paths)
+{
+	struct event_paths *old = *paths;
+
+	if (!old)
+		return;
+	for (u32 i = 0; i < old->path_index.count; i++)
+		free(old->paths[i]);
+	hash_index_free(&old->join_index);
+	hash_index_free(&old->leaf_index);
+	hash_index_free(&old->path_index);
+	free(old->paths);
+	free(old->joins);
+	free(old->leaves);
+	free(old->by_stack);
+	free(old);
+	*paths = NULL;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The multipliers are those of splitmix64 and xxHash: the upper bits of a product depend on all
+ * bits of the word. */
+#include "hash_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BITS_MIN 8
+
+static u32 mask_of(const struct hash_index *table)
+{
+	return (1U << table->bits) - 1;
+}
+
+u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, const void *things,
+		    const void *key)
+{
+	u32 mask = mask_of(table);
+
+	if (!table->slots)
+		return HASH_INDEX_NONE;
+	for (u32 at = hash & mask; table->slots[at].place; at = (at + 1) & mask)
+		if (table->slots[at].hash == hash && is(things, table->slots[at].place - 1, key))
+			return table->slots[at].place - 1;
+	return HASH_INDEX_NONE;
+}
+
+static void put(struct hash_index *table, struct hash_slot slot)
+{
+	u32 at = slot.hash & mask_of(table);
+
+	while (table->slots[at].place)
+		at = (at + 1) & mask_of(table);
+	table->slots[at] = slot;
+}
+
+static int grow(struct hash_index *table)
+{
+	struct hash_index grown = {.bits = table->slots ? table->bits + 1 : BITS_MIN,
+				   .count = table->count};
+
+	if (grown.bits > 31)
+		return -ENOMEM;
+	grown.slots = calloc(1UL << grown.bits, sizeof(*grown.slots));
+	if (!grown.slots)
+		return -ENOMEM;
+	for (u32 i = 0; table->slots && i <= mask_of(table); i++)
+		if (table->slots[i].place)
+			put(&grown, table->slots[i]);
+	free(table->slots);
+	*table = grown;
+	return 0;
+}
+
+int hash_index_add(struct hash_index *table, u32 hash, u32 index)
+{
+	if (!table->slots || table->count >= 1U << (table->bits - 1))
+		if (grow(table))
+			return -ENOMEM;
+	put(table, (struct hash_slot){.hash = hash, .place = index + 1});
+	table->count++;
+	return 0;
+}
+
+void hash_index_free(struct hash_index *table)
+{
+	free(table->slots);
+	*table = (struct hash_index){};
+}
+
+u32 hash_text(const char *text)
+{
+	u64 hash = 0;
+
+	for (; *text; text++)
+		hash = hash_word(hash, (u8)*text);
+	return hash_end(hash);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finds things of an array by what they are: a table from hash to index, open addressing with
+ * linear probing, at most half full. The array and the comparison are the owner's, so that a lookup
+ * costs one or two cache lines however large the array is.
+ */
+#ifndef LIB_REPORT_HASH_INDEX_H
+#define LIB_REPORT_HASH_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scalar.h"
+
+#define HASH_INDEX_NONE UINT32_MAX
+
+struct hash_slot {
+	u32 hash;
+	u32 place; /* index + 1; 0 = free */
+};
+
+/* All zero: empty. */
+struct hash_index {
+	struct hash_slot *slots;
+	u32 bits;
+	u32 count;
+};
+
+/* Whether thing `index` is the one of `key`. */
+typedef bool (*hash_index_is)(const void *things, u32 index, const void *key);
+
+/* HASH_INDEX_NONE if it is not there. */
+u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, const void *things,
+		    const void *key);
+/* It must not be there yet. -ENOMEM. */
+int hash_index_add(struct hash_index *table, u32 hash, u32 index);
+void hash_index_free(struct hash_index *table);
+
+/* A hash of words, one after the other, beginning with 0; hash_end() makes the table's hash of it.
+ */
+static inline u64 hash_word(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+static inline u32 hash_end(u64 hash)
+{
+	return (u32)(hash * 0xc2b2ae3d27d4eb4fULL >> 32);
+}
+
+u32 hash_text(const char *text);
+
+#endif

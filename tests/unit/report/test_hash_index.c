@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Things are found by what they are, also when all hashes are equal. */
+#include "report/hash_index.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define THINGS 3000
+
+static u64 things[THINGS];
+
+static bool is_thing(const void *all, u32 index, const void *key)
+{
+	return ((const u64 *)all)[index] == *(const u64 *)key;
+}
+
+static void check(u32 (*hash)(u64 thing))
+{
+	struct hash_index table = {};
+	u64 missing = THINGS * 7 + 1;
+
+	assert_int_equal(hash_index_find(&table, hash(0), is_thing, things, &things[0]),
+			 HASH_INDEX_NONE);
+	for (u32 i = 0; i < THINGS; i++) {
+		things[i] = i * 7;
+		assert_int_equal(hash_index_add(&table, hash(things[i]), i), 0);
+	}
+	assert_int_equal(table.count, THINGS);
+	for (u32 i = 0; i < THINGS; i++)
+		assert_int_equal(
+			hash_index_find(&table, hash(things[i]), is_thing, things, &things[i]), i);
+	assert_int_equal(hash_index_find(&table, hash(missing), is_thing, things, &missing),
+			 HASH_INDEX_NONE);
+	hash_index_free(&table);
+	assert_null(table.slots);
+}
+
+static u32 spread(u64 thing)
+{
+	return hash_end(hash_word(0, thing));
+}
+
+static u32 equal(u64 thing)
+{
+	(void)thing;
+	return 42;
+}
+
+static void test_finds_all(void **state)
+{
+	(void)state;
+	check(spread);
+}
+
+static void test_equal_hashes(void **state)
+{
+	(void)state;
+	check(equal);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_finds_all),
+		cmocka_unit_test(test_equal_hashes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
