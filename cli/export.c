@@ -113,7 +113,8 @@ static const struct option_row rows[] = {
 	 .argument = "FORMAT",
 	 .target = offsetof(struct export_values, format),
 	 .group = "Output",
-	 .help = "folded (default), json, stack_map_bin or mappings",
+	 .help = "folded (default), json, pprof, speedscope, perf-script, chrome, "
+		 "stack_map_bin or mappings",
 	 .choice = format_name},
 	{.name = "output",
 	 .letter = 'o',

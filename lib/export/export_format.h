@@ -29,6 +29,10 @@ struct export_format {
 
 extern const struct export_format folded_format;
 extern const struct export_format json_format;
+extern const struct export_format pprof_format;
+extern const struct export_format speedscope_format;
+extern const struct export_format perf_script_format;
+extern const struct export_format chrome_format;
 extern const struct export_format stack_map_bin_format;
 extern const struct export_format mappings_format;
 

@@ -33,6 +33,17 @@ json_t *json_text(const char *text)
 	return string;
 }
 
+int json_put_text(const char *text, FILE *to)
+{
+	json_t *string = json_text(text);
+
+	if (!string)
+		return -ENOMEM;
+	json_dumpf(string, to, JSON_ENCODE_ANY);
+	json_decref(string);
+	return 0;
+}
+
 static json_t *checked(json_t *value, int failures)
 {
 	if (!failures)

@@ -13,6 +13,9 @@
 /* A string from a foreign file: bytes that are not UTF-8 become `?`. */
 json_t *json_text(const char *text);
 
+/* The same, written at once, for output that is too large to be put together first. -ENOMEM. */
+int json_put_text(const char *text, FILE *to);
+
 /* {"produced", "recorded", "lost": {cause: n}}. */
 json_t *json_account(const struct trace_ledger *ledger);
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Writes gzip into a stream that somebody else owns, and whose errors are left to them. */
+#ifndef LIB_EXPORT_GZIP_STREAM_H
+#define LIB_EXPORT_GZIP_STREAM_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct gzip_stream;
+
+int gzip_stream_create(FILE *to, struct gzip_stream **out); /* -ENOMEM */
+void gzip_stream_write(struct gzip_stream *stream, const void *data, size_t bytes);
+
+/* Ends the gzip data. */
+void gzip_stream_close(struct gzip_stream **stream);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every event as `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso` prints it.
+ * The readers of that text take it apart by regular expressions: a task's name ends where a number
+ * follows, the event's name begins behind the last space of its line, the object stands in the last
+ * parentheses without a space. So spaces in these become `_`, as such readers make them anyway.
+ *
+ * The period is the event's value where its source has one, else 1.
+ */
+#include <ctype.h>
+#include <errno.h>
+
+#include "error.h"
+#include "event_stack.h"
+#include "export_format.h"
+
+struct printer {
+	struct trace_reader *reader;
+	const struct event_filter *filter;
+	const struct trace_source *sources;
+	struct event_stacks *stacks;
+	FILE *to;
+};
+
+/* `space` stands for a space. */
+static void put_name(const char *name, char space, FILE *to)
+{
+	for (; *name; name++) {
+		unsigned char c = (unsigned char)*name;
+
+		if (c == ' ')
+			fputc(space, to);
+		else
+			fputc(iscntrl(c) ? '?' : c, to);
+	}
+}
+
+/* Readers expect two characters at least: a space more makes up for a name of one. */
+static void put_task(const struct printer *printer, const struct trace_event *event)
+{
+	const struct trace_task *task = trace_reader_task(printer->reader, event->tid, event->time);
+	const char *comm = task && task->comm[0] ? task->comm : "[unknown]";
+
+	put_name(comm, '_', printer->to);
+	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u", task ? task->tgid : event->tid,
+		event->tid);
+}
+
+static void put_head(const struct printer *printer, const struct trace_event *event)
+{
+	const struct trace_source *source = &printer->sources[event->kind];
+	u64 period = source->extras & TRACE_EXTRA_VALUE ? event->value : 1;
+
+	put_task(printer, event);
+	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
+		(unsigned long long)(event->time / 1000000000),
+		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);
+	put_name(source->name, '_', printer->to);
+	fputs(": \n", printer->to);
+}
+
+static void put_code(const struct frame_name *name, const char *label, FILE *to)
+{
+	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
+	if (name->function) {
+		put_name(label, ' ', to);
+		fprintf(to, "+0x%llx (", (unsigned long long)name->offset);
+	} else {
+		fputs("[unknown] (", to);
+	}
+	put_name(name->object, '_', to);
+	fputs(")\n", to);
+}
+
+static void put_frame(const struct event_frame *frame, FILE *to)
+{
+	if (frame->name)
+		put_code(frame->name, frame->label, to);
+	else
+		fprintf(to, "\t%16x %s (%s)\n", 0, frame->label,
+			frame->in_kernel ? "[kernel.kallsyms]" : "[unknown]");
+}
+
+static int put_event(void *arg, const struct trace_event *event)
+{
+	const struct printer *printer = arg;
+	struct event_stack stack;
+
+	if (!event_filter_passes(printer->filter, printer->reader, event))
+		return 0;
+	if (ferror(printer->to))
+		return 1;
+	if (event_stacks_find(printer->stacks, event, &stack))
+		return -ENOMEM;
+	put_head(printer, event);
+	for (u32 i = 0; i < stack.depth; i++)
+		put_frame(&stack.frames[i], printer->to);
+	fputc('\n', printer->to);
+	return 0;
+}
+
+static int perf_script_write(struct trace_reader *reader, const struct export_options *options,
+			     FILE *to, struct stackmap_error *error)
+{
+	struct printer printer = {.reader = reader, .filter = &options->filter, .to = to};
+	int err = event_stacks_create(reader, &options->naming, &printer.stacks);
+
+	trace_reader_sources(reader, &printer.sources);
+	if (!err)
+		err = trace_reader_events(reader, put_event, &printer, error);
+	if (err == -ENOMEM)
+		error_set(error, ENOMEM, "perf-script: not enough memory");
+	event_stacks_free(&printer.stacks);
+	return err > 0 ? 0 : err;
+}
+
+const struct export_format perf_script_format = {
+	.name = "perf-script",
+	.meaning = "every event as text of perf script, for stackcollapse-perf.pl and others",
+	.write = perf_script_write,
+};

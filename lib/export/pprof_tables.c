@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Addresses. User code of files has none that holds for all processes: it is at its frame, mapping
+ * number << 40 | offset, in a mapping of that range, so addresses of two files never meet. Kernel
+ * and generated code are where they were. Behind a call it is the last byte of the call, as pprof
+ * wants it.
+ *
+ * Every mapping claims to have all names already: otherwise pprof looks into files of that path on
+ * its own machine, whatever their build id, and puts their names in the place of ours.
+ */
+#include "pprof_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libiberty/hashtab.h>
+
+#include "export/profile.pb-c.h"
+#include "format/json_text.h"
+
+#define ENTRIES 1024 /* to begin with */
+
+struct string {
+	s64 index;
+	char text[];
+};
+
+struct function {
+	s64 name, file; /* strings */
+	u64 id;
+};
+
+/* Numbers that were there already. */
+struct seen {
+	bool *numbers;
+	u64 room;
+};
+
+struct pprof_tables {
+	const struct trace_reader *reader;
+	struct gzip_stream *to;
+	htab_t strings, functions;
+	s64 string_count;
+	u64 function_count;
+	struct seen locations, mappings;
+};
+
+struct gzip_append {
+	ProtobufCBuffer base; /* first */
+	struct gzip_stream *to;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+	gzip_stream_write(((struct gzip_append *)buffer)->to, data, bytes);
+}
+
+void pprof_put(struct gzip_stream *to, const Pprof__Profile *part)
+{
+	struct gzip_append buffer = {.base.append = append, .to = to};
+
+	pprof__profile__pack_to_buffer(part, &buffer.base);
+}
+
+static int seen_before(struct seen *seen, u64 number, bool *before)
+{
+	u64 room = number < ENTRIES ? ENTRIES : 2 * number;
+	bool *numbers;
+
+	if (number >= seen->room) {
+		numbers = realloc(seen->numbers, room * sizeof(bool));
+		if (!numbers)
+			return -ENOMEM;
+		memset(&numbers[seen->room], 0, (room - seen->room) * sizeof(bool));
+		seen->numbers = numbers;
+		seen->room = room;
+	}
+	*before = seen->numbers[number];
+	seen->numbers[number] = true;
+	return 0;
+}
+
+static hashval_t hash_string(const void *item)
+{
+	return htab_hash_string(((const struct string *)item)->text);
+}
+
+static int same_string(const void *entry, const void *text)
+{
+	return strcmp(((const struct string *)entry)->text, text) == 0;
+}
+
+static hashval_t hash_function(const void *item)
+{
+	const struct function *function = item;
+
+	return iterative_hash(&function->name, 2 * sizeof(s64), 0);
+}
+
+static int same_function(const void *a, const void *b)
+{
+	const struct function *left = a, *right = b;
+
+	return left->name == right->name && left->file == right->file;
+}
+
+static int put_string(struct pprof_tables *tables, const char *text)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	json_t *plain = json_text(text);
+	char *string;
+
+	if (!plain)
+		return -ENOMEM;
+	string = (char *)json_string_value(plain);
+	part.string_table = &string;
+	part.n_string_table = 1;
+	pprof_put(tables->to, &part);
+	json_decref(plain);
+	return 0;
+}
+
+static struct string *add_string(struct pprof_tables *tables, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	struct string *string = malloc(sizeof(*string) + bytes);
+
+	if (!string || put_string(tables, text)) {
+		free(string);
+		return NULL;
+	}
+	string->index = tables->string_count++;
+	memcpy(string->text, text, bytes);
+	return string;
+}
+
+int pprof_string(struct pprof_tables *tables, const char *text, s64 *index)
+{
+	void **slot =
+		htab_find_slot_with_hash(tables->strings, text, htab_hash_string(text), INSERT);
+
+	if (slot && !*slot)
+		*slot = add_string(tables, text);
+	if (!slot || !*slot)
+		return -ENOMEM;
+	*index = ((const struct string *)*slot)->index;
+	return 0;
+}
+
+static struct function *add_function(struct pprof_tables *tables, const struct function *key)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Function message = PPROF__FUNCTION__INIT, *messages = &message;
+	struct function *function = malloc(sizeof(*function));
+
+	if (!function)
+		return NULL;
+	*function = *key;
+	function->id = ++tables->function_count;
+	message.id = function->id;
+	message.name = message.system_name = key->name;
+	message.filename = key->file;
+	part.function = &messages;
+	part.n_function = 1;
+	pprof_put(tables->to, &part);
+	return function;
+}
+
+static int find_function(struct pprof_tables *tables, const char *name, const char *file, u64 *id)
+{
+	struct function key;
+	void **slot;
+
+	if (pprof_string(tables, name, &key.name) || pprof_string(tables, file, &key.file))
+		return -ENOMEM;
+	slot = htab_find_slot(tables->functions, &key, INSERT);
+	if (slot && !*slot)
+		*slot = add_function(tables, &key);
+	if (!slot || !*slot)
+		return -ENOMEM;
+	*id = ((const struct function *)*slot)->id;
+	return 0;
+}
+
+static int set_file(struct pprof_tables *tables, const char *path, const u8 *build_id,
+		    u32 build_id_bytes, Pprof__Mapping *message)
+{
+	char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
+
+	for (u32 i = 0; i < build_id_bytes; i++)
+		sprintf(&text[2UL * i], "%02x", build_id[i]);
+	if (pprof_string(tables, path, &message->filename))
+		return -ENOMEM;
+	return pprof_string(tables, text, &message->build_id);
+}
+
+static int put_mapping(struct pprof_tables *tables, Pprof__Mapping *message)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	message->has_functions = true;
+	message->has_filenames = true;
+	message->has_line_numbers = true;
+	message->has_inline_frames = true;
+	part.mapping = &message;
+	part.n_mapping = 1;
+	pprof_put(tables->to, &part);
+	return 0;
+}
+
+static int put_module(struct pprof_tables *tables, u64 id, const char *object,
+		      const struct trace_module *module)
+{
+	Pprof__Mapping message = PPROF__MAPPING__INIT;
+
+	message.id = id;
+	message.memory_start = module->start;
+	message.memory_limit = module->end;
+	if (set_file(tables, object, module->build_id, module->build_id_bytes, &message))
+		return -ENOMEM;
+	return put_mapping(tables, &message);
+}
+
+static int put_user_mapping(struct pprof_tables *tables, u64 id,
+			    const struct trace_mapping *mapping)
+{
+	Pprof__Mapping message = PPROF__MAPPING__INIT;
+
+	message.id = id;
+	message.memory_start =
+		mapping->kind == MAPPING_ANON ? mapping->base : FRAME_USER(mapping->number, 0);
+	message.memory_limit = message.memory_start + FRAME_OFFSET_MASK + 1;
+	if (set_file(tables, mapping->path, mapping->build_id, mapping->build_id_bytes, &message))
+		return -ENOMEM;
+	return put_mapping(tables, &message);
+}
+
+/* The ids of modules come first. */
+static int find_module(struct pprof_tables *tables, const struct frame_name *name, u64 *id)
+{
+	const struct trace_module *modules;
+	u32 count = trace_reader_modules(tables->reader, &modules);
+	bool before;
+
+	*id = 0;
+	for (u32 i = 0; i < count; i++) {
+		if (name->frame < modules[i].start || name->frame >= modules[i].end)
+			continue;
+		*id = i + 1UL;
+		if (seen_before(&tables->mappings, *id, &before))
+			return -ENOMEM;
+		return before ? 0 : put_module(tables, *id, name->object, &modules[i]);
+	}
+	return 0;
+}
+
+static int find_user_mapping(struct pprof_tables *tables, const struct trace_mapping *mapping,
+			     u64 *id)
+{
+	const struct trace_mapping *mappings;
+	const struct trace_module *modules;
+	bool before;
+
+	*id = 0;
+	if (!mapping)
+		return 0;
+	trace_reader_mappings(tables->reader, &mappings);
+	*id = trace_reader_modules(tables->reader, &modules) + (u64)(mapping - mappings) + 1;
+	if (seen_before(&tables->mappings, *id, &before))
+		return -ENOMEM;
+	return before ? 0 : put_user_mapping(tables, *id, mapping);
+}
+
+static int set_place(struct pprof_tables *tables, const struct frame_name *name,
+		     Pprof__Location *message)
+{
+	const struct trace_mapping *mapping;
+
+	message->address = name->address - name->return_address;
+	if (FRAME_IS_KERNEL(name->frame))
+		return find_module(tables, name, &message->mapping_id);
+	mapping = trace_reader_mapping(tables->reader, FRAME_MAPPING(name->frame));
+	if (mapping && mapping->kind != MAPPING_ANON)
+		message->address = name->frame - name->return_address;
+	return find_user_mapping(tables, mapping, &message->mapping_id);
+}
+
+static int put_location(struct pprof_tables *tables, u64 id, const struct event_frame *frame)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Location message = PPROF__LOCATION__INIT, *messages = &message;
+	Pprof__Line line = PPROF__LINE__INIT, *lines = &line;
+
+	if (find_function(tables, frame->label, "", &line.function_id))
+		return -ENOMEM;
+	if (frame->name && set_place(tables, frame->name, &message))
+		return -ENOMEM;
+	message.id = id;
+	message.line = &lines;
+	message.n_line = 1;
+	part.location = &messages;
+	part.n_location = 1;
+	pprof_put(tables->to, &part);
+	return 0;
+}
+
+int pprof_location(struct pprof_tables *tables, const struct event_frame *frame, u64 *id)
+{
+	bool before;
+
+	*id = frame->number + 1UL;
+	if (seen_before(&tables->locations, *id, &before))
+		return -ENOMEM;
+	return before ? 0 : put_location(tables, *id, frame);
+}
+
+int pprof_tables_create(const struct trace_reader *reader, struct gzip_stream *to,
+			struct pprof_tables **out)
+{
+	struct pprof_tables *tables = calloc(1, sizeof(*tables));
+	s64 empty;
+
+	if (!tables)
+		return -ENOMEM;
+	tables->reader = reader;
+	tables->to = to;
+	tables->strings = htab_try_create(ENTRIES, hash_string, same_string, free);
+	tables->functions = htab_try_create(ENTRIES, hash_function, same_function, free);
+	if (!tables->strings || !tables->functions || pprof_string(tables, "", &empty)) {
+		pprof_tables_free(&tables);
+		return -ENOMEM;
+	}
+	*out = tables;
+	return 0;
+}
+
+void pprof_tables_free(struct pprof_tables **tables)
+{
+	struct pprof_tables *old = *tables;
+
+	if (!old)
+		return;
+	if (old->strings)
+		htab_delete(old->strings);
+	if (old->functions)
+		htab_delete(old->functions);
+	free(old->locations.numbers);
+	free(old->mappings.numbers);
+	free(old);
+	*tables = NULL;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The file format of speedscope (file-format-schema.json of its site): for each source of events a
+ * profile of samples weighted by their number, and one weighted by their values if it has any.
+ * Equal stacks are one sample, so a file is as large as the report, not as the recording; the name
+ * of the task is the outermost frame, as in folded.
+ *
+ * Members of an object may come in any order: profiles are written first, and the table of frames
+ * behind them has what they used, numbered as they used it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "error.h"
+#include "export_format.h"
+#include "format/json_text.h"
+#include "report/profile.h"
+#include "value_unit.h"
+
+#define SCHEMA "https://www.speedscope.app/file-format-schema.json"
+
+struct frame_table {
+	u32 *number; /* by label: of its frame, counted from 1; 0: not used yet */
+	u32 label_room;
+	u32 *labels; /* by the number of the frame - 1 */
+	u32 count, room;
+};
+
+struct scope {
+	const struct profile *profile;
+	const struct trace_source *sources;
+	u32 source_count;
+	struct frame_table frames;
+	u32 profiles; /* written so far */
+	FILE *to;
+};
+
+static int grow(u32 **array, u32 *room, u32 least)
+{
+	u32 new_room = least < 512 ? 1024 : 2 * least;
+	u32 *grown;
+
+	if (least <= *room)
+		return 0;
+	grown = reallocarray(*array, new_room, sizeof(u32));
+	if (!grown)
+		return -ENOMEM;
+	for (u32 i = *room; i < new_room; i++)
+		grown[i] = 0;
+	*array = grown;
+	*room = new_room;
+	return 0;
+}
+
+static int put_frame_number(struct scope *scope, u32 label, const char *before)
+{
+	struct frame_table *frames = &scope->frames;
+
+	if (label == UINT32_MAX || grow(&frames->number, &frames->label_room, label + 1) ||
+	    grow(&frames->labels, &frames->room, frames->count + 1))
+		return -ENOMEM;
+	if (!frames->number[label]) {
+		frames->labels[frames->count++] = label;
+		frames->number[label] = frames->count;
+	}
+	fprintf(scope->to, "%s%u", before, frames->number[label] - 1);
+	return 0;
+}
+
+static int put_marker(struct scope *scope, const struct profile_path *path)
+{
+	const char *marker = profile_path_marker(path);
+
+	return marker ? put_frame_number(scope, frame_names_intern(scope->profile->names, marker),
+					 ",")
+		      : 0;
+}
+
+static int put_path(struct scope *scope, const struct profile_path *path)
+{
+	int err = put_marker(scope, path);
+
+	for (u32 i = path->depth; i-- > 0 && !err;)
+		err = put_frame_number(scope, path->labels[i], ",");
+	return err;
+}
+
+static int put_stack(struct scope *scope, const struct profile_row *row)
+{
+	const char *comm = row->comm[0] ? row->comm : "[unknown]";
+	int err = put_frame_number(scope, frame_names_intern(scope->profile->names, comm), "[");
+
+	err = err ?: put_path(scope, row->user);
+	err = err ?: put_path(scope, row->kernel);
+	fputc(']', scope->to);
+	return err;
+}
+
+/* All rows of a source, hottest first, so that samples and weights have one order. */
+static const struct profile_row *next_row(const struct profile *profile, u32 kind, u32 *at)
+{
+	while (*at < profile->row_count) {
+		const struct profile_row *row = profile->rows[(*at)++];
+
+		if (row->kind == kind)
+			return row;
+	}
+	return NULL;
+}
+
+static u64 weight_of(const struct profile_row *row, bool by_value)
+{
+	return by_value ? row->value : row->count;
+}
+
+static int put_samples(struct scope *scope, u32 kind)
+{
+	const struct profile_row *row;
+	const char *before = "";
+	int err = 0;
+
+	fputs("\"samples\":[", scope->to);
+	for (u32 at = 0; !err && (row = next_row(scope->profile, kind, &at)); before = ",") {
+		fputs(before, scope->to);
+		err = put_stack(scope, row);
+	}
+	fputs("],\n", scope->to);
+	return err;
+}
+
+static void put_weights(struct scope *scope, u32 kind, bool by_value)
+{
+	const struct profile_row *row;
+	const char *before = "";
+
+	fputs("\"weights\":[", scope->to);
+	for (u32 at = 0; (row = next_row(scope->profile, kind, &at)); before = ",")
+		fprintf(scope->to, "%s%llu", before, (unsigned long long)weight_of(row, by_value));
+	fputs("]}", scope->to);
+}
+
+static u64 sum_weights(const struct profile *profile, u32 kind, bool by_value)
+{
+	const struct profile_row *row;
+	u64 sum = 0;
+
+	for (u32 at = 0; (row = next_row(profile, kind, &at));)
+		sum += weight_of(row, by_value);
+	return sum;
+}
+
+static int put_profile(struct scope *scope, u32 kind, bool by_value)
+{
+	const struct trace_source *source = &scope->sources[kind];
+	const char *unit = by_value ? value_unit_word(source->value_unit) : NULL;
+	u64 sum = sum_weights(scope->profile, kind, by_value);
+	char name[512];
+	int err;
+
+	if (!sum)
+		return 0;
+	snprintf(name, sizeof(name), "%s%s", source->name, by_value ? " (value)" : "");
+	fputs(scope->profiles++ ? ",\n{\"type\":\"sampled\",\"name\":"
+				: "{\"type\":\"sampled\",\"name\":",
+	      scope->to);
+	err = json_put_text(name, scope->to);
+	fprintf(scope->to, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\n", unit ?: "none",
+		(unsigned long long)sum);
+	err = err ?: put_samples(scope, kind);
+	put_weights(scope, kind, by_value);
+	return err;
+}
+
+static int put_profiles(struct scope *scope)
+{
+	int err = 0;
+
+	fputs("\"profiles\":[\n", scope->to);
+	for (u32 kind = 0; kind < scope->source_count && !err && !ferror(scope->to); kind++) {
+		err = put_profile(scope, kind, false);
+		if (!err && scope->sources[kind].extras & TRACE_EXTRA_VALUE)
+			err = put_profile(scope, kind, true);
+	}
+	fputs("],\n", scope->to);
+	return err;
+}
+
+static int put_frame(const struct scope *scope, u32 label)
+{
+	const char *object = frame_names_label_object(scope->profile->names, label);
+	int err;
+
+	fputs("{\"name\":", scope->to);
+	err = json_put_text(frame_names_label(scope->profile->names, label), scope->to);
+	if (object && !err) {
+		fputs(",\"file\":", scope->to);
+		err = json_put_text(object, scope->to);
+	}
+	fputc('}', scope->to);
+	return err;
+}
+
+static int put_frames(const struct scope *scope)
+{
+	int err = 0;
+
+	fputs("\"shared\":{\"frames\":[\n", scope->to);
+	for (u32 i = 0; i < scope->frames.count && !err; i++) {
+		fputs(i ? ",\n" : "", scope->to);
+		err = put_frame(scope, scope->frames.labels[i]);
+	}
+	fputs("]}}\n", scope->to);
+	return err;
+}
+
+static int put_file(struct scope *scope, const struct trace_info *info)
+{
+	int err;
+
+	fputs("{\"$schema\":\"" SCHEMA "\",\n\"exporter\":\"stackmap\",\n\"name\":", scope->to);
+	err = json_put_text(info->command, scope->to);
+	fputs(",\n", scope->to);
+	err = err ?: put_profiles(scope);
+	return err ?: put_frames(scope);
+}
+
+static int speedscope_write(struct trace_reader *reader, const struct export_options *options,
+			    FILE *to, struct stackmap_error *error)
+{
+	struct scope scope = {.to = to};
+	struct profile *profile;
+	int err = profile_create(reader, &options->filter, &options->naming, &profile, error);
+
+	if (err)
+		return err;
+	scope.profile = profile;
+	scope.source_count = trace_reader_sources(reader, &scope.sources);
+	err = put_file(&scope, trace_reader_info(reader));
+	if (err)
+		error_set(error, ENOMEM, "speedscope: not enough memory");
+	free(scope.frames.number);
+	free(scope.frames.labels);
+	profile_free(&profile);
+	return err;
+}
+
+const struct export_format speedscope_format = {
+	.name = "speedscope",
+	.meaning = "one JSON file for speedscope",
+	.write = speedscope_write,
+};

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the exports say, read as the tools read them that they are made for: each as the sums of events by their stacks.
+
+A reader gives {(event, task, stack): [number, sum of values]}, a stack as names, outermost first. Where a format
+cannot tell something apart, so does expected() of that format."""
+
+import collections
+import gzip
+import json
+import re
+import struct
+
+UNNAMED = re.compile(r"^0x[0-9a-f]+$|.\+0x[0-9a-f]+$")
+NO_LOSS = ("[no_frames]", "[not_asked]", "[refused]", "[none]")
+
+
+class Sums(collections.defaultdict):
+    def __init__(self):
+        super().__init__(lambda: [0, 0])
+
+    def add(self, key, number, value):
+        self[key][0] += number
+        self[key][1] += value
+
+    def renamed(self, rename):
+        new = Sums()
+        for key, (number, value) in self.items():
+            new.add(rename(*key), number, value)
+        return new
+
+
+def plain(name):
+    """What all formats can say: no control characters, only UTF-8."""
+    return re.sub("[\0-\x1f\x7f\ufffd]", "?", name)
+
+
+def stacks_of_report(report):
+    sums = Sums()
+    for row in report["stacks"]:
+        user = ["[%s]" % row["user_cut"]] if "user_cut" in row else []
+        kernel = ["[%s]" % row["kernel_cut"]] if "kernel_cut" in row else []
+        stack = user + row["user"][::-1] + kernel + row["kernel"][::-1]
+        key = row["event"], plain(row["comm"]) or "[unknown]", tuple(map(plain, stack))
+        sums.add(key, row["count"], row["value"])
+    return sums
+
+
+def read_folded(text, source=None):
+    """Its second frame is the source where there are several; it has no values."""
+    sums = Sums()
+    for line in text.splitlines():
+        stack, _, number = line.rpartition(" ")
+        task, *frames = plain(stack).split(";")
+        event = source or frames.pop(0)
+        sums.add((event, task, tuple(re.sub(r"_\[k\]$", "", frame) for frame in frames)), int(number), 0)
+    return sums
+
+
+def as_folded(event, task, stack):
+    return event, task.replace(";", ":"), tuple(name.replace(";", ":") for name in stack)
+
+
+def check_speedscope(file):
+    """What its schema asks for, and that every number of a frame is one."""
+    assert set(file) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex", "exporter"}
+    assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    for frame in file["shared"]["frames"]:
+        assert set(frame) <= {"name", "file", "line", "col"} and isinstance(frame["name"], str), frame
+        assert isinstance(frame.get("file", ""), str)
+    for profile in file["profiles"]:
+        assert set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}
+        assert profile["type"] == "sampled"
+        assert profile["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert profile["endValue"] - profile["startValue"] == sum(profile["weights"])
+        for stack in profile["samples"]:
+            assert all(0 <= frame < len(file["shared"]["frames"]) for frame in stack)
+
+
+def read_speedscope(text):
+    file = json.loads(text)
+    check_speedscope(file)
+    names = [plain(frame["name"]) for frame in file["shared"]["frames"]]
+    sums = Sums()
+    for profile in file["profiles"]:
+        event = profile["name"].removesuffix(" (value)")
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            task, *frames = (names[frame] for frame in stack)
+            by_value = event != profile["name"]
+            sums.add((event, task, tuple(frames)), 0 if by_value else weight, weight if by_value else 0)
+    return sums
+
+
+# As stackcollapse-perf.pl and the importer of speedscope take perf's text apart.
+PERF_HEAD = re.compile(r"^(\S.+?)\s+(\d+)/*(\d+)*\s+")
+PERF_EVENT = re.compile(r":\s*(\d+)*\s+(\S+):\s*$")
+PERF_FRAME = re.compile(r"^\s*(\w+)\s*(.+) \((\S*)\)")
+
+
+def read_perf_script(text):
+    sums = Sums()
+    for part in text.split("\n\n"):
+        head, *lines = part.strip("\n").split("\n")
+        if not head:
+            continue
+        task, (period, event) = PERF_HEAD.match(head), PERF_EVENT.search(head).groups()
+        assert task[2] and task[3], head
+        frames = []
+        for line in lines:
+            frame = PERF_FRAME.match(line)
+            assert frame, "no frame: " + line
+            frames.insert(0, plain(re.sub(r"\+0x[\da-f]+$", "", frame[2])))
+        sums.add((event, plain(task[1]).strip(), tuple(frames)), 1, int(period))
+    return sums
+
+
+def as_perf_script(event, task, stack):
+    """Spaces end the names of events and tasks, and code without a name is [unknown]."""
+    return (event.replace(" ", "_"), task.replace(" ", "_"),
+            tuple("[unknown]" if UNNAMED.search(name) else name for name in stack))
+
+
+def check_stack_frames(frames):
+    for number, frame in frames.items():
+        assert set(frame) <= {"name", "category", "parent"} and frame["name"], frame
+        assert frame.get("parent", 0) < int(number), "a frame comes before its parent"
+
+
+def chrome_stack(frames, number):
+    stack = []
+    while number:
+        stack.insert(0, plain(frames[str(number)]["name"]))
+        number = frames[str(number)].get("parent")
+    return tuple(stack)
+
+
+def read_chrome(text):
+    """Both ways to the stack, that of chrome://tracing and that of Perfetto, are one."""
+    file, tasks, sums = json.loads(text), {}, Sums()
+    check_stack_frames(file["stackFrames"])
+    for event in file["traceEvents"]:
+        thread = event["pid"], event["tid"]
+        if event["ph"] == "M":
+            if event["name"] == "thread_name":
+                tasks[thread] = plain(event["args"]["name"])
+            continue
+        assert (event["ph"], event.get("s")) in (("i", "t"), ("X", None)) and event["ts"] >= 0, event
+        stack = chrome_stack(file["stackFrames"], event.get("sf"))
+        assert stack == tuple(map(plain, event["args"]["stack"][::-1])), event
+        value = event["args"].get("value", 0)
+        if event["ph"] == "X":
+            assert round(event["dur"] * 1000) == value
+        sums.add((event["cat"], tasks.get(thread, "[unknown]"), stack), 1, value)
+    return sums
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7f) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def message(data):
+    """Field number -> its values, of the wire types that pprof has: varints and bytes."""
+    fields, at = collections.defaultdict(list), 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        value, at = varint(data, at)
+        assert tag & 7 in (0, 2), "wire type %d" % (tag & 7)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+        fields[tag >> 3].append(value)
+    return fields
+
+
+def numbers(values):
+    """A repeated number: packed, or one by one."""
+    found = []
+    for value in values:
+        at = 0
+        while isinstance(value, bytes) and at < len(value):
+            number, at = varint(value, at)
+            found.append(number)
+        if isinstance(value, int):
+            found.append(value)
+    return found
+
+
+class Pprof:
+    def __init__(self, path):
+        with gzip.open(path) as file:
+            profile = message(file.read())
+        self.strings = [text.decode() for text in profile[6]]
+        self.types = [tuple(self.text(message(kind)[field]) for field in (1, 2)) for kind in profile[1]]
+        self.samples = [message(sample) for sample in profile[2]]
+        self.mappings = self.by_id(profile[3])
+        self.locations = self.by_id(profile[4])
+        self.functions = self.by_id(profile[5])
+        self.duration = profile[10]
+        self.check()
+
+    def by_id(self, messages):
+        found = [message(data) for data in messages]
+        ids = {single(each[1]): each for each in found}
+        assert len(ids) == len(found) and 0 not in ids, "an id twice, or 0"
+        return ids
+
+    def text(self, index):
+        return self.strings[single(index)]
+
+    def check(self):
+        assert self.strings[0] == "" and self.types
+        for location in self.locations.values():
+            mapping = self.mappings[single(location[2])] if single(location[2]) else None
+            address = single(location[3])
+            assert not mapping or single(mapping[2]) <= address < single(mapping[3]), hex(address)
+
+    def names(self, location):
+        """Of one location, outermost first; what is behind the first line is who inlined it."""
+        functions = [self.functions[single(message(line)[1])] for line in self.locations[location][4]]
+        return [plain(self.text(function[2])) for function in functions][::-1]
+
+    def labels(self, sample):
+        found = {}
+        for data in sample[3]:
+            label = message(data)
+            found[self.text(label[1])] = self.text(label[2]) if label[2] else single(label[3])
+        return found
+
+    def sums(self):
+        sums = Sums()
+        for sample in self.samples:
+            stack = tuple(name for location in numbers(sample[1])[::-1] for name in self.names(location))
+            if len(stack) == 1 and stack[0] in NO_LOSS:
+                stack = ()
+            values = dict(zip(self.types, numbers(sample[2]), strict=True))
+            event = next(kind for (kind, unit), value in values.items() if value and unit == "count")
+            value = sum(value for (kind, _), value in values.items() if kind == event + "_value")
+            sums.add((event, plain(self.labels(sample)["comm"]), stack), values[(event, "count")], value)
+        return sums
+
+
+def single(values):
+    return values[-1] if values else 0
+
+
+def without_inlined(event, task, stack):
+    """pprof says by its lines what is inlined, not in the name."""
+    return event, task, tuple(name.removesuffix(" (inlined)") for name in stack)

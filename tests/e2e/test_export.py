@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Every export has the events of the report: as many by every stack, with the same values, whatever the names are."""
+
+import functools
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from exported import (Pprof, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script, read_speedscope,
+                      stacks_of_report, without_inlined)
+from recording import record
+
+WRITE_SMALL = os.path.join(PROGRAMS, "..", "unit", "cli", "write_small_recording")
+PROTO_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "lib", "export")
+RECORDINGS = tempfile.TemporaryDirectory(prefix="stackmap-export-")  # each is made once, for all cases
+HOSTILE_NAME = 'a "b;c\n\\ \xff\t(2) x'
+
+
+def in_folder(name):
+    return os.path.join(RECORDINGS.name, name)
+
+
+@functools.cache
+def small():
+    """Every kind of frame and of missing stack, and values; one task's name has a control character."""
+    run(WRITE_SMALL, in_folder("small.data"))
+    return in_folder("small.data")
+
+
+@functools.cache
+def real():
+    needs("bpf", "raw tracepoints", "perf events")
+    workload = program("known_counts")
+    record("-F", 999, "-e", "cpu-clock", "-e", "syscalls:sys_enter_getppid", "-e", "sched:sched_switch", "--", "sh", "-c",
+           "%s getppid=500 calls=20000000 & %s getpgid=300 faults=2000; wait" % (workload, workload),
+           output=in_folder("real.data"))
+    return in_folder("real.data")
+
+
+@functools.cache
+def hostile():
+    """A program and a folder whose name is made to break every format."""
+    needs("bpf", "raw tracepoints")
+    os.mkdir(HOSTILE_NAME.encode("latin-1"))
+    path = os.path.join(HOSTILE_NAME, HOSTILE_NAME[:14]).encode("latin-1")
+    shutil.copy(program("known_counts"), path)
+    record("-e", "syscalls:sys_enter_getppid", "--", os.fsdecode(path), "getppid=50", output=in_folder("hostile.data"))
+    return in_folder("hostile.data")
+
+
+def each_recording():
+    yield small()
+    for make in (real, hostile):
+        try:
+            yield make()
+        except Skip as reason:
+            print(reason)
+
+
+def export(form, path, *options):
+    return stackmap("export", "-f", form, *options, path).stdout
+
+
+def pprof_of(path, *options):
+    stackmap("export", "-f", "pprof", "-o", path + ".pb.gz", *options, path)
+    return Pprof(path + ".pb.gz")
+
+
+def report_of(path, *options):
+    return stacks_of_report(json.loads(stackmap("report", "--json", *options, path).stdout))
+
+
+def by_value(sums):
+    """Where a source has no values, perf's text counts each event as 1."""
+    with_values = {event for (event, _, _), (_, value) in sums.items() if value}
+    for (event, _, _), both in sums.items():
+        if event not in with_values:
+            both[1] = both[0]
+    return sums
+
+
+def check_equal(found, expected):
+    wrong = [(key, found.get(key), expected.get(key)) for key in {*found, *expected}
+             if found.get(key) != expected.get(key)]
+    assert not wrong, "%d stacks differ (export, report), such as %s" % (len(wrong), wrong[:3])
+
+
+def without_values(sums):
+    for both in sums.values():
+        both[1] = 0
+    return sums
+
+
+def test_folded():
+    for path in each_recording():
+        expected = without_values(report_of(path).renamed(as_folded))
+        events = {event for event, _, _ in expected}
+        only = events.pop() if len(events) == 1 else None
+        check_equal(read_folded(export("folded", path), only), expected)
+
+
+def test_json():
+    for path in each_recording():
+        check_equal(stacks_of_report(json.loads(export("json", path))), report_of(path))
+
+
+def test_speedscope():
+    for path in each_recording():
+        check_equal(read_speedscope(export("speedscope", path)), report_of(path))
+
+
+def test_perf_script():
+    for path in each_recording():
+        check_equal(read_perf_script(export("perf-script", path)), by_value(report_of(path).renamed(as_perf_script)))
+
+
+def test_chrome():
+    for path in each_recording():
+        check_equal(read_chrome(export("chrome", path)), report_of(path))
+
+
+def test_pprof():
+    for path in each_recording():
+        check_equal(pprof_of(path).sums(), report_of(path).renamed(without_inlined))
+
+
+def test_filters():
+    """The same choice of events in all formats."""
+    path = small()
+    choice = ["--event", "sched:*", "--time", "101,111", "--comm", "sh"]
+    expected = report_of(path, *choice)
+    assert len(expected) == 3 and len(expected) < len(report_of(path))
+    check_equal(read_folded(export("folded", path, *choice), "sched:sched_switch"), without_values(report_of(path, *choice)))
+    check_equal(read_speedscope(export("speedscope", path, *choice)), expected)
+    check_equal(read_perf_script(export("perf-script", path, *choice)), expected)
+    check_equal(read_chrome(export("chrome", path, *choice)), expected)
+    check_equal(pprof_of(path, *choice).sums(), expected)
+
+
+def test_nothing_passes_the_filter():
+    """Each is a file of its format, without events."""
+    path = small()
+    nothing = ["--comm", "nobody"]
+    assert export("folded", path, *nothing) == export("perf-script", path, *nothing) == ""
+    assert not read_speedscope(export("speedscope", path, *nothing))
+    assert not read_chrome(export("chrome", path, *nothing))
+    assert not pprof_of(path, *nothing).samples
+
+
+def test_pprof_places():
+    """Mappings are files with build ids; code of files lies at its offset, also after a call."""
+    pprof = pprof_of(small())
+    files = {pprof.text(mapping[5]): mapping for mapping in pprof.mappings.values()}
+    assert pprof.text(files["/usr/bin/sh"][6]) == "1234"
+    assert pprof.text(files["[kernel.kallsyms]"][6]) == "aabbccdd"
+    addresses = {name: {location[3][0] for number, location in pprof.locations.items() if pprof.names(number) == [name]}
+                 for name in ("main", "schedule")}
+    assert addresses["schedule"] == {0xffffffff81001048}
+    assert {address & (1 << 40) - 1 for address in addresses["main"]} == {0x1040, 0x101f}
+    assert next(iter(pprof.mappings.values())) is files["/usr/bin/sh"], "the first mapping is not the main program"
+
+
+def test_pprof_labels():
+    labels = [pprof_of(small()).labels(sample) for sample in pprof_of(small()).samples]
+    assert {"comm": "sh", "pid": 100, "tid": 100, "cpu": "0"} in labels, labels
+    assert any((each["pid"], each["tid"]) == (200, 201) for each in labels)
+
+
+def test_pprof_types():
+    assert pprof_of(small()).types == [("cpu-clock", "count"), ("sched:sched_switch", "count"),
+                                       ("sched:sched_switch_value", "nanoseconds")]
+    assert pprof_of(small(), "-e", "cpu-clock").types == [("cpu-clock", "count")]
+
+
+def protobuf(path):
+    """The file as protoc reads it, by our description of the format."""
+    needs_command("protoc", "--version")
+    with gzip.open(path) as file:
+        done = subprocess.run(["protoc", "--decode=pprof.Profile", "-I", PROTO_FOLDER, "profile.proto"], input=file.read(),
+                              capture_output=True, check=True, timeout=60)
+    return done.stdout.decode()
+
+
+def test_pprof_by_protoc():
+    """Nothing in the file that its description does not have."""
+    for path in each_recording():
+        pprof = pprof_of(path)
+        text = protobuf(path + ".pb.gz")
+        assert not re.search(r"^ *\d+[:{ ]", text, re.MULTILINE)
+        assert text.count("\nsample {") == len(pprof.samples)
+        assert text.count("\nlocation {") == len(pprof.locations)
+
+
+TOP_ROW = re.compile(r"^ *(\S+) +\S+% +\S+% +(\S+) +\S+% +(.*)$")
+
+
+def top_of(path, kind):
+    """Total, and flat and cumulative numbers by function."""
+    text = run("go", "tool", "pprof", "-top", "-nodecount=100000", "-nodefraction=0", "-sample_index=" + kind, path).stdout
+    rows = filter(None, map(TOP_ROW.match, text.splitlines()))
+    return re.search(r"Total samples = (\S+)", text)[1], {row[3]: (int(row[1]), int(row[2])) for row in rows}
+
+
+def tops_of_report(sums, event):
+    flat, cumulative = {}, {}
+    for (kind, _, stack), (number, _) in sums.items():
+        if kind == event and stack:
+            flat[stack[-1]] = flat.get(stack[-1], 0) + number
+            for name in set(stack):
+                cumulative[name] = cumulative.get(name, 0) + number
+    return {name: (flat.get(name, 0), cumulative[name]) for name in cumulative}
+
+
+def test_go_tool_pprof():
+    """The real reader: total, and every function's own and cumulative number."""
+    needs_command("go", "tool", "pprof", "-h")
+    path = real()
+    pprof_of(path)
+    sums = report_of(path).renamed(without_inlined)
+    for event in {event for event, _, _ in sums}:
+        total, rows = top_of(path + ".pb.gz", event)
+        assert int(total) == sum(number for (kind, _, _), (number, _) in sums.items() if kind == event)
+        expected = tops_of_report(sums, event)
+        assert {name: row for name, row in rows.items() if name != "[no_frames]"} == expected, (rows, expected)
+
+
+def test_binary_needs_a_file():
+    """A terminal gets no binary data."""
+    needs_command("script", "--version")
+    path = small()
+    for form in ("pprof", "stack_map_bin"):
+        done = run("script", "-qec", "%s export -f %s %s" % (STACKMAP, form, path), "/dev/null", status=2)
+        assert "is binary" in done.stdout, done.stdout
+
+
+def test_output_is_whole_or_not_there():
+    """A full disk leaves nothing, in any format."""
+    path = small()
+    for form in ("pprof", "speedscope", "perf-script", "chrome"):
+        out = "out." + form
+        done = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", STACKMAP, "export", "-f", form, "-o", out,
+                   path, status=1)
+        assert "File too large" in done.stderr and not os.path.exists(out), done.stderr
+
+
+if __name__ == "__main__":
+    main(globals())
