@@ -2,6 +2,8 @@
 /* One line for the sum, one for each cause that occurred. */
 #include "ledger_text.h"
 
+#include <string.h>
+
 #include "report/stack_end.h"
 
 #define X(id, name, meaning) {name, meaning},
@@ -55,4 +57,37 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 		if (ledger->notes[i])
 			fprintf(to, "%s%llu %s\n", prefix, (unsigned long long)ledger->notes[i],
 				notes[i].meaning);
+}
+
+void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
+{
+	const char *mark = ":";
+	size_t used = snprintf(text, bytes, "%llu events = %llu recorded + %llu lost",
+			       (unsigned long long)ledger->produced,
+			       (unsigned long long)ledger->recorded, lost_sum(ledger));
+
+	for (int i = 0; i < LOST_COUNT && used < bytes; i++) {
+		if (!ledger->lost[i])
+			continue;
+		used += snprintf(text + used, bytes - used, "%s %llu %s", mark,
+				 (unsigned long long)ledger->lost[i], lost_causes[i].name);
+		mark = ",";
+	}
+}
+
+static void add(u64 *sums, const u64 *values, u32 count)
+{
+	while (count--)
+		sums[count] += values[count];
+}
+
+void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger)
+{
+	sum->produced += ledger->produced;
+	sum->recorded += ledger->recorded;
+	add(sum->lost, ledger->lost, LOST_COUNT);
+	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
+	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
+	add(sum->user_stops, ledger->user_stops, STOP_COUNT);
+	memcpy(sum->notes, ledger->notes, sizeof(sum->notes));
 }

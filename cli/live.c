@@ -108,24 +108,6 @@ static u64 now_ms(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-static void add(u64 *sums, const u64 *values, u32 count)
-{
-	while (count--)
-		sums[count] += values[count];
-}
-
-/* Notes are not of a window, but of the instance. */
-static void add_ledger(struct trace_ledger *sum, const struct trace_ledger *ledger)
-{
-	sum->produced += ledger->produced;
-	sum->recorded += ledger->recorded;
-	add(sum->lost, ledger->lost, LOST_COUNT);
-	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
-	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
-	add(sum->user_stops, ledger->user_stops, STOP_COUNT);
-	memcpy(sum->notes, ledger->notes, sizeof(sum->notes));
-}
-
 /* Until there are events, and time to put them in order; or until the end. */
 static int fill_window(struct following *following)
 {
@@ -151,7 +133,7 @@ static int show_window(struct following *following, struct stackmap_error *error
 
 	if (result)
 		return result;
-	add_ledger(&following->ledger, trace_reader_ledger(reader));
+	ledger_add(&following->ledger, trace_reader_ledger(reader));
 	result = following->viewer->show(following->viewer->arg, reader, error);
 	trace_reader_close(&reader);
 	if (fflush(stdout))

@@ -333,7 +333,7 @@ static int record_run(const void *values, int count, char **operands)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	TARGET_EVENT_ROWS(struct record_values, ),
+	TARGET_EVENT_ROWS(struct record_values, , "999"),
 	ROW(all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
 	    .help = "the whole machine, not only COMMAND"),
 	TARGET_TASK_ROWS(struct record_values, ),

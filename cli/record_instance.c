@@ -28,8 +28,7 @@ struct reading {
 	int signals;
 };
 
-/* What is recorded was said when it was started. */
-static int check(const struct record_values *values, int operands)
+int record_instance_check(const struct record_values *values, int operands)
 {
 	const char *wrong = NULL;
 
@@ -160,7 +159,7 @@ static int record(struct reading *reading)
 int record_instance(const struct record_values *values, int operands)
 {
 	struct reading reading = {.values = values, .signals = -1};
-	int status = check(values, operands);
+	int status = record_instance_check(values, operands);
 
 	recorder_init(&reading.recorder);
 	status = status

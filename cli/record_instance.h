@@ -4,6 +4,10 @@
 
 #include "record_target.h"
 
+/* Exit status: whether the options say nothing of what an instance records, as that was said when
+ * it was started. `operands`: how many. */
+int record_instance_check(const struct record_values *values, int operands);
+
 /* `record --instance`: the files of an instance that others have started. Exit status. */
 int record_instance(const struct record_values *values, int operands);
 

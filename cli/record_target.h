@@ -28,12 +28,12 @@ const char *user_unwind_word(size_t i);
 	}
 
 /* Rows of a command whose struct `values` has a struct record_values: `path` leads there, as
- * "record.", or is empty. */
-#define TARGET_EVENT_ROWS(values, path)                                                          \
+ * "record.", or is empty. `hz`: what is taken without -e and -F, as text. */
+#define TARGET_EVENT_ROWS(values, path, hz)                                                      \
 	TARGET_ROW(values, path frequency, .name = "frequency", .letter = 'F',                   \
 	    .type = OPTION_U64, .argument = "HZ",                                                \
 	    .group = "Events", .min = 1, .max = UINT32_MAX,                                      \
-	    .help = "CPU samples a second (default 999 when there is no -e)"),                   \
+	    .help = "CPU samples a second (default " hz " when there is no -e)"),                \
 	TARGET_ROW(values, path events, .name = "event", .letter = 'e',                          \
 	    .type = OPTION_STRINGS, .argument = "EVENT",                                         \
 	    .group = "Events",                                                                   \
@@ -74,11 +74,14 @@ const char *user_unwind_word(size_t i);
 	    .argument = "CPUS",                                                                  \
 	    .group = "Tasks", .help = "only on these CPUs, like 0-3,8")
 
-#define TARGET_SIZE_ROWS(values, path)                                                           \
+#define TARGET_RING_ROW(values, path)                                                            \
 	TARGET_ROW(values, path ring, .name = "ring", .letter = 'm', .type = OPTION_SIZE,        \
 	    .argument = "SIZE",                                                                  \
 	    .group = "Recording", .min = 1 << 12, .max = 1ULL << 28,                             \
-	    .help = "ring of each CPU (default 4M, less above 64 CPUs)"),                        \
+	    .help = "ring of each CPU (default 4M, less above 64 CPUs)")
+
+#define TARGET_SIZE_ROWS(values, path)                                                           \
+	TARGET_RING_ROW(values, path),                                                           \
 	TARGET_ROW(values, path bits, .name = "bits", .letter = 'b', .type = OPTION_U64,         \
 	    .argument = "BITS",                                                                  \
 	    .group = "Recording", .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX,                  \
