@@ -14,6 +14,7 @@ extern const struct command resume_command;
 extern const struct command reset_command;
 extern const struct command stop_command;
 extern const struct command report_command;
+extern const struct command flamegraph_command;
 extern const struct command script_command;
 extern const struct command export_command;
 extern const struct command dump_command;

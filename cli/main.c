@@ -27,6 +27,7 @@ const struct command *const commands[] = {
 	&reset_command,
 	&stop_command,
 	&report_command,
+	&flamegraph_command,
 	&script_command,
 	&export_command,
 	&dump_command,

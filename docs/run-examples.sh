@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # What the examples pipe into is not what they prove, and need not be installed.
 mkdir "$work/bin"
-for other in flamegraph.pl go jq stackcollapse-perf.pl; do
+for other in chromium flamegraph.pl go jq stackcollapse-perf.pl; do
 	printf '#!/bin/sh\nexec cat\n' >"$work/bin/$other"
 	chmod +x "$work/bin/$other"
 done

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap flamegraph`: a recording, or the difference of two, as a page for the browser. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "command.h"
+#include "error.h"
+#include "flamegraph/flamegraph.h"
+#include "message.h"
+#include "names.h"
+#include "output_file.h"
+#include "recording.h"
+
+#define OUTPUT_DEFAULT "flamegraph.html"
+
+struct flamegraph_values {
+	struct recording_values recording;
+	const char *output;
+	struct names_values names;
+};
+
+struct input {
+	struct recording_choice choice;
+	struct trace_reader *reader;
+};
+
+struct inputs {
+	struct input input[FLAMEGRAPH_RECORDINGS_MAX];
+	u32 count;
+};
+
+static int write_file(struct flamegraph *graph, const char *path, struct stackmap_error *error)
+{
+	FILE *stream;
+	int err = output_file_open(path, &stream);
+	int write_err;
+
+	if (err)
+		return error_set(error, -err, "%s: %s", path, strerror(-err));
+	write_err = flamegraph_write(graph, stream, error);
+	err = output_file_close(&stream, !write_err);
+	if (write_err || !err)
+		return write_err;
+	return error_set(error, -err, "%s: %s", path, strerror(-err));
+}
+
+static int fill(struct flamegraph *graph, const struct inputs *inputs, struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < inputs->count && !err; i++)
+		err = flamegraph_add(graph, inputs->input[i].reader, inputs->input[i].choice.name,
+				     &inputs->input[i].choice.filter, error);
+	return err;
+}
+
+static int draw(const struct inputs *inputs, const struct frame_naming *naming, const char *output,
+		struct stackmap_error *error)
+{
+	struct flamegraph *graph;
+	int err = flamegraph_create(naming, &graph);
+
+	if (err)
+		return error_set(error, -err, "flame graph: %s", strerror(-err));
+	err = fill(graph, inputs, error) ?: write_file(graph, output, error);
+	if (!err)
+		message("%llu events in %s, to be opened in a browser",
+			(unsigned long long)flamegraph_events(graph), output);
+	flamegraph_free(&graph);
+	return err;
+}
+
+/* All that were opened; each says where it is damaged. */
+static int close_all(struct inputs *inputs)
+{
+	int status = EXIT_DONE;
+
+	for (u32 i = 0; i < inputs->count; i++)
+		if (inputs->input[i].reader &&
+		    recording_close(&inputs->input[i].reader, 0, NULL) != EXIT_DONE)
+			status = EXIT_FAILED;
+	return status;
+}
+
+static int open_all(struct inputs *inputs)
+{
+	for (u32 i = 0; i < inputs->count; i++) {
+		inputs->input[i].reader = recording_open(&inputs->input[i].choice);
+		if (!inputs->input[i].reader)
+			return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int draw_inputs(struct inputs *inputs, const struct frame_naming *naming, const char *output)
+{
+	struct stackmap_error error;
+	int status = open_all(inputs);
+
+	if (status == EXIT_DONE && draw(inputs, naming, output, &error)) {
+		message_error(&error);
+		status = EXIT_FAILED;
+	}
+	return close_all(inputs) == EXIT_DONE ? status : EXIT_FAILED;
+}
+
+static int draw_named(const struct flamegraph_values *values, struct inputs *inputs)
+{
+	struct frame_naming naming;
+	int status = names_open(&values->names, &naming);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = draw_inputs(inputs, &naming, values->output);
+	names_close(&naming);
+	return status;
+}
+
+static int flamegraph_run(const void *arg, int count, char **operands)
+{
+	const struct flamegraph_values *values = arg;
+	struct inputs inputs = {.count = count > 1 ? (u32)count : 1};
+
+	for (u32 i = 0; i < inputs.count; i++) {
+		struct recording_choice *choice = &inputs.input[i].choice;
+
+		if (recording_choose(&values->recording, operands + i, choice))
+			return EXIT_USAGE;
+		choice->output = values->output;
+	}
+	return draw_named(values, &inputs);
+}
+
+static const struct option_row rows[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = offsetof(struct flamegraph_values, output),
+	 .group = "Output",
+	 .help = "the page (default " OUTPUT_DEFAULT ")"},
+	NAMES_ROWS(struct flamegraph_values, names),
+	RECORDING_ROWS(struct flamegraph_values, recording),
+	{0},
+};
+
+const struct command flamegraph_command = {
+	.name = "flamegraph",
+	.operands = "[FILE [LATER_FILE]]",
+	.operands_max = FLAMEGRAPH_RECORDINGS_MAX,
+	.summary = "draw a recording as a page for the browser",
+	.rows = rows,
+	.values_bytes = sizeof(struct flamegraph_values),
+	.defaults = &(const struct flamegraph_values){.recording = RECORDING_DEFAULTS,
+						      .output = OUTPUT_DEFAULT},
+	.run = flamegraph_run,
+};

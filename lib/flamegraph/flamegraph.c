@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From events to the tree and the cells. An event's stack is its task's name, then the user side,
+ * then the kernel side, outermost first. Each side is followed through the tree once for each
+ * (node, path) and then remembered as a join, so that an event costs a few lookups whatever
+ * its depth.
+ */
+#include "flamegraph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "graph.h"
+#include "report/event_paths.h"
+
+#define NO_SOURCE UINT16_MAX
+#define UNKNOWN "[unknown]"
+#define INLINED " (inlined)" /* ends the label of such a function */
+
+struct join {
+	struct intern_key key;	/* node, path */
+	struct tree_node *node; /* where the path leads; NULL: not followed yet */
+};
+
+/* One recording on its way into the graph. */
+struct builder {
+	struct flamegraph *graph;
+	struct graph_recording *recording;
+	const struct event_filter *filter;
+	const struct trace_source *sources;
+	struct frame_names *names;
+	struct event_paths *paths;
+	struct intern joins;
+	u16 *source_of; /* number in the graph by kind, or NO_SOURCE */
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), end_bytes = strlen(end);
+
+	return bytes > end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
+}
+
+/* Memory that is no file has a name in brackets, and so has the file that the kernel brings. */
+static enum frame_kind user_kind(const char *object)
+{
+	if (strcmp(object, UNKNOWN) == 0 || !object[0])
+		return FRAME_KIND_MISSING;
+	return object[0] == '[' && strcmp(object, "[vdso]") != 0 ? FRAME_KIND_JIT : FRAME_KIND_USER;
+}
+
+static struct tree_node *push(struct builder *builder, struct tree_node *node, const char *name,
+			      const char *object, enum frame_kind kind)
+{
+	struct stack_tree *tree = &builder->graph->tree;
+	const struct tree_frame *frame = stack_tree_frame(tree, name, object, kind);
+
+	return frame ? stack_tree_child(tree, node, frame) : NULL;
+}
+
+static struct tree_node *push_label(struct builder *builder, struct tree_node *node, u32 label,
+				    bool is_kernel)
+{
+	const char *name = frame_names_label(builder->names, label);
+	const char *object = frame_names_label_object(builder->names, label) ?: "";
+	enum frame_kind kind = is_kernel ? FRAME_KIND_KERNEL : user_kind(object);
+
+	if (ends_with(name, INLINED))
+		kind = FRAME_KIND_INLINED;
+	return push(builder, node, name, object, kind);
+}
+
+static struct tree_node *push_path(struct builder *builder, struct tree_node *node,
+				   const struct profile_path *path, bool is_kernel)
+{
+	if (stack_end_is_cut(path->end))
+		node = push(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
+	for (u32 i = path->depth; node && i-- > 0;)
+		node = push_label(builder, node, path->labels[i], is_kernel);
+	return node;
+}
+
+static struct tree_node *follow(struct builder *builder, struct tree_node *node,
+				const struct profile_path *path, bool is_kernel)
+{
+	const struct intern_key key = {{intern_address(node), intern_address(path), is_kernel}};
+	struct join *join = intern_entry(&builder->joins, &key);
+
+	if (join && !join->node)
+		join->node = push_path(builder, node, path, is_kernel);
+	return join ? join->node : NULL;
+}
+
+static struct tree_node *stack_of(struct builder *builder, const struct graph_thread *thread,
+				  const struct trace_event *event)
+{
+	u32 leaf = event->leaf ? event_paths_leaf(builder->paths, event->leaf) : PATH_NO_LEAF;
+	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
+	const struct profile_path *user, *kernel;
+	struct tree_node *node;
+
+	if (event->leaf && leaf == PATH_NO_LEAF)
+		return NULL;
+	user = event_paths_find(builder->paths, event->user, event->user_reason,
+				in_kernel ? PATH_NO_LEAF : leaf);
+	kernel = event_paths_find(builder->paths, event->kernel, event->kernel_reason,
+				  in_kernel ? leaf : PATH_NO_LEAF);
+	node = user && kernel ? follow(builder, thread->node, user, false) : NULL;
+	return node ? follow(builder, node, kernel, true) : NULL;
+}
+
+static int begin_thread(struct builder *builder, struct graph_thread *thread)
+{
+	struct flamegraph *graph = builder->graph;
+
+	thread->node = push(builder, graph->tree.root, thread->comm[0] ? thread->comm : UNKNOWN, "",
+			    FRAME_KIND_TASK);
+	thread->number = graph->threads.count - 1;
+	return thread->node ? 0 : -ENOMEM;
+}
+
+static const struct graph_thread *thread_of(struct builder *builder,
+					    const struct trace_event *event)
+{
+	const struct trace_task *task =
+		trace_reader_task(builder->recording->reader, event->tid, event->time);
+	struct graph_thread *thread;
+	struct intern_key key = {{event->tid}};
+
+	if (task) {
+		key.word[0] |= (u64)task->tgid << 32;
+		memccpy(&key.word[1], task->comm, '\0', 8 * THREAD_COMM_WORDS - 1);
+	}
+	thread = intern_entry(&builder->graph->threads, &key);
+	if (!thread || thread->node)
+		return thread;
+	thread->pid = task ? task->tgid : 0;
+	thread->tid = event->tid;
+	memcpy(thread->comm, &key.word[1], sizeof(thread->comm));
+	return begin_thread(builder, thread) ? NULL : thread;
+}
+
+static u32 find_source(const struct flamegraph *graph, const struct trace_source *source)
+{
+	u32 i = 0;
+
+	while (i < graph->source_count && (strcmp(graph->sources[i].name, source->name) != 0 ||
+					   strcmp(graph->sources[i].unit, source->value_unit) != 0))
+		i++;
+	return i;
+}
+
+static int source_of(struct builder *builder, u16 kind, u16 *number)
+{
+	struct flamegraph *graph = builder->graph;
+	const struct trace_source *source = &builder->sources[kind];
+	u32 found = builder->source_of[kind];
+
+	if (found == NO_SOURCE)
+		found = find_source(graph, source);
+	if (found >= NO_SOURCE)
+		return -E2BIG;
+	if (found == graph->source_count)
+		graph->sources[graph->source_count++] =
+			(struct graph_source){source->name, source->value_unit};
+	*number = builder->source_of[kind] = (u16)found;
+	return 0;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct builder *builder = arg;
+	struct graph_recording *recording = builder->recording;
+	const struct graph_thread *thread;
+	struct time_cell cell = {.cpu = event->cpu, .count = 1, .value = event->value};
+	int err;
+
+	if (!event_filter_passes(builder->filter, recording->reader, event))
+		return 0;
+	thread = thread_of(builder, event);
+	cell.stack = thread ? stack_of(builder, thread, event) : NULL;
+	if (!cell.stack)
+		return -ENOMEM;
+	cell.thread = thread->number;
+	err = source_of(builder, event->kind, &cell.source);
+	if (err)
+		return err;
+	recording->events++;
+	recording->last = event->time;
+	return time_cells_add(&recording->cells, event->time, &cell);
+}
+
+/* Room for the sources of this recording, should all have events. */
+static int prepare_sources(struct builder *builder)
+{
+	struct flamegraph *graph = builder->graph;
+	u32 count = trace_reader_sources(builder->recording->reader, &builder->sources);
+	struct graph_source *sources = reallocarray(
+		graph->sources, graph->source_count + (size_t)count + 1, sizeof(*sources));
+
+	if (!sources)
+		return -ENOMEM;
+	graph->sources = sources;
+	builder->source_of = malloc((count + 1UL) * sizeof(u16));
+	if (!builder->source_of)
+		return -ENOMEM;
+	memset(builder->source_of, 0xff, count * sizeof(u16));
+	return 0;
+}
+
+static int builder_prepare(struct builder *builder)
+{
+	struct trace_reader *reader = builder->recording->reader;
+
+	builder->joins = INTERN(struct join);
+	return prepare_sources(builder)
+		       ?: frame_names_create(reader, builder->graph->naming, &builder->names)
+		       ?: event_paths_create(reader, builder->names, &builder->paths);
+}
+
+static void builder_clear(struct builder *builder)
+{
+	intern_clear(&builder->joins);
+	event_paths_free(&builder->paths);
+	frame_names_free(&builder->names);
+	free(builder->source_of);
+}
+
+int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
+		   const struct event_filter *filter, struct stackmap_error *error)
+{
+	struct graph_recording *recording = &graph->recordings[graph->recording_count++];
+	struct builder builder = {.graph = graph, .recording = recording, .filter = filter};
+	int err;
+
+	recording->reader = reader;
+	time_cells_begin(&recording->cells);
+	recording->name = strdup(name);
+	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
+	if (err)
+		error_set(error, -err, "flame graph: %s", strerror(-err));
+	else
+		err = trace_reader_events(reader, add_event, &builder, error);
+	if (err == -ENOMEM || err == -E2BIG)
+		error_set(error, -err, "flame graph: %s", strerror(-err));
+	builder_clear(&builder);
+	return err;
+}
+
+u64 flamegraph_events(const struct flamegraph *graph)
+{
+	u64 events = 0;
+
+	for (u32 i = 0; i < graph->recording_count; i++)
+		events += graph->recordings[i].events;
+	return events;
+}
+
+int flamegraph_create(const struct frame_naming *naming, struct flamegraph **out)
+{
+	struct flamegraph *graph = calloc(1, sizeof(*graph));
+
+	if (!graph)
+		return -ENOMEM;
+	graph->naming = naming;
+	graph->threads = INTERN(struct graph_thread);
+	if (stack_tree_create(&graph->tree)) {
+		free(graph);
+		return -ENOMEM;
+	}
+	*out = graph;
+	return 0;
+}
+
+void flamegraph_free(struct flamegraph **graph)
+{
+	struct flamegraph *old = *graph;
+
+	if (!old)
+		return;
+	for (u32 i = 0; i < old->recording_count; i++) {
+		time_cells_clear(&old->recordings[i].cells);
+		free(old->recordings[i].name);
+	}
+	stack_tree_clear(&old->tree);
+	intern_clear(&old->threads);
+	free(old->sources);
+	free(old);
+	*graph = NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A flame graph: one recording, or two to be compared, as one HTML page that needs nothing else.
+ * The page holds all stacks and how often each occurred, by source, thread, CPU and bucket of time,
+ * so that whoever looks at it chooses.
+ */
+#ifndef LIB_FLAMEGRAPH_FLAMEGRAPH_H
+#define LIB_FLAMEGRAPH_FLAMEGRAPH_H
+
+#include <stdio.h>
+
+#include "report/event_filter.h"
+#include "report/frame_names.h"
+
+#define FLAMEGRAPH_RECORDINGS_MAX 2
+
+struct flamegraph;
+
+/* What `naming` points to must outlive the graph. */
+int flamegraph_create(const struct frame_naming *naming, struct flamegraph **out);
+void flamegraph_free(struct flamegraph **graph);
+
+/* The events that pass the filter. The reader must outlive the graph; `name` is copied. */
+int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
+		   const struct event_filter *filter, struct stackmap_error *error);
+
+/* Once. Errors of `to` may be left to the caller, who looks at ferror() and fclose(). */
+int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error);
+
+/* Of all recordings. */
+u64 flamegraph_events(const struct flamegraph *graph);
+
+#endif

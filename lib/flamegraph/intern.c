@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Entries lie in an arena; an array of their addresses is what the hash table indexes. */
+#include "intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_MIN 64U
+
+/* Room for one more pointer, or NULL; the old array stays then. */
+static void *grow(void *array, u32 count, u32 *room)
+{
+	u32 wanted = *room ? 2 * *room : ROOM_MIN;
+
+	if (count < *room)
+		return array;
+	array = reallocarray(array, wanted, sizeof(void *));
+	if (array)
+		*room = wanted;
+	return array;
+}
+
+static u32 hash_key(const struct intern_key *key)
+{
+	u64 hash = 0;
+
+	for (int i = 0; i < INTERN_WORDS; i++)
+		hash = hash_word(hash, key->word[i]);
+	return hash_end(hash);
+}
+
+static bool is_entry(const void *entries, u32 index, const void *key)
+{
+	return memcmp(((void *const *)entries)[index], key, sizeof(struct intern_key)) == 0;
+}
+
+static void *add_entry(struct intern *table, const struct intern_key *key, u32 hash)
+{
+	void **entries = grow(table->entries, table->count, &table->room);
+	void *entry;
+
+	if (!entries)
+		return NULL;
+	table->entries = entries;
+	entry = arena_alloc(&table->arena, table->entry_bytes);
+	if (!entry || hash_index_add(&table->index, hash, table->count))
+		return NULL;
+	memset(entry, 0, table->entry_bytes);
+	memcpy(entry, key, sizeof(*key));
+	entries[table->count++] = entry;
+	return entry;
+}
+
+void *intern_entry(struct intern *table, const struct intern_key *key)
+{
+	u32 hash = hash_key(key);
+	u32 found = hash_index_find(&table->index, hash, is_entry, table->entries, key);
+
+	return found == HASH_INDEX_NONE ? add_entry(table, key, hash) : table->entries[found];
+}
+
+void intern_forget_keys(struct intern *table)
+{
+	hash_index_free(&table->index);
+}
+
+void intern_clear(struct intern *table)
+{
+	size_t entry_bytes = table->entry_bytes;
+
+	hash_index_free(&table->index);
+	arena_free(&table->arena);
+	free(table->entries);
+	*table = (struct intern){.arena.limit = UINT64_MAX, .entry_bytes = entry_bytes};
+}
+
+static bool is_text(const void *texts, u32 index, const void *key)
+{
+	return strcmp(((const char *const *)texts)[index], key) == 0;
+}
+
+static const char *add_text(struct text_set *set, const char *text, u32 hash)
+{
+	const char **texts = grow(set->texts, set->count, &set->room);
+	const char *copy;
+
+	if (!texts)
+		return NULL;
+	set->texts = texts;
+	copy = arena_string(&set->arena, text);
+	if (!copy || hash_index_add(&set->index, hash, set->count))
+		return NULL;
+	texts[set->count++] = copy;
+	return copy;
+}
+
+const char *text_set_intern(struct text_set *set, const char *text)
+{
+	u32 hash = hash_text(text);
+	u32 found = hash_index_find(&set->index, hash, is_text, set->texts, text);
+
+	return found == HASH_INDEX_NONE ? add_text(set, text, hash) : set->texts[found];
+}
+
+void text_set_clear(struct text_set *set)
+{
+	hash_index_free(&set->index);
+	arena_free(&set->arena);
+	free(set->texts);
+	*set = TEXT_SET;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The table of the hottest functions: self is what ends in one, total what passes through it.
+
+const ROWS_MAX = 200;
+
+class FunctionTable extends EventTarget {
+  constructor(elements, profile) {
+    super();
+    Object.assign(this, elements); // body, more, changeHead, heads: {self, total, change}
+    this.profile = profile;
+    this.order = 'self';
+    this.changeHead.hidden = !profile.isDiff;
+    for (const [order, button] of Object.entries(this.heads))
+      button.addEventListener('click', () => this.sortBy(order));
+    this.body.addEventListener('click', event => {
+      const row = event.target.closest('tr');
+      if (row)
+        this.dispatchEvent(new CustomEvent('choose', {detail: Number(row.dataset.frame)}));
+    });
+  }
+
+  sortBy(order) {
+    this.order = order;
+    this.fill();
+  }
+
+  // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null.
+  show(content) {
+    Object.assign(this, content);
+    this.fill();
+  }
+
+  key(frame) {
+    if (this.order === 'change')
+      return Math.abs(this.change[frame]);
+    return this.sums[this.order][frame];
+  }
+
+  sorted() {
+    const frames = [];
+    for (let frame = 0; frame < this.profile.frameCount; frame++) {
+      const isThere = this.sums.total[frame] > 0 || this.change?.[frame];
+      if (isThere && this.profile.isFunction(frame) && (!this.matches || this.matches[frame]))
+        frames.push(frame);
+    }
+    return frames.sort((a, b) => this.key(b) - this.key(a) || this.sums.total[b] - this.sums.total[a] || a - b);
+  }
+
+  cell(text, exact) {
+    const cell = document.createElement('td');
+    cell.textContent = text;
+    if (exact)
+      cell.title = exact;
+    return cell;
+  }
+
+  weightCell(number) {
+    const cell = this.cell(percentText(number, this.whole), exactText(number, this.unit));
+    cell.dataset.weight = number;
+    return cell;
+  }
+
+  row(frame) {
+    const row = document.createElement('tr');
+    const name = this.profile.names[frame];
+    row.dataset.frame = frame;
+    row.append(this.weightCell(this.sums.self[frame]), this.weightCell(this.sums.total[frame]));
+    if (this.change)
+      row.append(this.cell(pointsText(0, this.change[frame]), 'percent points of the whole, with callees'));
+    row.append(this.cell(name, `${name}\n${this.profile.object(frame)}`));
+    return row;
+  }
+
+  fill() {
+    const frames = this.sorted();
+    this.body.replaceChildren(...frames.slice(0, ROWS_MAX).map(frame => this.row(frame)));
+    this.more.textContent = frames.length > ROWS_MAX ? `${ROWS_MAX} of ${frames.length} functions` : '';
+    for (const [order, button] of Object.entries(this.heads))
+      button.closest('th').setAttribute('aria-sort', order === this.order ? 'descending' : 'none');
+  }
+}

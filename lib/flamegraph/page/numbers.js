@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Numbers as people read them.
+
+const TIMES = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']];
+const SIZES = [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']];
+const LARGE = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e4, 'k', 1e3]];
+
+function scaled(number, steps) {
+  const step = steps.find(([least]) => number >= least);
+  if (!step)
+    return String(number);
+  const [least, suffix, by = least] = step;
+  const part = number / by;
+  return `${part >= 100 || by === 1 ? Math.round(part) : part.toPrecision(3)} ${suffix}`.trim();
+}
+
+// unit: that of a source, "" counts events.
+function weightText(number, unit) {
+  if (unit === 'ns')
+    return scaled(number, TIMES);
+  if (unit === 'bytes' || unit === 'B')
+    return scaled(number, SIZES);
+  return scaled(number, LARGE) + (unit ? ' ' + unit : '');
+}
+
+function exactText(number, unit) {
+  const digits = Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${digits} ${unit || (number === 1 ? 'event' : 'events')}`;
+}
+
+function percentText(part, whole) {
+  return whole > 0 ? (100 * part / whole).toFixed(2) + '%' : '0.00%';
+}
+
+function pointsText(before, after) {
+  const points = 100 * (after - before);
+  return `${points > 0 ? '+' : ''}${points.toFixed(2)}`;
+}
+
+function secondsText(seconds) {
+  return seconds.toFixed(seconds < 10 ? 4 : 3) + ' s';
+}
+
+// As the --time option takes it.
+function exactSeconds(seconds) {
+  return seconds.toFixed(9);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * While the tree grows a child is found by (parent, frame) in a hash table. Siblings are linked at
+ * the end only: all nodes are sorted once, by their frames, last first, and each is put in front of
+ * its parent's list, which is then in order. Walks follow the links, so that the depth of a
+ * recording's stacks is not that of our own.
+ */
+#include "stack_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int stack_tree_create(struct stack_tree *tree)
+{
+	static const struct intern_key root;
+	struct stack_tree new = {.texts = TEXT_SET,
+				 .objects = INTERN(struct tree_object),
+				 .frames = INTERN(struct tree_frame),
+				 .nodes = INTERN(struct tree_node)};
+
+	new.root = intern_entry(&new.nodes, &root);
+	if (!new.root) {
+		stack_tree_clear(&new);
+		return -ENOMEM;
+	}
+	*tree = new;
+	return 0;
+}
+
+void stack_tree_clear(struct stack_tree *tree)
+{
+	text_set_clear(&tree->texts);
+	intern_clear(&tree->objects);
+	intern_clear(&tree->frames);
+	intern_clear(&tree->nodes);
+	free(tree->sorted);
+	tree->sorted = NULL;
+}
+
+static const struct tree_object *intern_object(struct stack_tree *tree, const char *path)
+{
+	const char *text = text_set_intern(&tree->texts, path);
+	struct tree_object *object;
+
+	if (!text)
+		return NULL;
+	object = intern_entry(&tree->objects, &(struct intern_key){{intern_address(text)}});
+	if (object && !object->path) {
+		object->path = text;
+		object->number = tree->objects.count - 1;
+	}
+	return object;
+}
+
+const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *name,
+					  const char *object, enum frame_kind kind)
+{
+	const char *text = text_set_intern(&tree->texts, name);
+	const struct tree_object *in = intern_object(tree, object);
+	struct tree_frame *frame;
+
+	if (!text || !in)
+		return NULL;
+	frame = intern_entry(&tree->frames, &(struct intern_key){{intern_address(text),
+								  intern_address(in), kind}});
+	if (!frame)
+		return NULL;
+	frame->name = text;
+	frame->object = in;
+	frame->kind = kind;
+	return frame;
+}
+
+struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,
+				   const struct tree_frame *frame)
+{
+	struct tree_node *node =
+		intern_entry(&tree->nodes,
+			     &(struct intern_key){{intern_address(parent), intern_address(frame)}});
+
+	if (!node)
+		return NULL;
+	node->parent = parent;
+	node->frame = frame;
+	return node;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct tree_frame *left = *(struct tree_frame *const *)a;
+	const struct tree_frame *right = *(struct tree_frame *const *)b;
+	int order =
+		strcmp(left->name, right->name) ?: strcmp(left->object->path, right->object->path);
+
+	return order ?: (int)left->kind - (int)right->kind;
+}
+
+static int sort_frames(struct stack_tree *tree)
+{
+	u32 count = tree->frames.count;
+
+	tree->sorted = calloc(count + 1UL, sizeof(struct tree_frame *));
+	if (!tree->sorted)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		tree->sorted[i] = tree->frames.entries[i];
+	qsort(tree->sorted, count, sizeof(struct tree_frame *), by_name);
+	for (u32 i = 0; i < count; i++)
+		tree->sorted[i]->number = i;
+	return 0;
+}
+
+static int last_frame_first(const void *a, const void *b)
+{
+	const struct tree_node *left = *(struct tree_node *const *)a;
+	const struct tree_node *right = *(struct tree_node *const *)b;
+
+	return (left->frame->number < right->frame->number) -
+	       (left->frame->number > right->frame->number);
+}
+
+static void link_children(struct tree_node **nodes, u32 count)
+{
+	qsort(nodes, count, sizeof(struct tree_node *), last_frame_first);
+	for (u32 i = 0; i < count; i++) {
+		nodes[i]->sibling = nodes[i]->parent->first_child;
+		nodes[i]->parent->first_child = nodes[i];
+	}
+}
+
+/* The root is the first entry, and nobody's child. */
+static int sort_children(struct stack_tree *tree)
+{
+	u32 count = tree->nodes.count;
+	struct tree_node **nodes = calloc(count, sizeof(struct tree_node *));
+
+	if (!nodes)
+		return -ENOMEM;
+	for (u32 i = 1; i < count; i++)
+		nodes[i - 1] = tree->nodes.entries[i];
+	link_children(nodes, count - 1);
+	free(nodes);
+	return 0;
+}
+
+const struct tree_node *stack_tree_next(const struct tree_node *node)
+{
+	if (node->first_child)
+		return node->first_child;
+	while (node && !node->sibling)
+		node = node->parent;
+	return node ? node->sibling : NULL;
+}
+
+static void number_nodes(struct tree_node *root)
+{
+	u32 number = 0;
+
+	for (struct tree_node *node = root; node; node = (void *)stack_tree_next(node))
+		node->number = number++;
+}
+
+int stack_tree_sort(struct stack_tree *tree)
+{
+	int err = sort_frames(tree) ?: sort_children(tree);
+
+	if (!err)
+		number_nodes(tree->root);
+	return err;
+}

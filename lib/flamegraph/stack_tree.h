@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All stacks of a flame graph as one tree of frames, outermost first: stacks that begin alike share
+ * nodes, so a stack is one node. Frames are functions: equal in name, object and kind.
+ */
+#ifndef LIB_FLAMEGRAPH_STACK_TREE_H
+#define LIB_FLAMEGRAPH_STACK_TREE_H
+
+#include "flamegraph/intern.h"
+
+/* Written to the page by name. */
+#define FRAME_KINDS(X)                                                                             \
+	X(TASK, "task", "no frame: the name of the task, outside of all its frames")               \
+	X(USER, "user", "code of a file that is mapped into a process")                            \
+	X(KERNEL, "kernel", "the kernel and its modules")                                          \
+	X(JIT, "jit", "code that a process made itself")                                           \
+	X(INLINED, "inlined", "a function that was compiled into its caller")                      \
+	X(MISSING, "missing", "no frame: stands for those that are not known")
+
+#define X(id, name, meaning) FRAME_KIND_##id,
+enum frame_kind { FRAME_KINDS(X) FRAME_KIND_COUNT };
+#undef X
+
+struct tree_object {
+	struct intern_key key; /* path */
+	const char *path;      /* of a file, "[kernel.kallsyms]"...; "" for none */
+	u32 number;
+};
+
+struct tree_frame {
+	struct intern_key key; /* name, object, kind */
+	const char *name;
+	const struct tree_object *object;
+	enum frame_kind kind;
+	u32 number; /* once sorted */
+};
+
+struct tree_node {
+	struct intern_key key;	  /* parent, frame */
+	struct tree_node *parent; /* NULL: the root */
+	const struct tree_frame *frame;
+	struct tree_node *first_child, *sibling; /* once sorted: by the number of their frames */
+	u32 number; /* once sorted: each node right before its subtree */
+};
+
+struct stack_tree {
+	struct text_set texts;
+	struct intern objects, frames, nodes;
+	struct tree_node *root;
+	struct tree_frame **sorted; /* frames by number */
+};
+
+int stack_tree_create(struct stack_tree *tree);
+void stack_tree_clear(struct stack_tree *tree);
+
+/* These two give NULL without memory. Names are copied. */
+const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *name,
+					  const char *object, enum frame_kind kind);
+struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,
+				   const struct tree_frame *frame);
+
+/* Numbers frames by name and nodes in preorder; once, when the tree is complete. -ENOMEM. */
+int stack_tree_sort(struct stack_tree *tree);
+
+/* The next node in preorder, NULL behind the last. Needs the order. */
+const struct tree_node *stack_tree_next(const struct tree_node *node);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How long a recording is shows at its end only. So buckets begin at a microsecond, and whenever
+ * there are too many, each two become one: log2(duration) times in all, which costs less each time
+ * than the events did. Events come in the order of time, so keys are needed for the newest bucket
+ * only, and the hash table stays as small as one bucket.
+ */
+#include "time_cells.h"
+
+#include <errno.h>
+
+#define SHIFT_MIN 10U
+
+void time_cells_begin(struct time_cells *cells)
+{
+	*cells = (struct time_cells){.cells = INTERN(struct time_cell), .shift = SHIFT_MIN};
+}
+
+void time_cells_clear(struct time_cells *cells)
+{
+	intern_clear(&cells->cells);
+}
+
+static struct time_cell *find(struct time_cells *cells, const struct time_cell *what)
+{
+	const struct intern_key key = {
+		{intern_address(what->stack), what->thread, (u64)what->source << 16 | what->cpu}};
+
+	return intern_entry(&cells->cells, &key);
+}
+
+static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time_cell *what)
+{
+	struct time_cell *cell;
+
+	if (bucket != cells->bucket)
+		intern_forget_keys(&cells->cells);
+	cells->bucket = bucket;
+	cell = find(cells, what);
+	if (!cell)
+		return -ENOMEM;
+	cell->stack = what->stack;
+	cell->thread = what->thread;
+	cell->source = what->source;
+	cell->cpu = what->cpu;
+	cell->bucket = bucket;
+	cell->count += what->count;
+	cell->value += what->value;
+	return 0;
+}
+
+int time_cells_widen(struct time_cells *cells, u32 shift)
+{
+	struct time_cells wide;
+	int err = 0;
+
+	if (shift <= cells->shift)
+		return 0;
+	time_cells_begin(&wide);
+	wide.origin = cells->origin;
+	wide.shift = shift;
+	for (u32 i = 0; i < cells->cells.count && !err; i++) {
+		const struct time_cell *cell = time_cells_at(cells, i);
+
+		err = add_to_bucket(&wide, cell->bucket >> (shift - cells->shift), cell);
+	}
+	if (err) {
+		time_cells_clear(&wide);
+		return err;
+	}
+	time_cells_clear(cells);
+	*cells = wide;
+	return 0;
+}
+
+static bool is_too_fine(const struct time_cells *cells, u64 bucket)
+{
+	return bucket >= CELL_BUCKETS_MAX ||
+	       (cells->cells.count >= CELLS_MAX && bucket >= 2 * CELL_BUCKETS_MIN);
+}
+
+int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what)
+{
+	u64 since;
+	int err = 0;
+
+	if (!cells->cells.count)
+		cells->origin = time;
+	since = time - cells->origin;
+	while (!err && is_too_fine(cells, since >> cells->shift))
+		err = time_cells_widen(cells, cells->shift + 1);
+	return err ?: add_to_bucket(cells, (u32)(since >> cells->shift), what);
+}

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The page of `flamegraph` in a browser: what it shows is what `report --json` counts, whatever is chosen; no name
+gets out of its text; a hundred thousand functions are drawn at once."""
+
+import collections
+import json
+import re
+
+import browser
+import cases
+from cases import program, run, stackmap
+
+SMALL = (300, 4000)  # functions, events
+LARGE = (100000, 200000)
+CHART = "#chart-canvas"
+DRAW_SECONDS = 2
+
+
+def write(name, seed=1, size=SMALL):
+    run(program("write_flames"), seed, *size, name)
+    return name
+
+
+def draw(*recordings):
+    stackmap("flamegraph", "-o", "page.html", *recordings)
+    return "page.html"
+
+
+def stacks_of(recording, event, *filters):
+    stacks = json.loads(stackmap("report", "--json", "-e", event, *filters, recording).stdout)["stacks"]
+    return [(row["user"], row["count"], row["value"]) for row in stacks]
+
+
+def visible(name):
+    """As the page shows what cannot be seen."""
+    return re.sub("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e]", "?", name)
+
+
+def sums_of(stacks, weight=1):
+    """function -> [self, total], and the sum of all."""
+    sums = collections.defaultdict(lambda: [0, 0])
+    for stack in stacks:
+        for name in {visible(name) for name in stack[0]}:
+            sums[name][1] += stack[weight]
+        sums[visible(stack[0][0])][0] += stack[weight]
+    return {name: pair for name, pair in sums.items() if pair[1]}, sum(stack[weight] for stack in stacks)
+
+
+def table(page):
+    """What the table of functions says: name -> [self, total]."""
+    rows = page.value("[...document.querySelectorAll('#rows-of-functions tr')].map(row => "
+                      "[row.lastChild.textContent, ...[...row.cells].slice(0, 2).map(cell => +cell.dataset.weight)])")
+    return {name: weights for name, *weights in rows}
+
+
+def check_sums(page, stacks, weight=1):
+    """The table has the first 200 functions only: those must be right, and the hottest."""
+    expected, whole = sums_of(stacks, weight)
+    shown = table(page)
+    assert shown and all(expected[name] == weights for name, weights in shown.items())
+    assert len(shown) == min(len(expected), 200), (len(shown), len(expected))
+    hottest = sorted((pair[0] for pair in expected.values()), reverse=True)[:len(shown)]
+    assert sorted((pair[0] for pair in shown.values()), reverse=True) == hottest
+    assert status_weight(page) == whole
+    return shown
+
+
+def status(page):
+    return page.text("#status").split(" \u00b7 ")
+
+
+def status_weight(page):
+    return int(re.search(r"^([0-9,]+) ", status(page)[-1])[1].replace(",", ""))
+
+
+def colours(page):
+    """How many colours the graph has."""
+    return page.value("(canvas => new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, "
+                      "canvas.height).data.buffer)).size)(document.querySelector('%s'))" % CHART)
+
+
+def choose_source(page, name):
+    options = page.value("[...document.querySelector('#source').options].map(({value, text}) => [value, text])")
+    page.choose("#source", next(value for value, text in options if text.startswith(name)))
+
+
+def test_counts_are_those_of_report():
+    recording = write("a.data")
+    with browser.page() as page:
+        page.open(draw(recording))
+        assert colours(page) > 10
+        for event, measure, weight in (("cpu-clock", "count", 1), ("off-cpu", "count", 1), ("off-cpu", "value", 2)):
+            choose_source(page, event)
+            page.choose("#measure", measure)
+            check_sums(page, stacks_of(recording, event), weight)
+
+
+def test_threads_and_cpus():
+    recording = write("a.data")
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        options = page.value("[...document.querySelector('#thread').options].map(({value, text}) => [text, value])")
+        page.choose("#thread", dict(options)["worker 102"])
+        check_sums(page, stacks_of(recording, "cpu-clock", "--tid", 102))
+        page.choose("#thread", "pid:101")
+        check_sums(page, stacks_of(recording, "cpu-clock", "--pid", 101))
+        page.choose("#cpu", "2")
+        check_sums(page, stacks_of(recording, "cpu-clock", "--pid", 101, "--cpu", 2))
+
+
+def time_option(page):
+    return page.value("document.querySelector('#range').title").split()
+
+
+def test_range_of_time():
+    recording = write("a.data")
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        page.drag(*(page.place("#timeline-canvas", across, 0.5) for across in (0.2, 0.3, 0.4)))
+        first = time_option(page)
+        part = sum(count for _, count, _ in stacks_of(recording, "cpu-clock"))
+        check_sums(page, stacks_of(recording, "cpu-clock", *first))
+        assert 0.1 < status_weight(page) / part < 0.3
+        page.value("document.querySelector('#timeline-scroll').focus()")
+        page.press("ArrowRight")
+        assert time_option(page) != first
+        check_sums(page, stacks_of(recording, "cpu-clock", *time_option(page)))
+        page.press("Escape")
+        check_sums(page, stacks_of(recording, "cpu-clock"))
+
+
+def test_strips_choose_threads():
+    recording = write("a.data")
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        page.choose("#rows", "cpu")
+        page.click(page.place("#timeline-canvas", 0.5, 0.4))
+        check_sums(page, stacks_of(recording, "cpu-clock", "--cpu", 1))
+        page.choose("#rows", "thread")
+        page.click(page.place("#timeline-canvas", 0.5, 0.01))
+        chosen = page.value("document.querySelector('#thread').selectedOptions[0].text").split()[-1]
+        check_sums(page, stacks_of(recording, "cpu-clock", "--cpu", 1, "--tid", chosen))
+
+
+def test_zoom():
+    recording = write("a.data")
+    stacks = stacks_of(recording, "cpu-clock", "--comm", "worker")
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        bottom = 1 - 27 / page.box(CHART)["height"]
+        page.click(page.place(CHART, 0.9, bottom))
+        assert status(page)[:2] == ["worker", "task"], status(page)
+        assert status_weight(page) == sum(count for _, count, _ in stacks)
+        page.press("ArrowUp")
+        page.press("Enter")
+        assert status(page)[0] == stacks[0][0][-1]
+        assert status_weight(page) == sum(count for frames, count, _ in stacks if frames[-1] == status(page)[0])
+        page.click(page.place(CHART, 0.1, bottom))
+        assert status(page)[0] == "worker", "an ancestor fills the width"
+        page.press("Escape")
+        assert status(page)[0] == "all"
+        assert page.value("document.querySelector('#unzoom').disabled")
+
+
+def test_search():
+    recording = write("a.data")
+    stacks = stacks_of(recording, "cpu-clock")
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        plain = colours(page)
+        page.press("/")
+        for query, pattern in (("FUNCTION_60", "function_60"), ("/_6.1$/", "_6.1$"),
+                               ("operator[](", r"operator\[\]\(")):
+            page.type("#search", query)
+            matched = sum(count for frames, count, _ in stacks if any(re.search(pattern, name) for name in frames))
+            assert matched and page.value("+document.querySelector('#share').dataset.weight") == matched
+            assert all(re.search(pattern, name) for name in table(page))
+        page.type("#search", "/[/")
+        assert not table(page)
+        page.press("Escape")
+        assert colours(page) == plain
+        check_sums(page, stacks)
+
+
+def test_inverted_and_icicle():
+    recording = write("a.data")
+    stacks = stacks_of(recording, "cpu-clock")
+    expected, _ = sums_of(stacks)
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        page.press("i")
+        page.press("v")
+        check_sums(page, stacks)
+        page.value("document.querySelector('#chart').focus()")
+        page.press("ArrowDown")
+        name = status(page)[0]
+        assert expected[name][0] == status_weight(page) == max(pair[0] for pair in expected.values())
+        page.press("ArrowDown")
+        caller = status(page)[0]
+        assert status_weight(page) == sum(count for frames, count, _ in stacks if frames[:2] == [name, caller])
+        page.press("Enter")
+        assert not page.value("document.querySelector('#unzoom').disabled")
+
+
+def test_hostile_names_stay_text():
+    with browser.page() as page:
+        page.open(draw(write("<title><b>.data")))
+        assert page.value("document.querySelectorAll('img, b, h1 *, td *, option *, header script').length") == 0
+        assert page.value("document.scripts.length") == 2
+        assert page.text("h1") == page.value("document.title") == "<title><b>.data"
+        assert "'</script><b>'" in page.text("#about") and "<host>" in page.text("#about")
+        options = page.value("[...document.querySelector('#thread').options].map(option => option.text)")
+        assert "</script><b> 99" in options
+        for name in ("</script><img", "<!--<script>", "&lt;b&gt;", "__proto__", "std::map<int, std::less<int> >"):
+            page.type("#search", name)
+            assert any(shown.startswith(name) for shown in table(page)), name
+        page.type("#search", "line?break?[31m")
+        assert len(table(page)) == 1
+
+
+def test_no_other_script_runs():
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        page.value("document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))")
+        page.value("document.body.insertAdjacentHTML('beforeend', '<img src=data:, onerror=\"document.title = 2\">')")
+        page.drawn()
+        assert page.text("title") == "a.data"
+        assert page.errors and all("Content Security Policy" in error for error in page.errors), page.errors
+        page.errors.clear()
+
+
+def test_needs_nothing_else():
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        assert page.value("performance.getEntriesByType('resource').length") == 0
+        with open("page.html", encoding="ascii") as file:
+            assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", file.read())
+
+
+def test_dark_mode():
+    def brightness():
+        return sum(map(int, re.findall(r"\d+", page.value("getComputedStyle(document.body).backgroundColor"))))
+
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        light, light_colours = brightness(), colours(page)
+        page.open("page.html", scheme="dark")
+        assert brightness() < 200 < light
+        assert colours(page) > 10 and light_colours > 10
+
+
+def changes(page):
+    rows = page.value("[...document.querySelectorAll('#rows-of-functions tr')].map(row => "
+                      "[row.lastChild.textContent, +row.cells[2].textContent])")
+    return dict(rows)
+
+
+def test_two_recordings():
+    before, after = write("before.data", 1), write("after.data", 2)
+    (old, old_whole), (new, new_whole) = (sums_of(stacks_of(name, "cpu-clock")) for name in (before, after))
+    with browser.page() as page:
+        page.open(draw(before, after))
+        choose_source(page, "cpu-clock")
+        page.value("document.querySelector('#sort-change').click()")
+        shown = changes(page)
+        assert len(shown) == 200
+        for name, points in shown.items():
+            change = new.get(name, [0, 0])[1] / new_whole - old.get(name, [0, 0])[1] / old_whole
+            assert abs(points - 100 * change) < 0.006, (name, points, change)
+        assert list(map(abs, shown.values())) == sorted(map(abs, shown.values()), reverse=True)
+        assert status(page)[1].startswith("before: {:,} events".format(old_whole)), status(page)
+        assert status(page)[2].startswith("after: {:,} events".format(new_whole))
+        page.choose("#base", "0")
+        page.value("document.querySelector('#sort-self').click()")
+        assert all(old[name] == weights for name, weights in table(page).items() if weights[1])
+
+
+def test_hundred_thousand_functions():
+    page_file = draw(write("large.data", 1, LARGE))
+    with browser.page() as page:
+        page.open(page_file)
+        choose_source(page, "cpu-clock")
+        drawn = page.cpu_seconds()
+        assert drawn < DRAW_SECONDS, "%.1f s" % drawn
+        assert "functions" in page.text("#more-functions") and status_weight(page) > LARGE[1] / 3
+        assert int(page.value("document.querySelector('#data').textContent.match(/function_\\d+/g).length")) > 90000
+        page.press("v")
+        page.type("#search", "function_99")
+        print("drawn after %.2f s of CPU, inverted and searched after %.2f s" % (drawn, page.cpu_seconds()))
+
+
+def test_output_is_whole_or_not_there():
+    write("a.data")
+    done = stackmap("flamegraph", "a.data")
+    assert "4000 events in flamegraph.html" in done.stderr and not done.stdout
+    stackmap("flamegraph", "-o", "other.html", "missing.data", status=1)
+    stackmap("flamegraph", "-o", "other.html", "a.data", "missing.data", status=1)
+    stackmap("flamegraph", "-o", "none/other.html", "a.data", status=1)
+    stackmap("flamegraph", "-o", "other.html", "-e", "nothing", "a.data", status=1)
+    stackmap("flamegraph", "a.data", "a.data", "a.data", status=2)
+    run("test", "!", "-e", "other.html")
+    page = stackmap("flamegraph", "-o", "/dev/stdout", "--comm", "worker", "a.data").stdout
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")
+
+
+cases.main(globals())

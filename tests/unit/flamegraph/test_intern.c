@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One entry for each key and one copy of each text, at an address that stays. */
+#include "flamegraph/intern.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KEYS 10000
+
+struct thing {
+	struct intern_key key;
+	u64 number;
+};
+
+static void test_entries_stay_where_they_are(void **state)
+{
+	struct intern table = INTERN(struct thing);
+	struct thing *first[KEYS];
+
+	(void)state;
+	for (u64 i = 0; i < KEYS; i++) {
+		first[i] = intern_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}});
+		assert_non_null(first[i]);
+		assert_int_equal(first[i]->number, 0);
+		first[i]->number = i + 1;
+	}
+	assert_int_equal(table.count, KEYS);
+	for (u64 i = 0; i < KEYS; i++) {
+		assert_ptr_equal(intern_entry(&table, &(struct intern_key){{i % 7, i / 7, ~i}}),
+				 first[i]);
+		assert_ptr_equal(table.entries[i], first[i]);
+		assert_int_equal(first[i]->number, i + 1);
+	}
+	intern_clear(&table);
+	assert_int_equal(table.count, 0);
+}
+
+static void test_forgotten_keys_lead_to_new_entries(void **state)
+{
+	static const struct intern_key key = {{1, 2, 3}};
+	struct intern table = INTERN(struct thing);
+	struct thing *old = intern_entry(&table, &key), *new;
+
+	(void)state;
+	old->number = 5;
+	intern_forget_keys(&table);
+	new = intern_entry(&table, &key);
+	assert_ptr_not_equal(new, old);
+	assert_ptr_equal(intern_entry(&table, &key), new);
+	assert_ptr_equal(table.entries[0], old);
+	assert_int_equal(old->number, 5);
+	intern_clear(&table);
+}
+
+static void test_texts_are_compared_whole(void **state)
+{
+	struct text_set set = TEXT_SET;
+	char text[32];
+	const char *copy;
+
+	(void)state;
+	for (int i = 0; i < KEYS; i++) {
+		snprintf(text, sizeof(text), "name_%d", i % 100);
+		copy = text_set_intern(&set, text);
+		assert_string_equal(copy, text);
+		assert_ptr_equal(text_set_intern(&set, text), copy);
+	}
+	assert_int_equal(set.count, 100);
+	text_set_clear(&set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_entries_stay_where_they_are),
+		cmocka_unit_test(test_forgotten_keys_lead_to_new_entries),
+		cmocka_unit_test(test_texts_are_compared_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* However wide buckets become, no event is lost, counted twice, or in another's bucket. */
+#include "flamegraph/time_cells.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define START 123456789012345ULL
+
+static struct time_cells cells;
+
+static int begin(void **state)
+{
+	(void)state;
+	time_cells_begin(&cells);
+	return 0;
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	time_cells_clear(&cells);
+	return 0;
+}
+
+static void add(u64 since, u32 thread)
+{
+	const struct time_cell what = {.thread = thread, .cpu = 3, .count = 1, .value = 10};
+
+	assert_int_equal(time_cells_add(&cells, START + since, &what), 0);
+}
+
+static u64 sum(void)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < cells.cells.count; i++) {
+		const struct time_cell *cell = time_cells_at(&cells, i);
+
+		assert_true(cell->bucket < CELL_BUCKETS_MAX);
+		assert_true(i == 0 || cell->bucket >= time_cells_at(&cells, i - 1)->bucket);
+		assert_int_equal(cell->value, 10 * cell->count);
+		assert_int_equal(cell->cpu, 3);
+		count += cell->count;
+	}
+	return count;
+}
+
+static void test_equal_events_are_one_cell(void **state)
+{
+	(void)state;
+	add(0, 1);
+	add(1, 1);
+	add(1, 2);
+	assert_int_equal(cells.origin, START);
+	assert_int_equal(cells.cells.count, 2);
+	assert_int_equal(time_cells_at(&cells, 0)->count, 2);
+	assert_int_equal(sum(), 3);
+}
+
+static void test_buckets_grow_with_the_time(void **state)
+{
+	u64 since = 0;
+	u32 events = 0;
+
+	(void)state;
+	for (; since < 100000000000ULL; since += 7 + since / 3, events++)
+		add(since, 1);
+	add(100000000000ULL, 1);
+	assert_int_equal(sum(), events + 1);
+	assert_true(100000000000ULL >> cells.shift >= CELL_BUCKETS_MAX / 2);
+	assert_int_equal(time_cells_at(&cells, cells.cells.count - 1)->bucket,
+			 100000000000ULL >> cells.shift);
+}
+
+static void test_buckets_grow_with_the_cells(void **state)
+{
+	u32 events = 0;
+
+	(void)state;
+	for (u64 since = 0; since < CELL_BUCKETS_MAX; since++)
+		for (u32 thread = 0; thread < CELLS_MAX / 128; thread++, events++)
+			add(since << 20, thread);
+	assert_int_equal(sum(), events);
+	assert_true(cells.cells.count <= CELLS_MAX + CELLS_MAX / 128);
+	assert_true((CELL_BUCKETS_MAX - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN);
+}
+
+static void test_cells_stop_growing_wider(void **state)
+{
+	(void)state;
+	for (u64 since = 0; since < 2 * CELL_BUCKETS_MIN; since++)
+		for (u32 thread = 0; thread < 2 * CELLS_MAX / CELL_BUCKETS_MIN; thread++)
+			add(since << 20, thread);
+	assert_int_equal(sum(), 4 * CELLS_MAX);
+	assert_true((2 * CELL_BUCKETS_MIN - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN - 1);
+}
+
+static void test_widened_on_demand(void **state)
+{
+	(void)state;
+	for (u64 since = 0; since < 100; since++)
+		add(since << 12, 1);
+	assert_int_equal(time_cells_widen(&cells, 18), 0);
+	assert_int_equal(cells.shift, 18);
+	assert_int_equal(cells.cells.count, 2);
+	assert_int_equal(time_cells_at(&cells, 0)->count, 64);
+	assert_int_equal(time_cells_widen(&cells, 12), 0);
+	assert_int_equal(cells.shift, 18);
+	assert_int_equal(sum(), 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_equal_events_are_one_cell, begin, clear),
+		cmocka_unit_test_setup_teardown(test_buckets_grow_with_the_time, begin, clear),
+		cmocka_unit_test_setup_teardown(test_buckets_grow_with_the_cells, begin, clear),
+		cmocka_unit_test_setup_teardown(test_cells_stop_growing_wider, begin, clear),
+		cmocka_unit_test_setup_teardown(test_widened_on_demand, begin, clear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
