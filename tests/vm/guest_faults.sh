@@ -47,7 +47,7 @@ in_order() {
 
 record_disturbed() {
 	echo "record $*"
-	stackmap record -o f.data "$@" -- sh /guest.sh disturb >record.log 2>&1 ||
+	stackmap record -o f.data "$@" -- sh "$0" disturb >record.log 2>&1 ||
 		fault "record $*: $(tail -n 3 record.log)"
 	in_order f.data || fault "$*: times"
 }
@@ -73,7 +73,6 @@ instance_disturbed() {
 if [ "${1:-}" = disturb ]; then
 	disturb
 else
-	echo "kernel $(uname -r)"
 	record_disturbed -e "$source"
 	grep -q '6000 events = 6000 recorded + 0 lost' record.log || fault "$(cat record.log)"
 	record_disturbed -a -F 99 -e cpu-clock

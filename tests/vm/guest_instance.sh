@@ -79,7 +79,6 @@ hidden() {
 	stop hidden
 }
 
-echo "kernel $(uname -r)"
 live -e 'syscalls:sys_enter_*' --flight 8M --user-unwind fp
 live -e syscalls:sys_enter_openat -e syscalls:sys_enter_getdents64 -e syscalls:sys_enter_read
 hidden

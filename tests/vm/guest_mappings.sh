@@ -39,7 +39,7 @@ check() {
 
 # swap BUILD UNWIND: all ways in one recording
 swap() {
-	local target=/bin/mapping_swap_$1 ways='dlopen mmap threads munmap mremap fork' rounds=100
+	local target=/bin/mapping_swap_$1 ways='dlopen mmap threads munmap mremap fork' rounds=60
 	echo "$*"
 	stackmap record -o swap.data -e "u:$target:leaf" -e syscalls:sys_enter_getppid --user-unwind "$2" -- \
 		sh -c "for way in $ways; do $target \$way $rounds /bin/libfirst_$1.so /bin/libsecond_$1.so || exit; done" \
@@ -50,7 +50,6 @@ swap() {
 	check swap.data $((2 * rounds * $(echo $ways | wc -w))) || fault "$*: $(tail -n 3 swap.log)"
 }
 
-echo "kernel $(uname -r)"
 swap plain fp
 swap optimised auto
 [ "$faults" -eq 0 ]

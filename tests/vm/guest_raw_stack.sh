@@ -1,5 +1,5 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Stacks that user space finishes, on every kernel of the matrix: the verifier takes the program, and what it saves is
-# a known call chain. The program under test is tests/unit/assist/test_raw_stack, whatever run-kernel calls it.
-stackmap /bin/assist_chain
+# a known call chain.
+test_raw_stack /bin/assist_chain

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The first and only process tree of the guest: mounts what every Linux has, runs the test script with its
-# output on the second serial port, and powers off.
+# The first and only process tree of the guest: mounts what every Linux has, runs each test script in a folder of its
+# own, with the output on the second serial port and in cmocka's words, which scripts/test-results counts, and powers off.
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/tmp
 mount -t devtmpfs devtmpfs /dev
@@ -11,9 +11,24 @@ mount -t tracefs tracefs /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 mkdir -p /sys/fs/cgroup
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-cd /tmp || exit
 
 exec >/dev/ttyS1 2>&1 </dev/null
-sh /guest.sh
-echo "exit status $?"
+echo "kernel $(uname -r)"
+failed=0
+for script in $(cat /order); do
+	name=${script%.sh}
+	mkdir "/tmp/$name"
+	cd "/tmp/$name" || exit
+	echo "[ RUN      ] $name"
+	sh "/tests/$script"
+	case $? in
+	0) echo "[       OK ] $name" ;;
+	77) echo "[  SKIPPED ] $name" ;;
+	*)
+		echo "[  FAILED  ] $name"
+		failed=1
+		;;
+	esac
+done
+echo "exit status $failed"
 poweroff -f

@@ -1,0 +1,73 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What must hold on every kernel of the matrix: doctor finds the features, each kind of source records,
+# its ledger balances to the last event, and the stacks are those of the workload. Runs inside the
+# guest, with busybox and stackmap only.
+set -u
+
+faults=0
+
+fault() {
+	echo "FAULT: $*"
+	faults=$((faults + 1))
+}
+
+# All these kernels have what these features need: a "no" is a fault of the probe or of its program.
+doctor() {
+	local feature
+	stackmap doctor >doctor.out || fault "doctor ended with $?"
+	cat doctor.out
+	for feature in bpf 'kernel BTF' 'perf events' 'raw tracepoints' tracefs uprobes fentry kprobes \
+		'kernel addresses'; do
+		grep -q "^yes *$feature  " doctor.out || fault "doctor: $feature does not work"
+	done
+}
+
+# Prints how many events the ledger of a JSON report says were recorded; fails unless produced =
+# recorded + all lost.
+recorded_events() {
+	tr -d ' \n' <"$1" | awk '
+	match($0, /"ledger":[{][^{}]*[{][^{}]*[}]/) {
+		count = split(substr($0, RSTART, RLENGTH), field, /[{},]/)
+		for (i = 1; i <= count; i++)
+			if (split(field[i], part, ":") == 2 && part[2] ~ /^[0-9]+$/) {
+				value[part[1]] = part[2]
+				sum += part[2]
+			}
+		produced = value["\"produced\""]
+		print value["\"recorded\""] + 0
+		exit produced + produced != sum
+	}
+	END { if (!count) exit 1 }'
+}
+
+# recording NAME EVENTS_MIN FUNCTION RECORD_ARGUMENT...: FUNCTION must be in its stacks
+recording() {
+	local name=$1 events_min=$2 function=$3 recorded
+	shift 3
+	echo "record $*"
+	stackmap record -o "$name.data" "$@" >"$name.log" 2>&1 || {
+		fault "$name: record ended with $?: $(tail -n 3 "$name.log")"
+		return
+	}
+	stackmap report --json "$name.data" >"$name.json" || { fault "$name: report ended with $?"; return; }
+	recorded=$(recorded_events "$name.json") || fault "$name: the ledger does not balance"
+	[ "${recorded:-0}" -ge "$events_min" ] || fault "$name: only $recorded events"
+	grep -q "\"$function" "$name.json" || fault "$name: no stack has $function"
+	echo "    $recorded events"
+}
+
+recordings() {
+	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50'
+	recording sample 1 do_syscall_64 -F 99 -- dd if=/dev/zero of=/dev/null bs=1M count=4000
+	recording switch 1 __schedule -a -e sched:sched_switch -- sh -c "$copy | cat"
+	recording glob 100 do_syscall_64 -e 'syscalls:sys_enter_*' -- sh -c "$copy"
+	recording fault 1 '' -e page-faults -- sh -c "$copy"
+	recording enter 50 ksys_read -e k:vfs_read -- sh -c "$copy"
+	recording return 50 ksys_read -e kr:vfs_read -- sh -c "$copy"
+	recording probe 100 malloc -e u:/lib/x86_64-linux-gnu/libc.so.6:malloc -- stackmap list
+}
+
+doctor
+recordings
+[ "$faults" -eq 0 ]
