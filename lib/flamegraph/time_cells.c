@@ -75,8 +75,11 @@ int time_cells_widen(struct time_cells *cells, u32 shift)
 
 static bool is_too_fine(const struct time_cells *cells, u64 bucket)
 {
+	u32 count = cells->cells.count;
+
 	return bucket >= CELL_BUCKETS_MAX ||
-	       (cells->cells.count >= CELLS_MAX && bucket >= 2 * CELL_BUCKETS_MIN);
+	       (count >= CELLS_MANY && bucket >= 2 * CELL_BUCKETS_MIN) ||
+	       (count >= CELLS_MAX && bucket >= 2);
 }
 
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what)

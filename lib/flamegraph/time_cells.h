@@ -2,8 +2,8 @@
 /*
  * Events counted by stack, source, thread and CPU in buckets of equal time: the sum of all cells is
  * the number of events, whatever is chosen of them. However long the recording, there are at most
- * CELL_BUCKETS_MAX buckets, and about CELLS_MAX cells as long as that leaves CELL_BUCKETS_MIN
- * buckets.
+ * CELL_BUCKETS_MAX buckets. Beyond CELLS_MANY cells there are fewer, but at least CELL_BUCKETS_MIN;
+ * beyond CELLS_MAX as few as it takes: then the page would be too large to be opened.
  */
 #ifndef LIB_FLAMEGRAPH_TIME_CELLS_H
 #define LIB_FLAMEGRAPH_TIME_CELLS_H
@@ -13,7 +13,8 @@
 
 #define CELL_BUCKETS_MAX 512U
 #define CELL_BUCKETS_MIN 32U
-#define CELLS_MAX (1U << 18)
+#define CELLS_MANY (1U << 18)
+#define CELLS_MAX (1U << 21)
 
 struct time_cell {
 	struct intern_key key; /* stack, thread, source and CPU */

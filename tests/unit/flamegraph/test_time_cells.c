@@ -77,27 +77,41 @@ static void test_buckets_grow_with_the_time(void **state)
 			 100000000000ULL >> cells.shift);
 }
 
+/* As many threads in each of the buckets; returns how many events. */
+static u32 add_grid(u64 buckets, u32 threads)
+{
+	for (u64 since = 0; since < buckets; since++)
+		for (u32 thread = 0; thread < threads; thread++)
+			add(since << 20, thread);
+	return (u32)buckets * threads;
+}
+
 static void test_buckets_grow_with_the_cells(void **state)
 {
-	u32 events = 0;
+	u32 threads = CELLS_MANY / 128, events = add_grid(CELL_BUCKETS_MAX, threads);
 
 	(void)state;
-	for (u64 since = 0; since < CELL_BUCKETS_MAX; since++)
-		for (u32 thread = 0; thread < CELLS_MAX / 128; thread++, events++)
-			add(since << 20, thread);
 	assert_int_equal(sum(), events);
-	assert_true(cells.cells.count <= CELLS_MAX + CELLS_MAX / 128);
+	assert_true(cells.cells.count <= CELLS_MANY + threads);
 	assert_true((CELL_BUCKETS_MAX - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN);
 }
 
-static void test_cells_stop_growing_wider(void **state)
+static void test_some_time_is_kept_of_many_cells(void **state)
 {
+	u32 events = add_grid(2 * CELL_BUCKETS_MIN, 2 * CELLS_MANY / CELL_BUCKETS_MIN);
+
 	(void)state;
-	for (u64 since = 0; since < 2 * CELL_BUCKETS_MIN; since++)
-		for (u32 thread = 0; thread < 2 * CELLS_MAX / CELL_BUCKETS_MIN; thread++)
-			add(since << 20, thread);
-	assert_int_equal(sum(), 4 * CELLS_MAX);
+	assert_int_equal(sum(), events);
 	assert_true((2 * CELL_BUCKETS_MIN - 1ULL) << 20 >> cells.shift >= CELL_BUCKETS_MIN - 1);
+}
+
+static void test_there_is_a_limit(void **state)
+{
+	u32 events = add_grid(CELL_BUCKETS_MIN, CELLS_MAX / 16);
+
+	(void)state;
+	assert_int_equal(sum(), events);
+	assert_true(cells.cells.count <= CELLS_MAX + CELLS_MAX / 16);
 }
 
 static void test_widened_on_demand(void **state)
@@ -120,7 +134,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_equal_events_are_one_cell, begin, clear),
 		cmocka_unit_test_setup_teardown(test_buckets_grow_with_the_time, begin, clear),
 		cmocka_unit_test_setup_teardown(test_buckets_grow_with_the_cells, begin, clear),
-		cmocka_unit_test_setup_teardown(test_cells_stop_growing_wider, begin, clear),
+		cmocka_unit_test_setup_teardown(test_some_time_is_kept_of_many_cells, begin, clear),
+		cmocka_unit_test_setup_teardown(test_there_is_a_limit, begin, clear),
 		cmocka_unit_test_setup_teardown(test_widened_on_demand, begin, clear),
 	};
 
