@@ -63,19 +63,4 @@ struct execve_call {
 	u64 start;   /* where that begins, if so */
 };
 
-/* What the recorder asks of a task that is asleep, from a program that it runs itself. */
-struct settle_request {
-	u32 tid;
-	u32 cookie;
-	u32 operation; /* enum settle_operation */
-	s32 result;    /* 0, -ENOENT: not pending any more, -EAGAIN: registers are not those,
-			  -ENOSPC: no room to look now */
-};
-
-enum settle_operation {
-	SETTLE_LOOK, /* a raw_stack of the task, without a copy of its stack, goes to the ring
-			buffer */
-	SETTLE_TAKE, /* takes the cookie out of PENDING: the answer is the caller's */
-};
-
 #endif

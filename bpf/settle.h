@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of tasks that are still asleep in the kernel when an instance ends: the recorder runs
- * this program for each (abi/deferral.h), looks, reads what it needs out of the living process, and
- * takes the cookie. If that can be taken, the task has not left the kernel meanwhile, so what was
- * read is its stack.
+ * Requests of tasks that are still asleep in the kernel when a recording ends: the recorder runs
+ * this program for each (abi/settling.h), looks, reads what it needs out of the living process, and
+ * takes the cookie, or checks it where the instance goes on. If it is still there, the task has not
+ * left the kernel meanwhile, so what was read is its stack.
  */
 #ifndef BPF_SETTLE_H
 #define BPF_SETTLE_H
 
 #include "raw_stack_send.h"
 #include "request.h"
+#include "settling.h"
 
 /* Absent before 6.2, where nothing is deferred. */
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
@@ -28,50 +29,83 @@ static __always_inline bool is_leaving(struct task_struct *task, const struct ke
 	       regs->sp != entry->sp || regs->orig_ax != entry->orig_ax;
 }
 
-static __always_inline s32 settle_send(struct lane *lane, struct task_struct *task, u32 cookie)
+/* Word by word: of what belongs to a context the kernel takes stores only, at constant offsets. */
+static __always_inline void settle_copy(struct settle_request *request, const struct raw_stack *raw)
 {
-	struct raw_request request = {
+	const u64 *word = (const void *)raw;
+	u32 i;
+
+#pragma clang loop unroll(full)
+	for (i = 0; i < sizeof(request->raw) / sizeof(*word); i++)
+		request->raw[i] = word[i];
+}
+
+static __always_inline void settle_fill(struct lane *lane, struct raw_buffer *buffer,
+					struct task_struct *task, struct settle_request *request)
+{
+	const struct raw_request wanted = {
 		.tid = task->pid,
 		.tgid = task->tgid,
-		.cookie = cookie,
+		.cookie = request->cookie,
 		.flags = RAW_ALIVE,
 	};
 
-	if (!address_space_of(&lane->search, task))
-		return -ENOENT;
-	return raw_stack_send(lane, &request, (void *)bpf_task_pt_regs(task)) ? 0 : -ENOSPC;
+	raw_fill(lane, buffer, &wanted, (void *)bpf_task_pt_regs(task));
+	settle_copy(request, &buffer->raw);
 }
 
-static __always_inline s32 settle_look(struct task_struct *task, u32 cookie)
+static __always_inline s32 settle_in_lane(struct lane *lane, struct task_struct *task,
+					  struct settle_request *request)
+{
+	struct raw_buffer *buffer;
+
+	if (!address_space_of(&lane->search, task))
+		return -ENOENT;
+	buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
+	if (!buffer)
+		return -ENOSPC;
+	settle_fill(lane, buffer, task, request);
+	atomic_store_release(&buffer->busy, 0);
+	return 0;
+}
+
+static __always_inline s32 settle_look(struct task_struct *task, struct settle_request *request)
 {
 	struct lane *lane = lane_claim(bpf_get_smp_processor_id());
 	s32 result;
 
 	if (!lane)
 		return -ENOSPC;
-	result = settle_send(lane, task, cookie);
+	result = settle_in_lane(lane, task, request);
 	lane_release(lane);
 	return result;
 }
 
+static __always_inline bool is_pending(struct deferral *deferral, u32 cookie)
+{
+	return atomic_load_acquire(&deferral->word) == DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
+}
+
+/* Registers first: that they were those is known if the cookie is PENDING still. */
 static __always_inline s32 settle_task(struct task_struct *task, struct deferral *deferral,
-				       const struct settle_request *request)
+				       struct settle_request *request)
 {
 	if (is_leaving(task, &deferral->entry))
 		return -EAGAIN;
 	if (request->operation == SETTLE_TAKE)
 		return deferral_take(deferral, request->cookie);
-	return settle_look(task, request->cookie);
+	if (request->operation == SETTLE_CHECK)
+		return is_pending(deferral, request->cookie) ? 0 : -ENOENT;
+	return settle_look(task, request);
 }
 
 static __always_inline s32 settle_deferral(struct deferral *deferral,
-					   const struct settle_request *request)
+					   struct settle_request *request)
 {
-	u64 pending = DEFERRAL_WORD(request->cookie, DEFERRAL_PENDING);
 	struct task_struct *task;
 	s32 result;
 
-	if (atomic_load_relaxed(&deferral->word) != pending)
+	if (!is_pending(deferral, request->cookie))
 		return -ENOENT;
 	task = bpf_task_from_pid(request->tid);
 	if (!task)

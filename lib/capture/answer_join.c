@@ -155,6 +155,27 @@ struct promise *answer_join_wait(struct answer_join *join, u32 tid, u32 cookie,
 	return entry ? &entry->waiting[form] : NULL;
 }
 
+bool answer_join_is_waited(const struct answer_join *join, u32 tid, u32 cookie)
+{
+	const struct wait_entry *entry = find(join, tid, cookie);
+
+	return entry && !entry->answered;
+}
+
+static u64 epoch_of_answer(const struct answer_join *join, const struct wait_entry *entry)
+{
+	return is_swept(entry) ? 0 : join->epoch;
+}
+
+/* The task was looked at, and has answered for itself now: events until now may name it. */
+static int keep_longer(struct answer_join *join, struct wait_entry *entry)
+{
+	list_remove(join, entry);
+	entry->epoch = epoch_of_answer(join, entry);
+	list_add(join, entry);
+	return -EEXIST;
+}
+
 int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 		       const struct user_answer *answer, struct promise waiting[ANSWER_FORMS])
 {
@@ -163,11 +184,11 @@ int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 
 	if (!entry || entry->answered) {
 		free(answer->frames);
-		return entry ? -EEXIST : -ENOMEM;
+		return entry ? keep_longer(join, entry) : -ENOMEM;
 	}
 	list_remove(join, entry);
 	entry->answered = true;
-	entry->epoch = is_swept(entry) ? 0 : join->epoch;
+	entry->epoch = epoch_of_answer(join, entry);
 	entry->answer = *answer;
 	list_add(join, entry);
 	for (form = 0; form < ANSWER_FORMS; form++)

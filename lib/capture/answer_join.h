@@ -63,8 +63,11 @@ struct user_answer *answer_join_find(struct answer_join *join, u32 tid, u32 cook
 struct promise *answer_join_wait(struct answer_join *join, u32 tid, u32 cookie,
 				 enum answer_form form);
 
+/* Whether events wait for this cookie. */
+bool answer_join_is_waited(const struct answer_join *join, u32 tid, u32 cookie);
+
 /* Stores an answer and hands over who waited. Takes answer->frames in any case. -EEXIST: the cookie
- * has an answer, which stays; -ENOMEM. */
+ * has an answer, which stays, as long as if it had come now; -ENOMEM. */
 int answer_join_answer(struct answer_join *join, u32 tid, u32 cookie,
 		       const struct user_answer *answer, struct promise waiting[ANSWER_FORMS]);
 

@@ -24,10 +24,9 @@ struct assisted {
 	struct ring_buffer *raw;
 	struct assist *assist;
 	struct found_answers queue;
-	struct found_answer *alive; /* the latest with RAW_ALIVE */
 	u64 queue_bytes;
 	u64 raw_bytes; /* of the ring buffer */
-	bool looks;    /* what it finds is not for the stack map, nor for anybody else */
+	bool looks;    /* at what stays in the ring buffer */
 	struct assist_stack found;
 };
 
@@ -43,20 +42,37 @@ void found_answer_free(struct found_answer *found)
 	free(found);
 }
 
-struct found_answers *assisted_queued(struct assisted *assisted)
+const struct found_answers *assisted_queued(const struct assisted *assisted)
 {
 	return &assisted->queue;
+}
+
+static void take_out(struct assisted *assisted, struct found_answer *found)
+{
+	TAILQ_REMOVE(&assisted->queue, found, link);
+	assisted->queue_bytes -= found_bytes(found);
 }
 
 struct found_answer *assisted_next(struct assisted *assisted)
 {
 	struct found_answer *found = TAILQ_FIRST(&assisted->queue);
 
-	if (!found)
-		return NULL;
-	TAILQ_REMOVE(&assisted->queue, found, link);
-	assisted->queue_bytes -= found_bytes(found);
+	if (found)
+		take_out(assisted, found);
 	return found;
+}
+
+void assisted_forget_looked(struct assisted *assisted)
+{
+	struct found_answer *found, *next;
+
+	for (found = TAILQ_FIRST(&assisted->queue); found; found = next) {
+		next = TAILQ_NEXT(found, link);
+		if (!found->looked)
+			continue;
+		take_out(assisted, found);
+		found_answer_free(found);
+	}
 }
 
 void assisted_queue(struct assisted *assisted, struct found_answer *found)
@@ -67,27 +83,17 @@ void assisted_queue(struct assisted *assisted, struct found_answer *found)
 		found_answer_free(assisted_next(assisted));
 }
 
-struct found_answer *assisted_take_alive(struct assisted *assisted, u32 tid, u32 cookie)
-{
-	struct found_answer *found = assisted->alive;
-
-	assisted->alive = NULL;
-	if (found && found->tid == tid && found->cookie == cookie)
-		return found;
-	found_answer_free(found);
-	return NULL;
-}
-
 /* Who only looks does not add to the map, but the same stack may be there. */
-static u32 id_of(const struct assisted *assisted, const u64 *frames, u32 depth, u32 flags)
+static u32 id_of(const struct assisted *assisted, bool looked, const u64 *frames, u32 depth,
+		 u32 flags)
 {
-	if (assisted->looks)
+	if (looked)
 		return event_stack_known(assisted->capture, frames, depth, flags);
 	return event_stack_id(assisted->capture, frames, depth, flags);
 }
 
 /* As a delivery holds it: where the instance has leaves, the leaf stands before its callers. */
-static int fill_answer(struct assisted *assisted, struct user_answer *answer)
+static int fill_answer(struct assisted *assisted, bool looked, struct user_answer *answer)
 {
 	const struct assist_stack *found = &assisted->found;
 	u32 leaf = assisted->capture->plan.config.leaf && found->depth > 1;
@@ -98,7 +104,7 @@ static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 	answer->reason = REASON_NO_FRAMES;
 	if (!depth)
 		return 0;
-	answer->id = id_of(assisted, frames, depth, found->flags);
+	answer->id = id_of(assisted, looked, frames, depth, found->flags);
 	if (answer->id)
 		return 0;
 	answer->frames = malloc(depth * sizeof(*frames));
@@ -110,14 +116,25 @@ static int fill_answer(struct assisted *assisted, struct user_answer *answer)
 	return 0;
 }
 
-static void keep(struct assisted *assisted, struct found_answer *found, bool alive)
+int assisted_finish(struct assisted *assisted, const struct raw_stack *raw, bool looked,
+		    struct found_answer **out)
 {
-	if (!alive) {
-		assisted_queue(assisted, found);
-		return;
-	}
-	found_answer_free(assisted->alive);
-	assisted->alive = found;
+	struct found_answer *found = calloc(1, sizeof(*found));
+	int result = 0;
+
+	if (!found)
+		return -ENOMEM;
+	found->tid = raw->tid;
+	found->cookie = raw->cookie;
+	found->looked = looked;
+	found->answer.reason = REASON_UNREADABLE;
+	if (!assist_unwind(assisted->assist, raw, &assisted->found) && assisted->found.depth)
+		result = fill_answer(assisted, looked, &found->answer);
+	if (result)
+		found_answer_free(found);
+	else
+		*out = found;
+	return result;
 }
 
 static int take_raw(void *arg, void *data, size_t bytes)
@@ -125,23 +142,14 @@ static int take_raw(void *arg, void *data, size_t bytes)
 	struct assisted *assisted = arg;
 	const struct raw_stack *raw = data;
 	struct found_answer *found;
-	int result = 0;
+	int result;
 
 	if (bytes < RAW_STACK_SIZE(0) || bytes < RAW_STACK_SIZE((u64)raw->stack_bytes))
 		return 0;
 	assisted->raw_bytes += bytes;
-	found = calloc(1, sizeof(*found));
-	if (!found)
-		return -ENOMEM;
-	found->tid = raw->tid;
-	found->cookie = raw->cookie;
-	found->answer.reason = REASON_UNREADABLE;
-	if (!assist_unwind(assisted->assist, raw, &assisted->found) && assisted->found.depth)
-		result = fill_answer(assisted, &found->answer);
-	if (result)
-		found_answer_free(found);
-	else
-		keep(assisted, found, raw->flags & RAW_ALIVE);
+	result = assisted_finish(assisted, raw, assisted->looks, &found);
+	if (!result)
+		assisted_queue(assisted, found);
 	return result;
 }
 
@@ -213,7 +221,6 @@ void assisted_free(struct assisted **assisted)
 		return;
 	while (!TAILQ_EMPTY(&gone->queue))
 		found_answer_free(assisted_next(gone));
-	found_answer_free(gone->alive);
 	ring_buffer__free(gone->raw);
 	assist_free(&gone->assist);
 	free(gone);

@@ -11,11 +11,13 @@
 
 #include "capture/answer_join.h"
 #include "capture/capture.h"
+#include "raw_stack.h"
 
 struct found_answer {
 	TAILQ_ENTRY(found_answer) link;
 	u32 tid;
 	u32 cookie;
+	bool looked; /* its task, or its raw stack, answers once more */
 	struct user_answer answer;
 };
 
@@ -33,17 +35,19 @@ int assisted_consume(struct assisted *assisted, u32 *fill);
 /* The same, and leaves all there: for a snapshot of an instance that others read, too. */
 int assisted_look(struct assisted *assisted);
 
-/*
- * The stack of a task that waits for `cookie`, which the caller has just had put into the ring
- * buffer with RAW_ALIVE; NULL: it was not there. The caller queues or frees it.
- */
-struct found_answer *assisted_take_alive(struct assisted *assisted, u32 tid, u32 cookie);
+/* The answer that this raw stack makes, for the caller to queue or to free. One that is only looked
+ * at is not put into the stack map: there will be another. -ENOMEM. */
+int assisted_finish(struct assisted *assisted, const struct raw_stack *raw, bool looked,
+		    struct found_answer **out);
 
 void assisted_queue(struct assisted *assisted, struct found_answer *found);
 void found_answer_free(struct found_answer *found);
 
-/* Oldest first; the caller may remove and free. */
-struct found_answers *assisted_queued(struct assisted *assisted);
+/* Oldest first. */
+const struct found_answers *assisted_queued(const struct assisted *assisted);
+
+/* Takes what was only looked at out of the queue. */
+void assisted_forget_looked(struct assisted *assisted);
 
 /* Takes the oldest out of the queue, or NULL. */
 struct found_answer *assisted_next(struct assisted *assisted);

@@ -6,7 +6,10 @@
  * all rings are read twice up to the same place: first the deliveries, then the events, most of
  * which find their answer there. Those that do not get a promise (capture/answer_join.h).
  */
+#include <stdint.h>
 #include <time.h>
+
+#include <bpf/libbpf.h>
 
 #include "capture/account.h"
 #include "capture/answers.h"
@@ -14,9 +17,13 @@
 #include "capture/event_stacks.h"
 #include "capture/generation_reader.h"
 #include "capture/instance.h"
+#include "capture/settle.h"
+#include "capture/skeleton.h"
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
+
+#define SETTLE_MS 50 /* then the rings are read again */
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
@@ -315,13 +322,30 @@ static int drain_to_limit(struct capture *capture, struct trace_writer *writer)
 	return result;
 }
 
+/* There may be thousands who sleep: most are looked at before the end, as reading goes on. */
+static int settle_sleepers(struct capture *capture, struct trace_writer *writer)
+{
+	struct pending_list list = {};
+	int fd = bpf_map__fd(capture_programs(capture)->maps.deferrals);
+	int result = capture_drain(capture, writer, NULL), error = pending_list_read(fd, &list);
+	u32 next = 0;
+
+	while (!error && next < list.count) {
+		error = settle_look(capture, &list, &next, SETTLE_MS);
+		result = capture_drain(capture, writer, NULL) ?: result;
+	}
+	pending_list_clear(&list);
+	return result ?: error;
+}
+
 /* Whoever does not wait any more when it is looked, has its answer in a ring: it may be behind the
  * events that are of this file. */
 static int answer_waiting(struct capture *capture, struct trace_writer *writer)
 {
-	u32 fill;
+	u32 fill, next = 0;
 	int result = answers_look(capture);
 
+	result = settle_look(capture, &capture->pending, &next, SETTLE_MS) ?: result;
 	result = answers_find(capture, writer, &fill) ?: result;
 	result = drain_deliveries(capture, writer, &fill) ?: result;
 	return answers_give_up(capture, writer) ?: result;
@@ -345,10 +369,10 @@ static int copy_tasks(struct capture *capture, struct trace_writer *writer)
 
 int capture_end_window(struct capture *capture, struct trace_writer *writer)
 {
-	int result;
+	int result = capture->join ? settle_sleepers(capture, writer) : 0;
 
 	limit_to_heads(capture);
-	result = drain_to_limit(capture, writer);
+	result = drain_to_limit(capture, writer) ?: result;
 	lift_limits(capture);
 	result = copy_tasks(capture, writer) ?: result;
 	if (capture->join)
@@ -420,7 +444,7 @@ static int snapshot_rings(struct capture *capture, struct trace_writer *writer, 
 /* What has been answered by now, and who waits: of the frozen moment, or now. */
 static int snapshot_answers(struct capture *capture, struct trace_writer *writer)
 {
-	u32 fill;
+	u32 fill, next = 0;
 	int result = 0;
 
 	if (!capture->join)
@@ -428,7 +452,11 @@ static int snapshot_answers(struct capture *capture, struct trace_writer *writer
 	if (!capture->rings.live)
 		result = answers_look(capture);
 	result = result ?: snapshot_rings(capture, writer, take_delivery);
-	return result ?: answers_find(capture, writer, &fill);
+	if (capture->running)
+		result = result ?: settle_look(capture, &capture->pending, &next, UINT32_MAX);
+	result = result ?: answers_find(capture, writer, &fill);
+	assisted_forget_looked(capture->assisted);
+	return result;
 }
 
 int capture_snapshot(struct capture *capture, struct trace_writer *writer)

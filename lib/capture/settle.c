@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Look, unwind, take. A task that runs gets out of the kernel by itself, and its callback answers;
- * it is looked at again after a while, because it may also go to sleep first.
+ * Look, unwind, take or check. At the end of an instance a task that runs gets out of the kernel by
+ * itself, and its callback answers; it is looked at again after a while, because it may also go to
+ * sleep first. While the instance goes on each is looked at once.
  */
 #include "capture/settle.h"
 
@@ -13,46 +14,42 @@
 
 #include "capture/pending.h"
 #include "capture/skeleton.h"
-#include "deferral.h"
+#include "settling.h"
 
 #define ROUND_MS 10
 #define ROUNDS_MAX 100
 
 /* The kernel writes the context back to where it came from. */
-static int run_settle(const struct capture *capture, const struct pending *pending,
+static int run_settle(const struct capture *capture, struct settle_request *request,
 		      enum settle_operation operation)
 {
-	struct settle_request request = {
-		.tid = pending->tid,
-		.cookie = pending->cookie,
-		.operation = operation,
-		.result = -EINVAL,
-	};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
-	int result = bpf_prog_test_run_opts(capture->settle_program, &options);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = request, .ctx_size_in = sizeof(*request));
+	int result;
 
-	return result ?: request.result;
+	request->operation = operation;
+	request->result = -EINVAL;
+	result = bpf_prog_test_run_opts(capture->settle_program, &options);
+	return result ?: request->result;
 }
 
-/* 0: nothing is left to do for it, here. */
-static int settle(struct capture *capture, const struct pending *pending)
+/* 0: nothing is left to do for it, here. `proof` says that what was read was its stack. */
+static int settle(struct capture *capture, const struct pending *pending,
+		  enum settle_operation proof)
 {
-	struct assisted *assisted = capture->assisted;
+	struct settle_request request = {.tid = pending->tid, .cookie = pending->cookie};
 	struct found_answer *found;
-	u32 fill;
-	int looked = run_settle(capture, pending, SETTLE_LOOK);
-	int result = assisted_consume(assisted, &fill) ?: looked;
+	int result = run_settle(capture, &request, SETTLE_LOOK);
 
-	found = assisted_take_alive(assisted, pending->tid, pending->cookie);
-	if (result || !found) {
-		found_answer_free(found);
-		return result ?: -EAGAIN;
-	}
-	result = run_settle(capture, pending, SETTLE_TAKE);
+	result = result
+			 ?: assisted_finish(capture->assisted, (const void *)request.raw,
+					    proof == SETTLE_CHECK, &found);
+	if (result)
+		return result;
+	result = run_settle(capture, &request, proof);
 	if (result)
 		found_answer_free(found);
 	else
-		assisted_queue(assisted, found);
+		assisted_queue(capture->assisted, found);
 	return result;
 }
 
@@ -65,7 +62,7 @@ static int settle_round(struct capture *capture)
 	u32 i;
 
 	for (i = 0; i < list.count && !result; i++)
-		left += settle(capture, &list.items[i]) != 0;
+		left += settle(capture, &list.items[i], SETTLE_TAKE) != 0;
 	pending_list_clear(&list);
 	return result ?: left;
 }
@@ -80,6 +77,40 @@ int settle_pending(struct capture *capture)
 		if (left <= 0)
 			return left;
 		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+/* A snapshot has no events yet when it is asked, so it wants all that it does not know. */
+static bool is_wanted(const struct capture *capture, const struct pending *pending)
+{
+	if (capture->plan.config.flight || capture->rings.live)
+		return !answer_join_find(capture->join, pending->tid, pending->cookie);
+	return answer_join_is_waited(capture->join, pending->tid, pending->cookie);
+}
+
+int settle_look(struct capture *capture, const struct pending_list *list, u32 *next, u32 ms)
+{
+	u64 end = now_ms() + ms;
+
+	if (capture->settle_program < 0)
+		*next = list->count;
+	while (*next < list->count) {
+		const struct pending *pending = &list->items[(*next)++];
+
+		if (is_wanted(capture, pending) &&
+		    settle(capture, pending, SETTLE_CHECK) == -ENOMEM)
+			return -ENOMEM;
+		if (now_ms() >= end)
+			break;
 	}
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "assist/assist.h"
 #include "config.h"
 #include "deferral.h"
+#include "settling.h"
 #include "stack_table.h"
 #include "stopped.h"
 
@@ -59,6 +60,13 @@ static int take_stack(void *count, void *data, size_t bytes)
 	return 0;
 }
 
+static void assert_own(const struct raw_stack *raw)
+{
+	assert_int_equal(raw->cookie, COOKIE);
+	assert_int_equal(raw->tid, stopped.raw.tid);
+	assert_int_equal(raw->tgid, stopped.raw.tgid);
+}
+
 /* Exactly one was saved. */
 static void take_saved(void)
 {
@@ -70,9 +78,7 @@ static void take_saved(void)
 	ring_buffer__consume(ring);
 	ring_buffer__free(ring);
 	assert_int_equal(count, 1);
-	assert_int_equal(saved.cookie, COOKIE);
-	assert_int_equal(saved.tid, stopped.raw.tid);
-	assert_int_equal(saved.tgid, stopped.raw.tgid);
+	assert_own(&saved);
 }
 
 static void load(bool saves, bool settles)
@@ -185,6 +191,8 @@ static s32 settle(u32 operation)
 
 	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(kernel->progs.settle), &options),
 			 0);
+	memset(&saved, 0xa5, sizeof(saved));
+	memcpy(&saved, request.raw, sizeof(request.raw));
 	return request.result;
 }
 
@@ -229,16 +237,20 @@ static void sleeping_task_is_settled(void **state)
 	assert_int_equal(settle(SETTLE_LOOK), -EAGAIN);
 	wait_for_answer(ip, DEFERRAL_PENDING);
 	assert_int_equal(settle(SETTLE_LOOK), 0);
-	take_saved();
+	assert_own(&saved);
 	assert_int_equal(saved.flags, RAW_ALIVE);
 	assert_int_equal(saved.stack_bytes, 0);
 	assert_memory_equal(saved.value, stopped.raw.value, sizeof(saved.value));
 	assert_mappings();
 	assert_chain(1);
+	assert_int_equal(settle(SETTLE_CHECK), 0);
+	assert_int_equal(settle(SETTLE_CHECK), 0);
 	wait_for_answer(ip + 1, DEFERRAL_PENDING);
+	assert_int_equal(settle(SETTLE_CHECK), -EAGAIN);
 	assert_int_equal(settle(SETTLE_TAKE), -EAGAIN);
 	wait_for_answer(ip, DEFERRAL_PENDING);
 	assert_int_equal(settle(SETTLE_TAKE), 0);
+	assert_int_equal(settle(SETTLE_CHECK), -ENOENT);
 	assert_int_equal(settle(SETTLE_TAKE), -ENOENT);
 }
 

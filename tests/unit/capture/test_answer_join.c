@@ -93,6 +93,33 @@ static void the_first_answer_counts(void **state)
 	assert_int_equal(answer_join_find(*state, TID, COOKIE)->id, COOKIE);
 }
 
+/* A task that was looked at answers for itself when it leaves the kernel: events before that may
+ * come an epoch later. */
+static void an_answer_that_comes_twice_is_as_new_as_the_second(void **state)
+{
+	struct user_answer second = answer_of(2);
+	struct promise waiting[ANSWER_FORMS];
+
+	give_answer(*state, TID, COOKIE);
+	give_answer(*state, TID, COOKIE + 1);
+	answer_join_epoch(*state);
+	assert_int_equal(answer_join_answer(*state, TID, COOKIE, &second, waiting), -EEXIST);
+	answer_join_epoch(*state);
+	assert_non_null(answer_join_find(*state, TID, COOKIE));
+	assert_null(answer_join_find(*state, TID, COOKIE + 1));
+	answer_join_epoch(*state);
+	assert_null(answer_join_find(*state, TID, COOKIE));
+}
+
+static void only_a_promise_waits(void **state)
+{
+	assert_false(answer_join_is_waited(*state, TID, COOKIE));
+	event(*state, TID, COOKIE, ANSWER_FULL, 40);
+	assert_true(answer_join_is_waited(*state, TID, COOKIE));
+	give_answer(*state, TID, COOKIE);
+	assert_false(answer_join_is_waited(*state, TID, COOKIE));
+}
+
 static void a_cookie_is_one_tasks_own(void **state)
 {
 	give_answer(*state, TID, COOKIE);
@@ -273,6 +300,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_answer_before_its_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_after_its_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_first_answer_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_that_comes_twice_is_as_new_as_the_second,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_promise_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cookie_is_one_tasks_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_outlives_a_whole_epoch, setup, teardown),
 		cmocka_unit_test_setup_teardown(epochs_drop_only_what_is_old, setup, teardown),

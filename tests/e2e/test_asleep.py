@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Whoever reads an instance ends, or its file does, while tasks sleep in the kernel: their events have their stacks, taken from
+outside, and the tasks wait on for whoever reads next."""
+
+import os
+import signal
+import subprocess
+
+from cases import SECONDS_MAX, STACKMAP, main, needs, stackmap
+from recording import Recording, parse_events
+from test_deferral import (ENTER_READ, KNOWN, Target, check_sleepers, check_whole, engine_state, events_of, names_of, readers, unread,
+                           user_account, wait_until)
+from test_engine import enter_own_mounts, fresh_bpffs
+
+THREADS = 3
+
+
+class Reader:
+    """`record` of the instance, from when its file is there."""
+
+    def __init__(self, output, *options, first=None):
+        self.output = output
+        self.process = subprocess.Popen([STACKMAP, "record", "--instance", "sleep", "-o", output, *options],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: os.path.exists(first or output) or self.process.poll() is not None)
+        assert self.process.poll() is None, self.process.stderr.read()
+
+    def wait(self):
+        _, messages = self.process.communicate(timeout=SECONDS_MAX)
+        assert self.process.returncode == 0, messages
+        return messages
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        return Recording(self.output, self.wait())
+
+
+def start(*options):
+    """An instance, and a process that is about to sleep: nobody has walked its stack before."""
+    needs("BPF task work", "tracefs")
+    fresh_bpffs()
+    target = Target("threads", THREADS)
+    stackmap("start", "sleep", "-e", ENTER_READ, "-p", target.pid, *options)
+    return target
+
+
+def fall_asleep(target):
+    target.go_on()
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == THREADS)
+
+
+def one_reads_on(target):
+    """One thread is woken, and reads again."""
+    target.process.stdin.write(b"\n")
+    target.process.stdin.flush()
+    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == THREADS)
+
+
+def stop(target):
+    stackmap("stop", "sleep")
+    target.end()
+
+
+def check_waiting(events, count):
+    assert len(events) == count and {names_of(event)[0] for event in events} == {"wait_for_end"}, events
+    for event in events:
+        check_whole(event, "wait_for_end", "thread")
+
+
+def test_the_reader_ends():
+    """And the instance goes on: they are not woken, nobody takes their place in line, and the next reader has what they do then."""
+    target = start()
+    reader = Reader("first.data")
+    fall_asleep(target)
+    check_sleepers(reader.end(), THREADS)
+    assert readers(target.pid) == THREADS
+    before = engine_state()
+    target.end()
+    assert engine_state()["unwinder_next"] - before["unwinder_next"] == THREADS, "each answers for itself as well"
+    account = user_account(Reader("second.data").end())
+    assert account == (0, {}), account
+    stackmap("stop", "sleep")
+
+
+def test_the_next_reader():
+    """Asks of the same entry into the kernel wait with the same cookie."""
+    target = start("-e", "syscalls:sys_exit_read")
+    reader = Reader("first.data")
+    fall_asleep(target)
+    first = reader.end()
+    check_waiting([event for event in events_of(first) if event.name == ENTER_READ], THREADS)
+    assert not user_account(first)[1]
+    reader = Reader("second.data")
+    one_reads_on(target)
+    second = reader.end()
+    events = events_of(second)
+    assert sorted(event.name for event in events) == [ENTER_READ, "syscalls:sys_exit_read"], events
+    check_waiting(events, 2)
+    assert not user_account(second)[1]
+    stop(target)
+
+
+def test_the_instance_ends():
+    target = start()
+    reader = Reader("f.data")
+    fall_asleep(target)
+    stackmap("stop", "sleep")
+    messages = reader.wait()
+    check_sleepers(Recording("f.data", messages), THREADS)
+    assert readers(target.pid) == THREADS
+    target.end()
+
+
+def test_its_window_ends():
+    """Each window has the stacks of its own events."""
+    target = start()
+    reader = Reader("w", "--rotate", "1s", first="w.0001")
+    fall_asleep(target)
+    wait_until(lambda: os.path.exists("w.0004"))
+    one_reads_on(target)
+    wait_until(lambda: os.path.exists("w.0006"))
+    reader.process.send_signal(signal.SIGINT)
+    reader.wait()
+    windows = [Recording(name) for name in sorted(os.listdir(".")) if name.startswith("w.")]
+    assert not any(user_account(window)[1] for window in windows)
+    check_waiting([event for window in windows for event in events_of(window)], THREADS + 1)
+    assert len([window for window in windows if events_of(window)]) >= 2
+    stop(target)
+
+
+def test_a_command_is_rotated():
+    """The same of a recording of one's own."""
+    needs("BPF task work", "tracefs")
+    fresh_bpffs()
+    process = subprocess.Popen([STACKMAP, "record", "-o", "w", "--rotate", "1s", "-e", ENTER_READ, "--", KNOWN, "wait"],
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_until(lambda: os.path.exists("w.0003") or process.poll() is not None)
+    process.communicate(timeout=SECONDS_MAX)
+    windows = [Recording("w.%04d" % number) for number in (1, 2)]
+    events = [event for window in windows for event in events_of(window) if names_of(event)[0] == "wait_for_end"]
+    assert len(events) == 1
+    check_whole(events[0], "wait_for_end")
+    assert not any(user_account(window)[1] for window in windows)
+
+
+def snapshots(*options):
+    """What is looked at stays as it is, however often."""
+    target = start(*options)
+    fall_asleep(target)
+    for _ in range(3):
+        events = parse_events(stackmap("script", "--instance", "sleep").stdout)
+        check_waiting([event for event in events if event.comm == "known_stack"], THREADS)
+    return target
+
+
+def test_a_snapshot():
+    target = snapshots()
+    check_sleepers(Reader("f.data").end(), THREADS)
+    stop(target)
+
+
+def test_a_snapshot_of_a_flight():
+    target = snapshots("--flight", "2M")
+    stackmap("record", "-o", "f.data", "--instance", "sleep")
+    check_sleepers(Recording("f.data"), THREADS)
+    one_reads_on(target)
+    events = parse_events(stackmap("script", "--instance", "sleep").stdout)
+    check_waiting(events, THREADS + 1)
+    stop(target)
+
+
+def test_a_follower():
+    """It shows a stack while its task sleeps on."""
+    target = start()
+    with subprocess.Popen([STACKMAP, "script", "--instance", "sleep", "-f"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as follower:
+        try:
+            fall_asleep(target)
+            text = ""
+            while text.count("\n\n") < THREADS:
+                line = follower.stdout.readline()
+                assert line, text
+                text += line
+        finally:
+            follower.send_signal(signal.SIGINT)
+    assert readers(target.pid) == THREADS
+    check_waiting(parse_events(text), THREADS)
+    stop(target)
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
