@@ -1,50 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap report`: what was recorded, what became of every event, and where the time or the
- * events went: the hottest stacks, or with --tree the call tree. Percentages are of the events of
- * the same source.
+ * events went: as hottest stacks, call trees or a table. Percentages are of the events of the same
+ * source, or of the sum of their values where these have a unit.
  */
+#include "report.h"
+
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "error.h"
-#include "format/json_text.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "names.h"
+#include "pager.h"
 #include "recording.h"
-#include "report/calltree.h"
-#include "report/profile.h"
 #include "terminal.h"
 
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX
+#define TREE_PERCENT_DEFAULT 1
 
 struct report_values {
 	struct recording_values recording;
 	struct names_values names;
+	const char *sort, *fields, *callers, *callees, *by, *min_percent;
 	u64 top;
-	u64 min_percent;
-	bool tree;
-	bool json;
+	bool tree, children;
+	bool json, csv, no_pager;
 };
 
-struct report {
-	const struct report_values *values;
-	struct trace_reader *reader;
-	const struct profile *profile;
-	const struct trace_source *sources;
-	u32 source_count;
-	u64 *totals; /* events by source */
-	bool color;
+/* What the options come to. */
+struct report_request {
+	struct recording_choice choice;
+	bool is_table, is_tree;
+	struct report_table_request table;
+	struct report_tree_request tree;
+	const char *by; /* "count", "value", or NULL: as the source has it */
+	double least;
+	u64 limit;
+	bool json, csv, paged;
 };
 
-static double percent(u64 part, u64 whole)
+double report_percent(const struct report *report, u32 kind, u64 weight)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	u64 total = report->totals[kind];
+
+	return total ? 100.0 * (double)weight / (double)total : 0;
+}
+
+const char *report_unit(const struct report *report, u32 kind)
+{
+	static char unit[32];
+	const char *name = report->sources[kind].value_unit;
+
+	snprintf(unit, sizeof(unit), "%s%s", *name ? " " : "", name);
+	return unit;
 }
 
 static void print_field(const char *name, const char *text)
@@ -68,18 +83,25 @@ static void print_host(const struct trace_info *info)
 			    "kernel addresses were hidden (kptr_restrict): no names for them");
 }
 
+static void print_source_count(const struct report *report, u32 kind)
+{
+	printf("# %-9s %llu ", "events:", (unsigned long long)report->counts[kind]);
+	terminal_put_name(report->sources[kind].name, stdout);
+	if (report->by[kind] == WEIGHT_VALUE)
+		printf(", together %llu%s", (unsigned long long)report->totals[kind],
+		       report_unit(report, kind));
+	putchar('\n');
+}
+
 /* A glob makes hundreds of sources; those without events share a line. */
 static void print_counts(const struct report *report)
 {
 	u32 silent = 0;
 
 	for (u32 i = 0; i < report->source_count; i++) {
-		silent += !report->totals[i];
-		if (!report->totals[i])
-			continue;
-		printf("# %-9s %llu ", "events:", (unsigned long long)report->totals[i]);
-		terminal_put_name(report->sources[i].name, stdout);
-		putchar('\n');
+		silent += !report->counts[i];
+		if (report->counts[i])
+			print_source_count(report, i);
 	}
 	if (silent)
 		printf("# %-9s 0 of %u %ssources\n", "events:", silent,
@@ -111,165 +133,120 @@ static void print_ledger(const struct report *report)
 		printf("# ledger:   none, the recording was not finished\n");
 }
 
-/* A missing stack that nothing was lost of (user mode) is only worth a line where there is no
- * other. */
-static void print_path(const struct report *report, const struct profile_path *path,
-		       const char *tag, bool alone)
+static bool has_values(const struct trace_source *source)
 {
-	for (u32 i = 0; i < path->depth; i++) {
-		printf("    %s ", tag);
-		terminal_put_name(frame_names_label(report->profile->names, path->labels[i]),
-				  stdout);
-		putchar('\n');
-	}
-	if (alone || stack_end_is_cut(path->end))
-		printf("    %s %s %s\n", tag, path->end->marker, path->end->meaning);
+	return source->extras & TRACE_EXTRA_VALUE;
 }
 
-static void print_row(const struct report *report, const struct profile_row *row)
+static enum profile_weight weight_of(const struct trace_source *source, const char *by)
 {
-	const struct trace_source *source = &report->sources[row->kind];
-	bool alone = !row->kernel->depth && !row->user->depth;
-
-	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "",
-	       percent(row->count, report->totals[row->kind]), (unsigned long long)row->count);
-	terminal_put_name(row->comm[0] ? row->comm : "[unknown]", stdout);
-	printf("  ");
-	terminal_put_name(source->name, stdout);
-	if (source->extras & TRACE_EXTRA_VALUE)
-		printf("  %llu %s", (unsigned long long)row->value, source->value_unit);
-	printf("%s\n", report->color ? "\033[0m" : "");
-	print_path(report, row->kernel, "[k]", alone);
-	print_path(report, row->user, "[u]", alone);
+	if (by)
+		return strcmp(by, "value") == 0 && has_values(source) ? WEIGHT_VALUE : WEIGHT_COUNT;
+	return has_values(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
 }
 
-/* --top 0 is all of them. */
-static u64 limit_of(const struct report *report, u64 unset)
-{
-	u64 top = report->values->top == TOP_UNSET ? unset : report->values->top;
-
-	return top ? top : UINT64_MAX;
-}
-
-static int print_stacks(const struct report *report)
-{
-	u64 limit = limit_of(report, TOP_DEFAULT);
-	const struct profile *profile = report->profile;
-
-	for (u32 i = 0; i < profile->row_count && i < limit && !ferror(stdout); i++)
-		print_row(report, profile->rows[i]);
-	if (profile->row_count > limit)
-		printf("\n# %llu of %u stacks shown, --top 0 shows all\n",
-		       (unsigned long long)limit, profile->row_count);
-	return 0;
-}
-
-static void print_node(const struct calltree_node *node, u64 total, int indent, const char *mark)
-{
-	printf("%6.2f%% %6.2f%%  %*s%s ", percent(node->count, total), percent(node->self, total),
-	       indent, "", mark);
-	terminal_put_name(node->name, stdout);
-	putchar('\n');
-}
-
-/* The only child of a function that does nothing itself goes on in its column: chains do not drift
- * to the right. */
-static bool is_chain(const struct calltree_node *node)
-{
-	return node->first_child && node->first_child->count == node->count;
-}
-
-static void print_branches(const struct report *report, const struct calltree_node *node, u64 total,
-			   int indent)
-{
-	double least = (double)report->values->min_percent;
-	const struct calltree_node *end;
-
-	for (const struct calltree_node *branch = node->first_child; branch;
-	     branch = branch->next) {
-		if (percent(branch->count, total) < least)
-			return;
-		print_node(branch, total, indent, "-");
-		for (end = branch; is_chain(end); end = end->first_child)
-			print_node(end->first_child, total, indent, " ");
-		print_branches(report, end, total, indent + 2);
-	}
-}
-
-static int print_trees(const struct report *report)
-{
-	struct calltree_node *root;
-
-	for (u32 kind = 0; kind < report->source_count; kind++) {
-		if (!report->totals[kind])
-			continue;
-		if (calltree_create(report->profile, kind, &root))
-			return -ENOMEM;
-		printf("\n# call tree of ");
-		terminal_put_name(report->sources[kind].name, stdout);
-		printf(": with callees, itself, function (outermost first)\n");
-		print_branches(report, root, root->count, 0);
-		calltree_free(&root);
-	}
-	return 0;
-}
-
-static int print_json(const struct report *report)
-{
-	u64 limit = limit_of(report, 0);
-	json_t *ledger = json_ledger(trace_reader_ledger(report->reader));
-	json_t *stacks = json_stacks(report->reader, report->profile, limit);
-
-	return json_put(json_pack("{s:o, s:o}", "ledger", ledger, "stacks", stacks), stdout);
-}
-
-static int count_events(struct report *report)
+static int weigh_events(struct report *report, const char *by)
 {
 	const struct profile *profile = report->profile;
 
 	report->source_count = trace_reader_sources(report->reader, &report->sources);
+	report->by = calloc(report->source_count + 1UL, sizeof(*report->by));
 	report->totals = calloc(report->source_count + 1UL, sizeof(u64));
-	if (!report->totals)
+	report->counts = calloc(report->source_count + 1UL, sizeof(u64));
+	if (!report->by || !report->totals || !report->counts)
 		return -ENOMEM;
-	for (u32 i = 0; i < profile->row_count; i++)
-		report->totals[profile->rows[i]->kind] += profile->rows[i]->count;
+	for (u32 i = 0; i < report->source_count; i++)
+		report->by[i] = weight_of(&report->sources[i], by);
+	for (u32 i = 0; i < profile->row_count; i++) {
+		const struct profile_row *row = profile->rows[i];
+
+		report->totals[row->kind] += profile_row_weight(row, report->by[row->kind]);
+		report->counts[row->kind] += row->count;
+	}
+	profile_sort(report->profile, report->by, report->totals);
 	return 0;
 }
 
-static int print_report(struct report *report, const struct recording_choice *choice)
+static int print_json(const struct report *report, const struct report_request *request)
 {
-	int err = count_events(report);
-
-	if (err)
-		return err;
-	if (report->values->json)
-		return print_json(report);
-	print_header(report, choice);
-	print_ledger(report);
-	return report->values->tree ? print_trees(report) : print_stacks(report);
+	if (request->is_table)
+		return report_table_json(report, &request->table);
+	if (request->is_tree)
+		return report_tree_json(report, &request->tree);
+	return report_stacks_json(report);
 }
 
-static int report_recording(const struct report_values *values, struct trace_reader *reader,
-			    const struct recording_choice *choice,
-			    const struct frame_naming *naming, struct stackmap_error *error)
+static int print_csv(const struct report *report, const struct report_request *request)
 {
-	struct report report = {
-		.values = values, .reader = reader, .color = terminal_color(stdout)};
-	struct profile *profile;
-	int err = profile_create(reader, &choice->filter, naming, &profile, error);
+	return request->is_table ? report_table_csv(report, &request->table)
+				 : report_stacks_csv(report);
+}
+
+static int print_plain(struct report *report, const struct report_request *request)
+{
+	report->color = terminal_color(stdout);
+	if (request->paged)
+		pager_start();
+	print_header(report, &request->choice);
+	print_ledger(report);
+	if (request->is_table)
+		return report_table_plain(report, &request->table);
+	if (request->is_tree)
+		return report_tree_plain(report, &request->tree);
+	return report_stacks_plain(report);
+}
+
+static int print_report(struct report *report, const struct report_request *request)
+{
+	if (request->json)
+		return print_json(report, request);
+	if (request->csv)
+		return print_csv(report, request);
+	return print_plain(report, request);
+}
+
+static int find_functions(const struct profile *profile, struct report_request *request,
+			  struct stackmap_error *error)
+{
+	if (!request->tree.symbol)
+		return 0;
+	return function_set_create(profile, request->tree.symbol, &request->tree.functions, error);
+}
+
+static int report_profile(struct report *report, struct report_request *request,
+			  struct stackmap_error *error)
+{
+	int err = find_functions(report->profile, request, error);
 
 	if (err)
 		return err;
-	report.profile = profile;
-	err = print_report(&report, choice);
+	err = weigh_events(report, request->by);
+	err = err ?: print_report(report, request);
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
-	free(report.totals);
-	profile_free(&profile);
+	function_set_free(&request->tree.functions);
+	free(report->by);
+	free(report->totals);
+	free(report->counts);
 	return err;
 }
 
-static int report_named(const struct report_values *values, const struct recording_choice *choice)
+static int report_recording(struct report_request *request, struct trace_reader *reader,
+			    const struct frame_naming *naming, struct stackmap_error *error)
+{
+	struct report report = {.reader = reader, .limit = request->limit, .least = request->least};
+	u32 split = request->is_table ? table_keys_split(request->table.fields.keys) : 0;
+	int err = profile_create_split(reader, &request->choice.filter, naming, split,
+				       &report.profile, error);
+
+	if (err)
+		return err;
+	err = report_profile(&report, request, error);
+	profile_free(&report.profile);
+	return err;
+}
+
+static int report_named(const struct report_values *values, struct report_request *request)
 {
 	struct trace_reader *reader;
 	struct frame_naming naming;
@@ -278,59 +255,156 @@ static int report_named(const struct report_values *values, const struct recordi
 
 	if (status)
 		return status;
-	reader = recording_open(choice);
+	reader = recording_open(&request->choice);
 	status = EXIT_FAILED;
 	if (reader) {
-		err = report_recording(values, reader, choice, &naming, &error);
+		err = report_recording(request, reader, &naming, &error);
 		status = recording_close(&reader, err, &error);
 	}
 	names_close(&naming);
 	return status;
 }
 
+static int check_one_of(const char *what, const char *const *names, const bool *given, u32 count)
+{
+	const char *first = NULL;
+
+	for (u32 i = 0; i < count; i++) {
+		if (!given[i])
+			continue;
+		if (first) {
+			message("%s and %s: choose one %s", first, names[i], what);
+			return -EINVAL;
+		}
+		first = names[i];
+	}
+	return 0;
+}
+
+static int check_combination(const struct report_values *values)
+{
+	static const char *const views[] = {"--sort or --fields", "--tree", "--callers",
+					    "--callees"};
+	static const char *const formats[] = {"--json", "--csv"};
+	const bool viewed[] = {values->sort || values->fields, values->tree, values->callers,
+			       values->callees};
+	const bool formatted[] = {values->json, values->csv};
+
+	if (check_one_of("view", views, viewed, 4) || check_one_of("format", formats, formatted, 2))
+		return -EINVAL;
+	if (!values->csv || !(values->tree || values->callers || values->callees))
+		return 0;
+	message("--csv: a tree is not a table, use --json");
+	return -EINVAL;
+}
+
+static int parse_percent(const char *text, double *percent)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	*percent = strtod(text, &end);
+	if (end != text && !*end && *percent >= 0 && *percent <= 100)
+		return 0;
+	message("--min-percent %s: must be between 0 and 100", text);
+	return -EINVAL;
+}
+
+static int parse_by(const char *by)
+{
+	if (!by || strcmp(by, "count") == 0 || strcmp(by, "value") == 0)
+		return 0;
+	message("--by %s: must be count or value", by);
+	return -EINVAL;
+}
+
+static void set_tree(const struct report_values *values, struct report_request *request)
+{
+	request->is_tree = values->tree || values->callers || values->callees;
+	request->tree.view = values->callers   ? CALLTREE_CALLERS
+			     : values->callees ? CALLTREE_CALLEES
+					       : CALLTREE_WHOLE;
+	request->tree.symbol = values->callers ?: values->callees;
+	request->least = request->is_tree ? TREE_PERCENT_DEFAULT : 0;
+}
+
+static void set_output(const struct report_values *values, struct report_request *request)
+{
+	u64 unset = values->json || values->csv ? 0 : TOP_DEFAULT;
+	u64 top = values->top == TOP_UNSET ? unset : values->top;
+
+	request->limit = top ?: UINT64_MAX;
+	request->json = values->json;
+	request->csv = values->csv;
+	request->paged = !values->no_pager;
+}
+
+static int make_request(const struct report_values *values, char **operands,
+			struct report_request *request)
+{
+	*request = (struct report_request){.by = values->by};
+	if (check_combination(values) || parse_by(values->by))
+		return -EINVAL;
+	set_tree(values, request);
+	set_output(values, request);
+	request->is_table = values->sort || values->fields;
+	request->table.by_children = values->children;
+	if (request->is_table &&
+	    report_fields_parse(values->sort, values->fields, &request->table.fields))
+		return -EINVAL;
+	if (parse_percent(values->min_percent, &request->least))
+		return -EINVAL;
+	return recording_choose(&values->recording, operands, &request->choice);
+}
+
 static int report_run(const void *arg, int count, char **operands)
 {
 	const struct report_values *values = arg;
-	struct recording_choice choice;
+	struct report_request request;
 
 	(void)count;
-	if (recording_choose(&values->recording, operands, &choice))
+	if (make_request(values, operands, &request))
 		return EXIT_USAGE;
-	return report_named(values, &choice);
+	return report_named(values, &request);
 }
 
+/* clang-format off */
+#define ROW(field, ...) .target = offsetof(struct report_values, field), __VA_ARGS__
 static const struct option_row rows[] = {
-	{.name = "top",
-	 .letter = 'n',
-	 .type = OPTION_U64,
-	 .argument = "N",
-	 .target = offsetof(struct report_values, top),
-	 .group = "Output",
-	 .help = "how many stacks, 0 for all (default 20; with --json all)",
-	 .max = UINT32_MAX},
-	{.name = "tree",
-	 .letter = 't',
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct report_values, tree),
-	 .group = "Output",
+	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
+	 ROW(sort, .group = "View"),
+	 .help = "a table by these: event, pid, comm, tid, cpu, dso, symbol"},
+	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .argument = "FIELDS",
+	 ROW(fields, .group = "View"),
+	 .help = "the columns of the table: keys, and self, children, count, value..."},
+	{.name = "children", .type = OPTION_FLAG, ROW(children, .group = "View"),
+	 .help = "order the table by function with callees, not itself"},
+	{.name = "tree", .letter = 't', .type = OPTION_FLAG, ROW(tree, .group = "View"),
 	 .help = "the call tree instead of single stacks"},
-	{.name = "min-percent",
-	 .type = OPTION_U64,
-	 .argument = "PERCENT",
-	 .target = offsetof(struct report_values, min_percent),
-	 .group = "Output",
-	 .help = "leave out branches of the tree below this share (default 1)",
-	 .max = 100},
-	{.name = "json",
-	 .letter = 'j',
-	 .type = OPTION_FLAG,
-	 .target = offsetof(struct report_values, json),
-	 .group = "Output",
-	 .help = "one JSON object: ledger and stacks"},
+	{.name = "callers", .type = OPTION_STRING, .argument = "SYMBOL",
+	 ROW(callers, .group = "View"), .help = "who calls this function (a glob), as a tree"},
+	{.name = "callees", .type = OPTION_STRING, .argument = "SYMBOL",
+	 ROW(callees, .group = "View"), .help = "what this function (a glob) calls, as a tree"},
+	{.name = "by", .type = OPTION_STRING, .argument = "WHAT", ROW(by, .group = "View"),
+	 .help = "what events weigh: count or value (default value where it has a unit)"},
+	{.name = "top", .letter = 'n', .type = OPTION_U64, .argument = "N",
+	 ROW(top, .group = "Output"), .max = UINT32_MAX,
+	 .help = "how many stacks or rows, 0 for all (default 20; --json, --csv: all)"},
+	{.name = "min-percent", .type = OPTION_STRING, .argument = "PERCENT",
+	 ROW(min_percent, .group = "Output"),
+	 .help = "leave out what has a smaller share (default 0, trees 1)"},
+	{.name = "json", .letter = 'j', .type = OPTION_FLAG, ROW(json, .group = "Output"),
+	 .help = "one JSON object: ledger and stacks, rows or trees"},
+	{.name = "csv", .type = OPTION_FLAG, ROW(csv, .group = "Output"),
+	 .help = "comma-separated values"},
+	{.name = "no-pager", .type = OPTION_FLAG, ROW(no_pager, .group = "Output"),
+	 .help = "straight to the terminal"},
 	NAMES_ROWS(struct report_values, names),
 	RECORDING_ROWS(struct report_values, recording),
 	{0},
 };
+/* clang-format on */
 
 const struct command report_command = {
 	.name = "report",
@@ -339,8 +413,7 @@ const struct command report_command = {
 	.summary = "show the ledger and the hottest stacks of a recording",
 	.rows = rows,
 	.values_bytes = sizeof(struct report_values),
-	.defaults = &(const struct report_values){.recording = RECORDING_DEFAULTS,
-						  .top = TOP_UNSET,
-						  .min_percent = 1},
+	.defaults =
+		&(const struct report_values){.recording = RECORDING_DEFAULTS, .top = TOP_UNSET},
 	.run = report_run,
 };

@@ -10,6 +10,8 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "whole_stack.h"
+
 struct child {
 	struct calltree_node node; /* first */
 	const struct calltree_node *parent;
@@ -58,30 +60,81 @@ static struct calltree_node *step(void **index, struct calltree_node *parent, co
 	return node;
 }
 
-static struct calltree_node *step_path(const struct profile *profile, void **index,
-				       struct calltree_node *node, const struct profile_path *path,
-				       u64 count)
-{
-	const char *marker = profile_path_marker(path);
+/* From the root of the tree on: `step` is 1 towards outer frames, -1 towards inner ones. */
+struct walk {
+	u32 first, count;
+	int step;
+};
 
-	if (marker)
-		node = step(index, node, marker, count);
-	for (u32 i = path->depth; node && i-- > 0;)
-		node = step(index, node, frame_names_label(profile->names, path->labels[i]), count);
-	return node;
+static struct walk whole_walk(const struct whole_stack *stack)
+{
+	return (struct walk){.first = stack->depth - 1, .count = stack->depth, .step = -1};
 }
 
-static int add_row(const struct profile *profile, void **index, struct calltree_node *root,
-		   const struct profile_row *row)
+/* The frames that the outermost of the functions calls. */
+static bool callees_walk(const struct whole_stack *stack, const struct function_set *functions,
+			 struct walk *walk)
 {
-	struct calltree_node *node = step_path(profile, index, root, row->user, row->count);
+	for (u32 i = stack->depth; i-- > 0;) {
+		if (!function_set_has(functions, stack->labels[i]))
+			continue;
+		*walk = (struct walk){.first = i - 1, .count = i, .step = -1};
+		return true;
+	}
+	return false;
+}
 
-	if (node)
-		node = step_path(profile, index, node, row->kernel, row->count);
+/* The frames that call the innermost of the functions. */
+static bool callers_walk(const struct whole_stack *stack, const struct function_set *functions,
+			 struct walk *walk)
+{
+	for (u32 i = 0; i < stack->depth; i++) {
+		if (!function_set_has(functions, stack->labels[i]))
+			continue;
+		*walk = (struct walk){.first = i + 1, .count = stack->depth - i - 1, .step = 1};
+		return true;
+	}
+	return false;
+}
+
+/* False if the stack has no part in this tree. */
+static bool find_walk(const struct whole_stack *stack, const struct calltree_options *options,
+		      struct walk *walk)
+{
+	if (options->view == CALLTREE_CALLEES)
+		return callees_walk(stack, options->functions, walk);
+	if (options->view == CALLTREE_CALLERS)
+		return callers_walk(stack, options->functions, walk);
+	*walk = whole_walk(stack);
+	return true;
+}
+
+struct builder {
+	const struct profile *profile;
+	const struct calltree_options *options;
+	struct calltree_node *root;
+	void *index;
+	struct whole_stack stack;
+};
+
+static int add_row(struct builder *builder, const struct profile_row *row)
+{
+	u64 weight = profile_row_weight(row, builder->options->by);
+	struct calltree_node *node = builder->root;
+	struct walk walk;
+
+	if (whole_stack_set(&builder->stack, builder->profile, row))
+		return -ENOMEM;
+	if (!find_walk(&builder->stack, builder->options, &walk))
+		return 0;
+	for (u32 at = walk.first; node && walk.count--; at += walk.step)
+		node = step(&builder->index, node,
+			    frame_names_label(builder->profile->names, builder->stack.labels[at]),
+			    weight);
 	if (!node)
 		return -ENOMEM;
-	root->count += row->count;
-	node->self += row->count;
+	builder->root->count += weight;
+	node->self += weight;
 	return 0;
 }
 
@@ -126,19 +179,22 @@ static void keep(void *node)
 	(void)node;
 }
 
-static int add_rows(const struct profile *profile, u32 kind, struct calltree_node *root)
+static int add_rows(const struct profile *profile, const struct calltree_options *options,
+		    struct calltree_node *root)
 {
-	void *index = NULL;
+	struct builder builder = {.profile = profile, .options = options, .root = root};
 	int err = 0;
 
 	for (u32 i = 0; i < profile->row_count && !err; i++)
-		if (profile->rows[i]->kind == kind)
-			err = add_row(profile, &index, root, profile->rows[i]);
-	tdestroy(index, keep);
+		if (profile->rows[i]->kind == options->kind)
+			err = add_row(&builder, profile->rows[i]);
+	tdestroy(builder.index, keep);
+	whole_stack_free(&builder.stack);
 	return err;
 }
 
-int calltree_create(const struct profile *profile, u32 kind, struct calltree_node **out)
+int calltree_create(const struct profile *profile, const struct calltree_options *options,
+		    struct calltree_node **out)
 {
 	struct child *top = calloc(1, sizeof(*top));
 	struct calltree_node *root = &top->node;
@@ -147,7 +203,7 @@ int calltree_create(const struct profile *profile, u32 kind, struct calltree_nod
 	if (!top)
 		return -ENOMEM;
 	root->name = "";
-	err = add_rows(profile, kind, root);
+	err = add_rows(profile, options, root);
 	if (err) {
 		calltree_free(&root);
 		return err;

@@ -107,6 +107,11 @@ u32 frame_names_intern(struct frame_names *names, const char *text)
 	return intern(names, text, NULL);
 }
 
+u32 frame_names_label_count(const struct frame_names *names)
+{
+	return names->label_index.count;
+}
+
 const char *frame_names_label(const struct frame_names *names, u32 label)
 {
 	return names->labels[label]->text;

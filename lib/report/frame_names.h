@@ -45,6 +45,7 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 
 /* The id of a label that is not a frame's, or UINT32_MAX without memory. */
 u32 frame_names_intern(struct frame_names *names, const char *text);
+u32 frame_names_label_count(const struct frame_names *names); /* ids are below */
 const char *frame_names_label(const struct frame_names *names, u32 label);
 /* As frame_name's; NULL for a label that is not a frame's. */
 const char *frame_names_label_object(const struct frame_names *names, u32 label);

@@ -140,6 +140,33 @@ static int hotter(const void *a, const void *b)
 	return compare_rows(left, right);
 }
 
+struct measure {
+	const enum profile_weight *by;
+	const u64 *totals;
+};
+
+static double share(const struct profile_row *row, const struct measure *measure)
+{
+	u64 total = measure->totals[row->kind];
+
+	return total ? (double)profile_row_weight(row, measure->by[row->kind]) / (double)total : 0;
+}
+
+static int heavier(const void *a, const void *b, void *measure)
+{
+	double left = share(*(const struct profile_row *const *)a, measure);
+	double right = share(*(const struct profile_row *const *)b, measure);
+
+	return left != right ? (left < right) - (left > right) : hotter(a, b);
+}
+
+void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals)
+{
+	struct measure measure = {.by = by, .totals = totals};
+
+	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), heavier, &measure);
+}
+
 static int sort_rows(struct profile *profile)
 {
 	profile->rows = calloc(profile->row_count + 1UL, sizeof(struct profile_row *));

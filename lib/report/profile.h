@@ -22,6 +22,14 @@ struct profile_row {
 	u64 value;
 };
 
+/* What a row weighs: the number of its events, or the sum of their values. */
+enum profile_weight { WEIGHT_COUNT, WEIGHT_VALUE };
+
+static inline u64 profile_row_weight(const struct profile_row *row, enum profile_weight by)
+{
+	return by == WEIGHT_VALUE ? row->value : row->count;
+}
+
 struct profile {
 	struct frame_names *names;
 	struct event_paths *paths;
@@ -40,6 +48,10 @@ int profile_create_split(struct trace_reader *reader, const struct event_filter 
 			 const struct frame_naming *naming, u32 split, struct profile **out,
 			 struct stackmap_error *error);
 void profile_free(struct profile **profile);
+
+/* Hottest first by another measure: by their share of the source's total, as `by` weighs its
+ * events; both are arrays by source. */
+void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals);
 
 /* The marker of a path that is cut, or NULL. */
 const char *profile_path_marker(const struct profile_path *path);

@@ -290,7 +290,9 @@ static void test_calltree_sums_up(void **state)
 
 	(void)state;
 	for (u32 kind = 0; kind < 2; kind++) {
-		assert_int_equal(calltree_create(profile, kind, &root), 0);
+		assert_int_equal(
+			calltree_create(profile, &(struct calltree_options){.kind = kind}, &root),
+			0);
 		assert_int_equal(root->count, kind ? 8 : 5);
 		check_node(root);
 		calltree_free(&root);
@@ -306,7 +308,7 @@ static void test_calltree_shares_callers(void **state)
 	struct calltree_node *root;
 
 	(void)state;
-	assert_int_equal(calltree_create(profile, 0, &root), 0);
+	assert_int_equal(calltree_create(profile, &(struct calltree_options){}, &root), 0);
 	node = root->first_child;
 	assert_string_equal(node->name, "main");
 	assert_int_equal(node->count, 4);

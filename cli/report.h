@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the views of `stackmap report` share. Each is one file, report_*.c. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "report/calltree.h"
+#include "report/profile.h"
+#include "report_fields.h"
+
+struct report {
+	struct trace_reader *reader;
+	struct profile *profile;
+	const struct trace_source *sources;
+	u32 source_count;
+	enum profile_weight *by; /* of each source */
+	u64 *totals;		 /* weight of each source's events */
+	u64 *counts;		 /* events of each source */
+	u64 limit;		 /* rows that are shown */
+	double least;		 /* percent; below it nothing is shown */
+	bool color;
+};
+
+/* Of the events of the same source, as the source's events weigh. */
+double report_percent(const struct report *report, u32 kind, u64 weight);
+/* " ns" for values of a source that have a unit. */
+const char *report_unit(const struct report *report, u32 kind);
+
+/* Each returns 0 or -errno; what goes wrong with standard output is found later. */
+int report_stacks_plain(const struct report *report);
+int report_stacks_csv(const struct report *report);
+int report_stacks_json(const struct report *report);
+
+struct report_table_request {
+	struct report_fields fields;
+	bool by_children;
+};
+
+int report_table_plain(const struct report *report, const struct report_table_request *request);
+int report_table_csv(const struct report *report, const struct report_table_request *request);
+int report_table_json(const struct report *report, const struct report_table_request *request);
+
+struct report_tree_request {
+	enum calltree_view view;
+	const char *symbol; /* as it was asked for */
+	struct function_set functions;
+};
+
+int report_tree_plain(const struct report *report, const struct report_tree_request *request);
+int report_tree_json(const struct report *report, const struct report_tree_request *request);
+
+#endif

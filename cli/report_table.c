@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A flat table: shares, numbers and keys. Sources have a table each, as their shares are of their
+ * own events, unless the source is a key: then one table has all rows, by number of events. As CSV
+ * and JSON it is one table in any case.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "format/json_text.h"
+#include "report.h"
+#include "terminal.h"
+
+#define TEXT_COLUMN_MAX 48 /* longer texts push the rest of the line to the right */
+
+struct view {
+	const struct report *report;
+	const struct report_fields *fields;
+	struct report_table *table;
+	bool together; /* shares are of all events */
+};
+
+static const struct table_sum *sum_of(const struct table_row *row, enum table_measure measure)
+{
+	switch (measure) {
+	case MEASURE_CHILDREN:
+	case MEASURE_CHILDREN_COUNT:
+	case MEASURE_CHILDREN_VALUE:
+		return &row->children;
+	default:
+		return &row->self;
+	}
+}
+
+static bool is_share(enum table_measure measure)
+{
+	return measure == MEASURE_SELF || measure == MEASURE_CHILDREN;
+}
+
+static bool is_value(enum table_measure measure)
+{
+	return measure == MEASURE_VALUE || measure == MEASURE_CHILDREN_VALUE;
+}
+
+static double share_of(const struct view *view, const struct table_row *row,
+		       enum table_measure measure)
+{
+	const struct report *report = view->report;
+	const struct table_sum *sum = sum_of(row, measure);
+	u64 all = report->profile->count;
+
+	if (!view->together)
+		return report_percent(report, row->kind,
+				      table_sum_weight(sum, report->by[row->kind]));
+	return all ? 100.0 * (double)sum->count / (double)all : 0;
+}
+
+static u64 number_of(const struct table_row *row, enum table_measure measure)
+{
+	const struct table_sum *sum = sum_of(row, measure);
+
+	return is_value(measure) ? sum->value : sum->count;
+}
+
+static bool is_shown(const struct view *view, const struct table_row *row)
+{
+	return share_of(view, row, MEASURE_CHILDREN) >= view->report->least;
+}
+
+#define CELL_ROOM 48
+
+/* As a person reads it: the text, or what is put into `room`. */
+static const char *cell_text(const struct view *view, const struct table_row *row,
+			     const struct table_field *field, char room[CELL_ROOM])
+{
+	enum table_measure measure = field->measure;
+
+	if (field->is_key)
+		return report_table_text(view->table, view->report->sources, row, field->key, room);
+	if (is_share(measure))
+		snprintf(room, CELL_ROOM, "%.2f%%", share_of(view, row, measure));
+	else
+		snprintf(room, CELL_ROOM, "%llu%s", (unsigned long long)number_of(row, measure),
+			 is_value(measure) ? report_unit(view->report, row->kind) : "");
+	return room;
+}
+
+static bool is_text(const struct table_field *field)
+{
+	return field->is_key && (field->key == TABLE_EVENT || field->key == TABLE_COMM ||
+				 field->key == TABLE_DSO || field->key == TABLE_SYMBOL);
+}
+
+static void print_cell(const struct table_field *field, const char *text, int width, bool is_last)
+{
+	int padding = width - (int)strlen(text);
+
+	if (!is_text(field))
+		printf("%*s", padding > 0 ? padding : 0, "");
+	terminal_put_name(text, stdout);
+	if (is_text(field) && !is_last)
+		printf("%*s", padding > 0 ? padding : 0, "");
+	fputs(is_last ? "\n" : "  ", stdout);
+}
+
+static void print_line(const struct view *view, const struct table_row *row, const int *widths)
+{
+	const struct report_fields *fields = view->fields;
+	char room[CELL_ROOM];
+
+	for (u32 i = 0; i < fields->count; i++) {
+		const struct table_field *field = &fields->field[i];
+
+		print_cell(field, cell_text(view, row, field, room), widths[i],
+			   i + 1 == fields->count);
+	}
+}
+
+static void print_heading(const struct view *view, const int *widths)
+{
+	const struct report_fields *fields = view->fields;
+
+	printf("# ");
+	for (u32 i = 0; i < fields->count; i++)
+		print_cell(&fields->field[i], table_field_name(&fields->field[i]),
+			   widths[i] - (i ? 0 : 2), i + 1 == fields->count);
+}
+
+static void set_widths(const struct view *view, const struct table_row *rows, u32 count,
+		       int *widths)
+{
+	char room[CELL_ROOM];
+
+	for (u32 f = 0; f < view->fields->count; f++) {
+		const struct table_field *field = &view->fields->field[f];
+
+		widths[f] = (int)strlen(table_field_name(field)) + (f ? 0 : 2);
+		for (u32 i = 0; i < count && i < view->report->limit; i++) {
+			int length = (int)strlen(cell_text(view, &rows[i], field, room));
+
+			if (length > widths[f] && length <= TEXT_COLUMN_MAX)
+				widths[f] = length;
+		}
+	}
+}
+
+static void print_rows(const struct view *view, const struct table_row *rows, u32 count)
+{
+	int widths[TABLE_FIELDS_MAX];
+	u64 shown = 0;
+
+	set_widths(view, rows, count, widths);
+	print_heading(view, widths);
+	for (u32 i = 0; i < count && shown < view->report->limit && !ferror(stdout); i++) {
+		if (!is_shown(view, &rows[i]))
+			continue;
+		print_line(view, &rows[i], widths);
+		shown++;
+	}
+	if (shown == view->report->limit && shown < count)
+		printf("# %llu of %u rows shown, --top 0 shows all\n", (unsigned long long)shown,
+		       count);
+}
+
+static void print_source(const struct view *view, u32 kind, const struct table_row *rows, u32 count)
+{
+	printf("\n# ");
+	terminal_put_name(view->report->sources[kind].name, stdout);
+	printf(": %llu%s\n", (unsigned long long)view->report->totals[kind],
+	       view->report->by[kind] == WEIGHT_VALUE ? report_unit(view->report, kind)
+						      : " events");
+	print_rows(view, rows, count);
+}
+
+static int view_open(struct view *view, const struct report *report,
+		     const struct report_table_request *request)
+{
+	enum profile_weight *by_count = calloc(report->source_count + 1UL, sizeof(*by_count));
+	struct table_options options = {.keys = request->fields.keys,
+					.by_children = request->by_children};
+	int err;
+
+	if (!by_count)
+		return -ENOMEM;
+	*view = (struct view){.report = report, .fields = &request->fields};
+	view->together = options.keys & 1U << TABLE_EVENT;
+	options.together = view->together;
+	options.by = view->together ? by_count : report->by;
+	err = report_table_create(report->profile, &options, &view->table);
+	free(by_count);
+	return err;
+}
+
+int report_table_plain(const struct report *report, const struct report_table_request *request)
+{
+	struct view view;
+	u32 next, count;
+	int err = view_open(&view, report, request);
+
+	if (err)
+		return err;
+	count = view.table->row_count;
+	if (view.together) {
+		putchar('\n');
+		print_rows(&view, view.table->rows, count);
+	}
+	for (u32 first = 0; first < count && !view.together; first = next) {
+		u32 kind = view.table->rows[first].kind;
+
+		for (next = first; next < count && view.table->rows[next].kind == kind;)
+			next++;
+		print_source(&view, kind, &view.table->rows[first], next - first);
+	}
+	report_table_free(&view.table);
+	return 0;
+}
+
+static bool has_many_sources(const struct report *report)
+{
+	u32 sources = 0;
+
+	for (u32 i = 0; i < report->source_count; i++)
+		sources += report->counts[i] != 0;
+	return sources > 1;
+}
+
+static void csv_cell(const struct view *view, const struct table_row *row,
+		     const struct table_field *field)
+{
+	char room[CELL_ROOM];
+
+	if (field->is_key)
+		csv_put(cell_text(view, row, field, room), stdout);
+	else if (is_share(field->measure))
+		printf("%.4f", share_of(view, row, field->measure));
+	else
+		printf("%llu", (unsigned long long)number_of(row, field->measure));
+}
+
+static void csv_rows(const struct view *view, const struct report_fields *fields)
+{
+	u32 shown = 0;
+
+	for (u32 i = 0; i < fields->count; i++)
+		printf("%s%s", i ? "," : "", table_field_name(&fields->field[i]));
+	putchar('\n');
+	for (u32 i = 0; i < view->table->row_count && !ferror(stdout); i++) {
+		const struct table_row *row = &view->table->rows[i];
+
+		if (!is_shown(view, row) || shown++ >= view->report->limit)
+			continue;
+		for (u32 f = 0; f < fields->count; f++) {
+			fputs(f ? "," : "", stdout);
+			csv_cell(view, row, &fields->field[f]);
+		}
+		putchar('\n');
+	}
+}
+
+int report_table_csv(const struct report *report, const struct report_table_request *request)
+{
+	struct report_fields fields = request->fields;
+	struct view view;
+	int err = view_open(&view, report, request);
+
+	if (err)
+		return err;
+	if (has_many_sources(report))
+		report_fields_add_event(&fields);
+	csv_rows(&view, &fields);
+	report_table_free(&view.table);
+	return 0;
+}
+
+static json_t *sum_object(const struct view *view, const struct table_row *row,
+			  enum table_measure share)
+{
+	const struct table_sum *sum = sum_of(row, share);
+
+	return json_pack("{s:f, s:I, s:I}", "percent", share_of(view, row, share), "count",
+			 (json_int_t)sum->count, "value", (json_int_t)sum->value);
+}
+
+static json_t *row_object(const struct view *view, const struct table_row *row)
+{
+	json_t *object = json_pack("{s:o, s:o, s:o}", "event",
+				   json_text(view->report->sources[row->kind].name), "self",
+				   sum_object(view, row, MEASURE_SELF), "children",
+				   sum_object(view, row, MEASURE_CHILDREN));
+	char room[CELL_ROOM];
+
+	for (u32 key = 0; object && key < TABLE_KEY_COUNT; key++) {
+		const struct table_field field = {.is_key = true, .key = key};
+		json_t *cell;
+
+		if (key == TABLE_EVENT || !(view->fields->keys & 1U << key))
+			continue;
+		cell = is_text(&field) ? json_text(cell_text(view, row, &field, room))
+				       : json_integer(row->cell[key]);
+		if (json_object_set_new(object, table_key_name(key), cell)) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+static json_t *rows_array(const struct view *view)
+{
+	json_t *array = json_array();
+	u64 shown = 0;
+	int failed = 0;
+
+	for (u32 i = 0; i < view->table->row_count && !failed; i++) {
+		const struct table_row *row = &view->table->rows[i];
+
+		if (is_shown(view, row) && shown++ < view->report->limit)
+			failed = json_array_append_new(array, row_object(view, row));
+	}
+	if (!failed)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+int report_table_json(const struct report *report, const struct report_table_request *request)
+{
+	struct view view;
+	json_t *rows;
+	int err = view_open(&view, report, request);
+
+	if (err)
+		return err;
+	rows = rows_array(&view);
+	report_table_free(&view.table);
+	return json_put(json_pack("{s:o, s:o}", "ledger",
+				  json_ledger(trace_reader_ledger(report->reader)), "rows", rows),
+			stdout);
+}

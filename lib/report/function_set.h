@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The functions of a profile whose names match a pattern. */
+#ifndef LIB_REPORT_FUNCTION_SET_H
+#define LIB_REPORT_FUNCTION_SET_H
+
+#include "profile.h"
+
+struct function_set {
+	bool *has; /* by label */
+	u32 labels;
+};
+
+/* `pattern` is a name or a glob. -ENOENT if no label matches: the error names the nearest. */
+int function_set_create(const struct profile *profile, const char *pattern,
+			struct function_set *set, struct stackmap_error *error);
+void function_set_free(struct function_set *set);
+
+static inline bool function_set_has(const struct function_set *set, u32 label)
+{
+	return label < set->labels && set->has[label];
+}
+
+#endif

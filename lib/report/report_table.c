@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each row of the profile is gone through once, frame by frame. A table row remembers the last
+ * stack that was added to its `children`, so that recursion counts once. Texts are interned as
+ * labels, which makes every cell a number.
+ */
+#include "report_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash_index.h"
+#include "whole_stack.h"
+
+#define UNKNOWN "[unknown]"
+#define NO_CELL UINT32_MAX
+
+#define X(id, name, meaning) [TABLE_##id] = name,
+static const char *const key_names[TABLE_KEY_COUNT] = {TABLE_KEYS(X)};
+#undef X
+
+struct label_cells {
+	u32 dso, symbol; /* NO_CELL: not made yet */
+};
+
+struct builder {
+	const struct profile *profile;
+	const struct table_options *options;
+	struct report_table *table;
+	struct hash_index index; /* of its rows */
+	u32 *last_stack;	 /* of each row, counted from 1 */
+	u32 room;
+	struct label_cells *labels;
+	u32 label_room;
+	struct whole_stack stack;
+};
+
+int table_key_find(const char *name, enum table_key *key)
+{
+	for (u32 i = 0; i < TABLE_KEY_COUNT; i++) {
+		if (strcmp(key_names[i], name) != 0)
+			continue;
+		*key = i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+const char *table_key_name(enum table_key key)
+{
+	return key_names[key];
+}
+
+u32 table_keys_split(u32 keys)
+{
+	return (keys & 1U << TABLE_PID ? EVENTS_BY_PID : 0) |
+	       (keys & 1U << TABLE_TID ? EVENTS_BY_TID : 0) |
+	       (keys & 1U << TABLE_CPU ? EVENTS_BY_CPU : 0);
+}
+
+static bool has_key(const struct builder *builder, enum table_key key)
+{
+	return builder->options->keys & 1U << key;
+}
+
+static bool is_row(const void *rows, u32 index, const void *key)
+{
+	const struct table_row *row = &((const struct table_row *)rows)[index], *wanted = key;
+
+	return row->kind == wanted->kind && memcmp(row->cell, wanted->cell, sizeof(row->cell)) == 0;
+}
+
+static u32 hash_row(const struct table_row *row)
+{
+	u64 hash = hash_word(0, row->kind);
+
+	for (u32 i = 0; i < TABLE_KEY_COUNT; i++)
+		hash = hash_word(hash, row->cell[i]);
+	return hash_end(hash);
+}
+
+static int make_room(struct builder *builder)
+{
+	struct report_table *table = builder->table;
+	u32 room = builder->room ? 2 * builder->room : 256;
+	struct table_row *rows;
+	u32 *last;
+
+	if (table->row_count < builder->room)
+		return 0;
+	rows = reallocarray(table->rows, room, sizeof(*rows));
+	if (rows)
+		table->rows = rows;
+	last = reallocarray(builder->last_stack, room, sizeof(*last));
+	if (last)
+		builder->last_stack = last;
+	if (!rows || !last)
+		return -ENOMEM;
+	builder->room = room;
+	return 0;
+}
+
+/* Its index, or HASH_INDEX_NONE without memory. */
+static u32 find_row(struct builder *builder, const struct table_row *key)
+{
+	struct report_table *table = builder->table;
+	u32 hash = hash_row(key);
+	u32 index = hash_index_find(&builder->index, hash, is_row, table->rows, key);
+
+	if (index != HASH_INDEX_NONE)
+		return index;
+	if (make_room(builder) || hash_index_add(&builder->index, hash, table->row_count))
+		return HASH_INDEX_NONE;
+	table->rows[table->row_count] = *key;
+	builder->last_stack[table->row_count] = 0;
+	return table->row_count++;
+}
+
+static void add_sum(struct table_sum *sum, const struct profile_row *row)
+{
+	sum->count += row->count;
+	sum->value += row->value;
+}
+
+static int grow_labels(struct builder *builder, u32 label)
+{
+	u32 room = 2 * label + 256;
+	struct label_cells *grown;
+
+	if (label < builder->label_room)
+		return 0;
+	grown = reallocarray(builder->labels, room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + builder->label_room, 0xff, (room - builder->label_room) * sizeof(*grown));
+	builder->labels = grown;
+	builder->label_room = room;
+	return 0;
+}
+
+/* Functions of one name in two files are one row unless the file is a key. */
+static int set_frame(struct builder *builder, u32 label, struct table_row *key)
+{
+	struct frame_names *names = builder->profile->names;
+	struct label_cells *cells;
+
+	if (grow_labels(builder, label))
+		return -ENOMEM;
+	cells = &builder->labels[label];
+	if (cells->symbol == NO_CELL) {
+		cells->symbol = frame_names_intern(names, frame_names_label(names, label));
+		cells->dso = frame_names_intern(names,
+						frame_names_label_object(names, label) ?: UNKNOWN);
+	}
+	if (cells->symbol == NO_CELL || cells->dso == NO_CELL)
+		return -ENOMEM;
+	if (has_key(builder, TABLE_SYMBOL))
+		key->cell[TABLE_SYMBOL] = cells->symbol;
+	if (has_key(builder, TABLE_DSO))
+		key->cell[TABLE_DSO] = cells->dso;
+	return 0;
+}
+
+static int set_event(const struct builder *builder, const struct profile_row *row,
+		     struct table_row *key)
+{
+	u32 comm = 0;
+
+	*key = (struct table_row){.kind = row->kind};
+	if (has_key(builder, TABLE_COMM))
+		comm = frame_names_intern(builder->profile->names,
+					  row->comm[0] ? row->comm : UNKNOWN);
+	key->cell[TABLE_COMM] = comm;
+	if (has_key(builder, TABLE_EVENT))
+		key->cell[TABLE_EVENT] = row->kind;
+	if (has_key(builder, TABLE_PID))
+		key->cell[TABLE_PID] = row->pid;
+	if (has_key(builder, TABLE_TID))
+		key->cell[TABLE_TID] = row->tid;
+	if (has_key(builder, TABLE_CPU))
+		key->cell[TABLE_CPU] = row->cpu;
+	return comm == UINT32_MAX ? -ENOMEM : 0;
+}
+
+static int add_frames(struct builder *builder, const struct profile_row *row, u32 number,
+		      struct table_row *key)
+{
+	struct whole_stack *stack = &builder->stack;
+
+	if (whole_stack_set(stack, builder->profile, row))
+		return -ENOMEM;
+	for (u32 i = 0; i < stack->depth; i++) {
+		u32 index;
+
+		if (set_frame(builder, stack->labels[i], key))
+			return -ENOMEM;
+		index = find_row(builder, key);
+		if (index == HASH_INDEX_NONE)
+			return -ENOMEM;
+		if (i == 0)
+			add_sum(&builder->table->rows[index].self, row);
+		if (builder->last_stack[index] != number)
+			add_sum(&builder->table->rows[index].children, row);
+		builder->last_stack[index] = number;
+	}
+	return 0;
+}
+
+static int add_event_row(struct builder *builder, const struct profile_row *row,
+			 const struct table_row *key)
+{
+	u32 index = find_row(builder, key);
+
+	if (index == HASH_INDEX_NONE)
+		return -ENOMEM;
+	add_sum(&builder->table->rows[index].self, row);
+	add_sum(&builder->table->rows[index].children, row);
+	return 0;
+}
+
+static int add_rows(struct builder *builder)
+{
+	const struct profile *profile = builder->profile;
+	bool by_frame = has_key(builder, TABLE_DSO) || has_key(builder, TABLE_SYMBOL);
+	int err = 0;
+
+	for (u32 i = 0; i < profile->row_count && !err; i++) {
+		const struct profile_row *row = profile->rows[i];
+		struct table_row key;
+
+		err = set_event(builder, row, &key);
+		if (!err)
+			err = by_frame ? add_frames(builder, row, i + 1, &key)
+				       : add_event_row(builder, row, &key);
+	}
+	return err;
+}
+
+static int order(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Equal weights keep a fixed order: that of the cells. */
+static int heavier(const void *a, const void *b, void *arg)
+{
+	const struct table_options *options = arg;
+	const struct table_row *left = a, *right = b;
+	u64 self[2] = {table_sum_weight(&left->self, options->by[left->kind]),
+		       table_sum_weight(&right->self, options->by[right->kind])};
+	u64 children[2] = {table_sum_weight(&left->children, options->by[left->kind]),
+			   table_sum_weight(&right->children, options->by[right->kind])};
+	int by_self = order(self[1], self[0]), by_children = order(children[1], children[0]);
+	int by_weight = options->by_children ? by_children ?: by_self : by_self ?: by_children;
+
+	if (left->kind != right->kind && !options->together)
+		return order(left->kind, right->kind);
+	for (u32 i = 0; i < TABLE_KEY_COUNT && !by_weight; i++)
+		by_weight = order(left->cell[i], right->cell[i]);
+	return by_weight ?: order(left->kind, right->kind);
+}
+
+int report_table_create(const struct profile *profile, const struct table_options *options,
+			struct report_table **out)
+{
+	struct report_table *table = calloc(1, sizeof(*table));
+	struct builder builder = {.profile = profile, .options = options, .table = table};
+	int err;
+
+	if (!table)
+		return -ENOMEM;
+	table->profile = profile;
+	err = add_rows(&builder);
+	hash_index_free(&builder.index);
+	whole_stack_free(&builder.stack);
+	free(builder.last_stack);
+	free(builder.labels);
+	if (err) {
+		report_table_free(&table);
+		return err;
+	}
+	if (table->row_count)
+		qsort_r(table->rows, table->row_count, sizeof(*table->rows), heavier,
+			(void *)options);
+	*out = table;
+	return 0;
+}
+
+void report_table_free(struct report_table **table)
+{
+	if (!*table)
+		return;
+	free((*table)->rows);
+	free(*table);
+	*table = NULL;
+}
+
+const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
+			      const struct table_row *row, enum table_key key, char room[16])
+{
+	switch (key) {
+	case TABLE_EVENT:
+		return sources[row->kind].name;
+	case TABLE_COMM:
+	case TABLE_DSO:
+	case TABLE_SYMBOL:
+		return frame_names_label(table->profile->names, row->cell[key]);
+	default:
+		snprintf(room, 16, "%u", row->cell[key]);
+		return room;
+	}
+}

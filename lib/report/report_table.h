@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A flat table of a profile: one row for each source and combination of keys. `self` is the sum of
+ * the events that end in the row's function (or file); `children` also has those that have it
+ * anywhere on their stack, each once. Without a key that is about frames both are the same.
+ *
+ *   sum of self over the rows of a source = events of the source
+ */
+#ifndef LIB_REPORT_REPORT_TABLE_H
+#define LIB_REPORT_REPORT_TABLE_H
+
+#include "profile.h"
+
+/* X(ID, name, meaning), named as perf names them. */
+#define TABLE_KEYS(X)                                                                              \
+	X(EVENT, "event", "the source of the event")                                               \
+	X(PID, "pid", "the process")                                                               \
+	X(COMM, "comm", "the name of the task")                                                    \
+	X(TID, "tid", "the thread")                                                                \
+	X(CPU, "cpu", "the CPU")                                                                   \
+	X(DSO, "dso", "the file of the code")                                                      \
+	X(SYMBOL, "symbol", "the function")
+
+#define X(id, name, meaning) TABLE_##id,
+enum table_key { TABLE_KEYS(X) TABLE_KEY_COUNT };
+#undef X
+
+/* -ENOENT: it names no key. */
+int table_key_find(const char *name, enum table_key *key);
+const char *table_key_name(enum table_key key);
+
+struct table_sum {
+	u64 count; /* events */
+	u64 value; /* the sum of their values */
+};
+
+struct table_row {
+	u32 kind;
+	u32 cell[TABLE_KEY_COUNT]; /* 0 if not asked for; report_table_text() shows it */
+	struct table_sum self, children;
+};
+
+struct table_options {
+	u32 keys;		       /* 1 << enum table_key, as bits */
+	const enum profile_weight *by; /* of each source: what rows are ordered by */
+	bool by_children;	       /* order by `children`, not by `self` */
+	bool together;		       /* sources are not kept apart in the order */
+};
+
+struct report_table {
+	const struct profile *profile;
+	struct table_row *rows; /* by source, then heaviest first */
+	u32 row_count;
+};
+
+/* The profile must be split by the keys that ask for it, and outlive the table. -ENOMEM. */
+int report_table_create(const struct profile *profile, const struct table_options *options,
+			struct report_table **out);
+void report_table_free(struct report_table **table);
+
+/* The enum event_split that the keys need, as bits. */
+u32 table_keys_split(u32 keys);
+
+/* Numbers are put into `room`. `sources` are those of the recording. */
+const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
+			      const struct table_row *row, enum table_key key, char room[16]);
+
+static inline u64 table_sum_weight(const struct table_sum *sum, enum profile_weight by)
+{
+	return by == WEIGHT_VALUE ? sum->value : sum->count;
+}
+
+#endif
