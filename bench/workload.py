@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Real programs at work. Each workload is a shell command that does a fixed amount of work, `scale`
-times over, so that what a recorder costs shows as time and not as work left undone.
+times over, so that what a recorder costs shows as time and not as work left undone. A scale of 0
+is some of that work: enough for any recorder to have events.
 """
 import os
 import shlex
@@ -15,36 +16,37 @@ CPUS = sorted(os.sched_getaffinity(0))[:2]
 
 def pipes(scale):
     """A pair of tasks on each of two CPUs, waking each other."""
-    pair = f"taskset -c %d perf bench sched pipe -l {5000 * scale} >/dev/null & "
+    pair = f"taskset -c %d perf bench sched pipe -l {5000 * scale or 1000} >/dev/null & "
     return "".join(pair % cpu for cpu in CPUS) + "wait"
 
 
 def archive(scale):
     """tar over some of Python's library, into a pipe."""
     folder = shlex.quote(sysconfig.get_path("stdlib"))
-    return f"cd {folder} && for i in $(seq {scale}); do tar cf - encodings asyncio | cat >/dev/null; done"
+    return f"cd {folder} && for i in $(seq {scale or 1}); do tar cf - encodings asyncio | cat >/dev/null; done"
 
 
 def compile(scale):
     """The C compiler over sources of this tree."""
     flags = "-O2 -D_GNU_SOURCE -std=gnu11 -Iabi -Icore -Iinclude -Ilib -Ilib/trace -Ilib/symbol"
-    return (f"cd {shlex.quote(ROOT)} && object=$(mktemp) && for i in $(seq {scale}); do "
-            f"for f in core/*.c lib/trace/*.c lib/symbol/*.c; do cc {flags} -c $f -o $object; done; done; rm $object")
+    sources = "core/*.c lib/trace/*.c lib/symbol/*.c" if scale else "core/stack_*.c"
+    return (f"cd {shlex.quote(ROOT)} && object=$(mktemp) && for i in $(seq {scale or 1}); do "
+            f"for f in {sources}; do cc {flags} -c $f -o $object; done; done; rm $object")
 
 
 def interpret(scale):
     """Python compiling its own library, in memory."""
     program = ("import ast, glob, sys, sysconfig\n"
                "for i in range(int(sys.argv[1])):\n"
-               "  for f in sorted(glob.glob(sysconfig.get_path('stdlib') + '/*.py'))[:40]:\n"
+               "  for f in sorted(glob.glob(sysconfig.get_path('stdlib') + '/*.py'))[:int(sys.argv[2])]:\n"
                "    ast.parse(open(f, 'rb').read())")
-    return f"python3 -c {shlex.quote(program)} {scale}"
+    return f"python3 -c {shlex.quote(program)} {scale or 1} {40 if scale else 8}"
 
 
 def copy(scale):
     """dd: large and small blocks."""
-    return (f"dd if=/dev/zero of=/dev/null bs=1M count={400 * scale} 2>/dev/null; "
-            f"dd if=/dev/zero of=/dev/null bs=512 count={100000 * scale} 2>/dev/null")
+    return (f"dd if=/dev/zero of=/dev/null bs=1M count={400 * scale or 100} 2>/dev/null; "
+            f"dd if=/dev/zero of=/dev/null bs=512 count={100000 * scale or 30000} 2>/dev/null")
 
 
 def everything(scale):
