@@ -23,14 +23,9 @@ struct export_values {
 
 static int unknown_format(const char *name)
 {
-	char list[128] = "";
-
-	for (const struct export_format *const *format = export_formats; *format; format++) {
-		size_t used = strlen(list);
-
-		snprintf(list + used, sizeof(list) - used, " %s", (*format)->name);
-	}
-	message("--format %s: no such format, there are:%s", name, list);
+	message("--format %s: no such format, there are:", name);
+	for (const struct export_format *const *format = export_formats; *format; format++)
+		fprintf(stderr, "  %-14s %s\n", (*format)->name, (*format)->meaning);
 	return EXIT_USAGE;
 }
 

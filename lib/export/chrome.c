@@ -20,6 +20,7 @@
 #include "export_format.h"
 #include "format/json_text.h"
 #include "frame_tree.h"
+#include "json_labels.h"
 #include "trace/source_name.h"
 
 #define TASKS 256 /* to begin with */
@@ -37,6 +38,7 @@ struct chrome {
 	const struct trace_source *sources;
 	struct event_stacks *stacks;
 	struct frame_tree *tree;
+	struct json_labels labels;
 	htab_t tasks;
 	const char *before; /* the next event */
 	FILE *to;
@@ -139,7 +141,7 @@ static int put_stack(struct chrome *chrome, const struct event_stack *stack)
 	fputs(",\"stack\":[", chrome->to);
 	for (u32 i = 0; i < stack->depth && !err; i++) {
 		fputs(i ? "," : "", chrome->to);
-		err = json_put_text(stack->frames[i].label, chrome->to);
+		err = json_labels_put(&chrome->labels, &stack->frames[i], chrome->to);
 	}
 	fputc(']', chrome->to);
 	return err;
@@ -159,6 +161,14 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	return err;
 }
 
+static int put_name(struct chrome *chrome, const struct trace_source *source,
+		    const struct event_stack *stack)
+{
+	if (stack->depth)
+		return json_labels_put(&chrome->labels, &stack->frames[0], chrome->to);
+	return json_put_text(trace_source_short_name(source->name), chrome->to);
+}
+
 static int put_what(struct chrome *chrome, const struct trace_source *source,
 		    const struct event_stack *stack)
 {
@@ -166,10 +176,7 @@ static int put_what(struct chrome *chrome, const struct trace_source *source,
 	int err = frame_tree_add(chrome->tree, stack, &node);
 
 	fputs("{\"name\":", chrome->to);
-	err = err
-		      ?: json_put_text(stack->depth ? stack->frames[0].label
-						    : trace_source_short_name(source->name),
-				       chrome->to);
+	err = err ?: put_name(chrome, source, stack);
 	fputs(",\"cat\":", chrome->to);
 	err = err ?: json_put_text(source->name, chrome->to);
 	if (!err && node)
@@ -206,12 +213,12 @@ static int each_event(void *arg, const struct trace_event *event)
 
 static int put_node(void *arg, const struct frame_node *node)
 {
-	const struct chrome *chrome = arg;
+	struct chrome *chrome = arg;
 	const struct frame_name *name = node->frame.name;
 	int err;
 
 	fprintf(chrome->to, "%s\"%u\":{\"name\":", node->number > 1 ? ",\n" : "", node->number);
-	err = json_put_text(node->frame.label, chrome->to);
+	err = json_labels_put(&chrome->labels, &node->frame, chrome->to);
 	fputs(",\"category\":", chrome->to);
 	err = err ?: json_put_text(name ? name->object : "", chrome->to);
 	if (node->parent)
@@ -261,6 +268,7 @@ static void chrome_close(struct chrome *chrome)
 {
 	if (chrome->tasks)
 		htab_delete(chrome->tasks);
+	json_labels_clear(&chrome->labels);
 	frame_tree_free(&chrome->tree);
 	event_stacks_free(&chrome->stacks);
 }

@@ -7,7 +7,6 @@
  *
  * The period is the event's value where its source has one, else 1.
  */
-#include <ctype.h>
 #include <errno.h>
 
 #include "error.h"
@@ -29,9 +28,9 @@ static void put_name(const char *name, char space, FILE *to)
 		unsigned char c = (unsigned char)*name;
 
 		if (c == ' ')
-			fputc(space, to);
+			putc_unlocked(space, to);
 		else
-			fputc(iscntrl(c) ? '?' : c, to);
+			putc_unlocked(c < ' ' || c == 0x7f ? '?' : c, to);
 	}
 }
 

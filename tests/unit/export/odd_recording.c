@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Written into memory and read back. */
+#include "odd_recording.h"
+
+#include <string.h>
+
+#include "trace/memory_recording.h"
+
+#define FILE_MAPPING 1
+#define FUNCTION_BYTES 0x100
+
+static char all_bytes[256];
+
+static const char *all_names(void)
+{
+	for (int i = 0; i < 255; i++)
+		all_bytes[i] = (char)(i + 1);
+	return all_bytes;
+}
+
+static const u64 frames[ODD_FRAMES] = {FRAME_USER(FILE_MAPPING, 0x10),
+				       FRAME_USER(FILE_MAPPING, FUNCTION_BYTES + 0x10)};
+
+static int write_code(struct trace_writer *writer, const char *name)
+{
+	struct trace_source source = {.name = name, .value_unit = ""};
+	struct trace_mapping mapping = {.number = FILE_MAPPING, .kind = MAPPING_FILE, .path = name};
+	struct trace_symbol symbol = {
+		.mapping = FILE_MAPPING, .size = FUNCTION_BYTES, .name = name};
+	struct trace_stack stack = {.id = 1,
+				    .generation = 1,
+				    .flags = STACK_USER,
+				    .depth = ODD_FRAMES,
+				    .frames = frames};
+	u32 index;
+	int err = trace_writer_source(writer, &source) ?: trace_writer_mapping(writer, &mapping);
+
+	err = err ?: trace_writer_symbol(writer, &symbol);
+	symbol.start += FUNCTION_BYTES;
+	return err ?: trace_writer_symbol(writer, &symbol) ?:
+	       trace_writer_stack(writer, &stack, &index);
+}
+
+static int write_event(struct trace_writer *writer, u32 tid, u64 time)
+{
+	struct trace_event event = {.time = time,
+				    .tid = tid,
+				    .kernel = TRACE_NO_STACK,
+				    .kernel_reason = REASON_NOT_ASKED};
+
+	return trace_writer_event(writer, &event);
+}
+
+/* Each byte stands at the beginning, in the middle and at the end of a name. */
+static int write_task(struct trace_writer *writer, u32 tid)
+{
+	struct trace_task task = {.tid = tid, .tgid = tid};
+
+	memset(task.comm, (int)tid, 5);
+	task.comm[1] = task.comm[3] = 'x';
+	return trace_writer_task(writer, &task) ?: write_event(writer, tid, tid);
+}
+
+static int begin(struct memory_recording *recording, const char *name)
+{
+	struct trace_info info = {
+		.hostname = name, .command = name, .kernel = "", .machine = "", .version = ""};
+
+	return memory_recording_begin(recording, "odd", &info, NULL)
+		       ?: write_code(recording->writer, name);
+}
+
+int odd_names(struct trace_reader **out)
+{
+	struct memory_recording recording;
+	int err = begin(&recording, all_names());
+
+	for (u32 tid = 1; tid <= ODD_EVENTS && !err; tid++)
+		err = write_task(recording.writer, tid);
+	return err ?: memory_recording_end(&recording, out, NULL);
+}
+
+int odd_many(u32 count, struct trace_reader **out)
+{
+	struct memory_recording recording;
+	int err = begin(&recording, "many");
+
+	for (u32 i = 0; i < 2 * count && !err; i++)
+		err = write_event(recording.writer, i % count + 1, i);
+	return err ?: memory_recording_end(&recording, out, NULL);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Recordings that are hard on formats. */
+#ifndef TESTS_UNIT_EXPORT_ODD_RECORDING_H
+#define TESTS_UNIT_EXPORT_ODD_RECORDING_H
+
+#include "trace/reader.h"
+
+/* Every byte but 0 in the name of a source, of a file, of functions and of tasks, in the command
+ * and the host: ODD_EVENTS events, of ODD_TASKS tasks, with a stack of two functions. */
+#define ODD_EVENTS 255
+#define ODD_FRAMES 2
+int odd_names(struct trace_reader **out);
+
+/* `count` events, each of a task of its own, and then the same once more. */
+int odd_many(u32 count, struct trace_reader **out);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The stacks of the small recording, joined; and the tree that they make. */
+#include "export/event_stack.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../report/small_recording.h"
+#include "export/frame_tree.h"
+
+static char path[] = "/tmp/stackmap-event-stack-XXXXXX";
+static struct trace_reader *reader;
+static struct event_stacks *stacks;
+static struct trace_event events[SMALL_EVENTS];
+static u32 event_count;
+
+static int keep_event(void *arg, const struct trace_event *event)
+{
+	(void)arg;
+	assert_true(event_count < SMALL_EVENTS);
+	events[event_count++] = *event;
+	return 0;
+}
+
+static struct event_stack stack_of(u32 event)
+{
+	struct event_stack stack;
+
+	assert_int_equal(event_stacks_find(stacks, &events[event], &stack), 0);
+	return stack;
+}
+
+/* "a_k b c", innermost first, _k behind what is in the kernel */
+static const char *text_of(const struct event_stack *stack)
+{
+	static char text[512];
+
+	text[0] = '\0';
+	for (u32 i = 0; i < stack->depth; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, stack->frames[i].label);
+		strcat(text, stack->frames[i].in_kernel ? "_k" : "");
+	}
+	return text;
+}
+
+static void check_stack(u32 event, const char *expected)
+{
+	struct event_stack stack = stack_of(event);
+
+	assert_string_equal(text_of(&stack), expected);
+}
+
+static void test_leaf_kernel_and_user(void **state)
+{
+	(void)state;
+	check_stack(0, "schedule_k do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) main");
+	check_stack(3, "do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) main");
+	check_stack(6, "foo::bar(int) foo::bar(int) main");
+}
+
+static void test_cut_sides_end_in_markers(void **state)
+{
+	(void)state;
+	check_stack(2, "ext4_write_k do_syscall_64_k [truncated]_k main libc.so.6+0x9999 "
+		       "0x7f0000000123 [unknown]");
+	check_stack(7, "0xffffffff81500000_k [no_room]_k [unreadable]");
+	check_stack(9, "schedule_k do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) [no_rule]");
+}
+
+static void test_nothing_at_all(void **state)
+{
+	struct event_stack stack = stack_of(8);
+
+	(void)state;
+	assert_int_equal(stack.depth, 0);
+	assert_int_equal(event_stacks_missing(stacks, &events[8], &stack), 0);
+	assert_string_equal(text_of(&stack), "[no_frames]");
+}
+
+/* The innermost frame of a stack is a return address below a leaf only. */
+static void test_return_addresses(void **state)
+{
+	struct event_stack stack = stack_of(0);
+
+	(void)state;
+	assert_false(stack.frames[0].name->return_address);
+	assert_true(stack.frames[1].name->return_address);
+	assert_false(stack.frames[3].name->return_address);
+	stack = stack_of(6);
+	assert_false(stack.frames[0].name->return_address);
+	assert_true(stack.frames[1].name->return_address);
+}
+
+static void test_equal_frames_have_equal_numbers(void **state)
+{
+	struct event_stack stack = stack_of(0);
+	u32 numbers[5];
+
+	(void)state;
+	for (u32 i = 0; i < 5; i++)
+		numbers[i] = stack.frames[i].number;
+	stack = stack_of(1);
+	for (u32 i = 0; i < 5; i++)
+		assert_int_equal(stack.frames[i].number, numbers[i]);
+}
+
+/* As a pc and as a return address a frame is two: the names may differ. */
+static void test_numbers_have_no_gaps(void **state)
+{
+	bool used[64] = {};
+	u32 end = 0;
+
+	(void)state;
+	for (u32 event = 0; event < SMALL_EVENTS; event++) {
+		struct event_stack stack = stack_of(event);
+
+		if (!stack.depth)
+			event_stacks_missing(stacks, &events[event], &stack);
+		for (u32 i = 0; i < stack.depth; i++) {
+			u32 number = stack.frames[i].number;
+
+			assert_true(number < 64);
+			used[number] = true;
+			end = number >= end ? number + 1 : end;
+		}
+	}
+	for (u32 i = 0; i < end; i++)
+		assert_true(used[i]);
+}
+
+static int check_node(void *arg, const struct frame_node *node)
+{
+	u32 *count = arg;
+
+	assert_int_equal(node->number, ++*count);
+	assert_true(node->parent < node->number);
+	return 0;
+}
+
+static u32 node_of(struct frame_tree *tree, u32 event)
+{
+	struct event_stack stack = stack_of(event);
+	u32 node;
+
+	assert_int_equal(frame_tree_add(tree, &stack, &node), 0);
+	return node;
+}
+
+static void test_a_tree_of_stacks(void **state)
+{
+	struct frame_tree *tree;
+	u32 count = 0;
+
+	(void)state;
+	assert_int_equal(frame_tree_create(&tree), 0);
+	assert_int_equal(node_of(tree, 8), 0);
+	assert_int_equal(node_of(tree, 0), 5);
+	assert_int_equal(node_of(tree, 1), 5);
+	assert_int_equal(node_of(tree, 3), 4); /* part of the first */
+	assert_int_equal(node_of(tree, 6), 6); /* one more below foo::bar */
+	assert_int_equal(frame_tree_each(tree, check_node, &count), 0);
+	assert_int_equal(count, 6);
+	frame_tree_free(&tree);
+	assert_null(tree);
+}
+
+static int open_recording(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	return small_recording_write(path) || trace_reader_open(path, &reader, NULL) ||
+	       trace_reader_events(reader, keep_event, NULL, NULL) ||
+	       event_stacks_create(reader, &(struct frame_naming){}, &stacks);
+}
+
+static int close_recording(void **state)
+{
+	(void)state;
+	event_stacks_free(&stacks);
+	trace_reader_close(&reader);
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leaf_kernel_and_user),
+		cmocka_unit_test(test_cut_sides_end_in_markers),
+		cmocka_unit_test(test_nothing_at_all),
+		cmocka_unit_test(test_return_addresses),
+		cmocka_unit_test(test_equal_frames_have_equal_numbers),
+		cmocka_unit_test(test_numbers_have_no_gaps),
+		cmocka_unit_test(test_a_tree_of_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, open_recording, close_recording);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* No name breaks a format, whatever its bytes; no number of samples is too large for pprof. */
+#include "export/export_format.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <zlib.h>
+
+#include "export/profile.pb-c.h"
+#include "odd_recording.h"
+
+#define SAMPLES_MANY 150000 /* more than the table of pprof.c holds */
+#define PROFILE_BYTES_MAX (64U << 20)
+
+static const struct export_options all = {
+	.filter = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY}};
+
+struct text {
+	char *bytes;
+	size_t length;
+};
+
+static struct text export_of(struct trace_reader *reader, const char *name)
+{
+	const struct export_format *format = export_format_find(name);
+	struct text text = {};
+	FILE *to = open_memstream(&text.bytes, &text.length);
+
+	assert_non_null(format);
+	assert_int_equal(format->write(reader, &all, to, NULL), 0);
+	assert_int_equal(fclose(to), 0);
+	return text;
+}
+
+static struct text odd_export(const char *name)
+{
+	struct trace_reader *reader;
+	struct text text;
+
+	assert_int_equal(odd_names(&reader), 0);
+	text = export_of(reader, name);
+	trace_reader_close(&reader);
+	return text;
+}
+
+static json_t *odd_json(const char *name)
+{
+	struct text text = odd_export(name);
+	json_t *whole = json_loadb(text.bytes, text.length, JSON_REJECT_DUPLICATES, NULL);
+
+	assert_non_null(whole);
+	free(text.bytes);
+	return whole;
+}
+
+static void test_json(void **state)
+{
+	json_t *whole = odd_json("json");
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(whole, "stacks")), ODD_EVENTS);
+	json_decref(whole);
+}
+
+static void test_speedscope(void **state)
+{
+	json_t *whole = odd_json("speedscope");
+	json_t *profile = json_array_get(json_object_get(whole, "profiles"), 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(profile, "samples")), ODD_EVENTS);
+	assert_int_equal(json_array_size(json_object_get(profile, "weights")), ODD_EVENTS);
+	json_decref(whole);
+}
+
+static void test_chrome(void **state)
+{
+	json_t *whole = odd_json("chrome");
+
+	(void)state;
+	/* each event, and two names before it: of the process and of the thread */
+	assert_int_equal(json_array_size(json_object_get(whole, "traceEvents")), 3 * ODD_EVENTS);
+	assert_int_equal(json_object_size(json_object_get(whole, "stackFrames")), ODD_FRAMES);
+	json_decref(whole);
+}
+
+static u32 count_lines(const struct text *text)
+{
+	u32 lines = 0;
+
+	for (size_t i = 0; i < text->length; i++) {
+		unsigned char c = (unsigned char)text->bytes[i];
+
+		lines += c == '\n';
+		assert_true(c == '\n' || c == '\t' || (c >= ' ' && c != 0x7f));
+	}
+	return lines;
+}
+
+static u32 count_bytes(const char *text, char byte)
+{
+	u32 count = 0;
+
+	for (; *text; text++)
+		count += *text == byte;
+	return count;
+}
+
+static void test_folded(void **state)
+{
+	struct text text = odd_export("folded");
+	char *rest = text.bytes;
+
+	(void)state;
+	assert_int_equal(count_lines(&text), ODD_EVENTS);
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+		assert_int_equal(count_bytes(line, ';'), ODD_FRAMES);
+		assert_string_equal(strrchr(line, ' '), " 1");
+	}
+	free(text.bytes);
+}
+
+/* "TASK PID/TID [CPU] ..." and frames in parentheses without spaces: what readers of it look for.
+ */
+static void check_perf_line(const char *line)
+{
+	const char *object = strrchr(line, '(');
+
+	if (line[0] == '\t') {
+		assert_non_null(object);
+		assert_null(strchr(object, ' '));
+		return;
+	}
+	assert_false(isspace((unsigned char)line[0]));
+	line = strchr(line, ' ');
+	assert_non_null(line);
+	assert_true(isdigit((unsigned char)line[1]));
+}
+
+static void test_perf_script(void **state)
+{
+	struct text text = odd_export("perf-script");
+	char *rest = text.bytes;
+
+	(void)state;
+	assert_int_equal(count_lines(&text), ODD_EVENTS * (1 + ODD_FRAMES + 1));
+	for (char *line; (line = strsep(&rest, "\n"));)
+		if (*line)
+			check_perf_line(line);
+	free(text.bytes);
+}
+
+static Pprof__Profile *read_pprof(struct text text)
+{
+	unsigned char *plain = malloc(PROFILE_BYTES_MAX);
+	z_stream inflater = {.next_in = (unsigned char *)text.bytes,
+			     .avail_in = (uInt)text.length,
+			     .next_out = plain,
+			     .avail_out = PROFILE_BYTES_MAX};
+	Pprof__Profile *profile;
+
+	assert_non_null(plain);
+	assert_int_equal(inflateInit2(&inflater, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&inflater, Z_FINISH), Z_STREAM_END);
+	profile = pprof__profile__unpack(NULL, inflater.total_out, plain);
+	assert_non_null(profile);
+	inflateEnd(&inflater);
+	free(plain);
+	free(text.bytes);
+	return profile;
+}
+
+/* jansson takes UTF-8 only. */
+static void check_is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	assert_non_null(string);
+	json_decref(string);
+}
+
+static void test_pprof(void **state)
+{
+	Pprof__Profile *profile = read_pprof(odd_export("pprof"));
+
+	(void)state;
+	assert_int_equal(profile->n_sample, ODD_EVENTS);
+	assert_int_equal(profile->n_location, ODD_FRAMES);
+	assert_int_equal(profile->n_function, 1);
+	for (size_t i = 0; i < profile->n_string_table; i++)
+		check_is_utf8(profile->string_table[i]);
+	pprof__profile__free_unpacked(profile, NULL);
+}
+
+static void test_pprof_of_many_samples(void **state)
+{
+	struct trace_reader *reader;
+	Pprof__Profile *profile;
+	s64 sum = 0;
+
+	(void)state;
+	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
+	profile = read_pprof(export_of(reader, "pprof"));
+	assert_true(profile->n_sample >
+		    SAMPLES_MANY); /* some came again after the table was full */
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		assert_int_equal(profile->sample[i]->n_value, 1);
+		sum += profile->sample[i]->value[0];
+	}
+	assert_int_equal(sum, 2 * SAMPLES_MANY);
+	pprof__profile__free_unpacked(profile, NULL);
+	trace_reader_close(&reader);
+}
+
+static void test_formats_are_found_by_name(void **state)
+{
+	(void)state;
+	for (const struct export_format *const *format = export_formats; *format; format++)
+		assert_ptr_equal(export_format_find((*format)->name), *format);
+	assert_null(export_format_find("pproff"));
+	assert_null(export_format_find(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_speedscope),
+		cmocka_unit_test(test_chrome),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_perf_script),
+		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_of_many_samples),
+		cmocka_unit_test(test_formats_are_found_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
