@@ -80,6 +80,12 @@ def colours(page):
                       "canvas.height).data.buffer)).size)(document.querySelector('%s'))" % CHART)
 
 
+def colour_of_row(page, row, across=0.97):
+    """Of the frame there in the graph; rows from the bottom, where text is not."""
+    return page.value("(canvas => [...canvas.getContext('2d').getImageData(canvas.width * %f, canvas.height - %d, 1, 1).data])"
+                      "(document.querySelector('%s'))" % (across, 18 * row + 9, CHART))[:3]
+
+
 def choose_source(page, name):
     options = page.value("[...document.querySelector('#source').options].map(({value, text}) => [value, text])")
     page.choose("#source", next(value for value, text in options if text.startswith(name)))
@@ -167,6 +173,19 @@ def test_zoom():
         assert page.value("document.querySelector('#unzoom').disabled")
 
 
+def test_colours():
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        choose_source(page, "cpu-clock")
+        task, user = colour_of_row(page, 1), colour_of_row(page, 2)
+        assert max(task) - min(task) < 40, "tasks are grey"
+        assert user[0] - user[2] > 60, "user code is yellow"
+        page.press("c")
+        assert colour_of_row(page, 2) != user and page.text("#legend") == "script>.so"
+        page.type("#search", "function_0")
+        assert colour_of_row(page, 2) == [176, 25, 126], "what was found is marked"
+
+
 def test_search():
     recording = write("a.data")
     stacks = stacks_of(recording, "cpu-clock")
@@ -250,10 +269,10 @@ def test_dark_mode():
 
     with browser.page() as page:
         page.open(draw(write("a.data")))
-        light, light_colours = brightness(), colours(page)
+        light, light_user = brightness(), colour_of_row(page, 2)
         page.open("page.html", scheme="dark")
         assert brightness() < 200 < light
-        assert colours(page) > 10 and light_colours > 10
+        assert sum(colour_of_row(page, 2)) < 0.6 * sum(light_user)
 
 
 def changes(page):
@@ -294,6 +313,16 @@ def test_hundred_thousand_functions():
         page.press("v")
         page.type("#search", "function_99")
         print("drawn after %.2f s of CPU, inverted and searched after %.2f s" % (drawn, page.cpu_seconds()))
+
+
+def test_no_events():
+    stackmap("flamegraph", "-o", "page.html", "--pid", 1, write("a.data"))
+    with browser.page() as page:
+        page.open("page.html")
+        assert status(page) == ["all", "0 events, 0.00%"] and not table(page)
+        page.press("v")
+        page.type("#search", "function")
+        assert page.text("#share") == "0.00% matched"
 
 
 def test_output_is_whole_or_not_there():

@@ -221,6 +221,7 @@ class Page {
   }
 
   updateZoom() {
+    this.elements.tip.hidden = true;
     this.elements.unzoom.disabled = this.chart.zoom === ROOT;
     this.tellStatus(this.chart.focused);
   }
