@@ -464,6 +464,12 @@ u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_
 	return reader->records[TRACE_BLOCK_MAPPINGS].count;
 }
 
+u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks)
+{
+	*tasks = reader->records[TRACE_BLOCK_TASKS].items;
+	return reader->records[TRACE_BLOCK_TASKS].count;
+}
+
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)
 {
 	*symbols = reader->records[TRACE_BLOCK_SYMBOLS].items;

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Modules and files are few (hundreds), and each is looked for once for each recording: linear
+ * searches. Frames are many, so mapping numbers are looked up in an array, and modules by binary
+ * search.
+ */
+#include "code_space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MACHINE_SHIFT 48
+#define ADDRESS_MASK ((1ULL << MACHINE_SHIFT) - 1)
+
+struct build_id {
+	u8 bytes[TRACE_BUILD_ID_MAX];
+	u32 count;
+};
+
+struct placed_module {
+	char *name;
+	struct build_id id;
+	u32 machine;
+	u64 start, end;
+};
+
+struct placed_file {
+	struct build_id id;
+	u32 number;
+};
+
+struct code_space {
+	struct placed_module *modules;
+	struct placed_file *files;
+	u32 module_count, file_count;
+	u32 last_number; /* of the mappings so far */
+};
+
+struct moved_module {
+	u64 start, end;
+	u64 shift; /* modulo 2^64 */
+};
+
+struct code_map {
+	u32 machine;
+	struct moved_module *modules; /* by address */
+	u32 module_count;
+	u32 *numbers; /* by number in the recording; 0: no such mapping */
+	u32 number_count;
+};
+
+int code_space_create(struct code_space **out)
+{
+	struct code_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return -ENOMEM;
+	*out = space;
+	return 0;
+}
+
+void code_space_free(struct code_space **space)
+{
+	struct code_space *old = *space;
+
+	if (!old)
+		return;
+	for (u32 i = 0; i < old->module_count; i++)
+		free(old->modules[i].name);
+	free(old->modules);
+	free(old->files);
+	free(old);
+	*space = NULL;
+}
+
+void code_map_free(struct code_map **map)
+{
+	if (!*map)
+		return;
+	free((*map)->modules);
+	free((*map)->numbers);
+	free(*map);
+	*map = NULL;
+}
+
+static bool is_same(const struct build_id *id, const u8 *bytes, u32 count)
+{
+	return count && id->count == count && memcmp(id->bytes, bytes, count) == 0;
+}
+
+/* The first machine's addresses stand for themselves. */
+static u64 own_place(u32 machine, u64 address)
+{
+	if (!machine)
+		return address;
+	return 1ULL << 63 | (u64)machine << MACHINE_SHIFT | (address & ADDRESS_MASK);
+}
+
+/* Without a build id it is the same where it is still in its place. */
+static bool is_module(const struct placed_module *placed, const struct trace_module *module,
+		      u32 machine)
+{
+	bool stayed = placed->machine == machine && !placed->id.count && !module->build_id_bytes &&
+		      placed->start == own_place(machine, module->start) &&
+		      placed->end - placed->start == module->end - module->start;
+
+	return (stayed || is_same(&placed->id, module->build_id, module->build_id_bytes)) &&
+	       strcmp(placed->name, module->name) == 0;
+}
+
+static const struct placed_module *find_module(const struct code_space *space,
+					       const struct trace_module *module, u32 machine)
+{
+	for (u32 i = 0; i < space->module_count; i++)
+		if (is_module(&space->modules[i], module, machine))
+			return &space->modules[i];
+	return NULL;
+}
+
+static const struct placed_module *place_module(struct code_space *space,
+						const struct trace_module *module, u32 machine,
+						struct trace_writer *writer)
+{
+	struct trace_module moved = *module;
+	struct placed_module *placed =
+		reallocarray(space->modules, space->module_count + 1, sizeof(*space->modules));
+
+	if (!placed)
+		return NULL;
+	space->modules = placed;
+	placed += space->module_count;
+	moved.start = own_place(machine, module->start);
+	moved.end = moved.start + (module->end - module->start);
+	*placed = (struct placed_module){.name = strdup(module->name),
+					 .machine = machine,
+					 .start = moved.start,
+					 .end = moved.end};
+	placed->id.count = module->build_id_bytes;
+	memcpy(placed->id.bytes, module->build_id, module->build_id_bytes);
+	if (!placed->name)
+		return NULL;
+	space->module_count++;
+	return trace_writer_module(writer, &moved) ? NULL : placed;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct moved_module *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int map_modules(struct code_space *space, const struct trace_reader *reader,
+		       struct trace_writer *writer, struct code_map *map)
+{
+	const struct trace_module *modules;
+	u32 count = trace_reader_modules(reader, &modules);
+
+	map->modules = calloc(count + 1UL, sizeof(*map->modules));
+	if (!map->modules)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++) {
+		const struct placed_module *placed =
+			find_module(space, &modules[i], map->machine)
+				?: place_module(space, &modules[i], map->machine, writer);
+
+		if (!placed)
+			return -ENOMEM;
+		map->modules[i] = (struct moved_module){.start = modules[i].start,
+							.end = modules[i].end,
+							.shift = placed->start - modules[i].start};
+	}
+	map->module_count = count;
+	qsort(map->modules, count, sizeof(*map->modules), by_start);
+	return 0;
+}
+
+/* Only a file is the same for its build id: what lies in anonymous memory belongs to its process.
+ */
+static u32 find_file(const struct code_space *space, const struct trace_mapping *mapping)
+{
+	for (u32 i = 0; mapping->kind != MAPPING_ANON && i < space->file_count; i++)
+		if (is_same(&space->files[i].id, mapping->build_id, mapping->build_id_bytes))
+			return space->files[i].number;
+	return 0;
+}
+
+static int keep_file(struct code_space *space, const struct trace_mapping *mapping, u32 number)
+{
+	struct placed_file *files =
+		reallocarray(space->files, space->file_count + 1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	space->files = files;
+	files += space->file_count++;
+	*files = (struct placed_file){.number = number};
+	files->id.count = mapping->build_id_bytes;
+	memcpy(files->id.bytes, mapping->build_id, mapping->build_id_bytes);
+	return 0;
+}
+
+static int place_mapping(struct code_space *space, const struct trace_mapping *mapping,
+			 u32 first_tid, struct trace_writer *writer, u32 *number)
+{
+	struct trace_mapping moved = *mapping;
+
+	if (space->last_number + 1 == MAPPING_UNKNOWN)
+		return -E2BIG;
+	moved.number = ++space->last_number;
+	moved.tgid += first_tid;
+	*number = moved.number;
+	if (mapping->kind != MAPPING_ANON && keep_file(space, mapping, moved.number))
+		return -ENOMEM;
+	return trace_writer_mapping(writer, &moved);
+}
+
+static int make_numbers(struct code_map *map, u32 number)
+{
+	u32 count = number + 1;
+	u32 *grown;
+
+	if (count <= map->number_count)
+		return 0;
+	grown = reallocarray(map->numbers, count, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + map->number_count, 0, (count - map->number_count) * sizeof(*grown));
+	map->numbers = grown;
+	map->number_count = count;
+	return 0;
+}
+
+/* Of several records for a number only the last one counts. */
+static int map_mapping(struct code_space *space, const struct trace_reader *reader,
+		       const struct trace_mapping *mapping, u32 first_tid,
+		       struct trace_writer *writer, struct code_map *map)
+{
+	u32 *number;
+
+	if (trace_reader_mapping(reader, mapping->number) != mapping ||
+	    mapping->number >= MAPPING_UNKNOWN)
+		return 0;
+	if (make_numbers(map, mapping->number))
+		return -ENOMEM;
+	number = &map->numbers[mapping->number];
+	*number = find_file(space, mapping);
+	return *number ? 0 : place_mapping(space, mapping, first_tid, writer, number);
+}
+
+static int map_mappings(struct code_space *space, const struct trace_reader *reader, u32 first_tid,
+			struct trace_writer *writer, struct code_map *map)
+{
+	const struct trace_mapping *mappings;
+	u32 count = trace_reader_mappings(reader, &mappings);
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++)
+		err = map_mapping(space, reader, &mappings[i], first_tid, writer, map);
+	return err;
+}
+
+int code_space_add(struct code_space *space, const struct trace_reader *reader, u32 machine,
+		   u32 first_tid, struct trace_writer *writer, struct code_map **out)
+{
+	struct code_map *map = calloc(1, sizeof(*map));
+	int err;
+
+	if (!map)
+		return -ENOMEM;
+	map->machine = machine;
+	err = map_modules(space, reader, writer, map);
+	err = err ?: map_mappings(space, reader, first_tid, writer, map);
+	if (err)
+		code_map_free(&map);
+	else
+		*out = map;
+	return err;
+}
+
+static u64 kernel_place(const struct code_map *map, u64 address)
+{
+	u32 low = 0, high = map->module_count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (map->modules[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && address < map->modules[low - 1].end)
+		return address + map->modules[low - 1].shift;
+	return own_place(map->machine, address);
+}
+
+/* A mapping that the recording does not describe is not known in the merged one either. */
+static u32 mapping_number(const struct code_map *map, u32 number)
+{
+	u32 moved = number < map->number_count ? map->numbers[number] : 0;
+
+	return moved ? moved : MAPPING_UNKNOWN;
+}
+
+u64 code_map_frame(const struct code_map *map, u64 frame)
+{
+	if (!frame)
+		return 0;
+	if (FRAME_IS_KERNEL(frame))
+		return kernel_place(map, frame);
+	return FRAME_USER(mapping_number(map, FRAME_MAPPING(frame)), FRAME_OFFSET(frame));
+}
+
+struct trace_symbol code_map_symbol(const struct code_map *map, const struct trace_symbol *symbol)
+{
+	struct trace_symbol moved = *symbol;
+
+	if (symbol->mapping)
+		moved.mapping = mapping_number(map, symbol->mapping);
+	else
+		moved.start = kernel_place(map, symbol->start);
+	return moved;
+}

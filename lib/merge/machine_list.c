@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The real time clock is corrected now and then, so starts within a minute are the same one: no
+ * machine runs for less and is started again under the same name. */
+#include "machine_list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code_space.h"
+
+#define SAME_START_NS (60 * 1000000000ULL)
+#define CPUS_MAX 65536U
+
+static u64 boot_of(const struct trace_reader *reader)
+{
+	const struct trace_info *info = trace_reader_info(reader);
+
+	return info->start_realtime - info->start_monotonic;
+}
+
+static u64 distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static u32 find(const struct machine_list *list, const char *hostname, u64 booted)
+{
+	for (u32 i = 0; i < list->count; i++)
+		if (strcmp(list->machines[i].hostname, hostname) == 0 &&
+		    distance(list->machines[i].booted, booted) < SAME_START_NS)
+			return i;
+	return list->count;
+}
+
+static int add(struct machine_list *list, const struct trace_reader *reader, u32 *index)
+{
+	const struct trace_info *info = trace_reader_info(reader);
+	u64 booted = boot_of(reader);
+	struct machine *machine;
+
+	*index = find(list, info->hostname, booted);
+	machine = &list->machines[*index];
+	if (*index == MACHINES_MAX)
+		return -E2BIG;
+	if (*index == list->count) {
+		*machine = (struct machine){.hostname = info->hostname, .booted = booted};
+		list->count++;
+	}
+	if (machine->cpus < info->cpus)
+		machine->cpus = info->cpus;
+	if (booted < list->booted)
+		list->booted = booted;
+	return 0;
+}
+
+static int number_cpus(struct machine_list *list)
+{
+	u64 next = 0;
+
+	for (u32 i = 0; i < list->count; i++) {
+		list->machines[i].first_cpu = (u32)next;
+		next += list->machines[i].cpus;
+		if (next > CPUS_MAX)
+			return -E2BIG;
+	}
+	list->cpus = (u32)next;
+	return 0;
+}
+
+int machine_list_create(struct machine_list *list, struct trace_reader *const *readers, u32 count)
+{
+	struct machine_list made = {.booted = UINT64_MAX};
+	int err = 0;
+
+	made.machines = calloc(count + 1UL, sizeof(*made.machines));
+	made.machine_of = calloc(count + 1UL, sizeof(*made.machine_of));
+	if (!made.machines || !made.machine_of)
+		err = -ENOMEM;
+	for (u32 i = 0; i < count && !err; i++)
+		err = add(&made, readers[i], &made.machine_of[i]);
+	err = err ?: number_cpus(&made);
+	if (err)
+		machine_list_free(&made);
+	else
+		*list = made;
+	return err;
+}
+
+void machine_list_free(struct machine_list *list)
+{
+	free(list->machines);
+	free(list->machine_of);
+	*list = (struct machine_list){};
+}
+
+u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader)
+{
+	return boot_of(reader) - list->booted;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The machines that recordings are of. Two are of one machine if they name the same host and their
+ * clocks say that it was started at the same time; a machine that was started again is another one,
+ * since its process ids are.
+ *
+ * In a merged recording machine m > 0 has thread and process ids from m << 22 on (the kernel's
+ * are below 1 << 22), and CPUs after those of the machines before it. The time is that of the clock
+ * that ran for longest, so no time is before its start.
+ */
+#ifndef LIB_MERGE_MACHINE_LIST_H
+#define LIB_MERGE_MACHINE_LIST_H
+
+#include "trace/reader.h"
+
+#define MACHINE_TID_SHIFT 22
+
+struct machine {
+	const char *hostname;
+	u64 booted; /* real time at which its monotonic clock was 0, ns */
+	u32 cpus;
+	u32 first_cpu;
+};
+
+struct machine_list {
+	struct machine *machines;
+	u32 count;
+	u32 *machine_of; /* by recording */
+	u64 booted;	 /* the earliest of all */
+	u32 cpus;	 /* of all machines */
+};
+
+/* The readers must outlive the list. -ENOMEM, -E2BIG: too many machines or CPUs. */
+int machine_list_create(struct machine_list *list, struct trace_reader *const *readers, u32 count);
+void machine_list_free(struct machine_list *list);
+
+/* What is added to the monotonic times of a recording. */
+u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader);
+
+static inline u32 machine_first_tid(u32 machine)
+{
+	return machine << MACHINE_TID_SHIFT;
+}
+
+#endif

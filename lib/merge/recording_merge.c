@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Recordings go into the writer one after the other, each flushed as a whole, so that the events of
+ * a CPU are in the order of time within a block; readers merge the blocks. Definitions of a
+ * recording are written before its events, as the writer wants them.
+ *
+ * Task names that hold since before a recording hold from its first event on in the merged one,
+ * unless it is the machine's first: the id may have been another task's before.
+ */
+#include "recording_merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code_space.h"
+#include "error.h"
+#include "machine_list.h"
+#include "trace/stack_set.h"
+
+#define TEXT_BYTES 1024
+
+struct merge {
+	struct trace_reader *const *readers;
+	u32 count;
+	struct machine_list machines;
+	struct code_space *code;
+	struct trace_writer *writer;
+	struct trace_source *sources;
+	u32 source_count;
+	struct stack_set stacks;
+	u32 stack_count;
+	struct trace_ledger ledger;
+	struct trace_cpu_ledger *cpus; /* by CPU */
+	bool has_ledger;
+};
+
+/* The recording that is added now. */
+struct part {
+	struct merge *merge;
+	const struct trace_reader *reader;
+	struct code_map *code;
+	u64 shift;
+	u32 first_tid, first_cpu;
+	bool is_first;	/* of its machine */
+	u64 first_time; /* of its events, in merged time */
+	u16 *kinds;
+	u32 *stacks;
+};
+
+static bool is_source(const struct trace_source *a, const struct trace_source *b)
+{
+	return a->extras == b->extras && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->value_unit, b->value_unit) == 0;
+}
+
+static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
+{
+	struct trace_source *grown;
+
+	for (u32 i = 0; i < merge->source_count; i++) {
+		if (!is_source(&merge->sources[i], source))
+			continue;
+		*kind = (u16)i;
+		return 0;
+	}
+	grown = reallocarray(merge->sources, merge->source_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	merge->sources = grown;
+	merge->sources[merge->source_count] = *source;
+	*kind = (u16)merge->source_count++;
+	return trace_writer_source(merge->writer, source);
+}
+
+static int add_sources(struct part *part)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(part->reader, &sources);
+	int err = 0;
+
+	part->kinds = calloc(count + 1UL, sizeof(*part->kinds));
+	if (!part->kinds)
+		return -ENOMEM;
+	for (u32 i = 0; i < count && !err; i++)
+		err = add_source(part->merge, &sources[i], &part->kinds[i]);
+	return err;
+}
+
+static int add_stack(struct merge *merge, const struct trace_stack *stack, u32 *index)
+{
+	struct trace_stack named = *stack;
+	int err;
+
+	if (stack_set_find(&merge->stacks, stack, index))
+		return 0;
+	named.id = ++merge->stack_count;
+	named.generation = 1;
+	err = trace_writer_stack(merge->writer, &named, index);
+	return err ?: stack_set_add(&merge->stacks, stack, *index);
+}
+
+static int add_stacks(struct part *part)
+{
+	const struct trace_stack *stacks;
+	u32 count = trace_reader_stacks(part->reader, &stacks);
+	u64 frames[STACK_WORDS_MAX];
+	int err = 0;
+
+	part->stacks = calloc(count + 1UL, sizeof(*part->stacks));
+	if (!part->stacks)
+		return -ENOMEM;
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_stack moved = stacks[i];
+
+		for (u32 f = 0; f < moved.depth; f++)
+			frames[f] = code_map_frame(part->code, moved.frames[f]);
+		moved.frames = frames;
+		err = add_stack(part->merge, &moved, &part->stacks[i]);
+	}
+	return err;
+}
+
+static int add_symbols(const struct part *part)
+{
+	const struct trace_symbol *symbols;
+	u32 count = trace_reader_symbols(part->reader, &symbols);
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_symbol moved = code_map_symbol(part->code, &symbols[i]);
+
+		err = trace_writer_symbol(part->merge->writer, &moved);
+	}
+	return err;
+}
+
+static int stop_at_first(void *time, const struct trace_event *event)
+{
+	*(u64 *)time = event->time;
+	return 1;
+}
+
+static int find_first_time(struct part *part, struct trace_reader *reader,
+			   struct stackmap_error *error)
+{
+	u64 time = 0;
+	int err = trace_reader_events(reader, stop_at_first, &time, error);
+
+	part->first_time = time + part->shift;
+	return err < 0 ? err : 0;
+}
+
+static int add_tasks(const struct part *part)
+{
+	const struct trace_task *tasks;
+	u32 count = trace_reader_tasks(part->reader, &tasks);
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_task moved = tasks[i];
+
+		if (moved.time)
+			moved.time += part->shift;
+		else if (!part->is_first)
+			moved.time = part->first_time;
+		moved.tid += part->first_tid;
+		moved.tgid += part->first_tid;
+		err = trace_writer_task(part->merge->writer, &moved);
+	}
+	return err;
+}
+
+static u32 stack_index(const struct part *part, u32 stack)
+{
+	return stack == TRACE_NO_STACK ? TRACE_NO_STACK : part->stacks[stack];
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	const struct part *part = arg;
+	struct trace_event moved = *event;
+
+	moved.time += part->shift;
+	moved.leaf = code_map_frame(part->code, event->leaf);
+	moved.tid += part->first_tid;
+	moved.cpu = (u16)(event->cpu + part->first_cpu);
+	moved.kind = part->kinds[event->kind];
+	moved.kernel = stack_index(part, event->kernel);
+	moved.user = stack_index(part, event->user);
+	return trace_writer_event(part->merge->writer, &moved);
+}
+
+/* The ledgers hold nothing but counters. */
+_Static_assert(sizeof(struct trace_ledger) % sizeof(u64) == 0, "counters of 64 bits");
+
+static void add_ledger(struct trace_ledger *sum, const struct trace_ledger *ledger)
+{
+	const u64 *from = (const u64 *)ledger;
+	u64 *to = (u64 *)sum;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+		to[i] += from[i];
+}
+
+static void add_cpu_ledger(struct trace_cpu_ledger *sum, const struct trace_cpu_ledger *cpu)
+{
+	sum->produced += cpu->produced;
+	sum->recorded += cpu->recorded;
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		sum->lost[i] += cpu->lost[i];
+}
+
+static void add_ledgers(const struct part *part)
+{
+	struct merge *merge = part->merge;
+	const struct trace_ledger *ledger = trace_reader_ledger(part->reader);
+	const struct trace_cpu_ledger *cpus;
+	u32 count = trace_reader_cpu_ledgers(part->reader, &cpus);
+
+	merge->has_ledger = merge->has_ledger && ledger;
+	if (!merge->has_ledger)
+		return;
+	add_ledger(&merge->ledger, ledger);
+	for (u32 i = 0; i < count; i++)
+		if (cpus[i].cpu + part->first_cpu < merge->machines.cpus)
+			add_cpu_ledger(&merge->cpus[cpus[i].cpu + part->first_cpu], &cpus[i]);
+}
+
+static int add_definitions(struct part *part, u32 machine)
+{
+	struct merge *merge = part->merge;
+	int err = add_sources(part);
+
+	err = err
+		      ?: code_space_add(merge->code, part->reader, machine, part->first_tid,
+					merge->writer, &part->code);
+	err = err ?: add_stacks(part);
+	err = err ?: add_symbols(part);
+	return err ?: add_tasks(part);
+}
+
+static bool is_first_of_machine(const struct merge *merge, u32 number)
+{
+	for (u32 i = 0; i < number; i++)
+		if (merge->machines.machine_of[i] == merge->machines.machine_of[number])
+			return false;
+	return true;
+}
+
+static int add_recording(struct merge *merge, u32 number, struct stackmap_error *error)
+{
+	struct trace_reader *reader = merge->readers[number];
+	u32 machine = merge->machines.machine_of[number];
+	struct part part = {
+		.merge = merge,
+		.reader = reader,
+		.shift = machine_list_shift(&merge->machines, reader),
+		.first_tid = machine_first_tid(machine),
+		.first_cpu = merge->machines.machines[machine].first_cpu,
+		.is_first = is_first_of_machine(merge, number),
+	};
+	int err = find_first_time(&part, reader, error);
+
+	err = err ?: add_definitions(&part, machine);
+	err = err ?: trace_reader_events(reader, add_event, &part, error);
+	err = err ?: trace_writer_flush(merge->writer);
+	add_ledgers(&part);
+	code_map_free(&part.code);
+	free(part.kinds);
+	free(part.stacks);
+	return err;
+}
+
+static bool has_text(const char *texts, const char *text)
+{
+	size_t length = strlen(text);
+
+	for (const char *at = texts; (at = strstr(at, text)); at += length)
+		if ((at == texts || at[-1] == ' ') && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
+/* Each once, with commas; what does not fit is left out. */
+static void add_text(char texts[TEXT_BYTES], const char *text)
+{
+	size_t used = strlen(texts);
+
+	if (!*text || has_text(texts, text) || used + strlen(text) + 3 > TEXT_BYTES)
+		return;
+	snprintf(texts + used, TEXT_BYTES - used, "%s%s", used ? ", " : "", text);
+}
+
+struct texts {
+	char hostname[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
+};
+
+/* The rate is that of all recordings, or none. */
+static void describe(const struct merge *merge, struct texts *texts, struct trace_info *whole)
+{
+	*whole = (struct trace_info){.start_realtime = UINT64_MAX, .address_shown = 1};
+	for (u32 i = 0; i < merge->count; i++) {
+		const struct trace_info *info = trace_reader_info(merge->readers[i]);
+
+		add_text(texts->hostname, info->hostname);
+		add_text(texts->kernel, info->kernel);
+		add_text(texts->machine, info->machine);
+		if (info->start_realtime < whole->start_realtime)
+			whole->start_realtime = info->start_realtime;
+		if (info->bits > whole->bits)
+			whole->bits = info->bits;
+		whole->frequency = i && whole->frequency != info->frequency ? 0 : info->frequency;
+		whole->address_shown &= info->address_shown;
+	}
+	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
+	whole->cpus = merge->machines.cpus;
+	whole->hostname = texts->hostname;
+	whole->kernel = texts->kernel;
+	whole->machine = texts->machine;
+}
+
+static int write_ledger(struct merge *merge)
+{
+	struct trace_cpu_ledger *cpus = merge->cpus;
+	u32 count = 0;
+
+	for (u32 i = 0; i < merge->machines.cpus; i++) {
+		cpus[i].cpu = i;
+		if (cpus[i].produced)
+			cpus[count++] = cpus[i];
+	}
+	return merge->has_ledger ? trace_writer_ledger(merge->writer, &merge->ledger, cpus, count)
+				 : 0;
+}
+
+static int add_all(struct merge *merge, struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < merge->count && !err; i++)
+		err = add_recording(merge, i, error);
+	return err ?: write_ledger(merge);
+}
+
+static int write_merged(struct merge *merge, const char *path,
+			const struct recording_merge_info *about, struct stackmap_error *error)
+{
+	struct texts texts = {};
+	struct trace_info info;
+	int err;
+
+	describe(merge, &texts, &info);
+	info.command = about->command;
+	info.version = about->version;
+	err = trace_writer_create(path, &info, &merge->writer, error);
+	if (err)
+		return err;
+	error_set(error, 0, "%s", "");
+	err = add_all(merge, error);
+	if (err)
+		trace_writer_discard(&merge->writer);
+	else
+		err = trace_writer_close(&merge->writer);
+	return err && !error->message[0] ? error_set(error, -err, "%s: %s", path, strerror(-err))
+					 : err;
+}
+
+static void merge_free(struct merge *merge)
+{
+	machine_list_free(&merge->machines);
+	code_space_free(&merge->code);
+	stack_set_free(&merge->stacks);
+	free(merge->sources);
+	free(merge->cpus);
+}
+
+int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
+		    const struct recording_merge_info *info, struct stackmap_error *error)
+{
+	struct merge merge = {.readers = readers, .count = count, .has_ledger = true};
+	int err = machine_list_create(&merge.machines, readers, count);
+
+	err = err ?: code_space_create(&merge.code);
+	if (!err) {
+		merge.cpus = calloc(merge.machines.cpus + 1UL, sizeof(*merge.cpus));
+		err = merge.cpus ? 0 : -ENOMEM;
+	}
+	if (err)
+		error_set(error, -err, "%s: %s", path,
+			  err == -E2BIG ? "too many machines or CPUs" : strerror(-err));
+	else
+		err = write_merged(&merge, path, info, error);
+	merge_free(&merge);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Many recordings into one: all their events, in the order of real time, with equal stacks once.
+ *
+ *   sources      one for each name, unit and kind of extra words
+ *   code         the same by build id: code_space.h
+ *   threads      of another machine have ids of their own: machine_list.h
+ *   ledger       the sum; none if one of the recordings has none
+ */
+#ifndef LIB_MERGE_RECORDING_MERGE_H
+#define LIB_MERGE_RECORDING_MERGE_H
+
+#include "trace/reader.h"
+
+struct recording_merge_info {
+	const char *command; /* what the merged recording says of itself */
+	const char *version;
+};
+
+/* Writes `path` as trace_writer_create() does; there is none on failure. */
+int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
+		    const struct recording_merge_info *info, struct stackmap_error *error);
+
+#endif

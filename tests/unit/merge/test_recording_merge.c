@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Recordings of two machines, worked out by hand. Both have the same kernel and the same program,
+ * at other load addresses and under other mapping numbers; each also has a module and a file that
+ * the other one has in another build.
+ */
+#include "merge/recording_merge.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "merge/machine_list.h"
+#include "trace/writer.h"
+
+#define SECOND 1000000000ULL
+#define KERNEL 0xffffffff81000000ULL
+#define MODULE 0xffffffffc0000000ULL
+#define BPF_CODE 0xffffffffb0000000ULL
+
+struct host {
+	const char *name;
+	u64 booted, start; /* s of real time; s of its clock */
+	u64 kaslr;
+	u32 program, library; /* mapping numbers */
+	u8 library_build;
+	u64 value;
+	bool unfinished;
+};
+
+static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false};
+static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false};
+
+static char folder[] = "/tmp/stackmap-merge-XXXXXX";
+static char path[2][64], merged[64];
+
+static void write_code(struct trace_writer *writer, const struct host *host)
+{
+	struct trace_module modules[] = {
+		{"vmlinux", KERNEL + host->kaslr, KERNEL + host->kaslr + 0x1000000, 2, {1, 2}},
+		{"ext4", MODULE, MODULE + 0x1000, 1, {host->library_build}},
+	};
+	struct trace_mapping mappings[] = {
+		{.number = host->program,
+		 .kind = MAPPING_FILE,
+		 .tgid = 100,
+		 .build_id_bytes = 1,
+		 .build_id = {0x11},
+		 .path = "/bin/program"},
+		{.number = host->library,
+		 .kind = MAPPING_FILE,
+		 .tgid = 100,
+		 .build_id_bytes = 1,
+		 .build_id = {host->library_build},
+		 .path = "/lib/library.so"},
+	};
+	struct trace_symbol symbols[] = {
+		{0, KERNEL + host->kaslr + 0x100, 0x100, "schedule"},
+		{0, MODULE, 0x100, host == &second ? "ext4_new" : "ext4_old"},
+		{host->program, 0, 0x100, "main"},
+		{host->library, 0, 0x100, host == &second ? "library_new" : "library_old"},
+	};
+
+	for (u32 i = 0; i < 2; i++) {
+		assert_int_equal(trace_writer_module(writer, &modules[i]), 0);
+		assert_int_equal(trace_writer_mapping(writer, &mappings[i]), 0);
+	}
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(trace_writer_symbol(writer, &symbols[i]), 0);
+}
+
+static void write_events(struct trace_writer *writer, const struct host *host)
+{
+	u64 own[] = {MODULE + 0x10, BPF_CODE}, common[] = {KERNEL + host->kaslr + 0x110};
+	u64 user[] = {FRAME_USER(host->program, 0x10)};
+	struct trace_stack stacks[] = {
+		{.id = 1, .generation = 1, .depth = 2, .frames = own},
+		{.id = 2, .generation = 1, .depth = 1, .frames = common},
+		{.id = 3, .generation = 1, .flags = STACK_USER, .depth = 1, .frames = user},
+	};
+	struct trace_event event = {.tid = 100, .cpu = 1, .value = host->value};
+	u32 index[3];
+
+	for (u32 i = 0; i < 3; i++)
+		assert_int_equal(trace_writer_stack(writer, &stacks[i], &index[i]), 0);
+	event.time = (host->start + 1) * SECOND;
+	event.kernel = index[0];
+	event.user = index[2];
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	event.time += 60 * SECOND;
+	event.kernel = index[1];
+	event.leaf = FRAME_USER(host->library, 0x20);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+}
+
+static void write_recording(const struct host *host, const char *file)
+{
+	struct trace_info info = {.start_realtime = (host->booted + host->start) * SECOND,
+				  .start_monotonic = host->start * SECOND,
+				  .cpus = 2,
+				  .address_shown = 1,
+				  .hostname = host->name,
+				  .kernel = "6.1.0",
+				  .machine = "x86_64",
+				  .command = "",
+				  .version = ""};
+	struct trace_source source = {
+		.name = "off-cpu", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"};
+	struct trace_source other = {.name = host->name, .value_unit = ""};
+	struct trace_task task = {.tid = 100, .tgid = 100};
+	struct trace_ledger ledger = {.produced = 3, .recorded = 2, .lost = {[LOST_RING_FULL] = 1}};
+	struct trace_cpu_ledger cpu = {.cpu = 1, .produced = 3, .recorded = 2};
+	struct trace_writer *writer;
+
+	snprintf(task.comm, sizeof(task.comm), "task-%s", host->name);
+	assert_int_equal(trace_writer_create(file, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	assert_int_equal(trace_writer_source(writer, &other), 0);
+	assert_int_equal(trace_writer_task(writer, &task), 0);
+	write_code(writer, host);
+	write_events(writer, host);
+	if (!host->unfinished)
+		assert_int_equal(trace_writer_ledger(writer, &ledger, &cpu, 1), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+static struct trace_reader *open_recording(const char *file)
+{
+	struct trace_reader *reader;
+
+	assert_int_equal(trace_reader_open(file, &reader, NULL), 0);
+	assert_null(trace_reader_damage(reader));
+	return reader;
+}
+
+static struct trace_reader *merge(const struct host *a, const struct host *b)
+{
+	static const struct recording_merge_info info = {"merge", "1"};
+	struct trace_reader *readers[2];
+	struct stackmap_error error;
+
+	write_recording(a, path[0]);
+	write_recording(b, path[1]);
+	for (u32 i = 0; i < 2; i++)
+		readers[i] = open_recording(path[i]);
+	assert_int_equal(recording_merge(readers, 2, merged, &info, &error), 0);
+	for (u32 i = 0; i < 2; i++)
+		trace_reader_close(&readers[i]);
+	return open_recording(merged);
+}
+
+struct events {
+	struct trace_event event[8];
+	u32 count;
+};
+
+static int keep_event(void *arg, const struct trace_event *event)
+{
+	struct events *events = arg;
+
+	events->event[events->count++] = *event;
+	return 0;
+}
+
+static struct events events_of(struct trace_reader *reader)
+{
+	struct events events = {};
+
+	assert_int_equal(trace_reader_events(reader, keep_event, &events, NULL), 0);
+	return events;
+}
+
+static const char *name_of(const struct trace_reader *reader, u64 frame)
+{
+	const struct trace_symbol *symbol = trace_reader_symbol(reader, frame, false);
+
+	return symbol ? symbol->name : "";
+}
+
+/* The clock of "two" ran for longer: 10 s are added to the times of "one". */
+static void test_real_time_orders(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	struct events events = events_of(reader);
+	static const u64 seconds[] = {61, 71, 121, 131};
+	static const u64 values[] = {10, 20, 10, 20};
+
+	(void)state;
+	assert_int_equal(events.count, 4);
+	for (u32 i = 0; i < 4; i++) {
+		assert_int_equal(events.event[i].time, seconds[i] * SECOND);
+		assert_int_equal(events.event[i].value, values[i]);
+	}
+	assert_int_equal(trace_reader_info(reader)->start_realtime, 1050 * SECOND);
+	assert_int_equal(trace_reader_info(reader)->start_monotonic, 60 * SECOND);
+	assert_string_equal(trace_reader_info(reader)->hostname, "one, two");
+	trace_reader_close(&reader);
+}
+
+static void test_same_code_is_one_stack(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	struct events events = events_of(reader);
+	const struct trace_stack *stacks;
+
+	(void)state;
+	assert_int_equal(trace_reader_stacks(reader, &stacks), 4);
+	assert_int_equal(events.event[0].user, events.event[1].user);
+	assert_string_equal(name_of(reader, stacks[events.event[1].user].frames[0]), "main");
+	assert_int_equal(events.event[2].kernel, events.event[3].kernel);
+	assert_string_equal(name_of(reader, stacks[events.event[3].kernel].frames[0]), "schedule");
+	trace_reader_close(&reader);
+}
+
+static void test_other_code_keeps_its_names(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	struct events events = events_of(reader);
+	const struct trace_stack *stacks;
+	const u64 *old, *new;
+
+	(void)state;
+	trace_reader_stacks(reader, &stacks);
+	old = stacks[events.event[0].kernel].frames;
+	new = stacks[events.event[1].kernel].frames;
+	assert_int_not_equal(events.event[0].kernel, events.event[1].kernel);
+	assert_string_equal(name_of(reader, old[0]), "ext4_old");
+	assert_string_equal(name_of(reader, new[0]), "ext4_new");
+	assert_int_not_equal(old[1], new[1]);
+	assert_true(FRAME_IS_KERNEL(new[1]));
+	assert_string_equal(name_of(reader, events.event[2].leaf), "library_old");
+	assert_string_equal(name_of(reader, events.event[3].leaf), "library_new");
+	trace_reader_close(&reader);
+}
+
+static void test_tasks_and_cpus_of_machines(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	struct events events = events_of(reader);
+	const struct trace_task *task;
+
+	(void)state;
+	assert_int_equal(events.event[0].tid, 100);
+	assert_int_equal(events.event[0].cpu, 1);
+	assert_int_equal(events.event[1].tid, 100 + machine_first_tid(1));
+	assert_int_equal(events.event[1].cpu, 3);
+	for (u32 i = 0; i < 4; i++) {
+		task = trace_reader_task(reader, events.event[i].tid, events.event[i].time);
+		assert_string_equal(task->comm, i % 2 ? "task-two" : "task-one");
+	}
+	assert_int_equal(task->tgid, 100 + machine_first_tid(1));
+	trace_reader_close(&reader);
+}
+
+static void test_sources_by_name(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	const struct trace_source *sources;
+
+	(void)state;
+	assert_int_equal(trace_reader_sources(reader, &sources), 3);
+	assert_string_equal(sources[0].name, "off-cpu");
+	assert_string_equal(sources[0].value_unit, "ns");
+	assert_string_equal(sources[2].name, "two");
+	trace_reader_close(&reader);
+}
+
+static void test_ledgers_add_up(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
+	const struct trace_cpu_ledger *cpus;
+
+	(void)state;
+	assert_int_equal(ledger->produced, 6);
+	assert_int_equal(ledger->recorded, 4);
+	assert_int_equal(ledger->lost[LOST_RING_FULL], 2);
+	assert_int_equal(trace_reader_cpu_ledgers(reader, &cpus), 2);
+	assert_int_equal(cpus[0].cpu, 1);
+	assert_int_equal(cpus[1].cpu, 3);
+	assert_int_equal(cpus[1].produced, 3);
+	trace_reader_close(&reader);
+}
+
+static void test_no_ledger_of_an_unfinished_one(void **state)
+{
+	struct host unfinished = second;
+	struct trace_reader *reader;
+
+	(void)state;
+	unfinished.unfinished = true;
+	reader = merge(&first, &unfinished);
+	assert_null(trace_reader_ledger(reader));
+	assert_int_equal(events_of(reader).count, 4);
+	trace_reader_close(&reader);
+}
+
+/* The clock was set by a second in between, and a process id was given to another task. */
+static void test_two_recordings_of_one_machine(void **state)
+{
+	struct host later = first;
+	struct trace_reader *reader;
+	struct events events;
+
+	(void)state;
+	later.start += 1000;
+	later.booted += 1;
+	reader = merge(&first, &later);
+	events = events_of(reader);
+	assert_int_equal(trace_reader_info(reader)->cpus, 2);
+	assert_int_equal(events.event[2].tid, 100);
+	assert_int_equal(events.event[2].cpu, 1);
+	assert_int_equal(events.event[0].kernel, events.event[2].kernel);
+	assert_int_equal(events.event[0].user, events.event[2].user);
+	assert_string_equal(trace_reader_info(reader)->hostname, "one");
+	trace_reader_close(&reader);
+	later.booted += 3600;
+	reader = merge(&first, &later);
+	assert_int_equal(events_of(reader).event[2].tid, 100 + machine_first_tid(1));
+	trace_reader_close(&reader);
+}
+
+static void test_output_that_cannot_be_written(void **state)
+{
+	struct trace_reader *reader = open_recording(path[0]);
+	struct recording_merge_info info = {"merge", "1"};
+	struct stackmap_error error;
+
+	(void)state;
+	assert_int_equal(recording_merge(&reader, 1, "/nonexistent/f", &info, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "/nonexistent/f"));
+	trace_reader_close(&reader);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path[0], sizeof(path[0]), "%s/a", folder);
+	snprintf(path[1], sizeof(path[1]), "%s/b", folder);
+	snprintf(merged, sizeof(merged), "%s/merged", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char old[160];
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		const char *file = i < 2 ? path[i] : merged;
+
+		snprintf(old, sizeof(old), "%s.old", file);
+		unlink(old);
+		unlink(file);
+	}
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_real_time_orders),
+		cmocka_unit_test(test_same_code_is_one_stack),
+		cmocka_unit_test(test_other_code_keeps_its_names),
+		cmocka_unit_test(test_tasks_and_cpus_of_machines),
+		cmocka_unit_test(test_sources_by_name),
+		cmocka_unit_test(test_ledgers_add_up),
+		cmocka_unit_test(test_no_ledger_of_an_unfinished_one),
+		cmocka_unit_test(test_two_recordings_of_one_machine),
+		cmocka_unit_test(test_output_that_cannot_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
