@@ -32,6 +32,7 @@ const struct command *const commands[] = {
 	&script_command,
 	&export_command,
 	&dump_command,
+	&top_command,
 	&list_command,
 	&doctor_command,
 	NULL,

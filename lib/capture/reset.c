@@ -260,32 +260,52 @@ int reset_by_reader(struct capture *capture, const char *name, struct stackmap_e
 	return result;
 }
 
-static int open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+static int open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error)
 {
 	struct capture *capture;
-	int result = folder_lock_reader(folder, error) ?: capture_open(folder, &capture, error);
+	int result = capture_open(folder, &capture, error);
 
 	if (result)
 		return result;
 	result = prepare_instance(capture, folder, error);
-	if (result) {
+	if (result)
 		capture_free(&capture);
-		return result;
-	}
-	capture_leave_out_self(capture);
-	*out = capture;
-	return 0;
+	else
+		*out = capture;
+	return result;
 }
 
-/* A reset that finds no reader holds the reader's lock: it is waited for. */
-int reset_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+static int open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+{
+	int result = folder_lock_reader(folder, error) ?: open_viewer(folder, out, error);
+
+	if (!result)
+		capture_leave_out_self(*out);
+	return result;
+}
+
+/* Nobody resets meanwhile. A reset that finds no reader holds the reader's lock: it is waited for.
+ */
+static int open_locked(struct folder *folder, struct capture **out, struct stackmap_error *error,
+		       int (*open)(struct folder *folder, struct capture **out,
+				   struct stackmap_error *error))
 {
 	struct folder *control;
 	int result = folder_open(folder_name(folder), &control, error);
 
 	if (result)
 		return result;
-	result = folder_lock_wait(control, error) ?: open_reader(folder, out, error);
+	result = folder_lock_wait(control, error) ?: open(folder, out, error);
 	folder_close(&control);
 	return result;
+}
+
+int reset_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error)
+{
+	return open_locked(folder, out, error, open_reader);
+}
+
+int reset_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error)
+{
+	return open_locked(folder, out, error, open_viewer);
 }

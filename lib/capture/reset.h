@@ -37,4 +37,7 @@ int reset_by_reader(struct capture *capture, const char *name, struct stackmap_e
  * that there are two tables. -EBUSY: another reads. */
 int reset_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
+/* For who is to take snapshots of an instance again and again, with resets of others in between. */
+int reset_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error);
+
 #endif

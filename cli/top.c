@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap top`: what is hot now, refreshed every few seconds, of an instance or of events of its
+ * own. What is shown is what came since the last refresh, and nothing older: shares are exact, and
+ * a function that is not hot any more is gone at once.
+ *
+ * One loop waits for keys, signals and the next visit to the rings. There are two models: one is on
+ * the screen, the other takes in the windows that come.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "error.h"
+#include "ledger_text.h"
+#include "message.h"
+#include "signals.h"
+#include "top_feed.h"
+#include "top_screen.h"
+#include "top_view.h"
+
+#define FREQUENCY_DEFAULT 99
+
+struct top_values {
+	struct record_values record;
+	u64 delay, iterations, lines;
+	const char *sort;
+	bool batch, stacks, no_demangle;
+};
+
+struct top {
+	const struct top_values *values;
+	struct top_feed feed;
+	struct top_screen *screen; /* NULL: --batch */
+	struct top_model *shown, *coming;
+	struct top_view view;
+	u32 selected;	  /* a line of the view */
+	u64 selected_key; /* that it stays at over refreshes; 0: the line itself */
+	bool chose_event;
+	bool shows_help;
+	int signals;
+	u64 began, next_refresh; /* ms: of what is coming */
+	u64 refreshes;
+	bool ended;
+};
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+}
+
+static int out_of_memory(struct stackmap_error *error)
+{
+	return error_set(error, ENOMEM, "top: %s", strerror(ENOMEM));
+}
+
+static void draw(struct top *top)
+{
+	if (!top->screen)
+		return;
+	if (top->shows_help)
+		top_screen_help(top->screen);
+	else
+		top_screen_draw(top->screen, &top->view, top->selected);
+}
+
+static void select_line(struct top *top, u32 line)
+{
+	u32 count = top->view.lines.count;
+
+	top->selected = line < count ? line : count ? count - 1 : 0;
+	top->selected_key = top->selected ? top->view.lines.lines[top->selected].key : 0;
+}
+
+/* The lines are others: what was selected is sought among them. */
+static void select_again(struct top *top)
+{
+	for (u32 i = 0; top->selected_key && i < top->view.lines.count; i++)
+		if (top->view.lines.lines[i].key == top->selected_key) {
+			top->selected = i;
+			return;
+		}
+	select_line(top, top->selected);
+}
+
+static int make_lines(struct top *top, struct stackmap_error *error)
+{
+	if (top_lines_make(&top->view.lines, top->shown, &top->view.choice))
+		return out_of_memory(error);
+	select_again(top);
+	return 0;
+}
+
+/* Until the user chooses, it is one that has something to show. */
+static void choose_source(struct top *top)
+{
+	u32 *kind = &top->view.choice.kind;
+
+	if (!top->chose_event && *kind < top->shown->source_count &&
+	    !top->shown->sources[*kind].weight)
+		*kind = top_model_next_source(top->shown, *kind);
+}
+
+static int print_sources(struct top *top, struct stackmap_error *error)
+{
+	u32 first = top->view.choice.kind;
+	int result = 0;
+
+	do {
+		result = make_lines(top, error);
+		if (!result)
+			top_print(&top->view, top->values->lines, stdout);
+		top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
+	} while (!result && top->view.choice.kind != first);
+	if (fflush(stdout))
+		top->ended = true; /* main() says so */
+	return result;
+}
+
+static void swap_models(struct top *top, u64 now)
+{
+	struct top_model *shown = top->shown;
+
+	top->shown = top->coming;
+	top->coming = shown;
+	top->view.model = top->shown;
+	top->view.time = time(NULL);
+	top->view.seconds = (now - top->began) / 1000.0;
+}
+
+static int refresh_view(struct top *top, struct stackmap_error *error)
+{
+	u64 now = now_ms();
+	int result;
+
+	if (!top->view.paused)
+		swap_models(top, now);
+	top_model_clear(top->coming);
+	top->began = now;
+	top->next_refresh = now + 1000 * top->values->delay;
+	choose_source(top);
+	result = top->screen ? make_lines(top, error) : print_sources(top, error);
+	draw(top);
+	if (++top->refreshes == top->values->iterations)
+		top->ended = true;
+	return result;
+}
+
+static int add_recording(struct top *top, struct trace_reader *reader,
+			 const struct event_filter *filter, struct stackmap_error *error)
+{
+	struct profile *profile;
+	const struct frame_naming naming = {.mangled = top->values->no_demangle};
+	int result = profile_create(reader, filter, &naming, &profile, error);
+
+	if (result)
+		return result;
+	if (profile->count)
+		top->feed.seen_until = profile->last;
+	if (top_model_add(top->coming, reader, profile))
+		result = out_of_memory(error);
+	profile_free(&profile);
+	return result;
+}
+
+static int add_window(struct top *top, struct stackmap_error *error)
+{
+	struct trace_reader *reader;
+	struct event_filter filter;
+	int result = top_feed_take(&top->feed, &reader, &filter, error);
+
+	if (result)
+		return result;
+	result = add_recording(top, reader, &filter, error);
+	trace_reader_close(&reader);
+	return result;
+}
+
+/* In how many ms there is more to do, or -errno. */
+static int work(struct top *top, struct stackmap_error *error)
+{
+	int ms = top_feed_visit(&top->feed), result = 0;
+	u64 now = now_ms();
+
+	if (ms < 0)
+		return error_set(error, -ms, "top: %s", strerror(-ms));
+	if (!ms || now >= top->next_refresh)
+		result = add_window(top, error);
+	if (!result && now >= top->next_refresh)
+		result = refresh_view(top, error);
+	if (result)
+		return result;
+	now = now_ms();
+	if (now >= top->next_refresh)
+		return 0;
+	return (u64)ms < top->next_refresh - now ? ms : (int)(top->next_refresh - now);
+}
+
+static void unfold(struct top *top)
+{
+	const struct top_lines *lines = &top->view.lines;
+	u64 key = top->selected < lines->count ? lines->lines[top->selected].key : 0;
+	u64 *unfolded = &top->view.choice.unfolded;
+
+	if (key)
+		top->selected_key = key;
+	else
+		top->selected_key = *unfolded; /* a part of it */
+	*unfolded = key == *unfolded ? 0 : key;
+}
+
+static void show_other(struct top *top, bool stacks)
+{
+	top->view.choice.stacks = stacks;
+	top->view.choice.unfolded = 0;
+	select_line(top, 0);
+}
+
+static void next_event(struct top *top)
+{
+	top->view.choice.kind = top_model_next_source(top->shown, top->view.choice.kind);
+	top->chose_event = true;
+	show_other(top, top->view.choice.stacks);
+}
+
+static void move_by(struct top *top, s64 lines)
+{
+	s64 line = (s64)top->selected + lines;
+
+	select_line(top, line < 0 ? 0 : line);
+}
+
+static void obey(struct top *top, enum top_key key)
+{
+	u32 page = top_screen_page(top->screen);
+
+	if (top->shows_help && key != TOP_KEY_REDRAW && key != TOP_KEY_QUIT) {
+		top->shows_help = false;
+		return;
+	}
+	switch (key) {
+	case TOP_KEY_NONE:
+	case TOP_KEY_OTHER:
+	case TOP_KEY_REDRAW:
+		break;
+	case TOP_KEY_QUIT:
+		top->ended = true;
+		break;
+	case TOP_KEY_UP:
+		move_by(top, -1);
+		break;
+	case TOP_KEY_DOWN:
+		move_by(top, 1);
+		break;
+	case TOP_KEY_PAGE_UP:
+		move_by(top, -(s64)page);
+		break;
+	case TOP_KEY_PAGE_DOWN:
+		move_by(top, page);
+		break;
+	case TOP_KEY_FIRST:
+		select_line(top, 0);
+		break;
+	case TOP_KEY_LAST:
+		select_line(top, UINT32_MAX);
+		break;
+	case TOP_KEY_UNFOLD:
+		unfold(top);
+		break;
+	case TOP_KEY_ORDER:
+		top->view.choice.order =
+			top->view.choice.order == TOP_BY_SELF ? TOP_BY_TOTAL : TOP_BY_SELF;
+		break;
+	case TOP_KEY_EVENT:
+		next_event(top);
+		break;
+	case TOP_KEY_STACKS:
+		show_other(top, !top->view.choice.stacks);
+		break;
+	case TOP_KEY_PAUSE:
+		top->view.paused = !top->view.paused;
+		break;
+	case TOP_KEY_HELP:
+		top->shows_help = true;
+		break;
+	}
+}
+
+static int obey_keys(struct top *top, struct stackmap_error *error)
+{
+	enum top_key key;
+	int result = 0;
+
+	if (!top->screen)
+		return 0;
+	while (!result && (key = top_screen_key(top->screen)) != TOP_KEY_NONE) {
+		obey(top, key);
+		result = make_lines(top, error);
+		draw(top);
+	}
+	return result;
+}
+
+/* For a key, a signal, or the time. A terminal that is gone has no more keys. */
+static void wait_for_work(struct top *top, int ms)
+{
+	struct pollfd ready[] = {
+		{.fd = top->signals, .events = POLLIN},
+		{.fd = top->screen ? STDIN_FILENO : -1, .events = POLLIN},
+	};
+
+	if (poll(ready, 2, ms) <= 0)
+		return;
+	if (ready[0].revents)
+		top->ended |= signal_asks_to_end(signals_wait(top->signals, 0));
+	top->ended |= (ready[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+static int watch(struct top *top, struct stackmap_error *error)
+{
+	int ms = 0, result = 0;
+
+	draw(top);
+	while (ms >= 0 && !result && !top->ended) {
+		wait_for_work(top, ms);
+		result = obey_keys(top, error);
+		if (result || top->ended)
+			break;
+		if (top_feed_ended(&top->feed))
+			top->ended = true;
+		ms = work(top, error);
+	}
+	return ms < 0 ? ms : result;
+}
+
+/* What became of the events is the last that is said; in text it stands with each refresh. */
+static int end_watch(struct top *top, int result, const struct stackmap_error *error)
+{
+	bool had_screen = top->screen;
+
+	top_screen_close(&top->screen);
+	if (result)
+		message_error(error);
+	if (had_screen && !result)
+		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
+	return result ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int begin(struct top *top)
+{
+	if (top_model_create(&top->shown) || top_model_create(&top->coming)) {
+		message("top: %s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	top->signals = signals_take();
+	if (top->signals < 0) {
+		message("signals: %s", strerror(-top->signals));
+		return EXIT_FAILED;
+	}
+	top->view.model = top->shown;
+	top->view.ledger = &top->feed.ledger;
+	top->view.instance = top->values->record.instance;
+	top->view.choice.stacks = top->values->stacks;
+	top->view.time = time(NULL);
+	return EXIT_DONE;
+}
+
+static int choose_order(struct top *top)
+{
+	const char *sort = top->values->sort;
+
+	top->view.choice.order = strcmp(sort, "total") ? TOP_BY_SELF : TOP_BY_TOTAL;
+	if (!strcmp(sort, "self") || !strcmp(sort, "total"))
+		return EXIT_DONE;
+	message("--sort %s: must be self or total", sort);
+	return EXIT_USAGE;
+}
+
+/* The whole machine, a hundred times a second, unless something else is named. */
+static struct record_values choose_record(const struct record_values *values)
+{
+	struct record_values chosen = *values;
+
+	if (chosen.instance)
+		return chosen;
+	chosen.all = chosen.all || !chosen.pids.count;
+	if (!chosen.events.count && chosen.frequency == RECORD_FREQUENCY_UNSET)
+		chosen.frequency = FREQUENCY_DEFAULT;
+	return chosen;
+}
+
+static int run(struct top *top, const struct record_values *record)
+{
+	struct stackmap_error error;
+	int status = top->values->batch ? EXIT_DONE : top_screen_check();
+
+	status = status ?: choose_order(top);
+	status = status ?: begin(top);
+	status = status ?: top_feed_open(&top->feed, record);
+	if (!status && !top->values->batch)
+		status = top_screen_open(&top->screen);
+	if (status)
+		return status;
+	top->began = now_ms();
+	top->next_refresh = top->began + 1000 * top->values->delay;
+	return end_watch(top, watch(top, &error), &error);
+}
+
+static int top_run(const void *arg, int count, char **operands)
+{
+	struct top top = {.values = arg, .signals = -1};
+	const struct record_values record = choose_record(&top.values->record);
+	int status = run(&top, &record);
+
+	(void)count;
+	(void)operands;
+	top_feed_close(&top.feed);
+	top_lines_clear(&top.view.lines);
+	top_model_free(&top.shown);
+	top_model_free(&top.coming);
+	if (top.signals >= 0)
+		close(top.signals);
+	return status;
+}
+
+static const char *sort_word(size_t i)
+{
+	static const char *const words[] = {"self", "total", NULL};
+
+	return words[i];
+}
+
+/* clang-format off */
+#define ROW(member_, ...) TARGET_ROW(struct top_values, member_, __VA_ARGS__)
+
+static const struct option_row rows[] = {
+	ROW(delay, .name = "delay", .letter = 'd', .type = OPTION_U64, .argument = "SECONDS",
+	    .group = "View", .min = 1, .max = 3600, .help = "from refresh to refresh (default 2)"),
+	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "ORDER",
+	    .group = "View", .choice = sort_word,
+	    .help = "functions by self (default) or total"),
+	ROW(stacks, .name = "stacks", .type = OPTION_FLAG, .group = "View",
+	    .help = "begin with stacks instead of functions"),
+	ROW(batch, .name = "batch", .letter = 'b', .type = OPTION_FLAG, .group = "View",
+	    .help = "print text, every refresh behind the last"),
+	ROW(iterations, .name = "iterations", .letter = 'n', .type = OPTION_U64, .argument = "N",
+	    .group = "View", .min = 1, .max = UINT32_MAX, .help = "end after N refreshes"),
+	ROW(lines, .name = "lines", .letter = 'l', .type = OPTION_U64, .argument = "N",
+	    .group = "View", .min = 1, .max = UINT32_MAX,
+	    .help = "with --batch: functions or stacks of a refresh (default 20)"),
+	ROW(no_demangle, .name = "no-demangle", .type = OPTION_FLAG, .group = "View",
+	    .help = "names as in the symbol table"),
+	TARGET_EVENT_ROWS(struct top_values, record., "99"),
+	ROW(record.all, .name = "all", .letter = 'a', .type = OPTION_FLAG, .group = "Tasks",
+	    .help = "the whole machine: the default"),
+	TARGET_TASK_ROWS(struct top_values, record.),
+	ROW(record.instance, .name = "instance", .type = OPTION_STRING, .argument = "NAME",
+	    .group = "Recording", .help = "the events of this instance, instead of own ones"),
+	TARGET_RING_ROW(struct top_values, record.),
+	{0},
+};
+/* clang-format on */
+
+const struct command top_command = {
+	.name = "top",
+	.operands = "",
+	.operands_max = 0,
+	.summary = "watch the hottest functions and stacks, live",
+	.rows = rows,
+	.values_bytes = sizeof(struct top_values),
+	.defaults = &(const struct top_values){.record = {.user_unwind = "auto",
+							  .frequency = RECORD_FREQUENCY_UNSET},
+					       .delay = 2,
+					       .lines = 20,
+					       .sort = "self"},
+	.run = top_run,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Columns are as wide as their numbers; names come last and are never cut in text. */
+#include "top_view.h"
+
+#include "ledger_text.h"
+#include "terminal.h"
+
+static const char *source_name(const struct top_view *view)
+{
+	const struct top_model *model = view->model;
+
+	return view->choice.kind < model->source_count ? model->sources[view->choice.kind].name
+						       : "";
+}
+
+/* Which of the sources that have something to show. */
+static void place_among(const struct top_view *view, u32 *place, u32 *count)
+{
+	*place = *count = 0;
+	for (u32 kind = 0; kind < view->model->source_count; kind++) {
+		if (!view->model->sources[kind].weight)
+			continue;
+		++*count;
+		if (kind <= view->choice.kind)
+			*place = *count;
+	}
+}
+
+static void weight_text(const struct top_view *view, char *text, size_t bytes)
+{
+	const struct top_model *model = view->model;
+	const struct top_source *source;
+
+	snprintf(text, bytes, "0 events");
+	if (view->choice.kind >= model->source_count)
+		return;
+	source = &model->sources[view->choice.kind];
+	snprintf(text, bytes, "%llu %s", (unsigned long long)source->weight,
+		 source->unit[0] ? source->unit : "events");
+}
+
+void top_title(const struct top_view *view, char *text, size_t bytes)
+{
+	char clock[16], weight[64], place_text[32] = "";
+	u32 place, count;
+	struct tm local;
+
+	localtime_r(&view->time, &local);
+	strftime(clock, sizeof(clock), "%T", &local);
+	weight_text(view, weight, sizeof(weight));
+	place_among(view, &place, &count);
+	if (count > 1)
+		snprintf(place_text, sizeof(place_text), "(%u of %u) ", place, count);
+	snprintf(text, bytes, "%s%s%s%s  %s in %.1f s  %s%s", clock,
+		 view->paused ? " [paused]" : "", view->instance ? "  " : "", view->instance ?: "",
+		 weight, view->seconds, place_text, source_name(view));
+}
+
+void top_account(const struct top_view *view, char *text, size_t bytes)
+{
+	char ledger[256];
+
+	ledger_line(view->ledger, ledger, sizeof(ledger));
+	snprintf(text, bytes, "ledger: %s", ledger);
+}
+
+const char *top_columns(const struct top_view *view)
+{
+	if (view->choice.stacks)
+		return "  SHARE  COMMAND          INNERMOST FUNCTION";
+	return view->choice.order == TOP_BY_SELF ? "  SELF*   TOTAL  FUNCTION"
+						 : "  SELF    TOTAL* FUNCTION";
+}
+
+void top_line_start(const struct top_line *line, char *text, size_t bytes)
+{
+	switch (line->type) {
+	case TOP_LINE_FUNCTION:
+		snprintf(text, bytes, "%6.2f%% %6.2f%%  ", line->self, line->total);
+		break;
+	case TOP_LINE_STACK:
+		snprintf(text, bytes, "%6.2f%%  %-15s  ", line->self, line->comm);
+		break;
+	case TOP_LINE_PART:
+		snprintf(text, bytes, "         %6.2f%%  %s", line->self,
+			 line->comm[0] ? line->comm : "[unknown]");
+		break;
+	case TOP_LINE_FRAME:
+	case TOP_LINE_END:
+		snprintf(text, bytes, "             [%c] ", line->in_kernel ? 'k' : 'u');
+		break;
+	}
+}
+
+static void print_line(const struct top_line *line, FILE *to)
+{
+	char start[64];
+
+	top_line_start(line, start, sizeof(start));
+	terminal_put_name(start, to);
+	terminal_put_name(line->text, to);
+	if (line->object[0]) {
+		fputs("  ", to);
+		terminal_put_name(line->object, to);
+	}
+	fputc('\n', to);
+}
+
+void top_print(const struct top_view *view, u64 limit, FILE *to)
+{
+	char text[512];
+
+	top_title(view, text, sizeof(text));
+	terminal_put_name(text, to);
+	fputc('\n', to);
+	top_account(view, text, sizeof(text));
+	fprintf(to, "%s\n%s\n", text, top_columns(view));
+	for (u32 i = 0; i < view->lines.count; i++) {
+		if (view->lines.lines[i].key && !limit--)
+			break;
+		print_line(&view->lines.lines[i], to);
+	}
+	fputc('\n', to);
+}

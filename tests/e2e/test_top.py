@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""`top`: its text adds up to the calls that were made, and its screen, on a terminal that tmux plays, obeys its keys and
+leaves the terminal as it was, however it ends."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+
+from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
+from test_engine import enter_own_mounts, fresh_bpffs
+
+COUNTS = program("known_counts")
+SOURCE = "u:%s:counted" % COUNTS
+OTHER = "u:%s:ask_parent" % COUNTS
+ASKS = ["getppid=1"] * 200
+FLIGHT, DRAIN = ["--flight", "2M"], ["--ring", "1M"]
+WEIGHT = re.compile(r"(\d+) events in [0-9.]+ s")
+LEDGER = re.compile(r"ledger: (\d+) events = (\d+) recorded \+ (\d+) lost")
+
+
+def start(*options, source=SOURCE):
+    needs("bpf", "uprobes")
+    fresh_bpffs()
+    stackmap("start", "live", "-e", source, *options)
+
+
+def call(count):
+    run(COUNTS, "calls=%d" % count)
+
+
+class Text:
+    """top --batch, refresh by refresh."""
+
+    def __init__(self, *options):
+        self.process = subprocess.Popen([STACKMAP, "top", "--batch", "--delay", "1", *options],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def refresh(self):
+        """Its lines, without the empty one behind them."""
+        lines = []
+        while line := self.process.stdout.readline().rstrip("\n"):
+            lines.append(line)
+        assert lines, self.process.stderr.read()
+        return lines
+
+    def until(self, count):
+        """Refreshes until so many events were shown in all: no more may come."""
+        refreshes, seen = [], 0
+        while seen < count:
+            refreshes.append(self.refresh())
+            seen += int(WEIGHT.search(refreshes[-1][0])[1])
+        assert seen == count, (seen, count)
+        return refreshes
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        _, messages = self.process.communicate(timeout=SECONDS_MAX)
+        assert self.process.returncode == 0, messages
+
+
+def check_functions(refresh):
+    """All stacks are the same."""
+    assert re.match(r" *100.00% 100.00%  counted  /.*/known_counts$", refresh[3]), refresh
+    others = {line.split()[2] for line in refresh[4:] if line.split()[:2] == ["0.00%", "100.00%"]}
+    assert {"call", "main"} <= others, refresh
+
+
+def check_ledger(refresh, events):
+    produced, recorded, lost = map(int, LEDGER.match(refresh[1]).groups())
+    assert (produced, recorded, lost) == (events, events, 0), refresh[1]
+
+
+def check_text(*options):
+    """Every call is shown once, in the refresh in which it came."""
+    text = Text(*options)
+    assert WEIGHT.search(text.refresh()[0])[1] == "0"
+    for calls in (300, 500):
+        call(calls)
+        shown = [refresh for refresh in text.until(calls) if len(refresh) > 3]
+        for refresh in shown:
+            check_functions(refresh)
+    check_ledger(shown[-1], 800)
+    text.end()
+
+
+def test_text_of_own_events():
+    needs("bpf", "uprobes")
+    check_text("-e", SOURCE)
+
+
+def test_text_of_a_drain_instance():
+    start(*DRAIN)
+    check_text("--instance", "live")
+    stackmap("stop", "live")
+
+
+def test_text_of_a_flight_instance():
+    """It keeps what was shown; what it had before is not shown; and resets in between do no harm."""
+    start(*FLIGHT)
+    call(100)
+    text = Text("--instance", "live")
+    assert WEIGHT.search(text.refresh()[0])[1] == "0"
+    for _ in range(3):
+        call(200)
+        for refresh in text.until(200):
+            if len(refresh) > 3:
+                check_functions(refresh)
+        stackmap("reset", "live")
+    call(50)
+    text.until(50)
+    text.end()
+    assert len(re.findall("counted:", stackmap("script", "--ids", "--instance", "live").stdout)) == 50
+    stackmap("stop", "live")
+
+
+def test_default_is_the_whole_machine():
+    needs("bpf", "perf events")
+    text = stackmap("top", "-b", "-n", "1", "-d", "1", "--lines", "3").stdout
+    assert "cpu-clock" in text.splitlines()[0], text
+    assert len(text.splitlines()) <= 3 + 3 + 1, text
+    check_ledger(text.splitlines(), int(WEIGHT.search(text)[1]))
+
+
+def test_stacks_and_other_events_in_text():
+    start(*DRAIN, "-e", OTHER)
+    text = Text("--instance", "live", "--stacks")
+    text.refresh()
+    run(COUNTS, "calls=300", *ASKS)
+    seen = {}
+    while sum(seen.values()) < 500:
+        refresh = text.refresh()
+        name = refresh[0].split()[-1]
+        seen[name] = seen.get(name, 0) + int(WEIGHT.search(refresh[0])[1])
+        assert "SHARE" in refresh[2], refresh
+        for line in refresh[3:]:
+            assert line.split()[:3] == ["100.00%", "known_counts", name.rpartition(":")[2]], refresh
+    assert seen == {SOURCE: 300, OTHER: 200}, seen
+    text.end()
+    stackmap("stop", "live")
+
+
+class Terminal:
+    """A shell on a terminal of tmux, in which things are typed."""
+
+    def __init__(self, columns=100, lines=24):
+        needs_command("tmux", "-V")
+        self.server = "stackmap-%d" % os.getpid()
+        self.tmux("new-session", "-d", "-x", columns, "-y", lines, "env PS1='$ ' TERM=screen sh")
+        self.type("stty -g > settings; echo before", "Enter")
+        self.wait(r"^(\$ )?before$")
+
+    def tmux(self, *words):
+        return run("tmux", "-L", self.server, "-f", "/dev/null", *words).stdout
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.tmux("kill-server")
+
+    def type(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def text(self):
+        return self.tmux("capture-pane", "-p")
+
+    def wait(self, pattern, seconds=20):
+        """Until this is seen; returns the screen."""
+        end = time.monotonic() + seconds
+        while True:
+            text = self.text()
+            if re.search(pattern, text, re.MULTILINE):
+                return text
+            assert time.monotonic() < end, "%s is not seen:\n%s" % (pattern, text)
+            time.sleep(0.05)
+
+    def start(self, *options):
+        self.type("%s; echo status $?" % " ".join((STACKMAP, "top", "--delay", "1", *options)), "Enter")
+        return self.wait(r"^  (SELF|SHARE)")
+
+    def check_restored(self, status, said):
+        text = self.wait(r"^status %d$" % status)
+        assert re.search(r"^(\$ )?before$", text, re.MULTILINE) and said in text, text
+        self.type("clear; test \"$(stty -g)\" = \"$(cat settings)\" && echo as it was", "Enter")
+        self.wait("^as it was")
+        assert self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").split() == ["0", "1"]
+
+
+def hold(terminal, events):
+    """Makes events until a refresh with them is on the screen, and holds that: the next would be without."""
+    for _ in range(20):
+        run(COUNTS, *events)
+        terminal.wait("100.00%")
+        terminal.type("p")
+        terminal.wait(r"\[paused\]")
+        text = terminal.text()
+        if re.search("100.00%", text):
+            return text
+        terminal.type("p")
+        terminal.wait(r"(?s)\A(?!.*\[paused\])")
+    raise AssertionError("no events are shown:\n" + text)
+
+
+def row(text, pattern):
+    """Number of the first line that has it."""
+    for number, line in enumerate(text.splitlines()):
+        if re.search(pattern, line):
+            return number
+    raise AssertionError("%s is not seen:\n%s" % (pattern, text))
+
+
+def test_keys():
+    start(*DRAIN, "-e", OTHER)
+    with Terminal() as terminal:
+        terminal.start("--instance", "live")
+        text = hold(terminal, ["calls=300", *ASKS])
+        assert "live" in text and " (1 of 2)" in text and row(text, "counted  /") == 3, text
+        terminal.type("Enter")
+        text = terminal.wait(r"\[u\] main")
+        assert row(text, "counted  /") < row(text, "100.00%  known_counts") < row(text, r"\[u\] counted") < row(
+            text, r"\[u\] call ") < row(text, r"\[u\] main") < row(text, r"^  0.00% 100.00%  "), text
+        terminal.type("Enter")
+        terminal.wait(r"(?s)\A(?!.*\[u\])")
+        terminal.type("j", "Down", "k", "Enter")
+        text = terminal.wait(r"\[u\] main")
+        assert row(text, "100.00%  known_counts$") == 5, "the second function is unfolded:\n" + text
+        terminal.type("Enter", "s")
+        terminal.wait(r"TOTAL\*")
+        terminal.type("s", "t")
+        text = terminal.wait("^  SHARE")
+        assert re.search("100.00%  known_counts +counted", text), text
+        terminal.type("t", "e")
+        text = terminal.wait(r" \(2 of 2\)")
+        assert row(text, "100.00% 100.00%  ask_parent") == 3, text
+        terminal.type("h")
+        terminal.wait("keys")
+        terminal.type("x", "e")
+        terminal.wait(r" \(1 of 2\)")
+        terminal.tmux("resize-window", "-x", 50, "-y", 8)
+        text = terminal.wait(r"(?s)\A(?:[^\n]{0,50}\n){3,8}\Z")
+        terminal.type("G", "Enter")
+        terminal.wait(r"\[u\]")
+        terminal.tmux("resize-window", "-x", 100, "-y", 24)
+        terminal.type("q")
+        terminal.check_restored(0, "stackmap: ledger: ")
+    stackmap("stop", "live")
+
+
+def end_by(end):
+    start(*DRAIN)
+    with Terminal() as terminal:
+        terminal.start("--instance", "live")
+        end(terminal)
+        terminal.check_restored(0, "stackmap: ledger: 0 events")
+    stackmap("stop", "live", status=None)
+
+
+def pid_of_top():
+    found = run("pgrep", "-f", "%s top --delay 1 --instance live" % STACKMAP, status=None).stdout.split()
+    return [int(pid) for pid in found if os.readlink("/proc/%s/exe" % pid) == STACKMAP][0]
+
+
+def test_ctrl_c_restores_the_terminal():
+    end_by(lambda terminal: terminal.type("C-c"))
+
+
+def test_sigterm_restores_the_terminal():
+    end_by(lambda terminal: os.kill(pid_of_top(), signal.SIGTERM))
+
+
+def test_the_end_of_the_instance_restores_the_terminal():
+    end_by(lambda terminal: stackmap("stop", "live"))
+
+
+def test_the_key_for_a_core_dump_does_nothing():
+    def end(terminal):
+        terminal.type("C-\\", "h")
+        terminal.wait("keys")
+        terminal.type("q")
+
+    end_by(end)
+
+
+def test_an_error_restores_the_terminal():
+    """Of a sudden it may open no more files."""
+    start(*DRAIN)
+    with Terminal() as terminal:
+        terminal.start("--instance", "live")
+        resource.prlimit(pid_of_top(), resource.RLIMIT_NOFILE, (4, 4))
+        terminal.check_restored(1, "stackmap: live: Too many open files")
+    stackmap("stop", "live")
+
+
+def test_no_terminal():
+    done = stackmap("top", status=2)
+    assert done.stderr.count("\n") == 1 and "--batch" in done.stderr, done.stderr
+
+
+def test_a_terminal_that_nobody_knows():
+    start(*DRAIN)
+    with Terminal() as terminal:
+        terminal.type("TERM=nonsense %s top --instance live; echo status $?" % STACKMAP, "Enter")
+        text = terminal.wait("^status 1")
+        assert "nonsense" in text and "--batch" in text, text
+    stackmap("stop", "live")
+
+
+def test_wrong_usage():
+    for options, named in ((("--delay", "0"), "--delay"), (("-b", "--sort", "name"), "self or total"),
+                           (("-b", "--instance", "live", "-e", "cpu-clock"), "-e"), (("-b", "-p", "0"), "-p")):
+        done = stackmap("top", *options, status=None)
+        assert done.returncode in (1, 2) and done.stderr.count("\n") == 1 and named in done.stderr, (options, done.stderr)
+    done = stackmap("top", "-b", "--instance", "nobody", status=1)
+    assert "nobody" in done.stderr, done.stderr
+
+
+def test_one_reader():
+    """Two would each see half of it."""
+    start(*DRAIN)
+    text = Text("--instance", "live")
+    text.refresh()
+    done = stackmap("top", "-b", "--instance", "live", status=1)
+    assert done.stderr.count("\n") == 1 and "read" in done.stderr, done.stderr
+    text.end()
+    stackmap("stop", "live")
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())

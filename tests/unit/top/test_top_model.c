@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A live view of the small recording, worked out by hand; and of one that is too much for it. */
+#include "top/top_model.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "small_recording.h"
+#include "top/top_lines.h"
+#include "trace/memory_recording.h"
+
+#define CPU_CLOCK 0
+#define SWITCH 1
+
+static const struct event_filter all = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+static char path[] = "/tmp/stackmap-top-XXXXXX";
+static struct trace_reader *reader;
+static struct top_model *model;
+static struct top_lines lines;
+
+static void add_window(struct trace_reader *window)
+{
+	struct profile *profile;
+
+	assert_int_equal(profile_create(window, &all, &(struct frame_naming){}, &profile, NULL), 0);
+	assert_int_equal(top_model_add(model, window, profile), 0);
+	profile_free(&profile);
+}
+
+static const struct top_function *function_of(u32 kind, const char *name)
+{
+	for (u32 i = 0; i < model->function_count; i++)
+		if (model->functions[i]->kind == kind &&
+		    !strcmp(model->functions[i]->label->name, name))
+			return model->functions[i];
+	fail_msg("%s is not there", name);
+	return NULL;
+}
+
+static void check_function(u32 kind, const char *name, u64 self, u64 total)
+{
+	assert_int_equal(function_of(kind, name)->self, self);
+	assert_int_equal(function_of(kind, name)->total, total);
+}
+
+/* The equation of top_model.h. */
+static void check_sums(void)
+{
+	for (u32 kind = 0; kind < model->source_count; kind++) {
+		u64 self = 0, weight = model->sources[kind].unlisted;
+
+		for (u32 i = 0; i < model->function_count; i++)
+			if (model->functions[i]->kind == kind)
+				self += model->functions[i]->self;
+		for (u32 i = 0; i < model->stack_count; i++)
+			if (model->stacks[i]->kind == kind)
+				weight += model->stacks[i]->weight;
+		assert_int_equal(self, model->sources[kind].weight);
+		assert_int_equal(weight, model->sources[kind].weight);
+	}
+}
+
+static void test_self_and_total(void **state)
+{
+	(void)state;
+	add_window(reader);
+	assert_int_equal(model->source_count, 2);
+	assert_string_equal(model->sources[CPU_CLOCK].name, "cpu-clock");
+	assert_int_equal(model->sources[CPU_CLOCK].weight, 5);
+	check_function(CPU_CLOCK, "do_syscall_64", 3, 3);
+	check_function(CPU_CLOCK, "entry_SYSCALL_64", 0, 3);
+	check_function(CPU_CLOCK, "main", 0, 4);
+	check_function(CPU_CLOCK, "0xffffffff81500000", 1, 1);
+	check_sums();
+}
+
+/* It is in one of the stacks twice. */
+static void test_recursion_counts_once(void **state)
+{
+	(void)state;
+	add_window(reader);
+	check_function(CPU_CLOCK, "foo::bar(int)", 1, 4);
+}
+
+/* 1000 ns and 500 ns; the other events of the source have none. */
+static void test_values_weigh_where_there_is_a_unit(void **state)
+{
+	(void)state;
+	add_window(reader);
+	assert_string_equal(model->sources[SWITCH].unit, "ns");
+	assert_int_equal(model->sources[SWITCH].weight, 1500);
+	check_function(SWITCH, "schedule", 1500, 1500);
+	check_sums();
+}
+
+static void test_windows_add_up(void **state)
+{
+	u32 functions, stacks;
+
+	(void)state;
+	add_window(reader);
+	functions = model->function_count;
+	stacks = model->stack_count;
+	add_window(reader);
+	assert_int_equal(model->function_count, functions);
+	assert_int_equal(model->stack_count, stacks);
+	assert_int_equal(model->sources[CPU_CLOCK].weight, 10);
+	check_function(CPU_CLOCK, "do_syscall_64", 6, 6);
+	check_function(CPU_CLOCK, "foo::bar(int)", 2, 8);
+	check_sums();
+}
+
+static void test_clear_keeps_nothing_but_keys(void **state)
+{
+	u64 key;
+
+	(void)state;
+	add_window(reader);
+	key = function_of(CPU_CLOCK, "main")->key;
+	top_model_clear(model);
+	assert_int_equal(model->function_count, 0);
+	assert_int_equal(model->stack_count, 0);
+	assert_int_equal(model->sources[CPU_CLOCK].weight, 0);
+	check_sums();
+	add_window(reader);
+	assert_int_equal(function_of(CPU_CLOCK, "main")->key, key);
+	check_function(CPU_CLOCK, "do_syscall_64", 3, 3);
+}
+
+static void test_next_source_has_events(void **state)
+{
+	(void)state;
+	add_window(reader);
+	assert_int_equal(top_model_next_source(model, CPU_CLOCK), SWITCH);
+	assert_int_equal(top_model_next_source(model, SWITCH), CPU_CLOCK);
+	top_model_clear(model);
+	assert_int_equal(top_model_next_source(model, SWITCH), SWITCH);
+}
+
+static void check_line(u32 i, enum top_line_type type, double self, double total, const char *text)
+{
+	assert_true(i < lines.count);
+	assert_int_equal(lines.lines[i].type, type);
+	assert_float_equal(lines.lines[i].self, self, 0.01);
+	assert_float_equal(lines.lines[i].total, total, 0.01);
+	assert_string_equal(lines.lines[i].text, text);
+}
+
+static void test_functions_by_self_and_by_total(void **state)
+{
+	struct top_choice choice = {.kind = CPU_CLOCK};
+
+	(void)state;
+	add_window(reader);
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, 5);
+	check_line(0, TOP_LINE_FUNCTION, 60, 60, "do_syscall_64");
+	check_line(1, TOP_LINE_FUNCTION, 20, 80, "foo::bar(int)");
+	check_line(2, TOP_LINE_FUNCTION, 20, 20, "0xffffffff81500000");
+	check_line(3, TOP_LINE_FUNCTION, 0, 80, "main");
+	choice.order = TOP_BY_TOTAL;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	check_line(0, TOP_LINE_FUNCTION, 20, 80, "foo::bar(int)");
+	check_line(1, TOP_LINE_FUNCTION, 0, 80, "main");
+	check_line(2, TOP_LINE_FUNCTION, 60, 60, "do_syscall_64");
+	check_line(4, TOP_LINE_FUNCTION, 20, 20, "0xffffffff81500000");
+}
+
+/* Its two stacks, hotter first, stand between it and the next function. */
+static void test_function_unfolds(void **state)
+{
+	struct top_choice choice = {.kind = CPU_CLOCK};
+
+	(void)state;
+	add_window(reader);
+	choice.unfolded = function_of(CPU_CLOCK, "foo::bar(int)")->key;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	check_line(1, TOP_LINE_FUNCTION, 20, 80, "foo::bar(int)");
+	check_line(2, TOP_LINE_PART, 60, 0, "");
+	assert_string_equal(lines.lines[2].comm, "dd");
+	check_line(3, TOP_LINE_FRAME, 0, 0, "do_syscall_64");
+	assert_true(lines.lines[3].in_kernel);
+	check_line(4, TOP_LINE_FRAME, 0, 0, "entry_SYSCALL_64");
+	check_line(5, TOP_LINE_FRAME, 0, 0, "foo::bar(int)");
+	assert_false(lines.lines[5].in_kernel);
+	check_line(6, TOP_LINE_FRAME, 0, 0, "main");
+	check_line(7, TOP_LINE_PART, 20, 0, "");
+	assert_string_equal(lines.lines[7].comm, "sh");
+	check_line(8, TOP_LINE_FRAME, 0, 0, "foo::bar(int)");
+	check_line(11, TOP_LINE_FUNCTION, 20, 20, "0xffffffff81500000");
+}
+
+/* Neither side could be had: the leaf is all there is, then the reasons. */
+static void test_stack_unfolds_with_its_ends(void **state)
+{
+	struct top_choice choice = {.kind = CPU_CLOCK, .stacks = true};
+
+	(void)state;
+	add_window(reader);
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, 3);
+	check_line(0, TOP_LINE_STACK, 60, 0, "do_syscall_64");
+	for (u32 i = 0; i < lines.count; i++)
+		if (!strcmp(lines.lines[i].text, "0xffffffff81500000"))
+			choice.unfolded = lines.lines[i].key;
+	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
+	assert_int_equal(lines.count, 6);
+	for (u32 i = 0; i < lines.count; i++)
+		if (lines.lines[i].key == choice.unfolded) {
+			check_line(i + 1, TOP_LINE_FRAME, 0, 0, "0xffffffff81500000");
+			check_line(i + 2, TOP_LINE_END, 0, 0, "[no_room]");
+			check_line(i + 3, TOP_LINE_END, 0, 0, "[unreadable]");
+		}
+}
+
+#define TOO_MANY (TOP_LABELS_MAX + 100)
+
+static const struct trace_info info = {
+	.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+
+/* Events each at a place of its own. */
+static struct trace_reader *wild_recording(void)
+{
+	const struct trace_source source = {
+		.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""};
+	struct memory_recording recording;
+	struct trace_reader *wild;
+
+	assert_int_equal(memory_recording_begin(&recording, "wild", &info, NULL), 0);
+	assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	for (u32 i = 0; i < TOO_MANY; i++) {
+		const struct trace_event event = {
+			.time = i + 1,
+			.leaf = 0xffffffff81000000 + i,
+			.kernel = TRACE_NO_STACK,
+			.user = TRACE_NO_STACK,
+		};
+
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &wild, NULL), 0);
+	return wild;
+}
+
+static void test_memory_is_bounded(void **state)
+{
+	struct trace_reader *wild = wild_recording();
+
+	(void)state;
+	add_window(wild);
+	assert_int_equal(model->sources[0].weight, TOO_MANY);
+	assert_int_equal(model->stack_count, TOP_STACKS_MAX);
+	assert_int_equal(model->sources[0].unlisted, TOO_MANY - TOP_STACKS_MAX);
+	assert_int_equal(model->function_count, TOP_LABELS_MAX + 1);
+	check_function(0, "[other]", TOO_MANY - TOP_LABELS_MAX, TOO_MANY - TOP_LABELS_MAX);
+	check_sums();
+	trace_reader_close(&wild);
+}
+
+static int open_recording(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	return fd < 0 || small_recording_write(path) || trace_reader_open(path, &reader, NULL);
+}
+
+static int close_recording(void **state)
+{
+	(void)state;
+	trace_reader_close(&reader);
+	return unlink(path);
+}
+
+static int create(void **state)
+{
+	(void)state;
+	return top_model_create(&model);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	top_model_free(&model);
+	top_lines_clear(&lines);
+	return model != NULL;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, create, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_self_and_total),
+		TEST(test_recursion_counts_once),
+		TEST(test_values_weigh_where_there_is_a_unit),
+		TEST(test_windows_add_up),
+		TEST(test_clear_keeps_nothing_but_keys),
+		TEST(test_next_source_has_events),
+		TEST(test_functions_by_self_and_by_total),
+		TEST(test_function_unfolds),
+		TEST(test_stack_unfolds_with_its_ends),
+		TEST(test_memory_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, open_recording, close_recording);
+}
