@@ -330,12 +330,20 @@ void folder_close(struct folder **folder)
 	*folder = NULL;
 }
 
+static int lock_refused(const struct folder *folder, const char *holder,
+			struct stackmap_error *error)
+{
+	if (errno == EWOULDBLOCK)
+		return error_set(error, EBUSY, "%s: another %s", folder->name, holder);
+	return error_set(error, errno, "%s: it cannot be locked: %s", folder->name,
+			 strerror(errno));
+}
+
 int folder_lock(struct folder *folder, struct stackmap_error *error)
 {
 	if (!flock(folder->fd, LOCK_EX | LOCK_NB))
 		return 0;
-	return error_set(error, EBUSY, "%s: another command is changing it; try again",
-			 folder->name);
+	return lock_refused(folder, "command is changing it; try again", error);
 }
 
 int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
@@ -350,15 +358,7 @@ int folder_lock_reader(struct folder *folder, struct stackmap_error *error)
 {
 	if (!flock(folder->pins, LOCK_EX | LOCK_NB))
 		return 0;
-	return error_set(error, EBUSY, "%s: another process reads its events", folder->name);
-}
-
-bool folder_has_reader(const struct folder *folder)
-{
-	if (flock(folder->pins, LOCK_SH | LOCK_NB))
-		return true;
-	flock(folder->pins, LOCK_UN);
-	return false;
+	return lock_refused(folder, "process reads its events", error);
 }
 
 bool folder_is_there(const struct folder *folder)

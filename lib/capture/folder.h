@@ -50,7 +50,6 @@ int folder_lock_wait(struct folder *folder, struct stackmap_error *error);
 
 /* For the one who empties its rings, until the folder is closed. -EBUSY: another does. */
 int folder_lock_reader(struct folder *folder, struct stackmap_error *error);
-bool folder_has_reader(const struct folder *folder);
 
 /* Whether it is still what its name leads to. */
 bool folder_is_there(const struct folder *folder);

@@ -241,9 +241,11 @@ int reset_instance(struct capture *capture, struct folder *folder, struct stackm
 	if (capture->plan.config.flight)
 		return reset_unread(capture, error);
 	for (waits = 0, result = -EBUSY; result == -EBUSY && waits < WAITS_MAX; waits++) {
-		if (!folder_lock_reader(folder, error))
+		result = folder_lock_reader(folder, error);
+		if (!result)
 			return reset_unread(capture, error);
-		result = reset_followed(capture, WAIT_READER_MS, error);
+		if (result == -EBUSY)
+			result = reset_followed(capture, WAIT_READER_MS, error);
 	}
 	return result;
 }
