@@ -247,6 +247,14 @@ u32 event_stack_known(struct capture *capture, const u64 *frames, u32 depth, u32
 	return id > 0 ? id : 0;
 }
 
+/* A snapshot adds nothing to a map that goes on without it. */
+static u32 id_of_whole(struct capture *capture, const struct trace_stack *stack)
+{
+	if (capture->rings.live)
+		return event_stack_known(capture, stack->frames, stack->depth, stack->flags);
+	return event_stack_id(capture, stack->frames, stack->depth, stack->flags);
+}
+
 /* The same stack of another event must have the same id. */
 static int name_with_leaf(struct capture *capture, struct trace_writer *writer,
 			  const struct user_answer *answer, struct stack_name *name)
@@ -260,7 +268,7 @@ static int name_with_leaf(struct capture *capture, struct trace_writer *writer,
 	stack.frames = frames;
 	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
 	stack.generation = 0;
-	stack.id = event_stack_id(capture, frames, stack.depth, stack.flags);
+	stack.id = id_of_whole(capture, &stack);
 	if (stack.id)
 		return name_id(capture, writer, stack.id, name);
 	return write_stack(capture, writer, &stack, name);

@@ -12,6 +12,7 @@ from recording import Recording, parse_events
 from test_deferral import (ENTER_READ, KNOWN, Target, check_sleepers, check_whole, engine_state, events_of, names_of, readers, unread,
                            user_account, wait_until)
 from test_engine import enter_own_mounts, fresh_bpffs
+from test_instance import stat_of
 
 THREADS = 3
 
@@ -167,6 +168,18 @@ def test_a_snapshot_of_a_flight():
     one_reads_on(target)
     events = parse_events(stackmap("script", "--instance", "sleep").stdout)
     check_waiting(events, THREADS + 1)
+    stop(target)
+
+
+def test_a_snapshot_adds_nothing():
+    """Where CPUs are sampled answers come without their innermost frame; read() is shown with it, and the map has neither."""
+    target = start("--flight", "2M", "-F", 99, "-e", "cpu-clock")
+    fall_asleep(target)
+    before = stat_of("sleep")
+    for _ in range(2):
+        events = parse_events(stackmap("script", "--instance", "sleep").stdout)
+        check_waiting([event for event in events if event.name == ENTER_READ], THREADS)
+    assert stat_of("sleep") == before
     stop(target)
 
 
