@@ -367,10 +367,13 @@ static int copy_tasks(struct capture *capture, struct trace_writer *writer)
 	return result;
 }
 
+/* A swap before it is seen before the limits are set: so what names a stack of the generation
+ * before is read when the window has ended, and the next swap may come. */
 int capture_end_window(struct capture *capture, struct trace_writer *writer)
 {
 	int result = capture->join ? settle_sleepers(capture, writer) : 0;
 
+	generation_look(capture);
 	limit_to_heads(capture);
 	result = drain_to_limit(capture, writer) ?: result;
 	lift_limits(capture);

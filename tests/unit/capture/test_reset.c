@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/instance.h"
@@ -377,14 +378,48 @@ static void killed_and_unread_it_is_made_good_too(void **state)
 	assert_int_equal(file.ledger.lost[LOST_RESET], 5 * 30 - 10);
 }
 
-static void each_event_is_in_one_window(void **state)
+/* The reader asks for the time when it has set the limits of a window. */
+static int calls_at_the_seam;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	int calls = calls_at_the_seam;
+
+	calls_at_the_seam = 0;
+	if (calls)
+		call_in_child(calls);
+	return __real_clock_gettime(clock, time);
+}
+
+static void the_next_swap_may_come_when_a_window_has_ended(void **state)
+{
+	struct file file;
+
+	(void)state;
+	attach_or_skip(0, true);
+	open_file(&file);
+	call_in_child(10);
+	for (int again = 0; again < 3; again++) {
+		assert_int_equal(reset_followed(capture, 0, &error), 0);
+		calls_at_the_seam = 5;
+		assert_int_equal(capture_end_window(capture, file.writer), 0);
+		assert_int_equal(calls_at_the_seam, 0);
+	}
+	write_rest(&file);
+	assert_int_equal(file.ledger.recorded, 10 + 3 * 5);
+}
+
+/* As `record --rotate` does it: when a window has ended, the next may at once. */
+static void rotate(bool kernel_only)
 {
 	struct file files[4];
 	pid_t children[CHILDREN];
 	u64 recorded = 0, produced = 0;
 
-	(void)state;
-	attach_or_skip(0, false);
+	attach_or_skip(0, kernel_only);
 	open_file(&files[0]);
 	for (int i = 0; i < CHILDREN; i++)
 		children[i] = start_child(CALLS);
@@ -406,6 +441,18 @@ static void each_event_is_in_one_window(void **state)
 	assert_true(recorded > 0);
 }
 
+static void each_event_is_in_one_window(void **state)
+{
+	(void)state;
+	rotate(true);
+}
+
+static void with_user_stacks_too(void **state)
+{
+	(void)state;
+	rotate(false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,7 +462,9 @@ int main(void)
 		cmocka_unit_test_teardown(a_reader_that_is_behind_is_not_passed, detach),
 		cmocka_unit_test_teardown(a_reset_that_was_killed_is_made_good, detach),
 		cmocka_unit_test_teardown(killed_and_unread_it_is_made_good_too, detach),
+		cmocka_unit_test_teardown(the_next_swap_may_come_when_a_window_has_ended, detach),
 		cmocka_unit_test_teardown(each_event_is_in_one_window, detach),
+		cmocka_unit_test_teardown(with_user_stacks_too, detach),
 	};
 
 	return cmocka_run_group_tests_name("reset", tests, NULL, NULL);
