@@ -15,6 +15,7 @@ extern const struct command reset_command;
 extern const struct command stop_command;
 extern const struct command report_command;
 extern const struct command flamegraph_command;
+extern const struct command diff_command;
 extern const struct command merge_command;
 extern const struct command script_command;
 extern const struct command export_command;

@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&stop_command,
 	&report_command,
 	&flamegraph_command,
+	&diff_command,
 	&merge_command,
 	&script_command,
 	&export_command,

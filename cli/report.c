@@ -145,7 +145,7 @@ static enum profile_weight weight_of(const struct trace_source *source, const ch
 	return has_values(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
 }
 
-static int weigh_events(struct report *report, const char *by)
+int report_weigh_events(struct report *report, const char *by)
 {
 	const struct profile *profile = report->profile;
 
@@ -165,6 +165,13 @@ static int weigh_events(struct report *report, const char *by)
 	}
 	profile_sort(report->profile, report->by, report->totals);
 	return 0;
+}
+
+void report_weights_free(struct report *report)
+{
+	free(report->by);
+	free(report->totals);
+	free(report->counts);
 }
 
 static int print_json(const struct report *report, const struct report_request *request)
@@ -220,14 +227,12 @@ static int report_profile(struct report *report, struct report_request *request,
 
 	if (err)
 		return err;
-	err = weigh_events(report, request->by);
+	err = report_weigh_events(report, request->by);
 	err = err ?: print_report(report, request);
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
 	function_set_free(&request->tree.functions);
-	free(report->by);
-	free(report->totals);
-	free(report->counts);
+	report_weights_free(report);
 	return err;
 }
 
@@ -298,7 +303,7 @@ static int check_combination(const struct report_values *values)
 	return -EINVAL;
 }
 
-static int parse_percent(const char *text, double *percent)
+int report_parse_percent(const char *text, double *percent)
 {
 	char *end;
 
@@ -311,7 +316,7 @@ static int parse_percent(const char *text, double *percent)
 	return -EINVAL;
 }
 
-static int parse_by(const char *by)
+int report_parse_by(const char *by)
 {
 	if (!by || strcmp(by, "count") == 0 || strcmp(by, "value") == 0)
 		return 0;
@@ -344,7 +349,7 @@ static int make_request(const struct report_values *values, char **operands,
 			struct report_request *request)
 {
 	*request = (struct report_request){.by = values->by};
-	if (check_combination(values) || parse_by(values->by))
+	if (check_combination(values) || report_parse_by(values->by))
 		return -EINVAL;
 	set_tree(values, request);
 	set_output(values, request);
@@ -353,7 +358,7 @@ static int make_request(const struct report_values *values, char **operands,
 	if (request->is_table &&
 	    report_fields_parse(values->sort, values->fields, &request->table.fields))
 		return -EINVAL;
-	if (parse_percent(values->min_percent, &request->least))
+	if (report_parse_percent(values->min_percent, &request->least))
 		return -EINVAL;
 	return recording_choose(&values->recording, operands, &request->choice);
 }

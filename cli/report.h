@@ -25,6 +25,20 @@ double report_percent(const struct report *report, u32 kind, u64 weight);
 /* " ns" for values of a source that have a unit. */
 const char *report_unit(const struct report *report, u32 kind);
 
+/* Sets sources, totals, counts and `by`, for count, value, or NULL: as each source has it; and
+ * sorts the profile by it. -ENOMEM. report_weights_free() in any case. */
+int report_weigh_events(struct report *report, const char *by);
+void report_weights_free(struct report *report);
+
+/* Frames, a line each. */
+void report_put_stack(const struct report *report, const struct profile_row *row);
+/* The same on one line, separated by `;`. Until the next call. */
+const char *report_path_text(const struct report *report, const struct profile_path *path);
+
+/* 0, or a message and -EINVAL. A NULL text leaves *percent as it is. */
+int report_parse_percent(const char *text, double *percent);
+int report_parse_by(const char *by);
+
 /* Each returns 0 or -errno; what goes wrong with standard output is found later. */
 int report_stacks_plain(const struct report *report);
 int report_stacks_csv(const struct report *report);

@@ -23,6 +23,14 @@ static void print_path(const struct report *report, const struct profile_path *p
 		printf("    %s %s %s\n", tag, path->end->marker, path->end->meaning);
 }
 
+void report_put_stack(const struct report *report, const struct profile_row *row)
+{
+	bool alone = !row->kernel->depth && !row->user->depth;
+
+	print_path(report, row->kernel, "[k]", alone);
+	print_path(report, row->user, "[u]", alone);
+}
+
 static double row_percent(const struct report *report, const struct profile_row *row)
 {
 	return report_percent(report, row->kind, profile_row_weight(row, report->by[row->kind]));
@@ -31,7 +39,6 @@ static double row_percent(const struct report *report, const struct profile_row 
 static void print_row(const struct report *report, const struct profile_row *row)
 {
 	const struct trace_source *source = &report->sources[row->kind];
-	bool alone = !row->kernel->depth && !row->user->depth;
 
 	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", row_percent(report, row),
 	       (unsigned long long)row->count);
@@ -41,8 +48,7 @@ static void print_row(const struct report *report, const struct profile_row *row
 	if (source->extras & TRACE_EXTRA_VALUE)
 		printf("  %llu%s", (unsigned long long)row->value, report_unit(report, row->kind));
 	printf("%s\n", report->color ? "\033[0m" : "");
-	print_path(report, row->kernel, "[k]", alone);
-	print_path(report, row->user, "[u]", alone);
+	report_put_stack(report, row);
 }
 
 /* How many rows are shown: they are in the order of their shares. */
@@ -69,7 +75,7 @@ int report_stacks_plain(const struct report *report)
 	return 0;
 }
 
-static const char *path_text(const struct report *report, const struct profile_path *path)
+const char *report_path_text(const struct report *report, const struct profile_path *path)
 {
 	static char text[1 << 16];
 	const char *marker = profile_path_marker(path);
@@ -95,9 +101,9 @@ static void csv_row(const struct report *report, const struct profile_row *row)
 	putchar(',');
 	csv_put(row->comm, stdout);
 	putchar(',');
-	csv_put(path_text(report, row->kernel), stdout);
+	csv_put(report_path_text(report, row->kernel), stdout);
 	putchar(',');
-	csv_put(path_text(report, row->user), stdout);
+	csv_put(report_path_text(report, row->user), stdout);
 	putchar('\n');
 }
 
