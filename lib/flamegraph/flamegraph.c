@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From events to the tree and the cells. An event's stack is its task's name, then the user side,
- * then the kernel side, outermost first. Each side is followed through the tree once for each
- * (node, path) and then remembered as a join, so that an event costs a few lookups whatever
- * its depth.
+ * From events to cells, and from these to the tree. An event is counted by the paths of its
+ * user and kernel side, which costs a few lookups whatever its depth. A stack of the tree is its
+ * task's name, then the user side, then the kernel side, outermost first; each side is followed
+ * through the tree once for each (node, path) and then remembered as a join.
  */
 #include "flamegraph.h"
 
@@ -93,22 +93,40 @@ static struct tree_node *follow(struct builder *builder, struct tree_node *node,
 	return join ? join->node : NULL;
 }
 
-static struct tree_node *stack_of(struct builder *builder, const struct graph_thread *thread,
-				  const struct trace_event *event)
+/* Of an event, as far as it is known before the tree. */
+static int find_paths(struct builder *builder, const struct trace_event *event,
+		      struct time_cell *cell)
 {
 	u32 leaf = event->leaf ? event_paths_leaf(builder->paths, event->leaf) : PATH_NO_LEAF;
 	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
-	const struct profile_path *user, *kernel;
-	struct tree_node *node;
 
 	if (event->leaf && leaf == PATH_NO_LEAF)
-		return NULL;
-	user = event_paths_find(builder->paths, event->user, event->user_reason,
-				in_kernel ? PATH_NO_LEAF : leaf);
-	kernel = event_paths_find(builder->paths, event->kernel, event->kernel_reason,
-				  in_kernel ? leaf : PATH_NO_LEAF);
-	node = user && kernel ? follow(builder, thread->node, user, false) : NULL;
-	return node ? follow(builder, node, kernel, true) : NULL;
+		return -ENOMEM;
+	cell->user = event_paths_find(builder->paths, event->user, event->user_reason,
+				      in_kernel ? PATH_NO_LEAF : leaf);
+	cell->kernel = event_paths_find(builder->paths, event->kernel, event->kernel_reason,
+					in_kernel ? leaf : PATH_NO_LEAF);
+	return cell->user && cell->kernel ? 0 : -ENOMEM;
+}
+
+static int place_stack(struct builder *builder, struct time_cell *cell)
+{
+	const struct graph_thread *thread = builder->graph->threads.entries[cell->thread];
+	struct tree_node *node = follow(builder, thread->node, cell->user, false);
+
+	cell->stack = node ? follow(builder, node, cell->kernel, true) : NULL;
+	return cell->stack ? 0 : -ENOMEM;
+}
+
+/* Once all events are counted: there are fewer cells. */
+static int place_stacks(struct builder *builder)
+{
+	struct time_cells *cells = &builder->recording->cells;
+	int err = 0;
+
+	for (u32 i = 0; i < cells->cells.count && !err; i++)
+		err = place_stack(builder, time_cells_at(cells, i));
+	return err;
 }
 
 static int begin_thread(struct builder *builder, struct graph_thread *thread)
@@ -180,11 +198,10 @@ static int add_event(void *arg, const struct trace_event *event)
 	if (!event_filter_passes(builder->filter, recording->reader, event))
 		return 0;
 	thread = thread_of(builder, event);
-	cell.stack = thread ? stack_of(builder, thread, event) : NULL;
-	if (!cell.stack)
+	if (!thread)
 		return -ENOMEM;
 	cell.thread = thread->number;
-	err = source_of(builder, event->kind, &cell.source);
+	err = find_paths(builder, event, &cell) ?: source_of(builder, event->kind, &cell.source);
 	if (err)
 		return err;
 	recording->events++;
@@ -239,10 +256,10 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	time_cells_begin(&recording->cells);
 	recording->name = strdup(name);
 	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
-	if (err)
-		error_set(error, -err, "flame graph: %s", strerror(-err));
-	else
+	if (!err)
 		err = trace_reader_events(reader, add_event, &builder, error);
+	if (!err)
+		err = place_stacks(&builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	builder_clear(&builder);

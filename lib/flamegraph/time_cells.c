@@ -23,8 +23,8 @@ void time_cells_clear(struct time_cells *cells)
 
 static struct time_cell *find(struct time_cells *cells, const struct time_cell *what)
 {
-	const struct intern_key key = {
-		{intern_address(what->stack), what->thread, (u64)what->source << 16 | what->cpu}};
+	const struct intern_key key = {{(u64)what->user->id << 32 | what->kernel->id, what->thread,
+					(u64)what->source << 16 | what->cpu}};
 
 	return intern_entry(&cells->cells, &key);
 }
@@ -39,6 +39,8 @@ static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time
 	cell = find(cells, what);
 	if (!cell)
 		return -ENOMEM;
+	cell->user = what->user;
+	cell->kernel = what->kernel;
 	cell->stack = what->stack;
 	cell->thread = what->thread;
 	cell->source = what->source;

@@ -10,15 +10,18 @@
 
 #include "flamegraph/intern.h"
 #include "flamegraph/stack_tree.h"
+#include "report/event_paths.h"
 
 #define CELL_BUCKETS_MAX 512U
 #define CELL_BUCKETS_MIN 32U
 #define CELLS_MANY (1U << 18)
-#define CELLS_MAX (1U << 21)
+#define CELLS_MAX (1U << 20)
 
 struct time_cell {
 	struct intern_key key; /* stack, thread, source and CPU */
-	const struct tree_node *stack;
+	const struct profile_path *user, *kernel;
+	const struct tree_node
+		*stack; /* what they are in the tree; NULL until it is placed there */
 	u32 thread;
 	u16 source;
 	u16 cpu;
@@ -37,14 +40,14 @@ struct time_cells {
 void time_cells_begin(struct time_cells *cells);
 void time_cells_clear(struct time_cells *cells);
 
-/* What is counted at which time: stack, thread, source, cpu, count and value of `what`. Times
+/* What is counted at which time: paths, thread, source, cpu, count and value of `what`. Times
  * ascend. */
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what);
 
 /* Makes the buckets at least 2^shift ns wide. -ENOMEM. */
 int time_cells_widen(struct time_cells *cells, u32 shift);
 
-static inline const struct time_cell *time_cells_at(const struct time_cells *cells, u32 index)
+static inline struct time_cell *time_cells_at(const struct time_cells *cells, u32 index)
 {
 	return cells->cells.entries[index];
 }
