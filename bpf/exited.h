@@ -60,6 +60,13 @@ static __always_inline void exited_add(u64 task, u32 tid)
 	place->tid = tid;
 }
 
+/* One that was killed while it froze the instance leaves nobody to thaw it. */
+static __always_inline void thaw(void)
+{
+	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
+	freezer_tgid = 0;
+}
+
 SEC("raw_tp/sched_process_exit")
 int task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -71,6 +78,8 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 		own_tgid = 0;
 	if (tid == own_sandbox)
 		own_sandbox = 0;
+	if (tid == freezer_tgid)
+		thaw();
 	return 0;
 }
 

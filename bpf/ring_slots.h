@@ -7,7 +7,8 @@
 #include "lanes.h"
 #include "rings.h"
 
-u32 paused; /* enum pause, as bits */
+u32 paused;	  /* enum pause, as bits */
+u32 freezer_tgid; /* for whom PAUSE_SNAPSHOT is set; 0: nobody */
 
 /* Between those who reset and those who read (lib/capture/generation.h). */
 u64 generation;

@@ -57,11 +57,7 @@ static void init_info(struct recording_info *info, const struct capture *capture
 static int open_locked(struct folder *folder, struct capture **capture,
 		       struct stackmap_error *error)
 {
-	int result = folder_lock_wait(folder, error) ?: capture_open(folder, capture, error);
-
-	if (!result)
-		capture_end_stale_freeze(*capture);
-	return result;
+	return folder_lock_wait(folder, error) ?: capture_open(folder, capture, error);
 }
 
 static struct trace_reader *snapshot(struct capture *capture, const char *name,

@@ -18,10 +18,8 @@ static int change_one(const char *name, change change)
 	int result = folder_open(name, &folder, &error) ?: folder_lock_wait(folder, &error);
 
 	result = result ?: capture_open(folder, &capture, &error);
-	if (!result) {
-		capture_end_stale_freeze(capture);
+	if (!result)
 		change(capture);
-	}
 	capture_free(&capture);
 	folder_close(&folder);
 	if (!result)

@@ -89,7 +89,6 @@ static int write_snapshot(struct reading *reading)
 			reading->values->instance);
 		return EXIT_USAGE;
 	}
-	capture_end_stale_freeze(reading->capture);
 	if (capture_freeze(reading->capture)) {
 		message("%s: %s", reading->values->instance, strerror(ENOMEM));
 		return EXIT_FAILED;

@@ -15,10 +15,7 @@ static int reset(const char *name, struct stackmap_error *error)
 	int result = folder_open(name, &folder, error) ?: folder_lock(folder, error);
 
 	result = result ?: capture_open(folder, &capture, error);
-	if (!result) {
-		capture_end_stale_freeze(capture);
-		result = reset_instance(capture, folder, error);
-	}
+	result = result ?: reset_instance(capture, folder, error);
 	capture_free(&capture);
 	folder_close(&folder);
 	return result;

@@ -195,7 +195,6 @@ static int look_locked(struct top_feed *feed, struct folder *control, struct tra
 
 	if (result)
 		return result;
-	capture_end_stale_freeze(feed->capture);
 	result =
 		live_recording_open(feed->capture, &feed->info.info, feed->instance, reader, error);
 	if (!result)

@@ -362,9 +362,17 @@ bool capture_is_paused(const struct capture *capture)
 	return __atomic_load_n(paused, __ATOMIC_RELAXED) & PAUSE_USER;
 }
 
-void capture_end_stale_freeze(struct capture *capture)
+/* If this process is killed meanwhile, the hook at its exit ends it. */
+static void freeze_begin(struct capture *capture)
+{
+	__atomic_store_n(&capture_programs(capture)->bss->freezer_tgid, getpid(), __ATOMIC_SEQ_CST);
+	pause_begin(capture, PAUSE_SNAPSHOT);
+}
+
+static void freeze_end(struct capture *capture)
 {
 	pause_end(capture, PAUSE_SNAPSHOT);
+	__atomic_store_n(&capture_programs(capture)->bss->freezer_tgid, 0, __ATOMIC_SEQ_CST);
 }
 
 static int copy_array(struct shared_array *array)
@@ -391,13 +399,13 @@ int capture_freeze(struct capture *capture)
 {
 	int result;
 
-	pause_begin(capture, PAUSE_SNAPSHOT);
+	freeze_begin(capture);
 	result = copy_array(&capture->rings);
 	result = result ?: copy_array(&capture->task_rings);
 	result = result ?: copy_array(&capture->lanes);
 	if (capture->join)
 		result = result ?: answers_look(capture);
-	pause_end(capture, PAUSE_SNAPSHOT);
+	freeze_end(capture);
 	if (result)
 		capture_thaw(capture);
 	return result;

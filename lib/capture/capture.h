@@ -85,12 +85,9 @@ void capture_leave_out_self(struct capture *capture);
 
 /* From freeze to thaw the rings and counters are a private copy of one moment, for
  * capture_snapshot() and capture_finish(); recording goes on. Events during the copy itself are
- * lost as "paused". -ENOMEM. */
+ * lost as "paused", even if this process is killed in it. -ENOMEM. */
 int capture_freeze(struct capture *capture);
 void capture_thaw(struct capture *capture);
-
-/* Who may freeze, and nobody else does now: a killed process may have left the instance frozen. */
-void capture_end_stale_freeze(struct capture *capture);
 
 /* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
  * in percent. Errors are the writer's. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <linux/prctl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -111,15 +112,44 @@ static void a_snapshot_does_not_end_a_pause(void **state)
 	assert_counts(0, CALLS);
 }
 
-static void what_a_killed_snapshot_left_is_ended(void **state)
+/* As if killed right after it began. */
+static void freeze_in_child(void)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		capture_programs(capture)->bss->freezer_tgid = getpid();
+		capture_programs(capture)->bss->paused |= PAUSE_SNAPSHOT;
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void a_killed_snapshot_does_not_pause(void **state)
 {
 	(void)state;
-	capture_programs(capture)->bss->paused = PAUSE_USER | PAUSE_SNAPSHOT;
-	capture_resume(capture);
-	assert_false(capture_is_paused(capture));
+	freeze_in_child();
+	assert_int_equal(capture_programs(capture)->bss->freezer_tgid, 0);
+	call_in_child(false);
+	assert_counts(CALLS, 0);
+	capture_pause(capture);
+	freeze_in_child();
+	assert_true(capture_is_paused(capture));
+	call_in_child(false);
+	assert_counts(CALLS, CALLS);
+}
+
+static void a_snapshot_pauses_for_itself_only(void **state)
+{
+	(void)state;
+	capture_programs(capture)->bss->freezer_tgid = getpid();
+	capture_programs(capture)->bss->paused = PAUSE_SNAPSHOT;
 	call_in_child(false);
 	assert_counts(0, CALLS);
-	capture_end_stale_freeze(capture);
+	assert_int_equal(capture_freeze(capture), 0);
+	capture_thaw(capture);
+	assert_int_equal(capture_programs(capture)->bss->freezer_tgid, 0);
 	call_in_child(false);
 	assert_counts(CALLS, CALLS);
 }
@@ -140,7 +170,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events_of_a_pause_are_counted, begin, end),
 		cmocka_unit_test_setup_teardown(a_snapshot_does_not_end_a_pause, begin, end),
-		cmocka_unit_test_setup_teardown(what_a_killed_snapshot_left_is_ended, begin, end),
+		cmocka_unit_test_setup_teardown(a_killed_snapshot_does_not_pause, begin, end),
+		cmocka_unit_test_setup_teardown(a_snapshot_pauses_for_itself_only, begin, end),
 		cmocka_unit_test_setup_teardown(a_recorder_is_left_out_until_it_exits, begin, end),
 	};
 
