@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run
 from recording import Recording, function, user_frames
@@ -44,7 +45,7 @@ class Blocked:
         """Sends it into write(), where it goes to sleep; nobody is told of that."""
         self.process.stdin.close()
         while not self.is_in_write():
-            os.sched_yield()
+            time.sleep(0.001)
 
     def is_in_write(self):
         with open("/proc/%d/syscall" % self.process.pid, encoding="ascii") as file:
@@ -65,7 +66,7 @@ def recorded_child(recorder):
             for pid in file.read().split():
                 if os.readlink("/proc/%s/exe" % pid) == WORKLOAD:
                     return int(pid)
-        os.sched_yield()
+        time.sleep(0.001)
     raise AssertionError(recorder.stderr.read())
 
 
