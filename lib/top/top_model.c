@@ -219,21 +219,54 @@ static int list_stack(struct top_model *model, struct top_stack *stack)
 	return 0;
 }
 
-static int label_path(struct top_model *model, const struct profile *profile,
-		      const struct profile_path *path, const struct top_label **frames)
+/* What is being added, and its labels as ours. */
+struct window {
+	struct top_model *model;
+	const struct profile *profile;
+	const struct top_label **labels; /* by its own number; NULL: not met yet */
+	u32 room;
+};
+
+static int make_label_room(struct window *window, u32 id)
+{
+	u32 room = id < 256 ? 512 : 2 * id;
+	const struct top_label **labels;
+
+	if (id < window->room)
+		return 0;
+	labels = reallocarray(window->labels, room, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	memset(labels + window->room, 0, (room - window->room) * sizeof(*labels));
+	window->labels = labels;
+	window->room = room;
+	return 0;
+}
+
+static const struct top_label *label_of(struct window *window, u32 id)
+{
+	const struct frame_names *names = window->profile->names;
+
+	if (make_label_room(window, id))
+		return NULL;
+	if (!window->labels[id])
+		window->labels[id] = find_label(window->model->index, frame_names_label(names, id),
+						frame_names_label_object(names, id));
+	return window->labels[id];
+}
+
+static int label_path(struct window *window, const struct profile_path *path,
+		      const struct top_label **frames)
 {
 	for (u32 i = 0; i < path->depth; i++) {
-		frames[i] =
-			find_label(model->index, frame_names_label(profile->names, path->labels[i]),
-				   frame_names_label_object(profile->names, path->labels[i]));
+		frames[i] = label_of(window, path->labels[i]);
 		if (!frames[i])
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static struct top_stack *make_stack(struct top_model *model, const struct profile *profile,
-				    const struct profile_row *row)
+static struct top_stack *make_stack(struct window *window, const struct profile_row *row)
 {
 	u32 depth = row->kernel->depth + row->user->depth;
 	struct top_stack *stack = calloc(1, sizeof(*stack) + depth * sizeof(*stack->frames));
@@ -242,22 +275,22 @@ static struct top_stack *make_stack(struct top_model *model, const struct profil
 		return NULL;
 	stack->kind = row->kind;
 	memcpy(stack->comm, row->comm, sizeof(stack->comm));
-	stack->weight = model->sources[row->kind].unit[0] ? row->value : row->count;
+	stack->weight = window->model->sources[row->kind].unit[0] ? row->value : row->count;
 	stack->kernel_end = row->kernel->end;
 	stack->user_end = row->user->end;
 	stack->kernel_depth = row->kernel->depth;
 	stack->depth = depth;
-	if (!label_path(model, profile, row->kernel, stack->frames) &&
-	    !label_path(model, profile, row->user, stack->frames + stack->kernel_depth))
+	if (!label_path(window, row->kernel, stack->frames) &&
+	    !label_path(window, row->user, stack->frames + stack->kernel_depth))
 		return stack;
 	free(stack);
 	return NULL;
 }
 
-static int add_row(struct top_model *model, const struct profile *profile,
-		   const struct profile_row *row)
+static int add_row(struct window *window, const struct profile_row *row)
 {
-	struct top_stack *stack = make_stack(model, profile, row);
+	struct top_model *model = window->model;
+	struct top_stack *stack = make_stack(window, row);
 	int err = stack ? count_functions(model, stack) : -ENOMEM;
 
 	if (err) {
@@ -289,6 +322,7 @@ static int add_source(struct top_model *model, const struct trace_source *source
 int top_model_add(struct top_model *model, const struct trace_reader *reader,
 		  const struct profile *profile)
 {
+	struct window window = {.model = model, .profile = profile};
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
 	int err = 0;
@@ -296,7 +330,8 @@ int top_model_add(struct top_model *model, const struct trace_reader *reader,
 	while (!err && model->source_count < count)
 		err = add_source(model, &sources[model->source_count]);
 	for (u32 i = 0; i < profile->row_count && !err; i++)
-		err = add_row(model, profile, profile->rows[i]);
+		err = add_row(&window, profile->rows[i]);
+	free(window.labels);
 	return err;
 }
 
