@@ -1,14 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From options to a struct frame_naming. */
+/*
+ * From options to a struct frame_naming. What cannot be had costs names, not the report: a note on
+ * standard error says which. Only files that the user has named must be there.
+ */
 #include "names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "message.h"
+#include "symbol/debug_naming.h"
+#include "symbol/kernel_names.h"
+
+static void note(void *arg, const char *path, const char *why)
+{
+	(void)arg;
+	message("%s: its debug information is not used: %s", path, why);
+}
+
+static int check_folder(const char *path)
+{
+	struct stat status;
+	int err = !path || !stat(path, &status) ? 0 : errno;
+
+	if (!err && path && !S_ISDIR(status.st_mode))
+		err = ENOTDIR;
+	if (err)
+		message("%s: %s", path, strerror(err));
+	return err ? EXIT_FAILED : 0;
+}
+
+static int check_file(const char *path)
+{
+	struct stat status;
+
+	if (!path || !stat(path, &status))
+		return 0;
+	message("%s: %s", path, strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int open_kallsyms(const char *path, struct frame_naming *naming)
+{
+	struct stackmap_error error;
+
+	if (!path || !kernel_names_from_kallsyms(path, &naming->kernel, &error))
+		return 0;
+	message_error(&error);
+	return EXIT_FAILED;
+}
+
+static void open_debug(const struct names_values *values, struct frame_naming *naming)
+{
+	const struct debug_choice choice = {
+		.sysroot = values->sysroot, .vmlinux = values->vmlinux, .note = note};
+	int err;
+
+	if (values->no_inline && !values->lines)
+		return;
+	err = debug_naming_create(&choice, &naming->debug);
+	if (err)
+		message("no inlined functions and lines: their reader does not start: %s",
+			strerror(-err));
+}
 
 int names_open(const struct names_values *values, struct frame_naming *naming)
 {
-	*naming = (struct frame_naming){.mangled = values->no_demangle};
+	*naming = (struct frame_naming){.mangled = values->no_demangle,
+					.no_inline = values->no_inline};
+	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||
+	    open_kallsyms(values->kallsyms, naming))
+		return EXIT_FAILED;
+	open_debug(values, naming);
 	return 0;
 }
 
 void names_close(struct frame_naming *naming)
 {
-	*naming = (struct frame_naming){};
+	debug_naming_free(&naming->debug);
+	kernel_names_free(&naming->kernel);
 }

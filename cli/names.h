@@ -7,14 +7,24 @@
 #include "report/frame_names.h"
 
 struct names_values {
-	bool no_demangle;
+	const char *sysroot, *vmlinux, *kallsyms;
+	bool no_demangle, no_inline;
+	bool lines; /* not an option of all commands */
 };
 
 /* The rows of a command whose struct `values` has a struct names_values as `member`. */
 /* clang-format off */
 #define NAMES_ROWS(values, member)								\
 	{"no-demangle", 0, OPTION_FLAG, NULL, offsetof(values, member.no_demangle), "Names",	\
-		"names as in the symbol table"}
+		"names as in the symbol table"},						\
+	{"no-inline", 0, OPTION_FLAG, NULL, offsetof(values, member.no_inline), "Names",	\
+		"only what the recording says: fast, without inlined functions"},		\
+	{"sysroot", 0, OPTION_STRING, "DIR", offsetof(values, member.sysroot), "Names",		\
+		"look for files of the recorded machine below DIR first"},			\
+	{"vmlinux", 0, OPTION_STRING, "FILE", offsetof(values, member.vmlinux), "Names",	\
+		"its kernel with debug information"},						\
+	{"kallsyms", 0, OPTION_STRING, "FILE", offsetof(values, member.kallsyms), "Names",	\
+		"a copy of its /proc/kallsyms, same boot: for hidden names"}
 /* clang-format on */
 
 /* Call before the recording is opened. 0, or a message and EXIT_FAILED or EXIT_USAGE. */

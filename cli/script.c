@@ -31,6 +31,7 @@ struct script {
 	struct trace_reader *reader;
 	const struct event_filter *filter;
 	struct frame_naming naming;
+	bool lines;
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
 	struct frame_names *names;
@@ -83,19 +84,42 @@ static void print_place(const struct trace_event *event)
 	       (unsigned long long)(event->time / 1000 % 1000000));
 }
 
+/* As perf script does for its field srcline. */
+static void print_line(const struct script *script, const struct frame_function *function)
+{
+	if (!script->lines || !function->file)
+		return;
+	printf("  ");
+	terminal_put_name(function->file, stdout);
+	printf(":%u\n", function->line);
+}
+
+static void print_inlined(const struct script *script, const struct frame_name *name)
+{
+	for (u32 i = 0; i + 1 < name->function_count; i++) {
+		printf("\t%16llx ", (unsigned long long)name->address);
+		terminal_put_name(frame_names_label(script->names, name->functions[i].label),
+				  stdout);
+		putchar('\n');
+		print_line(script, &name->functions[i]);
+	}
+}
+
 static int print_frame(const struct script *script, u64 frame, bool return_address)
 {
 	const struct frame_name *name = frame_names_find(script->names, frame, return_address);
 
 	if (!name)
 		return -ENOMEM;
+	print_inlined(script, name);
 	printf("\t%16llx ", (unsigned long long)name->address);
 	terminal_put_name(frame_names_label(script->names, name->label), stdout);
-	if (name->function)
+	if (name->function && name->size)
 		printf("+0x%llx", (unsigned long long)name->offset);
 	printf(" (");
 	terminal_put_name(name->object, stdout);
 	printf(")\n");
+	print_line(script, &name->functions[name->function_count - 1]);
 	return 0;
 }
 
@@ -259,13 +283,16 @@ static int script_run(const void *arg, int count, char **operands)
 {
 	const struct script_values *values = arg;
 	struct recording_choice choice;
-	struct script script = {.filter = &choice.filter};
+	struct script script = {.filter = &choice.filter, .lines = values->names.lines};
+	struct names_values names = values->names;
 	int status;
 
 	(void)count;
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	status = names_open(&values->names, &script.naming);
+	names.no_inline |= values->follow;
+	names.lines &= !values->follow;
+	status = names_open(&names, &script.naming);
 	if (status)
 		return status;
 	status = show_recording(values, &choice, &script);
@@ -285,6 +312,12 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct script_values, ids),
 	 .group = "Output",
 	 .help = "one line an event, with the ids of its stacks"},
+	{.name = "lines",
+	 .letter = 'l',
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct script_values, names.lines),
+	 .group = "Output",
+	 .help = "below each frame its line of source (srcline of perf)"},
 	NAMES_ROWS(struct script_values, names),
 	RECORDING_ROWS(struct script_values, recording),
 	{0},

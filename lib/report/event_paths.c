@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * (stack, leaf) leads to a path. It is made once for each such pair, and kept once for each
- * content. A leaf counts by its label, for which a table of pcs stands in front: nearly every
+ * content. A leaf counts by its labels, for which a table of pcs stands in front: nearly every
  * sampled pc is another one, but it is met again. A stack without a leaf finds its path in an
  * array, by its index.
  */
@@ -16,13 +16,13 @@
 struct join {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u32 reason;
-	u32 leaf; /* label, or PATH_NO_LEAF */
+	u32 leaf; /* chain of labels, or PATH_NO_LEAF */
 	const struct profile_path *path;
 };
 
 struct leaf {
 	u64 frame;
-	u32 label;
+	u32 chain;
 };
 
 struct event_paths {
@@ -33,7 +33,8 @@ struct event_paths {
 	struct join *joins;
 	struct leaf *leaves;
 	struct profile_path **paths;
-	u32 join_room, leaf_room, path_room;
+	u32 *labels; /* of the path that is being made */
+	u32 join_room, leaf_room, path_room, label_room, label_count;
 };
 
 /* Room for one more item behind the first `count`. */
@@ -90,39 +91,55 @@ static u32 hash_path(const struct profile_path *path)
 	return hash_end(hash);
 }
 
-static int fill_labels(struct event_paths *paths, const struct join *join,
-		       const struct trace_stack *stack, struct profile_path *path)
+static int add_chain(struct event_paths *paths, u32 chain)
 {
-	u32 next = 0;
+	u32 count;
+	const u32 *labels = frame_names_chain(paths->names, chain, &count);
 
-	if (join->leaf != PATH_NO_LEAF)
-		path->labels[next++] = join->leaf;
-	for (u32 i = 0; stack && i < stack->depth; i++) {
-		const struct frame_name *name =
-			frame_names_find(paths->names, stack->frames[i], next > 0);
-
-		if (!name)
+	for (u32 i = 0; i < count; i++) {
+		if (make_room((void **)&paths->labels, &paths->label_room, paths->label_count,
+			      sizeof(u32)))
 			return -ENOMEM;
-		path->labels[next++] = name->label;
+		paths->labels[paths->label_count++] = labels[i];
 	}
 	return 0;
+}
+
+/* A frame has a label for each function that was inlined there. */
+static int collect_labels(struct event_paths *paths, const struct join *join,
+			  const struct trace_stack *stack)
+{
+	bool has_leaf = join->leaf != PATH_NO_LEAF;
+	int err;
+
+	paths->label_count = 0;
+	err = has_leaf ? add_chain(paths, join->leaf) : 0;
+	for (u32 i = 0; stack && i < stack->depth && !err; i++) {
+		const struct frame_name *name =
+			frame_names_find(paths->names, stack->frames[i], i || has_leaf);
+
+		err = name ? add_chain(paths, name->chain) : -ENOMEM;
+	}
+	return err;
 }
 
 static struct profile_path *path_create(struct event_paths *paths, const struct join *join)
 {
 	const struct trace_stack *stack =
 		join->stack == TRACE_NO_STACK ? NULL : &paths->stacks[join->stack];
-	u32 depth = (stack ? stack->depth : 0) + (join->leaf != PATH_NO_LEAF);
-	struct profile_path *path = calloc(1, sizeof(*path) + depth * sizeof(u32));
+	struct profile_path *path = NULL;
+	size_t bytes;
 
+	if (!collect_labels(paths, join, stack)) {
+		bytes = paths->label_count * sizeof(u32);
+		path = calloc(1, sizeof(*path) + bytes);
+	}
 	if (!path)
 		return NULL;
-	path->depth = depth;
+	path->depth = paths->label_count;
 	path->end = stack_end_of(stack, join->reason);
-	if (fill_labels(paths, join, stack, path)) {
-		free(path);
-		return NULL;
-	}
+	if (bytes)
+		memcpy(path->labels, paths->labels, bytes);
 	return path;
 }
 
@@ -206,8 +223,8 @@ static u32 leaf_add(struct event_paths *paths, u64 frame, u32 hash)
 	    make_room((void **)&paths->leaves, &paths->leaf_room, index, sizeof(struct leaf)) ||
 	    hash_index_add(&paths->leaf_index, hash, index))
 		return PATH_NO_LEAF;
-	paths->leaves[index] = (struct leaf){.frame = frame, .label = name->label};
-	return name->label;
+	paths->leaves[index] = (struct leaf){.frame = frame, .chain = name->chain};
+	return name->chain;
 }
 
 u32 event_paths_leaf(struct event_paths *paths, u64 frame)
@@ -215,7 +232,7 @@ u32 event_paths_leaf(struct event_paths *paths, u64 frame)
 	u32 hash = hash_end(hash_word(0, frame));
 	u32 index = hash_index_find(&paths->leaf_index, hash, is_leaf, paths->leaves, &frame);
 
-	return index == HASH_INDEX_NONE ? leaf_add(paths, frame, hash) : paths->leaves[index].label;
+	return index == HASH_INDEX_NONE ? leaf_add(paths, frame, hash) : paths->leaves[index].chain;
 }
 
 int event_paths_create(struct trace_reader *reader, struct frame_names *names,
@@ -251,6 +268,7 @@ void event_paths_free(struct event_paths **paths)
 	free(old->paths);
 	free(old->joins);
 	free(old->leaves);
+	free(old->labels);
 	free(old->by_stack);
 	free(old);
 	*paths = NULL;

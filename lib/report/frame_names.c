@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two hash tables: frames to their names, labels to their ids. Nearly every sampled pc is another
- * frame, so there may be a million of the first.
+ * Three hash tables: frames to their names, labels and lists of labels to their ids. Nearly every
+ * sampled pc is another frame, so there may be a million of the first.
  */
 #include "frame_names.h"
 
@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame_debug.h"
 #include "hash_index.h"
 #include "symbol/demangle.h"
+#include "symbol/kernel_names.h"
 
 struct label {
 	const char *object; /* or NULL */
@@ -20,17 +22,25 @@ struct label {
 
 struct named_frame {
 	struct frame_name name; /* first: a frame_name finds its named_frame */
-	char *owned_function;
 	char *owned_object;
+	struct frame_function *functions;
+	char **owned_names; /* of the functions; NULL: not ours */
+};
+
+struct chain {
+	u32 first, count; /* in chain_labels */
 };
 
 struct frame_names {
 	struct trace_reader *reader;
 	struct frame_naming naming;
-	struct hash_index frame_index, label_index;
+	struct frame_debug *debug; /* or NULL */
+	struct hash_index frame_index, label_index, chain_index;
 	struct named_frame **frames;
 	struct label **labels; /* by id */
-	u32 frame_room, label_room;
+	struct chain *chains;  /* by id */
+	u32 *chain_labels;
+	u32 frame_room, label_room, chain_room, chain_label_room, chain_label_count;
 };
 
 static bool is_frame(const void *frames, u32 index, const void *key)
@@ -49,15 +59,15 @@ static bool is_label(const void *labels, u32 index, const void *key)
 	       strcmp(label->object ?: "", wanted->object ?: "") == 0;
 }
 
-/* Room for one more pointer behind the first `count`. */
-static int make_room(void ***items, u32 *room, u32 count)
+/* Room for one more item behind the first `count`. */
+static int make_room(void **items, u32 *room, u32 count, size_t bytes)
 {
 	u32 more = *room ? 2 * *room : 256;
-	void **grown;
+	void *grown;
 
 	if (count < *room)
 		return 0;
-	grown = reallocarray(*items, more, sizeof(*grown));
+	grown = reallocarray(*items, more, bytes);
 	if (!grown)
 		return -ENOMEM;
 	*items = grown;
@@ -81,7 +91,7 @@ static int add_label(struct frame_names *names, struct label *label, u32 hash)
 {
 	u32 id = names->label_index.count;
 
-	if (make_room((void ***)&names->labels, &names->label_room, id) ||
+	if (make_room((void **)&names->labels, &names->label_room, id, sizeof(label)) ||
 	    hash_index_add(&names->label_index, hash, id))
 		return -ENOMEM;
 	names->labels[id] = label;
@@ -168,20 +178,52 @@ static void locate_user(const struct trace_reader *reader, struct frame_name *na
 		name->address += mapping->base;
 }
 
-static void set_function(const struct frame_names *names, struct named_frame *named)
+/* Of a kernel that hid its names from the recorder. */
+static const char *find_kernel_symbol(const struct frame_names *names, struct frame_name *name)
 {
-	struct frame_name *name = &named->name;
+	u64 behind = name->frame + !name->return_address;
+	struct symbol symbol;
+
+	if (!FRAME_IS_KERNEL(name->frame) || !names->naming.kernel ||
+	    !kernel_names_find(names->naming.kernel, behind, &symbol))
+		return NULL;
+	name->offset = name->frame - symbol.start;
+	name->size = symbol.size;
+	return symbol.name;
+}
+
+static const char *debug_function(const struct debug_name *debug)
+{
+	return debug && debug->count ? debug->functions[debug->count - 1].function : NULL;
+}
+
+/* The symbol of the recording or that of the debug file: the one that starts nearer. */
+static const char *find_symbol(const struct frame_names *names, const struct debug_name *debug,
+			       struct frame_name *name)
+{
 	const struct trace_symbol *symbol =
 		trace_reader_symbol(names->reader, name->frame, name->return_address);
 	u64 place = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
 
-	if (!symbol)
-		return;
-	if (!names->naming.mangled)
-		named->owned_function = demangle(symbol->name);
-	name->function = named->owned_function ? named->owned_function : symbol->name;
-	name->offset = place - symbol->start;
-	name->size = symbol->size;
+	if (debug && debug->symbol && (!symbol || debug->symbol_start > symbol->start)) {
+		name->offset = place - debug->symbol_start;
+		name->size = debug->symbol_size;
+		return debug->symbol;
+	}
+	if (symbol) {
+		name->offset = place - symbol->start;
+		name->size = symbol->size;
+		return symbol->name;
+	}
+	return find_kernel_symbol(names, name) ?: debug_function(debug);
+}
+
+/* For people, unless they want it otherwise. */
+static const char *plain_name(const struct frame_names *names, const char *name, char **owned)
+{
+	if (name && !names->naming.mangled)
+		*owned = demangle(name);
+	return *owned ?: name;
 }
 
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
@@ -202,11 +244,139 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	return intern(names, text, name->object);
 }
 
+static u32 inlined_label(struct frame_names *names, const char *function, const char *object)
+{
+	u32 label = UINT32_MAX;
+	char *text;
+
+	if (asprintf(&text, "%s (inlined)", function ?: "[unknown]") < 0)
+		return label;
+	label = intern(names, text, object);
+	free(text);
+	return label;
+}
+
 static void named_frame_free(struct named_frame *named)
 {
-	free(named->owned_function);
+	for (u32 i = 0; named->owned_names && i < named->name.function_count; i++)
+		free(named->owned_names[i]);
+	free(named->owned_names);
+	free(named->functions);
 	free(named->owned_object);
 	free(named);
+}
+
+static int reserve_functions(const struct frame_names *names, struct named_frame *named,
+			     const struct debug_name *debug)
+{
+	u32 count = debug && debug->count && !names->naming.no_inline ? debug->count : 1;
+
+	named->name.function_count = count;
+	named->functions = calloc(count, sizeof(*named->functions));
+	named->owned_names = calloc(count, sizeof(*named->owned_names));
+	named->name.functions = named->functions;
+	return named->functions && named->owned_names ? 0 : -ENOMEM;
+}
+
+static void set_lines(struct named_frame *named, const struct debug_name *debug)
+{
+	for (u32 i = 0; debug && i < debug->count && i < named->name.function_count; i++) {
+		named->functions[i].file = debug->functions[i].file;
+		named->functions[i].line = debug->functions[i].line;
+	}
+}
+
+static int set_inlined(struct frame_names *names, struct named_frame *named,
+		       const struct debug_name *debug)
+{
+	for (u32 i = 0; i + 1 < named->name.function_count; i++) {
+		struct frame_function *function = &named->functions[i];
+
+		function->inlined = true;
+		function->name =
+			plain_name(names, debug->functions[i].function, &named->owned_names[i]);
+		function->label = inlined_label(names, function->name, named->name.object);
+		if (function->label == UINT32_MAX)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int set_functions(struct frame_names *names, struct named_frame *named)
+{
+	struct frame_name *name = &named->name;
+	const struct debug_name *debug =
+		names->debug ? frame_debug_find(names->debug, name->frame, name->return_address)
+			     : NULL;
+	u32 last;
+
+	if (reserve_functions(names, named, debug))
+		return -ENOMEM;
+	last = name->function_count - 1;
+	name->function =
+		plain_name(names, find_symbol(names, debug, name), &named->owned_names[last]);
+	name->label = label_of(names, name);
+	named->functions[last].name = name->function;
+	named->functions[last].label = name->label;
+	set_lines(named, debug);
+	return name->label == UINT32_MAX ? -ENOMEM : set_inlined(names, named, debug);
+}
+
+struct chain_key {
+	const struct frame_names *names;
+	const struct frame_name *name;
+};
+
+static bool is_chain(const void *chains, u32 index, const void *arg)
+{
+	const struct chain *chain = &((const struct chain *)chains)[index];
+	const struct chain_key *key = arg;
+
+	if (chain->count != key->name->function_count)
+		return false;
+	for (u32 i = 0; i < chain->count; i++)
+		if (key->names->chain_labels[chain->first + i] != key->name->functions[i].label)
+			return false;
+	return true;
+}
+
+static int add_chain(struct frame_names *names, const struct frame_name *name, u32 hash)
+{
+	struct chain chain = {.first = names->chain_label_count, .count = name->function_count};
+	u32 id = names->chain_index.count;
+
+	for (u32 i = 0; i < chain.count; i++) {
+		if (make_room((void **)&names->chain_labels, &names->chain_label_room,
+			      names->chain_label_count, sizeof(u32)))
+			return -ENOMEM;
+		names->chain_labels[names->chain_label_count++] = name->functions[i].label;
+	}
+	if (make_room((void **)&names->chains, &names->chain_room, id, sizeof(chain)) ||
+	    hash_index_add(&names->chain_index, hash, id))
+		return -ENOMEM;
+	names->chains[id] = chain;
+	return 0;
+}
+
+static int set_chain(struct frame_names *names, struct frame_name *name)
+{
+	struct chain_key key = {.names = names, .name = name};
+	u64 hash = 0;
+
+	for (u32 i = 0; i < name->function_count; i++)
+		hash = hash_word(hash, name->functions[i].label);
+	name->chain =
+		hash_index_find(&names->chain_index, hash_end(hash), is_chain, names->chains, &key);
+	if (name->chain != HASH_INDEX_NONE)
+		return 0;
+	name->chain = names->chain_index.count;
+	return add_chain(names, name, hash_end(hash));
+}
+
+const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count)
+{
+	*count = names->chains[chain].count;
+	return &names->chain_labels[names->chains[chain].first];
 }
 
 static int name_frame(struct frame_names *names, struct named_frame *named)
@@ -217,16 +387,14 @@ static int name_frame(struct frame_names *names, struct named_frame *named)
 		locate_user(names->reader, name);
 	else if (locate_kernel(names->reader, named))
 		return -ENOMEM;
-	set_function(names, named);
-	name->label = label_of(names, name);
-	return name->label == UINT32_MAX ? -ENOMEM : 0;
+	return set_functions(names, named) ?: set_chain(names, name);
 }
 
 static int keep_frame(struct frame_names *names, struct named_frame *named, u32 hash)
 {
 	u32 index = names->frame_index.count;
 
-	if (make_room((void ***)&names->frames, &names->frame_room, index) ||
+	if (make_room((void **)&names->frames, &names->frame_room, index, sizeof(named)) ||
 	    hash_index_add(&names->frame_index, hash, index))
 		return -ENOMEM;
 	names->frames[index] = named;
@@ -267,6 +435,10 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 		return -ENOMEM;
 	names->reader = reader;
 	names->naming = *naming;
+	if (naming->debug && frame_debug_create(reader, naming->debug, &names->debug)) {
+		frame_names_free(&names);
+		return -ENOMEM;
+	}
 	*out = names;
 	return 0;
 }
@@ -283,6 +455,10 @@ void frame_names_free(struct frame_names **names)
 		free(old->labels[i]);
 	hash_index_free(&old->frame_index);
 	hash_index_free(&old->label_index);
+	hash_index_free(&old->chain_index);
+	frame_debug_free(&old->debug);
+	free(old->chains);
+	free(old->chain_labels);
 	free(old->frames);
 	free(old->labels);
 	free(old);

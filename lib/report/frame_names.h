@@ -16,22 +16,41 @@
 
 #include "trace/reader.h"
 
-/* How frames get their names. All zero: demangled. */
+struct debug_naming;
+struct kernel_names;
+
+/* How frames get their names. All zero: demangled, by the symbols of the recording. */
 struct frame_naming {
-	bool mangled; /* as in the symbol table */
+	bool mangled;		     /* as in the symbol table */
+	struct debug_naming *debug;  /* says what was inlined and lines of source; or NULL */
+	bool no_inline;		     /* a frame is one function, whatever was inlined */
+	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
 };
 
 struct frame_names;
+
+/* One of the functions that the code of a frame belongs to: it was inlined, or it is the function
+ * that was called. */
+struct frame_function {
+	const char *name; /* NULL without a symbol */
+	u32 label;	  /* of inlined ones "NAME (inlined)" */
+	bool inlined;
+	const char *file; /* of source; NULL: not known */
+	u32 line;	  /* 0: not known */
+};
 
 struct frame_name {
 	u64 frame;
 	bool return_address;
 	const char *function; /* NULL without a symbol */
 	u64 offset;	      /* of the frame from the function's start */
-	u64 size;	      /* of the function */
+	u64 size;	      /* of the function; 0: not known, and no offset either */
 	const char *object;   /* path of the file, "[kernel.kallsyms]", "[MODULE]", "[unknown]" */
 	u64 address;	      /* kernel or JIT: the address; else the offset in the file */
 	u32 label;
+	u32 function_count;			/* > 0 */
+	const struct frame_function *functions; /* innermost first, only the last was not inlined */
+	u32 chain;				/* their labels: equal lists have equal ids */
 };
 
 /* The reader, and what `naming` points to, must outlive the names. */
@@ -42,6 +61,9 @@ void frame_names_free(struct frame_names **names);
 /* Belongs to `names`; NULL only without memory. */
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 					  bool return_address);
+
+/* Labels, innermost first. Belongs to `names` until the next frame_names_find(). */
+const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count);
 
 /* The id of a label that is not a frame's, or UINT32_MAX without memory. */
 u32 frame_names_intern(struct frame_names *names, const char *text);

@@ -40,3 +40,14 @@ const struct elf_segment *elf_segment_of(const struct elf_segments *segments, u6
 	}
 	return NULL;
 }
+
+const struct elf_segment *elf_segment_at(const struct elf_segments *segments, u64 offset)
+{
+	for (u32 i = 0; i < segments->count; i++) {
+		const struct elf_segment *segment = &segments->segment[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->bytes)
+			return segment;
+	}
+	return NULL;
+}

@@ -27,4 +27,7 @@ void elf_segments_read(Elf *elf, struct elf_segments *segments);
 /* The segment of an address, or NULL if no code of the file is mapped there. */
 const struct elf_segment *elf_segment_of(const struct elf_segments *segments, u64 address);
 
+/* The segment that holds a file offset, or NULL. */
+const struct elf_segment *elf_segment_at(const struct elf_segments *segments, u64 offset);
+
 #endif

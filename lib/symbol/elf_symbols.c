@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "elf_plt.h"
-#include "elf_segment.h"
 
 /* Typed and global names first; a symbol that says its size is always better than one that does
  * not. */
@@ -148,19 +147,27 @@ static bool is_program(Elf *elf, GElf_Ehdr *header)
 	       (header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
 
+int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
+{
+	struct reader reader = {.elf = elf, .segments = *segments, .table = table};
+	GElf_Ehdr header;
+	int err;
+
+	if (!is_program(elf, &header))
+		return -ENOEXEC;
+	reader.arm = header.e_machine == EM_ARM;
+	err = add_tables(&reader);
+	return err ?: elf_plt_add(elf, segments, table);
+}
+
 int elf_symbols_add(Elf *elf, struct symbol_table *table)
 {
-	struct reader reader = {.elf = elf, .table = table};
-	GElf_Ehdr header;
-	int err = -ENOEXEC;
+	struct elf_segments segments = {};
+	int err;
 
-	if (is_program(elf, &header)) {
-		reader.arm = header.e_machine == EM_ARM;
-		elf_segments_read(elf, &reader.segments);
-		err = add_tables(&reader);
-	}
-	if (!err)
-		err = elf_plt_add(elf, &reader.segments, table);
+	if (elf_kind(elf) == ELF_K_ELF)
+		elf_segments_read(elf, &segments);
+	err = elf_symbols_collect(elf, &segments, table);
 	symbol_table_seal(table);
 	return err;
 }

@@ -9,10 +9,15 @@
 
 #include <libelf.h>
 
+#include "elf_segment.h"
 #include "symbol_table.h"
 
 /* Adds .symtab, .dynsym and the PLT's stubs; seals the table. -ENOEXEC: not an ELF program or
  * library. The table is sealed then, too. */
 int elf_symbols_add(Elf *elf, struct symbol_table *table);
+
+/* The same of a file that was split off another one, whose segments say where code lies. The table
+ * is not sealed: more may come. */
+int elf_symbols_collect(Elf *elf, const struct elf_segments *segments, struct symbol_table *table);
 
 #endif

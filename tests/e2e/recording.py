@@ -101,7 +101,7 @@ class Recording:
 
     @functools.cached_property
     def script(self):
-        return self.read("script")
+        return self.read("script", "--no-inline")
 
     def events(self):
         return parse_events(self.script)
@@ -110,7 +110,7 @@ class Recording:
         return parse_ids(self.read("script", "--ids"))
 
     def report(self):
-        return json.loads(self.read("report", "--json"))
+        return json.loads(self.read("report", "--json", "--no-inline"))
 
     def ledger(self):
         return self.report()["ledger"]

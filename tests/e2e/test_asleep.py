@@ -150,7 +150,7 @@ def snapshots(*options):
     target = start(*options)
     fall_asleep(target)
     for _ in range(3):
-        events = parse_events(stackmap("script", "--instance", "sleep").stdout)
+        events = parse_events(stackmap("script", "--no-inline", "--instance", "sleep").stdout)
         check_waiting([event for event in events if event.comm == "known_stack"], THREADS)
     return target
 
@@ -166,7 +166,7 @@ def test_a_snapshot_of_a_flight():
     stackmap("record", "-o", "f.data", "--instance", "sleep")
     check_sleepers(Recording("f.data"), THREADS)
     one_reads_on(target)
-    events = parse_events(stackmap("script", "--instance", "sleep").stdout)
+    events = parse_events(stackmap("script", "--no-inline", "--instance", "sleep").stdout)
     check_waiting(events, THREADS + 1)
     stop(target)
 

@@ -263,7 +263,7 @@ def test_user_functions_that_nobody_reads():
     source = "u:%s:counted" % COUNTS
     begin("unread", "-e", source)
     run(COUNTS, "calls=20000")
-    events = parse_events(stackmap("script", "--instance", "unread").stdout)
+    events = parse_events(stackmap("script", "--no-inline", "--instance", "unread").stdout)
     assert len(events) == status_of("unread")["ledger"]["recorded"] == 20000
     stacks = collections.Counter(tuple(function(frame) for frame in user_frames(event)) for event in events)
     stack, count = stacks.most_common(1)[0]

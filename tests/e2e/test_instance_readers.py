@@ -33,7 +33,7 @@ def read(command, *options, **more):
 
 def check_calls(count):
     """All commands see the same events, and the account of them."""
-    events = parse_events(read("script").stdout)
+    events = parse_events(read("script", "--no-inline").stdout)
     assert len(events) == count, len(events)
     assert {(event.comm, event.name, function(user_frames(event)[0])) for event in events} <= {
         ("known_counts", SOURCE, "counted")}

@@ -57,7 +57,7 @@ def work(number):
 
 
 def events_of(name):
-    return parse_events(stackmap("script", "--instance", name).stdout)
+    return parse_events(stackmap("script", "--no-inline", "--instance", name).stdout)
 
 
 def check_events(number):

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sorted array in which each range is linked to the nearest earlier one that reaches beyond its
+ * start, as in symbol_table.c: a search is a binary search and, behind the end of a nested range, a
+ * walk outwards.
+ */
+#include "code_ranges.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define NO_OUTER UINT32_MAX
+#define RANGES_MAX (1U << 26)
+#define OUTER_STEPS_MAX 64 /* real nesting is one or two deep; more is a hostile file */
+
+int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value)
+{
+	u32 room = ranges->room ? 2 * ranges->room : 64;
+	struct code_range *grown;
+
+	if (end <= start)
+		return 0;
+	if (ranges->count == ranges->room) {
+		grown = room > RANGES_MAX ? NULL
+					  : reallocarray(ranges->range, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		ranges->range = grown;
+		ranges->room = room;
+	}
+	ranges->range[ranges->count++] =
+		(struct code_range){.start = start, .end = end, .value = value};
+	return 0;
+}
+
+static int order(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By start, the widest first: what lies inside comes later. */
+static int compare(const void *left, const void *right)
+{
+	const struct code_range *a = left, *b = right;
+	int by = order(a->start, b->start);
+
+	if (!by)
+		by = order(b->end, a->end);
+	return by ? by : order(a->value, b->value);
+}
+
+void code_ranges_seal(struct code_ranges *ranges)
+{
+	struct code_range *range = ranges->range;
+
+	if (!ranges->count)
+		return;
+	qsort(range, ranges->count, sizeof(*range), compare);
+	for (u32 i = 0; i < ranges->count; i++) {
+		u32 outer = i ? i - 1 : NO_OUTER;
+
+		while (outer != NO_OUTER && range[outer].end <= range[i].start)
+			outer = range[outer].outer;
+		range[i].outer = outer;
+	}
+}
+
+/* The number of ranges that start at or before the address. */
+static u32 started(const struct code_ranges *ranges, u64 address)
+{
+	u32 low = 0, high = ranges->count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (ranges->range[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool code_ranges_find(const struct code_ranges *ranges, u64 address, u32 *value)
+{
+	u32 index = started(ranges, address) - 1;
+
+	for (u32 steps = 0; index < ranges->count && steps < OUTER_STEPS_MAX; steps++) {
+		const struct code_range *range = &ranges->range[index];
+
+		if (address < range->end) {
+			*value = range->value;
+			return true;
+		}
+		index = range->outer;
+	}
+	return false;
+}
+
+void code_ranges_clear(struct code_ranges *ranges)
+{
+	free(ranges->range);
+	*ranges = (struct code_ranges){};
+}

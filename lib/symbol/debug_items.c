@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Believed as far as it could be true: each place is one that was asked for, and comes once; a
+ * symbol covers its place; the outermost of the functions, and no other, was not inlined; texts end
+ * where they say. Names are made in a second pass, when the number of functions is known.
+ */
+#include "debug_items.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cursor {
+	const char *at;
+	const char *end;
+};
+
+static bool take(struct cursor *cursor, void *data, size_t bytes)
+{
+	if ((size_t)(cursor->end - cursor->at) < bytes)
+		return false;
+	memcpy(data, cursor->at, bytes);
+	cursor->at += bytes;
+	return true;
+}
+
+static bool take_text(struct cursor *cursor, u32 bytes, const char **text)
+{
+	*text = bytes ? cursor->at : NULL;
+	if (bytes > DEBUG_TEXT_BYTES_MAX || (size_t)(cursor->end - cursor->at) < bytes)
+		return false;
+	cursor->at += bytes;
+	return !bytes || (bytes > 1 && memchr(*text, 0, bytes) == *text + bytes - 1);
+}
+
+static bool take_function(struct cursor *cursor, bool is_last, struct code_place *function)
+{
+	struct debug_function head;
+
+	*function = (struct code_place){.inlined = !is_last};
+	if (!take(cursor, &head, sizeof(head)) || head.inlined != !is_last)
+		return false;
+	function->line = head.line;
+	return take_text(cursor, head.name_bytes, &function->function) &&
+	       take_text(cursor, head.file_bytes, &function->file);
+}
+
+static bool covers(const struct debug_item *head, u64 place)
+{
+	return !head->symbol_bytes ||
+	       (place >= head->symbol_start && place - head->symbol_start < head->symbol_size);
+}
+
+struct taking {
+	struct cursor cursor;
+	const u64 *places;
+	u32 count;
+	bool is_kernel;
+	struct debug_names *names;
+	u32 room; /* of functions; 0: they are counted only */
+};
+
+static bool take_functions(struct taking *taking, u32 count)
+{
+	struct debug_names *names = taking->names;
+	struct code_place function;
+
+	if (count > CODE_PLACES_MAX)
+		return false;
+	for (u32 i = 0; i < count; i++) {
+		if (!take_function(&taking->cursor, i + 1 == count, &function))
+			return false;
+		if (taking->room)
+			names->functions[names->function_count] = function;
+		names->function_count++;
+	}
+	return true;
+}
+
+static bool take_item(struct taking *taking, struct debug_name *name)
+{
+	u32 before = taking->names->function_count;
+	struct debug_item head;
+
+	if (!take(&taking->cursor, &head, sizeof(head)) || head.place >= taking->count ||
+	    !covers(&head, taking->places[head.place]) || (taking->is_kernel && head.symbol_bytes))
+		return false;
+	*name = (struct debug_name){.place = taking->places[head.place],
+				    .symbol_start = head.symbol_start,
+				    .symbol_size = head.symbol_size,
+				    .count = head.functions};
+	if (taking->room)
+		name->functions = taking->names->functions + before;
+	return take_text(&taking->cursor, head.symbol_bytes, &name->symbol) &&
+	       take_functions(taking, head.functions);
+}
+
+static bool take_items(struct taking *taking, const struct debug_answer *answer)
+{
+	struct debug_names *names = taking->names;
+
+	taking->cursor = (struct cursor){names->data, names->data + answer->bytes};
+	names->function_count = 0;
+	for (u32 i = 0; i < answer->items; i++)
+		if (!take_item(taking, &names->names[i]))
+			return false;
+	names->count = answer->items;
+	return taking->cursor.at == taking->cursor.end;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct debug_name *a = left, *b = right;
+
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static bool sort(struct debug_names *names)
+{
+	if (names->count)
+		qsort(names->names, names->count, sizeof(*names->names), by_place);
+	for (u32 i = 1; i < names->count; i++)
+		if (names->names[i - 1].place == names->names[i].place)
+			return false;
+	return true;
+}
+
+static int fill(struct taking *taking, const struct debug_answer *answer)
+{
+	struct debug_names *names = taking->names;
+
+	names->names = calloc(answer->items + 1UL, sizeof(*names->names));
+	if (!names->names)
+		return -ENOMEM;
+	if (!take_items(taking, answer))
+		return -EBADMSG;
+	taking->room = names->function_count;
+	names->functions = calloc(taking->room + 1UL, sizeof(*names->functions));
+	if (!names->functions)
+		return -ENOMEM;
+	return take_items(taking, answer) && sort(names) ? 0 : -EBADMSG;
+}
+
+int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
+		     bool is_kernel, struct debug_names **out)
+{
+	struct debug_names *names = calloc(1, sizeof(*names));
+	struct taking taking = {
+		.places = places, .count = count, .is_kernel = is_kernel, .names = names};
+	int result;
+
+	if (!names || answer->items > count) {
+		free(names);
+		return names ? -EBADMSG : -ENOMEM;
+	}
+	names->data = data;
+	result = fill(&taking, answer);
+	if (result) {
+		names->data = NULL;
+		debug_names_free(&names);
+	} else {
+		*out = names;
+	}
+	return result;
+}
+
+void debug_names_free(struct debug_names **names)
+{
+	if (!*names)
+		return;
+	free((*names)->names);
+	free((*names)->functions);
+	free((*names)->data);
+	free(*names);
+	*names = NULL;
+}
+
+const struct debug_name *debug_names_at(const struct debug_names *names, u64 place)
+{
+	const struct debug_name key = {.place = place};
+
+	return bsearch(&key, names->names, names->count, sizeof(key), by_place);
+}

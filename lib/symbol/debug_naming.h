@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Names from debug information, for reports: which functions were inlined at a frame, lines of
+ * source, and symbols that the recorder did not have. It is looked for on the machine where the
+ * report is made, in the file itself, in a debug file beside it or below /usr/lib/debug.
+ *
+ * Never a wrong name: a file counts only if its build id is that of the recording.
+ *
+ * This process opens the files; a sandbox parses them (symbol/debug_service.h), and what it says is
+ * checked. A file on which it fails has no more names than the recording gives.
+ */
+#ifndef LIB_SYMBOL_DEBUG_NAMING_H
+#define LIB_SYMBOL_DEBUG_NAMING_H
+
+#include "code_place.h"
+#include "trace/event.h"
+
+struct debug_choice {
+	const char *sysroot; /* a folder with the files of the recorded machine, or NULL */
+	const char *vmlinux; /* the kernel with debug information, or NULL */
+
+	/* Told of each file that could not be used, and why. */
+	void (*note)(void *arg, const char *path, const char *why);
+	void *arg;
+};
+
+struct debug_naming;
+
+/* Best early: see sandbox_start(). What the choice points to must outlive it. */
+int debug_naming_create(const struct debug_choice *choice, struct debug_naming **out);
+void debug_naming_free(struct debug_naming **naming);
+
+/* The file of some code; of the kernel, or of a module: `module`. */
+struct debug_code {
+	const struct trace_mapping *mapping;
+	const struct trace_module *module;
+	const char *release; /* of the kernel */
+};
+
+struct debug_name {
+	u64 place;
+	const char *symbol; /* or NULL */
+	u64 symbol_start, symbol_size;
+	u32 count;
+	const struct code_place *functions; /* innermost first; `file` is the whole path */
+};
+
+/* What is known of the code's places (ascending): file offsets, or addresses of the kernel.
+ * -ENOENT: nothing, -ENOMEM. */
+struct debug_names;
+int debug_naming_find(struct debug_naming *naming, const struct debug_code *code, const u64 *places,
+		      u32 count, struct debug_names **out);
+void debug_names_free(struct debug_names **names);
+
+/* Or NULL. */
+const struct debug_name *debug_names_at(const struct debug_names *names, u64 place);
+
+#endif

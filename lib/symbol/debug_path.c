@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The places are those of gdb: beside the file, in its folder .debug, and below /usr/lib/debug. */
+#include "debug_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+
+static int walk_below(const char *root, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	int base = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int place = -1;
+
+	if (base >= 0) {
+		place = syscall(SYS_openat2, base, path, &how, sizeof(how));
+		close(base);
+	}
+	return place;
+}
+
+/* Walking to a FIFO or a device has no effect on it; opening it might. */
+static int open_regular(const char *root, const char *path)
+{
+	int place = walk_below(root, path), file = -1;
+	struct stat status;
+	char self[64];
+
+	if (place < 0)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	if (!fstat(place, &status) && S_ISREG(status.st_mode))
+		file = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	close(place);
+	return file;
+}
+
+int debug_path_open(const struct debug_roots *roots, const char *path,
+		    bool (*accept)(void *arg, int file), void *arg)
+{
+	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots->root[i]; i++) {
+		int file = open_regular(roots->root[i], path);
+
+		if (file >= 0 && accept(arg, file))
+			return file;
+		if (file >= 0)
+			close(file);
+	}
+	return -ENOENT;
+}
+
+static bool fits(int length)
+{
+	return length > 0 && length < DEBUG_PATH_BYTES;
+}
+
+bool debug_path_of_id(const u8 *build_id, u32 bytes, char *path)
+{
+	int length = sprintf(path, DEBUG_FOLDER "/.build-id/%02x/", build_id[0]);
+
+	if (bytes < 2)
+		return false;
+	for (u32 i = 1; i < bytes; i++)
+		length += sprintf(path + length, "%02x", build_id[i]);
+	strcpy(path + length, ".debug");
+	return true;
+}
+
+bool debug_path_of_link(u32 i, const char *path, const char *link, char *result)
+{
+	static const char *const before[] = {"", "", DEBUG_FOLDER};
+	static const char *const between[] = {"/", "/.debug/", "/"};
+	const char *slash = strrchr(path, '/');
+
+	return i < sizeof(before) / sizeof(before[0]) && slash &&
+	       fits(snprintf(result, DEBUG_PATH_BYTES, "%s%.*s%s%s", before[i], (int)(slash - path),
+			     path, between[i], link));
+}

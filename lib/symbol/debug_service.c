@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* As in naming_service.c nothing is kept from one request to the next. */
+#include "debug_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debug_info.h"
+#include "privilege/message.h"
+
+struct writer {
+	FILE *out;
+	const struct debug_info *info;
+	const u64 *places;
+	u32 items;
+};
+
+static u32 text_bytes(size_t length)
+{
+	return length && length < DEBUG_TEXT_BYTES_MAX ? length + 1 : 0;
+}
+
+static void put_text(FILE *out, const char *text, u32 bytes)
+{
+	if (bytes)
+		fwrite(text, bytes, 1, out);
+}
+
+static void put_function(FILE *out, const struct code_place *place)
+{
+	char file[CODE_PATH_BYTES];
+	size_t file_length = code_place_path(place, file);
+	struct debug_function head = {
+		.line = place->line,
+		.inlined = place->inlined,
+		.name_bytes = text_bytes(place->function ? strlen(place->function) : 0),
+		.file_bytes = text_bytes(file_length),
+	};
+
+	fwrite(&head, sizeof(head), 1, out);
+	put_text(out, place->function, head.name_bytes);
+	put_text(out, file, head.file_bytes);
+}
+
+static int put_item(void *arg, u32 index, const struct code_place *functions, u32 count)
+{
+	struct writer *writer = arg;
+	struct debug_item head = {.place = index, .functions = count};
+	struct symbol symbol = {};
+
+	if (debug_info_symbol(writer->info, writer->places[index], &symbol)) {
+		head.symbol_start = symbol.start;
+		head.symbol_size = symbol.size;
+		head.symbol_bytes = text_bytes(symbol.name_bytes);
+	}
+	if (!count && !head.symbol_bytes)
+		return 0;
+	fwrite(&head, sizeof(head), 1, writer->out);
+	put_text(writer->out, symbol.name, head.symbol_bytes);
+	for (u32 i = 0; i < count; i++)
+		put_function(writer->out, &functions[i]);
+	writer->items++;
+	return 0;
+}
+
+static int find(struct debug_info *info, const u64 *places, u32 count, struct debug_answer *answer,
+		char **text)
+{
+	size_t bytes = 0;
+	struct writer writer = {
+		.out = open_memstream(text, &bytes), .info = info, .places = places};
+	int result;
+
+	if (!writer.out)
+		return -ENOMEM;
+	result = debug_info_find(info, places, count, put_item, &writer);
+	if (fclose(writer.out))
+		result = -ENOMEM;
+	answer->items = writer.items;
+	answer->bytes = bytes;
+	return result;
+}
+
+static int find_places(const struct debug_request *request, const int *files, const u64 *places,
+		       struct debug_answer *answer, char **text)
+{
+	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
+				     files[DEBUG_FILE_SHARED]};
+	struct debug_info *info;
+	int result = debug_info_open(&opened, request->stext, &info);
+
+	if (result)
+		return result;
+	result = find(info, places, request->count, answer, text);
+	debug_info_close(&info);
+	return result;
+}
+
+static int read_link(int file, struct debug_link *link)
+{
+	Elf *elf;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	elf = elf_begin(file, ELF_C_READ, NULL);
+	if (!elf)
+		return -ENOEXEC;
+	debug_link_read(elf, link);
+	elf_end(elf);
+	return 0;
+}
+
+static int reply(int socket, const struct debug_request *request, const int *files,
+		 const u64 *places)
+{
+	struct debug_answer answer = {};
+	char *text = NULL;
+	int result;
+
+	answer.result = request->what == DEBUG_LINK
+				? read_link(files[DEBUG_FILE_CODE], &answer.link)
+				: find_places(request, files, places, &answer, &text);
+	if (answer.result)
+		answer.items = answer.bytes = 0;
+	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
+	result = result ?: message_send(socket, text, answer.bytes, MESSAGE_NO_DEADLINE);
+	free(text);
+	return result;
+}
+
+/* The files come without gaps. */
+static void sort_files(const struct debug_request *request, const int *received, int *files)
+{
+	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
+		files[i] = request->files & 1U << i ? received[next++] : -1;
+}
+
+static int serve_one(int socket, const struct debug_request *request, const int *received)
+{
+	u64 *places = calloc(request->count + 1UL, sizeof(*places));
+	int result = places ? 0 : -ENOMEM, files[DEBUG_FILES];
+
+	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message takes them all");
+	sort_files(request, received, files);
+	result = result
+			 ?: message_receive(socket, places, request->count * sizeof(*places),
+					    MESSAGE_NO_DEADLINE);
+	result = result ?: reply(socket, request, files, places);
+	free(places);
+	return result;
+}
+
+void debug_serve(int socket)
+{
+	int files[MESSAGE_FILES_MAX], result = 0;
+	struct debug_request request;
+
+	while (!result) {
+		result = message_receive_files(socket, &request, sizeof(request), files,
+					       MESSAGE_NO_DEADLINE);
+		result = result ?: serve_one(socket, &request, files);
+		for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
+			if (files[i] >= 0)
+				close(files[i]);
+	}
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The part of debug_naming.c that parses files: it runs in a sandbox (privilege/sandbox.h).
+ *
+ * Request: a debug_request with its open files; `count` u64, the places, ascending. Answer: a
+ * debug_answer; `bytes` bytes of items. An item is a debug_item, the name of the symbol, and for
+ * each of its functions a debug_function with two texts: its name and its file. Texts end with a
+ * NUL that counts; one of no bytes is not known.
+ */
+#ifndef LIB_SYMBOL_DEBUG_SERVICE_H
+#define LIB_SYMBOL_DEBUG_SERVICE_H
+
+#include "debug_link.h"
+#include "scalar.h"
+
+enum debug_what {
+	DEBUG_LINK,   /* what one file says of itself */
+	DEBUG_PLACES, /* what is at places of code */
+};
+
+enum debug_file { DEBUG_FILE_CODE, DEBUG_FILE_DEBUG, DEBUG_FILE_SHARED, DEBUG_FILES };
+
+#define DEBUG_TEXT_BYTES_MAX 65536
+
+struct debug_request {
+	u32 what;
+	u32 count;
+	u32 files; /* bits of enum debug_file: which were sent, in this order */
+	u32 reserved;
+	u64 stext; /* of a kernel; else 0 */
+};
+
+struct debug_answer {
+	s32 result; /* 0 or -errno */
+	u32 items;
+	u64 bytes;
+	struct debug_link link;
+};
+
+struct debug_item {
+	u32 place; /* its index */
+	u32 functions;
+	u64 symbol_start;
+	u64 symbol_size;
+	u32 symbol_bytes; /* 0: there is none */
+	u32 reserved;
+};
+
+struct debug_function {
+	u32 line;
+	u32 inlined;
+	u32 name_bytes;
+	u32 file_bytes;
+};
+
+/* Until the other side closes the socket. */
+void debug_serve(int socket);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Functions stand below the unit or below its namespaces and types; only these are looked through
+ * first, which skips their bodies. Where that finds nothing for an address of the unit, all entries
+ * are: nested functions of GNU C, Ada and D stand inside bodies.
+ *
+ * From a function on, the way leads down through the blocks and inlined calls that cover the
+ * address. Compilers let blocks overlap, so every such way is gone, and the one with most calls
+ * counts. What is called at a place is known by the line table for the innermost function, and for
+ * the others by the call (DW_AT_call_file, DW_AT_call_line) that was inlined into them.
+ */
+#include "dwarf_unit.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code_ranges.h"
+
+#define NESTING_MAX 256
+
+/* A way down to an address. */
+struct descent {
+	u64 address;
+	u32 depth, best_depth;
+	Dwarf_Die way[CODE_PLACES_MAX];	 /* the calls so far, outermost first */
+	Dwarf_Die best[CODE_PLACES_MAX]; /* the deepest that was found */
+};
+
+struct unit {
+	Dwarf_Die die;
+	const char *directory; /* of its compilation, or NULL */
+	Dwarf_Die *functions;
+	u32 function_count, function_room;
+	struct code_ranges ranges; /* of functions, by index */
+	bool is_whole;		   /* nested ones are among them */
+	struct dwarf_lines lines;
+	bool has_lines;
+	struct descent descent;
+};
+
+int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end), void *arg)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+	int result = 0;
+
+	while (!result && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
+		result = each(arg, start, end);
+	return result;
+}
+
+static int add_range(void *arg, u64 start, u64 end)
+{
+	struct unit *unit = arg;
+
+	return code_ranges_add(&unit->ranges, start, end, unit->function_count);
+}
+
+static int add_function(struct unit *unit, Dwarf_Die *die)
+{
+	u32 room = unit->function_room ? 2 * unit->function_room : 64;
+	u32 before = unit->ranges.count;
+	Dwarf_Die *functions;
+
+	if (dwarf_entry_ranges(die, add_range, unit))
+		return -ENOMEM;
+	if (unit->ranges.count == before)
+		return 0;
+	if (unit->function_count == unit->function_room) {
+		functions = reallocarray(unit->functions, room, sizeof(*functions));
+		if (!functions)
+			return -ENOMEM;
+		unit->functions = functions;
+		unit->function_room = room;
+	}
+	unit->functions[unit->function_count++] = *die;
+	return 0;
+}
+
+static bool holds_functions(int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int add_functions(struct unit *unit, Dwarf_Die *parent, bool whole, u32 depth)
+{
+	Dwarf_Die die;
+	int more = dwarf_child(parent, &die), result = 0;
+
+	for (; !more && !result; more = dwarf_siblingof(&die, &die)) {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_subprogram)
+			result = add_function(unit, &die);
+		if (!result && (whole || holds_functions(tag)) && depth < NESTING_MAX)
+			result = add_functions(unit, &die, whole, depth + 1);
+	}
+	return result;
+}
+
+static int read_functions(struct unit *unit, bool whole)
+{
+	int result;
+
+	code_ranges_clear(&unit->ranges);
+	unit->function_count = 0;
+	unit->is_whole = whole;
+	result = add_functions(unit, &unit->die, whole, 0);
+	code_ranges_seal(&unit->ranges);
+	return result;
+}
+
+/* 1: found, 0: there is none; -ENOMEM. */
+static int find_function(struct unit *unit, u64 address, u32 *index)
+{
+	int result;
+
+	if (code_ranges_find(&unit->ranges, address, index))
+		return 1;
+	result = unit->is_whole ? 0 : read_functions(unit, true);
+	return result ?: code_ranges_find(&unit->ranges, address, index);
+}
+
+static bool is_part_of_body(int tag)
+{
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+static void keep_best(struct descent *descent)
+{
+	if (descent->depth <= descent->best_depth)
+		return;
+	descent->best_depth = descent->depth;
+	memcpy(descent->best, descent->way, descent->depth * sizeof(Dwarf_Die));
+}
+
+static void descend(struct descent *descent, Dwarf_Die *parent, u32 nesting)
+{
+	Dwarf_Die part;
+	int more = dwarf_child(parent, &part);
+
+	for (; !more && nesting < NESTING_MAX; more = dwarf_siblingof(&part, &part)) {
+		int tag = dwarf_tag(&part);
+		bool is_call = tag == DW_TAG_inlined_subroutine;
+
+		if (!is_part_of_body(tag) || dwarf_haspc(&part, descent->address) <= 0 ||
+		    descent->depth == CODE_PLACES_MAX)
+			continue;
+		descent->way[descent->depth] = part;
+		descent->depth += is_call;
+		keep_best(descent);
+		descend(descent, &part, nesting + 1);
+		descent->depth -= is_call;
+	}
+}
+
+/* The function and the calls inlined into it, outermost first. */
+static void find_calls(struct descent *descent, Dwarf_Die *function, u64 address)
+{
+	descent->address = address;
+	descent->way[0] = *function;
+	descent->depth = 1;
+	descent->best_depth = 0;
+	keep_best(descent);
+	descend(descent, function, 0);
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+	static const unsigned int names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
+					     DW_AT_name};
+	Dwarf_Attribute attribute;
+
+	for (u32 i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *name =
+			dwarf_formstring(dwarf_attr_integrate(die, names[i], &attribute));
+
+		if (name && *name)
+			return name;
+	}
+	return NULL;
+}
+
+static u32 number_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) || value > INT32_MAX)
+		return 0;
+	return value;
+}
+
+/* Where in the outer function the inlined one was called. */
+static void set_call_line(const struct unit *unit, Dwarf_Die *call, struct code_place *place)
+{
+	place->line = number_of(call, DW_AT_call_line);
+	if (unit->has_lines)
+		dwarf_lines_name(&unit->lines, number_of(call, DW_AT_call_file), place);
+}
+
+static void set_line(const struct unit *unit, const struct dwarf_row *row, struct code_place *place)
+{
+	if (!row->found)
+		return;
+	place->line = row->line;
+	dwarf_lines_name(&unit->lines, row->file, place);
+}
+
+/* The functions there: their number, or -ENOMEM. */
+static int find_places(struct unit *unit, u64 address, const struct dwarf_row *row,
+		       struct code_place *places)
+{
+	Dwarf_Die *calls = unit->descent.best;
+	u32 index, count;
+	int found = find_function(unit, address, &index);
+
+	if (found <= 0)
+		return found;
+	find_calls(&unit->descent, &unit->functions[index], address);
+	count = unit->descent.best_depth;
+	for (u32 i = 0; i < count; i++) {
+		places[i] = (struct code_place){.function = name_of(&calls[count - 1 - i]),
+						.base = unit->directory,
+						.inlined = i + 1 < count};
+		if (i)
+			set_call_line(unit, &calls[count - i], &places[i]);
+		else
+			set_line(unit, row, &places[i]);
+	}
+	return count;
+}
+
+static int find_all(struct unit *unit, const struct dwarf_row *rows, const u64 *addresses,
+		    u32 count, code_place_each each, void *arg)
+{
+	struct code_place places[CODE_PLACES_MAX];
+	int found, result = 0;
+
+	for (u32 i = 0; i < count && !result; i++) {
+		found = find_places(unit, addresses[i], &rows[i], places);
+		result = found < 0 ? found : each(arg, i, places, found);
+	}
+	return result;
+}
+
+/* Without a line table it has functions all the same. */
+static int read_lines(struct unit *unit, const struct dwarf_line_sections *sections)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	int result;
+
+	if (dwarf_formudata(dwarf_attr(&unit->die, DW_AT_stmt_list, &attribute), &offset))
+		return 0;
+	result = dwarf_lines_read(sections, offset, &unit->lines);
+	unit->has_lines = !result;
+	return result == -ENODATA ? 0 : result;
+}
+
+static int read_unit(struct unit *unit, const struct dwarf_line_sections *sections)
+{
+	Dwarf_Attribute attribute;
+
+	unit->directory = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+	return read_functions(unit, false) ?: read_lines(unit, sections);
+}
+
+int dwarf_unit_find(const Dwarf_Die *die, const struct dwarf_line_sections *sections,
+		    const u64 *addresses, u32 count, code_place_each each, void *arg)
+{
+	struct unit unit = {.die = *die};
+	struct dwarf_row *rows = calloc(count, sizeof(*rows));
+	int result = rows ? read_unit(&unit, sections) : -ENOMEM;
+
+	if (!result && unit.has_lines)
+		dwarf_lines_find(&unit.lines, addresses, count, rows);
+	result = result ?: find_all(&unit, rows, addresses, count, each, arg);
+	code_ranges_clear(&unit.ranges);
+	dwarf_lines_clear(&unit.lines);
+	free(unit.functions);
+	free(rows);
+	return result;
+}

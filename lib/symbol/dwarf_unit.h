@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The functions of one compilation unit, and what was inlined into them, by address in the file's
+ * own address space. Any bytes may be given: what makes no sense is not found.
+ */
+#ifndef LIB_SYMBOL_DWARF_UNIT_H
+#define LIB_SYMBOL_DWARF_UNIT_H
+
+#include <elfutils/libdw.h>
+
+#include "code_place.h"
+#include "dwarf_lines.h"
+
+/* Calls each(arg, start, end) for the ranges of an entry; stops at its first non-zero return and
+ * returns it. */
+int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end), void *arg);
+
+/* Calls each() for all addresses (ascending), with their index and the functions there: innermost
+ * first, the last one not inlined; none if the unit has no function there. Texts live until it
+ * returns. Stops at the first non-zero return and returns it. -ENOMEM. */
+int dwarf_unit_find(const Dwarf_Die *unit, const struct dwarf_line_sections *sections,
+		    const u64 *addresses, u32 count, code_place_each each, void *arg);
+
+#endif

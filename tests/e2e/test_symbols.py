@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Names that the recorder did not have: inlined functions, lines of source, symbols of stripped programs."""
+
+import json
+import os
+import platform
+import shutil
+
+from cases import Skip, main, needs, needs_command, run, stackmap
+from recording import record
+
+SOURCE = """
+static inline __attribute__((always_inline)) void inner(void)
+{ __asm__ volatile("syscall; nop" : : "a"(110) : "rcx", "r11", "memory"); }
+__attribute__((noinline)) void outer(void)
+{ inner();
+  __asm__ volatile("nop"); }
+int main(void) { for (int i = 0; i < 5; i++) outer(); return 0; }
+"""
+
+INLINED = ["inner (inlined)", "outer", "main"]
+
+
+def build(name):
+    """A program that calls getppid() five times, from a function that is inlined."""
+    if platform.machine() != "x86_64":
+        raise Skip("the test program makes its system calls for x86-64")
+    needs_command("gcc", "--version")
+    with open(name + ".c", "w", encoding="ascii") as file:
+        file.write(SOURCE)
+    run("gcc", "-O2", "-g", "-Wl,--build-id", name + ".c", "-o", name)
+
+
+def split(name):
+    run("objcopy", "--only-keep-debug", name, name + ".debug")
+    run("objcopy", "-S", name)
+    run("objcopy", "--add-gnu-debuglink=%s.debug" % name, name)
+
+
+def record_calls(name):
+    needs("bpf", "raw tracepoints")
+    return record("-e", "syscalls:sys_enter_getppid", "--", "./" + name)
+
+
+def names(made, *options):
+    stacks = json.loads(made.read("report", "--json", *options))["stacks"]
+    assert sum(stack["count"] for stack in stacks) == 5, stacks
+    return stacks[0]["user"][:3]
+
+
+def test_inlined_functions():
+    build("whole")
+    made = record_calls("whole")
+    assert names(made) == INLINED
+    assert names(made, "--no-inline")[:2] == INLINED[1:]
+    assert ";main;outer;inner" in made.read("export", "-f", "folded")
+    text = made.read("script")
+    assert text.count(" inner (inlined)\n") == 5
+    assert text.count(" outer+0x") == 5
+
+
+def test_lines():
+    build("lines")
+    made = record_calls("lines")
+    text = made.read("script", "--lines")
+    path = os.path.realpath("lines.c")
+    for function, line in ("inner (inlined)", 3), ("outer+0x", 5), ("main+0x", 7):
+        _, found, below = text.partition(" " + function)
+        assert found and below.split("\n")[1] == "  %s:%d" % (path, line), text
+    text = made.read("script", "-l", "--no-inline")
+    assert "inlined" not in text and "  %s:3\n" % path in text, text
+
+
+def test_stripped_program():
+    build("bare")
+    split("bare")
+    made = record_calls("bare")
+    assert all(name.startswith("bare+0x") for name in names(made, "--no-inline")[:2])
+    assert names(made) == INLINED
+    os.makedirs("system" + os.getcwd())
+    shutil.move("bare.debug", "system" + os.getcwd())
+    assert names(made)[0].startswith("bare+0x")
+    assert names(made, "--sysroot", "system") == INLINED
+    shutil.move("bare", "system" + os.getcwd())
+    assert names(made, "--sysroot", "system") == INLINED
+
+
+def test_another_build():
+    build("changed")
+    made = record_calls("changed")
+    assert names(made) == INLINED
+    run("gcc", "-O1", "-g", "-Wl,--build-id", "changed.c", "-o", "changed")
+    assert names(made)[:2] == INLINED[1:]
+
+
+def test_damaged_debug_file():
+    build("damaged")
+    split("damaged")
+    made = record_calls("damaged")
+    with open("damaged.debug", "r+b") as file:
+        data = file.read()
+        for at in range(400, len(data), 97):
+            file.seek(at)
+            file.write(b"\xff")
+    assert len(names(made)) == 3
+    with open("damaged.debug", "wb") as file:
+        file.write(data[:1000])
+    assert names(made)[0].startswith("damaged+0x")
+
+
+def test_files_that_the_user_names():
+    build("named")
+    made = record_calls("named")
+    for option, words in ("--sysroot", "No such file"), ("--vmlinux", "No such file"), ("--kallsyms", "No such file"):
+        done = stackmap("report", option, "missing", made.path, status=1)
+        assert words in done.stderr and not done.stdout, done
+    done = stackmap("report", "--kallsyms", "named.c", made.path, status=1)
+    assert "named.c" in done.stderr, done.stderr
+    done = stackmap("report", "--vmlinux", "named", made.path)
+    assert "not the recorded kernel" in done.stderr or "kernel" not in done.stdout, done.stderr
+
+
+if __name__ == "__main__":
+    main(globals())

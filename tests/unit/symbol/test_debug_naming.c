@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A function that was inlined is found, by line, wherever its debug information may lie; and never
+ * from a file with another build id, or from what is no file. Through a sandbox, as in a report.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sample_program.h"
+#include "symbol/debug_naming.h"
+#include "symbol/mapped_file.h"
+
+/* The code of `inner` is between two labels, inside `outer`. */
+static const char source[] = "static inline __attribute__((always_inline)) void inner(void)\n"
+			     "{ __asm__ volatile(\".globl begin\\nbegin: nop; nop; nop\"); }\n"
+			     "__attribute__((noinline)) void outer(void) { inner();\n"
+			     " __asm__ volatile(\"nop\"); }\n"
+			     "int _stext(void) { outer(); return 0; }\n"
+			     "__asm__(\".globl _start\\n_start: nop\");\n";
+
+#define BUILD "gcc -O2 -g -nostdlib -static -Wl,--build-id -Wl,-e,_start $IN -o $OUT"
+#define SPLIT "objcopy --only-keep-debug $OUT $OUT.debug && objcopy -S $OUT"
+
+static struct debug_naming *naming;
+static char notes[1024];
+static char path[SAMPLE_PATH_BYTES]; /* of the program */
+
+static void keep_note(void *arg, const char *file, const char *why)
+{
+	(void)arg;
+	snprintf(notes, sizeof(notes), "%s: %s", file, why);
+}
+
+static void start(const struct debug_choice *choice)
+{
+	struct debug_choice noted = *choice;
+
+	noted.note = keep_note;
+	notes[0] = 0;
+	debug_naming_free(&naming);
+	assert_int_equal(debug_naming_create(&noted, &naming), 0);
+}
+
+static void shell(const char *command)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "cd '%s' && OUT=%s && %s", sample_folder(), path, command);
+	assert_int_equal(system(text), 0);
+}
+
+static u64 number_of(const char *command)
+{
+	unsigned long long number;
+	char text[2048];
+	FILE *pipe;
+
+	snprintf(text, sizeof(text), "OUT=%s; %s", path, command);
+	pipe = popen(text, "r");
+	assert_non_null(pipe);
+	assert_int_equal(fscanf(pipe, "%llx", &number), 1);
+	pclose(pipe);
+	return number;
+}
+
+static struct trace_mapping mapping;
+static u64 begin; /* the place of the label */
+
+/* Builds it, and looks at it before it is taken to pieces. */
+static void build(const char *label, const char *compile)
+{
+	struct sample sample = {label, compile, source, ".c"};
+	int file;
+
+	sample_build(&sample, path);
+	begin = number_of("nm $OUT | grep ' begin$'") -
+		number_of("readelf -lW $OUT | awk '/R E/ { print $3 }'") +
+		number_of("readelf -lW $OUT | awk '/R E/ { print $2 }'");
+	mapping = (struct trace_mapping){
+		.number = 1, .kind = MAPPING_FILE, .tgid = getpid(), .path = path};
+	file = open(path, O_RDONLY);
+	mapping.build_id_bytes = mapped_file_build_id(file, mapping.build_id);
+	close(file);
+	assert_int_equal(mapping.build_id_bytes, 20);
+}
+
+static struct debug_names *names;
+
+static int find(void)
+{
+	const u64 places[] = {0, begin, begin + 1};
+
+	debug_names_free(&names);
+	return debug_naming_find(naming, &(struct debug_code){.mapping = &mapping}, places, 3,
+				 &names);
+}
+
+static void expect_inlined(void)
+{
+	const struct debug_name *name;
+
+	assert_int_equal(find(), 0);
+	name = debug_names_at(names, begin);
+	assert_non_null(name);
+	assert_int_equal(name->count, 2);
+	assert_string_equal(name->functions[0].function, "inner");
+	assert_int_equal(name->functions[0].line, 2);
+	assert_true(name->functions[0].inlined);
+	assert_string_equal(name->functions[1].function, "outer");
+	assert_int_equal(name->functions[1].line, 3);
+	assert_false(name->functions[1].inlined);
+	assert_string_equal(strrchr(name->functions[1].file, '.'), ".c");
+	assert_null(debug_names_at(names, 0));
+	debug_names_free(&names);
+}
+
+static void expect_nothing(void)
+{
+	assert_int_equal(find(), -ENOENT);
+}
+
+static void in_the_file_itself(void **state)
+{
+	(void)state;
+	build("itself", BUILD);
+	start(&(struct debug_choice){});
+	expect_inlined();
+	assert_string_equal(notes, "");
+}
+
+static void behind_a_debug_link(void **state)
+{
+	(void)state;
+	build("linked", BUILD);
+	start(&(struct debug_choice){});
+	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT");
+	expect_inlined();
+	shell("mkdir .debug && mv $OUT.debug .debug");
+	expect_inlined();
+	shell("mkdir -p root/usr/lib/debug$PWD && mv .debug/*.debug root/usr/lib/debug$PWD");
+	expect_nothing();
+}
+
+static void below_a_sysroot(void **state)
+{
+	char root[SAMPLE_PATH_BYTES + 8];
+
+	(void)state;
+	build("below", BUILD);
+	snprintf(root, sizeof(root), "%s/system", sample_folder());
+	start(&(struct debug_choice){.sysroot = root});
+	shell(SPLIT " && id=$(readelf -n $OUT | awk '/Build ID/ { print $3 }') &&"
+		    " to=system/usr/lib/debug/.build-id/$(echo $id | cut -c1-2) &&"
+		    " mkdir -p $to system$PWD && mv $OUT.debug $to/$(echo $id | cut -c3-).debug");
+	expect_inlined();
+	shell("mv $OUT system$PWD");
+	expect_inlined();
+	start(&(struct debug_choice){});
+	expect_nothing();
+}
+
+static void never_with_another_build_id(void **state)
+{
+	(void)state;
+	build("other", BUILD);
+	start(&(struct debug_choice){});
+	mapping.build_id[0] ^= 1;
+	expect_nothing();
+	mapping.build_id[0] ^= 1;
+	mapping.build_id_bytes = 0;
+	expect_nothing();
+	mapping.build_id_bytes = 20;
+	expect_inlined();
+	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT &&"
+		    " cp $OUT $OUT.debug"); /* the right name, no debug information */
+	expect_nothing();
+	shell("cp itself $OUT.debug"); /* all but the right build id */
+	expect_nothing();
+}
+
+static void what_is_no_file_is_left_alone(void **state)
+{
+	(void)state;
+	build("fifo", BUILD);
+	start(&(struct debug_choice){});
+	shell("rm $OUT && mkfifo $OUT");
+	expect_nothing();
+	shell("rm $OUT && ln -s /dev/zero $OUT");
+	expect_nothing();
+	shell("rm $OUT && mkdir $OUT");
+	expect_nothing();
+	assert_string_equal(notes, "");
+}
+
+/* The section .gnu_debugdata of the symbols of $OUT. */
+static void pack_symbols(void)
+{
+	static u8 plain[1 << 20], packed[1 << 20];
+	size_t bytes, out = 0;
+	char name[SAMPLE_PATH_BYTES + 8];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s.debug", path);
+	file = fopen(name, "r");
+	assert_non_null(file);
+	bytes = fread(plain, 1, sizeof(plain), file);
+	fclose(file);
+	assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, plain, bytes, packed,
+						 &out, sizeof(packed)),
+			 LZMA_OK);
+	file = fopen(name, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(packed, 1, out, file), out);
+	fclose(file);
+}
+
+static void a_stripped_file_has_the_symbols_it_carries(void **state)
+{
+	const struct debug_name *name;
+
+	(void)state;
+	build("mini", BUILD);
+	start(&(struct debug_choice){});
+	shell("objcopy --only-keep-debug $OUT $OUT.debug && strip -g $OUT.debug && strip $OUT");
+	pack_symbols();
+	shell("objcopy --add-section .gnu_debugdata=$OUT.debug $OUT");
+	assert_int_equal(find(), 0);
+	name = debug_names_at(names, begin);
+	assert_non_null(name);
+	assert_string_equal(name->symbol, "outer");
+	assert_true(name->symbol_start <= begin);
+	assert_int_equal(name->count, 0);
+	debug_names_free(&names);
+}
+
+static void a_kernel_lies_where_its_stext_is(void **state)
+{
+	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
+	const struct debug_code code = {.module = &module, .release = "none"};
+	const struct debug_name *name;
+	u64 place, slide = 0x1a000000;
+
+	(void)state;
+	build("kernel", BUILD " -Wl,-Ttext=0xffffffff81000000");
+	memcpy(module.build_id, mapping.build_id, 20);
+	module.start = number_of("nm $OUT | grep ' _stext$'") + slide;
+	place = number_of("nm $OUT | grep ' begin$'") + slide;
+	start(&(struct debug_choice){.vmlinux = path});
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), 0);
+	name = debug_names_at(names, place);
+	assert_non_null(name);
+	assert_int_equal(name->count, 2);
+	assert_string_equal(name->functions[0].function, "inner");
+	debug_names_free(&names);
+	module.build_id[0] ^= 1;
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_non_null(strstr(notes, "not the recorded kernel"));
+}
+
+static void flip_bytes(const char *name, size_t from, unsigned int seed)
+{
+	int file = open(name, O_RDWR);
+	struct stat status;
+
+	assert_int_equal(fstat(file, &status), 0);
+	srand(seed);
+	for (int i = 0; i < 40; i++) {
+		u8 byte = rand();
+		off_t at = from + (size_t)rand() % (status.st_size - from);
+
+		assert_int_equal(pwrite(file, &byte, 1, at), 1);
+	}
+	close(file);
+}
+
+/* Whatever it holds, there is an answer, and the next file has its names. */
+static void damaged_files_cost_only_their_own_names(void **state)
+{
+	char debug[SAMPLE_PATH_BYTES + 8];
+
+	(void)state;
+	build("damaged", BUILD);
+	start(&(struct debug_choice){});
+	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT && cp $OUT.debug whole");
+	snprintf(debug, sizeof(debug), "%s.debug", path);
+	for (unsigned int seed = 0; seed < 100; seed++) {
+		shell("cp whole $OUT.debug");
+		flip_bytes(debug, 64, seed);
+		assert_in_range(-find(), 0, ENOENT);
+	}
+	shell("head -c 1000 whole >$OUT.debug");
+	expect_nothing();
+	shell("cp whole $OUT.debug");
+	expect_inlined();
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	debug_names_free(&names);
+	debug_naming_free(&naming);
+	assert_null(naming);
+	sample_folder_remove();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_the_file_itself),
+		cmocka_unit_test(behind_a_debug_link),
+		cmocka_unit_test(below_a_sysroot),
+		cmocka_unit_test(never_with_another_build_id),
+		cmocka_unit_test(what_is_no_file_is_left_alone),
+		cmocka_unit_test(a_stripped_file_has_the_symbols_it_carries),
+		cmocka_unit_test(a_kernel_lies_where_its_stext_is),
+		cmocka_unit_test(damaged_files_cost_only_their_own_names),
+	};
+
+	if (!sample_folder_create())
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, teardown);
+}
