@@ -15,6 +15,8 @@ SMALL = (300, 4000)  # functions, events
 LARGE = (100000, 200000)
 CHART = "#chart-canvas"
 DRAW_SECONDS = 2
+FRAME_SECONDS = 1 / 30  # slower is seen as stutter
+MOVES = 30
 
 
 def write(name, seed=1, size=SMALL):
@@ -180,6 +182,7 @@ def test_colours():
         task, user = colour_of_row(page, 1), colour_of_row(page, 2)
         assert max(task) - min(task) < 40, "tasks are grey"
         assert user[0] - user[2] > 60, "user code is yellow"
+        assert page.text("#legend") == "taskuserinlined"
         page.press("c")
         assert colour_of_row(page, 2) != user and page.text("#legend") == "script>.so"
         page.type("#search", "function_0")
@@ -310,9 +313,15 @@ def test_hundred_thousand_functions():
         assert drawn < DRAW_SECONDS, "%.1f s" % drawn
         assert "functions" in page.text("#more-functions") and status_weight(page) > LARGE[1] / 3
         assert int(page.value("document.querySelector('#data').textContent.match(/function_\\d+/g).length")) > 90000
+        for move in range(MOVES):
+            page.mouse("mouseMoved", page.place(CHART, move / MOVES, 0.5))
+        page.drawn()
+        moved = (page.cpu_seconds() - drawn) / MOVES
+        assert moved < FRAME_SECONDS, "%.3f s" % moved
         page.press("v")
         page.type("#search", "function_99")
-        print("drawn after %.2f s of CPU, inverted and searched after %.2f s" % (drawn, page.cpu_seconds()))
+        print("drawn after %.2f s of CPU, %.4f s a move, inverted and searched after %.2f s" % (
+            drawn, moved, page.cpu_seconds()))
 
 
 def test_no_events():

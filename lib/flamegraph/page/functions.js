@@ -36,14 +36,33 @@ class FunctionTable extends EventTarget {
     return this.sums[this.order][frame];
   }
 
-  sorted() {
+  shown() {
     const frames = [];
     for (let frame = 0; frame < this.profile.frameCount; frame++) {
       const isThere = this.sums.total[frame] > 0 || this.change?.[frame];
       if (isThere && this.profile.isFunction(frame) && (!this.matches || this.matches[frame]))
         frames.push(frame);
     }
-    return frames.sort((a, b) => this.key(b) - this.key(a) || this.sums.total[b] - this.sums.total[a] || a - b);
+    return frames;
+  }
+
+  compare(a, b) {
+    return this.key(b) - this.key(a) || this.sums.total[b] - this.sums.total[a] || a - b;
+  }
+
+  // By insertion into a short list: hardly any of a hundred thousand functions gets into it.
+  hottest(frames) {
+    const hottest = [];
+    for (const frame of frames) {
+      let at = hottest.length;
+      if (at === ROWS_MAX && this.compare(frame, hottest[at - 1]) > 0)
+        continue;
+      while (at > 0 && this.compare(frame, hottest[at - 1]) < 0)
+        at--;
+      hottest.splice(at, 0, frame);
+      hottest.length = Math.min(hottest.length, ROWS_MAX);
+    }
+    return hottest;
   }
 
   cell(text, exact) {
@@ -72,8 +91,8 @@ class FunctionTable extends EventTarget {
   }
 
   fill() {
-    const frames = this.sorted();
-    this.body.replaceChildren(...frames.slice(0, ROWS_MAX).map(frame => this.row(frame)));
+    const frames = this.shown();
+    this.body.replaceChildren(...this.hottest(frames).map(frame => this.row(frame)));
     this.more.textContent = frames.length > ROWS_MAX ? `${ROWS_MAX} of ${frames.length} functions` : '';
     for (const [order, button] of Object.entries(this.heads))
       button.closest('th').setAttribute('aria-sort', order === this.order ? 'descending' : 'none');

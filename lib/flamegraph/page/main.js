@@ -70,8 +70,8 @@ class Page {
     on('source', 'change', () => this.fillMeasures());
     for (const id of ['source', 'measure', 'thread', 'cpu', 'base', 'colour'])
       on(id, 'change', () => this.update());
-    on('rows', 'change', () => this.updateTimeline());
-    on('search', 'input', () => this.update());
+    on('rows', 'change', () => this.showStrips());
+    on('search', 'input', () => this.updateSums());
     on('flip', 'click', () => this.flip());
     on('invert', 'click', () => this.invert());
     on('unzoom', 'click', () => this.chart.zoomTo(ROOT));
@@ -111,18 +111,24 @@ class Page {
   updateSoon() {
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
-      this.update();
+      this.updateSums();
     });
   }
 
   update() {
+    this.showStrips();
+    this.updateSums();
+  }
+
+  // All that depends on the selected time, too.
+  updateSums() {
     const {profile} = this;
     this.matches = matchingFrames(profile, this.elements.search.value);
     this.sums = profile.cells.map(cells => this.sumUp(cells));
     this.base = this.sums[profile.isDiff ? Number(this.elements.base.value) : 0];
     this.updateChart();
     this.updateFunctions();
-    this.updateTimeline();
+    this.updateRange();
     this.updateZoom();
     this.showLegend();
   }
@@ -180,9 +186,8 @@ class Page {
       (after.whole ? total / after.whole : 0) - (before.whole ? before.functions.total[frame] / before.whole : 0));
   }
 
-  updateTimeline() {
+  updateRange() {
     const {profile, elements, timeline} = this;
-    timeline.show(this.strips());
     const {first} = profile.recordings[0];
     const start = profile.isDiff ? 0 : first;
     const at = bucket => secondsText(start + bucket * profile.bucketSeconds);
@@ -191,6 +196,10 @@ class Page {
     elements.range.title = profile.isDiff ? '' : `--time ${exactSeconds(start + timeline.from * profile.bucketSeconds)},` +
       exactSeconds(start + timeline.to * profile.bucketSeconds - 1e-9);
     elements['all-time'].disabled = timeline.isWhole;
+  }
+
+  showStrips() {
+    this.timeline.show(this.strips());
   }
 
   strips() {
