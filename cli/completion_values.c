@@ -141,12 +141,11 @@ static const struct {
 	const char *argument;
 	void (*offer)(const struct value *value);
 } values[] = {
-	{"comm", "NAME", offer_comms},	 {NULL, "NAME", offer_instances},
-	{NULL, "EVENT", offer_events},	 {NULL, "PATTERN", offer_events},
-	{NULL, "PID", offer_pids},	 {NULL, "TID", offer_tids},
-	{NULL, "GROUP", offer_groups},	 {NULL, "DIR", offer_directories},
-	{NULL, "FILE", offer_files},	 {NULL, "COMMAND", offer_commands},
-	{NULL, "ARGUMENT", offer_files},
+	{"comm", "NAME", offer_comms}, {NULL, "NAME", offer_instances},
+	{NULL, "EVENT", offer_events}, {NULL, "PATTERN", offer_events},
+	{NULL, "PID", offer_pids},     {NULL, "TID", offer_tids},
+	{NULL, "GROUP", offer_groups}, {NULL, "DIR", offer_directories},
+	{NULL, "FILE", offer_files},   {NULL, "COMMAND", offer_commands},
 };
 
 static void offer_choices(const struct option_row *option, const struct value *value)
@@ -155,6 +154,7 @@ static void offer_choices(const struct option_row *option, const struct value *v
 		offer(value, option->choice(i));
 }
 
+/* Operands of any other name are files, too: BEFORE, AFTER. */
 static void offer_known(const struct option_row *option, const char *argument,
 			const struct value *value)
 {
@@ -166,6 +166,8 @@ static void offer_known(const struct option_row *option, const char *argument,
 		values[i].offer(value);
 		return;
 	}
+	if (!option)
+		offer_files(value);
 }
 
 void completion_values(const struct option_row *option, const char *argument, const char *start)

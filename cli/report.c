@@ -378,10 +378,10 @@ static int report_run(const void *arg, int count, char **operands)
 #define ROW(field, ...) .target = offsetof(struct report_values, field), __VA_ARGS__
 static const struct option_row rows[] = {
 	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
-	 ROW(sort, .group = "View"),
+	 ROW(sort, .group = "View"), .choice = report_key_word,
 	 .help = "a table by these: event, pid, comm, tid, cpu, dso, symbol"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .argument = "FIELDS",
-	 ROW(fields, .group = "View"),
+	 ROW(fields, .group = "View"), .choice = report_field_word,
 	 .help = "the columns of the table: keys, and self, children, count, value..."},
 	{.name = "children", .type = OPTION_FLAG, ROW(children, .group = "View"),
 	 .help = "order the table by function with callees, not itself"},

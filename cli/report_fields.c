@@ -26,6 +26,18 @@ const char *table_field_name(const struct table_field *field)
 	return field->is_key ? table_key_name(field->key) : measure_names[field->measure];
 }
 
+const char *report_key_word(size_t i)
+{
+	return i < TABLE_KEY_COUNT ? table_key_name(i) : NULL;
+}
+
+const char *report_field_word(size_t i)
+{
+	if (i < TABLE_KEY_COUNT)
+		return table_key_name(i);
+	return i < TABLE_FIELDS_MAX ? measure_names[i - TABLE_KEY_COUNT] : NULL;
+}
+
 static bool has_field(const struct report_fields *fields, const struct table_field *field)
 {
 	for (u32 i = 0; i < fields->count; i++)

@@ -3,6 +3,8 @@
 #ifndef CLI_REPORT_FIELDS_H
 #define CLI_REPORT_FIELDS_H
 
+#include <stddef.h>
+
 #include "report/report_table.h"
 
 /* X(ID, name). */
@@ -42,5 +44,9 @@ int report_fields_parse(const char *sort, const char *columns, struct report_fie
 void report_fields_add_event(struct report_fields *fields);
 
 const char *table_field_name(const struct table_field *field);
+
+/* The words of the two lists (struct option_row). */
+const char *report_key_word(size_t i);
+const char *report_field_word(size_t i);
 
 #endif

@@ -117,6 +117,16 @@ def test_text_of_a_flight_instance():
     stackmap("stop", "live")
 
 
+def test_it_ends_with_its_process():
+    needs("bpf", "uprobes")
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        text = Text("-e", SOURCE, "-p", str(sleeper.pid))
+        text.refresh()
+        sleeper.kill()
+    _, messages = text.process.communicate(timeout=SECONDS_MAX)
+    assert text.process.returncode == 0 and not messages, messages
+
+
 def test_default_is_the_whole_machine():
     needs("bpf", "perf events")
     text = stackmap("top", "-b", "-n", "1", "-d", "1", "--lines", "3").stdout
