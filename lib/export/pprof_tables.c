@@ -277,7 +277,7 @@ static int set_place(struct pprof_tables *tables, const struct frame_name *name,
 {
 	const struct trace_mapping *mapping;
 
-	message->address = name->address - name->return_address;
+	message->address = name->address ? name->address - name->return_address : 0;
 	if (FRAME_IS_KERNEL(name->frame))
 		return find_module(tables, name, &message->mapping_id);
 	mapping = trace_reader_mapping(tables->reader, FRAME_MAPPING(name->frame));

@@ -34,7 +34,15 @@ static int count_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static void put_stack(const struct trace_stack *stack, u32 refs, FILE *to)
+/* As the instance's own file has it: 0 where kptr_restrict hid the address. */
+static void put_frame(u64 frame, bool address_shown, FILE *to)
+{
+	u64 written = FRAME_IS_KERNEL(frame) && !address_shown ? 0 : frame;
+
+	fwrite(&written, sizeof(written), 1, to);
+}
+
+static void put_stack(const struct trace_stack *stack, u32 refs, bool address_shown, FILE *to)
 {
 	struct stack_map_bin_record record = {
 		.stack_id = stack->id,
@@ -44,7 +52,8 @@ static void put_stack(const struct trace_stack *stack, u32 refs, FILE *to)
 	};
 
 	fwrite(&record, sizeof(record), 1, to);
-	fwrite(stack->frames, sizeof(u64), stack->depth, to);
+	for (u32 i = 0; i < stack->depth; i++)
+		put_frame(stack->frames[i], address_shown, to);
 }
 
 static int stack_map_bin_write(struct trace_reader *reader, const struct export_options *options,
@@ -57,6 +66,7 @@ static int stack_map_bin_write(struct trace_reader *reader, const struct export_
 		.version = STACK_MAP_BIN_VERSION,
 		.count = count,
 	};
+	bool address_shown = trace_reader_info(reader)->address_shown;
 	struct counter counter = {.reader = reader, .filter = &options->filter};
 	int err;
 
@@ -67,7 +77,7 @@ static int stack_map_bin_write(struct trace_reader *reader, const struct export_
 	if (!err)
 		fwrite(&header, sizeof(header), 1, to);
 	for (u32 i = 0; i < count && !err; i++)
-		put_stack(&stacks[i], counter.refs[i], to);
+		put_stack(&stacks[i], counter.refs[i], address_shown, to);
 	free(counter.refs);
 	return err;
 }

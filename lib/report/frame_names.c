@@ -150,11 +150,13 @@ static const struct trace_module *module_of(const struct trace_reader *reader, u
 	return NULL;
 }
 
+/* An address that kptr_restrict hid from who recorded it is shown to nobody else either. */
 static int locate_kernel(const struct trace_reader *reader, struct named_frame *named)
 {
 	const struct trace_module *module = module_of(reader, named->name.frame);
+	bool shown = trace_reader_info(reader)->address_shown;
 
-	named->name.address = named->name.frame;
+	named->name.address = shown ? named->name.frame : 0;
 	named->name.object = "[kernel.kallsyms]";
 	if (!module || strcmp(module->name, "vmlinux") == 0)
 		return 0;
@@ -226,6 +228,14 @@ static const char *plain_name(const struct frame_names *names, const char *name,
 	return *owned ?: name;
 }
 
+/* What has no name is called by its address. */
+static bool is_address(const struct frame_name *name, const struct trace_mapping *mapping)
+{
+	if (FRAME_IS_KERNEL(name->frame))
+		return name->address;
+	return mapping && mapping->kind == MAPPING_ANON;
+}
+
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
 	const struct trace_mapping *mapping;
@@ -234,7 +244,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	if (name->function)
 		return intern(names, name->function, name->object);
 	mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
-	if (FRAME_IS_KERNEL(name->frame) || (mapping && mapping->kind == MAPPING_ANON))
+	if (is_address(name, mapping))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	else if (mapping)
 		snprintf(text, sizeof(text), "%.255s+0x%llx", base_name(mapping->path),

@@ -310,6 +310,12 @@ def check_hidden(made):
     assert not named, "named though hidden: %s" % sorted(set(named))[:10]
     kernel = made.read("export", "-f", "mappings").splitlines()[0]
     assert kernel.startswith("kernel vmlinux 0x0-0x0 "), kernel
+    for command in (("script",), ("report",), ("report", "--json"), ("export", "-f", "perf-script"), ("export", "-f", "folded")):
+        shown = re.findall(r"(?:0x|\b)(ffff[0-9a-f]{12})\b", made.read(*command))
+        assert not shown, "%s shows %s" % (command, shown[:3])
+    by_id, without_id = made.stacks()
+    frames = [frame for stack in [*by_id.values(), *without_id] for frame in stack.frames]
+    assert not max(frames) >> 63 and 0 in frames, frames[:10]
 
 
 def test_kptr_restrict_1_shows_addresses_to_root():
@@ -331,7 +337,12 @@ def test_kptr_restrict_1_hides_addresses_from_others():
 def test_kptr_restrict_2_hides_addresses_from_root():
     needs_root()
     with kptr_restrict(2):
-        check_hidden(record("-e", "syscalls:sys_enter_getdents64", "--", "ls", "/"))
+        made = record("-e", "syscalls:sys_enter_getdents64", "--", "ls", "/")
+        check_hidden(made)
+    with kptr_restrict(0), open("/proc/kallsyms", encoding="utf-8") as live, open("kallsyms", "w", encoding="utf-8") as kept:
+        kept.write(live.read())
+    named = made.read("script", "--kallsyms", "kallsyms")
+    assert re.search(r"^\t\s+0 do_syscall_64\+", named, re.M), "who may see them names them: %s" % named[:1000]
 
 
 def test_kptr_restrict_as_it_was_at_the_start():
