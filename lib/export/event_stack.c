@@ -15,19 +15,18 @@
 #define FRAMES 4096 /* to begin with */
 
 struct part {
-	u32 depth;
-	struct event_frame frames[];
+	struct event_frame *frames;
+	u32 depth, room;
 };
 
 struct event_stacks {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
-	struct part **parts; /* by 2 * stack + below a leaf */
+	struct part *parts; /* by 2 * stack + below a leaf; without frames: not made yet */
 	u32 stack_count;
 	htab_t numbers; /* of struct event_frame, by what they stand for */
 	u32 number_count;
-	struct event_frame *joined; /* of the last event */
-	u32 room;
+	struct part joined; /* of the last event */
 };
 
 /* Frames are equal if they have one frame_name, cuts if they have one label. */
@@ -66,137 +65,137 @@ static int set_number(struct event_stacks *stacks, struct event_frame *frame)
 	return 0;
 }
 
-static int make_frame(struct event_stacks *stacks, u64 address, bool return_address,
-		      struct event_frame *frame)
+static int make_room(struct part *part, u32 more)
 {
-	const struct frame_name *name = frame_names_find(stacks->names, address, return_address);
+	u32 room = 2 * (part->depth + more);
+	struct event_frame *frames;
 
-	if (!name)
+	if (part->depth + more <= part->room)
+		return 0;
+	frames = reallocarray(part->frames, room, sizeof(*frames));
+	if (!frames)
 		return -ENOMEM;
-	*frame = (struct event_frame){
-		.name = name,
-		.label = frame_names_label(stacks->names, name->label),
-		.label_id = name->label,
-		.in_kernel = FRAME_IS_KERNEL(address),
-	};
-	return set_number(stacks, frame);
+	part->frames = frames;
+	part->room = room;
+	return 0;
 }
 
-static int make_cut(struct event_stacks *stacks, const struct stack_end *end, bool in_kernel,
-		    struct event_frame *frame)
+static void add_functions(const struct event_stacks *stacks, struct event_frame frame,
+			  struct part *part)
 {
-	u32 label = frame_names_intern(stacks->names, end->marker);
+	for (u32 i = 0; i < frame.name->function_count; i++) {
+		frame.label_id = frame.name->functions[i].label;
+		frame.label = frame_names_label(stacks->names, frame.label_id);
+		frame.inlined = frame.name->functions[i].inlined;
+		part->frames[part->depth++] = frame;
+	}
+}
 
-	if (label == UINT32_MAX)
+static int add_frame(struct event_stacks *stacks, u64 address, bool return_address,
+		     struct part *part)
+{
+	struct event_frame frame = {.in_kernel = FRAME_IS_KERNEL(address)};
+
+	frame.name = frame_names_find(stacks->names, address, return_address);
+	if (!frame.name || set_number(stacks, &frame) ||
+	    make_room(part, frame.name->function_count))
 		return -ENOMEM;
-	*frame = (struct event_frame){
-		.label = frame_names_label(stacks->names, label),
-		.label_id = label,
-		.in_kernel = in_kernel,
-	};
-	return set_number(stacks, frame);
+	add_functions(stacks, frame, part);
+	return 0;
+}
+
+static int add_cut(struct event_stacks *stacks, const struct stack_end *end, bool in_kernel,
+		   struct part *part)
+{
+	struct event_frame frame = {.in_kernel = in_kernel};
+
+	frame.label_id = frame_names_intern(stacks->names, end->marker);
+	if (frame.label_id == UINT32_MAX)
+		return -ENOMEM;
+	frame.label = frame_names_label(stacks->names, frame.label_id);
+	if (set_number(stacks, &frame) || make_room(part, 1))
+		return -ENOMEM;
+	part->frames[part->depth++] = frame;
+	return 0;
 }
 
 static int fill_part(struct event_stacks *stacks, const struct trace_stack *stack, bool below_leaf,
 		     struct part *part)
 {
 	const struct stack_end *end = stack_end_of(stack, 0);
-	bool in_kernel = !(stack->flags & STACK_USER);
 	int err = 0;
 
-	for (; part->depth < stack->depth && !err; part->depth++)
-		err = make_frame(stacks, stack->frames[part->depth], part->depth || below_leaf,
-				 &part->frames[part->depth]);
+	for (u32 i = 0; i < stack->depth && !err; i++)
+		err = add_frame(stacks, stack->frames[i], i || below_leaf, part);
 	if (!err && stack_end_is_cut(end))
-		err = make_cut(stacks, end, in_kernel, &part->frames[part->depth++]);
+		err = add_cut(stacks, end, !(stack->flags & STACK_USER), part);
 	return err;
 }
 
 static const struct part *find_part(struct event_stacks *stacks, u32 index, bool below_leaf)
 {
-	const struct trace_stack *stack = &stacks->stacks[index];
-	struct part **part = &stacks->parts[2UL * index + below_leaf];
+	struct part *part = &stacks->parts[2UL * index + below_leaf];
 
-	if (*part)
-		return *part;
-	*part = calloc(1, sizeof(**part) + (stack->depth + 1UL) * sizeof(struct event_frame));
-	if (*part && fill_part(stacks, stack, below_leaf, *part)) {
-		free(*part);
-		*part = NULL;
-	}
-	return *part;
+	if (part->frames)
+		return part;
+	if (!fill_part(stacks, &stacks->stacks[index], below_leaf, part))
+		return part;
+	free(part->frames);
+	*part = (struct part){};
+	return NULL;
 }
 
-static int make_room(struct event_stacks *stacks, u64 depth)
-{
-	struct event_frame *joined;
-
-	if (depth <= stacks->room)
-		return 0;
-	joined = reallocarray(stacks->joined, 2 * depth, sizeof(*joined));
-	if (!joined)
-		return -ENOMEM;
-	stacks->joined = joined;
-	stacks->room = (u32)(2 * depth);
-	return 0;
-}
-
-static int join_stack(struct event_stacks *stacks, u32 index, bool below_leaf, u32 *depth)
+static int join_stack(struct event_stacks *stacks, u32 index, bool below_leaf)
 {
 	const struct part *part = find_part(stacks, index, below_leaf);
+	struct part *joined = &stacks->joined;
 
-	if (!part || make_room(stacks, (u64)*depth + part->depth))
+	if (!part || make_room(joined, part->depth))
 		return -ENOMEM;
-	memcpy(&stacks->joined[*depth], part->frames, part->depth * sizeof(*part->frames));
-	*depth += part->depth;
+	memcpy(&joined->frames[joined->depth], part->frames, part->depth * sizeof(*part->frames));
+	joined->depth += part->depth;
 	return 0;
 }
 
-static int join_nothing(struct event_stacks *stacks, u32 reason, bool in_kernel, u32 *depth)
+static int join_nothing(struct event_stacks *stacks, u32 reason, bool in_kernel)
 {
 	const struct stack_end *end = stack_end_of_reason(reason);
 
-	if (!stack_end_is_cut(end))
-		return 0;
-	if (make_room(stacks, *depth + 1UL))
-		return -ENOMEM;
-	return make_cut(stacks, end, in_kernel, &stacks->joined[(*depth)++]);
+	return stack_end_is_cut(end) ? add_cut(stacks, end, in_kernel, &stacks->joined) : 0;
 }
 
 /* `leaf` 0: there is none on this side. */
-static int join_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason, bool in_kernel,
-		     u32 *depth)
+static int join_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason, bool in_kernel)
 {
-	if (leaf && (make_room(stacks, *depth + 1UL) ||
-		     make_frame(stacks, leaf, false, &stacks->joined[(*depth)++])))
+	if (leaf && add_frame(stacks, leaf, false, &stacks->joined))
 		return -ENOMEM;
 	if (index == TRACE_NO_STACK)
-		return join_nothing(stacks, reason, in_kernel, depth);
-	return join_stack(stacks, index, leaf, depth);
+		return join_nothing(stacks, reason, in_kernel);
+	return join_stack(stacks, index, leaf);
 }
 
 int event_stacks_find(struct event_stacks *stacks, const struct trace_event *event,
 		      struct event_stack *out)
 {
 	bool leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
-	u32 depth = 0;
 
+	stacks->joined.depth = 0;
 	if (join_side(stacks, leaf_in_kernel ? event->leaf : 0, event->kernel, event->kernel_reason,
-		      true, &depth) ||
+		      true) ||
 	    join_side(stacks, leaf_in_kernel ? 0 : event->leaf, event->user, event->user_reason,
-		      false, &depth))
+		      false))
 		return -ENOMEM;
-	*out = (struct event_stack){.frames = stacks->joined, .depth = depth};
+	*out = (struct event_stack){stacks->joined.frames, stacks->joined.depth};
 	return 0;
 }
 
 int event_stacks_missing(struct event_stacks *stacks, const struct trace_event *event,
 			 struct event_stack *out)
 {
-	if (make_room(stacks, 1) ||
-	    make_cut(stacks, stack_end_of_reason(event->user_reason), false, &stacks->joined[0]))
+	stacks->joined.depth = 0;
+	if (add_cut(stacks, stack_end_of_reason(event->user_reason), false, &stacks->joined))
 		return -ENOMEM;
-	*out = (struct event_stack){.frames = stacks->joined, .depth = 1};
+	*out = (struct event_stack){stacks->joined.frames, stacks->joined.depth};
 	return 0;
 }
 
@@ -208,7 +207,7 @@ int event_stacks_create(struct trace_reader *reader, const struct frame_naming *
 	if (!stacks)
 		return -ENOMEM;
 	stacks->stack_count = trace_reader_stacks(reader, &stacks->stacks);
-	stacks->parts = calloc(2UL * stacks->stack_count + 1, sizeof(struct part *));
+	stacks->parts = calloc(2UL * stacks->stack_count + 1, sizeof(struct part));
 	stacks->numbers = htab_try_create(FRAMES, hash_frame, same_frame, free);
 	if (!stacks->parts || !stacks->numbers ||
 	    frame_names_create(reader, naming, &stacks->names)) {
@@ -226,12 +225,12 @@ void event_stacks_free(struct event_stacks **stacks)
 	if (!old)
 		return;
 	for (u64 i = 0; old->parts && i < 2UL * old->stack_count; i++)
-		free(old->parts[i]);
+		free(old->parts[i].frames);
 	free(old->parts);
 	if (old->numbers)
 		htab_delete(old->numbers);
 	frame_names_free(&old->names);
-	free(old->joined);
+	free(old->joined.frames);
 	free(old);
 	*stacks = NULL;
 }

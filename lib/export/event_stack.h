@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The whole stack of one event as a list: leaf and kernel frames, then the user frames, innermost
- * first; a side that is cut ends in a frame that stands for those that are not known. Each stack of
- * the recording is named once, however many events have it.
+ * first; functions that were inlined are frames of their own, and a side that is cut ends in a
+ * frame that stands for those that are not known. Each stack of the recording is named once,
+ * however many events have it.
  */
 #ifndef LIB_EXPORT_EVENT_STACK_H
 #define LIB_EXPORT_EVENT_STACK_H
@@ -14,8 +15,9 @@ struct event_frame {
 	const struct frame_name *name; /* NULL: frames that are not known */
 	const char *label;	       /* of the function, or the marker of the cut */
 	u32 label_id;		       /* in the frame_names */
-	u32 number;		       /* equal for equal frames, from 0 on without gaps */
+	u32 number;		       /* equal for equal names and cuts, from 0 on without gaps */
 	bool in_kernel;
+	bool inlined; /* into the next frame, which has the same name and number */
 };
 
 struct event_stack {

@@ -2,25 +2,47 @@
 /*
  * Folded stacks, the input of flame graph tools: one line for each stack,
  * `comm;outermost;...;innermost COUNT`. User frames come first, kernel frames follow and end in
- * `_[k]`. Where a stack misses its outer end, a frame such as [truncated] stands for it. With
- * several event sources the second frame names the source, since their counts do not add up.
+ * `_[k]`, inlined functions in `_[i]`. Where a stack misses its outer end, a frame such as
+ * [truncated] stands for it. With several event sources the second frame names the source, since
+ * their counts do not add up.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "export_format.h"
 #include "report/profile.h"
 
+#define INLINED " (inlined)" /* ends the label of an inlined function */
+
 /* `;` separates frames, and a control character would end the line or reach a terminal. */
-static void put_name(const char *name, FILE *to)
+static void put_bytes(const char *name, size_t length, FILE *to)
 {
-	for (; *name; name++) {
-		unsigned char c = (unsigned char)*name;
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)name[i];
 
 		if (c == ';')
 			fputc(':', to);
 		else
 			fputc(c < ' ' || c == 0x7f ? '?' : c, to);
 	}
+}
+
+static void put_name(const char *name, FILE *to)
+{
+	put_bytes(name, strlen(name), to);
+}
+
+/* An inlined function is that before all. */
+static void put_label(const char *label, const char *suffix, FILE *to)
+{
+	size_t length = strlen(label), end = strlen(INLINED);
+
+	if (length > end && strcmp(&label[length - end], INLINED) == 0) {
+		length -= end;
+		suffix = "_[i]";
+	}
+	put_bytes(label, length, to);
+	fputs(suffix, to);
 }
 
 static void put_path(const struct profile *profile, const struct profile_path *path,
@@ -32,8 +54,7 @@ static void put_path(const struct profile *profile, const struct profile_path *p
 		fprintf(to, ";%s%s", marker, suffix);
 	for (u32 i = path->depth; i-- > 0;) {
 		fputc(';', to);
-		put_name(frame_names_label(profile->names, path->labels[i]), to);
-		fputs(suffix, to);
+		put_label(frame_names_label(profile->names, path->labels[i]), suffix, to);
 	}
 }
 

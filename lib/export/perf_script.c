@@ -58,26 +58,37 @@ static void put_head(const struct printer *printer, const struct trace_event *ev
 	fputs(": \n", printer->to);
 }
 
-static void put_code(const struct frame_name *name, const char *label, FILE *to)
+static void put_object(const char *object, FILE *to)
 {
-	fprintf(to, "\t%16llx ", (unsigned long long)name->address);
-	if (name->function) {
-		put_name(label, ' ', to);
-		fprintf(to, "+0x%llx (", (unsigned long long)name->offset);
-	} else {
-		fputs("[unknown] (", to);
-	}
-	put_name(name->object, '_', to);
+	fputs(" (", to);
+	put_name(object, '_', to);
 	fputs(")\n", to);
 }
 
+static void put_code(const struct frame_name *name, const char *label, FILE *to)
+{
+	if (name->function)
+		put_name(label, ' ', to);
+	else
+		fputs("[unknown]", to);
+	if (name->function && name->size)
+		fprintf(to, "+0x%llx", (unsigned long long)name->offset);
+	put_object(name->object, to);
+}
+
+/* The label of an inlined function ends in " (inlined)", which perf has in place of the object. */
 static void put_frame(const struct event_frame *frame, FILE *to)
 {
-	if (frame->name)
+	fprintf(to, "\t%16llx ", frame->name ? (unsigned long long)frame->name->address : 0);
+	if (frame->name && !frame->inlined) {
 		put_code(frame->name, frame->label, to);
+		return;
+	}
+	put_name(frame->label, ' ', to);
+	if (frame->inlined)
+		fputc('\n', to);
 	else
-		fprintf(to, "\t%16x %s (%s)\n", 0, frame->label,
-			frame->in_kernel ? "[kernel.kallsyms]" : "[unknown]");
+		put_object(frame->in_kernel ? "[kernel.kallsyms]" : "[unknown]", to);
 }
 
 static int put_event(void *arg, const struct trace_event *event)

@@ -209,8 +209,9 @@ static int put_head(struct pprof *pprof)
 }
 
 /* Outermost first: the first mapping of a file is its main program. */
-static int find_locations(struct pprof *pprof, const struct event_stack *stack)
+static int find_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
 {
+	size_t at;
 	int err = 0;
 
 	if (stack->depth > pprof->room) {
@@ -221,8 +222,14 @@ static int find_locations(struct pprof *pprof, const struct event_stack *stack)
 		pprof->locations = locations;
 		pprof->room = stack->depth;
 	}
+	*count = 0;
+	for (u32 i = 0; i < stack->depth; i++)
+		*count += !stack->frames[i].inlined;
+	at = *count;
 	for (u32 i = stack->depth; i-- > 0 && !err;)
-		err = pprof_location(pprof->tables, &stack->frames[i], &pprof->locations[i]);
+		if (!stack->frames[i].inlined)
+			err = pprof_location(pprof->tables, &stack->frames[i],
+					     &pprof->locations[--at]);
 	return err;
 }
 
@@ -269,7 +276,7 @@ static int put_sample(void *arg, const struct sample *sample)
 
 	if (!err && !stack.depth) /* pprof drops samples without locations */
 		err = event_stacks_missing(pprof->stacks, &sample->key.event, &stack);
-	err = err ?: find_locations(pprof, &stack);
+	err = err ?: find_locations(pprof, &stack, &message.n_location_id);
 	err = err ?: make_labels(pprof, &sample->key, labels);
 	if (err)
 		return err;
@@ -278,7 +285,6 @@ static int put_sample(void *arg, const struct sample *sample)
 	message.label = label;
 	message.n_label = LABELS;
 	message.location_id = pprof->locations;
-	message.n_location_id = stack.depth;
 	put_message(pprof, &message, sample);
 	return ferror(pprof->to) ? 1 : 0;
 }

@@ -286,23 +286,66 @@ static int set_place(struct pprof_tables *tables, const struct frame_name *name,
 	return find_user_mapping(tables, mapping, &message->mapping_id);
 }
 
-static int put_location(struct pprof_tables *tables, u64 id, const struct event_frame *frame)
+static int set_line(struct pprof_tables *tables, const char *name, const char *file, u32 line,
+		    Pprof__Line *message)
+{
+	pprof__line__init(message);
+	message->line = line;
+	return find_function(tables, name, file ?: "", &message->function_id);
+}
+
+/* What was inlined comes first. */
+static int set_lines(struct pprof_tables *tables, const struct event_frame *frame,
+		     Pprof__Line *lines)
+{
+	const struct frame_name *name = frame->name;
+	int err = 0;
+
+	if (!name)
+		return set_line(tables, frame->label, NULL, 0, lines);
+	for (u32 i = 0; i < name->function_count && !err; i++) {
+		const struct frame_function *function = &name->functions[i];
+
+		err = set_line(tables,
+			       function->inlined ? function->name ?: "[unknown]" : frame->label,
+			       function->file, function->line, &lines[i]);
+	}
+	return err;
+}
+
+/* `lines` and `line` have room for all lines of the message. */
+static int put_location_lines(struct pprof_tables *tables, const struct event_frame *frame,
+			      Pprof__Location *message, Pprof__Line *lines, Pprof__Line **line)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	Pprof__Location message = PPROF__LOCATION__INIT, *messages = &message;
-	Pprof__Line line = PPROF__LINE__INIT, *lines = &line;
 
-	if (find_function(tables, frame->label, "", &line.function_id))
+	for (size_t i = 0; i < message->n_line; i++)
+		line[i] = &lines[i];
+	if (set_lines(tables, frame, lines))
 		return -ENOMEM;
-	if (frame->name && set_place(tables, frame->name, &message))
-		return -ENOMEM;
-	message.id = id;
-	message.line = &lines;
-	message.n_line = 1;
-	part.location = &messages;
+	message->line = line;
+	part.location = &message;
 	part.n_location = 1;
 	pprof_put(tables->to, &part);
 	return 0;
+}
+
+static int put_location(struct pprof_tables *tables, u64 id, const struct event_frame *frame)
+{
+	u32 count = frame->name ? frame->name->function_count : 1;
+	Pprof__Location message = PPROF__LOCATION__INIT;
+	Pprof__Line *lines = calloc(count, sizeof(Pprof__Line));
+	Pprof__Line **line = calloc(count, sizeof(Pprof__Line *));
+	int err = lines && line ? 0 : -ENOMEM;
+
+	message.id = id;
+	message.n_line = count;
+	if (!err && frame->name)
+		err = set_place(tables, frame->name, &message);
+	err = err ?: put_location_lines(tables, frame, &message, lines, line);
+	free(line);
+	free(lines);
+	return err;
 }
 
 int pprof_location(struct pprof_tables *tables, const struct event_frame *frame, u64 *id)

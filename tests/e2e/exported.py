@@ -52,7 +52,8 @@ def read_folded(text, source=None):
         stack, _, number = line.rpartition(" ")
         task, *frames = plain(stack).split(";")
         event = source or frames.pop(0)
-        sums.add((event, task, tuple(re.sub(r"_\[k\]$", "", frame) for frame in frames)), int(number), 0)
+        names = (re.sub(r"_\[k\]$", "", re.sub(r"_\[i\]$", " (inlined)", frame)) for frame in frames)
+        sums.add((event, task, tuple(names)), int(number), 0)
     return sums
 
 
@@ -115,9 +116,9 @@ def read_perf_script(text):
 
 
 def as_perf_script(event, task, stack):
-    """Spaces end the names of events and tasks, and code without a name is [unknown]."""
+    """Spaces end the names of events and tasks, code without a name is [unknown], `inlined` is an object."""
     return (event.replace(" ", "_"), task.replace(" ", "_"),
-            tuple("[unknown]" if UNNAMED.search(name) else name for name in stack))
+            tuple("[unknown]" if UNNAMED.search(name) else name.removesuffix(" (inlined)") for name in stack))
 
 
 def check_stack_frames(frames):
@@ -219,10 +220,15 @@ class Pprof:
             address = single(location[3])
             assert not mapping or single(mapping[2]) <= address < single(mapping[3]), hex(address)
 
+    def lines(self, location):
+        """Name, file and line of the functions of one location, innermost first."""
+        lines = map(message, self.locations[location][4])
+        functions = [(self.functions[single(line[1])], single(line[2])) for line in lines]
+        return [(plain(self.text(function[2])), self.text(function[4]), line) for function, line in functions]
+
     def names(self, location):
-        """Of one location, outermost first; what is behind the first line is who inlined it."""
-        functions = [self.functions[single(message(line)[1])] for line in self.locations[location][4]]
-        return [plain(self.text(function[2])) for function in functions][::-1]
+        """Outermost first."""
+        return [name for name, _, _ in self.lines(location)][::-1]
 
     def labels(self, sample):
         found = {}

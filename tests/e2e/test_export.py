@@ -44,6 +44,13 @@ def real():
 
 
 @functools.cache
+def inlined():
+    needs("bpf", "raw tracepoints")
+    record("-e", "syscalls:sys_enter_getppid", "--", program("inlined_calls"), 40, output=in_folder("inlined.data"))
+    return in_folder("inlined.data")
+
+
+@functools.cache
 def hostile():
     """A program and a folder whose name is made to break every format."""
     needs("bpf", "raw tracepoints")
@@ -56,7 +63,7 @@ def hostile():
 
 def each_recording():
     yield small()
-    for make in (real, hostile):
+    for make in (real, inlined, hostile):
         try:
             yield make()
         except Skip as reason:
@@ -178,6 +185,20 @@ def test_pprof_types():
     assert pprof_of(small(), "-e", "cpu-clock").types == [("cpu-clock", "count")]
 
 
+def test_inlined_functions():
+    """In each format as its readers know them; pprof has them as lines of one location."""
+    path = inlined()
+    calls = ["caller", "ask_again (inlined)", "ask (inlined)"]
+    (_, _, stack), (number, _) = max(report_of(path).items(), key=lambda item: item[1])
+    assert number == 40 and list(stack[stack.index("caller"):][:3]) == calls, stack
+    assert ";caller;ask_again_[i];ask_[i];" in export("folded", path)
+    assert re.search(r" ask \(inlined\)\n\s+\w+ ask_again \(inlined\)\n\s+\w+ caller\+", export("perf-script", path))
+    pprof = pprof_of(path)
+    lines = [pprof.lines(location) for location in pprof.locations if "caller" in pprof.names(location)]
+    assert [[name for name, _, _ in each] for each in lines] == [["ask", "ask_again", "caller"]], lines
+    assert all(file.endswith("inlined_calls.c") and line for _, file, line in lines[0]), lines
+
+
 def protobuf(path):
     """The file as protoc reads it, by our description of the format."""
     needs_command("protoc", "--version")
@@ -204,7 +225,8 @@ def top_of(path, kind):
     """Total, and flat and cumulative numbers by function."""
     text = run("go", "tool", "pprof", "-top", "-nodecount=100000", "-nodefraction=0", "-sample_index=" + kind, path).stdout
     rows = filter(None, map(TOP_ROW.match, text.splitlines()))
-    return re.search(r"Total samples = (\S+)", text)[1], {row[3]: (int(row[1]), int(row[2])) for row in rows}
+    by_name = {re.sub(r" \((partial-)?inline\)$", "", row[3]): (int(row[1]), int(row[2])) for row in rows}
+    return re.search(r"Total samples = (\S+)", text)[1], by_name
 
 
 def tops_of_report(sums, event):
