@@ -158,13 +158,12 @@ class Terminal:
 
     def __init__(self, columns=100, lines=24):
         needs_command("tmux", "-V")
-        self.server = "stackmap-%d" % os.getpid()
         self.tmux("new-session", "-d", "-x", columns, "-y", lines, "env PS1='$ ' TERM=screen sh")
         self.type("stty -g > settings; echo before", "Enter")
         self.wait(r"^(\$ )?before$")
 
     def tmux(self, *words):
-        return run("tmux", "-L", self.server, "-f", "/dev/null", *words).stdout
+        return run("tmux", "-S", "terminal", "-f", "/dev/null", *words).stdout
 
     def __enter__(self):
         return self
