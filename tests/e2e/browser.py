@@ -2,8 +2,9 @@
 """A page in headless Chromium, moved by its own debugging protocol over a pair of pipes: messages in JSON, each
 ended by a NUL. No network, no driver program, no port that another test could have."""
 
-import base64
+import atexit
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -18,16 +19,38 @@ OPTIONS = ["--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-g
 WINDOW = (1200, 800)
 
 
-class Page:
-    """Reads and moves one page, as a person would: by what it shows, the mouse and the keyboard."""
+class Browser:
+    """One process for all pages of a test: starting it costs more than most pages."""
 
-    def __init__(self, to_browser, from_browser):
-        self.to_browser = to_browser
-        self.from_browser = from_browser
+    def __init__(self, program):
+        to_child, self.to_browser = os.pipe()
+        self.from_browser, from_child = os.pipe()
+        self.folder = tempfile.TemporaryDirectory(prefix="stackmap-browser-", ignore_cleanup_errors=True)
         self.rest = b""
         self.number = 0
-        self.session = None
-        self.errors = []
+
+        def take_pipes():
+            """The numbers that the browser expects; the ends may have been any."""
+            ends = [os.dup(to_child), os.dup(from_child)]
+            os.dup2(ends[0], 3)
+            os.dup2(ends[1], 4)
+
+        self.child = subprocess.Popen([program, *OPTIONS, "--user-data-dir=" + self.folder.name], close_fds=False,
+                                      preexec_fn=take_pipes, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+        os.close(to_child)
+        os.close(from_child)
+        atexit.register(self.close)
+
+    def close(self):
+        self.child.kill()
+        self.child.wait()
+        self.folder.cleanup()
+
+    def send(self, message):
+        self.number += 1
+        os.write(self.to_browser, json.dumps({"id": self.number, **message}).encode() + b"\0")
+        return self.number
 
     def receive(self):
         while b"\0" not in self.rest:
@@ -36,6 +59,18 @@ class Page:
             self.rest += data
         message, _, self.rest = self.rest.partition(b"\0")
         return json.loads(message)
+
+
+class Page:
+    """Reads and moves one page, as a person would: by what it shows, the mouse and the keyboard. It shares nothing with
+    other pages of the browser, not even a process."""
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.session = {}
+        self.errors = []
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+        self.attach()
 
     def note(self, message):
         """Nothing may go wrong in a page unseen."""
@@ -46,31 +81,27 @@ class Page:
             self.errors.append(message["params"]["entry"]["text"])
 
     def send(self, method, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.to_browser, json.dumps(message).encode() + b"\0")
+        return self.browser.send({"method": method, "params": parameters, **self.session})
 
     def call(self, method, **parameters):
-        self.send(method, **parameters)
+        number = self.send(method, **parameters)
         while True:
-            message = self.receive()
+            message = self.browser.receive()
             self.note(message)
-            if message.get("id") == self.number:
+            if message.get("id") == number:
                 assert "error" not in message, "%s: %s" % (method, message.get("error"))
                 return message["result"]
 
     def wait_for(self, method):
         while True:
-            message = self.receive()
+            message = self.browser.receive()
             self.note(message)
             if message.get("method") == method:
                 return message["params"]
 
     def attach(self):
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
+        self.session = {"sessionId": self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
         self.call("Performance.enable", timeDomain="threadTicks")
@@ -140,11 +171,6 @@ class Page:
                    "(document.querySelector(%s))" % (json.dumps(value), json.dumps(selector)))
         self.drawn()
 
-    def screenshot(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
-
 
 def find_program():
     for name in PROGRAMS:
@@ -154,32 +180,18 @@ def find_program():
     raise Skip("no Chromium here (Debian package chromium-headless-shell)")
 
 
+@functools.lru_cache(maxsize=None)
+def the_browser():
+    return Browser(find_program())
+
+
 @contextlib.contextmanager
 def page():
-    """A browser of its own, with an empty profile; what went wrong in its page is an error here."""
-    program = find_program()
-    to_child, to_browser = os.pipe()
-    from_browser, from_child = os.pipe()
-
-    def take_pipes():
-        """The numbers that the browser expects; the ends may have been any."""
-        ends = [os.dup(to_child), os.dup(from_child)]
-        os.dup2(ends[0], 3)
-        os.dup2(ends[1], 4)
-
-    with tempfile.TemporaryDirectory(prefix="stackmap-browser-", ignore_cleanup_errors=True) as folder:
-        child = subprocess.Popen([program, *OPTIONS, "--user-data-dir=" + folder, "about:blank"], close_fds=False,
-                                 preexec_fn=take_pipes, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL)
-        os.close(to_child)
-        os.close(from_child)
-        opened = Page(to_browser, from_browser)
-        try:
-            opened.attach()
-            yield opened
-            assert not opened.errors, opened.errors
-        finally:
-            os.close(to_browser)
-            os.close(from_browser)
-            child.kill()
-            child.wait()
+    """An empty page; what went wrong in it is an error here."""
+    opened = Page(the_browser())
+    try:
+        yield opened
+        assert not opened.errors, opened.errors
+    finally:
+        opened.session = {}
+        opened.call("Target.disposeBrowserContext", browserContextId=opened.context)
