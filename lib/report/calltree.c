@@ -1,59 +1,88 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * While the tree grows, (parent, name) leads to the child by a search tree, so that a parent with
- * thousands of children (code without symbols) costs no more than any other. Equal labels
+ * While the tree grows, (parent, name) leads to the child through a hash table, so that a parent
+ * with thousands of children (code without symbols) costs no more than any other. Equal labels
  * share one string, so names are compared by address.
  */
 #include "calltree.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 
+#include "hash_index.h"
 #include "whole_stack.h"
 
 struct child {
-	struct calltree_node node; /* first */
+	struct calltree_node *node;
 	const struct calltree_node *parent;
 };
 
-static int order(const void *a, const void *b)
+struct builder {
+	const struct profile *profile;
+	const struct calltree_options *options;
+	struct calltree_node *root;
+	struct hash_index index;
+	struct child *children; /* all nodes but the root */
+	u32 room;
+	struct whole_stack stack;
+};
+
+struct child_key {
+	const struct calltree_node *parent;
+	const char *name;
+};
+
+static bool is_child(const void *children, u32 index, const void *key)
 {
-	return (a > b) - (a < b);
+	const struct child *child = &((const struct child *)children)[index];
+	const struct child_key *wanted = key;
+
+	return child->parent == wanted->parent && child->node->name == wanted->name;
 }
 
-static int compare_children(const void *a, const void *b)
+static int make_room(struct builder *builder)
 {
-	const struct child *left = a, *right = b;
+	u32 room = builder->room ? 2 * builder->room : 256;
+	struct child *grown;
 
-	if (left->parent != right->parent)
-		return order(left->parent, right->parent);
-	return order(left->node.name, right->node.name);
+	if (builder->index.count < builder->room)
+		return 0;
+	grown = reallocarray(builder->children, room, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	builder->children = grown;
+	builder->room = room;
+	return 0;
 }
 
-static struct calltree_node *add_child(void **index, struct calltree_node *parent, const char *name)
+static struct calltree_node *add_child(struct builder *builder, struct calltree_node *parent,
+				       const char *name, u32 hash)
 {
-	struct child *child = calloc(1, sizeof(*child));
+	u32 index = builder->index.count;
+	struct calltree_node *node = calloc(1, sizeof(*node));
 
-	if (!child)
+	if (!node)
 		return NULL;
-	child->parent = parent;
-	child->node.name = name;
-	if (!tsearch(child, index, compare_children)) {
-		free(child);
+	if (make_room(builder) || hash_index_add(&builder->index, hash, index)) {
+		free(node);
 		return NULL;
 	}
-	child->node.next = parent->first_child;
-	parent->first_child = &child->node;
-	return &child->node;
+	builder->children[index] = (struct child){.node = node, .parent = parent};
+	node->name = name;
+	node->next = parent->first_child;
+	parent->first_child = node;
+	return node;
 }
 
-static struct calltree_node *step(void **index, struct calltree_node *parent, const char *name,
-				  u64 count)
+static struct calltree_node *step(struct builder *builder, struct calltree_node *parent,
+				  const char *name, u64 count)
 {
-	struct child key = {.node.name = name, .parent = parent};
-	struct child **found = tfind(&key, index, compare_children);
-	struct calltree_node *node = found ? &(*found)->node : add_child(index, parent, name);
+	struct child_key key = {.parent = parent, .name = name};
+	u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)parent), (uintptr_t)name));
+	u32 index = hash_index_find(&builder->index, hash, is_child, builder->children, &key);
+	struct calltree_node *node = index == HASH_INDEX_NONE
+					     ? add_child(builder, parent, name, hash)
+					     : builder->children[index].node;
 
 	if (node)
 		node->count += count;
@@ -109,14 +138,6 @@ static bool find_walk(const struct whole_stack *stack, const struct calltree_opt
 	return true;
 }
 
-struct builder {
-	const struct profile *profile;
-	const struct calltree_options *options;
-	struct calltree_node *root;
-	void *index;
-	struct whole_stack stack;
-};
-
 static int add_row(struct builder *builder, const struct profile_row *row)
 {
 	u64 weight = profile_row_weight(row, builder->options->by);
@@ -128,7 +149,7 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 	if (!find_walk(&builder->stack, builder->options, &walk))
 		return 0;
 	for (u32 at = walk.first; node && walk.count--; at += walk.step)
-		node = step(&builder->index, node,
+		node = step(builder, node,
 			    frame_names_label(builder->profile->names, builder->stack.labels[at]),
 			    weight);
 	if (!node)
@@ -174,11 +195,6 @@ static void sort_all(struct calltree_node *node)
 		sort_all(child);
 }
 
-static void keep(void *node)
-{
-	(void)node;
-}
-
 static int add_rows(const struct profile *profile, const struct calltree_options *options,
 		    struct calltree_node *root)
 {
@@ -188,7 +204,8 @@ static int add_rows(const struct profile *profile, const struct calltree_options
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		if (profile->rows[i]->kind == options->kind)
 			err = add_row(&builder, profile->rows[i]);
-	tdestroy(builder.index, keep);
+	hash_index_free(&builder.index);
+	free(builder.children);
 	whole_stack_free(&builder.stack);
 	return err;
 }
@@ -196,11 +213,10 @@ static int add_rows(const struct profile *profile, const struct calltree_options
 int calltree_create(const struct profile *profile, const struct calltree_options *options,
 		    struct calltree_node **out)
 {
-	struct child *top = calloc(1, sizeof(*top));
-	struct calltree_node *root = &top->node;
+	struct calltree_node *root = calloc(1, sizeof(*root));
 	int err;
 
-	if (!top)
+	if (!root)
 		return -ENOMEM;
 	root->name = "";
 	err = add_rows(profile, options, root);

@@ -14,10 +14,18 @@
 #include "hash_index.h"
 
 #define TASK_CACHE_SLOTS 4096
+#define BATCH_EVENTS 64
 
 struct known_task {
 	const struct trace_task *task;
 	u32 comm;
+};
+
+/* An event that passed the filter. */
+struct pending {
+	struct trace_event event;
+	struct event_key key;
+	u32 hash; /* of the key */
 };
 
 struct counter {
@@ -29,6 +37,8 @@ struct counter {
 	struct hash_index index, comm_index;
 	u32 room, comm_room;
 	struct known_task tasks[TASK_CACHE_SLOTS];
+	struct pending batch[BATCH_EVENTS];
+	u32 pending;
 };
 
 _Static_assert(sizeof(struct event_key) == 40, "keys have no padding");
@@ -137,10 +147,10 @@ static int set_task(struct counter *counter, const struct trace_event *event, st
 	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;
 }
 
-static struct event_count *find_count(struct counter *counter, const struct event_key *key)
+static struct event_count *find_count(struct counter *counter, const struct event_key *key,
+				      u32 hash)
 {
 	struct event_counts *counts = counter->counts;
-	u32 hash = hash_bytes(key, sizeof(*key));
 	u32 index = hash_index_find(&counter->index, hash, is_count, counts->items, key);
 
 	if (index != HASH_INDEX_NONE)
@@ -162,24 +172,65 @@ static void count_event(struct event_counts *counts, struct event_count *item,
 	counts->last = event->time;
 }
 
+static int set_key(struct counter *counter, struct pending *pending)
+{
+	const struct trace_event *event = &pending->event;
+	struct event_key *key = &pending->key;
+
+	*key = (struct event_key){.kind = event->kind};
+	set_stacks(event, key);
+	if (set_leaf(counter, event, key) || set_task(counter, event, key))
+		return -ENOMEM;
+	if (counter->split & EVENTS_BY_CPU)
+		key->cpu = event->cpu;
+	pending->hash = hash_bytes(key, sizeof(*key));
+	hash_index_expect(&counter->index, pending->hash);
+	return 0;
+}
+
+static void expect_count(const struct counter *counter, const struct pending *pending)
+{
+	u32 index = hash_index_first(&counter->index, pending->hash);
+
+	if (index != HASH_INDEX_NONE)
+		__builtin_prefetch(&counter->counts->items[index], 1);
+}
+
+static int count_pending(struct counter *counter, const struct pending *pending)
+{
+	struct event_count *item = find_count(counter, &pending->key, pending->hash);
+
+	if (!item)
+		return -ENOMEM;
+	count_event(counter->counts, item, &pending->event);
+	return 0;
+}
+
+static int count_batch(struct counter *counter)
+{
+	struct pending *batch = counter->batch;
+	int err = 0;
+
+	for (u32 i = 0; i < counter->pending; i++)
+		event_paths_expect_leaf(counter->paths, batch[i].event.leaf);
+	for (u32 i = 0; i < counter->pending && !err; i++)
+		err = set_key(counter, &batch[i]);
+	for (u32 i = 0; i < counter->pending && !err; i++)
+		expect_count(counter, &batch[i]);
+	for (u32 i = 0; i < counter->pending && !err; i++)
+		err = count_pending(counter, &batch[i]);
+	counter->pending = 0;
+	return err;
+}
+
 static int add_event(void *arg, const struct trace_event *event)
 {
 	struct counter *counter = arg;
-	struct event_key key = {.kind = event->kind};
-	struct event_count *item;
 
 	if (!event_filter_passes(counter->filter, counter->reader, event))
 		return 0;
-	set_stacks(event, &key);
-	if (set_leaf(counter, event, &key) || set_task(counter, event, &key))
-		return -ENOMEM;
-	if (counter->split & EVENTS_BY_CPU)
-		key.cpu = event->cpu;
-	item = find_count(counter, &key);
-	if (!item)
-		return -ENOMEM;
-	count_event(counter->counts, item, event);
-	return 0;
+	counter->batch[counter->pending++].event = *event;
+	return counter->pending == BATCH_EVENTS ? count_batch(counter) : 0;
 }
 
 int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
@@ -197,6 +248,7 @@ int event_counts_read(struct event_counts *counts, struct trace_reader *reader,
 		counter->split = split;
 		counter->counts = counts;
 		err = trace_reader_events(reader, add_event, counter, error);
+		err = err ?: count_batch(counter);
 		hash_index_free(&counter->index);
 		hash_index_free(&counter->comm_index);
 		free(counter);

@@ -227,9 +227,19 @@ static u32 leaf_add(struct event_paths *paths, u64 frame, u32 hash)
 	return name->chain;
 }
 
+static u32 hash_leaf(u64 frame)
+{
+	return hash_end(hash_word(0, frame));
+}
+
+void event_paths_expect_leaf(const struct event_paths *paths, u64 frame)
+{
+	hash_index_expect(&paths->leaf_index, hash_leaf(frame));
+}
+
 u32 event_paths_leaf(struct event_paths *paths, u64 frame)
 {
-	u32 hash = hash_end(hash_word(0, frame));
+	u32 hash = hash_leaf(frame);
 	u32 index = hash_index_find(&paths->leaf_index, hash, is_leaf, paths->leaves, &frame);
 
 	return index == HASH_INDEX_NONE ? leaf_add(paths, frame, hash) : paths->leaves[index].chain;

@@ -30,6 +30,9 @@ void event_paths_free(struct event_paths **paths);
  * without memory. */
 u32 event_paths_leaf(struct event_paths *paths, u64 frame);
 
+/* Says that event_paths_leaf() will be called for it: its memory is fetched meanwhile. */
+void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
+
 /* The path of one side of an event: its stack or the reason why there is none, and the leaf if that
  * is on this side, else PATH_NO_LEAF. It belongs to `paths`. NULL without memory. */
 const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,

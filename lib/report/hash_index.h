@@ -36,6 +36,22 @@ u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, 
 int hash_index_add(struct hash_index *table, u32 hash, u32 index);
 void hash_index_free(struct hash_index *table);
 
+/* Who has many things to find may say so in advance: first of all of them, then look at what the
+ * slots say, so that their cache misses overlap. */
+static inline void hash_index_expect(const struct hash_index *table, u32 hash)
+{
+	if (table->slots)
+		__builtin_prefetch(&table->slots[hash & ((1U << table->bits) - 1)]);
+}
+
+/* The thing that a search for `hash` will look at first, or HASH_INDEX_NONE. */
+static inline u32 hash_index_first(const struct hash_index *table, u32 hash)
+{
+	u32 place = table->slots ? table->slots[hash & ((1U << table->bits) - 1)].place : 0;
+
+	return place ? place - 1 : HASH_INDEX_NONE;
+}
+
 /* A hash of words, one after the other, beginning with 0; hash_end() makes the table's hash of it.
  */
 static inline u64 hash_word(u64 hash, u64 word)
