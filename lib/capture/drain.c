@@ -6,7 +6,6 @@
  * all rings are read twice up to the same place: first the deliveries, then the events, most of
  * which find their answer there. Those that do not get a promise (capture/answer_join.h).
  */
-#include <stdint.h>
 #include <time.h>
 
 #include <bpf/libbpf.h>
@@ -23,7 +22,8 @@
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
 
-#define SETTLE_MS 50 /* then the rings are read again */
+#define SETTLE_MS 50		/* then the rings are read again */
+#define SETTLE_SNAPSHOT_MS 5000 /* somebody waits for it, and holds the instance's lock */
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
@@ -456,7 +456,9 @@ static int snapshot_answers(struct capture *capture, struct trace_writer *writer
 		result = answers_look(capture);
 	result = result ?: snapshot_rings(capture, writer, take_delivery);
 	if (capture->running)
-		result = result ?: settle_look(capture, &capture->pending, &next, UINT32_MAX);
+		result = result
+				 ?: settle_look(capture, &capture->pending, &next,
+						SETTLE_SNAPSHOT_MS);
 	result = result ?: answers_find(capture, writer, &fill);
 	assisted_forget_looked(capture->assisted);
 	return result;
