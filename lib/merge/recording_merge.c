@@ -4,8 +4,8 @@
  * a CPU are in the order of time within a block; readers merge the blocks. Definitions of a
  * recording are written before its events, as the writer wants them.
  *
- * Task names that hold since before a recording hold from its first event on in the merged one,
- * unless it is the machine's first: the id may have been another task's before.
+ * A task name that holds since before a recording holds from before all that the recording tells,
+ * in the merged one: the id may be another task's in an earlier recording.
  */
 #include "recording_merge.h"
 
@@ -43,8 +43,7 @@ struct part {
 	struct code_map *code;
 	u64 shift;
 	u32 first_tid, first_cpu;
-	bool is_first;	/* of its machine */
-	u64 first_time; /* of its events, in merged time */
+	u64 since; /* before all of its times */
 	u16 *kinds;
 	u32 *stacks;
 };
@@ -142,13 +141,18 @@ static int stop_at_first(void *time, const struct trace_event *event)
 	return 1;
 }
 
-static int find_first_time(struct part *part, struct trace_reader *reader,
-			   struct stackmap_error *error)
+/* Before its first event and before all that happened to its tasks. */
+static int find_since(struct part *part, struct trace_reader *reader, struct stackmap_error *error)
 {
-	u64 time = 0;
-	int err = trace_reader_events(reader, stop_at_first, &time, error);
+	const struct trace_task *tasks;
+	u32 count = trace_reader_tasks(reader, &tasks);
+	u64 first = UINT64_MAX;
+	int err = trace_reader_events(reader, stop_at_first, &first, error);
 
-	part->first_time = time + part->shift;
+	for (u32 i = 0; i < count; i++)
+		if (tasks[i].time && tasks[i].time < first)
+			first = tasks[i].time;
+	part->since = first + part->shift - 1;
 	return err < 0 ? err : 0;
 }
 
@@ -161,10 +165,7 @@ static int add_tasks(const struct part *part)
 	for (u32 i = 0; i < count && !err; i++) {
 		struct trace_task moved = tasks[i];
 
-		if (moved.time)
-			moved.time += part->shift;
-		else if (!part->is_first)
-			moved.time = part->first_time;
+		moved.time = moved.time ? moved.time + part->shift : part->since;
 		moved.tid += part->first_tid;
 		moved.tgid += part->first_tid;
 		err = trace_writer_task(part->merge->writer, &moved);
@@ -241,14 +242,6 @@ static int add_definitions(struct part *part, u32 machine)
 	return err ?: add_tasks(part);
 }
 
-static bool is_first_of_machine(const struct merge *merge, u32 number)
-{
-	for (u32 i = 0; i < number; i++)
-		if (merge->machines.machine_of[i] == merge->machines.machine_of[number])
-			return false;
-	return true;
-}
-
 static int add_recording(struct merge *merge, u32 number, struct stackmap_error *error)
 {
 	struct trace_reader *reader = merge->readers[number];
@@ -259,9 +252,8 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 		.shift = machine_list_shift(&merge->machines, reader),
 		.first_tid = machine_first_tid(machine),
 		.first_cpu = merge->machines.machines[machine].first_cpu,
-		.is_first = is_first_of_machine(merge, number),
 	};
-	int err = find_first_time(&part, reader, error);
+	int err = find_since(&part, reader, error);
 
 	err = err ?: add_definitions(&part, machine);
 	err = err ?: trace_reader_events(reader, add_event, &part, error);

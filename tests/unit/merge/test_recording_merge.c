@@ -124,6 +124,11 @@ static void write_recording(const struct host *host, const char *file)
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	assert_int_equal(trace_writer_source(writer, &other), 0);
 	assert_int_equal(trace_writer_task(writer, &task), 0);
+	task.tid = task.tgid = 200; /* has its name before the first event */
+	assert_int_equal(trace_writer_task(writer, &task), 0);
+	task.time = host->start * SECOND;
+	snprintf(task.comm, sizeof(task.comm), "then-%s", host->name);
+	assert_int_equal(trace_writer_task(writer, &task), 0);
 	write_code(writer, host);
 	write_events(writer, host);
 	if (!host->unfinished)
@@ -320,6 +325,13 @@ static void test_two_recordings_of_one_machine(void **state)
 	assert_int_equal(events.event[0].kernel, events.event[2].kernel);
 	assert_int_equal(events.event[0].user, events.event[2].user);
 	assert_string_equal(trace_reader_info(reader)->hostname, "one");
+	assert_string_equal(trace_reader_task(reader, 200, events.event[2].time)->comm, "then-one");
+	assert_string_equal(trace_reader_task(reader, 200, 51 * SECOND)->comm, "then-one");
+	assert_string_equal(trace_reader_task(reader, 200, 50 * SECOND - 1)->comm, "task-one");
+	trace_reader_close(&reader);
+	reader = merge(&later, &first);
+	assert_string_equal(trace_reader_task(reader, 200, 50 * SECOND - 1)->comm, "task-one");
+	assert_string_equal(trace_reader_task(reader, 200, 1052 * SECOND)->comm, "then-one");
 	trace_reader_close(&reader);
 	later.booted += 3600;
 	reader = merge(&first, &later);

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Views of one recording agree with each other and with what ran; recordings compared and merged; the pager."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+
+from cases import STACKMAP, main, needs, program, stackmap
+from recording import Recording, record
+
+WORKLOAD = program("known_counts")
+SOURCE = ["-e", "u:%s:counted" % WORKLOAD]
+
+
+def report(*options, file="f.data"):
+    return json.loads(stackmap("report", "--json", *options, file).stdout)
+
+
+def table(*options):
+    return list(csv.DictReader(io.StringIO(stackmap(*options).stdout)))
+
+
+def record_calls(calls, file="f.data"):
+    stackmap("record", "-q", "-o", file, *SOURCE, "--", WORKLOAD, "calls=%d" % calls)
+    return Recording(file).check()["recorded"]
+
+
+def tree_self(node, name):
+    return (node["self"] if node["name"] == name else 0) + sum(tree_self(child, name) for child in node["children"])
+
+
+def test_views_agree():
+    """Whatever the view, its numbers are those of the stacks, and they are the events."""
+    needs("bpf", "uprobes")
+    recorded = record_calls(500)
+    assert recorded == 500
+    stacks = report()["stacks"]
+    assert sum(stack["count"] for stack in stacks) == recorded
+    for keys in ("event", "pid", "comm", "tid", "cpu", "dso", "symbol", "pid,tid,cpu,comm,dso,symbol"):
+        rows = report("--sort", keys)["rows"]
+        assert sum(row["self"]["count"] for row in rows) == recorded, keys
+        assert abs(sum(row["self"]["percent"] for row in rows) - 100) < 0.01, keys
+    tree = report("--tree", "--min-percent", "0")["trees"][0]["tree"]
+    assert tree["count"] == recorded
+    for row in report("--sort", "symbol")["rows"]:
+        name, children = row["symbol"], row["children"]["count"]
+        having = [stack for stack in stacks if name in stack["kernel"] + stack["user"]
+                  + ["[%s]" % stack[cut] for cut in ("kernel_cut", "user_cut") if cut in stack]]
+        assert sum(stack["count"] for stack in having) == children, name
+        assert tree_self(tree, name) == row["self"]["count"], name
+        for view in ("--callers", "--callees"):
+            assert report(view, name, "--min-percent", "0")["trees"][0]["tree"]["count"] == children, (view, name)
+
+
+def test_known_function():
+    """The probed function is innermost in all events, in its program, in its process."""
+    needs("bpf", "uprobes")
+    recorded = record_calls(100)
+    rows = table("report", "--csv", "--fields", "dso,symbol,count,children_count,self", "f.data")
+    assert rows[0] == {"dso": os.path.realpath(WORKLOAD), "symbol": "counted", "count": str(recorded),
+                       "children_count": str(recorded), "self": "100.0000"}, rows[0]
+    callers = report("--callers", "counted")["trees"][0]["tree"]
+    assert callers["count"] == recorded and callers["children"][0]["name"] != "counted"
+    pids = table("report", "--csv", "-s", "pid,comm", "f.data")
+    assert [(row["comm"], row["count"]) for row in pids] == [(os.path.basename(WORKLOAD)[:15], str(recorded))], pids
+
+
+def test_diff():
+    """A function that only one of two runs has; and no differences of a recording to itself."""
+    needs("bpf", "uprobes")
+    record_calls(100, "a.data")
+    stackmap("record", "-q", "-o", "b.data", "-e", "u:%s:main" % WORKLOAD, *SOURCE, "--", WORKLOAD, "calls=300")
+    rows = table("diff", "--csv", "a.data", "b.data")
+    assert rows[0]["symbol"] == "main" and float(rows[0]["delta"]) == 100, rows[0]
+    counted = [row for row in rows if row["symbol"] == "counted" and row["event"].endswith("counted")][0]
+    assert (float(counted["delta"]), counted["count_before"], counted["count_after"]) == (0, "100", "300"), counted
+    for options in ([], ["--stacks"], ["-s", "dso,comm"]):
+        assert "# no differences" in stackmap("diff", *options, "a.data", "a.data").stdout
+        before = table("diff", "--csv", "--by", "count", *options, "a.data", "b.data")
+        assert sum(int(row["count_before"]) for row in before) == 100
+        assert sum(int(row["count_after"]) for row in before) == 301
+
+
+def test_merge():
+    """Two runs on this machine: the same code is the same stack, processes stay apart, ledgers add up."""
+    needs("bpf", "uprobes")
+    record_calls(100, "a.data")
+    record_calls(200, "b.data")
+    stackmap("merge", "-o", "all.data", "a.data", "b.data")
+    merged = report(file="all.data")
+    assert merged["ledger"]["produced"] == merged["ledger"]["recorded"] == 300
+    assert sum(stack["count"] for stack in merged["stacks"]) == 300
+    parts = report(file="a.data")["stacks"] + report(file="b.data")["stacks"]
+    key = lambda stack: (stack["kernel"], stack["user"], stack["comm"])
+    for stack in merged["stacks"]:
+        assert stack["count"] == sum(part["count"] for part in parts if key(part) == key(stack)), stack
+    rows = report("--sort", "pid", file="all.data")["rows"]
+    assert sorted(row["self"]["count"] for row in rows) == [100, 200]
+
+
+def on_terminal(command, **variables):
+    """What a command shows on a terminal."""
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE,
+                               env={**os.environ, "TERM": "dumb", **variables})
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        shown += data
+    os.close(master)
+    assert not process.communicate()[1]
+    return process.returncode, shown.decode().replace("\r\n", "\n")
+
+
+def test_pager():
+    needs("bpf", "uprobes")
+    record_calls(10)
+    command = [STACKMAP, "report", "f.data"]
+    plain = stackmap("report", "f.data").stdout
+    assert on_terminal(command, PAGER="sed s/^/through:/") == (0, "".join("through:%s\n" % line for line in plain.splitlines()))
+    for direct in ("", "cat"):
+        assert on_terminal(command, PAGER=direct) == (0, plain)
+    assert on_terminal(command + ["--no-pager"], PAGER="false") == (0, plain)
+    status, shown = on_terminal([STACKMAP, "report", "--json", "f.data"], PAGER="false")
+    assert status == 0 and json.loads(shown)["ledger"]["recorded"] == 10
+    assert on_terminal(command, PAGER="head -n 1") == (0, plain.splitlines()[0] + "\n")
+    assert on_terminal(command, PAGER="true") == (0, "")
+
+
+main(globals())
