@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What `report` does to find the functions at addresses of a file, as a program of its own: finds
+ * the debug information, asks the sandbox, demangles. Prints what `addr2line -a -i -f -C` prints.
+ * Addresses of the file, which must be its offsets, come on standard input.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "symbol/debug_naming.h"
+#include "symbol/demangle.h"
+#include "symbol/mapped_file.h"
+
+#define PLACES_MAX (1U << 20)
+
+static u64 places[PLACES_MAX];
+
+static int by_value(const void *left, const void *right)
+{
+	u64 a = *(const u64 *)left, b = *(const u64 *)right;
+
+	return (a > b) - (a < b);
+}
+
+static u32 read_places(void)
+{
+	unsigned long long place;
+	u32 count = 0;
+
+	while (count < PLACES_MAX && scanf("%llx", &place) == 1)
+		places[count++] = place;
+	qsort(places, count, sizeof(*places), by_value);
+	return count;
+}
+
+static bool identify(struct trace_mapping *mapping)
+{
+	int file = open(mapping->path, O_RDONLY | O_CLOEXEC), bytes;
+
+	if (file < 0)
+		return false;
+	bytes = mapped_file_build_id(file, mapping->build_id);
+	mapping->build_id_bytes = bytes > 0 ? bytes : 0;
+	close(file);
+	return bytes > 0;
+}
+
+static void print_name(const struct debug_name *name)
+{
+	printf("0x%016llx\n", (unsigned long long)name->place);
+	for (u32 i = 0; i < name->count; i++) {
+		const struct code_place *function = &name->functions[i];
+		char *plain = function->function ? demangle(function->function) : NULL;
+
+		printf("%s\n%s:%u\n", plain ?: function->function, function->file, function->line);
+		free(plain);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct trace_mapping mapping = {.kind = MAPPING_FILE, .tgid = getpid(), .path = argv[1]};
+	struct debug_naming *naming;
+	struct debug_names *names;
+	u32 count;
+
+	if (argc != 2 || debug_naming_create(&(struct debug_choice){}, &naming) ||
+	    !identify(&mapping))
+		return EXIT_FAILURE;
+	count = read_places();
+	if (debug_naming_find(naming, &(struct debug_code){.mapping = &mapping}, places, count,
+			      &names))
+		return EXIT_FAILURE;
+	for (u32 i = 0; i < count; i++)
+		if (debug_names_at(names, places[i]))
+			print_name(debug_names_at(names, places[i]));
+	debug_names_free(&names);
+	debug_naming_free(&naming);
+	return EXIT_SUCCESS;
+}
