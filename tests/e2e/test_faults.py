@@ -26,6 +26,7 @@ COUNTED = "u:%s:counted" % COUNTS
 OPTIONS = ("--pool", POOL, "-e", COUNTED)
 IN_FOLDERS = ("mkdir", "rename", "rmdir", "unlinkat")
 INSTANCE = HOME + "/x"
+STEPS = random.Random(os.environ.get("STACKMAP_TEST_SEED", "steps"))
 
 
 # --- what there is ---
@@ -134,10 +135,10 @@ def steps_of(*command):
 
 
 def some(steps, count):
-    """All that change folders, and some of the rest, others in each run."""
+    """All that change folders, and some of the rest: the same in each run, others for another STACKMAP_TEST_SEED."""
     in_folders = [step for step in steps if step[0] in IN_FOLDERS and step[0] != "unlinkat"]
     rest = [step for step in steps if step not in in_folders]
-    chosen = random.sample(in_folders, min(len(in_folders), count // 2)) + random.sample(rest, min(len(rest), count))
+    chosen = STEPS.sample(in_folders, min(len(in_folders), count // 2)) + STEPS.sample(rest, min(len(rest), count))
     return sorted(chosen[:count], key=steps.index)
 
 

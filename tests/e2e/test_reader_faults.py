@@ -6,7 +6,6 @@ they were."""
 import contextlib
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from cases import SECONDS_MAX, STACKMAP, main, run, stackmap
 from recording import Recording
 from test_deferral import read_text, wait_until
 from test_engine import enter_own_mounts
-from test_faults import (COUNTED, COUNTS, begin, check_next_start, check_nothing_left, check_stat, numbered, start, stat,
+from test_faults import (COUNTED, COUNTS, STEPS, begin, check_next_start, check_nothing_left, check_stat, numbered, start, stat,
                          stop, told)
 
 IN_READERS = ("bpf", "mmap", "flock", "poll", "write")
@@ -68,7 +67,7 @@ def steps_of_reading(command):
     reading.end()
     steps = numbered(re.findall(r"^(\w+)\(", read_text("steps"), re.M))
     steps = steps[steps.index(("flock", 1)):]
-    return [random.choice([step for step in steps if step[0] == name][:20]) for name in IN_READERS]
+    return [STEPS.choice([step for step in steps if step[0] == name][:20]) for name in IN_READERS]
 
 
 def check_taken_over(produced):

@@ -173,6 +173,14 @@ def test_names_of_generated_code():
     check_generated_name(recording)
 
 
+# Until a process has had the CPU for 20 ticks, however long others have it.
+UNTIL_IT_RAN = """
+ticks() { set -- $(cat /proc/$1/stat) && echo ${14}; }
+end=$(($(ticks $1) + 20))
+while [ $(ticks $1) -lt $end ]; do sleep 0.05; done
+"""
+
+
 def test_names_of_generated_code_in_a_container():
     """One that runs has a /tmp of its own, and an id of its own by which it calls its map."""
     needs("bpf", "perf events")
@@ -183,7 +191,7 @@ def test_names_of_generated_code_in_a_container():
         wait_until(lambda: read_text(children).split())
         pid = int(read_text(children))
         wait_until(lambda: outer.poll() or "generated" in read_text("/proc/%d/root/tmp/perf-1.map" % pid))
-        recording = record("-F", 999, "-p", pid, "--", "sleep", 0.3)
+        recording = record("-F", 999, "-p", pid, "--", "sh", "-c", UNTIL_IT_RAN, "sh", pid)
         outer.kill()
     check_generated_name(recording)
 
