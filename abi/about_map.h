@@ -14,7 +14,7 @@
 
 /* Of all that the pins of an instance hold: its maps as much as this value. Grows with every change
  * after which a reader would take an older or newer instance for something else. */
-#define ABOUT_VERSION 1
+#define ABOUT_VERSION 2
 
 /* What a source is; numbers are never reused. */
 enum source_type {
@@ -26,6 +26,8 @@ enum source_type {
 	SOURCE_SYSCALL = 3,    /* one system call's entry or exit */
 	SOURCE_USER = 4,       /* uprobe */
 	SOURCE_KERNEL = 5,     /* fentry or kprobe */
+	SOURCE_OFF_CPU = 6,    /* a task was blocked; value: ns */
+	SOURCE_WAKER = 7,      /* a task ends another one's waiting; value: ns */
 };
 
 struct about_header {

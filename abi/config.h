@@ -32,11 +32,14 @@ struct capture_config {
 	u32 no_dedup;	/* record every stack in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
-	u32 max_depth;	     /* kernel.perf_event_max_stack: what bpf_get_stack can return */
-	u32 kind;	     /* of an object whose programs cannot have a cookie */
-	u32 cookie;	     /* programs of this object ask for their cookie instead */
-	u32 leaf;	     /* slots have room for the pc of CPU samples */
-	u32 sample;	     /* the perf event of this object is a CPU sample */
+	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
+	u32 kind;      /* of an object whose programs cannot have a cookie */
+	u32 cookie;    /* programs of this object ask for their cookie instead */
+	u32 leaf;      /* slots have room for the pc of CPU samples */
+	u32 sample;    /* the perf event of this object is a CPU sample */
+	u32 value;     /* slots have room for a value, behind the leaf */
+	u32 off_cpu_kind;
+	u32 waker_kind;
 	u32 user_unwind;     /* enum user_unwind */
 	u32 deferral;	     /* enum deferral_way */
 	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */

@@ -21,7 +21,8 @@
 	X(RECURSION, "recursion", "the kernel skipped the program: one was running on that CPU")   \
 	X(PAUSED, "paused", "recording was paused, or the flight buffer was being written out")    \
 	X(WRITE_ERROR, "write_error", "the output could not be written")                           \
-	X(RESET, "reset", "the flight ring was emptied by a reset")
+	X(RESET, "reset", "the flight ring was emptied by a reset")                                \
+	X(NO_MEMORY, "no_memory", "the kernel had no memory to remember a blocked task")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(LOST, id)
 enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };

@@ -15,6 +15,7 @@
 #include "filter.h"
 #include "instance.h"
 #include "leave.h"
+#include "off_cpu.h"
 #include "probe.h"
 #include "settle.h"
 #include "tasks.h"
@@ -155,6 +156,25 @@ SEC("uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
 	return on_user(ctx, event_cookie(ctx));
+}
+
+/* TP_PROTO(bool preempt, prev, next, unsigned int prev_state) */
+SEC("tp_btf/sched_switch")
+int on_switch(u64 *ctx)
+{
+	struct task_struct *before = (void *)ctx[1], *after = (void *)ctx[2];
+	u32 cpu = bpf_get_smp_processor_id();
+
+	off_cpu_end(after, cpu);
+	if (!ctx[0])
+		off_cpu_begin(before, ctx[3], cpu);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_wake(u64 *ctx)
+{
+	return off_cpu_wake(ctx, (void *)ctx[0]);
 }
 
 /* At sched_process_exit and sched_prepare_exec: one program, as half of what a recording's start

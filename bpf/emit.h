@@ -69,7 +69,20 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	slot->user = user.field.value;
 	if (config.leaf)
 		slot->extra[0] = hit->kernel_pc ? hit->kernel_pc : user.leaf;
+	if (config.value)
+		slot->extra[config.leaf] = hit->value;
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+/* Counts an event: the position that it gets, or 0. */
+static __always_inline u64 event_begin(struct ring_header *ring, struct lane *lane)
+{
+	if (paused) {
+		lane->counters.lost[LOST_PAUSED]++;
+		return 0;
+	}
+	lane->counters.produced++;
+	return event_reserve(ring, lane);
 }
 
 /* An event that the filters let pass. */
@@ -83,14 +96,9 @@ static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cp
 	lane = ring ? lane_claim(cpu) : NULL;
 	if (!lane)
 		return lane_refuse(cpu);
-	if (paused) {
-		lane->counters.lost[LOST_PAUSED]++;
-	} else {
-		lane->counters.produced++;
-		position = event_reserve(ring, lane);
-		if (position)
-			event_write(ctx, hit, ring, lane, cpu, position);
-	}
+	position = event_begin(ring, lane);
+	if (position)
+		event_write(ctx, hit, ring, lane, cpu, position);
 	lane_release(lane);
 	return 0;
 }

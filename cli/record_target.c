@@ -58,6 +58,14 @@ static int choose_user_unwind(const struct record_values *values, struct record_
 	return EXIT_DONE;
 }
 
+/* Unless something else was asked for. */
+static bool wants_samples(const struct record_values *values)
+{
+	bool off_cpu = values->off_cpu || values->wakers;
+
+	return !values->events.count && (!off_cpu || values->frequency != RECORD_FREQUENCY_UNSET);
+}
+
 static int choose_sources(const struct record_values *values, struct source_list *sources)
 {
 	bool unset = values->frequency == RECORD_FREQUENCY_UNSET;
@@ -65,9 +73,13 @@ static int choose_sources(const struct record_values *values, struct source_list
 	int result = 0;
 	size_t i;
 
-	if (!values->events.count)
+	if (wants_samples(values))
 		result = source_list_add_sample(
 			sources, unset ? FREQUENCY_DEFAULT : values->frequency, &error);
+	if (!result && (values->off_cpu || values->wakers))
+		result = source_list_add(sources, "offcpu-time", 0, &error);
+	if (!result && values->wakers)
+		result = source_list_add(sources, "offcpu-waker", 0, &error);
 	for (i = 0; i < values->events.count && !result; i++)
 		result = source_list_add(sources, values->events.items[i],
 					 unset ? 0 : values->frequency, &error);

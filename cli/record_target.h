@@ -13,7 +13,7 @@ struct record_values {
 	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate, *instance;
 	struct string_list events, pids;
 	u64 frequency, bits, pool, ring, flight, max_depth, keep;
-	bool all, no_dedup, no_kernel, no_user, user_at_syscall, quiet;
+	bool off_cpu, wakers, all, no_dedup, no_kernel, no_user, user_at_syscall, quiet;
 };
 
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
@@ -38,6 +38,12 @@ const char *user_unwind_word(size_t i);
 	    .type = OPTION_STRINGS, .argument = "EVENT",                                         \
 	    .group = "Events",                                                                   \
 	    .help = "what to record; see 'stackmap list'; may be repeated"),                     \
+	TARGET_ROW(values, path off_cpu, .name = "off-cpu", .type = OPTION_FLAG,                 \
+	    .group = "Events",                                                                   \
+	    .help = "how long tasks are blocked, and where (-e offcpu-time)"),                   \
+	TARGET_ROW(values, path wakers, .name = "wakers", .type = OPTION_FLAG,                   \
+	    .group = "Events",                                                                   \
+	    .help = "--off-cpu, and who ends it (-e offcpu-waker)"),                             \
 	TARGET_ROW(values, path no_kernel, .name = "no-kernel", .type = OPTION_FLAG,             \
 	    .group = "Events",                                                                   \
 	    .help = "do not take kernel stacks"),                                                \

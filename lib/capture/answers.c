@@ -254,10 +254,12 @@ static int sweep(struct capture *capture, struct trace_writer *writer)
 {
 	struct losing losing = {.capture = capture, .writer = writer};
 	const struct answer_join_sweep sweep = {.is_open = is_open, .lost = lose, .arg = &losing};
-	int fd = bpf_map__fd(capture_programs(capture)->maps.execve_calls);
+	const __typeof__(capture_programs(capture)->maps) *maps = &capture_programs(capture)->maps;
+	struct pending_list *list = &capture->pending;
 	int result = answers_look(capture);
 
-	result = result ?: pending_list_read_lasting(fd, &capture->pending);
+	result = result ?: pending_list_read_execve(bpf_map__fd(maps->execve_calls), list);
+	result = result ?: pending_list_read_blocked(bpf_map__fd(maps->blocked), list);
 	if (!result)
 		answer_join_sweep(capture->join, &sweep);
 	return result ?: losing.result;

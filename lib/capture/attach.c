@@ -110,6 +110,10 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 		if (own)
 			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
 		return attachment->kernel_multi ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
+	case SOURCE_OFF_CPU:
+		return PROGRAM_OFF_CPU;
+	case SOURCE_WAKER:
+		return PROGRAM_WAKER;
 	}
 	return 0;
 }
@@ -336,7 +340,7 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 	if (attachment->kernel_multi)
 		return attach_functions(attachment, source, kind);
 	if (attachment->placements[kind].program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN))
-		return link_trampoline(&attachment->links, program_fd(attachment, kind));
+		return link_typed(&attachment->links, program_fd(attachment, kind));
 	return attach_probe(attachment, source, kind, "kprobe");
 }
 
@@ -358,6 +362,9 @@ static int attach(struct attachment *attachment, u32 kind)
 		return attach_probe(attachment, source, kind, "uprobe");
 	case SOURCE_KERNEL:
 		return attach_kernel(attachment, source, kind);
+	case SOURCE_OFF_CPU:
+	case SOURCE_WAKER:
+		return link_typed(&attachment->links, program_fd(attachment, kind));
 	}
 	return -EINVAL;
 }

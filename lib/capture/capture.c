@@ -133,7 +133,8 @@ static bool has_tracepoints(const struct source_list *sources)
 
 	for (kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].type == SOURCE_TRACEPOINT ||
-		    sources->sources[kind].type == SOURCE_SYSCALL)
+		    sources->sources[kind].type == SOURCE_SYSCALL ||
+		    sources->sources[kind].type == SOURCE_WAKER)
 			return true;
 	return false;
 }

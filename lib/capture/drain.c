@@ -80,6 +80,7 @@ static int write_event(struct capture *capture, struct trace_writer *writer,
 		.cpu = cpu,
 		.kind = STAMP_KIND(slot->stamp),
 		.leaf = capture->plan.config.leaf ? slot->extra[0] : 0,
+		.value = capture->plan.config.value ? slot->extra[capture->plan.config.leaf] : 0,
 	};
 	int result;
 

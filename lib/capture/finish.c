@@ -21,6 +21,18 @@ static int write_module(void *writer, const struct trace_module *module)
 	return trace_writer_module(writer, module);
 }
 
+static struct trace_source source_written(const struct source *source)
+{
+	bool has_value = source->type == SOURCE_OFF_CPU || source->type == SOURCE_WAKER;
+	u32 leaf = source->type == SOURCE_SAMPLE ? TRACE_EXTRA_LEAF : 0;
+
+	return (struct trace_source){
+		.name = source->name,
+		.extras = leaf | (has_value ? TRACE_EXTRA_VALUE : 0),
+		.value_unit = has_value ? "ns" : "",
+	};
+}
+
 int capture_begin(struct capture *capture, struct trace_writer *writer,
 		  struct stackmap_error *error)
 {
@@ -30,11 +42,7 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 	account_begin(capture);
 	for (kind = 0; kind < capture->sources->count && !result; kind++) {
 		const struct source *source = &capture->sources->sources[kind];
-		struct trace_source written = {
-			.name = source->name,
-			.extras = source->type == SOURCE_SAMPLE ? TRACE_EXTRA_LEAF : 0,
-			.value_unit = "",
-		};
+		struct trace_source written = source_written(source);
 
 		result = trace_writer_source(writer, &written);
 	}

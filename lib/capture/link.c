@@ -117,7 +117,7 @@ int link_kernel_functions(struct link_list *links, const char **names, const u64
 	return add(links, bpf_link_create(program_fd, 0, BPF_TRACE_KPROBE_MULTI, &options));
 }
 
-int link_trampoline(struct link_list *links, int program_fd)
+int link_typed(struct link_list *links, int program_fd)
 {
 	return add(links, bpf_raw_tracepoint_open(NULL, program_fd));
 }

@@ -10,7 +10,9 @@
 
 #include <bpf/bpf.h>
 
+#include "blocked.h"
 #include "deferral.h"
+#include "ring.h"
 
 static int compare_pending(const void *left, const void *right)
 {
@@ -66,7 +68,7 @@ int pending_list_read(int map_fd, struct pending_list *list)
 	return result;
 }
 
-int pending_list_read_lasting(int map_fd, struct pending_list *list)
+int pending_list_read_execve(int map_fd, struct pending_list *list)
 {
 	u32 steps = 2 * max_entries(map_fd);
 	u64 task, *before = NULL;
@@ -77,6 +79,22 @@ int pending_list_read_lasting(int map_fd, struct pending_list *list)
 		before = &task;
 		if (!bpf_map_lookup_elem(map_fd, &task, &call))
 			result = add(list, 0, call.cookie);
+	}
+	sort(list);
+	return result;
+}
+
+int pending_list_read_blocked(int map_fd, struct pending_list *list)
+{
+	u32 tid, *before = NULL, steps = 2 * max_entries(map_fd);
+	struct blocked blocked;
+	int result = 0;
+
+	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &tid); steps--) {
+		before = &tid;
+		if (!bpf_map_lookup_elem(map_fd, &tid, &blocked) &&
+		    BLOCKED_STATE(blocked.user) == STATE_COOKIE)
+			result = add(list, 0, BLOCKED_FIELD(blocked.user));
 	}
 	sort(list);
 	return result;

@@ -23,8 +23,9 @@ struct pending_list {
 
 /* Adds what the map `deferrals` holds; tasks come and go meanwhile. -ENOMEM. */
 int pending_list_read(int map_fd, struct pending_list *list);
-/* Adds the lasting ones that the map `execve_calls` holds, of no thread id. -ENOMEM. */
-int pending_list_read_lasting(int map_fd, struct pending_list *list);
+/* Add the lasting ones that the map `execve_calls` or `blocked` holds, of no thread id. -ENOMEM. */
+int pending_list_read_execve(int map_fd, struct pending_list *list);
+int pending_list_read_blocked(int map_fd, struct pending_list *list);
 bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie);
 void pending_list_clear(struct pending_list *list);
 

@@ -153,6 +153,18 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	return 0;
 }
 
+static void plan_off_cpu(enum source_type type, u32 kind, struct plan *plan)
+{
+	if (type == SOURCE_OFF_CPU)
+		plan->config.off_cpu_kind = kind;
+	else if (type == SOURCE_WAKER)
+		plan->config.waker_kind = kind;
+	else
+		return;
+	plan->off_cpu = true;
+	plan->config.value = 1;
+}
+
 static void plan_sources(const struct capture_options *options, struct plan *plan)
 {
 	u32 kind;
@@ -165,9 +177,25 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 			plan->config.leaf = 1;
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
+		plan_off_cpu(source->type, kind, plan);
 		if (source->type == SOURCE_SYSCALL && source->syscall < CONFIG_SYSCALLS_MAX)
 			kinds[source->syscall] = kind + 1;
 	}
+}
+
+static int check_wakers(const struct source_list *sources, struct stackmap_error *error)
+{
+	bool wakers = false, blocked = false;
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++) {
+		wakers |= sources->sources[kind].type == SOURCE_WAKER;
+		blocked |= sources->sources[kind].type == SOURCE_OFF_CPU;
+	}
+	if (!wakers || blocked)
+		return 0;
+	return error_set(error, EINVAL,
+			 "-e offcpu-waker: it needs -e offcpu-time, which knows who is blocked");
 }
 
 static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
@@ -225,8 +253,9 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 		read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
 	plan_sources(options, plan);
 	plan_filters(options, config);
-	config->slot_size = EVENT_SLOT_SIZE(config->leaf);
-	result = plan_user_stacks(options, plan, error);
+	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
+	result = check_wakers(options->sources, error);
+	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);
 }

@@ -12,6 +12,7 @@ struct plan {
 	struct table_geometry geometry;
 	struct syscall_kinds syscalls;
 	bool frame_pointers_only; /* nobody is there to finish what cannot be walked */
+	bool off_cpu;		  /* tasks that are blocked are remembered */
 	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
 };
 

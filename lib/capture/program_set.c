@@ -56,6 +56,10 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 		return object->progs.on_kernel_entry;
 	case PROGRAM_KERNEL_RETURN:
 		return object->progs.on_kernel_return;
+	case PROGRAM_OFF_CPU:
+		return object->progs.on_switch;
+	case PROGRAM_WAKER:
+		return object->progs.on_wake;
 	case PROGRAM_TASKS:
 		return object->progs.task_fork;
 	}
@@ -85,7 +89,7 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 
 	bpf_object__for_each_program(program, set->object->obj)
 		bpf_program__set_autoload(program, false);
-	for (bit = PROGRAM_TASKS; bit <= PROGRAM_KERNEL_RETURN; bit <<= 1)
+	for (bit = PROGRAM_TASKS; bit <= PROGRAM_LAST; bit <<= 1)
 		if (set->programs & bit)
 			bpf_program__set_autoload(program_set_program(set, bit), true);
 	if (set->programs & PROGRAM_TASKS) {
@@ -159,6 +163,8 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	int result = bpf_map__set_max_entries(object->maps.lanes, config->cpus);
 
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
+	if (!plan->off_cpu)
+		result = result ?: bpf_map__set_max_entries(object->maps.blocked, 1);
 	if (!config->by_task)
 		result = result ?: bpf_map__set_max_entries(object->maps.followed, 1);
 	if (config->has_files)
@@ -307,7 +313,7 @@ u64 program_set_recursion_misses(const struct program_set *set)
 	u64 misses = 0;
 	u32 bit;
 
-	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_KERNEL_RETURN; bit <<= 1)
+	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (set->programs & bit)
 			misses += program_recursion_misses(
 				bpf_program__fd(program_set_program(set, bit)));

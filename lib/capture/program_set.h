@@ -22,6 +22,9 @@ enum program {
 	PROGRAM_KERNEL_MULTI = 1 << 8,
 	PROGRAM_KERNEL_ENTRY = 1 << 9,
 	PROGRAM_KERNEL_RETURN = 1 << 10,
+	PROGRAM_OFF_CPU = 1 << 11,
+	PROGRAM_WAKER = 1 << 12,
+	PROGRAM_LAST = PROGRAM_WAKER,
 };
 
 struct capture_bpf;

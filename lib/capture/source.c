@@ -94,6 +94,7 @@ static const struct source_ops *const named_ops[] = {
 	&source_perf_ops,
 	&source_tracepoint_ops,
 	&source_syscall_ops,
+	&source_off_cpu_ops,
 };
 
 #define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))

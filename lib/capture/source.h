@@ -9,6 +9,8 @@
  *   u:PATH:FUNC+OFFSET             ... an instruction in it
  *   u:PATH:0xOFFSET                ... or anywhere in the file
  *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
+ *   offcpu-time   offcpu-waker     a task goes on that was blocked, or is woken; value: for how
+ * long
  *
  * Several may stand in one word, separated by commas.
  */

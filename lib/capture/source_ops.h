@@ -39,6 +39,7 @@ struct source_ops {
 extern const struct source_ops source_perf_ops;
 extern const struct source_ops source_tracepoint_ops;
 extern const struct source_ops source_syscall_ops;
+extern const struct source_ops source_off_cpu_ops;
 extern const struct source_ops source_user_ops;
 extern const struct source_ops source_kernel_ops;
 

@@ -16,7 +16,7 @@ STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")
 
 BIN_MAGIC, BIN_VERSION = 0x464D5342, 2
 
-Event = collections.namedtuple("Event", "comm tid cpu time name frames")
+Event = collections.namedtuple("Event", "comm tid cpu time name frames value", defaults=[0])
 Frame = collections.namedtuple("Frame", "address name object")
 IdLine = collections.namedtuple("IdLine", "comm tid name kernel user")
 Stack = collections.namedtuple("Stack", "refs flags frames")
@@ -59,7 +59,8 @@ def parse_events(text):
         assert head, "no head of an event: " + head_line
         if lines not in stacks:
             stacks[lines] = parse_frames(lines)
-        events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], stacks[lines]))
+        events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], stacks[lines],
+                            int(head[5] or 0)))
     return events
 
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Off-CPU time: one event for each time a task was blocked, when it goes on. Its value is how long
+ * that took, its stacks are those of where it blocked: a task that does not run keeps its kernel
+ * stack, so that is taken at the end; the user stack is asked for at the beginning, in the task.
+ *
+ * Blocked is who waits for something (sleeping, interruptible or not). Who is preempted is not, nor
+ * who is stopped; a kernel thread waits for work, and is left out. perf counts the same.
+ */
+#ifndef BPF_OFF_CPU_H
+#define BPF_OFF_CPU_H
+
+#include "blocked.h"
+#include "emit.h"
+
+#define TASK_INTERRUPTIBLE 1U
+#define TASK_UNINTERRUPTIBLE 2U
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TASKS_MAX);
+	__type(key, u32); /* tid */
+	__type(value, struct blocked);
+} blocked SEC(".maps");
+
+/* Where nobody defers: by frame pointers, into the map. */
+static __always_inline u64 off_cpu_by_frame_pointers(struct lane *lane, u32 cpu, u64 *generation)
+{
+	void *table = table_current();
+	s64 id;
+
+	walk_from_task(&lane->walk);
+	lane->walk.at_entry = 0;
+	user_stack_walk(lane);
+	if (!table || !stack_pack(&lane->user))
+		return STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE);
+	id = stack_map_get_id(table, &geometry, cpu, &lane->user);
+	*generation = table_generation(table);
+	return id > 0 ? STACK_FIELD_WORD(id, STATE_ID)
+		      : STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
+}
+
+/* The event comes behind the answer, as late as it likes. */
+static __always_inline u64 off_cpu_saved(struct lane *lane)
+{
+	u32 cookie = cookie_new() | COOKIE_LASTING;
+
+	return raw_save(lane, bpf_get_current_pid_tgid(), cookie)
+		       ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
+		       : STACK_FIELD_WORD(cookie, STATE_COOKIE);
+}
+
+/* The task does not get back to user mode before its event. */
+static __always_inline u64 off_cpu_asked(struct lane *lane, u32 cpu)
+{
+	s64 cookie = deferral_request(lane, cpu);
+
+	return cookie > 0 ? STACK_FIELD_WORD(cookie, STATE_COOKIE)
+			  : STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
+}
+
+static __always_inline u64 off_cpu_user(struct lane *lane, u32 cpu, u64 *generation)
+{
+	u64 ready = execve_field(), word;
+
+	if (ready)
+		return ready;
+	if (config.user_unwind == USER_UNWIND_AUTO && config.deferral == DEFERRAL_TASK_WORK &&
+	    !is_exiting())
+		return off_cpu_asked(lane, cpu);
+	if (!address_space_enter(&lane->search))
+		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
+	word = config.user_unwind == USER_UNWIND_FP
+		       ? off_cpu_by_frame_pointers(lane, cpu, generation)
+		       : off_cpu_saved(lane);
+	build_ids_take(&lane->search);
+	return word;
+}
+
+static __always_inline bool is_blocking(const struct task_struct *task, u32 state)
+{
+	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE) && task->mm;
+}
+
+static __always_inline void off_cpu_remember(struct lane *lane, u32 tid, u32 cpu)
+{
+	struct blocked from = {.user = STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE)};
+
+	if (config.user_stacks)
+		from.user = off_cpu_user(lane, cpu, &from.generation);
+	from.since = bpf_ktime_get_ns();
+	if (!bpf_map_update_elem(&blocked, &tid, &from, BPF_ANY))
+		return;
+	lane->counters.produced++;
+	lane->counters.lost[LOST_NO_MEMORY]++;
+}
+
+/* The current task leaves its CPU. */
+static __always_inline void off_cpu_begin(const struct task_struct *task, u32 state, u32 cpu)
+{
+	struct lane *lane;
+
+	if (!is_blocking(task, state) || !event_wanted(cpu))
+		return;
+	lane = lane_claim(cpu);
+	if (!lane) {
+		lane_refuse(cpu);
+		return;
+	}
+	if (paused)
+		lane->counters.lost[LOST_PAUSED]++;
+	else
+		off_cpu_remember(lane, task->pid, cpu);
+	lane_release(lane);
+}
+
+static __always_inline struct stack_field off_cpu_kernel(struct task_struct *task,
+							 struct lane *lane, u32 cpu)
+{
+	struct stack *stack = &lane->kernel;
+	long bytes;
+
+	if (!config.kernel_stacks)
+		return no_stack(REASON_NOT_ASKED);
+	bytes = bpf_get_task_stack(task, stack->word, STACK_KERNEL_DEPTH_MAX * 8, 0);
+	if (bytes <= 0)
+		return no_stack(REASON_UNREADABLE);
+	stack->depth = (u32)bytes / 8;
+	stack->flags = stack->depth >= depth_limit(0) ? STACK_TRUNCATED : 0;
+	return stack_store(lane, stack, cpu);
+}
+
+/* An id may be of a generation that is gone. */
+static __always_inline struct stack_field off_cpu_field(const struct blocked *from)
+{
+	struct stack_field field = stack_field_of(from->user);
+	void *table = table_current();
+
+	if (field.state == STATE_ID && (!table || table_generation(table) != from->generation))
+		return no_stack(REASON_GONE);
+	return field;
+}
+
+static __always_inline void off_cpu_write(struct task_struct *task, const struct blocked *from,
+					  struct ring_header *ring, struct lane *lane, u32 cpu,
+					  u64 position)
+{
+	struct event_slot *slot = (void *)ring_slot(ring, position);
+	u64 time = bpf_ktime_get_ns();
+	struct stack_field kernel, user;
+
+	if (!slot)
+		return;
+	kernel = off_cpu_kernel(task, lane, cpu);
+	user = off_cpu_field(from);
+	slot->tid = task->pid;
+	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
+	slot->kernel = kernel.value;
+	slot->user = user.value;
+	if (config.leaf)
+		slot->extra[0] = 0;
+	slot->extra[config.leaf] = time - from->since;
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+/* The task is about to go on, on this CPU. */
+static __always_inline void off_cpu_end(struct task_struct *task, u32 cpu)
+{
+	u32 tid = task->pid;
+	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct lane *lane;
+	u64 position;
+
+	if (!from || !ring)
+		return;
+	lane = lane_claim(cpu);
+	if (lane) {
+		position = event_begin(ring, lane);
+		if (position)
+			off_cpu_write(task, from, ring, lane, cpu, position);
+		lane_release(lane);
+	} else {
+		lane_refuse(cpu);
+	}
+	bpf_map_delete_elem(&blocked, &tid);
+}
+
+/* Who ends the waiting of a task. The value is how long it has waited. */
+static __always_inline int off_cpu_wake(void *ctx, const struct task_struct *task)
+{
+	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT};
+	u32 tid = task->pid, cpu = bpf_get_smp_processor_id();
+	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
+
+	if (!from)
+		return 0;
+	hit.value = bpf_ktime_get_ns() - from->since;
+	return event_record(ctx, &hit, cpu);
+}
+
+#endif
