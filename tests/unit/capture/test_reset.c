@@ -34,8 +34,8 @@
 #define CALLS 50000 /* of a busy child */
 #define RESETS 100
 #define WAIT_MS 5000
-#define NAME "reset-test"
 
+static char name[16]; /* of the children: nobody else has it */
 static struct source_list sources;
 static struct capture *capture;
 static struct stackmap_error error;
@@ -47,7 +47,7 @@ static int attach(u64 flight_bytes, bool kernel_only)
 		.bits = BITS,
 		.flight_bytes = flight_bytes,
 		.ring_bytes = 16 << 20,
-		.comm = NAME,
+		.comm = name,
 		.no_user_stacks = kernel_only,
 		.user_unwind = USER_UNWIND_AUTO,
 	};
@@ -100,7 +100,7 @@ static pid_t start_child(int calls)
 	assert_true(child >= 0);
 	if (child)
 		return child;
-	prctl(PR_SET_NAME, NAME);
+	prctl(PR_SET_NAME, name);
 	while (calls--)
 		call_below(calls % 50);
 	_exit(0);
@@ -467,5 +467,6 @@ int main(void)
 		cmocka_unit_test_teardown(with_user_stacks_too, detach),
 	};
 
+	snprintf(name, sizeof(name), "reset-%d", getpid());
 	return cmocka_run_group_tests_name("reset", tests, NULL, NULL);
 }
