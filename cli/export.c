@@ -23,9 +23,13 @@ struct export_values {
 
 static int unknown_format(const char *name)
 {
-	message("--format %s: no such format, there are:", name);
+	char names[256] = "";
+	size_t used = 0;
+
 	for (const struct export_format *const *format = export_formats; *format; format++)
-		fprintf(stderr, "  %-14s %s\n", (*format)->name, (*format)->meaning);
+		used += snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
+				 (*format)->name);
+	message("--format %s: no such format; there are %s", name, names);
 	return EXIT_USAGE;
 }
 

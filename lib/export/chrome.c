@@ -290,6 +290,5 @@ static int chrome_write(struct trace_reader *reader, const struct export_options
 
 const struct export_format chrome_format = {
 	.name = "chrome",
-	.meaning = "events by thread and time as JSON, for Perfetto and chrome://tracing",
 	.write = chrome_write,
 };

@@ -19,7 +19,6 @@ struct export_options {
 
 struct export_format {
 	const char *name;
-	const char *meaning;
 	bool binary; /* not for terminals */
 
 	/* Errors of `to` may be left to the caller, who looks at ferror() and fclose(). */

@@ -102,6 +102,5 @@ static int folded_write(struct trace_reader *reader, const struct export_options
 
 const struct export_format folded_format = {
 	.name = "folded",
-	.meaning = "one line a stack, for flame graph tools",
 	.write = folded_write,
 };

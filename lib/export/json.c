@@ -54,6 +54,5 @@ static int json_write(struct trace_reader *reader, const struct export_options *
 
 const struct export_format json_format = {
 	.name = "json",
-	.meaning = "one object: recording, ledger, sources, stacks",
 	.write = json_write,
 };

@@ -26,6 +26,5 @@ static int mappings_write(struct trace_reader *reader, const struct export_optio
 
 const struct export_format mappings_format = {
 	.name = "mappings",
-	.meaning = "what the frames of stack_map_bin refer to: files, build ids, load addresses",
 	.write = mappings_write,
 };

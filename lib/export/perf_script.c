@@ -126,6 +126,5 @@ static int perf_script_write(struct trace_reader *reader, const struct export_op
 
 const struct export_format perf_script_format = {
 	.name = "perf-script",
-	.meaning = "every event as text of perf script, for stackcollapse-perf.pl and others",
 	.write = perf_script_write,
 };

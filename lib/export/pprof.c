@@ -360,7 +360,6 @@ static int pprof_write(struct trace_reader *reader, const struct export_options 
 
 const struct export_format pprof_format = {
 	.name = "pprof",
-	.meaning = "a profile for go tool pprof, in gzip",
 	.binary = true,
 	.write = pprof_write,
 };

@@ -246,6 +246,5 @@ static int speedscope_write(struct trace_reader *reader, const struct export_opt
 
 const struct export_format speedscope_format = {
 	.name = "speedscope",
-	.meaning = "one JSON file for speedscope",
 	.write = speedscope_write,
 };

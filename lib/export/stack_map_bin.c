@@ -84,7 +84,6 @@ static int stack_map_bin_write(struct trace_reader *reader, const struct export_
 
 const struct export_format stack_map_bin_format = {
 	.name = "stack_map_bin",
-	.meaning = "the stacks with their counts, binary; 'stackmap dump' reads it",
 	.binary = true,
 	.write = stack_map_bin_write,
 };

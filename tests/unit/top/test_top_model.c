@@ -223,8 +223,12 @@ static void test_stack_unfolds_with_its_ends(void **state)
 
 #define TOO_MANY (TOP_LABELS_MAX + 100)
 
-static const struct trace_info info = {
-	.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+static const struct trace_info info = {.hostname = "",
+				       .kernel = "",
+				       .machine = "",
+				       .command = "",
+				       .version = "",
+				       .address_shown = 1};
 
 /* Events each at a place of its own. */
 static struct trace_reader *wild_recording(void)
