@@ -146,8 +146,8 @@ class Recording:
             assert number in by_id, "the id %d names no stack" % number
             assert by_id[number].refs == count, (number, by_id[number].refs, count)
         ends = self.stack_ends(lines)
-        identities = collections.Counter((stack.flags, stack.frames, ends.get(number))
-                                         for number, stack in by_id.items())
+        shown = {number: stack for number, stack in by_id.items() if all(stack.frames)}  # 0: kptr_restrict hides it
+        identities = collections.Counter((stack.flags, stack.frames, ends.get(number)) for number, stack in shown.items())
         twice = [identity for identity, count in identities.items() if count > 1]
         assert not twice, "one stack, two ids: %s" % twice
         for stack in [*by_id.values(), *without_id]:
