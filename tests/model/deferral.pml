@@ -14,13 +14,14 @@
  * for ever is answered by the recorder; an entry whose requests all came before its first callback is unwound once.
  *
  * Scenarios, because all at once has too many states: ENTRIES (1) into the kernel, NO_RECORDER, PLAIN (no execve and no
- * rt_sigreturn), WITH_NMI (a second level of interrupts), WITH_OTHER (another task takes the only unwinder).
+ * rt_sigreturn), WITH_NMI (a second level of interrupts), WITH_OTHER (another task takes the only unwinder), WITH_VIEWER (somebody looks
+ * at who waits, and changes nothing).
  *
  * Variants that must fail: BROKEN_ITEM (one work item), BROKEN_OPEN (a cookie is opened without a compare-and-swap), BROKEN_CLOSE
  * (an answered cookie stays open), BROKEN_CHANGED (the callback trusts the registers), BROKEN_CACHE (an unwinder's cookie is not
  * compared), BROKEN_BEHIND (a cookie is given out behind its answer), BROKEN_EXEC and BROKEN_EXIT (nobody serves there), BROKEN_TAKE (the recorder stores IDLE without comparing),
  * BROKEN_REGISTERS (it does not compare them again), BROKEN_LOOK (it looks during an execve), BROKEN_GRACE (it does not wait for
- * programs that still run).
+ * programs that still run), BROKEN_CHECK (a viewer does not look again whether the task waits).
  */
 #ifndef ENTRIES
 #define ENTRIES 1
@@ -77,13 +78,20 @@ bool called, late, robbed; /* a callback has run; a request came after one; the 
 #define WAITS_FOR(i, cookie) \
 	(asleep && NOBODY_ENDS(i) && word_state[i] == PENDING && word_cookie[i] == cookie)
 
+#ifdef WITH_VIEWER
+byte first[COOKIES]; /* where a cookie of the first instance was asked for first */
+#define FIRST_ASKED(i, cookie) if :: i == 0 -> first[cookie] = place :: else fi
+#else
+#define FIRST_ASKED(i, cookie) skip
+#endif
+
 inline ask(i, cookie)
 {
 	d_step {
 		assert(cookie && cookie < COOKIES);
 		late = late || called;
 		if
-		:: asked[i * COOKIES + cookie] == 0 -> asked[i * COOKIES + cookie] = place
+		:: asked[i * COOKIES + cookie] == 0 -> asked[i * COOKIES + cookie] = place; FIRST_ASKED(i, cookie)
 		:: asked[i * COOKIES + cookie] == place
 		:: else -> asked[i * COOKIES + cookie] = MIXED
 		fi;
@@ -427,6 +435,31 @@ proctype recorder()
 	od
 }
 
+#ifdef WITH_VIEWER
+/* Reads the first instance while it goes on: looks at who waits, and checks that it waits still. All events of that cookie are
+ * said to have the stack of where it was asked for first: the old one inside rt_sigreturn, and never one that came later. */
+proctype viewer()
+{
+	byte cookie, stack;
+	bool fits;
+
+	if
+	:: word_state[0] == PENDING ->
+		cookie = word_cookie[0];
+		d_step { fits = registers == word_registers[0] && !in_execve };
+		stack = place;
+		fits = fits && registers == word_registers[0];
+		d_step {
+#ifndef BROKEN_CHECK
+			fits = fits && word_state[0] == PENDING && word_cookie[0] == cookie;
+#endif
+			assert(!fits || first[cookie] == 0 || first[cookie] == stack)
+		}
+	:: skip
+	fi
+}
+#endif
+
 /* Somebody else's stack, once. */
 proctype other()
 {
@@ -449,6 +482,9 @@ init {
 #endif
 #ifndef NO_RECORDER
 		run recorder();
+#endif
+#ifdef WITH_VIEWER
+		run viewer();
 #endif
 #ifdef WITH_OTHER
 		run other()
