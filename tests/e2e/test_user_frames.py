@@ -136,11 +136,8 @@ def test_generated_code_of_two_processes():
     with open("first", encoding="ascii") as first, open("second", encoding="ascii") as second:
         if first.read() != second.read():
             raise Skip("two processes have different addresses here")
-    stacks = collections.defaultdict(set)
-    for line in recording.ids():
-        stacks[line.tid].add(line.user)
-    first_stacks, second_stacks = stacks.values()  # of a process that has ended a stack may end earlier
-    assert first_stacks - {None} and second_stacks - {None} and not first_stacks & second_stacks - {None}, stacks
+    lines = recording.ids()
+    assert len({line.user for line in lines}) == 2, (lines, recording.events())
 
 
 def test_vdso():

@@ -33,7 +33,7 @@ check() {
 	}
 	END {
 		print "    " events " events, " wrong + 0 " wrong, " untold + 0 " untold"
-		exit wrong || events != wanted || 10 * untold > wanted
+		exit wrong || events != wanted || 20 * untold > wanted
 	}'
 }
 
