@@ -12,7 +12,7 @@
 
 #include "frame_debug.h"
 #include "hash_index.h"
-#include "symbol/demangle.h"
+#include "symbol/demangler.h"
 #include "symbol/kernel_names.h"
 
 struct label {
@@ -35,6 +35,7 @@ struct frame_names {
 	struct trace_reader *reader;
 	struct frame_naming naming;
 	struct frame_debug *debug; /* or NULL */
+	struct demangler *demangler;
 	struct hash_index frame_index, label_index, chain_index;
 	struct named_frame **frames;
 	struct label **labels; /* by id */
@@ -224,7 +225,7 @@ static const char *find_symbol(const struct frame_names *names, const struct deb
 static const char *plain_name(const struct frame_names *names, const char *name, char **owned)
 {
 	if (name && !names->naming.mangled)
-		*owned = demangle(name);
+		*owned = demangler_name(names->demangler, name);
 	return *owned ?: name;
 }
 
@@ -445,7 +446,8 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 		return -ENOMEM;
 	names->reader = reader;
 	names->naming = *naming;
-	if (naming->debug && frame_debug_create(reader, naming->debug, &names->debug)) {
+	if (demangler_create(&names->demangler) ||
+	    (naming->debug && frame_debug_create(reader, naming->debug, &names->debug))) {
 		frame_names_free(&names);
 		return -ENOMEM;
 	}
@@ -467,6 +469,7 @@ void frame_names_free(struct frame_names **names)
 	hash_index_free(&old->label_index);
 	hash_index_free(&old->chain_index);
 	frame_debug_free(&old->debug);
+	demangler_free(&old->demangler);
 	free(old->chains);
 	free(old->chain_labels);
 	free(old->frames);

@@ -3,7 +3,13 @@
 #ifndef LIB_SYMBOL_DEMANGLE_H
 #define LIB_SYMBOL_DEMANGLE_H
 
-/* The demangled name, or NULL if `name` is not mangled. The caller frees it. */
+#include <stdbool.h>
+
+/* Whether it looks like one. */
+bool demangle_is_mangled(const char *name);
+
+/* The demangled name, or NULL if `name` is not mangled. The caller frees it. Of hostile names
+ * neither time nor memory are bounded: symbol/demangler.h. */
 char *demangle(const char *name);
 
 #endif

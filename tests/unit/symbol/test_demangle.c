@@ -32,6 +32,9 @@ static const struct {
 	{"_RNvMs_Cs4Cv8Wi1oAIB_7mycrateNtB4_7Example3foo", "<mycrate::Example>::foo"},
 	/* D */
 	{"_D3std5stdio7writelnFAyaZv", "std.stdio.writeln(immutable(char)[])"},
+	{"_D3std5stdio7writelnFAyaZv.part.0",
+	 "std.stdio.writeln(immutable(char)[]) [clone .part.0]"},
+	{"_D.part.0", NULL},
 	/* stubs */
 	{"_ZdlPv@plt", "operator delete(void*)@plt"},
 	{"malloc@plt", NULL},
