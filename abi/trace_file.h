@@ -6,7 +6,7 @@
  * Each block carries its own lengths and checksum, so a file that was cut off anywhere reads back
  * up to its last whole block. Event blocks stand for themselves; stack blocks share one dictionary
  * of frames, which grows in the order of the file. Stacks, sources and mappings are in the file
- * before the first block of events that names them.
+ * before the first block of events that names them, cgroups before the first block of tasks.
  *
  * A user stack may be promised before it is known: it has an index like any stack, but no frames,
  * and a later block says what it is.
@@ -21,7 +21,8 @@
 
 #define TRACE_FILE_MAGIC "stackmap"
 #define TRACE_FILE_MAGIC_BYTES 8
-#define TRACE_FILE_VERSION 1
+#define TRACE_FILE_VERSION 2
+#define TRACE_FILE_VERSION_CGROUPS 2 /* before, there were no cgroups: tasks do not name one */
 #define TRACE_FILE_LITTLE_ENDIAN 1
 
 /* These 16 bytes keep their meaning in every version. */
@@ -46,7 +47,8 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(SYMBOLS, "symbols", "names of code")                                                     \
 	X(LEDGER, "ledger", "the account of all events")                                           \
 	X(END, "end", "the last block: the recording was finished")                                \
-	X(ANSWERS, "answers", "what promised stacks turned out to be")
+	X(ANSWERS, "answers", "what promised stacks turned out to be")                             \
+	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
 enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };

@@ -5,8 +5,9 @@
  * since its process ids are.
  *
  * In a merged recording machine m > 0 has thread and process ids from m << 22 on (the kernel's
- * are below 1 << 22), and CPUs after those of the machines before it. The time is that of the clock
- * that ran for longest, so no time is before its start.
+ * are below 1 << 22), ids of cgroups from m << 48 on (the kernel counts them), and CPUs after those
+ * of the machines before it. The time is that of the clock that ran for longest, so no time is
+ * before its start.
  */
 #ifndef LIB_MERGE_MACHINE_LIST_H
 #define LIB_MERGE_MACHINE_LIST_H
@@ -14,6 +15,7 @@
 #include "trace/reader.h"
 
 #define MACHINE_TID_SHIFT 22
+#define MACHINE_CGROUP_SHIFT 48
 
 struct machine {
 	const char *hostname;
@@ -40,6 +42,11 @@ u64 machine_list_shift(const struct machine_list *list, const struct trace_reade
 static inline u32 machine_first_tid(u32 machine)
 {
 	return machine << MACHINE_TID_SHIFT;
+}
+
+static inline u64 machine_first_cgroup_id(u32 machine)
+{
+	return (u64)machine << MACHINE_CGROUP_SHIFT;
 }
 
 #endif

@@ -43,7 +43,8 @@ struct part {
 	struct code_map *code;
 	u64 shift;
 	u32 first_tid, first_cpu;
-	u64 since; /* before all of its times */
+	u64 since;	    /* before all of its times */
+	u32 cgroups_before; /* those of the recordings before it */
 	u16 *kinds;
 	u32 *stacks;
 };
@@ -156,6 +157,24 @@ static int find_since(struct part *part, struct trace_reader *reader, struct sta
 	return err < 0 ? err : 0;
 }
 
+/* Equal paths stay apart, as they do in one recording: whoever shows them puts them together. Only
+ * by its id one without a path is told from that of another machine. */
+static int add_cgroups(struct part *part, u32 machine)
+{
+	const struct trace_cgroup *cgroups;
+	u32 count = trace_reader_cgroups(part->reader, &cgroups), number = 0;
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_cgroup moved = cgroups[i];
+
+		moved.id += machine_first_cgroup_id(machine);
+		err = trace_writer_cgroup(part->merge->writer, &moved, &number);
+	}
+	part->cgroups_before = number - count;
+	return err;
+}
+
 static int add_tasks(const struct part *part)
 {
 	const struct trace_task *tasks;
@@ -168,6 +187,8 @@ static int add_tasks(const struct part *part)
 		moved.time = moved.time ? moved.time + part->shift : part->since;
 		moved.tid += part->first_tid;
 		moved.tgid += part->first_tid;
+		if (moved.cgroup)
+			moved.cgroup += part->cgroups_before;
 		err = trace_writer_task(part->merge->writer, &moved);
 	}
 	return err;
@@ -239,6 +260,7 @@ static int add_definitions(struct part *part, u32 machine)
 					merge->writer, &part->code);
 	err = err ?: add_stacks(part);
 	err = err ?: add_symbols(part);
+	err = err ?: add_cgroups(part, machine);
 	return err ?: add_tasks(part);
 }
 

@@ -84,10 +84,17 @@ struct trace_symbol {
 	const char *name; /* as in the symbol table: mangled */
 };
 
+/* Of the cgroup2 hierarchy. Cgroups are numbered from 1 in the order of the recording. */
+struct trace_cgroup {
+	u64 id;		  /* the kernel's */
+	const char *path; /* from the root of the hierarchy: "/system.slice"; "": not known */
+};
+
 struct trace_task {
 	u64 time; /* from when on; 0 = since before the recording */
 	u32 tid;
 	u32 tgid;
+	u32 cgroup;    /* number; 0 = not known */
 	char comm[16]; /* NUL-terminated */
 };
 

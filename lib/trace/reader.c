@@ -31,6 +31,7 @@ struct trace_reader {
 	char *path;
 	int fd;
 	u64 size;
+	u32 version;
 	u32 sequence; /* of the next block */
 	bool finished;
 	struct block_opener *opener;
@@ -81,11 +82,21 @@ static int read_mapping(struct trace_reader *reader, struct block_view *view)
 	return mapping ? record_get_mapping(view, &reader->arena, mapping) : -ENOMEM;
 }
 
+static int read_cgroup(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_cgroup *cgroup = add_record(reader, TRACE_BLOCK_CGROUPS, sizeof(*cgroup));
+
+	return cgroup ? record_get_cgroup(view, &reader->arena, cgroup) : -ENOMEM;
+}
+
 static int read_task(struct trace_reader *reader, struct block_view *view)
 {
 	struct trace_task *task = add_record(reader, TRACE_BLOCK_TASKS, sizeof(*task));
+	int err = task ? record_get_task(view, reader->version, task) : -ENOMEM;
 
-	return task ? record_get_task(view, task) : -ENOMEM;
+	if (err)
+		return err;
+	return task->cgroup <= reader->records[TRACE_BLOCK_CGROUPS].count ? 0 : -EBADMSG;
 }
 
 static int read_symbols(struct trace_reader *reader, struct block_view *view)
@@ -169,6 +180,7 @@ static const struct {
 	[TRACE_BLOCK_SYMBOLS] = {.block = read_symbols},
 	[TRACE_BLOCK_LEDGER] = {.block = read_ledger},
 	[TRACE_BLOCK_END] = {.block = read_end},
+	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
 };
 
 static int read_records(struct trace_reader *reader, struct block_view *view)
@@ -312,16 +324,18 @@ static int check_version(const struct trace_file_header *header, const char *pat
 	return 0;
 }
 
-static int check_file_header(int fd, const char *path, struct stackmap_error *error)
+static int check_file_header(struct trace_reader *reader, const char *path,
+			     struct stackmap_error *error)
 {
 	struct trace_file_header header;
-	ssize_t got = pread(fd, &header, sizeof(header), 0);
+	ssize_t got = pread(reader->fd, &header, sizeof(header), 0);
 
 	if (got < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (got < (ssize_t)sizeof(header) ||
 	    memcmp(header.magic, TRACE_FILE_MAGIC, sizeof(header.magic)) != 0)
 		return not_a_recording(path, error);
+	reader->version = header.version;
 	return check_version(&header, path, error);
 }
 
@@ -336,7 +350,7 @@ static int check_file(struct trace_reader *reader, const char *path, struct stac
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, ESPIPE, "%s: cannot be read: not a regular file", path);
 	reader->size = (u64)status.st_size;
-	return check_file_header(reader->fd, path, error);
+	return check_file_header(reader, path, error);
 }
 
 static struct trace_reader *reader_alloc(const char *path)
@@ -462,6 +476,12 @@ u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_
 {
 	*mappings = reader->records[TRACE_BLOCK_MAPPINGS].items;
 	return reader->records[TRACE_BLOCK_MAPPINGS].count;
+}
+
+u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups)
+{
+	*cgroups = reader->records[TRACE_BLOCK_CGROUPS].items;
+	return reader->records[TRACE_BLOCK_CGROUPS].count;
 }
 
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks)

@@ -31,6 +31,8 @@ u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_s
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks);
 u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_module **modules);
 u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings);
+/* Number 1 comes first. */
+u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
 u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks);
 u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols);
 /* NULL: the recording was not finished, there is no ledger. */

@@ -187,6 +187,21 @@ int record_get_mapping(struct block_view *view, struct arena *arena, struct trac
 	return outcome(view, has_memory);
 }
 
+void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup)
+{
+	byte_buffer_varint(put_record(builder), cgroup->id);
+	put_text(builder, cgroup->path);
+}
+
+int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup)
+{
+	bool has_memory;
+
+	cgroup->id = byte_cursor_varint(numbers(view));
+	has_memory = get_text(view, arena, &cgroup->path);
+	return outcome(view, has_memory);
+}
+
 void record_put_task(struct block_builder *builder, const struct trace_task *task)
 {
 	struct byte_buffer *column = put_record(builder);
@@ -196,16 +211,19 @@ void record_put_task(struct block_builder *builder, const struct trace_task *tas
 	byte_buffer_varint(column, task->time);
 	byte_buffer_varint(column, task->tid);
 	byte_buffer_signed(column, (s64)task->tgid - task->tid);
+	byte_buffer_varint(column, task->cgroup);
 	put_text(builder, comm);
 }
 
-int record_get_task(struct block_view *view, struct trace_task *task)
+int record_get_task(struct block_view *view, u32 version, struct trace_task *task)
 {
 	const char *comm;
 
 	task->time = byte_cursor_varint(numbers(view));
 	task->tid = byte_cursor_u32(numbers(view));
 	task->tgid = task->tid + (u32)byte_cursor_signed(numbers(view));
+	if (version >= TRACE_FILE_VERSION_CGROUPS)
+		task->cgroup = byte_cursor_u32(numbers(view));
 	comm = byte_cursor_string(&view->column[RECORD_TEXT]);
 	if (strlen(comm) >= sizeof(task->comm))
 		return -EBADMSG;

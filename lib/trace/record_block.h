@@ -20,6 +20,7 @@ void record_put_info(struct block_builder *builder, const struct trace_info *inf
 void record_put_source(struct block_builder *builder, const struct trace_source *source);
 void record_put_module(struct block_builder *builder, const struct trace_module *module);
 void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping);
+void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup);
 void record_put_task(struct block_builder *builder, const struct trace_task *task);
 /* Addresses are differences to `before`, the symbol before it in the block (all zero for the
  * first). */
@@ -33,7 +34,9 @@ int record_get_info(struct block_view *view, struct arena *arena, struct trace_i
 int record_get_source(struct block_view *view, struct arena *arena, struct trace_source *source);
 int record_get_module(struct block_view *view, struct arena *arena, struct trace_module *module);
 int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping);
-int record_get_task(struct block_view *view, struct trace_task *task);
+int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup);
+/* `version` of the file. */
+int record_get_task(struct block_view *view, u32 version, struct trace_task *task);
 int record_get_symbol(struct block_view *view, struct arena *arena,
 		      const struct trace_symbol *before, struct trace_symbol *symbol);
 int record_get_ledger(struct block_view *view, struct trace_ledger *ledger);

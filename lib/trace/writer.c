@@ -37,13 +37,14 @@ struct trace_writer {
 	u32 sequence;
 	int error;
 
-	struct block_builder sources, modules, mappings, tasks;
+	struct block_builder sources, modules, mappings, cgroups, tasks;
 	struct stack_encoder stacks;
 	struct answer_encoder answers;
 	struct symbol_list symbols;
 	struct event_buffers events;
 
 	u32 source_count;
+	u32 cgroup_count;
 	u32 stack_count;
 	u32 full_ids; /* given to stacks that came without one: the highest, the map's are low */
 	struct stack_set full_stacks;
@@ -106,6 +107,7 @@ static int write_definitions(struct trace_writer *writer)
 	write_records(writer, &writer->mappings);
 	write_stacks(writer);
 	write_answers(writer);
+	write_records(writer, &writer->cgroups);
 	return write_records(writer, &writer->tasks);
 }
 
@@ -162,6 +164,7 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->sources);
 	block_builder_free(&old->modules);
 	block_builder_free(&old->mappings);
+	block_builder_free(&old->cgroups);
 	block_builder_free(&old->tasks);
 	stack_encoder_free(&old->stacks);
 	answer_encoder_free(&old->answers);
@@ -183,6 +186,7 @@ static struct trace_writer *writer_alloc(u32 cpus)
 	record_builder_init(&writer->sources, TRACE_BLOCK_SOURCES);
 	record_builder_init(&writer->modules, TRACE_BLOCK_MODULES);
 	record_builder_init(&writer->mappings, TRACE_BLOCK_MAPPINGS);
+	record_builder_init(&writer->cgroups, TRACE_BLOCK_CGROUPS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
 	answer_encoder_init(&writer->answers);
 	event_buffers_init(&writer->events, cpus);
@@ -271,12 +275,32 @@ int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping
 	return limit_records(writer, &writer->mappings);
 }
 
+int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup, u32 *number)
+{
+	if (writer->error)
+		return writer->error;
+	record_put_cgroup(&writer->cgroups, cgroup);
+	*number = ++writer->cgroup_count;
+	return limit_records(writer, &writer->cgroups);
+}
+
+/* After the cgroups that they name. */
+static int limit_tasks(struct trace_writer *writer)
+{
+	if (block_builder_bytes(&writer->tasks) < DEFINITIONS_BYTES_MAX)
+		return writer->error;
+	write_records(writer, &writer->cgroups);
+	return write_records(writer, &writer->tasks);
+}
+
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task)
 {
 	if (writer->error)
 		return writer->error;
+	if (task->cgroup > writer->cgroup_count)
+		return -EINVAL;
 	record_put_task(&writer->tasks, task);
-	return limit_records(writer, &writer->tasks);
+	return limit_tasks(writer);
 }
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)

@@ -33,6 +33,9 @@ int trace_writer_source(struct trace_writer *writer,
 			const struct trace_source *source); /* kinds 0, 1, 2... */
 int trace_writer_module(struct trace_writer *writer, const struct trace_module *module);
 int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping *mapping);
+/* *number is its name for tasks: 1, 2, 3... */
+int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup,
+			u32 *number);
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);
 

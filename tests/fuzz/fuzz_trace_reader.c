@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "trace/cgroup_name.h"
 #include "trace/reader.h"
 #include "trace_file.h"
 
@@ -68,6 +69,14 @@ struct sums {
 	u64 last_time;
 };
 
+static void look_at_task(const struct trace_reader *reader, const struct trace_task *task)
+{
+	char room[TRACE_CGROUP_ROOM];
+
+	if (task && !*trace_cgroup_name(reader, task->cgroup, room))
+		abort();
+}
+
 /* What the reader promises of every event. */
 static int check_event(void *arg, const struct trace_event *event)
 {
@@ -80,7 +89,7 @@ static int check_event(void *arg, const struct trace_event *event)
 	if (event->user != TRACE_NO_STACK && event->user >= sums->stack_count)
 		abort();
 	sums->last_time = event->time;
-	trace_reader_task(sums->reader, event->tid, event->time);
+	look_at_task(sums->reader, trace_reader_task(sums->reader, event->tid, event->time));
 	return 0;
 }
 

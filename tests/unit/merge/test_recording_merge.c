@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "merge/machine_list.h"
+#include "trace/cgroup_name.h"
 #include "trace/writer.h"
 
 #define SECOND 1000000000ULL
@@ -100,6 +101,18 @@ static void write_events(struct trace_writer *writer, const struct host *host)
 	assert_int_equal(trace_writer_event(writer, &event), 0);
 }
 
+/* One that both machines have, and one that is gone. */
+static void write_cgroups(struct trace_writer *writer, const struct host *host, u32 number[2])
+{
+	const struct trace_cgroup named = {.id = 20 + host->library, .path = "/system.slice"};
+	const struct trace_cgroup gone = {.id = 30, .path = ""};
+
+	assert_int_equal(trace_writer_cgroup(writer, host == &second ? &gone : &named, &number[0]),
+			 0);
+	assert_int_equal(trace_writer_cgroup(writer, host == &second ? &named : &gone, &number[1]),
+			 0);
+}
+
 static void write_recording(const struct host *host, const char *file)
 {
 	struct trace_info info = {.start_realtime = (host->booted + host->start) * SECOND,
@@ -118,15 +131,20 @@ static void write_recording(const struct host *host, const char *file)
 	struct trace_ledger ledger = {.produced = 3, .recorded = 2, .lost = {[LOST_RING_FULL] = 1}};
 	struct trace_cpu_ledger cpu = {.cpu = 1, .produced = 3, .recorded = 2};
 	struct trace_writer *writer;
+	u32 cgroups[2];
 
 	snprintf(task.comm, sizeof(task.comm), "task-%s", host->name);
 	assert_int_equal(trace_writer_create(file, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	assert_int_equal(trace_writer_source(writer, &other), 0);
+	write_cgroups(writer, host, cgroups);
+	task.cgroup = cgroups[0];
 	assert_int_equal(trace_writer_task(writer, &task), 0);
+	task.cgroup = cgroups[1];
 	task.tid = task.tgid = 200; /* has its name before the first event */
 	assert_int_equal(trace_writer_task(writer, &task), 0);
 	task.time = host->start * SECOND;
+	task.cgroup = 0;
 	snprintf(task.comm, sizeof(task.comm), "then-%s", host->name);
 	assert_int_equal(trace_writer_task(writer, &task), 0);
 	write_code(writer, host);
@@ -264,6 +282,30 @@ static void test_tasks_and_cpus_of_machines(void **state)
 	trace_reader_close(&reader);
 }
 
+static void check_cgroup(const struct trace_reader *reader, u32 tid, u64 time, const char *name)
+{
+	const struct trace_task *task = trace_reader_task(reader, tid, time);
+	char room[TRACE_CGROUP_ROOM];
+
+	assert_non_null(task);
+	assert_string_equal(trace_cgroup_name(reader, task->cgroup, room), name);
+}
+
+static void test_cgroups_of_machines(void **state)
+{
+	struct trace_reader *reader = merge(&first, &second);
+	char gone[TRACE_CGROUP_ROOM];
+
+	(void)state;
+	snprintf(gone, sizeof(gone), "[cgroup %llu]", 30 + (1ULL << 48));
+	check_cgroup(reader, 100, 60 * SECOND, "/system.slice");
+	check_cgroup(reader, 200, 60 * SECOND - 1, "[cgroup 30]");
+	check_cgroup(reader, 200, 60 * SECOND, "[unknown]");
+	check_cgroup(reader, machine_first_tid(1) + 100, 70 * SECOND, gone);
+	check_cgroup(reader, machine_first_tid(1) + 200, 70 * SECOND - 1, "/system.slice");
+	trace_reader_close(&reader);
+}
+
 static void test_sources_by_name(void **state)
 {
 	struct trace_reader *reader = merge(&first, &second);
@@ -384,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_same_code_is_one_stack),
 		cmocka_unit_test(test_other_code_keeps_its_names),
 		cmocka_unit_test(test_tasks_and_cpus_of_machines),
+		cmocka_unit_test(test_cgroups_of_machines),
 		cmocka_unit_test(test_sources_by_name),
 		cmocka_unit_test(test_ledgers_add_up),
 		cmocka_unit_test(test_no_ledger_of_an_unfinished_one),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Prints what the reader finds in a recording, one line a stack, symbol, task and event, to be
- * compared with read_by_page.py. */
+/* Prints what the reader finds in a recording, one line a stack, symbol, cgroup, task and event, to
+ * be compared with read_by_page.py. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -24,6 +24,20 @@ static void print_mapping(const struct trace_mapping *mapping)
 {
 	printf("mapping %u %u %u %" PRIx64 " %u %s\n", mapping->number, mapping->kind,
 	       mapping->tgid, (uint64_t)mapping->base, mapping->build_id_bytes, mapping->path);
+}
+
+static void print_cgroups_and_tasks(const struct trace_reader *reader)
+{
+	const struct trace_cgroup *cgroups;
+	const struct trace_task *tasks;
+	u32 cgroup_count = trace_reader_cgroups(reader, &cgroups);
+	u32 task_count = trace_reader_tasks(reader, &tasks);
+
+	for (u32 i = 0; i < cgroup_count; i++)
+		printf("cgroup %" PRIu64 " %s\n", (uint64_t)cgroups[i].id, cgroups[i].path);
+	for (u32 i = 0; i < task_count; i++)
+		printf("task %" PRIu64 " %u %u %u %s\n", (uint64_t)tasks[i].time, tasks[i].tid,
+		       tasks[i].tgid, tasks[i].cgroup, tasks[i].comm);
 }
 
 static void print_index(const char *what, u32 index, u8 reason)
@@ -73,6 +87,7 @@ static void print_definitions(const struct trace_reader *reader)
 
 	for (u32 i = 0; i < mapping_count; i++)
 		print_mapping(&mappings[i]);
+	print_cgroups_and_tasks(reader);
 	for (u32 i = 0; i < stack_count; i++)
 		print_stack(&stacks[i]);
 	for (u32 i = 0; i < symbol_count; i++)

@@ -107,6 +107,7 @@ class KeyOrder:
 class Recording:
     def __init__(self):
         self.lines, self.symbols, self.events = [], [], []
+        self.cgroup_lines, self.task_lines = [], []
         self.stack_lines, self.ledger = [], []
         self.index, self.answer = [], {}  # by index in the file: of the stack given out, and what a promise is
         self.frames, self.order = [0], KeyOrder()
@@ -118,6 +119,18 @@ class Recording:
             number, kind, tgid, base, size = (numbers.varint() for _ in range(5))
             numbers.skip(size)
             self.lines.append(f"mapping {number} {kind} {tgid} {base:x} {size} {text.string()}")
+
+    def cgroups(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            self.cgroup_lines.append(f"cgroup {numbers.varint()} {text.string()}")
+
+    def tasks(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            time, tid = numbers.varint(), numbers.varint()
+            tgid = (tid + numbers.signed()) % 2**32
+            self.task_lines.append(f"task {time} {tid} {tgid} {numbers.varint()} {text.string()}")
 
     def stacks(self, records, columns, header):
         ids, shapes, order, regions, offsets = columns
@@ -214,10 +227,10 @@ class Recording:
 
     def read(self, data):
         magic, order, zero, version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 1)
+        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 2)
         assert checksum == zlib.crc32(data[:12])
-        readers = {3: self.mappings, 4: self.stacks, 6: self.events_of_block, 7: self.symbols_of_block,
-                   8: self.ledger_of_block, 10: self.answers}
+        readers = {3: self.mappings, 4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,
+                   8: self.ledger_of_block, 10: self.answers, 11: self.cgroups}
         at = 16
         sequence = 0
         while at < len(data):
@@ -240,7 +253,8 @@ class Recording:
 
     def text(self):
         self.events.sort(key=lambda event: event[:2])
-        return self.lines + self.stack_lines + self.symbols + self.ledger + [self.event_line(e) for e in self.events]
+        return (self.lines + self.cgroup_lines + self.task_lines + self.stack_lines + self.symbols + self.ledger +
+                [self.event_line(e) for e in self.events])
 
 
 def main(seeder, dumper):

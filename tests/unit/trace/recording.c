@@ -12,6 +12,7 @@
 
 #define MODULES 3
 #define MAPPINGS 5
+#define CGROUPS 4 /* the last without a name */
 #define DEPTH_MOST 40
 
 u64 random_next(struct random *random)
@@ -106,6 +107,15 @@ static void make_names(struct recording *recording, struct random *random)
 	}
 }
 
+static void make_cgroups(struct recording *recording)
+{
+	for (u32 i = 0; i < CGROUPS; i++) {
+		recording->cgroups[i].id = (1ULL << 33) + i;
+		recording->cgroups[i].path =
+			i < CGROUPS - 1 ? name("/system.slice/unit-%llu.service", i) : name("", 0);
+	}
+}
+
 static void make_tasks(struct recording *recording, struct random *random)
 {
 	for (u32 i = 0; i < recording->shape.tasks; i++) {
@@ -114,6 +124,7 @@ static void make_tasks(struct recording *recording, struct random *random)
 		task->time = i * 1000;
 		task->tid = 100 + i % 7;
 		task->tgid = (u32)random_number(random);
+		task->cgroup = i % (CGROUPS + 1);
 		snprintf(task->comm, sizeof(task->comm), "task-%u", i % 100000);
 	}
 }
@@ -258,6 +269,8 @@ struct recording *recording_create(const struct recording_shape *shape)
 	recording->module_count = MODULES;
 	recording->mappings = allocate(MAPPINGS, sizeof(*recording->mappings));
 	recording->mapping_count = MAPPINGS;
+	recording->cgroups = allocate(CGROUPS, sizeof(*recording->cgroups));
+	recording->cgroup_count = CGROUPS;
 	recording->stacks = allocate(shape->stacks, sizeof(*recording->stacks));
 	recording->tasks = allocate(shape->tasks, sizeof(*recording->tasks));
 	recording->symbols = allocate(shape->symbols, sizeof(*recording->symbols));
@@ -270,6 +283,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	make_names(recording, &random);
 	for (u32 i = 0; i < shape->stacks; i++)
 		make_stack(recording, &random, i);
+	make_cgroups(recording);
 	make_tasks(recording, &random);
 	make_symbols(recording, &random);
 	make_events(recording, &random);
@@ -288,6 +302,8 @@ void recording_free(struct recording **recording)
 		free((void *)old->modules[i].name);
 	for (u32 i = 0; i < MAPPINGS; i++)
 		free((void *)old->mappings[i].path);
+	for (u32 i = 0; i < CGROUPS; i++)
+		free((void *)old->cgroups[i].path);
 	for (u32 i = 0; i < old->shape.stacks; i++)
 		free((void *)old->stacks[i].frames);
 	for (u32 i = 0; i < old->shape.symbols; i++)
@@ -295,6 +311,7 @@ void recording_free(struct recording **recording)
 	free(old->sources);
 	free(old->modules);
 	free(old->mappings);
+	free(old->cgroups);
 	free(old->stacks);
 	free(old->tasks);
 	free(old->symbols);
@@ -334,6 +351,20 @@ static int write_stacks(const struct recording *recording, struct trace_writer *
 	return err;
 }
 
+/* Each before the first task that names it. */
+static int write_tasks(const struct recording *recording, struct trace_writer *writer)
+{
+	u32 written = 0;
+	int err = 0;
+
+	for (u32 i = 0; i < recording->shape.tasks && !err; i++) {
+		if (recording->tasks[i].cgroup > written)
+			err = trace_writer_cgroup(writer, &recording->cgroups[written], &written);
+		err = err ? err : trace_writer_task(writer, &recording->tasks[i]);
+	}
+	return err;
+}
+
 static int write_definitions(const struct recording *recording, struct trace_writer *writer)
 {
 	int err = 0;
@@ -344,8 +375,8 @@ static int write_definitions(const struct recording *recording, struct trace_wri
 		err = trace_writer_module(writer, &recording->modules[i]);
 	for (u32 i = 0; i < MAPPINGS && !err; i++)
 		err = trace_writer_mapping(writer, &recording->mappings[i]);
-	for (u32 i = 0; i < recording->shape.tasks && !err; i++)
-		err = trace_writer_task(writer, &recording->tasks[i]);
+	if (!err)
+		err = write_tasks(recording, writer);
 	return err ? err : write_stacks(recording, writer);
 }
 

@@ -47,6 +47,8 @@ struct recording {
 	u32 module_count;
 	struct trace_mapping *mappings;
 	u32 mapping_count;
+	struct trace_cgroup *cgroups;
+	u32 cgroup_count;
 	struct trace_stack *stacks;
 	struct trace_task *tasks;
 	struct trace_symbol *symbols; /* sorted by mapping and start */

@@ -149,6 +149,19 @@ static void check_stacks(const struct trace_reader *reader, const struct recordi
 	}
 }
 
+static void check_cgroups(const struct trace_reader *reader, const struct recording *recording)
+{
+	const struct trace_cgroup *cgroups;
+	u32 count = trace_reader_cgroups(reader, &cgroups), tasks = recording->shape.tasks;
+
+	assert_int_equal(count, tasks > recording->cgroup_count ? recording->cgroup_count
+								: (tasks ? tasks - 1 : 0));
+	for (u32 i = 0; i < count; i++) {
+		assert_int_equal(cgroups[i].id, recording->cgroups[i].id);
+		assert_string_equal(cgroups[i].path, recording->cgroups[i].path);
+	}
+}
+
 static void check_tasks(const struct trace_reader *reader, const struct recording *recording)
 {
 	for (u32 i = 0; i < recording->shape.tasks; i++) {
@@ -160,6 +173,7 @@ static void check_tasks(const struct trace_reader *reader, const struct recordin
 		assert_int_equal(got->tid, wanted->tid);
 		assert_int_equal(got->tgid, wanted->tgid);
 		assert_int_equal(got->time, wanted->time);
+		assert_int_equal(got->cgroup, wanted->cgroup);
 		assert_string_equal(got->comm, wanted->comm);
 	}
 	assert_null(trace_reader_task(reader, 99, 0));
@@ -239,6 +253,7 @@ static void check_round_trip(const struct recording_shape *shape)
 	check_modules(reader, recording);
 	check_mappings(reader, recording);
 	check_stacks(reader, recording);
+	check_cgroups(reader, recording);
 	check_tasks(reader, recording);
 	check_symbols(reader, recording);
 	check_ledger(reader, recording);
