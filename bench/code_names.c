@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "report/plain_names.h"
 #include "symbol/debug_naming.h"
-#include "symbol/demangle.h"
 #include "symbol/mapped_file.h"
 
 #define PLACES_MAX (1U << 20)
 
 static u64 places[PLACES_MAX];
+static struct plain_names *plain_names;
 
 static int by_value(const void *left, const void *right)
 {
@@ -52,10 +53,9 @@ static void print_name(const struct debug_name *name)
 	printf("0x%016llx\n", (unsigned long long)name->place);
 	for (u32 i = 0; i < name->count; i++) {
 		const struct code_place *function = &name->functions[i];
-		char *plain = function->function ? demangle(function->function) : NULL;
 
-		printf("%s\n%s:%u\n", plain ?: function->function, function->file, function->line);
-		free(plain);
+		printf("%s\n%s:%u\n", plain_names_find(plain_names, function->function ?: "??"),
+		       function->file, function->line);
 	}
 }
 
@@ -66,8 +66,8 @@ int main(int argc, char **argv)
 	struct debug_names *names;
 	u32 count;
 
-	if (argc != 2 || debug_naming_create(&(struct debug_choice){}, &naming) ||
-	    !identify(&mapping))
+	if (argc != 2 || plain_names_create(&plain_names) ||
+	    debug_naming_create(&(struct debug_choice){}, &naming) || !identify(&mapping))
 		return EXIT_FAILURE;
 	count = read_places();
 	if (debug_naming_find(naming, &(struct debug_code){.mapping = &mapping}, places, count,
@@ -78,5 +78,6 @@ int main(int argc, char **argv)
 			print_name(debug_names_at(names, places[i]));
 	debug_names_free(&names);
 	debug_naming_free(&naming);
+	plain_names_free(&plain_names);
 	return EXIT_SUCCESS;
 }

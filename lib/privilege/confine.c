@@ -135,7 +135,7 @@ static int allow_some(scmp_filter_ctx filter)
 {
 	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-				      SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+				      SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_TYPE, MAP_PRIVATE));
 
 	result = result
 			 ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,

@@ -12,7 +12,7 @@
 
 #include "frame_debug.h"
 #include "hash_index.h"
-#include "symbol/demangler.h"
+#include "plain_names.h"
 #include "symbol/kernel_names.h"
 
 struct label {
@@ -24,7 +24,6 @@ struct named_frame {
 	struct frame_name name; /* first: a frame_name finds its named_frame */
 	char *owned_object;
 	struct frame_function *functions;
-	char **owned_names; /* of the functions; NULL: not ours */
 };
 
 struct chain {
@@ -35,7 +34,7 @@ struct frame_names {
 	struct trace_reader *reader;
 	struct frame_naming naming;
 	struct frame_debug *debug; /* or NULL */
-	struct demangler *demangler;
+	struct plain_names *plain_names;
 	struct hash_index frame_index, label_index, chain_index;
 	struct named_frame **frames;
 	struct label **labels; /* by id */
@@ -222,11 +221,9 @@ static const char *find_symbol(const struct frame_names *names, const struct deb
 }
 
 /* For people, unless they want it otherwise. */
-static const char *plain_name(const struct frame_names *names, const char *name, char **owned)
+static const char *plain_name(struct frame_names *names, const char *name)
 {
-	if (name && !names->naming.mangled)
-		*owned = demangler_name(names->demangler, name);
-	return *owned ?: name;
+	return name && !names->naming.mangled ? plain_names_find(names->plain_names, name) : name;
 }
 
 /* What has no name is called by its address. */
@@ -269,9 +266,6 @@ static u32 inlined_label(struct frame_names *names, const char *function, const 
 
 static void named_frame_free(struct named_frame *named)
 {
-	for (u32 i = 0; named->owned_names && i < named->name.function_count; i++)
-		free(named->owned_names[i]);
-	free(named->owned_names);
 	free(named->functions);
 	free(named->owned_object);
 	free(named);
@@ -284,9 +278,8 @@ static int reserve_functions(const struct frame_names *names, struct named_frame
 
 	named->name.function_count = count;
 	named->functions = calloc(count, sizeof(*named->functions));
-	named->owned_names = calloc(count, sizeof(*named->owned_names));
 	named->name.functions = named->functions;
-	return named->functions && named->owned_names ? 0 : -ENOMEM;
+	return named->functions ? 0 : -ENOMEM;
 }
 
 static void set_lines(struct named_frame *named, const struct debug_name *debug)
@@ -304,8 +297,7 @@ static int set_inlined(struct frame_names *names, struct named_frame *named,
 		struct frame_function *function = &named->functions[i];
 
 		function->inlined = true;
-		function->name =
-			plain_name(names, debug->functions[i].function, &named->owned_names[i]);
+		function->name = plain_name(names, debug->functions[i].function);
 		function->label = inlined_label(names, function->name, named->name.object);
 		if (function->label == UINT32_MAX)
 			return -ENOMEM;
@@ -324,8 +316,7 @@ static int set_functions(struct frame_names *names, struct named_frame *named)
 	if (reserve_functions(names, named, debug))
 		return -ENOMEM;
 	last = name->function_count - 1;
-	name->function =
-		plain_name(names, find_symbol(names, debug, name), &named->owned_names[last]);
+	name->function = plain_name(names, find_symbol(names, debug, name));
 	name->label = label_of(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;
@@ -446,7 +437,7 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 		return -ENOMEM;
 	names->reader = reader;
 	names->naming = *naming;
-	if (demangler_create(&names->demangler) ||
+	if (plain_names_create(&names->plain_names) ||
 	    (naming->debug && frame_debug_create(reader, naming->debug, &names->debug))) {
 		frame_names_free(&names);
 		return -ENOMEM;
@@ -465,11 +456,11 @@ void frame_names_free(struct frame_names **names)
 		named_frame_free(old->frames[i]);
 	for (u32 i = 0; i < old->label_index.count; i++)
 		free(old->labels[i]);
+	plain_names_free(&old->plain_names);
 	hash_index_free(&old->frame_index);
 	hash_index_free(&old->label_index);
 	hash_index_free(&old->chain_index);
 	frame_debug_free(&old->debug);
-	demangler_free(&old->demangler);
 	free(old->chains);
 	free(old->chain_labels);
 	free(old->frames);

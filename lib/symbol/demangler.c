@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A piece of three bytes is the shortest that doubles a demangler's work, so a short name costs
- * some 10 ms at worst, and is done here. Few programs have long ones: the sandbox is started by the
- * first.
+ * Work grows out of hand where a name refers to earlier parts of itself: each reference doubles it
+ * at most. So does each conversion operator, which is read in two ways; and a part that is expanded
+ * once for each argument ("Dp") multiplies it by less than the name is long. What is at most 2^20
+ * steps by this count is done here, in some 10 ms at worst. So are short names, because a piece of
+ * three bytes is the shortest that doubles anything. Hardly a program has others: the sandbox is
+ * started by the first.
  */
 #include "demangler.h"
 
@@ -17,6 +20,7 @@
 #include "scalar.h"
 
 #define SHORT_BYTES 64
+#define WORK_BITS 20
 #define LIMIT_MS 1000
 
 struct demangler {
@@ -77,13 +81,60 @@ static char *ask(struct sandbox *sandbox, const char *name, u32 bytes)
 	return plain_bytes ? strndup(text, plain_bytes) : NULL;
 }
 
+/* "S_", "S1A_", "T_", "T0_". */
+static bool is_reference(const char *at)
+{
+	const char *digits = at + 1;
+
+	if (*at != 'S' && *at != 'T')
+		return false;
+	while ((*digits >= '0' && *digits <= '9') || (*digits >= 'A' && *digits <= 'Z'))
+		digits++;
+	return *digits == '_';
+}
+
+static u32 length_bits(size_t bytes)
+{
+	return 64 - __builtin_clzl(bytes);
+}
+
+/* Binary logarithms of the work, or more: names of functions may look like references, too. */
+static u32 work_cpp(const char *name, size_t bytes)
+{
+	u32 bits = length_bits(bytes);
+
+	for (const char *at = name; *at; at++) {
+		bits += is_reference(at) || !strncmp(at, "cv", 2);
+		bits += strncmp(at, "Dp", 2) ? 0 : length_bits(bytes);
+	}
+	return bits;
+}
+
+static u32 work_rust(const char *name, size_t bytes)
+{
+	u32 bits = length_bits(bytes);
+
+	for (const char *at = name; *at; at++)
+		bits += *at == 'B';
+	return bits;
+}
+
+static bool is_fair(const char *name, size_t bytes)
+{
+	if (bytes <= SHORT_BYTES)
+		return true;
+	if (!strncmp(name, "_R", 2))
+		return work_rust(name, bytes) <= WORK_BITS;
+	return !strncmp(name, "_Z", 2) && work_cpp(name, bytes) <= WORK_BITS;
+}
+
 char *demangler_name(struct demangler *demangler, const char *name)
 {
 	size_t bytes = strlen(name);
 
 	if (!demangle_is_mangled(name) || bytes > MANGLED_BYTES_MAX)
 		return NULL;
-	if (bytes <= SHORT_BYTES)
+	if (is_fair(name, bytes))
 		return demangle(name);
 	return has_sandbox(demangler) ? ask(demangler->sandbox, name, bytes) : NULL;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions stand below the unit or below its namespaces and types; only these are looked through
- * first, which skips their bodies. Where that finds nothing for an address of the unit, all entries
- * are: nested functions of GNU C, Ada and D stand inside bodies.
+ * Functions with code stand below the unit or its namespaces; only these are looked through first,
+ * which skips the bodies of functions and types. Where that finds nothing for an address of the
+ * unit, all entries are: nested functions of GNU C, Ada and D stand inside bodies.
  *
- * From a function on, the way leads down through the blocks and inlined calls that cover the
- * address. Compilers let blocks overlap, so every such way is gone, and the one with most calls
- * counts. What is called at a place is known by the line table for the innermost function, and for
- * the others by the call (DW_AT_call_file, DW_AT_call_line) that was inlined into them.
+ * What is called at a place is known by the line table for the innermost function, and for the
+ * others by the call (DW_AT_call_file, DW_AT_call_line) that was inlined into them.
  */
 #include "dwarf_unit.h"
 
@@ -17,16 +15,10 @@
 #include <string.h>
 
 #include "code_ranges.h"
+#include "inline_tree.h"
 
 #define NESTING_MAX 256
-
-/* A way down to an address. */
-struct descent {
-	u64 address;
-	u32 depth, best_depth;
-	Dwarf_Die way[CODE_PLACES_MAX];	 /* the calls so far, outermost first */
-	Dwarf_Die best[CODE_PLACES_MAX]; /* the deepest that was found */
-};
+#define NO_FUNCTION UINT32_MAX
 
 struct unit {
 	Dwarf_Die die;
@@ -37,7 +29,8 @@ struct unit {
 	bool is_whole;		   /* nested ones are among them */
 	struct dwarf_lines lines;
 	bool has_lines;
-	struct descent descent;
+	struct inline_tree inlined; /* of the function with this index */
+	u32 inlined_into;
 };
 
 int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end), void *arg)
@@ -58,12 +51,20 @@ static int add_range(void *arg, u64 start, u64 end)
 	return code_ranges_add(&unit->ranges, start, end, unit->function_count);
 }
 
+/* Most are declarations, or only ever inlined. */
+static bool has_code(Dwarf_Die *die)
+{
+	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
 static int add_function(struct unit *unit, Dwarf_Die *die)
 {
 	u32 room = unit->function_room ? 2 * unit->function_room : 64;
 	u32 before = unit->ranges.count;
 	Dwarf_Die *functions;
 
+	if (!has_code(die))
+		return 0;
 	if (dwarf_entry_ranges(die, add_range, unit))
 		return -ENOMEM;
 	if (unit->ranges.count == before)
@@ -81,17 +82,7 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 
 static bool holds_functions(int tag)
 {
-	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_class_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-	case DW_TAG_enumeration_type:
-		return true;
-	default:
-		return false;
-	}
+	return tag == DW_TAG_namespace || tag == DW_TAG_module;
 }
 
 static int add_functions(struct unit *unit, Dwarf_Die *parent, bool whole, u32 depth)
@@ -117,6 +108,7 @@ static int read_functions(struct unit *unit, bool whole)
 	code_ranges_clear(&unit->ranges);
 	unit->function_count = 0;
 	unit->is_whole = whole;
+	unit->inlined_into = NO_FUNCTION;
 	result = add_functions(unit, &unit->die, whole, 0);
 	code_ranges_seal(&unit->ranges);
 	return result;
@@ -133,49 +125,15 @@ static int find_function(struct unit *unit, u64 address, u32 *index)
 	return result ?: code_ranges_find(&unit->ranges, address, index);
 }
 
-static bool is_part_of_body(int tag)
-{
-	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
-	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
-}
-
-static void keep_best(struct descent *descent)
-{
-	if (descent->depth <= descent->best_depth)
-		return;
-	descent->best_depth = descent->depth;
-	memcpy(descent->best, descent->way, descent->depth * sizeof(Dwarf_Die));
-}
-
-static void descend(struct descent *descent, Dwarf_Die *parent, u32 nesting)
-{
-	Dwarf_Die part;
-	int more = dwarf_child(parent, &part);
-
-	for (; !more && nesting < NESTING_MAX; more = dwarf_siblingof(&part, &part)) {
-		int tag = dwarf_tag(&part);
-		bool is_call = tag == DW_TAG_inlined_subroutine;
-
-		if (!is_part_of_body(tag) || dwarf_haspc(&part, descent->address) <= 0 ||
-		    descent->depth == CODE_PLACES_MAX)
-			continue;
-		descent->way[descent->depth] = part;
-		descent->depth += is_call;
-		keep_best(descent);
-		descend(descent, &part, nesting + 1);
-		descent->depth -= is_call;
-	}
-}
-
 /* The function and the calls inlined into it, outermost first. */
-static void find_calls(struct descent *descent, Dwarf_Die *function, u64 address)
+static int find_calls(struct unit *unit, u32 index, u64 address, Dwarf_Die *calls)
 {
-	descent->address = address;
-	descent->way[0] = *function;
-	descent->depth = 1;
-	descent->best_depth = 0;
-	keep_best(descent);
-	descend(descent, function, 0);
+	int result = 0;
+
+	if (unit->inlined_into != index)
+		result = inline_tree_begin(&unit->inlined, &unit->functions[index]);
+	unit->inlined_into = result ? NO_FUNCTION : index;
+	return result ?: inline_tree_find(&unit->inlined, address, calls);
 }
 
 static const char *name_of(Dwarf_Die *die)
@@ -224,15 +182,13 @@ static void set_line(const struct unit *unit, const struct dwarf_row *row, struc
 static int find_places(struct unit *unit, u64 address, const struct dwarf_row *row,
 		       struct code_place *places)
 {
-	Dwarf_Die *calls = unit->descent.best;
-	u32 index, count;
-	int found = find_function(unit, address, &index);
+	Dwarf_Die calls[CODE_PLACES_MAX];
+	u32 index;
+	int count = find_function(unit, address, &index);
 
-	if (found <= 0)
-		return found;
-	find_calls(&unit->descent, &unit->functions[index], address);
-	count = unit->descent.best_depth;
-	for (u32 i = 0; i < count; i++) {
+	if (count > 0)
+		count = find_calls(unit, index, address, calls);
+	for (int i = 0; i < count; i++) {
 		places[i] = (struct code_place){.function = name_of(&calls[count - 1 - i]),
 						.base = unit->directory,
 						.inlined = i + 1 < count};
@@ -282,7 +238,7 @@ static int read_unit(struct unit *unit, const struct dwarf_line_sections *sectio
 int dwarf_unit_find(const Dwarf_Die *die, const struct dwarf_line_sections *sections,
 		    const u64 *addresses, u32 count, code_place_each each, void *arg)
 {
-	struct unit unit = {.die = *die};
+	struct unit unit = {.die = *die, .inlined_into = NO_FUNCTION};
 	struct dwarf_row *rows = calloc(count, sizeof(*rows));
 	int result = rows ? read_unit(&unit, sections) : -ENOMEM;
 
@@ -290,6 +246,7 @@ int dwarf_unit_find(const Dwarf_Die *die, const struct dwarf_line_sections *sect
 		dwarf_lines_find(&unit.lines, addresses, count, rows);
 	result = result ?: find_all(&unit, rows, addresses, count, each, arg);
 	code_ranges_clear(&unit.ranges);
+	inline_tree_clear(&unit.inlined);
 	dwarf_lines_clear(&unit.lines);
 	free(unit.functions);
 	free(rows);

@@ -91,9 +91,19 @@ static int try_code(void)
 		       : 0;
 }
 
-static int try_file_memory(void)
+static int map(int flags)
 {
-	return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, opened, 0) == MAP_FAILED ? -1 : 0;
+	return mmap(NULL, 4096, PROT_READ, flags, opened, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static int try_shared_memory(void)
+{
+	return map(MAP_SHARED);
+}
+
+static int try_validated_shared_memory(void)
+{
+	return map(MAP_SHARED_VALIDATE);
 }
 
 static int try_stat(void)
@@ -104,8 +114,13 @@ static int try_stat(void)
 }
 
 static int (*const refused[])(void) = {
-	try_open, try_write, try_socket,    try_exec,	   try_fork, try_kill,	      try_ptrace,
-	try_bpf,  try_stat,  try_namespace, try_traceable, try_code, try_file_memory,
+	try_open,	   try_write,
+	try_socket,	   try_exec,
+	try_fork,	   try_kill,
+	try_ptrace,	   try_bpf,
+	try_stat,	   try_namespace,
+	try_traceable,	   try_code,
+	try_shared_memory, try_validated_shared_memory,
 };
 
 #define REFUSED (sizeof(refused) / sizeof(refused[0]))
@@ -115,6 +130,11 @@ static int read_opened(void)
 	char byte;
 
 	return pread(opened, &byte, 1, 0) == 1 ? 0 : -1;
+}
+
+static int map_opened(void)
+{
+	return map(MAP_PRIVATE);
 }
 
 static int take_memory(void)
@@ -155,10 +175,18 @@ static int never_end(void)
 	return 0;
 }
 
-enum { READ_OPENED = REFUSED, TAKE_MEMORY, TAKE_ALL_MEMORY, READ_SHARED, DIE, NEVER_END };
+enum {
+	READ_OPENED = REFUSED,
+	MAP_OPENED,
+	TAKE_MEMORY,
+	TAKE_ALL_MEMORY,
+	READ_SHARED,
+	DIE,
+	NEVER_END
+};
 
-static int (*const others[])(void) = {read_opened, take_memory, take_all_memory,
-				      read_shared, die,		never_end};
+static int (*const others[])(void) = {read_opened, map_opened, take_memory, take_all_memory,
+				      read_shared, die,	       never_end};
 
 /* With an open file, the number of the try; the errno comes back. */
 static void serve(int socket)
@@ -214,6 +242,7 @@ static void test_everything_else_is_refused(void **state)
 static void test_what_it_needs_works(void **state)
 {
 	assert_int_equal(ask(*state, READ_OPENED), 0);
+	assert_int_equal(ask(*state, MAP_OPENED), 0);
 	assert_int_equal(ask(*state, TAKE_MEMORY), 0);
 	assert_int_equal(ask(*state, TAKE_ALL_MEMORY), ENOMEM);
 }
