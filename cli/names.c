@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fetch_progress.h"
 #include "message.h"
 #include "symbol/debug_naming.h"
 #include "symbol/kernel_names.h"
@@ -52,10 +53,31 @@ static int open_kallsyms(const char *path, struct frame_naming *naming)
 	return EXIT_FAILED;
 }
 
+static int check_servers(const struct names_values *values)
+{
+	if (!values->debuginfod || values->no_debuginfod || debug_fetch_has_servers())
+		return 0;
+	message("--debuginfod: DEBUGINFOD_URLS names no servers");
+	return EXIT_USAGE;
+}
+
+static enum debug_servers servers_of(const struct names_values *values)
+{
+	if (values->no_debuginfod || !debug_fetch_has_servers())
+		return DEBUG_SERVERS_NONE;
+	return values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_USER;
+}
+
 static void open_debug(const struct names_values *values, struct frame_naming *naming)
 {
 	const struct debug_choice choice = {
-		.sysroot = values->sysroot, .vmlinux = values->vmlinux, .note = note};
+		.sysroot = values->sysroot,
+		.vmlinux = values->vmlinux,
+		.servers = servers_of(values),
+		.watch = fetch_progress,
+		.cached = !values->no_cache,
+		.note = note,
+	};
 	int err;
 
 	if (values->no_inline && !values->lines)
@@ -68,6 +90,10 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 
 int names_open(const struct names_values *values, struct frame_naming *naming)
 {
+	int status = check_servers(values);
+
+	if (status)
+		return status;
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = values->no_inline};
 	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||

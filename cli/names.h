@@ -9,6 +9,7 @@
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;
 	bool no_demangle, no_inline;
+	bool debuginfod, no_debuginfod, no_cache;
 	bool lines; /* not an option of all commands */
 };
 
@@ -24,7 +25,13 @@ struct names_values {
 	{"vmlinux", 0, OPTION_STRING, "FILE", offsetof(values, member.vmlinux), "Names",	\
 		"its kernel with debug information"},						\
 	{"kallsyms", 0, OPTION_STRING, "FILE", offsetof(values, member.kallsyms), "Names",	\
-		"a copy of its /proc/kallsyms, same boot: for hidden names"}
+		"a copy of its /proc/kallsyms, same boot: for hidden names"},				\
+	{"debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.debuginfod), "Names",	\
+		"fetch missing debug files, the kernel's too"},					\
+	{"no-debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.no_debuginfod),	\
+		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"},			\
+	{"no-cache", 0, OPTION_FLAG, NULL, offsetof(values, member.no_cache), "Names",		\
+		"read debug files again, and keep nothing of them"}
 /* clang-format on */
 
 /* Call before the recording is opened. 0, or a message and EXIT_FAILED or EXIT_USAGE. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Of each file that could be the one meant the sandbox is asked what it says of itself; the first
- * whose build id is right, and which has what is looked for, is taken. Then all places of one code
- * are asked for at once.
+ * Files of this machine are looked for, then what the cache knows; it does not count where they are
+ * others than those it was made of. Servers come next, if places are left of which nothing is known
+ * and there is no DWARF here. Then all places that are left are asked for at once.
  */
 #include "debug_naming.h"
 
@@ -12,8 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cache_folder.h"
+#include "debug_cache.h"
 #include "debug_items.h"
-#include "debug_path.h"
+#include "debug_search.h"
 #include "debug_service.h"
 #include "privilege/sandbox.h"
 
@@ -23,7 +25,18 @@
 struct debug_naming {
 	struct debug_choice choice;
 	struct sandbox *sandbox;
+	struct debug_searcher searcher;
+	int cache; /* -1: none */
 };
+
+static bool read_link(void *arg, int file, struct debug_link *link);
+
+static int create_fetch(struct debug_naming *naming)
+{
+	if (naming->choice.servers == DEBUG_SERVERS_NONE)
+		return 0;
+	return debug_fetch_create(&naming->choice.watch, &naming->searcher.fetch);
+}
 
 int debug_naming_create(const struct debug_choice *choice, struct debug_naming **out)
 {
@@ -33,12 +46,19 @@ int debug_naming_create(const struct debug_choice *choice, struct debug_naming *
 	if (!naming)
 		return -ENOMEM;
 	naming->choice = *choice;
+	naming->cache = -1;
+	naming->searcher = (struct debug_searcher){
+		.choice = &naming->choice, .read_link = read_link, .arg = naming};
 	result = sandbox_start(debug_serve, LIMIT_MS, &naming->sandbox);
-	if (result)
+	result = result ?: create_fetch(naming);
+	if (result) {
 		debug_naming_free(&naming);
-	else
-		*out = naming;
-	return result;
+		return result;
+	}
+	if (choice->cached)
+		naming->cache = cache_folder_open();
+	*out = naming;
+	return 0;
 }
 
 void debug_naming_free(struct debug_naming **naming)
@@ -46,6 +66,9 @@ void debug_naming_free(struct debug_naming **naming)
 	if (!*naming)
 		return;
 	sandbox_end(&(*naming)->sandbox);
+	debug_fetch_free(&(*naming)->searcher.fetch);
+	if ((*naming)->cache >= 0)
+		close((*naming)->cache);
 	free(*naming);
 	*naming = NULL;
 }
@@ -77,12 +100,12 @@ static bool is_text(const char *text, size_t bytes)
 	return memchr(text, 0, bytes);
 }
 
-static bool read_link(struct debug_naming *naming, int file, struct debug_link *link)
+static bool read_link(void *arg, int file, struct debug_link *link)
 {
 	const struct debug_request request = {.what = DEBUG_LINK, .files = 1 << DEBUG_FILE_CODE};
 	struct debug_answer answer;
 
-	if (ask(naming, &request, &file, 1, NULL, &answer))
+	if (ask(arg, &request, &file, 1, NULL, &answer))
 		return false;
 	*link = answer.link;
 	return link->build_id_bytes <= TRACE_BUILD_ID_MAX &&
@@ -91,189 +114,73 @@ static bool read_link(struct debug_naming *naming, int file, struct debug_link *
 	       is_text(link->shared, sizeof(link->shared)) && !strchr(link->file, '/');
 }
 
-struct build_id {
-	const u8 *id;
-	u32 bytes;
-};
-
-/* What is looked for, and what was found. */
-struct wanted {
+/* What is wanted, and what is known so far. */
+struct question {
 	struct debug_naming *naming;
-	struct build_id id;
-	bool debug; /* only a file with debug information */
-	struct debug_link link;
+	struct debug_search search;
+	struct debug_cache_key key;
+	struct debug_source source; /* of what is known */
+	struct debug_names *known;  /* or NULL */
+	const u64 *places;
+	u32 count;
+	u64 *rest; /* places of which nothing is known */
+	u32 rest_count;
 };
 
-static bool is_wanted(void *arg, int file)
+static void set_rest(struct question *question)
 {
-	struct wanted *wanted = arg;
-	struct debug_link *link = &wanted->link;
-
-	return read_link(wanted->naming, file, link) && link->build_id_bytes == wanted->id.bytes &&
-	       !memcmp(link->build_id, wanted->id.id, wanted->id.bytes) &&
-	       (!wanted->debug || link->has_dwarf || link->has_symbols);
+	question->rest_count = 0;
+	for (u32 i = 0; i < question->count; i++)
+		if (!debug_items_asked(question->known, question->places[i]))
+			question->rest[question->rest_count++] = question->places[i];
 }
 
-struct search {
-	struct debug_naming *naming;
-	struct debug_roots roots;
-	struct build_id id;
-	const char *path; /* of the code */
-	int files[DEBUG_FILES];
-	struct debug_link link; /* of the file with the debug information */
-	char debug_path[DEBUG_PATH_BYTES];
-};
-
-static void set_roots(struct search *search, const char *process_root)
+/* What is known from other files than those that are there now is to be asked anew. */
+static void keep_source(struct question *question)
 {
-	const char *roots[] = {search->naming->choice.sysroot, process_root, "/"};
-	u32 count = 0;
+	const struct debug_search *search = &question->search;
+	int dwarf = debug_search_dwarf(search);
+	struct debug_source now;
 
-	for (u32 i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-		if (roots[i])
-			search->roots.root[count++] = roots[i];
-}
-
-static int open_wanted(struct search *search, const char *path, struct wanted *wanted)
-{
-	*wanted = (struct wanted){.naming = search->naming, .id = search->id, .debug = true};
-	return debug_path_open(&search->roots, path, is_wanted, wanted);
-}
-
-static bool take_debug(struct search *search, const char *path)
-{
-	struct wanted wanted;
-	int file = open_wanted(search, path, &wanted);
-
-	if (file < 0)
-		return false;
-	search->files[DEBUG_FILE_DEBUG] = file;
-	search->link = wanted.link;
-	snprintf(search->debug_path, sizeof(search->debug_path), "%s", path);
-	return true;
-}
-
-static void find_debug(struct search *search)
-{
-	char path[DEBUG_PATH_BYTES];
-
-	if (debug_path_of_id(search->id.id, search->id.bytes, path) && take_debug(search, path))
+	if (dwarf < 0 || debug_source_of(dwarf, search->files[DEBUG_FILE_CODE], &now))
 		return;
-	for (u32 i = 0;
-	     search->link.file[0] && debug_path_of_link(i, search->path, search->link.file, path);
-	     i++)
-		if (take_debug(search, path))
-			return;
+	if (question->known && !debug_source_equal(&question->source, &now))
+		debug_names_free(&question->known);
+	question->source = now;
+	set_rest(question);
 }
 
-static void find_code(struct search *search)
+static void find_files(struct question *question)
 {
-	struct wanted wanted;
-	int file;
+	struct debug_search *search = &question->search;
 
-	wanted = (struct wanted){.naming = search->naming, .id = search->id};
-	file = debug_path_open(&search->roots, search->path, is_wanted, &wanted);
-	if (file < 0)
+	debug_search_here(search);
+	if (question->naming->cache >= 0)
+		debug_cache_read(question->naming->cache, &question->key, &question->source,
+				 &question->known);
+	set_rest(question);
+	keep_source(question);
+	if (!question->rest_count)
 		return;
-	search->files[DEBUG_FILE_CODE] = file;
-	search->link = wanted.link;
-	snprintf(search->debug_path, sizeof(search->debug_path), "%s", search->path);
-}
-
-/* The name in .gnu_debugaltlink counts from the file that has it. */
-static void find_shared(struct search *search)
-{
-	const char *name = search->link.shared;
-	struct wanted wanted = {.naming = search->naming, .debug = true};
-	char path[DEBUG_PATH_BYTES];
-	const char *slash = strrchr(search->debug_path, '/');
-	int file = -ENOENT;
-
-	wanted.id = (struct build_id){search->link.shared_id, search->link.shared_id_bytes};
-	if (!name[0] || !wanted.id.bytes)
-		return;
-	if (debug_path_of_id(wanted.id.id, wanted.id.bytes, path))
-		file = debug_path_open(&search->roots, path, is_wanted, &wanted);
-	if (file < 0 && snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - search->debug_path),
-				 search->debug_path, name) < (int)sizeof(path))
-		file = debug_path_open(&search->roots, name[0] == '/' ? name : path, is_wanted,
-				       &wanted);
-	search->files[DEBUG_FILE_SHARED] = file < 0 ? -1 : file;
-}
-
-static bool has_files(const struct search *search)
-{
-	return search->files[DEBUG_FILE_CODE] >= 0 || search->files[DEBUG_FILE_DEBUG] >= 0;
-}
-
-static void find_user_files(struct search *search, const struct trace_mapping *mapping)
-{
-	char root[64];
-
-	snprintf(root, sizeof(root), "/proc/%u/root", mapping->tgid);
-	set_roots(search, root);
-	search->path = mapping->path;
-	if (mapping->path[0] == '/')
-		find_code(search);
-	if (!search->link.has_dwarf)
-		find_debug(search);
-	find_shared(search);
-}
-
-/* A file that the user has named, by his own idea of paths. */
-static bool take_named(struct search *search, const char *name)
-{
-	char *path = realpath(name, NULL);
-	bool taken;
-
-	search->roots = (struct debug_roots){{"/"}};
-	taken = path && take_debug(search, path);
-	free(path);
-	return taken;
-}
-
-static void find_kernel_files(struct search *search, const char *release)
-{
-	static const char *const places[] = {"/usr/lib/debug/boot/vmlinux-%s",
-					     "/usr/lib/debug/lib/modules/%s/vmlinux",
-					     "/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s"};
-	const char *vmlinux = search->naming->choice.vmlinux;
-	char path[DEBUG_PATH_BYTES];
-
-	set_roots(search, NULL);
-	search->path = "";
-	if (vmlinux) {
-		if (!take_named(search, vmlinux))
-			note(search->naming, vmlinux, "it is not the recorded kernel");
-		return;
-	}
-	find_debug(search);
-	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]) && !has_files(search); i++)
-		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path))
-			take_debug(search, path);
-}
-
-static void close_files(struct search *search)
-{
-	for (u32 i = 0; i < DEBUG_FILES; i++)
-		if (search->files[i] >= 0)
-			close(search->files[i]);
+	debug_search_servers(search);
+	keep_source(question);
+	debug_search_shared(search);
 }
 
 /* All of what was asked for, or nothing. */
-static int ask_places(struct search *search, const struct debug_request *request, const u64 *places,
+static int ask_places(struct question *question, const struct debug_request *request,
 		      struct debug_names **out)
 {
-	struct debug_naming *naming = search->naming;
+	struct debug_naming *naming = question->naming;
 	int files[DEBUG_FILES], result;
 	struct debug_answer answer;
 	char *data;
 	u32 sent = 0;
 
 	for (u32 i = 0; i < DEBUG_FILES; i++)
-		if (search->files[i] >= 0)
-			files[sent++] = search->files[i];
-	result = ask(naming, request, files, sent, places, &answer);
+		if (question->search.files[i] >= 0)
+			files[sent++] = question->search.files[i];
+	result = ask(naming, request, files, sent, question->rest, &answer);
 	if (result)
 		return result;
 	data = malloc(answer.bytes + 1);
@@ -283,8 +190,8 @@ static int ask_places(struct search *search, const struct debug_request *request
 	}
 	result = sandbox_receive(naming->sandbox, data, answer.bytes);
 	result = result
-			 ?: debug_items_take(data, &answer, places, request->count, request->stext,
-					     out);
+			 ?: debug_items_take(data, &answer, question->rest, request->count,
+					     request->stext, out);
 	if (result == -EBADMSG)
 		sandbox_distrust(naming->sandbox);
 	if (result)
@@ -305,44 +212,82 @@ static const char *reason_of(int result)
 	}
 }
 
-static int find_names(struct search *search, u64 stext, const u64 *places, u32 count,
-		      struct debug_names **out)
+static int ask_rest(struct question *question, struct debug_names **out)
 {
-	struct debug_request request = {.what = DEBUG_PLACES, .count = count, .stext = stext};
+	const struct debug_search *search = &question->search;
+	struct debug_request request = {
+		.what = DEBUG_PLACES, .count = question->rest_count, .stext = question->key.stext};
 	int result;
 
-	if (!has_files(search) || (!search->link.has_dwarf && !search->link.has_symbols))
-		return -ENOENT;
 	for (u32 i = 0; i < DEBUG_FILES; i++)
 		if (search->files[i] >= 0)
 			request.files |= 1U << i;
-	result = ask_places(search, &request, places, out);
+	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
+		return -ENOENT;
+	result = ask_places(question, &request, out);
 	if (result)
-		note(search->naming, search->debug_path, reason_of(result));
+		note(question->naming, search->path, reason_of(result));
 	return result && result != -ENOMEM ? -ENOENT : result;
+}
+
+static bool has_functions(const struct debug_names *names)
+{
+	for (; names; names = names->next)
+		if (names->function_count)
+			return true;
+	return false;
+}
+
+/* Only what DWARF has said, and all of it: what was found without may be found with it later. */
+static void keep_known(struct question *question)
+{
+	if (question->naming->cache >= 0 && debug_search_dwarf(&question->search) >= 0 &&
+	    debug_search_complete(&question->search) && has_functions(question->known))
+		debug_cache_write(question->naming->cache, &question->key, &question->source,
+				  question->known);
+}
+
+static int find_names(struct question *question)
+{
+	struct debug_names *names;
+	int result;
+
+	find_files(question);
+	result = question->rest_count ? ask_rest(question, &names) : 0;
+	if (!result && question->rest_count) {
+		names->next = question->known;
+		question->known = names;
+		keep_known(question);
+	}
+	if (result == -ENOMEM)
+		debug_names_free(&question->known);
+	return result == -ENOMEM || !question->known ? result : 0;
+}
+
+static int answer_question(struct question *question, struct debug_names **out)
+{
+	int result;
+
+	question->rest = calloc(question->count + 1UL, sizeof(*question->rest));
+	result = question->rest ? find_names(question) : -ENOMEM;
+	if (!result)
+		*out = question->known;
+	free(question->rest);
+	return result;
 }
 
 int debug_naming_find(struct debug_naming *naming, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out)
 {
-	const struct trace_mapping *mapping = code->mapping;
-	struct search search = {.naming = naming, .files = {-1, -1, -1}};
-	u64 stext = 0;
-	int result;
+	struct question question = {.naming = naming, .places = places, .count = count};
+	int result = debug_search_begin(&question.search, &naming->searcher, code);
 
-	search.id =
-		mapping ? (struct build_id){mapping->build_id, mapping->build_id_bytes}
-			: (struct build_id){code->module->build_id, code->module->build_id_bytes};
-	if (!search.id.bytes || (mapping && mapping->kind != MAPPING_FILE) ||
-	    (!mapping && !code->module->start))
-		return -ENOENT;
-	if (mapping)
-		find_user_files(&search, mapping);
-	else
-		find_kernel_files(&search, code->release);
-	if (!mapping)
-		stext = code->module->start;
-	result = find_names(&search, stext, places, count, out);
-	close_files(&search);
+	if (result)
+		return result;
+	question.key =
+		(struct debug_cache_key){question.search.build_id, question.search.build_id_bytes,
+					 code->mapping ? 0 : code->module->start};
+	result = answer_question(&question, out);
+	debug_search_end(&question.search);
 	return result;
 }

@@ -2,7 +2,8 @@
 /*
  * Names from debug information, for reports: which functions were inlined at a frame, lines of
  * source, and symbols that the recorder did not have. It is looked for on the machine where the
- * report is made, in the file itself, in a debug file beside it or below /usr/lib/debug.
+ * report is made, in the file itself, in a debug file beside it or below /usr/lib/debug; and on
+ * debuginfod servers, if so chosen. What was found may be kept for the next report.
  *
  * Never a wrong name: a file counts only if its build id is that of the recording.
  *
@@ -13,11 +14,21 @@
 #define LIB_SYMBOL_DEBUG_NAMING_H
 
 #include "code_place.h"
+#include "debug_fetch.h"
 #include "trace/event.h"
+
+enum debug_servers {
+	DEBUG_SERVERS_NONE,
+	DEBUG_SERVERS_USER, /* not for the kernel */
+	DEBUG_SERVERS_ALL,
+};
 
 struct debug_choice {
 	const char *sysroot; /* a folder with the files of the recorded machine, or NULL */
 	const char *vmlinux; /* the kernel with debug information, or NULL */
+	enum debug_servers servers;
+	struct debug_watch watch; /* of what they send */
+	bool cached;		  /* symbol/debug_cache.h */
 
 	/* Told of each file that could not be used, and why. */
 	void (*note)(void *arg, const char *path, const char *why);

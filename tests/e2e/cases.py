@@ -18,6 +18,11 @@ SKIPPED = 77
 if len(sys.argv) < 3:
     sys.exit("usage: %s STACKMAP PROGRAMS [CASE]..." % sys.argv[0])
 
+# What the user has chosen for reports of his own is not for these; each run has a cache of its own, if any.
+CACHE = tempfile.TemporaryDirectory(prefix="stackmap-e2e-cache-")
+os.environ["XDG_CACHE_HOME"] = CACHE.name
+os.environ.pop("DEBUGINFOD_URLS", None)
+
 STACKMAP = os.path.realpath(sys.argv[1])
 PROGRAMS = os.path.realpath(sys.argv[2])
 

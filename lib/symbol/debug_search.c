@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Servers are asked for what is missing: debug information; and for the file with the code, if only
+ * it says where code lies. A kernel's is half a gigabyte: for that they are asked only where the
+ * user says so.
+ */
+#include "debug_search.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void note(const struct debug_search *search, const char *path, const char *why)
+{
+	const struct debug_choice *choice = search->searcher->choice;
+
+	if (choice->note)
+		choice->note(choice->arg, path, why);
+}
+
+/* Which file is looked for, and what the one that was found says. */
+struct wanted {
+	const struct debug_searcher *searcher;
+	const u8 *build_id;
+	u32 build_id_bytes;
+	bool debug; /* only a file with debug information */
+	bool code;  /* only one with code */
+	struct debug_link link;
+};
+
+static bool is_wanted(void *arg, int file)
+{
+	struct wanted *wanted = arg;
+	struct debug_link *link = &wanted->link;
+
+	return wanted->searcher->read_link(wanted->searcher->arg, file, link) &&
+	       link->build_id_bytes == wanted->build_id_bytes &&
+	       !memcmp(link->build_id, wanted->build_id, wanted->build_id_bytes) &&
+	       (!wanted->debug || link->has_dwarf || link->has_symbols) &&
+	       (!wanted->code || link->has_code);
+}
+
+static struct wanted want(const struct debug_search *search)
+{
+	return (struct wanted){.searcher = search->searcher,
+			       .build_id = search->build_id,
+			       .build_id_bytes = search->build_id_bytes};
+}
+
+static void keep_file(struct debug_search *search, enum debug_file which, int file)
+{
+	if (search->files[which] >= 0)
+		close(search->files[which]);
+	search->files[which] = file;
+}
+
+static void keep_debug(struct debug_search *search, enum debug_file which, int file,
+		       const struct debug_link *link, const char *path)
+{
+	keep_file(search, which, file);
+	search->link = *link;
+	snprintf(search->path, sizeof(search->path), "%s", path);
+}
+
+static bool take_debug(struct debug_search *search, const char *path)
+{
+	struct wanted wanted = want(search);
+	int file;
+
+	wanted.debug = true;
+	file = debug_path_open(&search->roots, path, is_wanted, &wanted);
+	if (file >= 0)
+		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+	return file >= 0;
+}
+
+static const char *path_of_code(const struct debug_search *search)
+{
+	return search->code->mapping ? search->code->mapping->path : "";
+}
+
+static void find_debug(struct debug_search *search)
+{
+	const char *link = search->link.file, *of = path_of_code(search);
+	char path[DEBUG_PATH_BYTES];
+
+	if (debug_path_of_id(search->build_id, search->build_id_bytes, path) &&
+	    take_debug(search, path))
+		return;
+	for (u32 i = 0; link[0] && debug_path_of_link(i, of, link, path); i++)
+		if (take_debug(search, path))
+			return;
+}
+
+static void find_code(struct debug_search *search)
+{
+	struct wanted wanted = want(search);
+	const char *path = path_of_code(search);
+	int file = debug_path_open(&search->roots, path, is_wanted, &wanted);
+
+	if (file >= 0)
+		keep_debug(search, DEBUG_FILE_CODE, file, &wanted.link, path);
+}
+
+static void find_user_files(struct debug_search *search)
+{
+	if (path_of_code(search)[0] == '/')
+		find_code(search);
+	if (!search->link.has_dwarf)
+		find_debug(search);
+}
+
+/* A file that the user has named, by his own idea of paths. */
+static bool take_named(struct debug_search *search, const char *name)
+{
+	char *path = realpath(name, NULL);
+	bool taken;
+
+	search->roots = (struct debug_roots){{"/"}};
+	taken = path && take_debug(search, path);
+	free(path);
+	return taken;
+}
+
+static void find_kernel_files(struct debug_search *search)
+{
+	static const char *const places[] = {"/usr/lib/debug/boot/vmlinux-%s",
+					     "/usr/lib/debug/lib/modules/%s/vmlinux",
+					     "/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s"};
+	const char *vmlinux = search->searcher->choice->vmlinux;
+	const char *release = search->code->release;
+	char path[DEBUG_PATH_BYTES];
+
+	if (vmlinux) {
+		if (!take_named(search, vmlinux))
+			note(search, vmlinux, "it is not the recorded kernel");
+		return;
+	}
+	find_debug(search);
+	for (u32 i = 0;
+	     i < sizeof(places) / sizeof(places[0]) && search->files[DEBUG_FILE_DEBUG] < 0; i++)
+		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path))
+			take_debug(search, path);
+}
+
+static void set_roots(struct debug_search *search)
+{
+	const char *roots[] = {search->searcher->choice->sysroot,
+			       search->code->mapping ? search->process_root : NULL, "/"};
+	u32 count = 0;
+
+	for (u32 i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		if (roots[i])
+			search->roots.root[count++] = roots[i];
+}
+
+static bool has_own_id(const struct debug_search *search)
+{
+	const struct debug_code *code = search->code;
+
+	return search->build_id_bytes &&
+	       (code->mapping ? code->mapping->kind == MAPPING_FILE : code->module->start != 0);
+}
+
+int debug_search_begin(struct debug_search *search, const struct debug_searcher *searcher,
+		       const struct debug_code *code)
+{
+	const struct trace_mapping *mapping = code->mapping;
+
+	*search = (struct debug_search){
+		.searcher = searcher,
+		.code = code,
+		.build_id = mapping ? mapping->build_id : code->module->build_id,
+		.build_id_bytes = mapping ? mapping->build_id_bytes : code->module->build_id_bytes,
+		.files = {-1, -1, -1},
+	};
+	if (mapping)
+		snprintf(search->process_root, sizeof(search->process_root), "/proc/%u/root",
+			 mapping->tgid);
+	set_roots(search);
+	return has_own_id(search) ? 0 : -ENOENT;
+}
+
+void debug_search_end(struct debug_search *search)
+{
+	for (u32 i = 0; i < DEBUG_FILES; i++)
+		keep_file(search, i, -1);
+}
+
+void debug_search_here(struct debug_search *search)
+{
+	if (search->code->mapping)
+		find_user_files(search);
+	else
+		find_kernel_files(search);
+}
+
+static const char *name_of_code(const struct debug_search *search)
+{
+	return search->code->mapping ? search->code->mapping->path : search->code->module->name;
+}
+
+static void note_fetch(const struct debug_search *search, const char *why)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "debuginfod: %s", why);
+	note(search, name_of_code(search), text);
+}
+
+/* A descriptor of the wanted file with its path, or -1. */
+static int fetch_wanted(const struct debug_search *search, enum debug_fetch_what what,
+			struct wanted *wanted, char **path)
+{
+	int file = debug_fetch_open(search->searcher->fetch, what, wanted->build_id,
+				    wanted->build_id_bytes, name_of_code(search), path);
+
+	if (file < 0) {
+		if (debug_fetch_reason(file))
+			note_fetch(search, debug_fetch_reason(file));
+		return -1;
+	}
+	if (is_wanted(wanted, file))
+		return file;
+	note_fetch(search, "what was sent is another file");
+	close(file);
+	free(*path);
+	return -1;
+}
+
+static void fetch_debug(struct debug_search *search)
+{
+	struct wanted wanted = want(search);
+	char *path;
+	int file;
+
+	wanted.debug = true;
+	file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
+	if (file < 0)
+		return;
+	keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
+	free(path);
+}
+
+static void fetch_code(struct debug_search *search)
+{
+	struct wanted wanted = want(search);
+	char *path;
+	int file;
+
+	wanted.code = true;
+	file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
+	if (file < 0)
+		return;
+	keep_file(search, DEBUG_FILE_CODE, file);
+	free(path);
+}
+
+static bool may_fetch(const struct debug_search *search)
+{
+	const struct debug_choice *choice = search->searcher->choice;
+
+	return search->searcher->fetch &&
+	       (search->code->mapping ||
+		(choice->servers == DEBUG_SERVERS_ALL && !choice->vmlinux));
+}
+
+static bool lacks_code(const struct debug_search *search)
+{
+	return search->code->mapping && search->files[DEBUG_FILE_CODE] < 0 &&
+	       search->files[DEBUG_FILE_DEBUG] >= 0 && !search->link.has_code;
+}
+
+void debug_search_servers(struct debug_search *search)
+{
+	if (!may_fetch(search))
+		return;
+	if (!search->link.has_dwarf)
+		fetch_debug(search);
+	if (lacks_code(search))
+		fetch_code(search);
+}
+
+/* The name in .gnu_debugaltlink counts from the file that has it. */
+static int open_shared(struct debug_search *search, struct wanted *wanted)
+{
+	const char *name = search->link.shared, *slash = strrchr(search->path, '/');
+	int length = slash ? slash - search->path : 0, file = -ENOENT;
+	char path[DEBUG_PATH_BYTES];
+
+	if (debug_path_of_id(wanted->build_id, wanted->build_id_bytes, path))
+		file = debug_path_open(&search->roots, path, is_wanted, wanted);
+	if (file < 0 &&
+	    snprintf(path, sizeof(path), "%.*s/%s", length, search->path, name) < (int)sizeof(path))
+		file = debug_path_open(&search->roots, name[0] == '/' ? name : path, is_wanted,
+				       wanted);
+	return file;
+}
+
+static int fetch_shared(const struct debug_search *search, struct wanted *wanted)
+{
+	char *path;
+	int file;
+
+	if (!may_fetch(search))
+		return -1;
+	file = fetch_wanted(search, DEBUG_FETCH_DEBUG, wanted, &path);
+	if (file >= 0)
+		free(path);
+	return file;
+}
+
+void debug_search_shared(struct debug_search *search)
+{
+	struct wanted wanted = {.searcher = search->searcher,
+				.build_id = search->link.shared_id,
+				.build_id_bytes = search->link.shared_id_bytes,
+				.debug = true};
+	int file;
+
+	if (!search->link.shared[0] || !wanted.build_id_bytes)
+		return;
+	file = open_shared(search, &wanted);
+	if (file < 0)
+		file = fetch_shared(search, &wanted);
+	keep_file(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
+}
+
+int debug_search_dwarf(const struct debug_search *search)
+{
+	if (!search->link.has_dwarf)
+		return -1;
+	return search->files[DEBUG_FILE_DEBUG] >= 0 ? search->files[DEBUG_FILE_DEBUG]
+						    : search->files[DEBUG_FILE_CODE];
+}
+
+bool debug_search_complete(const struct debug_search *search)
+{
+	return (!search->link.shared[0] || search->files[DEBUG_FILE_SHARED] >= 0) &&
+	       !lacks_code(search);
+}

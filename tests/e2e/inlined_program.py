@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A program with a function that was inlined: its debug information, taken off it, and a recording of it."""
+
+import json
+import platform
+
+from cases import Skip, needs, needs_command, run
+from recording import record
+
+SOURCE = """
+static inline __attribute__((always_inline)) void inner(void)
+{ __asm__ volatile("syscall; nop" : : "a"(110) : "rcx", "r11", "memory"); }
+__attribute__((noinline)) void outer(void)
+{ inner();
+  __asm__ volatile("nop"); }
+int main(void) { for (int i = 0; i < 5; i++) outer(); return 0; }
+"""
+
+INLINED = ["inner (inlined)", "outer", "main"]
+
+
+def build(name):
+    """It calls getppid() five times."""
+    if platform.machine() != "x86_64":
+        raise Skip("the test program makes its system calls for x86-64")
+    needs_command("gcc", "--version")
+    with open(name + ".c", "w", encoding="ascii") as file:
+        file.write(SOURCE)
+    run("gcc", "-O2", "-g", "-Wl,--build-id", name + ".c", "-o", name)
+
+
+def split(name, keep="-S"):
+    """keep: what objcopy leaves in the program."""
+    run("objcopy", "--only-keep-debug", name, name + ".debug")
+    run("objcopy", keep, name)
+    run("objcopy", "--add-gnu-debuglink=%s.debug" % name, name)
+
+
+def record_calls(name):
+    needs("bpf", "raw tracepoints")
+    return record("-e", "syscalls:sys_enter_getppid", "--", "./" + name)
+
+
+def hottest(text):
+    """What `report --json` says of the calls: their innermost functions."""
+    stacks = json.loads(text)["stacks"]
+    assert sum(stack["count"] for stack in stacks) == 5, stacks
+    return stacks[0]["user"][:3]
