@@ -12,6 +12,8 @@ import sys
 import tempfile
 import traceback
 
+from skip import Skip
+
 SECONDS_MAX = 120  # only against a command that hangs
 SKIPPED = 77
 
@@ -25,10 +27,6 @@ os.environ.pop("DEBUGINFOD_URLS", None)
 
 STACKMAP = os.path.realpath(sys.argv[1])
 PROGRAMS = os.path.realpath(sys.argv[2])
-
-
-class Skip(Exception):
-    """This machine cannot do what the case needs."""
 
 
 def program(name):
