@@ -24,6 +24,7 @@
 #define FLUSH_MS 2000
 #define PROGRESS_MS 500
 #define TRY_MS 1000
+#define WATCH_MS 1000 /* after code was met */
 
 static u64 now_ms(void)
 {
@@ -197,8 +198,22 @@ static void show_progress(struct recorder *recorder)
 		trace_writer_bytes(recorder->writer) / 1024.0);
 }
 
-static int round_ms(int last, u32 fill)
+/* Files are opened when their code is met, and programs that do not live long come in swarms
+ * (builds, tests): after one, the next is looked for while it is there. */
+static bool meets_code(struct recorder *recorder)
 {
+	u64 met = capture_code_met(recorder->capture), now = now_ms();
+
+	if (met != recorder->code_met)
+		recorder->watch_until = now + WATCH_MS;
+	recorder->code_met = met;
+	return now < recorder->watch_until;
+}
+
+static int round_ms(int last, u32 fill, bool meets)
+{
+	if (meets)
+		return ROUND_MS_MIN;
 	if (fill > 25)
 		return last / 2 > ROUND_MS_MIN ? last / 2 : ROUND_MS_MIN;
 	if (fill < 10)
@@ -235,5 +250,5 @@ int recorder_round(struct recorder *recorder, int last_ms)
 		end_window(recorder);
 		begin_window(recorder);
 	}
-	return round_ms(last_ms, fill);
+	return round_ms(last_ms, fill, meets_code(recorder));
 }

@@ -22,6 +22,7 @@ struct recorder {
 	struct trace_writer *writer;		 /* NULL: no file is open */
 	char *path;				 /* its name */
 	int status;				 /* of the files that were closed: the worst */
+	u64 code_met, watch_until;		 /* as capture_code_met() was; ms */
 	u64 next_flush, next_progress, next_try; /* ms */
 };
 

@@ -127,4 +127,7 @@ bool capture_lacks_engine(const struct capture *capture);
 u32 capture_bits(const struct capture *capture);
 bool capture_is_flight(const struct capture *capture);
 
+/* Grows when code is met that the file had not seen: its file is open from then on. */
+u64 capture_code_met(const struct capture *capture);
+
 #endif

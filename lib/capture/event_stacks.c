@@ -21,6 +21,7 @@ static int write_mapping(struct capture *capture, struct trace_writer *writer, u
 	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
 		return 0;
 	capture->mapping_written[number] = 1;
+	capture->code_met++;
 	capture_identify_mapping(capture, number, &mapping, path, sizeof(path));
 	return trace_writer_mapping(writer, &mapping);
 }

@@ -62,6 +62,7 @@ struct capture {
 	struct cpu_reader *cpus;
 	u64 time_limit;			  /* ns: no stamp read in this round is later */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
+	u64 code_met;			  /* mappings written so far */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 

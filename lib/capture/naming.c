@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/capture.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
 #include "error.h"
@@ -149,4 +150,9 @@ int capture_name_frames(struct capture *capture, struct trace_writer *writer,
 	if (result)
 		error_set(error, -result, "names of frames: %s", strerror(-result));
 	return result;
+}
+
+u64 capture_code_met(const struct capture *capture)
+{
+	return capture->code_met;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kept_code.h"
 #include "mapped_file.h"
 #include "naming_service.h"
 #include "perf_map_file.h"
@@ -27,6 +28,7 @@ struct file_id {
 struct naming {
 	struct sandbox *sandbox;
 	struct kernel_files kernel;
+	struct kept_code *code;
 	u64 failures;
 	struct file_id ids[MAPPINGS_MAX]; /* of the mappings identified so far */
 };
@@ -40,6 +42,7 @@ int naming_create(struct naming **out)
 		return -ENOMEM;
 	kernel_files_open(&naming->kernel);
 	result = sandbox_start(naming_serve, LIMIT_MS, &naming->sandbox);
+	result = result ?: kept_code_create(&naming->code);
 	if (result)
 		naming_free(&naming);
 	else
@@ -53,6 +56,7 @@ void naming_free(struct naming **naming)
 		return;
 	sandbox_end(&(*naming)->sandbox);
 	kernel_files_close(&(*naming)->kernel);
+	kept_code_free(&(*naming)->code);
 	free(*naming);
 	*naming = NULL;
 }
@@ -116,7 +120,7 @@ static void find_build_id(struct naming *naming, u32 number, const struct mappin
 			  const char *path)
 {
 	struct file_id *id = &naming->ids[number];
-	int file = id->bytes ? -1 : mapped_file_open(record, path);
+	int file = id->bytes ? -1 : kept_code_open(naming->code, record, path);
 
 	if (file < 0)
 		return;
@@ -132,6 +136,8 @@ void naming_identify(struct naming *naming, u32 number, const struct mapping_rec
 	mapped_file_identify(number, record, mapping, path, path_bytes);
 	if (number >= MAPPINGS_MAX)
 		return;
+	if (mapping->kind == MAPPING_FILE)
+		kept_code_keep(naming->code, record, path);
 	id = &naming->ids[number];
 	if (mapping->build_id_bytes) {
 		id->bytes = mapping->build_id_bytes;
@@ -242,7 +248,7 @@ static int name_file(struct naming *naming, const struct naming_query *query,
 	int file, result;
 
 	mapped_file_path(query->record, path, sizeof(path));
-	file = mapped_file_open(query->record, path);
+	file = kept_code_open(naming->code, query->record, path);
 	if (file < 0)
 		return 0;
 	request->what = NAMING_FILE;

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The identity of a file was compared when it was opened; what may change later is its content. */
+#include "kept_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mapped_file.h"
+
+struct kept {
+	struct mapping_key key;
+	int file;
+	struct timespec written;
+};
+
+struct kept_code {
+	u32 room;
+	u32 count; /* so far: kept in turn */
+	struct kept kept[];
+};
+
+static u32 room_now(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 4 >= KEPT_CODE_FILES)
+		return KEPT_CODE_FILES;
+	return limit.rlim_cur / 4 ?: 1;
+}
+
+int kept_code_create(struct kept_code **out)
+{
+	u32 room = room_now();
+	struct kept_code *code = calloc(1, sizeof(*code) + room * sizeof(code->kept[0]));
+
+	if (!code)
+		return -ENOMEM;
+	code->room = room;
+	*out = code;
+	return 0;
+}
+
+static u32 kept_count(const struct kept_code *code)
+{
+	return code->count < code->room ? code->count : code->room;
+}
+
+void kept_code_free(struct kept_code **code)
+{
+	if (!*code)
+		return;
+	for (u32 i = 0; i < kept_count(*code); i++)
+		close((*code)->kept[i].file);
+	free(*code);
+	*code = NULL;
+}
+
+static const struct kept *find(const struct kept_code *code, const struct mapping_key *key)
+{
+	for (u32 i = 0; i < kept_count(code); i++)
+		if (!memcmp(&code->kept[i].key, key, sizeof(*key)))
+			return &code->kept[i];
+	return NULL;
+}
+
+void kept_code_keep(struct kept_code *code, const struct mapping_record *record, const char *path)
+{
+	struct kept *slot = &code->kept[code->count % code->room];
+	struct stat status;
+	int file = find(code, &record->key) ? -ENOENT : mapped_file_open(record, path);
+
+	if (file < 0)
+		return;
+	if (fstat(file, &status)) {
+		close(file);
+		return;
+	}
+	if (code->count >= code->room)
+		close(slot->file);
+	*slot = (struct kept){record->key, file, status.st_mtim};
+	code->count++;
+}
+
+static bool is_as_it_was(const struct kept *kept)
+{
+	struct stat status;
+
+	return !fstat(kept->file, &status) && status.st_mtim.tv_sec == kept->written.tv_sec &&
+	       status.st_mtim.tv_nsec == kept->written.tv_nsec;
+}
+
+int kept_code_open(const struct kept_code *code, const struct mapping_record *record,
+		   const char *path)
+{
+	const struct kept *kept = find(code, &record->key);
+	int file = kept && is_as_it_was(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
+
+	return file < 0 ? mapped_file_open(record, path) : file;
+}
