@@ -168,14 +168,16 @@ static int take_part(struct cursor *cursor, u64 stext, struct debug_names **out)
 static int take_parts(const char *file, size_t bytes, u64 stext, struct debug_names **out)
 {
 	struct cursor cursor = {file + sizeof(struct cache_head), file + bytes};
-	struct debug_names **last = out;
 	struct cache_head head;
 	int result = 0;
 
 	memcpy(&head, file, sizeof(head));
-	for (u32 i = 0; i < head.parts && !result; i++, last = &(*last)->next)
-		result = take_part(&cursor, stext, last);
-	return result || cursor.at != cursor.end || !*out ? -ENOENT : 0;
+	for (u32 i = 0; i < head.parts && !result; i++) {
+		result = take_part(&cursor, stext, out);
+		if (!result)
+			out = &(*out)->next;
+	}
+	return result || cursor.at != cursor.end || !head.parts ? -ENOENT : 0;
 }
 
 int debug_cache_read(int folder, const struct debug_cache_key *key, struct debug_source *source,
