@@ -14,32 +14,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "build_id.h"
+#include "file_place.h"
 #include "vdso.h"
 
 #define KERNEL_DEVICE(device) ((u64)major(device) << 20 | minor(device))
-
-/* stat() gives another device than the mapping has: overlayfs hands mappings to the layer below,
- * btrfs numbers its subvolumes. The inode number is that of the mapping on both. */
-static bool hides_device(int fd)
-{
-	struct statfs fs;
-
-	return !fstatfs(fd, &fs) &&
-	       (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
-}
 
 /* Its number, and nobody has written it since. */
 static bool is_same_file(int fd, const struct mapping_key *key)
@@ -48,7 +35,7 @@ static bool is_same_file(int fd, const struct mapping_key *key)
 
 	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_ino == key->inode &&
 	       FILE_WRITTEN(stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec) == key->since &&
-	       (KERNEL_DEVICE(stat.st_dev) == key->device || hides_device(fd));
+	       (KERNEL_DEVICE(stat.st_dev) == key->device || file_place_hides_device(fd));
 }
 
 /* An inode number is used again after its file is gone; its generation then differs. Not every file
@@ -61,14 +48,6 @@ static bool is_same_generation(int fd, const struct mapping_key *key)
 	       generation == key->generation;
 }
 
-static int reopen_for_reading(int place)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 /* Takes over `place`, an O_PATH descriptor or -1. */
 static int open_if_same(int place, const struct mapping_key *key)
 {
@@ -77,7 +56,7 @@ static int open_if_same(int place, const struct mapping_key *key)
 	if (place < 0)
 		return -ENOENT;
 	if (is_same_file(place, key))
-		fd = reopen_for_reading(place);
+		fd = file_place_read(place);
 	close(place);
 	if (fd >= 0 && is_same_generation(fd, key))
 		return fd;
@@ -86,28 +65,12 @@ static int open_if_same(int place, const struct mapping_key *key)
 	return -ENOENT;
 }
 
-static int walk_below(const char *root, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
-	};
-	int base = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int place = -1;
-
-	if (base >= 0) {
-		place = syscall(SYS_openat2, base, path, &how, sizeof(how));
-		close(base);
-	}
-	return place;
-}
-
 static int walk_below_process(u32 tgid, const char *path)
 {
 	char root[64];
 
 	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
-	return walk_below(root, path);
+	return file_place_below(root, path);
 }
 
 static int walk_to_mapping(const struct mapping_record *record)
@@ -131,7 +94,7 @@ int mapped_file_open(const struct mapping_record *record, const char *path)
 	if (fd < 0)
 		fd = open_if_same(walk_to_mapping(record), &record->key);
 	if (fd < 0 && walkable)
-		fd = open_if_same(walk_below("/", path), &record->key);
+		fd = open_if_same(file_place_below("/", path), &record->key);
 	return fd;
 }
 

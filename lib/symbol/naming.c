@@ -13,8 +13,9 @@
 #include "kept_code.h"
 #include "mapped_file.h"
 #include "naming_service.h"
-#include "perf_map_file.h"
+#include "privilege/message.h"
 #include "privilege/sandbox.h"
+#include "runtime_files.h"
 
 #define PATH_BYTES_MAX 4096
 #define LIMIT_MS 10000
@@ -29,6 +30,7 @@ struct naming {
 	struct sandbox *sandbox;
 	struct kernel_files kernel;
 	struct kept_code *code;
+	struct runtime_files *runtimes;
 	u64 failures;
 	struct file_id ids[MAPPINGS_MAX]; /* of the mappings identified so far */
 };
@@ -43,6 +45,7 @@ int naming_create(struct naming **out)
 	kernel_files_open(&naming->kernel);
 	result = sandbox_start(naming_serve, LIMIT_MS, &naming->sandbox);
 	result = result ?: kept_code_create(&naming->code);
+	result = result ?: runtime_files_create(&naming->runtimes);
 	if (result)
 		naming_free(&naming);
 	else
@@ -57,6 +60,7 @@ void naming_free(struct naming **naming)
 	sandbox_end(&(*naming)->sandbox);
 	kernel_files_close(&(*naming)->kernel);
 	kept_code_free(&(*naming)->code);
+	runtime_files_free(&(*naming)->runtimes);
 	free(*naming);
 	*naming = NULL;
 }
@@ -81,8 +85,9 @@ u64 naming_failures(struct naming *naming)
 
 static bool is_possible(const struct naming_answer *answer, const struct naming_request *request)
 {
-	return answer->result <= 0 && answer->symbols <= request->addresses &&
-	       answer->bytes <= ANSWER_BYTES_MAX && answer->build_id_bytes <= TRACE_BUILD_ID_MAX;
+	return answer->result <= 0 && answer->unread <= MESSAGE_FILES_MAX &&
+	       answer->symbols <= request->addresses && answer->bytes <= ANSWER_BYTES_MAX &&
+	       answer->build_id_bytes <= TRACE_BUILD_ID_MAX;
 }
 
 /* A request and the head of its answer. */
@@ -134,6 +139,8 @@ void naming_identify(struct naming *naming, u32 number, const struct mapping_rec
 	struct file_id *id;
 
 	mapped_file_identify(number, record, mapping, path, path_bytes);
+	if (mapping->kind == MAPPING_ANON)
+		runtime_files_keep(naming->runtimes, mapping->tgid, record->key.since);
 	if (number >= MAPPINGS_MAX)
 		return;
 	if (mapping->kind == MAPPING_FILE)
@@ -233,9 +240,8 @@ static int ask_symbols(struct naming *naming, const struct naming_query *query,
 			return -ENOMEM;
 		failed = sandbox_receive(naming->sandbox, data, answer.bytes);
 	}
-	if (failed)
-		naming->failures++;
-	else
+	naming->failures += failed ? 1 : answer.unread;
+	if (!failed)
 		result = take_symbols(naming, query, data, &answer);
 	free(data);
 	return result;
@@ -271,14 +277,21 @@ static int name_kernel(struct naming *naming, const struct naming_query *query,
 static int name_generated(struct naming *naming, const struct naming_query *query,
 			  struct naming_request *request)
 {
-	u32 tgid = mapped_process(query->record, &request->base);
-	int file = perf_map_open(tgid, query->record->key.since), result;
+	u32 tgid = mapped_process(query->record, &request->base), count = 0;
+	u64 since = query->record->key.since;
+	struct runtime_names names = runtime_files_open(naming->runtimes, tgid, since);
+	int files[2], result = 0;
 
-	if (file < 0)
-		return 0;
-	request->what = NAMING_PERF_MAP;
-	result = ask_symbols(naming, query, request, &file, 1);
-	close(file);
+	request->what = NAMING_GENERATED;
+	request->has_perf_map = names.perf_map >= 0;
+	if (names.perf_map >= 0)
+		files[count++] = names.perf_map;
+	if (names.jitdump >= 0)
+		files[count++] = names.jitdump;
+	if (count)
+		result = ask_symbols(naming, query, request, files, count);
+	while (count)
+		close(files[--count]);
 	return result;
 }
 

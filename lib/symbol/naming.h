@@ -30,7 +30,8 @@ const struct kernel_files *naming_kernel_files(const struct naming *naming);
 /* The sandbox; 0: none runs. */
 u32 naming_pid(const struct naming *naming);
 
-/* mapped_file_identify(), and the build id of the file itself where the record has none. */
+/* mapped_file_identify(), and the build id of the file itself where the record has none. What a
+ * runtime says of the code it generates is kept open from here on. */
 void naming_identify(struct naming *naming, u32 number, const struct mapping_record *record,
 		     struct trace_mapping *mapping, char *path, size_t path_bytes);
 

@@ -16,6 +16,7 @@
 
 #include "build_id.h"
 #include "elf_symbols.h"
+#include "jitdump.h"
 #include "kallsyms.h"
 #include "mapped_file.h"
 #include "perf_map.h"
@@ -42,7 +43,38 @@ static int load_elf(const struct naming_request *request, Elf *elf, struct symbo
 	return result == -ENOEXEC ? 0 : result;
 }
 
-static int load(const struct naming_request *request, const int *files, struct symbol_table *table)
+typedef int (*read_generated)(int file, struct generated_code *code);
+
+/* One that cannot be read to its end is left out as a whole. */
+static void add_generated(read_generated read, int file, struct generated_code *code, u32 *unread)
+{
+	u32 count = code->count;
+
+	if (!read(file, code))
+		return;
+	code->count = count;
+	++*unread;
+}
+
+/* Who writes both says the same in both, and more exactly in the dump: it counts as the newer. */
+static int load_generated(const struct naming_request *request, const int *files,
+			  struct symbol_table *table, u32 *unread)
+{
+	const struct code_range range = {request->base, 1ULL << FRAME_OFFSET_BITS};
+	struct generated_code code = {};
+	int result;
+
+	if (request->has_perf_map)
+		add_generated(perf_map_read_open, *files++, &code, unread);
+	if (*files >= 0)
+		add_generated(jitdump_read_open, *files, &code, unread);
+	result = generated_code_seal(&code, &range, table);
+	generated_code_clear(&code);
+	return result;
+}
+
+static int load(const struct naming_request *request, const int *files, struct symbol_table *table,
+		u32 *unread)
 {
 	switch (request->what) {
 	case NAMING_FILE:
@@ -53,10 +85,8 @@ static int load(const struct naming_request *request, const int *files, struct s
 		return load_elf(request, vdso_open(), table);
 	case NAMING_KERNEL:
 		return kallsyms_read_open(files[0], files[1], table);
-	case NAMING_PERF_MAP:
-		return perf_map_read_open(
-			files[0],
-			&(struct perf_map_range){request->base, 1ULL << FRAME_OFFSET_BITS}, table);
+	case NAMING_GENERATED:
+		return load_generated(request, files, table, unread);
 	default:
 		return -EINVAL;
 	}
@@ -122,7 +152,7 @@ static int name(const struct naming_request *request, const int *files, const u6
 	size_t bytes = 0;
 	int result = symbols ? symbol_table_create(&table) : -ENOMEM;
 
-	result = result ?: load(request, files, table);
+	result = result ?: load(request, files, table, &answer->unread);
 	if (!result) {
 		answer->symbols = find(table, addresses, request->addresses, symbols);
 		result = put_all(symbols, answer->symbols, text, &bytes);

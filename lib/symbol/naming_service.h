@@ -16,8 +16,8 @@ enum naming_what {
 	NAMING_BUILD_ID, /* of a file */
 	NAMING_FILE,	 /* symbols by file offset, if it has the build id */
 	NAMING_VDSO,
-	NAMING_KERNEL,	 /* files: kallsyms, modules */
-	NAMING_PERF_MAP, /* symbols by their distance from `base` */
+	NAMING_KERNEL,	  /* files: kallsyms, modules */
+	NAMING_GENERATED, /* symbols by their distance from `base`; files: perf map, jitdump */
 };
 
 #define NAMING_NAME_BYTES_MAX 65536
@@ -27,13 +27,15 @@ struct naming_request {
 	u32 addresses;
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u64 base; /* of generated code */
+	u64 base;	  /* of generated code */
+	u32 has_perf_map; /* 0: only a jitdump */
 };
 
 struct naming_answer {
 	s32 result; /* 0 or -errno; a file of which nothing can be made out has no symbols */
 	u32 symbols;
 	u64 bytes;
+	u32 unread; /* files of generated code that were left out */
 	u32 build_id_bytes;
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };

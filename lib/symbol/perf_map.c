@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Lines are taken from the last to the first, so that those which count come first. All starts and
- * ends, sorted, cut the memory into cells. Each entry paints its cells; one that meets a painted
- * cell was overwritten. Painted cells are skipped by a union-find over "the next cell that is not
- * painted", so all entries together paint each cell once.
- */
+/* Of a map that is too long the end is read: it was written last. */
 #include "perf_map.h"
 
 #include <errno.h>
@@ -13,19 +8,6 @@
 #include <string.h>
 
 #include "whole_file.h"
-
-struct entry {
-	u64 start;
-	u64 end;
-	const char *name;
-	size_t name_bytes;
-};
-
-struct entries {
-	struct entry *entry; /* the last of the file first */
-	u32 count;
-	u32 capacity;
-};
 
 /* "[0x]HEX": the number and what follows it; NULL: none, or more than 64 bits. */
 static const char *take_number(const char *at, const char *end, u64 *number)
@@ -62,172 +44,51 @@ static size_t name_length(const char *name, const char *end)
 	return end - name;
 }
 
-static bool parse_line(const char *at, const char *end, struct entry *entry)
+static int parse_line(const char *at, const char *end, struct generated_code *code)
 {
-	u64 size;
+	const char *name;
+	size_t name_bytes;
+	u64 start, bytes;
 
-	at = take_number(skip_blanks(at, end), end, &entry->start);
+	at = take_number(skip_blanks(at, end), end, &start);
 	if (!at || at == end)
-		return false;
-	at = take_number(skip_blanks(at, end), end, &size);
-	if (!at || at == end || !size || size > UINT64_MAX - entry->start)
-		return false;
-	entry->end = entry->start + size;
-	entry->name = skip_blanks(at, end);
-	entry->name_bytes = name_length(entry->name, end);
-	return entry->name > at && entry->name_bytes && !memchr(entry->name, 0, entry->name_bytes);
+		return 0;
+	at = take_number(skip_blanks(at, end), end, &bytes);
+	if (!at || at == end)
+		return 0;
+	name = skip_blanks(at, end);
+	name_bytes = name_length(name, end);
+	if (name == at || !name_bytes || memchr(name, 0, name_bytes))
+		return 0;
+	return generated_code_add(code, start, bytes, name, name_bytes);
 }
 
-static int append(struct entries *entries, const struct entry *entry)
+/* Where the last lines begin, as many as count. */
+static const char *skip_old(const char *text, const char *end)
 {
-	u32 capacity = entries->capacity ? 2 * entries->capacity : 256;
-	struct entry *grown;
+	const char *at = end > text && end[-1] == '\n' ? end - 1 : end;
+	u32 lines = 0;
 
-	if (entries->count == entries->capacity) {
-		grown = reallocarray(entries->entry, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		entries->entry = grown;
-		entries->capacity = capacity;
-	}
-	entries->entry[entries->count++] = *entry;
-	return 0;
+	while (at > text && (at[-1] != '\n' || ++lines < PERF_MAP_LINES_MAX))
+		at--;
+	return at;
 }
 
-static bool is_within(const struct entry *entry, const struct perf_map_range *range)
-{
-	return entry->start >= range->base && entry->end - range->base <= range->bytes;
-}
-
-static const char *line_start(const char *text, const char *end)
-{
-	while (end > text && end[-1] != '\n')
-		end--;
-	return end;
-}
-
-static int parse_lines(const char *text, size_t bytes, const struct perf_map_range *range,
-		       struct entries *entries)
+int perf_map_parse(const char *text, size_t bytes, struct generated_code *code)
 {
 	const char *end = text + bytes;
 	int err = 0;
 
-	while (end > text && !err && entries->count < PERF_MAP_ENTRIES_MAX) {
-		const char *line = line_start(text, end);
-		struct entry entry;
+	for (text = skip_old(text, end); text < end && !err;) {
+		const char *line_end = memchr(text, '\n', end - text) ?: end;
 
-		if (parse_line(line, end, &entry) && is_within(&entry, range))
-			err = append(entries, &entry);
-		end = line > text ? line - 1 : text;
+		err = parse_line(text, line_end, code);
+		text = line_end + 1;
 	}
 	return err;
 }
 
-struct cells {
-	u64 *border; /* ascending, each once */
-	u32 *free; /* the cell itself, or a later one: on the way to the next that is not painted */
-	u32 count;
-};
-
-static int by_value(const void *left, const void *right)
-{
-	const u64 *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static int cells_create(struct cells *cells, const struct entries *entries)
-{
-	u32 borders = 2 * entries->count, kept = 0;
-
-	cells->border = reallocarray(NULL, borders, sizeof(*cells->border));
-	cells->free = reallocarray(NULL, borders, sizeof(*cells->free));
-	if (!cells->border || !cells->free)
-		return -ENOMEM;
-	for (u32 i = 0; i < entries->count; i++) {
-		cells->border[2 * i] = entries->entry[i].start;
-		cells->border[2 * i + 1] = entries->entry[i].end;
-	}
-	qsort(cells->border, borders, sizeof(*cells->border), by_value);
-	for (u32 i = 0; i < borders; i++)
-		if (!kept || cells->border[kept - 1] != cells->border[i])
-			cells->border[kept++] = cells->border[i];
-	for (u32 i = 0; i < kept; i++)
-		cells->free[i] = i;
-	cells->count = kept;
-	return 0;
-}
-
-static void cells_clear(struct cells *cells)
-{
-	free(cells->border);
-	free(cells->free);
-}
-
-static u32 cell_of(const struct cells *cells, u64 border)
-{
-	const u64 *found = bsearch(&border, cells->border, cells->count, sizeof(border), by_value);
-
-	return found - cells->border;
-}
-
-/* The first cell from here on that is not painted. The last border begins none, and stays free. */
-static u32 next_free(struct cells *cells, u32 cell)
-{
-	while (cells->free[cell] != cell) {
-		cells->free[cell] = cells->free[cells->free[cell]];
-		cell = cells->free[cell];
-	}
-	return cell;
-}
-
-/* Paints what is not painted of an entry: whether that was all of it. */
-static bool paint(struct cells *cells, const struct entry *entry)
-{
-	u32 first = cell_of(cells, entry->start), end = cell_of(cells, entry->end), painted = 0;
-
-	for (u32 cell = next_free(cells, first); cell < end; cell = next_free(cells, cell)) {
-		cells->free[cell] = cell + 1;
-		painted++;
-	}
-	return painted == end - first;
-}
-
-static int add(struct symbol_table *table, const struct entry *entry, u64 base)
-{
-	return symbol_table_add(table, &(struct symbol){.start = entry->start - base,
-							.size = entry->end - entry->start,
-							.limit = entry->end - base,
-							.name = entry->name,
-							.name_bytes = entry->name_bytes});
-}
-
-static int add_lasting(const struct entries *entries, u64 base, struct symbol_table *table)
-{
-	struct cells cells = {};
-	int err = cells_create(&cells, entries);
-
-	for (u32 i = 0; i < entries->count && !err; i++)
-		if (paint(&cells, &entries->entry[i]))
-			err = add(table, &entries->entry[i], base);
-	cells_clear(&cells);
-	return err;
-}
-
-int perf_map_parse(const char *text, size_t text_bytes, const struct perf_map_range *range,
-		   struct symbol_table *table)
-{
-	struct entries entries = {};
-	int err = parse_lines(text, text_bytes, range, &entries);
-
-	if (!err && entries.count)
-		err = add_lasting(&entries, range->base, table);
-	free(entries.entry);
-	symbol_table_seal(table);
-	return err;
-}
-
-int perf_map_read_open(int fd, const struct perf_map_range *range, struct symbol_table *table)
+int perf_map_read_open(int fd, struct generated_code *code)
 {
 	size_t bytes;
 	char *text;
@@ -235,7 +96,7 @@ int perf_map_read_open(int fd, const struct perf_map_range *range, struct symbol
 
 	if (err)
 		return err;
-	err = perf_map_parse(text, bytes, range, table);
+	err = perf_map_parse(text, bytes, code);
 	free(text);
 	return err;
 }

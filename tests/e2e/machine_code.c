@@ -2,9 +2,11 @@
 /*
  * machine_code jit N: writes a function into anonymous memory, as JIT compilers do, and calls
  * counted() through it N times; prints the address that the call returns to. jit_map: and names
- * it in a perf map, behind a name that it had before. machine_code vdso N: asks for the time N
- * times, which runs in the kernel's shared object.
+ * it in a perf map, behind a name that it had before. jit_dump: and names it in a jitdump in the
+ * current folder, and moves it half-way. machine_code vdso N: asks for the time N times, which runs
+ * in the kernel's shared object.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,10 +75,71 @@ static void name_code(const void *memory)
 	fclose(map);
 }
 
+static void write_all(int file, const void *bytes, size_t count)
+{
+	if (write(file, bytes, count) != (ssize_t)count)
+		exit(1);
+}
+
+/* Its mapping is what tracers find it by. */
+static int begin_dump(void)
+{
+	const unsigned int header[10] = {0x4a695444, 1, sizeof(header), 0, 0, getpid()};
+	char path[64];
+	int file;
+
+	snprintf(path, sizeof(path), "jit-%d.dump", getpid());
+	file = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
+	if (file < 0 ||
+	    mmap(NULL, sizeof(header), PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED)
+		exit(1);
+	write_all(file, header, sizeof(header));
+	return file;
+}
+
+static void dump_load(int file, const void *memory, unsigned long index, const char *name)
+{
+	unsigned long start = (unsigned long)memory, bytes = strlen(name) + 1 + sizeof(code);
+	const unsigned int head[6] = {0, 56 + bytes, 0, 0, getpid(), getpid()};
+	const unsigned long place[4] = {start, start, sizeof(code), index};
+
+	write_all(file, head, sizeof(head));
+	write_all(file, place, sizeof(place));
+	write_all(file, name, strlen(name) + 1);
+	write_all(file, code, sizeof(code));
+}
+
+static void dump_move(int file, const void *from, const void *to, unsigned long index)
+{
+	const unsigned int head[6] = {1, 64, 0, 0, getpid(), getpid()};
+	const unsigned long place[5] = {(unsigned long)to, (unsigned long)from, (unsigned long)to,
+					sizeof(code), index};
+
+	write_all(file, head, sizeof(head));
+	write_all(file, place, sizeof(place));
+}
+
+typedef void (*generated)(void (*function)(void));
+
+static void run_dumped(long n)
+{
+	const void *memory = write_code(), *moved = write_code();
+	int file = begin_dump();
+	long i;
+
+	dump_load(file, (const char *)memory - 4, 0, "overwritten");
+	dump_load(file, memory, 1, "generated code");
+	for (i = 0; i < n / 2; i++)
+		((generated)memory)(counted);
+	dump_move(file, memory, moved, 1);
+	for (; i < n; i++)
+		((generated)moved)(counted);
+}
+
 static void run_code(long n, int is_named)
 {
 	char *memory = write_code();
-	void (*call)(void (*function)(void)) = (void (*)(void (*)(void)))memory;
+	generated call = (generated)memory;
 
 	if (is_named)
 		name_code(memory);
@@ -97,9 +160,11 @@ int main(int argc, char **argv)
 {
 	if (argc != 3)
 		return 2;
-	if (strcmp(argv[1], "vdso"))
-		run_code(atol(argv[2]), !strcmp(argv[1], "jit_map"));
-	else
+	if (!strcmp(argv[1], "vdso"))
 		ask_time(atol(argv[2]));
+	else if (!strcmp(argv[1], "jit_dump"))
+		run_dumped(atol(argv[2]));
+	else
+		run_code(atol(argv[2]), !strcmp(argv[1], "jit_map"));
 	return 0;
 }

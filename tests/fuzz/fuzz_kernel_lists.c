@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_symbol_table.h"
+#include "fuzz_generated_code.h"
 #include "symbol/build_id.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perf_map.h"
@@ -42,15 +42,12 @@ static void read_kallsyms(const char *modules, size_t module_bytes, const char *
 
 static void read_perf_map(const char *text, size_t bytes, u64 base, u64 range_bytes)
 {
-	const struct perf_map_range range = {.base = base, .bytes = range_bytes};
-	struct symbol_table *table = table_create();
-	struct symbol symbol;
+	const struct code_range range = {.base = base, .bytes = range_bytes};
+	struct generated_code code = {};
 
-	demand(!perf_map_parse(text, bytes, &range, table));
-	table_check(table);
-	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
-		demand(symbol.start <= range_bytes && symbol.size <= range_bytes - symbol.start);
-	symbol_table_free(&table);
+	demand(!perf_map_parse(text, bytes, &code));
+	generated_code_check(&code, &range);
+	generated_code_clear(&code);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)

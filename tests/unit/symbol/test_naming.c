@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "runtime.h"
 #include "sample_record.h"
 #include "symbol/kallsyms.h"
 #include "symbol/mapped_file.h"
@@ -97,7 +97,8 @@ static int ask(const struct place *place, const u64 *addresses, u32 count, struc
 	return naming_symbols(naming, &query);
 }
 
-static void expect(const struct place *place, u64 address, const char *name, u64 start)
+static void expect_with_failures(const struct place *place, u64 address, const char *name,
+				 u64 start, u64 failures)
 {
 	struct seen seen;
 
@@ -107,7 +108,12 @@ static void expect(const struct place *place, u64 address, const char *name, u64
 	assert_int_equal(seen.symbol.start, start);
 	assert_int_equal(seen.symbol.mapping, place->number);
 	assert_int_not_equal(seen.symbol.size, 0);
-	assert_int_equal(naming_failures(naming), 0);
+	assert_int_equal(naming_failures(naming), failures);
+}
+
+static void expect(const struct place *place, u64 address, const char *name, u64 start)
+{
+	expect_with_failures(place, address, name, start, 0);
 }
 
 static void expect_nothing(const struct place *place, u64 address)
@@ -226,35 +232,149 @@ static void code_without_a_file_has_no_names(void **state)
 	expect_nothing(&place, 4);
 }
 
-static u64 monotonic(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
-}
-
 /* Below 2^40 of an upper half that is not 0. */
-static void code_that_a_perf_map_names(void **state)
+static struct place generated_code_of_this_process(void)
 {
-	struct place place = {
+	return (struct place){
 		.number = 6,
 		.record = {.key = {.kind = MAPPING_ANON,
 				   .inode = (u64)getpid() << 24 | 0x7f,
-				   .since = monotonic()}},
+				   .since = start_of(getpid())}},
 	};
-	char path[64];
-	FILE *file;
+}
+
+static char map_path[64];
+
+static void write_map(const char *text)
+{
+	snprintf(map_path, sizeof(map_path), "/tmp/perf-%u.map", getpid());
+	write_text(map_path, text);
+}
+
+static void code_that_a_perf_map_names(void **state)
+{
+	const struct place place = generated_code_of_this_process();
 
 	(void)state;
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", getpid());
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs("7f0000001000 10 a generated function\n1000 10 another half\n", file);
-	fclose(file);
+	write_map("7f0000001000 10 a generated function\n1000 10 another half\n");
 	expect(&place, 0x1008, "a generated function", 0x1000);
 	expect_nothing(&place, 0x1010);
-	unlink(path);
+	unlink(map_path);
+}
+
+/* One function, and the mapping by which the dump is found. */
+struct dump {
+	char folder[32];
+	char path[80];
+	void *mapping;
+};
+
+static void write_dump(struct dump *dump, u32 magic)
+{
+	const u32 header[10] = {magic, 1, sizeof(header), 0, 0, getpid()};
+	const struct {
+		u32 head[6];
+		u64 place[4];
+		char name[12];
+		u8 code[20];
+	} load = {{0, sizeof(load), 0, 0, getpid(), getpid()},
+		  {0x7f0000001000, 0x7f0000001000, sizeof(load.code)},
+		  "in the dump",
+		  {}};
+	int file;
+
+	strcpy(dump->folder, "/tmp/naming-XXXXXX");
+	assert_non_null(mkdtemp(dump->folder));
+	snprintf(dump->path, sizeof(dump->path), "%s/jit-%u.dump", dump->folder, getpid());
+	file = open(dump->path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	assert_int_equal(write(file, header, sizeof(header)), sizeof(header));
+	assert_int_equal(write(file, &load, sizeof(load)), sizeof(load));
+	dump->mapping = mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+	assert_ptr_not_equal(dump->mapping, MAP_FAILED);
+	close(file);
+}
+
+static void remove_dump(const struct dump *dump)
+{
+	munmap(dump->mapping, 1);
+	unlink(dump->path);
+	rmdir(dump->folder);
+}
+
+static void code_that_a_jitdump_names(void **state)
+{
+	const struct place place = generated_code_of_this_process();
+	struct dump dump;
+
+	(void)state;
+	write_dump(&dump, 0x4a695444);
+	expect(&place, 0x1013, "in the dump", 0x1000);
+	expect_nothing(&place, 0x1014);
+	remove_dump(&dump);
+}
+
+static void code_that_both_name(void **state)
+{
+	const struct place place = generated_code_of_this_process();
+	struct dump dump;
+
+	(void)state;
+	write_map("7f0000001000 14 in the map\n7f0000002000 10 only in the map\n");
+	write_dump(&dump, 0x4a695444);
+	expect(&place, 0x1000, "in the dump", 0x1000);
+	expect(&place, 0x2000, "only in the map", 0x2000);
+	remove_dump(&dump);
+	unlink(map_path);
+}
+
+/* It is noted, and spoils nothing else. */
+static void a_dump_that_cannot_be_read(void **state)
+{
+	const struct place place = generated_code_of_this_process();
+	struct dump dump;
+
+	(void)state;
+	write_map("7f0000001000 14 in the map\n");
+	write_dump(&dump, 0x4454694a);
+	expect_with_failures(&place, 0x1000, "in the map", 0x1000, 1);
+	remove_dump(&dump);
+	unlink(map_path);
+}
+
+/* From when it is identified on, what names the code of a process is open. */
+static void code_of_a_process_that_has_ended(void **state)
+{
+	char path[MAPPING_PATH_BYTES + 1];
+	struct trace_mapping mapping;
+	struct place place = {.number = 6, .record = {.key = {.kind = MAPPING_ANON}}};
+	int ready[2];
+	pid_t child;
+
+	(void)state;
+	if (geteuid()) {
+		printf("skip: this user cannot open what is mapped and deleted\n");
+		skip();
+	}
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (!child) {
+		struct dump dump;
+
+		write_dump(&dump, 0x4a695444);
+		unlink(dump.path);
+		rmdir(dump.folder);
+		close(ready[1]);
+		pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], path, 1), 0);
+	close(ready[0]);
+	place.record.key.inode = (u64)child << 24 | 0x7f;
+	place.record.key.since = start_of(child);
+	naming_identify(naming, 6, &place.record, &mapping, path, sizeof(path));
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	expect(&place, 0x1000, "in the dump", 0x1000);
 }
 
 static int find_schedule(void *arg, const struct kallsyms_line *line)
@@ -340,6 +460,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_file_gives_no_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_a_file_has_no_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_that_a_perf_map_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_that_a_jitdump_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_that_both_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_dump_that_cannot_be_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_of_a_process_that_has_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_function_of_the_kernel, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_end_comes_from_each, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sandbox_that_died_is_replaced, setup, teardown),

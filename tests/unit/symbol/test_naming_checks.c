@@ -180,6 +180,15 @@ static void an_error_that_is_none(void **state)
 	assert_refused(&lie);
 }
 
+static void more_unread_files_than_there_are(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.answer.unread = MESSAGE_FILES_MAX + 1;
+	assert_refused(&lie);
+}
+
 /* Of two, the first has come through when the second is seen to be wrong. */
 static void symbols_out_of_order(void **state)
 {
@@ -203,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_is_no_text),
 		cmocka_unit_test(too_many_bytes),
 		cmocka_unit_test(an_error_that_is_none),
+		cmocka_unit_test(more_unread_files_than_there_are),
 		cmocka_unit_test(symbols_out_of_order),
 	};
 

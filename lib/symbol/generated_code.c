@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All starts and ends, sorted, cut the memory into cells. Functions are taken from the newest to
+ * the oldest, and each paints its cells; one that meets a painted cell was overwritten. Painted
+ * cells are skipped by a union-find over "the next cell that is not painted", so all functions
+ * together paint each cell once.
+ */
+#include "generated_code.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX (1U << 30)
+
+void generated_code_clear(struct generated_code *code)
+{
+	free(code->functions);
+	free(code->names);
+	*code = (struct generated_code){};
+}
+
+static int reserve_function(struct generated_code *code)
+{
+	u32 capacity = code->capacity ? 2 * code->capacity : 256;
+	struct generated_function *grown;
+
+	if (code->count < code->capacity)
+		return 0;
+	if (code->count >= GENERATED_CODE_MAX)
+		return -E2BIG;
+	grown = reallocarray(code->functions, capacity, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	code->functions = grown;
+	code->capacity = capacity;
+	return 0;
+}
+
+static int reserve_name(struct generated_code *code, size_t bytes)
+{
+	size_t capacity = code->name_capacity ?: 4096;
+	char *grown;
+
+	if (bytes >= NAMES_MAX - code->name_bytes)
+		return -E2BIG;
+	while (capacity <= code->name_bytes + bytes)
+		capacity *= 2;
+	if (capacity == code->name_capacity)
+		return 0;
+	grown = realloc(code->names, capacity);
+	if (!grown)
+		return -ENOMEM;
+	code->names = grown;
+	code->name_capacity = capacity;
+	return 0;
+}
+
+static u32 append_name(struct generated_code *code, const char *name, size_t bytes)
+{
+	u32 at = code->name_bytes;
+
+	if (bytes)
+		memcpy(code->names + at, name, bytes);
+	code->names[at + bytes] = 0;
+	code->name_bytes += bytes + 1;
+	return at;
+}
+
+int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const char *name,
+		       size_t name_bytes)
+{
+	int err;
+
+	if (!bytes || bytes > UINT64_MAX - start)
+		return 0;
+	err = reserve_function(code) ?: reserve_name(code, name_bytes);
+	if (err)
+		return err;
+	code->functions[code->count++] = (struct generated_function){
+		.start = start,
+		.end = start + bytes,
+		.name = append_name(code, name, name_bytes),
+	};
+	return 0;
+}
+
+struct cells {
+	u64 *border; /* ascending, each once */
+	u32 *free; /* the cell itself, or a later one: on the way to the next that is not painted */
+	u32 count;
+};
+
+static int by_value(const void *left, const void *right)
+{
+	const u64 *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static int cells_create(struct cells *cells, const struct generated_code *code)
+{
+	u32 borders = 2 * code->count, kept = 0;
+
+	cells->border = reallocarray(NULL, borders, sizeof(*cells->border));
+	cells->free = reallocarray(NULL, borders, sizeof(*cells->free));
+	if (!cells->border || !cells->free)
+		return -ENOMEM;
+	for (u32 i = 0; i < code->count; i++) {
+		cells->border[2 * i] = code->functions[i].start;
+		cells->border[2 * i + 1] = code->functions[i].end;
+	}
+	qsort(cells->border, borders, sizeof(*cells->border), by_value);
+	for (u32 i = 0; i < borders; i++)
+		if (!kept || cells->border[kept - 1] != cells->border[i])
+			cells->border[kept++] = cells->border[i];
+	for (u32 i = 0; i < kept; i++)
+		cells->free[i] = i;
+	cells->count = kept;
+	return 0;
+}
+
+static void cells_clear(struct cells *cells)
+{
+	free(cells->border);
+	free(cells->free);
+}
+
+static u32 cell_of(const struct cells *cells, u64 border)
+{
+	const u64 *found = bsearch(&border, cells->border, cells->count, sizeof(border), by_value);
+
+	return found - cells->border;
+}
+
+/* The first cell from here on that is not painted. The last border begins none, and stays free. */
+static u32 next_free(struct cells *cells, u32 cell)
+{
+	while (cells->free[cell] != cell) {
+		cells->free[cell] = cells->free[cells->free[cell]];
+		cell = cells->free[cell];
+	}
+	return cell;
+}
+
+/* Paints what is not painted of a function: whether that was all of it. */
+static bool paint(struct cells *cells, const struct generated_function *function)
+{
+	u32 first = cell_of(cells, function->start), end = cell_of(cells, function->end);
+	u32 painted = 0;
+
+	for (u32 cell = next_free(cells, first); cell < end; cell = next_free(cells, cell)) {
+		cells->free[cell] = cell + 1;
+		painted++;
+	}
+	return painted == end - first;
+}
+
+static bool is_within(const struct generated_function *function, const struct code_range *range)
+{
+	return function->start >= range->base && function->end - range->base <= range->bytes;
+}
+
+static int add_symbol(const struct generated_code *code, const struct generated_function *function,
+		      u64 base, struct symbol_table *table)
+{
+	const char *name = code->names + function->name;
+
+	if (!*name)
+		return 0;
+	return symbol_table_add(table, &(struct symbol){.start = function->start - base,
+							.size = function->end - function->start,
+							.limit = function->end - base,
+							.name = name,
+							.name_bytes = strlen(name)});
+}
+
+static int add_lasting(const struct generated_code *code, const struct code_range *range,
+		       struct symbol_table *table)
+{
+	struct cells cells = {};
+	int err = cells_create(&cells, code);
+
+	for (u32 i = code->count; i-- && !err;) {
+		const struct generated_function *function = &code->functions[i];
+
+		if (paint(&cells, function) && is_within(function, range))
+			err = add_symbol(code, function, range->base, table);
+	}
+	cells_clear(&cells);
+	return err;
+}
+
+int generated_code_seal(const struct generated_code *code, const struct code_range *range,
+			struct symbol_table *table)
+{
+	int err = code->count ? add_lasting(code, range, table) : 0;
+
+	symbol_table_seal(table);
+	return err;
+}

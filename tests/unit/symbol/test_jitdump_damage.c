@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Dumps that are being written, damaged, or made to do harm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "jitdump_writer.h"
+
+/* One of each kind; where each ends. */
+static u32 put_every_kind(size_t ends[])
+{
+	u32 count = 0;
+
+	put_header();
+	ends[count++] = ftell(out);
+	put_load(0x1000, 0x20, 0, "first");
+	ends[count++] = ftell(out);
+	put_debug_info(0x1000);
+	put_unwinding_info();
+	put_load(0x2000, 0x20, 1, "second");
+	ends[count++] = ftell(out);
+	put_move(0x1000, 0x3000, 0x20, 0);
+	ends[count++] = ftell(out);
+	put_record(3, 16);
+	fflush(out);
+	return count;
+}
+
+/* It is being written: what is there as a whole counts. */
+static void test_cut_off_anywhere(void **state)
+{
+	static const struct {
+		u64 start;
+		const char *name;
+	} functions[] = {{0x1000, "first"}, {0x2000, "second"}, {0x3000, "first"}};
+	size_t ends[8];
+	u32 count = put_every_kind(ends);
+
+	(void)state;
+	for (size_t bytes = 0; bytes <= dump_bytes; bytes++) {
+		struct generated_code code = {};
+		struct symbol_table *table;
+
+		assert_int_equal(read_bytes(dump, bytes, &code),
+				 bytes < HEADER_BYTES ? -ENOEXEC : 0);
+		table = table_of(&code);
+		for (u32 i = 1; i < count; i++)
+			if (bytes >= ends[i])
+				assert_name(table, functions[i - 1].start, functions[i - 1].start,
+					    functions[i - 1].name);
+			else
+				assert_nameless(table, functions[i - 1].start);
+		symbol_table_free(&table);
+	}
+}
+
+/* Whatever it says then, it is a table. */
+static void check_any(const char *bytes, size_t count)
+{
+	struct generated_code code = {};
+	struct symbol_table *table;
+	struct symbol symbol;
+	int result = read_bytes(bytes, count, &code);
+
+	assert_true(!result || result == -ENOEXEC);
+	table = table_of(&code);
+	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++) {
+		assert_true(symbol.size && symbol.size <= UINT64_MAX - symbol.start);
+		assert_true(symbol.name_bytes && strlen(symbol.name) == symbol.name_bytes);
+	}
+	symbol_table_free(&table);
+}
+
+static void test_flipped_bytes(void **state)
+{
+	static const u8 flips[] = {0x01, 0x10, 0x80, 0xff};
+	size_t ends[8];
+
+	(void)state;
+	put_every_kind(ends);
+	for (size_t at = 0; at < dump_bytes; at++)
+		for (size_t i = 0; i < sizeof(flips); i++) {
+			dump[at] ^= flips[i];
+			check_any(dump, dump_bytes);
+			dump[at] ^= flips[i];
+		}
+}
+
+/* Nothing can be found behind a record that says it is shorter than its head, or longer than the
+ * file. */
+static void test_hostile_record_sizes(void **state)
+{
+	static const u32 bad[] = {0, 1, 15, UINT32_MAX, UINT32_MAX - 40, 1000};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct symbol_table *table;
+
+		put_header();
+		put_load(0x1000, 0x20, 0, "f");
+		put_record(4, bad[i]);
+		put_load(0x2000, 0x20, 1, "g");
+		table = read_dump();
+		assert_name(table, 0x1000, 0x1000, "f");
+		assert_nameless(table, 0x2000);
+		symbol_table_free(&table);
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* A load that says so overwrites what was there, but names nothing; what follows it counts. */
+static void assert_nameless_load(void **state, const struct load *load, bool overwrites)
+{
+	struct symbol_table *table;
+
+	put_header();
+	put_load(0x1000, 0x20, 0, "before");
+	put_load_of(load);
+	put_load(0x2000, 0x20, 1, "after");
+	table = read_dump();
+	if (overwrites)
+		assert_nameless(table, 0x1000);
+	else
+		assert_name(table, 0x1010, 0x1000, "before");
+	assert_name(table, 0x2000, 0x2000, "after");
+	symbol_table_free(&table);
+	teardown(state);
+	setup(state);
+}
+
+static void test_hostile_loads(void **state)
+{
+	struct load load = load_of(0x1000, 0x20, 2, "");
+
+	assert_nameless_load(state, &load, true);
+	load = load_of(0x1000, 0x20, 2, "more code than there is");
+	load.code_bytes++;
+	assert_nameless_load(state, &load, true);
+	load.code_bytes = UINT64_MAX - 0x1000;
+	load.name = "all of the memory";
+	load.name_bytes = strlen(load.name);
+	load.bytes = 56 + load.name_bytes + load.code_there;
+	put_header();
+	put_load_of(&load);
+	symbol_table_free(&(struct symbol_table *){read_dump()});
+	teardown(state);
+	setup(state);
+	load = load_of(0x1010, UINT64_MAX, 2, "wraps");
+	load.bytes = 56 + load.name_bytes;
+	load.code_there = 0;
+	assert_nameless_load(state, &load, false);
+	load = load_of(0x1000, 0, 2, "without code");
+	assert_nameless_load(state, &load, false);
+	load = load_of(0x1000, 0x20, 2, "a name without an end");
+	load.name_bytes--;
+	load.code_there = 0;
+	load.bytes = 56 + load.name_bytes;
+	assert_nameless_load(state, &load, true);
+}
+
+static void test_loads_and_moves_too_short_for_themselves(void **state)
+{
+	struct symbol_table *table;
+
+	(void)state;
+	put_header();
+	put_load(0x1000, 0x20, 0, "f");
+	for (u32 id = 0; id < 5; id++) {
+		put_record(id, 20);
+		put32(PID);
+	}
+	put_load(0x2000, 0x20, 1, "g");
+	table = read_dump();
+	assert_name(table, 0x1000, 0x1000, "f");
+	assert_name(table, 0x2000, 0x2000, "g");
+	symbol_table_free(&table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_cut_off_anywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flipped_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_record_sizes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_loads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_loads_and_moves_too_short_for_themselves,
+						setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "runtime.h"
+
+#define SECOND 1000000000ULL
+
+/* How long the machine was: that much is not known of when a process began. */
+static u64 suspended(void)
+{
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return boot.tv_sec * SECOND + boot.tv_nsec - monotonic();
+}
+
+static void this_process(void **state)
+{
+	const struct runtime_process process = process_of(getpid());
+
+	(void)state;
+	assert_int_equal(process.user, geteuid());
+	assert_int_equal(process.inner_id, getpid());
+}
+
+static void another_process_with_this_id(void **state)
+{
+	u64 began = start_of(getpid());
+	struct runtime_process before = {.tgid = getpid(), .since = began - SECOND};
+	struct runtime_process after = {.tgid = getpid(), .since = began + SECOND};
+	struct runtime_process none = {.since = began};
+
+	(void)state;
+	assert_false(runtime_process_look(&after));
+	assert_false(runtime_process_look(&none));
+	if (suspended() < SECOND)
+		assert_false(runtime_process_look(&before));
+}
+
+static void one_in_a_namespace_of_its_own(void **state)
+{
+	pid_t outer = fork(), child;
+	int status;
+
+	(void)state;
+	if (!outer) {
+		if (unshare(CLONE_NEWPID))
+			_exit(77);
+		child = fork();
+		if (!child)
+			pause();
+		struct runtime_process process = {.tgid = child, .since = start_of(child)};
+		bool ok = runtime_process_look(&process) && process.inner_id == 1;
+
+		kill(child, SIGKILL);
+		_exit(!ok);
+	}
+	assert_int_equal(waitpid(outer, &status, 0), outer);
+	if (WEXITSTATUS(status) == 77) {
+		printf("skip: this user may make no pid namespace\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+static void what_it_wrote(void **state)
+{
+	const struct runtime_process process = {
+		.since = monotonic() - 100 * SECOND, .user = 1234, .inner_id = 1};
+	struct timespec time;
+	struct stat good = {.st_mode = S_IFREG | 0600, .st_uid = 1234}, bad;
+
+	(void)state;
+	clock_gettime(CLOCK_REALTIME, &time);
+	good.st_mtim = time;
+	assert_true(runtime_process_wrote(&process, &good));
+	bad = good;
+	bad.st_uid = 1235;
+	assert_false(runtime_process_wrote(&process, &bad));
+	bad.st_uid = 0;
+	assert_true(runtime_process_wrote(&process, &bad));
+	bad = good;
+	bad.st_mode = S_IFIFO | 0600;
+	assert_false(runtime_process_wrote(&process, &bad));
+	bad = good;
+	bad.st_mtim.tv_sec -= 90;
+	assert_true(runtime_process_wrote(&process, &bad));
+	bad.st_mtim.tv_sec -= 20;
+	assert_false(runtime_process_wrote(&process, &bad));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(this_process),
+		cmocka_unit_test(another_process_with_this_id),
+		cmocka_unit_test(one_in_a_namespace_of_its_own),
+		cmocka_unit_test(what_it_wrote),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
