@@ -79,6 +79,12 @@ static void note(struct debug_naming *naming, const char *path, const char *why)
 		naming->choice.note(naming->choice.arg, path, why);
 }
 
+/* Memory that the sandbox lacks is not ours: it costs the names of the file that wanted it. */
+static int result_of(const struct debug_answer *answer)
+{
+	return answer->result == -ENOMEM ? -EFBIG : answer->result;
+}
+
 /* A request and the head of its answer. */
 static int ask(struct debug_naming *naming, const struct debug_request *request, const int *files,
 	       u32 count, const u64 *places, struct debug_answer *answer)
@@ -92,7 +98,7 @@ static int ask(struct debug_naming *naming, const struct debug_request *request,
 		sandbox_distrust(sandbox);
 		result = -EBADMSG;
 	}
-	return result ?: answer->result;
+	return result ?: result_of(answer);
 }
 
 static bool is_text(const char *text, size_t bytes)
@@ -204,6 +210,8 @@ static const char *reason_of(int result)
 	switch (result) {
 	case -ETIMEDOUT:
 		return "it takes too long to read";
+	case -EFBIG:
+		return "it takes too much memory to read";
 	case -EPIPE:
 	case -EBADMSG:
 		return "its reader failed on it";
