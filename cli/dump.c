@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "command.h"
 #include "error.h"
 #include "format/json_text.h"
@@ -36,27 +37,12 @@ struct dump {
 	struct mappings *mappings;
 };
 
-static int make_room(struct dump *dump)
-{
-	size_t room = dump->room ? 2 * dump->room : 256;
-	struct stack_map_bin_stack *stacks;
-
-	if (dump->count < dump->room)
-		return 0;
-	stacks = reallocarray(dump->stacks, room, sizeof(*stacks));
-	if (!stacks)
-		return -ENOMEM;
-	dump->stacks = stacks;
-	dump->room = room;
-	return 0;
-}
-
 static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 {
 	struct dump *dump = arg;
 	u64 *frames = malloc((stack->depth + 1) * sizeof(u64));
 
-	if (!frames || make_room(dump)) {
+	if (!frames || array_make_room(dump->stacks, dump->count, dump->room)) {
 		free(frames);
 		return -ENOMEM;
 	}

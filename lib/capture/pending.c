@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 
+#include "array.h"
 #include "blocked.h"
 #include "deferral.h"
 #include "ring.h"
@@ -25,15 +26,8 @@ static int compare_pending(const void *left, const void *right)
 
 static int add(struct pending_list *list, u32 tid, u32 cookie)
 {
-	if (list->count == list->room) {
-		u32 room = list->room ? 2 * list->room : 256;
-		void *grown = reallocarray(list->items, room, sizeof(*list->items));
-
-		if (!grown)
-			return -ENOMEM;
-		list->items = grown;
-		list->room = room;
-	}
+	if (array_make_room(list->items, list->count, list->room))
+		return -ENOMEM;
 	list->items[list->count++] = (struct pending){.tid = tid, .cookie = cookie};
 	return 0;
 }

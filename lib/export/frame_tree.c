@@ -7,6 +7,8 @@
 
 #include <libiberty/hashtab.h>
 
+#include "array.h"
+
 #define NODES 4096 /* to begin with */
 
 struct frame_tree {
@@ -31,26 +33,11 @@ static int same_node(const void *a, const void *b)
 	       left->frame.in_kernel == right->frame.in_kernel;
 }
 
-static int make_room(struct frame_tree *tree)
-{
-	u32 room = tree->room ? 2 * tree->room : NODES;
-	struct frame_node **nodes;
-
-	if (tree->count < tree->room)
-		return 0;
-	nodes = reallocarray(tree->nodes, room, sizeof(*nodes));
-	if (!nodes)
-		return -ENOMEM;
-	tree->nodes = nodes;
-	tree->room = room;
-	return 0;
-}
-
 static struct frame_node *add_node(struct frame_tree *tree, const struct frame_node *key)
 {
 	struct frame_node *node;
 
-	if (make_room(tree))
+	if (array_make_room(tree->nodes, tree->count, tree->room))
 		return NULL;
 	node = malloc(sizeof(*node));
 	if (!node)

@@ -5,20 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_MIN 64U
-
-/* Room for one more pointer, or NULL; the old array stays then. */
-static void *grow(void *array, u32 count, u32 *room)
-{
-	u32 wanted = *room ? 2 * *room : ROOM_MIN;
-
-	if (count < *room)
-		return array;
-	array = reallocarray(array, wanted, sizeof(void *));
-	if (array)
-		*room = wanted;
-	return array;
-}
+#include "array.h"
 
 static u32 hash_key(const struct intern_key *key)
 {
@@ -36,18 +23,16 @@ static bool is_entry(const void *entries, u32 index, const void *key)
 
 static void *add_entry(struct intern *table, const struct intern_key *key, u32 hash)
 {
-	void **entries = grow(table->entries, table->count, &table->room);
 	void *entry;
 
-	if (!entries)
+	if (array_make_room(table->entries, table->count, table->room))
 		return NULL;
-	table->entries = entries;
 	entry = arena_alloc(&table->arena, table->entry_bytes);
 	if (!entry || hash_index_add(&table->index, hash, table->count))
 		return NULL;
 	memset(entry, 0, table->entry_bytes);
 	memcpy(entry, key, sizeof(*key));
-	entries[table->count++] = entry;
+	table->entries[table->count++] = entry;
 	return entry;
 }
 
@@ -81,16 +66,14 @@ static bool is_text(const void *texts, u32 index, const void *key)
 
 static const char *add_text(struct text_set *set, const char *text, u32 hash)
 {
-	const char **texts = grow(set->texts, set->count, &set->room);
 	const char *copy;
 
-	if (!texts)
+	if (array_make_room(set->texts, set->count, set->room))
 		return NULL;
-	set->texts = texts;
 	copy = arena_string(&set->arena, text);
 	if (!copy || hash_index_add(&set->index, hash, set->count))
 		return NULL;
-	texts[set->count++] = copy;
+	set->texts[set->count++] = copy;
 	return copy;
 }
 

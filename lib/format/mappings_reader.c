@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "stack.h"
 
@@ -29,17 +30,10 @@ static int compare_numbers(const void *a, const void *b)
 
 static int add_path(struct mappings *mappings, u32 number, const char *path)
 {
-	size_t room = mappings->room ? 2 * mappings->room : 64;
-	struct numbered_path *paths;
 	char *copy;
 
-	if (mappings->count == mappings->room) {
-		paths = reallocarray(mappings->paths, room, sizeof(*paths));
-		if (!paths)
-			return -ENOMEM;
-		mappings->paths = paths;
-		mappings->room = room;
-	}
+	if (array_make_room(mappings->paths, mappings->count, mappings->room))
+		return -ENOMEM;
 	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;

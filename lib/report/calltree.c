@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "hash_index.h"
 #include "whole_stack.h"
 
@@ -40,21 +41,6 @@ static bool is_child(const void *children, u32 index, const void *key)
 	return child->parent == wanted->parent && child->node->name == wanted->name;
 }
 
-static int make_room(struct builder *builder)
-{
-	u32 room = builder->room ? 2 * builder->room : 256;
-	struct child *grown;
-
-	if (builder->index.count < builder->room)
-		return 0;
-	grown = reallocarray(builder->children, room, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	builder->children = grown;
-	builder->room = room;
-	return 0;
-}
-
 static struct calltree_node *add_child(struct builder *builder, struct calltree_node *parent,
 				       const char *name, u32 hash)
 {
@@ -63,7 +49,8 @@ static struct calltree_node *add_child(struct builder *builder, struct calltree_
 
 	if (!node)
 		return NULL;
-	if (make_room(builder) || hash_index_add(&builder->index, hash, index)) {
+	if (array_make_room(builder->children, builder->index.count, builder->room) ||
+	    hash_index_add(&builder->index, hash, index)) {
 		free(node);
 		return NULL;
 	}

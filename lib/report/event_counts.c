@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "hash_index.h"
 
@@ -65,27 +66,11 @@ static u32 hash_bytes(const void *data, size_t bytes)
 	return hash_end(hash);
 }
 
-/* Room for one more item behind the first `count`. */
-static int make_room(void *items, u32 *room, u32 count, size_t bytes)
-{
-	u32 more = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (count < *room)
-		return 0;
-	grown = reallocarray(*(void **)items, more, bytes);
-	if (!grown)
-		return -ENOMEM;
-	*(void **)items = grown;
-	*room = more;
-	return 0;
-}
-
 static u32 add_comm(struct counter *counter, const char *comm, u32 hash)
 {
 	u32 index = counter->comm_index.count;
 
-	if (make_room(&counter->counts->comms, &counter->comm_room, index, 16) ||
+	if (array_make_room(counter->counts->comms, index, counter->comm_room) ||
 	    hash_index_add(&counter->comm_index, hash, index))
 		return HASH_INDEX_NONE;
 	memcpy(counter->counts->comms[index], comm, 16);
@@ -155,7 +140,7 @@ static struct event_count *find_count(struct counter *counter, const struct even
 
 	if (index != HASH_INDEX_NONE)
 		return &counts->items[index];
-	if (make_room(&counts->items, &counter->room, counts->count, sizeof(*counts->items)) ||
+	if (array_make_room(counts->items, counts->count, counter->room) ||
 	    hash_index_add(&counter->index, hash, counts->count))
 		return NULL;
 	counts->items[counts->count] = (struct event_count){.key = *key};

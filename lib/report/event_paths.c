@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "hash_index.h"
 
 struct join {
@@ -36,22 +37,6 @@ struct event_paths {
 	u32 *labels; /* of the path that is being made */
 	u32 join_room, leaf_room, path_room, label_room, label_count;
 };
-
-/* Room for one more item behind the first `count`. */
-static int make_room(void **items, u32 *room, u32 count, size_t bytes)
-{
-	u32 more = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (count < *room)
-		return 0;
-	grown = reallocarray(*items, more, bytes);
-	if (!grown)
-		return -ENOMEM;
-	*items = grown;
-	*room = more;
-	return 0;
-}
 
 static bool is_join(const void *joins, u32 index, const void *key)
 {
@@ -97,8 +82,7 @@ static int add_chain(struct event_paths *paths, u32 chain)
 	const u32 *labels = frame_names_chain(paths->names, chain, &count);
 
 	for (u32 i = 0; i < count; i++) {
-		if (make_room((void **)&paths->labels, &paths->label_room, paths->label_count,
-			      sizeof(u32)))
+		if (array_make_room(paths->labels, paths->label_count, paths->label_room))
 			return -ENOMEM;
 		paths->labels[paths->label_count++] = labels[i];
 	}
@@ -146,7 +130,7 @@ static struct profile_path *path_create(struct event_paths *paths, const struct 
 static int path_add(struct event_paths *paths, struct profile_path *path, u32 hash)
 {
 	path->id = paths->path_index.count;
-	if (make_room((void **)&paths->paths, &paths->path_room, path->id, sizeof(path)) ||
+	if (array_make_room(paths->paths, path->id, paths->path_room) ||
 	    hash_index_add(&paths->path_index, hash, path->id))
 		return -ENOMEM;
 	paths->paths[path->id] = path;
@@ -174,8 +158,7 @@ static const struct profile_path *join_add(struct event_paths *paths, const stru
 	struct join join = *key;
 
 	join.path = path_intern(paths, key);
-	if (!join.path ||
-	    make_room((void **)&paths->joins, &paths->join_room, index, sizeof(join)) ||
+	if (!join.path || array_make_room(paths->joins, index, paths->join_room) ||
 	    hash_index_add(&paths->join_index, hash_join(key), index))
 		return NULL;
 	paths->joins[index] = join;
@@ -219,8 +202,7 @@ static u32 leaf_add(struct event_paths *paths, u64 frame, u32 hash)
 	const struct frame_name *name = frame_names_find(paths->names, frame, false);
 	u32 index = paths->leaf_index.count;
 
-	if (!name ||
-	    make_room((void **)&paths->leaves, &paths->leaf_room, index, sizeof(struct leaf)) ||
+	if (!name || array_make_room(paths->leaves, index, paths->leaf_room) ||
 	    hash_index_add(&paths->leaf_index, hash, index))
 		return PATH_NO_LEAF;
 	paths->leaves[index] = (struct leaf){.frame = frame, .chain = name->chain};

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "frame_debug.h"
 #include "hash_index.h"
 #include "plain_names.h"
@@ -59,22 +60,6 @@ static bool is_label(const void *labels, u32 index, const void *key)
 	       strcmp(label->object ?: "", wanted->object ?: "") == 0;
 }
 
-/* Room for one more item behind the first `count`. */
-static int make_room(void **items, u32 *room, u32 count, size_t bytes)
-{
-	u32 more = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (count < *room)
-		return 0;
-	grown = reallocarray(*items, more, bytes);
-	if (!grown)
-		return -ENOMEM;
-	*items = grown;
-	*room = more;
-	return 0;
-}
-
 static struct label *label_create(const char *text, const char *object)
 {
 	size_t bytes = strlen(text) + 1;
@@ -91,7 +76,7 @@ static int add_label(struct frame_names *names, struct label *label, u32 hash)
 {
 	u32 id = names->label_index.count;
 
-	if (make_room((void **)&names->labels, &names->label_room, id, sizeof(label)) ||
+	if (array_make_room(names->labels, id, names->label_room) ||
 	    hash_index_add(&names->label_index, hash, id))
 		return -ENOMEM;
 	names->labels[id] = label;
@@ -348,12 +333,12 @@ static int add_chain(struct frame_names *names, const struct frame_name *name, u
 	u32 id = names->chain_index.count;
 
 	for (u32 i = 0; i < chain.count; i++) {
-		if (make_room((void **)&names->chain_labels, &names->chain_label_room,
-			      names->chain_label_count, sizeof(u32)))
+		if (array_make_room(names->chain_labels, names->chain_label_count,
+				    names->chain_label_room))
 			return -ENOMEM;
 		names->chain_labels[names->chain_label_count++] = name->functions[i].label;
 	}
-	if (make_room((void **)&names->chains, &names->chain_room, id, sizeof(chain)) ||
+	if (array_make_room(names->chains, id, names->chain_room) ||
 	    hash_index_add(&names->chain_index, hash, id))
 		return -ENOMEM;
 	names->chains[id] = chain;
@@ -396,7 +381,7 @@ static int keep_frame(struct frame_names *names, struct named_frame *named, u32 
 {
 	u32 index = names->frame_index.count;
 
-	if (make_room((void **)&names->frames, &names->frame_room, index, sizeof(named)) ||
+	if (array_make_room(names->frames, index, names->frame_room) ||
 	    hash_index_add(&names->frame_index, hash, index))
 		return -ENOMEM;
 	names->frames[index] = named;

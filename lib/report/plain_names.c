@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "hash_index.h"
 #include "symbol/demangle.h"
 #include "symbol/demangler.h"
@@ -45,27 +46,13 @@ static void name_free(struct plain_name *name)
 	free(name);
 }
 
-static bool has_room(struct plain_names *names)
-{
-	u32 room = names->room ? 2 * names->room : 256;
-	struct plain_name **grown;
-
-	if (names->index.count < names->room)
-		return true;
-	grown = reallocarray(names->names, room, sizeof(struct plain_name *));
-	if (!grown)
-		return false;
-	names->names = grown;
-	names->room = room;
-	return true;
-}
-
 static struct plain_name *add(struct plain_names *names, const char *mangled, u32 hash)
 {
 	u32 place = names->index.count;
-	struct plain_name *name = has_room(names) ? create(names->demangler, mangled) : NULL;
+	struct plain_name *name = create(names->demangler, mangled);
 
-	if (!name || hash_index_add(&names->index, hash, place)) {
+	if (!name || array_make_room(names->names, place, names->room) ||
+	    hash_index_add(&names->index, hash, place)) {
 		name_free(name);
 		return NULL;
 	}

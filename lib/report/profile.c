@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "hash_index.h"
 
@@ -63,27 +64,12 @@ static u32 hash_row(const struct profile_row *row)
 	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
 }
 
-static int make_room(struct builder *builder)
-{
-	struct profile *profile = builder->profile;
-	u32 room = builder->room ? 2 * builder->room : 256;
-	struct profile_row *rows;
-
-	if (profile->row_count < builder->room)
-		return 0;
-	rows = reallocarray(profile->storage, room, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	profile->storage = rows;
-	builder->room = room;
-	return 0;
-}
-
 static struct profile_row *add_row(struct builder *builder, const struct profile_row *key, u32 hash)
 {
 	struct profile *profile = builder->profile;
 
-	if (make_room(builder) || hash_index_add(&builder->index, hash, profile->row_count))
+	if (array_make_room(profile->storage, profile->row_count, builder->room) ||
+	    hash_index_add(&builder->index, hash, profile->row_count))
 		return NULL;
 	profile->storage[profile->row_count] = *key;
 	return &profile->storage[profile->row_count++];

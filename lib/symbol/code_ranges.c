@@ -10,25 +10,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "array.h"
+
 #define NO_OUTER UINT32_MAX
 #define RANGES_MAX (1U << 26)
 #define OUTER_STEPS_MAX 64 /* real nesting is one or two deep; more is a hostile file */
 
 int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value)
 {
-	u32 room = ranges->room ? 2 * ranges->room : 64;
-	struct code_range *grown;
-
 	if (end <= start)
 		return 0;
-	if (ranges->count == ranges->room) {
-		grown = room > RANGES_MAX ? NULL
-					  : reallocarray(ranges->range, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		ranges->range = grown;
-		ranges->room = room;
-	}
+	if (ranges->count == RANGES_MAX ||
+	    array_make_room(ranges->range, ranges->count, ranges->room))
+		return -ENOMEM;
 	ranges->range[ranges->count++] =
 		(struct code_range){.start = start, .end = end, .value = value};
 	return 0;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "code_ranges.h"
 #include "debug_link.h"
 #include "dwarf_unit.h"
@@ -62,16 +63,9 @@ static int add_range(void *arg, u64 start, u64 end)
 
 static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 {
-	u32 room = info->unit_room ? 2 * info->unit_room : 64;
-	Dwarf_Die *units;
-
-	if (info->unit_count == info->unit_room) {
-		units = room > UNITS_MAX ? NULL : reallocarray(info->units, room, sizeof(*units));
-		if (!units)
-			return -ENOMEM;
-		info->units = units;
-		info->unit_room = room;
-	}
+	if (info->unit_count == UNITS_MAX ||
+	    array_make_room(info->units, info->unit_count, info->unit_room))
+		return -ENOMEM;
 	info->units[info->unit_count] = *die;
 	if (dwarf_entry_ranges(&info->units[info->unit_count], add_range, info))
 		return -ENOMEM;

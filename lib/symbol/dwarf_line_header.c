@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "debug_link.h"
 #include "dwarf_cursor.h"
 #include "dwarf_lines.h"
@@ -54,28 +55,12 @@ void dwarf_line_sections_find(Elf *elf, struct dwarf_line_sections *sections)
 	sections->strings = bytes_of(elf, ".debug_str");
 }
 
-/* Room for one more behind the first `count`. */
-static bool make_room(void **items, u32 *room, u32 count, size_t bytes)
-{
-	u32 more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (count < *room)
-		return true;
-	grown = more > ENTRIES_MAX ? NULL : reallocarray(*items, more, bytes);
-	if (!grown)
-		return false;
-	*items = grown;
-	*room = more;
-	return true;
-}
-
 static int add_directory(struct header *header, const char *name)
 {
 	struct dwarf_lines *lines = header->lines;
 
-	if (!make_room((void **)&lines->directories, &header->directory_room,
-		       lines->directory_count, sizeof(char *)))
+	if (lines->directory_count == ENTRIES_MAX ||
+	    array_make_room(lines->directories, lines->directory_count, header->directory_room))
 		return -ENOMEM;
 	lines->directories[lines->directory_count++] = name;
 	return 0;
@@ -85,8 +70,8 @@ static int add_file(struct header *header, const struct dwarf_file *file)
 {
 	struct dwarf_lines *lines = header->lines;
 
-	if (!make_room((void **)&lines->files, &header->file_room, lines->file_count,
-		       sizeof(*file)))
+	if (lines->file_count == ENTRIES_MAX ||
+	    array_make_room(lines->files, lines->file_count, header->file_room))
 		return -ENOMEM;
 	lines->files[lines->file_count++] = *file;
 	return 0;

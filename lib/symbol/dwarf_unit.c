@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "code_ranges.h"
 #include "inline_tree.h"
 
@@ -59,9 +60,7 @@ static bool has_code(Dwarf_Die *die)
 
 static int add_function(struct unit *unit, Dwarf_Die *die)
 {
-	u32 room = unit->function_room ? 2 * unit->function_room : 64;
 	u32 before = unit->ranges.count;
-	Dwarf_Die *functions;
 
 	if (!has_code(die))
 		return 0;
@@ -69,13 +68,8 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 		return -ENOMEM;
 	if (unit->ranges.count == before)
 		return 0;
-	if (unit->function_count == unit->function_room) {
-		functions = reallocarray(unit->functions, room, sizeof(*functions));
-		if (!functions)
-			return -ENOMEM;
-		unit->functions = functions;
-		unit->function_room = room;
-	}
+	if (array_make_room(unit->functions, unit->function_count, unit->function_room))
+		return -ENOMEM;
 	unit->functions[unit->function_count++] = *die;
 	return 0;
 }

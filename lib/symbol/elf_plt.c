@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define STUB_BYTES_MAX 16
 #define NAME_BYTES_MAX 1024
 
@@ -28,15 +30,8 @@ struct slots {
 
 static int append_slot(struct slots *slots, const struct slot *slot)
 {
-	if (slots->count == slots->capacity) {
-		size_t capacity = slots->capacity ? 2 * slots->capacity : 256;
-		struct slot *grown = reallocarray(slots->slot, capacity, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		slots->slot = grown;
-		slots->capacity = capacity;
-	}
+	if (array_make_room(slots->slot, slots->count, slots->capacity))
+		return -ENOMEM;
 	slots->slot[slots->count++] = *slot;
 	return 0;
 }

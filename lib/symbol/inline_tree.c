@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "dwarf_unit.h"
 
 #define NESTING_MAX 256
 #define PARTS_MAX (1U << 22)
+#define RANGES_MAX (1U << 24)
 
 /* A way down to an address. */
 struct descent {
@@ -25,43 +27,25 @@ struct descent {
 	Dwarf_Die *best;	  /* the deepest that was found */
 };
 
-/* Room for one more of `count`: 0 or -ENOMEM. */
-static int grow(void **array, size_t each, u32 count, u32 *room)
-{
-	u32 wanted = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (count < *room)
-		return 0;
-	grown = wanted > PARTS_MAX ? NULL : reallocarray(*array, wanted, each);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wanted;
-	return 0;
-}
-
 static int add_range(void *arg, u64 start, u64 end)
 {
 	struct inline_tree *tree = arg;
-	int result = grow((void **)&tree->ranges, sizeof(*tree->ranges), tree->range_count,
-			  &tree->range_room);
 
-	if (!result)
-		tree->ranges[tree->range_count++] = (struct inline_range){start, end};
-	return result;
+	if (tree->range_count == RANGES_MAX ||
+	    array_make_room(tree->ranges, tree->range_count, tree->range_room))
+		return -ENOMEM;
+	tree->ranges[tree->range_count++] = (struct inline_range){start, end};
+	return 0;
 }
 
 static int add_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
 {
 	struct inline_part part = {
 		.die = *die, .is_call = is_call, .first_range = tree->range_count};
-	int result = grow((void **)&tree->parts, sizeof(*tree->parts), tree->part_count,
-			  &tree->part_room);
 
-	result = result ?: dwarf_entry_ranges(die, add_range, tree);
-	if (result)
-		return result;
+	if (tree->part_count == PARTS_MAX || dwarf_entry_ranges(die, add_range, tree) ||
+	    array_make_room(tree->parts, tree->part_count, tree->part_room))
+		return -ENOMEM;
 	part.range_count = tree->range_count - part.first_range;
 	tree->parts[tree->part_count++] = part;
 	return 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 /* Those of the source, heaviest first. */
 struct ranking {
 	const void **items;
@@ -94,16 +96,8 @@ static int rank_stacks(const struct top_model *model, u32 kind, const struct top
 
 static int append(struct top_lines *lines, struct top_line line)
 {
-	u32 room = lines->room ? 2 * lines->room : 256;
-	struct top_line *grown;
-
-	if (lines->count == lines->room) {
-		grown = reallocarray(lines->lines, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		lines->lines = grown;
-		lines->room = room;
-	}
+	if (array_make_room(lines->lines, lines->count, lines->room))
+		return -ENOMEM;
 	lines->lines[lines->count++] = line;
 	return 0;
 }

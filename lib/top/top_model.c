@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define FNV_BASIS 14695981039346656037ULL
 #define FNV_PRIME 1099511628211ULL
 
@@ -68,22 +70,6 @@ static u64 hash_label(u64 hash, const struct top_label *label)
 	return hash_text(hash_text(hash, label->name), label->object);
 }
 
-/* Room for one more in an array that doubles. */
-static int make_room(void *array_of_pointers, u32 count, u32 *room)
-{
-	void **array = array_of_pointers, *grown;
-	u32 wider = *room ? 2 * *room : 256;
-
-	if (count < *room)
-		return 0;
-	grown = reallocarray(*array, wider, sizeof(void *));
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = wider;
-	return 0;
-}
-
 static struct owned_label *label_create(const struct top_label *key)
 {
 	size_t name_bytes = strlen(key->name) + 1, object_bytes = strlen(key->object) + 1;
@@ -127,7 +113,7 @@ static struct top_function *add_function(struct top_model *model, const struct t
 	struct top_index *index = model->index;
 	struct top_function *function;
 
-	if (make_room(&model->functions, model->function_count, &index->function_room))
+	if (array_make_room(model->functions, model->function_count, index->function_room))
 		return NULL;
 	function = malloc(sizeof(*function));
 	if (!function)
@@ -194,7 +180,7 @@ static int add_stack(struct top_model *model, struct top_stack *stack)
 {
 	struct top_index *index = model->index;
 
-	if (make_room(&model->stacks, model->stack_count, &index->stack_room) ||
+	if (array_make_room(model->stacks, model->stack_count, index->stack_room) ||
 	    !tsearch(stack, &index->stacks, compare_stacks)) {
 		free(stack);
 		return -ENOMEM;

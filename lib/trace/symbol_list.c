@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_MIN 256U
+#include "array.h"
 
 struct symbol_entry {
 	u64 start;
@@ -15,21 +15,6 @@ struct symbol_entry {
 	size_t name; /* offset in names */
 	u32 mapping;
 };
-
-static int make_room(struct symbol_list *list)
-{
-	u32 room = list->room ? list->room * 2 : ROOM_MIN;
-	struct symbol_entry *entries;
-
-	if (list->count < list->room)
-		return 0;
-	entries = reallocarray(list->entries, room, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	list->entries = entries;
-	list->room = room;
-	return 0;
-}
 
 int symbol_list_add(struct symbol_list *list, const struct trace_symbol *symbol)
 {
@@ -40,7 +25,7 @@ int symbol_list_add(struct symbol_list *list, const struct trace_symbol *symbol)
 		.mapping = symbol->mapping,
 	};
 
-	if (make_room(list))
+	if (array_make_room(list->entries, list->count, list->room))
 		return -ENOMEM;
 	byte_buffer_string(&list->names, symbol->name);
 	if (list->names.failed)
