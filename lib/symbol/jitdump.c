@@ -98,14 +98,13 @@ static ssize_t read_at(const struct dump *dump, u64 at, size_t wanted)
 	return bytes;
 }
 
-/* Makes `bytes`, within the end and no more than a window, visible. 1; 0: they are not there any
- * more; -errno. */
+/* Makes `bytes` visible, within the end and no more than a window; places ascend. 1; 0: they are
+ * not there any more; -errno. */
 static int look(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 {
-	bool visible = at >= dump->window && at + bytes <= dump->window + dump->window_bytes;
 	ssize_t got;
 
-	if (!visible) {
+	if (at + bytes > dump->window + dump->window_bytes) {
 		got = read_at(dump, at, WINDOW_BYTES);
 		if (got < 0)
 			return got;

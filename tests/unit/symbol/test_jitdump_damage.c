@@ -60,6 +60,21 @@ static void test_cut_off_anywhere(void **state)
 	}
 }
 
+/* Its name is there, its code is not. */
+static void test_cut_off_in_large_code(void **state)
+{
+	struct load load = load_of(0x1000, 0x100000, 0, "f");
+	struct symbol_table *table;
+
+	(void)state;
+	put_header();
+	load.code_there--;
+	put_load_of(&load);
+	table = read_dump();
+	assert_nameless(table, 0x1000);
+	symbol_table_free(&table);
+}
+
 /* Whatever it says then, it is a table. */
 static void check_any(const char *bytes, size_t count)
 {
@@ -186,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_cut_off_anywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cut_off_in_large_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flipped_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_record_sizes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_loads, setup, teardown),

@@ -8,8 +8,10 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -169,14 +171,19 @@ static void one_of_another_user(void **state)
 	in_child(give_it_away);
 }
 
-/* Its path leads to another file now. */
-static void exchange_it(void)
+static void become_another_user(void)
+{
+	assert_int_equal(setuid(OTHER_USER), 0);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+}
+
+/* By its path, as long as it has it. */
+static void rename_it(void)
 {
 	char kept[160];
 
 	assert_int_equal(chmod(folder, 0777), 0);
-	assert_int_equal(setuid(OTHER_USER), 0);
-	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+	become_another_user();
 	write_dump();
 	map_as(path, PROT_READ | PROT_EXEC);
 	snprintf(kept, sizeof(kept), "%s/kept", folder);
@@ -188,6 +195,35 @@ static void exchange_it(void)
 	assert_taken();
 }
 
+/* Its path leads to another file: another folder is mounted over its own. */
+static void cover_it(void)
+{
+	char other[128];
+
+	snprintf(other, sizeof(other), "%s/other", folder);
+	assert_int_equal(mkdir(other, 0777), 0);
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	write_dump();
+	map_as(path, PROT_READ | PROT_EXEC);
+	assert_int_equal(mount(other, folder, NULL, MS_BIND, NULL), 0);
+	write_dump();
+	assert_int_equal(chown(path, OTHER_USER, -1), 0);
+	assert_taken();
+	become_another_user();
+	assert_refused();
+}
+
+static void without_privileges_a_path_that_leads_elsewhere(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		printf("skip: this user may mount nothing\n");
+		skip();
+	}
+	in_child(cover_it);
+}
+
 static void without_privileges(void **state)
 {
 	(void)state;
@@ -195,7 +231,7 @@ static void without_privileges(void **state)
 		printf("skip: this user cannot become another\n");
 		skip();
 	}
-	in_child(exchange_it);
+	in_child(rename_it);
 }
 
 int main(void)
@@ -207,6 +243,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_from_before_the_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_of_another_user, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_privileges, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_privileges_a_path_that_leads_elsewhere,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

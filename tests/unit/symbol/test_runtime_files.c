@@ -172,6 +172,18 @@ static void assert_none(const struct child *child)
 	assert_true(names.jitdump < 0);
 }
 
+static u32 open_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	u32 count = 0;
+
+	assert_non_null(directory);
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count;
+}
+
 static void files_of_a_living_process(void **state)
 {
 	struct child child;
@@ -188,12 +200,15 @@ static void files_of_a_living_process(void **state)
 static void files_that_were_kept(void **state)
 {
 	struct child child;
+	u32 descriptors;
 
 	(void)state;
 	child_begin(&child, both_at_once);
 	assert_true(child_step(&child));
 	runtime_files_keep(files, child.pid, child.since);
+	descriptors = open_descriptors();
 	runtime_files_keep(files, child.pid, child.since);
+	assert_int_equal(open_descriptors(), descriptors);
 	remove_map(&child);
 	assert_both(&child);
 	child_end(&child);
@@ -295,21 +310,29 @@ static pid_t only_child(pid_t parent)
 	return child;
 }
 
+/* The outer child waits for the inner one, which does the steps. */
+static void container_begin(struct child *outer, struct child *inner,
+			    void (*steps)(int orders, int answers))
+{
+	char byte;
+
+	child_begin(outer, steps);
+	if (read(outer->answers, &byte, 1) != 1) {
+		child_end(outer);
+		printf("skip: this user may make no mount and pid namespaces\n");
+		skip();
+	}
+	*inner = *outer;
+	inner->pid = only_child(outer->pid);
+	inner->since = start_of(inner->pid);
+}
+
 static void in_a_container(void (*steps)(int orders, int answers), u32 steps_before,
 			   u32 steps_after)
 {
 	struct child outer, inner;
-	char byte;
 
-	child_begin(&outer, steps);
-	if (read(outer.answers, &byte, 1) != 1) {
-		child_end(&outer);
-		printf("skip: this user may make no mount and pid namespaces\n");
-		skip();
-	}
-	inner = outer;
-	inner.pid = only_child(outer.pid);
-	inner.since = start_of(inner.pid);
+	container_begin(&outer, &inner, steps);
 	while (steps_before--)
 		assert_true(child_step(&outer));
 	runtime_files_keep(files, inner.pid, inner.since);
@@ -332,16 +355,22 @@ static void a_map_that_came_later_in_a_container(void **state)
 	in_a_container(one_after_the_other_in_a_container, 1, 1);
 }
 
-static u32 open_descriptors(void)
+/* By its id here, in our own /tmp: not its own. */
+static void a_map_of_ours_for_a_container(void **state)
 {
-	DIR *directory = opendir("/proc/self/fd");
-	u32 count = 0;
+	struct child outer, inner;
+	char path[64];
 
-	assert_non_null(directory);
-	while (readdir(directory))
-		count++;
-	closedir(directory);
-	return count;
+	(void)state;
+	container_begin(&outer, &inner, both_in_a_container);
+	map_path(path, inner.pid);
+	write_text(path, MAP_TEXT);
+	assert_none(&inner);
+	runtime_files_keep(files, inner.pid, inner.since);
+	assert_none(&inner);
+	child_end(&outer);
+	assert_none(&inner);
+	unlink(path);
 }
 
 /* The newest stay. Times so near to each other are all of one process. */
@@ -379,6 +408,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_map_that_came_later_in_a_container, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_map_of_ours_for_a_container, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_are_kept, setup, teardown),
 	};
 
