@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "terminal.h"
 
 #define LINE_MS 100
@@ -36,11 +36,8 @@ static void take_signal(void)
 
 static bool is_due(void)
 {
-	struct timespec now;
-	u64 ms;
+	u64 ms = clock_ms();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 	if (ms < next_line_ms)
 		return false;
 	next_line_ms = ms + LINE_MS;

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/about.h"
@@ -20,6 +19,7 @@
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
 #include "capture/reset.h"
+#include "clock.h"
 #include "error.h"
 #include "file_limit.h"
 #include "ledger_text.h"
@@ -96,14 +96,6 @@ struct trace_reader *live_open(const char *name, const char *later_file)
 	return reader;
 }
 
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
 /* Until there are events, and time to put them in order; or until the end. */
 static int fill_window(struct following *following)
 {
@@ -111,12 +103,12 @@ static int fill_window(struct following *following)
 	int ms = 0, result = 0;
 	u32 fill;
 
-	while (!result && !following->ended && now_ms() < end) {
+	while (!result && !following->ended && clock_ms() < end) {
 		following->ended = signal_asks_to_end(signals_wait(following->signals, ms)) ||
 				   !folder_is_there(following->folder);
 		result = live_window_drain(&following->window, &fill, &events);
 		if (events && end == UINT64_MAX)
-			end = now_ms() + WINDOW_MS;
+			end = clock_ms() + WINDOW_MS;
 		ms = fill > FULL_PERCENT ? ROUND_MS_FULL : ROUND_MS;
 	}
 	return result;
@@ -217,10 +209,8 @@ int live_follow(const char *name, const struct live_viewer *viewer)
 		status = privilege_drop(&needs);
 	if (!result && !status)
 		result = follow(&following, &error);
-	if (result) {
-		message_error(&error);
-		status = result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	}
+	if (result)
+		status = message_failure(result, &error);
 	end(&following);
 	return status;
 }

@@ -5,8 +5,11 @@
  */
 #include "message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "option.h"
 
 static void disarm(char *line)
 {
@@ -30,4 +33,11 @@ void message(const char *format, ...)
 void message_error(const struct stackmap_error *error)
 {
 	message("%s", error->message);
+}
+
+/* What was asked for is not possible at all, or it is and did not work. */
+int message_failure(int result, const struct stackmap_error *error)
+{
+	message_error(error);
+	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -13,4 +13,7 @@ __attribute__((format(printf, 1, 2))) void message(const char *format, ...);
 /* Prints what the library said. */
 void message_error(const struct stackmap_error *error);
 
+/* The same, as the end of a command: the exit status that `result` comes to. */
+int message_failure(int result, const struct stackmap_error *error);
+
 #endif

@@ -24,8 +24,7 @@ static int change_one(const char *name, change change)
 	folder_close(&folder);
 	if (!result)
 		return EXIT_DONE;
-	message_error(&error);
-	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	return message_failure(result, &error);
 }
 
 static int change_all(const char *command, change change, int count, char **names)

@@ -38,12 +38,6 @@ struct record {
 	u32 snapshots;
 };
 
-static int fail(int result, const struct stackmap_error *error)
-{
-	message_error(error);
-	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
-}
-
 static int prepare_workload(struct record *record, int count, char **arguments)
 {
 	int result;
@@ -90,7 +84,7 @@ static int create_capture(struct record *record)
 
 	if (!result && by_task)
 		result = follow(record, &error);
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 /* SIGUSR2: FILE.1, FILE.2... */
@@ -223,7 +217,7 @@ static int open_output(struct record *record)
 	if (!record->values->flight)
 		return recorder_open(&record->recorder);
 	result = check_output(record->values->output, &error);
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 static int attach(struct record *record)
@@ -231,7 +225,7 @@ static int attach(struct record *record)
 	struct stackmap_error error;
 	int result = capture_attach(record->capture, &error);
 
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 static int start_workload(struct record *record, char **arguments)

@@ -50,12 +50,6 @@ int record_instance_check(const struct record_values *values, int operands)
 	return EXIT_USAGE;
 }
 
-static int fail(int result, const struct stackmap_error *error)
-{
-	message_error(error);
-	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-}
-
 static int drop_privileges(const struct reading *reading)
 {
 	const struct privilege_needs needs = {
@@ -149,7 +143,7 @@ static int record(struct reading *reading)
 	file_limit_raise();
 	result = open_instance(reading, &error);
 	if (result)
-		return fail(result, &error);
+		return message_failure(result, &error);
 	prepare_recorder(reading);
 	return capture_is_flight(reading->capture) ? write_snapshot(reading)
 						   : write_events(reading);

@@ -85,8 +85,7 @@ static int choose_sources(const struct record_values *values, struct source_list
 					 unset ? 0 : values->frequency, &error);
 	if (!result)
 		return EXIT_DONE;
-	message_error(&error);
-	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+	return message_failure(result, &error);
 }
 
 /* Tracepoints and functions come when they come. */

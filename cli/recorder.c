@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/reset.h"
+#include "clock.h"
 #include "command.h"
 #include "command_line.h"
 #include "error.h"
@@ -25,20 +25,6 @@
 #define PROGRESS_MS 500
 #define TRY_MS 1000
 #define WATCH_MS 1000 /* after code was met */
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
-static int fail(int result, const struct stackmap_error *error)
-{
-	message_error(error);
-	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
-}
 
 void recorder_init(struct recorder *recorder)
 {
@@ -88,7 +74,7 @@ static int close_file(struct recorder *recorder, const char *path)
 		message("%s: %s; what was written before is whole", path, strerror(-written));
 		return EXIT_FAILED;
 	}
-	return named ? fail(named, &error) : EXIT_DONE;
+	return named ? message_failure(named, &error) : EXIT_DONE;
 }
 
 int recorder_snapshot(struct recorder *recorder, const char *path)
@@ -99,7 +85,7 @@ int recorder_snapshot(struct recorder *recorder, const char *path)
 
 	if (result) {
 		trace_writer_discard(&recorder->writer);
-		return fail(result, &error);
+		return message_failure(result, &error);
 	}
 	capture_snapshot(recorder->capture, recorder->writer);
 	return close_file(recorder, path);
@@ -107,7 +93,7 @@ int recorder_snapshot(struct recorder *recorder, const char *path)
 
 static char *next_path(struct recorder *recorder)
 {
-	return rotation_is_on(&recorder->rotation) ? rotation_next(&recorder->rotation, now_ms())
+	return rotation_is_on(&recorder->rotation) ? rotation_next(&recorder->rotation, clock_ms())
 						   : strdup(recorder->output);
 }
 
@@ -130,7 +116,7 @@ int recorder_open(struct recorder *recorder)
 	struct stackmap_error error;
 	int result = open_next(recorder, &error);
 
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 int recorder_publish(struct recorder *recorder)
@@ -138,7 +124,7 @@ int recorder_publish(struct recorder *recorder)
 	struct stackmap_error error;
 	int result = trace_writer_publish(recorder->writer, &error);
 
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 int recorder_close(struct recorder *recorder)
@@ -178,8 +164,8 @@ static void begin_window(struct recorder *recorder)
 	int result = open_next(recorder, &error) ?: trace_writer_publish(recorder->writer, &error);
 
 	if (result && !recorder->next_try)
-		recorder->status = recorder->status ?: fail(result, &error);
-	recorder->next_try = result ? now_ms() + TRY_MS : 0;
+		recorder->status = recorder->status ?: message_failure(result, &error);
+	recorder->next_try = result ? clock_ms() + TRY_MS : 0;
 	if (!result)
 		return;
 	trace_writer_discard(&recorder->writer);
@@ -188,7 +174,7 @@ static void begin_window(struct recorder *recorder)
 
 static void show_progress(struct recorder *recorder)
 {
-	u64 now = now_ms();
+	u64 now = clock_ms();
 
 	if (recorder->quiet || !terminal_progress(stderr) || now < recorder->next_progress)
 		return;
@@ -202,7 +188,7 @@ static void show_progress(struct recorder *recorder)
  * (builds, tests): after one, the next is looked for while it is there. */
 static bool meets_code(struct recorder *recorder)
 {
-	u64 met = capture_code_met(recorder->capture), now = now_ms();
+	u64 met = capture_code_met(recorder->capture), now = clock_ms();
 
 	if (met != recorder->code_met)
 		recorder->watch_until = now + WATCH_MS;
@@ -225,9 +211,9 @@ static int drain(struct recorder *recorder, u32 *fill)
 {
 	int result = capture_drain(recorder->capture, recorder->writer, fill);
 
-	if (now_ms() < recorder->next_flush)
+	if (clock_ms() < recorder->next_flush)
 		return result;
-	recorder->next_flush = now_ms() + FLUSH_MS;
+	recorder->next_flush = clock_ms() + FLUSH_MS;
 	return trace_writer_flush(recorder->writer) ?: result;
 }
 
@@ -237,7 +223,7 @@ int recorder_round(struct recorder *recorder, int last_ms)
 	u32 fill = 0;
 	int result;
 
-	if (!recorder->writer && now_ms() >= recorder->next_try)
+	if (!recorder->writer && clock_ms() >= recorder->next_try)
 		begin_window(recorder);
 	if (!recorder->writer)
 		return ROUND_MS_MAX;
@@ -245,7 +231,7 @@ int recorder_round(struct recorder *recorder, int last_ms)
 	if (result && !rotates)
 		return result;
 	show_progress(recorder);
-	if (rotates && (result || rotation_is_due(&recorder->rotation, now_ms(),
+	if (rotates && (result || rotation_is_due(&recorder->rotation, clock_ms(),
 						  trace_writer_bytes(recorder->writer)))) {
 		end_window(recorder);
 		begin_window(recorder);

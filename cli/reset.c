@@ -34,8 +34,7 @@ static int reset_run(const void *values, int count, char **operands)
 	result = reset(operands[0], &error);
 	if (!result)
 		return EXIT_DONE;
-	message_error(&error);
-	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	return message_failure(result, &error);
 }
 
 const struct command reset_command = {

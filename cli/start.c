@@ -30,12 +30,6 @@ struct start {
 	struct capture *capture;
 };
 
-static int fail(int result, const struct stackmap_error *error)
-{
-	message_error(error);
-	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
-}
-
 static int choose_group(const char *name, gid_t *group)
 {
 	struct group *found = name ? getgrnam(name) : NULL;
@@ -106,13 +100,13 @@ static int run(struct start *start, const char *name)
 	int result = folder_claim(name, &start->folder, &error) ?: create(start, &error);
 
 	if (result)
-		return fail(result, &error);
+		return message_failure(result, &error);
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
 	result = capture_persist(start->capture, start->folder, &options, &error);
 	free(command_line);
 	if (result)
-		return fail(result, &error);
+		return message_failure(result, &error);
 	say_what_comes(start, name);
 	return EXIT_DONE;
 }

@@ -197,12 +197,6 @@ static int show_instance(const char *name, show show, void *to, struct stackmap_
 	return result;
 }
 
-static int fail(int result, const struct stackmap_error *error)
-{
-	message_error(error);
-	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-}
-
 struct names {
 	char **names;
 	size_t count;
@@ -232,7 +226,7 @@ static int find_names(struct names *list)
 	int result = folder_list(add_name, list, &error);
 
 	if (result)
-		return fail(result, &error);
+		return message_failure(result, &error);
 	if (list->count)
 		qsort(list->names, list->count, sizeof(*list->names), by_name);
 	return EXIT_DONE;
@@ -255,7 +249,7 @@ static int show_each(const struct names *list, show show, void *to)
 		int result = show_instance(list->names[i], show, to, &error);
 
 		if (result && result != -ENOENT)
-			status = fail(result, &error);
+			status = message_failure(result, &error);
 	}
 	return status;
 }
@@ -299,7 +293,7 @@ static int status_run(const void *values, int count, char **operands)
 	if (!count)
 		return list_all(status->json);
 	result = show_instance(operands[0], status->json ? put_json : print_block, NULL, &error);
-	return result ? fail(result, &error) : EXIT_DONE;
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 static const struct option_row rows[] = {

@@ -17,8 +17,7 @@ static int stop_one(const char *name)
 	folder_close(&folder);
 	if (!result)
 		return EXIT_DONE;
-	message_error(&error);
-	return result == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	return message_failure(result, &error);
 }
 
 static int stop_run(const void *values, int count, char **operands)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "command.h"
 #include "error.h"
 #include "ledger_text.h"
@@ -48,14 +49,6 @@ struct top {
 	u64 refreshes;
 	bool ended;
 };
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
 
 static int out_of_memory(struct stackmap_error *error)
 {
@@ -138,7 +131,7 @@ static void swap_models(struct top *top, u64 now)
 
 static int refresh_view(struct top *top, struct stackmap_error *error)
 {
-	u64 now = now_ms();
+	u64 now = clock_ms();
 	int result;
 
 	if (!top->view.paused)
@@ -188,7 +181,7 @@ static int add_window(struct top *top, struct stackmap_error *error)
 static int work(struct top *top, struct stackmap_error *error)
 {
 	int ms = top_feed_visit(&top->feed), result = 0;
-	u64 now = now_ms();
+	u64 now = clock_ms();
 
 	if (ms < 0)
 		return error_set(error, -ms, "top: %s", strerror(-ms));
@@ -198,7 +191,7 @@ static int work(struct top *top, struct stackmap_error *error)
 		result = refresh_view(top, error);
 	if (result)
 		return result;
-	now = now_ms();
+	now = clock_ms();
 	if (now >= top->next_refresh)
 		return 0;
 	return (u64)ms < top->next_refresh - now ? ms : (int)(top->next_refresh - now);
@@ -409,7 +402,7 @@ static int run(struct top *top, const struct record_values *record)
 		status = top_screen_open(&top->screen);
 	if (status)
 		return status;
-	top->began = now_ms();
+	top->began = clock_ms();
 	top->next_refresh = top->began + 1000 * top->values->delay;
 	return end_watch(top, watch(top, &error), &error);
 }

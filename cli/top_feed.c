@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "capture/about.h"
 #include "capture/folder.h"
 #include "capture/live_recording.h"
 #include "capture/reset.h"
+#include "clock.h"
 #include "command_line.h"
 #include "error.h"
 #include "file_limit.h"
@@ -25,20 +25,6 @@
 #define ROUND_MS_FULL 5 /* a ring is filling up */
 #define FULL_PERCENT 10
 #define RESET_MS 60000
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
-static int fail(int result, const struct stackmap_error *error)
-{
-	message_error(error);
-	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
-}
 
 static const char *name_of(const struct top_feed *feed)
 {
@@ -123,15 +109,15 @@ int top_feed_open(struct top_feed *feed, const struct record_values *values)
 	*feed = (struct top_feed){
 		.instance = values->instance,
 		.command_line = command_line_read(),
-		.seen_until = now_ms() * 1000000,
-		.next_reset = now_ms() + RESET_MS,
+		.seen_until = clock_ms() * 1000000,
+		.next_reset = clock_ms() + RESET_MS,
 	};
 	status = choose(feed, values);
 	if (status)
 		return status;
 	file_limit_raise();
 	result = feed->instance ? open_instance(feed, &error) : create_own(feed, values, &error);
-	return result ? fail(result, &error) : drop_privileges();
+	return result ? message_failure(result, &error) : drop_privileges();
 }
 
 void top_feed_close(struct top_feed *feed)
@@ -165,10 +151,10 @@ static void reset_own(struct top_feed *feed)
 {
 	struct stackmap_error error;
 
-	if (feed->instance || now_ms() < feed->next_reset)
+	if (feed->instance || clock_ms() < feed->next_reset)
 		return;
 	reset_followed(feed->capture, 0, &error);
-	feed->next_reset = now_ms() + RESET_MS;
+	feed->next_reset = clock_ms() + RESET_MS;
 }
 
 static int take_window(struct top_feed *feed, struct trace_reader **reader,

@@ -14,16 +14,9 @@
 #include "about_map.h"
 #include "capture/instance.h"
 #include "capture/naming.h"
+#include "clock.h"
 #include "error.h"
 #include "ring.h"
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static size_t text_bytes(const struct source_list *sources, const char *command)
 {

@@ -18,6 +18,7 @@
 #include "capture/instance.h"
 #include "capture/settle.h"
 #include "capture/skeleton.h"
+#include "clock.h"
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
@@ -41,10 +42,7 @@ static u64 unwrap(u64 limit, u64 low)
 
 static void begin_reading(struct capture *capture)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	capture->time_limit = now.tv_sec * 1000000000ULL + now.tv_nsec + READING_NS_MAX;
+	capture->time_limit = clock_ns(CLOCK_MONOTONIC) + READING_NS_MAX;
 }
 
 static int user_stack(struct capture *capture, struct trace_writer *writer,

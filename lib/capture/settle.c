@@ -14,6 +14,7 @@
 
 #include "capture/pending.h"
 #include "capture/skeleton.h"
+#include "clock.h"
 #include "settling.h"
 
 #define ROUND_MS 10
@@ -81,14 +82,6 @@ int settle_pending(struct capture *capture)
 	return 0;
 }
 
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
 /* A snapshot has no events yet when it is asked, so it wants all that it does not know. */
 static bool is_wanted(const struct capture *capture, const struct pending *pending)
 {
@@ -99,7 +92,7 @@ static bool is_wanted(const struct capture *capture, const struct pending *pendi
 
 int settle_look(struct capture *capture, const struct pending_list *list, u32 *next, u32 ms)
 {
-	u64 end = now_ms() + ms;
+	u64 end = clock_ms() + ms;
 
 	if (capture->settle_program < 0)
 		*next = list->count;
@@ -109,7 +102,7 @@ int settle_look(struct capture *capture, const struct pending_list *list, u32 *n
 		if (is_wanted(capture, pending) &&
 		    settle(capture, pending, SETTLE_CHECK) == -ENOMEM)
 			return -ENOMEM;
-		if (now_ms() >= end)
+		if (clock_ms() >= end)
 			break;
 	}
 	return 0;

@@ -9,23 +9,17 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "clock.h"
+
 union files_header {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(MESSAGE_FILES_MAX * sizeof(int))];
 };
 
-static u64 now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
-}
-
 static int wait_for(int socket, short events, u64 deadline)
 {
 	struct pollfd wanted = {.fd = socket, .events = events};
-	u64 time = now();
+	u64 time = clock_ns(CLOCK_MONOTONIC);
 
 	if (time >= deadline)
 		return -ETIMEDOUT;

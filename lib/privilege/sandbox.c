@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "confine.h"
 #include "message.h"
 
@@ -29,11 +30,7 @@ struct sandbox {
 
 static void begin_limit(struct sandbox *sandbox)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	sandbox->deadline =
-		now.tv_sec * 1000000000ULL + now.tv_nsec + sandbox->limit_ms * 1000000ULL;
+	sandbox->deadline = clock_ns(CLOCK_MONOTONIC) + sandbox->limit_ms * NS_PER_MS;
 }
 
 static void serve(sandbox_service service, int socket, pid_t parent)

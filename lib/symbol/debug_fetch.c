@@ -15,7 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 /* Results of our own. */
 #define LIBRARY_MISSING (-ELIBACC)
@@ -52,14 +53,6 @@ bool debug_fetch_has_servers(void)
 	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
 
 	return urls && urls[strspn(urls, " ")];
-}
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
 static u64 limit_ms(void)
@@ -122,7 +115,7 @@ static int on_progress(debuginfod_client *client, long bytes, long total)
 	struct debug_fetch *fetch = library.user(client);
 
 	fetch->answered |= total > 0;
-	fetch->late = now_ms() - fetch->begun_ms >= fetch->limit_ms;
+	fetch->late = clock_ms() - fetch->begun_ms >= fetch->limit_ms;
 	fetch->unwanted = !tell(fetch, total > 0 ? bytes : 0, total > 0 ? total : 0);
 	return fetch->late || fetch->unwanted;
 }
@@ -148,7 +141,7 @@ static int find(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 
 		what == DEBUG_FETCH_DEBUG ? library.find_debug : library.find_code;
 	int file;
 
-	fetch->begun_ms = now_ms();
+	fetch->begun_ms = clock_ms();
 	fetch->answered = fetch->late = false;
 	fetch->unwanted = !tell(fetch, 0, 0);
 	file = fetch->unwanted ? GIVEN_UP : find_file(fetch->client, build_id, bytes, path);
@@ -168,7 +161,7 @@ static int judge(struct debug_fetch *fetch, int result)
 	if (result == -ENOENT && !fetch->late)
 		return result;
 	if (!fetch->answered)
-		fetch->in_vain_ms += now_ms() - fetch->begun_ms;
+		fetch->in_vain_ms += clock_ms() - fetch->begun_ms;
 	fetch->stopped = !fetch->answered && (fetch->late || fetch->in_vain_ms >= fetch->limit_ms);
 	if (fetch->stopped)
 		return NO_ANSWER;

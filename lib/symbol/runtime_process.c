@@ -9,16 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 #define SECOND 1000000000ULL
 #define SLACK (2 * SECOND) /* file systems round times */
-
-static u64 now(clockid_t clock)
-{
-	struct timespec time = {};
-
-	clock_gettime(clock, &time);
-	return time.tv_sec * SECOND + time.tv_nsec;
-}
 
 FILE *runtime_process_open(u32 tgid, const char *name)
 {
@@ -55,7 +49,7 @@ static bool read_start(u32 tgid, u64 *ticks)
 /* Whether the process of this id is the one that began then. */
 static bool is_alive(u32 tgid, u64 since)
 {
-	u64 suspended = now(CLOCK_BOOTTIME) - now(CLOCK_MONOTONIC);
+	u64 suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
 	u64 tick = SECOND / sysconf(_SC_CLK_TCK), ticks;
 
 	return read_start(tgid, &ticks) && (ticks + 1) * tick >= since &&
@@ -94,7 +88,7 @@ bool runtime_process_look(struct runtime_process *process)
 
 bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status)
 {
-	u64 began = now(CLOCK_REALTIME) - (now(CLOCK_MONOTONIC) - process->since);
+	u64 began = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - process->since);
 	u64 written = status->st_mtim.tv_sec * SECOND + status->st_mtim.tv_nsec;
 
 	return S_ISREG(status->st_mode) && (status->st_uid == process->user || !status->st_uid) &&
