@@ -100,17 +100,19 @@ struct inline_stack {
 	u32 unit[];
 };
 
-/* The task ring: what a thread is called, from when on. It has slots of this one size. */
+/* The task ring: what a thread is called and where it is, from when on. It has slots of this one
+ * size. */
 struct task_slot {
 	u32 commit;
 	u32 tid;
-	u64 stamp; /* time and kind as above; kind is an enum task_change */
+	u64 stamp;  /* time and kind as above; kind is an enum task_change */
+	u64 cgroup; /* its id in the cgroup2 hierarchy; 0: not known */
 	u32 tgid;
-	u32 parent; /* tgid of the parent, for a fork */
+	u32 reserved;
 	u8 comm[16];
 };
-ABI_SIZE(struct task_slot, 40);
+ABI_SIZE(struct task_slot, 48);
 
-enum task_change { TASK_FORK = 0, TASK_RENAME = 1, TASK_EXIT = 2 };
+enum task_change { TASK_FORK = 0, TASK_RENAME = 1, TASK_EXIT = 2, TASK_MOVE = 3 };
 
 #endif

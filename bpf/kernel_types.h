@@ -145,6 +145,32 @@ struct uprobe_task {
 	unsigned long xol_vaddr;
 };
 
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+/* The cgroups of a task, one in each hierarchy. */
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct signal_struct {
+	struct list_head thread_head;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct uprobe_task *utask;
@@ -153,6 +179,9 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;
+	struct signal_struct *signal;
+	struct list_head thread_node;
+	struct css_set *cgroups;
 	u64 start_time;
 	u32 self_exec_id;
 	unsigned int in_execve : 1;

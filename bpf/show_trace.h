@@ -161,7 +161,7 @@ static long place_compare(u32 cpu, struct earliest *earliest)
 static __always_inline void task_put(struct seq_file *seq, u32 tid)
 {
 	const struct task_name *known = bpf_map_lookup_elem(&task_names, &tid);
-	struct task_name name = {"<...>"};
+	struct task_name name = {.comm = "<...>"};
 	u32 i;
 
 	if (known)

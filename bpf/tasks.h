@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is who: events carry only a thread id, so forks, renames (execve is one) and exits go into
- * the task ring with the time from which they hold. They cost nothing per event. The same hooks
- * keep `followed` up to date.
+ * Who is who, and where: events carry only a thread id, so forks, renames (execve is one), moves to
+ * another cgroup and exits go into the task ring with the time from which they hold. They cost
+ * nothing per event. The same hooks keep `followed` up to date.
  */
 #ifndef BPF_TASKS_H
 #define BPF_TASKS_H
 
+#include "cgroups.h"
 #include "execve.h"
 #include "exited.h"
 #include "filter.h"
@@ -45,16 +46,16 @@ static __always_inline struct task_slot *task_slot_take(struct ring_header *ring
 	return (struct task_slot *)(ring + 1) + index;
 }
 
-static __always_inline void task_record(enum task_change change, u32 tid, u32 tgid, u32 parent,
-					const char *comm)
+static __always_inline void task_record(enum task_change change, const struct task_struct *task,
+					u32 tid, const char *comm)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct ring_header *ring = bpf_map_lookup_elem(&task_rings, &cpu);
+	u64 position, cgroup = cgroup_of(task);
 	struct task_slot *slot;
-	u64 position;
 
 	if (config.has_files && change != TASK_EXIT)
-		task_name_note(tid, comm);
+		task_name_note(tid, comm, cgroup);
 	slot = ring ? task_slot_take(ring, &position) : NULL;
 	if (slot && config.flight && ring_claim(&slot->commit, position) < CLAIM_FRESH)
 		slot = NULL;
@@ -64,8 +65,8 @@ static __always_inline void task_record(enum task_change change, u32 tid, u32 tg
 	}
 	slot->tid = tid;
 	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), change, 0);
-	slot->tgid = tgid;
-	slot->parent = parent;
+	slot->cgroup = cgroup;
+	slot->tgid = BPF_CORE_READ(task, tgid);
 	bpf_probe_read_kernel_str(slot->comm, sizeof(slot->comm), comm);
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
@@ -93,8 +94,7 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	}
 	if (config.by_task && bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
 		atomic_add_relaxed(&follow_lost, 1);
-	task_record(TASK_FORK, tid, BPF_CORE_READ(child, tgid), BPF_CORE_READ(parent, tgid),
-		    child->comm);
+	task_record(TASK_FORK, child, tid, child->comm);
 	return 0;
 }
 
@@ -105,7 +105,44 @@ int task_rename(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = BPF_CORE_READ(task, pid);
 
 	if (is_followed(tid))
-		task_record(TASK_RENAME, tid, BPF_CORE_READ(task, tgid), 0, (void *)ctx->args[1]);
+		task_record(TASK_RENAME, task, tid, (void *)ctx->args[1]);
+	return 0;
+}
+
+#define THREADS_MAX (1U << 20)
+
+struct thread_walk {
+	const struct list_head *node, *end;
+};
+
+static long thread_moved(u32 i, struct thread_walk *walk)
+{
+	u32 offset = bpf_core_field_offset(struct task_struct, thread_node), tid;
+	const struct task_struct *task = (const void *)walk->node - offset;
+
+	if (!walk->node || walk->node == walk->end)
+		return 1;
+	tid = BPF_CORE_READ(task, pid);
+	if (is_followed(tid))
+		task_record(TASK_MOVE, task, tid, task->comm);
+	walk->node = BPF_CORE_READ(task, thread_node.next);
+	return 0;
+}
+
+/* Of one thread, or of a process by its leader, which is first among its threads. */
+SEC("raw_tp/cgroup_attach_task")
+int task_move(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *to = (void *)ctx->args[0];
+	struct task_struct *task = (void *)ctx->args[2];
+	bool is_process = ctx->args[3];
+	struct thread_walk walk;
+
+	if (!bpf_core_field_exists(task->cgroups) || !is_of_cgroup2(to))
+		return 0;
+	walk.node = &task->thread_node;
+	walk.end = &BPF_CORE_READ(task, signal)->thread_head;
+	bpf_loop(is_process ? THREADS_MAX : 1, thread_moved, &walk, 0);
 	return 0;
 }
 
@@ -139,7 +176,7 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (own->from != FOLLOW_FROM_EXEC)
 		return 0;
 	own->from = FOLLOW_NOW;
-	task_record(TASK_RENAME, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
+	task_record(TASK_RENAME, task, tid, task->comm);
 	return 0;
 }
 
@@ -152,7 +189,7 @@ int task_free(struct bpf_raw_tracepoint_args *ctx)
 	u32 tid = BPF_CORE_READ(task, pid);
 
 	if (config.flight && is_followed(tid))
-		task_record(TASK_EXIT, tid, BPF_CORE_READ(task, tgid), 0, task->comm);
+		task_record(TASK_EXIT, task, tid, task->comm);
 	if (config.by_task)
 		unfollow((u64)task, tid);
 	return 0;

@@ -112,9 +112,12 @@ static int share_arrays(struct capture *capture)
 	result = result
 			 ?: share(&capture->mappings, bpf_map__fd(programs->maps.mappings),
 				  sizeof(struct mapping_record), MAPPINGS_MAX);
+	result = result
+			 ?: share(&capture->rules, bpf_map__fd(programs->maps.rules),
+				  sizeof(struct rule_cache), 1);
 	return result
-		       ?: share(&capture->rules, bpf_map__fd(programs->maps.rules),
-				sizeof(struct rule_cache), 1);
+		       ?: share(&capture->cgroup_paths, bpf_map__fd(programs->maps.cgroup_paths),
+				sizeof(struct cgroup_path), CGROUP_PATHS);
 }
 
 /* What it takes to answer requests. */
@@ -190,9 +193,10 @@ static int filter_cgroup(struct capture_config *config, const char *path,
 static int allocate_reader(struct capture *capture)
 {
 	capture->cpus = calloc(capture->plan.config.cpus, sizeof(*capture->cpus));
-	if (!capture->cpus)
+	if (!capture->cpus || task_log_create(&capture->tasks))
 		return -ENOMEM;
-	return task_log_create(&capture->tasks);
+	task_log_use_paths(capture->tasks, capture->cgroup_paths.memory);
+	return 0;
 }
 
 int capture_share(struct capture *capture)
@@ -298,6 +302,7 @@ void capture_free(struct capture **capture)
 	unshare(&gone->lanes);
 	unshare(&gone->mappings);
 	unshare(&gone->rules);
+	unshare(&gone->cgroup_paths);
 	engine_close(&gone->engine);
 	close_programs(gone);
 	if (gone->about_fd >= 0)

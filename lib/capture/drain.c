@@ -43,6 +43,7 @@ static u64 unwrap(u64 limit, u64 low)
 static void begin_reading(struct capture *capture)
 {
 	capture->time_limit = clock_ns(CLOCK_MONOTONIC) + READING_NS_MAX;
+	task_log_round(capture->tasks);
 }
 
 static int user_stack(struct capture *capture, struct trace_writer *writer,

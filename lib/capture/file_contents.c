@@ -104,19 +104,22 @@ static int name_kernel(const struct files_bpf *files, const struct kernel_mappin
 static int name_task(void *arg, u32 tgid, u32 tid)
 {
 	const struct bpf_map *names = arg;
+	struct task_name name = {};
 	char comm[TASK_COMM_BYTES];
 
-	if (proc_task_comm(tgid, tid, comm))
-		bpf_map_update_elem(bpf_map__fd(names), &tid, comm, BPF_NOEXIST);
+	if (!proc_task_comm(tgid, tid, comm))
+		return 0;
+	memcpy(name.comm, comm, sizeof(comm));
+	bpf_map_update_elem(bpf_map__fd(names), &tid, &name, BPF_NOEXIST);
 	return 0;
 }
 
 static void name_tasks(const struct files_bpf *files)
 {
-	static const char idle[TASK_COMM_BYTES] = "swapper";
+	static const struct task_name idle = {.comm = "swapper"};
 	u32 tid = 0;
 
-	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, idle, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &idle, BPF_ANY);
 	proc_tasks_each(name_task, files->maps.task_names);
 }
 

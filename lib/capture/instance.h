@@ -54,6 +54,7 @@ struct capture {
 	struct shared_array lanes;
 	struct shared_array mappings;
 	struct shared_array rules;
+	struct shared_array cgroup_paths;
 	struct task_log *tasks;
 	struct naming *naming;
 	struct answer_join *join; /* NULL: user stacks are not deferred; so is the next */

@@ -73,3 +73,35 @@ bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES])
 		comm[bytes - 1] = 0;
 	return bytes > 0;
 }
+
+/* What stands in its line if the directory of a task that has ended was removed. */
+#define DELETED " (deleted)"
+
+static bool take_path(const char *line, char path[PATH_MAX])
+{
+	size_t length = strcspn(line, "\n");
+
+	if (length > strlen(DELETED) &&
+	    !strncmp(line + length - strlen(DELETED), DELETED, strlen(DELETED)))
+		length -= strlen(DELETED);
+	if (length >= PATH_MAX)
+		return false;
+	memcpy(path, line, length);
+	path[length] = 0;
+	return true;
+}
+
+bool proc_task_cgroup(u32 tgid, u32 tid, char path[PATH_MAX])
+{
+	char line[PATH_MAX + 16];
+	bool found = false;
+	FILE *file;
+
+	snprintf(line, sizeof(line), "/proc/%u/task/%u/cgroup", tgid, tid);
+	file = fopen(line, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, "0::/", 4) && take_path(line + 3, path);
+	if (file)
+		fclose(file);
+	return found;
+}

@@ -97,6 +97,8 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		bpf_program__set_autoload(set->object->progs.task_exec, true);
 		bpf_program__set_autoload(set->object->progs.task_exit, true);
 		bpf_program__set_autoload(set->object->progs.task_free, true);
+		bpf_program__set_autoload(set->object->progs.cgroup_made, true);
+		bpf_program__set_autoload(set->object->progs.task_move, true);
 		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_USER_MULTI)
@@ -290,6 +292,8 @@ void program_set_hooks(const struct program_set *set, struct task_hook hooks[TAS
 		{"task_rename", bpf_program__fd(programs->task_rename)},
 		{"sched_process_exec", bpf_program__fd(programs->task_exec)},
 		{"sched_process_free", bpf_program__fd(programs->task_free)},
+		{"cgroup_mkdir", bpf_program__fd(programs->cgroup_made), true},
+		{"cgroup_attach_task", bpf_program__fd(programs->task_move), true},
 		{"sched_prepare_exec", bpf_program__fd(programs->task_leave), true},
 		{"sched_process_exit", bpf_program__fd(programs->task_leave)},
 		{"sched_process_exit", bpf_program__fd(programs->task_exit)},

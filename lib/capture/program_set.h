@@ -62,7 +62,7 @@ struct task_hook {
 	bool is_optional; /* kernels may lack it */
 };
 
-#define TASK_HOOKS 9
+#define TASK_HOOKS 11
 
 void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
 

@@ -9,12 +9,14 @@
 
 #include <bpf/bpf.h>
 
+#include "capture/cgroup_log.h"
 #include "capture/proc_tasks.h"
 
 #define TID_LIMIT (4U << 20)
 
 struct task_log {
 	int names_fd; /* a map: thread to its latest name; -1: none */
+	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
 
@@ -24,6 +26,10 @@ int task_log_create(struct task_log **out)
 
 	if (!log)
 		return -ENOMEM;
+	if (cgroup_log_create(&log->cgroups)) {
+		free(log);
+		return -ENOMEM;
+	}
 	log->names_fd = -1;
 	*out = log;
 	return 0;
@@ -34,8 +40,19 @@ void task_log_use_names(struct task_log *log, int map_fd)
 	log->names_fd = map_fd;
 }
 
+void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths)
+{
+	cgroup_log_use_paths(log->cgroups, paths);
+}
+
+void task_log_round(struct task_log *log)
+{
+	cgroup_log_round(log->cgroups);
+}
+
 void task_log_free(struct task_log **log)
 {
+	cgroup_log_free(&(*log)->cgroups);
 	free(*log);
 	*log = NULL;
 }
@@ -54,11 +71,15 @@ static void set_known(struct task_log *log, u32 tid)
 static int write_found(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
 {
 	struct trace_task task = {.tid = tid, .tgid = tgid};
+	char path[PATH_MAX];
+	int result = 0;
 
 	if (is_known(log, tid) || !proc_task_comm(tgid, tid, task.comm))
 		return 0;
 	set_known(log, tid);
-	return trace_writer_task(writer, &task);
+	if (proc_task_cgroup(tgid, tid, path))
+		result = cgroup_log_path(log->cgroups, writer, path, &task.cgroup);
+	return result ?: trace_writer_task(writer, &task);
 }
 
 struct scan {
@@ -77,8 +98,11 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 {
 	struct scan scan = {.log = log, .writer = writer};
 	struct trace_task idle = {.comm = "swapper"};
-	int result = trace_writer_task(writer, &idle);
+	int result;
 
+	cgroup_log_begin(log->cgroups);
+	result = cgroup_log_path(log->cgroups, writer, "/", &idle.cgroup)
+			 ?: trace_writer_task(writer, &idle);
 	memset(log->known, 0, sizeof(log->known));
 	set_known(log, 0);
 	return result ?: proc_tasks_each(scan_thread, &scan);
@@ -88,6 +112,7 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 		    u64 time)
 {
 	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
+	int result;
 
 	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* the name it had until then */
 		if (is_known(log, task.tid))
@@ -97,7 +122,8 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 	memcpy(task.comm, slot->comm, sizeof(task.comm));
 	task.comm[sizeof(task.comm) - 1] = 0;
 	set_known(log, task.tid);
-	return trace_writer_task(writer, &task);
+	result = cgroup_log_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
+	return result ?: trace_writer_task(writer, &task);
 }
 
 static u32 process_of(u32 tid)
@@ -120,12 +146,16 @@ static u32 process_of(u32 tid)
 static int write_kept(struct task_log *log, struct trace_writer *writer, u32 tid)
 {
 	struct trace_task task = {.tid = tid};
+	struct task_name name;
+	int result;
 
-	if (log->names_fd < 0 || bpf_map_lookup_elem(log->names_fd, &tid, task.comm))
+	if (log->names_fd < 0 || bpf_map_lookup_elem(log->names_fd, &tid, &name))
 		return 0;
+	memcpy(task.comm, name.comm, sizeof(task.comm));
 	task.comm[sizeof(task.comm) - 1] = 0;
 	set_known(log, tid);
-	return trace_writer_task(writer, &task);
+	result = cgroup_log_id(log->cgroups, writer, name.cgroup, &task.cgroup);
+	return result ?: trace_writer_task(writer, &task);
 }
 
 int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who the threads of the events are. Those alive at the start come from /proc, later ones and new
- * names from the task rings; a thread that neither knows (its record was lost) is looked up in
- * /proc when its first event comes by.
+ * Who the threads of the events are, and in which cgroup. Those alive at the start come from /proc,
+ * later ones, new names and moves from the task rings; a thread that neither knows (its record was
+ * lost) is looked up in /proc when its first event comes by.
  */
 #ifndef LIB_CAPTURE_TASK_LOG_H
 #define LIB_CAPTURE_TASK_LOG_H
 
 #include "capture/ring_reader.h"
+#include "task_name.h"
 #include "trace/writer.h"
 
 struct task_log;
@@ -18,8 +19,14 @@ void task_log_free(struct task_log **log);
 /* Where names of threads are kept whose records were lost (the map task_names). */
 void task_log_use_names(struct task_log *log, int map_fd);
 
+/* Paths of cgroups (the map cgroup_paths), which outlive the log. */
+void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths);
+
 /* A file begins: nobody is in it yet. All threads alive now. */
 int task_log_scan(struct task_log *log, struct trace_writer *writer);
+
+/* The rings are read again. */
+void task_log_round(struct task_log *log);
 
 /* One record of a task ring. `time` is unwrapped. */
 int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,

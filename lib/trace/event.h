@@ -86,7 +86,7 @@ struct trace_symbol {
 
 /* Of the cgroup2 hierarchy. Cgroups are numbered from 1 in the order of the recording. */
 struct trace_cgroup {
-	u64 id;		  /* the kernel's */
+	u64 id;		  /* the kernel's; 0 = not known */
 	const char *path; /* from the root of the hierarchy: "/system.slice"; "": not known */
 };
 
