@@ -537,7 +537,7 @@ static int diff_run(const void *arg, int count, char **operands)
 static const struct option_row rows[] = {
 	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
 	 ROW(sort, .group = "View"), .choice = report_key_word,
-	 .help = "by these: event, pid, comm, tid, cpu, dso, symbol (default symbol)"},
+	 .help = "by these: event, pid, comm, tid, cgroup, cpu, dso, symbol (default symbol)"},
 	{.name = "children", .type = OPTION_FLAG, ROW(children, .group = "View"),
 	 .help = "shares of functions with callees, not of themselves"},
 	{.name = "stacks", .type = OPTION_FLAG, ROW(stacks, .group = "View"),

@@ -54,6 +54,25 @@ static int parse_times(const char *text, struct event_filter *filter)
 	return err || *text || filter->to < filter->from ? -EINVAL : 0;
 }
 
+/* As the recording has it: without the place where systemd mounts the hierarchy. */
+static int parse_cgroup(const char *text, const char **cgroup)
+{
+	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+
+	if (*text != '/' && *text != '[')
+		return -EINVAL;
+	*cgroup = text;
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		size_t length = strlen(mounts[i]);
+
+		if (strncmp(text, mounts[i], length) || (text[length] && text[length] != '/'))
+			continue;
+		*cgroup = text[length] ? text + length : "/";
+		return 0;
+	}
+	return 0;
+}
+
 static int choose_events(const struct recording_values *values, struct event_filter *filter)
 {
 	*filter = (struct event_filter){
@@ -63,6 +82,12 @@ static int choose_events(const struct recording_values *values, struct event_fil
 		.tid = values->tid,
 		.cpu = values->cpu,
 	};
+	if (values->cgroup && parse_cgroup(values->cgroup, &filter->cgroup)) {
+		message("--cgroup %s: must be a path as 'report --sort cgroup' shows it, or a "
+			"directory below /sys/fs/cgroup",
+			values->cgroup);
+		return -EINVAL;
+	}
 	if (!values->time || !parse_times(values->time, filter))
 		return 0;
 	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);

@@ -11,7 +11,7 @@
 #define RECORDING_DEFAULT "stackmap.data"
 
 struct recording_values {
-	const char *instance, *comm, *event, *time;
+	const char *instance, *comm, *cgroup, *event, *time;
 	u64 pid, tid, cpu;
 };
 
@@ -27,6 +27,8 @@ struct recording_values {
 		"what this instance holds now, instead of FILE"},				\
 	{"comm", 0, OPTION_STRING, "NAME", offsetof(values, member.comm), "Events",		\
 		"only tasks of this name (a glob)"},						\
+	{"cgroup", 0, OPTION_STRING, "DIR", offsetof(values, member.cgroup), "Events",		\
+		"only tasks in or below this cgroup"},						\
 	{"event", 'e', OPTION_STRING, "EVENT", offsetof(values, member.event), "Events",	\
 		"only this event (a glob)"},							\
 	{"pid", 'p', OPTION_U64, "PID", offsetof(values, member.pid), "Events",			\

@@ -379,7 +379,7 @@ static int report_run(const void *arg, int count, char **operands)
 static const struct option_row rows[] = {
 	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
 	 ROW(sort, .group = "View"), .choice = report_key_word,
-	 .help = "a table by these: event, pid, comm, tid, cpu, dso, symbol"},
+	 .help = "a table by these: event, pid, comm, tid, cgroup, cpu, dso, symbol"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .argument = "FIELDS",
 	 ROW(fields, .group = "View"), .choice = report_field_word,
 	 .help = "the columns of the table: keys, and self, children, count, value..."},

@@ -90,8 +90,8 @@ static const char *cell_text(const struct view *view, const struct table_row *ro
 
 static bool is_text(const struct table_field *field)
 {
-	return field->is_key && (field->key == TABLE_EVENT || field->key == TABLE_COMM ||
-				 field->key == TABLE_DSO || field->key == TABLE_SYMBOL);
+	return field->is_key && field->key != TABLE_PID && field->key != TABLE_TID &&
+	       field->key != TABLE_CPU;
 }
 
 static void print_cell(const struct table_field *field, const char *text, int width, bool is_last)

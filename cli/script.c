@@ -18,6 +18,7 @@
 #include "report/frame_names.h"
 #include "report/stack_end.h"
 #include "terminal.h"
+#include "trace/cgroup_name.h"
 #include "trace/source_name.h"
 
 struct script_values {
@@ -25,13 +26,14 @@ struct script_values {
 	struct names_values names;
 	bool follow;
 	bool ids;
+	bool show_cgroup;
 };
 
 struct script {
 	struct trace_reader *reader;
 	const struct event_filter *filter;
 	struct frame_naming naming;
-	bool lines;
+	bool lines, show_cgroup;
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
 	struct frame_names *names;
@@ -71,11 +73,18 @@ static struct side user_side(const struct script *script, const struct trace_eve
 	return side;
 }
 
-static void print_task(const struct script *script, const struct trace_event *event)
+/* "sh 1234", "sh-1234"; perf's field cgroup comes next. */
+static void print_task(const struct script *script, const struct trace_event *event, char separator)
 {
 	const struct trace_task *task = trace_reader_task(script->reader, event->tid, event->time);
+	char room[TRACE_CGROUP_ROOM];
 
 	terminal_put_name(task ? task->comm : "<...>", stdout);
+	printf("%c%u", separator, event->tid);
+	if (!script->show_cgroup)
+		return;
+	putchar(' ');
+	terminal_put_name(trace_cgroup_name(script->reader, task ? task->cgroup : 0, room), stdout);
 }
 
 static void print_place(const struct trace_event *event)
@@ -145,8 +154,7 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	const struct trace_source *source = &script->sources[event->kind];
 	int err;
 
-	print_task(script, event);
-	printf(" %u", event->tid);
+	print_task(script, event, ' ');
 	print_place(event);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		printf("%llu ", (unsigned long long)event->value);
@@ -187,8 +195,7 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 	struct side kernel = kernel_side(script, event), user = user_side(script, event);
 	int err = 0;
 
-	print_task(script, event);
-	printf("-%u", event->tid);
+	print_task(script, event, '-');
 	print_place(event);
 	terminal_put_name(trace_source_short_name(script->sources[event->kind].name), stdout);
 	putchar(':');
@@ -283,7 +290,9 @@ static int script_run(const void *arg, int count, char **operands)
 {
 	const struct script_values *values = arg;
 	struct recording_choice choice;
-	struct script script = {.filter = &choice.filter, .lines = values->names.lines};
+	struct script script = {.filter = &choice.filter,
+				.lines = values->names.lines,
+				.show_cgroup = values->show_cgroup};
 	struct names_values names = values->names;
 	int status;
 
@@ -318,6 +327,11 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct script_values, names.lines),
 	 .group = "Output",
 	 .help = "below each frame its line of source (srcline of perf)"},
+	{.name = "show-cgroup",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct script_values, show_cgroup),
+	 .group = "Output",
+	 .help = "behind the thread its cgroup"},
 	NAMES_ROWS(struct script_values, names),
 	RECORDING_ROWS(struct script_values, recording),
 	{0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording as one JSON object: what `report --json` prints, and where and how it was recorded.
- */
+/* A recording as one JSON object: what `report --json` prints, where and how it was recorded, and
+ * in which cgroups. */
 #include <errno.h>
 
 #include "error.h"
@@ -38,7 +38,8 @@ static int json_write(struct trace_reader *reader, const struct export_options *
 {
 	struct profile *profile;
 	json_t *whole;
-	int err = profile_create(reader, &options->filter, &options->naming, &profile, error);
+	int err = profile_create_split(reader, &options->filter, &options->naming, EVENTS_BY_CGROUP,
+				       &profile, error);
 
 	if (err)
 		return err;

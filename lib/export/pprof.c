@@ -2,7 +2,7 @@
 /*
  * The profile of pprof (profile.proto), in gzip: for each source that has events a sample type
  * with its name that counts them, and where events have values one more that adds these up. Samples
- * carry the labels comm, pid, tid and cpu.
+ * carry the labels comm, pid, tid, cpu and cgroup.
  *
  * The sample types are known before the first sample, so events are read twice. What lies in memory
  * does not grow with their number, but with that of distinct frames.
@@ -17,13 +17,14 @@
 #include "export_format.h"
 #include "pprof_tables.h"
 #include "sample_table.h"
+#include "trace/cgroup_name.h"
 #include "value_unit.h"
 
 #define SAMPLES (1U << 17)
 #define SECOND 1000000000ULL
 
-enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABELS };
-static const char *const label_names[LABELS] = {"comm", "pid", "tid", "cpu"};
+enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABEL_CGROUP, LABELS };
+static const char *const label_names[LABELS] = {"comm", "pid", "tid", "cpu", "cgroup"};
 
 /* Where a source's events are counted. */
 struct columns {
@@ -236,7 +237,8 @@ static int find_locations(struct pprof *pprof, const struct event_stack *stack, 
 /* The CPU is text: a number 0 is no label. */
 static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof__Label *labels)
 {
-	char cpu[8];
+	char cpu[8], room[TRACE_CGROUP_ROOM];
+	const char *cgroup = trace_cgroup_name(pprof->reader, key->cgroup, room);
 
 	for (u32 i = 0; i < LABELS; i++) {
 		pprof__label__init(&labels[i]);
@@ -246,6 +248,7 @@ static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof_
 	labels[LABEL_TID].num = key->event.tid;
 	snprintf(cpu, sizeof(cpu), "%u", key->event.cpu);
 	return pprof_string(pprof->tables, cpu, &labels[LABEL_CPU].str)
+		       ?: pprof_string(pprof->tables, cgroup, &labels[LABEL_CGROUP].str)
 		       ?: pprof_string(pprof->tables, key->comm[0] ? key->comm : "[unknown]",
 				       &labels[LABEL_COMM].str);
 }

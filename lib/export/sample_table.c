@@ -31,6 +31,7 @@ static void make_key(const struct trace_event *event, const struct trace_task *t
 	if (event->user == TRACE_NO_STACK)
 		key->event.user_reason = event->user_reason;
 	key->tgid = task ? task->tgid : event->tid;
+	key->cgroup = task ? task->cgroup : 0;
 	if (task)
 		memcpy(key->comm, task->comm, strnlen(task->comm, sizeof(key->comm) - 1));
 }

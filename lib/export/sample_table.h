@@ -12,6 +12,7 @@
 struct sample_key {
 	struct trace_event event; /* time and value 0 */
 	u32 tgid;
+	u32 cgroup; /* number; 0: not known */
 	char comm[16];
 };
 

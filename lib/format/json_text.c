@@ -139,6 +139,14 @@ static int set_cut(json_t *object, const char *key, const struct profile_path *p
 	return json_object_set_new(object, key, json_string(path->end->name));
 }
 
+static int set_cgroup(json_t *object, const struct profile *profile, const struct profile_row *row)
+{
+	if (!(profile->split & EVENTS_BY_CGROUP))
+		return 0;
+	return json_object_set_new(object, "cgroup",
+				   json_text(frame_names_label(profile->names, row->cgroup)));
+}
+
 static json_t *row_object(const struct trace_source *sources, const struct profile *profile,
 			  const struct profile_row *row)
 {
@@ -148,6 +156,7 @@ static json_t *row_object(const struct trace_source *sources, const struct profi
 	failures |= set_count(object, "value", row->value);
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
+	failures |= set_cgroup(object, profile, row);
 	failures |= json_object_set_new(object, "kernel", path_array(profile, row->kernel));
 	failures |= json_object_set_new(object, "user", path_array(profile, row->user));
 	failures |= set_cut(object, "kernel_cut", row->kernel);

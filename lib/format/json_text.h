@@ -24,7 +24,8 @@ json_t *json_account(const struct trace_ledger *ledger);
 json_t *json_ledger(const struct trace_ledger *ledger);
 
 /* [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], hottest first, `limit`
- * of them. A stack that misses its outer end also has "kernel_cut" or "user_cut": why. */
+ * of them; with "cgroup" if the profile is split by it. A stack that misses its outer end also has
+ * "kernel_cut" or "user_cut": why. */
 json_t *json_stacks(const struct trace_reader *reader, const struct profile *profile, u64 limit);
 
 /* Takes over `value`; NULL gives -ENOMEM. Errors of `to` are left to the caller. */

@@ -127,6 +127,8 @@ static int set_task(struct counter *counter, const struct trace_event *event, st
 	key->comm = comm_of(counter, event, task);
 	if (task && counter->split & EVENTS_BY_PID)
 		key->pid = task->tgid;
+	if (task && counter->split & EVENTS_BY_CGROUP)
+		key->cgroup = task->cgroup;
 	if (counter->split & EVENTS_BY_TID)
 		key->tid = event->tid;
 	return key->comm == HASH_INDEX_NONE ? -ENOMEM : 0;

@@ -13,7 +13,12 @@
 #include "event_paths.h"
 
 /* What also tells events apart. */
-enum event_split { EVENTS_BY_PID = 1 << 0, EVENTS_BY_TID = 1 << 1, EVENTS_BY_CPU = 1 << 2 };
+enum event_split {
+	EVENTS_BY_PID = 1 << 0,
+	EVENTS_BY_TID = 1 << 1,
+	EVENTS_BY_CPU = 1 << 2,
+	EVENTS_BY_CGROUP = 1 << 3,
+};
 
 /* Without padding: compared as bytes. */
 struct event_key {
@@ -26,7 +31,7 @@ struct event_key {
 	u8 user_reason;
 	u32 leaf_in_kernel;
 	u32 pid, tid, cpu; /* 0 if events are not split by it, or it is not known */
-	u32 reserved;
+	u32 cgroup;	   /* its number; the same */
 };
 
 struct event_count {

@@ -7,13 +7,27 @@
 
 #include "capture/name_match.h"
 #include "error.h"
+#include "trace/cgroup_name.h"
 
 static bool matches(const char *glob, const char *name)
 {
 	return !glob || fnmatch(glob, name, 0) == 0;
 }
 
-int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
+static int check_cgroup(const struct event_filter *filter, const struct trace_reader *reader,
+			struct stackmap_error *error)
+{
+	const struct trace_cgroup *cgroups;
+
+	if (!filter->cgroup || trace_reader_cgroups(reader, &cgroups))
+		return 0;
+	return error_set(error, ENOENT,
+			 "--cgroup %s: this recording holds no cgroups (made by an older stackmap, "
+			 "or where no cgroup2 file system was mounted)",
+			 filter->cgroup);
+}
+
+static int check_event(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
 	const struct trace_source *sources;
@@ -32,9 +46,23 @@ int event_filter_check(const struct event_filter *filter, const struct trace_rea
 			 match.nearest[0] ? "?" : "");
 }
 
+int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
+		       struct stackmap_error *error)
+{
+	return check_event(filter, reader, error) ?: check_cgroup(filter, reader, error);
+}
+
 static bool is_in_time(const struct event_filter *filter, u64 time)
 {
 	return time >= filter->from && (!filter->to || time <= filter->to);
+}
+
+static bool is_in_cgroup(const struct trace_reader *reader, const struct trace_task *task,
+			 const char *cgroup)
+{
+	char room[TRACE_CGROUP_ROOM];
+
+	return trace_cgroup_is_within(trace_cgroup_name(reader, task->cgroup, room), cgroup);
 }
 
 static bool task_passes(const struct event_filter *filter, const struct trace_reader *reader,
@@ -42,13 +70,14 @@ static bool task_passes(const struct event_filter *filter, const struct trace_re
 {
 	const struct trace_task *task;
 
-	if (!filter->comm && filter->pid == FILTER_ANY)
+	if (!filter->comm && !filter->cgroup && filter->pid == FILTER_ANY)
 		return true;
 	task = trace_reader_task(reader, event->tid, event->time);
 	if (!task)
 		return false;
 	return matches(filter->comm, task->comm) &&
-	       (filter->pid == FILTER_ANY || filter->pid == task->tgid);
+	       (filter->pid == FILTER_ANY || filter->pid == task->tgid) &&
+	       (!filter->cgroup || is_in_cgroup(reader, task, filter->cgroup));
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,

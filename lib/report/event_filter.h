@@ -9,13 +9,15 @@
 #define FILTER_ANY UINT64_MAX
 
 struct event_filter {
-	const char *comm;  /* glob, NULL: any */
-	const char *event; /* glob over names of sources, NULL: any */
+	const char *comm;   /* glob, NULL: any */
+	const char *cgroup; /* its tasks and those below it, NULL: any */
+	const char *event;  /* glob over names of sources, NULL: any */
 	u64 pid, tid, cpu;
 	u64 from, to; /* time in ns, both included; to 0: no end */
 };
 
-/* -ENOENT when a source is asked for that the recording does not have. */
+/* -ENOENT when a source is asked for that the recording does not have, or a cgroup and it knows of
+ * none. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 

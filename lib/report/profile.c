@@ -13,9 +13,11 @@
 #include "array.h"
 #include "error.h"
 #include "hash_index.h"
+#include "trace/cgroup_name.h"
 
 struct builder {
 	struct profile *profile;
+	const struct trace_reader *reader;
 	const struct event_counts *counts;
 	struct hash_index index; /* of the rows */
 	u32 room;
@@ -40,6 +42,8 @@ static int compare_rows(const struct profile_row *left, const struct profile_row
 		return order(left->pid, right->pid);
 	if (left->cpu != right->cpu)
 		return order(left->cpu, right->cpu);
+	if (left->cgroup != right->cgroup)
+		return order(left->cgroup, right->cgroup);
 	return strcmp(left->comm, right->comm);
 }
 
@@ -49,7 +53,8 @@ static bool is_row(const void *rows, u32 index, const void *key)
 
 	return row->kernel == wanted->kernel && row->user == wanted->user &&
 	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
-	       row->cpu == wanted->cpu && memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
+	       row->cpu == wanted->cpu && row->cgroup == wanted->cgroup &&
+	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
 }
 
 static u32 hash_row(const struct profile_row *row)
@@ -61,6 +66,7 @@ static u32 hash_row(const struct profile_row *row)
 	hash = hash_word(hash, comm[0]);
 	hash = hash_word(hash, comm[1]);
 	hash = hash_word(hash, (u64)row->tid << 32 | row->pid);
+	hash = hash_word(hash, row->cgroup);
 	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
 }
 
@@ -96,6 +102,17 @@ static int set_paths(struct event_paths *paths, const struct event_key *key,
 	return row->kernel && row->user ? 0 : -ENOMEM;
 }
 
+/* By name, as a path may have several numbers. */
+static int set_cgroup(const struct builder *builder, u32 number, struct profile_row *row)
+{
+	char room[TRACE_CGROUP_ROOM];
+
+	if (builder->profile->split & EVENTS_BY_CGROUP)
+		row->cgroup = frame_names_intern(builder->profile->names,
+						 trace_cgroup_name(builder->reader, number, room));
+	return row->cgroup == UINT32_MAX ? -ENOMEM : 0;
+}
+
 static int add_count(struct builder *builder, const struct event_count *item)
 {
 	const struct event_key *from = &item->key;
@@ -104,7 +121,8 @@ static int add_count(struct builder *builder, const struct event_count *item)
 	struct profile_row *row;
 
 	memcpy(key.comm, builder->counts->comms[from->comm], sizeof(key.comm));
-	if (set_paths(builder->profile->paths, from, &key))
+	if (set_paths(builder->profile->paths, from, &key) ||
+	    set_cgroup(builder, from->cgroup, &key))
 		return -ENOMEM;
 	row = find_row(builder, &key);
 	if (!row)
@@ -164,9 +182,10 @@ static int sort_rows(struct profile *profile)
 	return 0;
 }
 
-static int add_counts(struct profile *profile, const struct event_counts *counts)
+static int add_counts(struct profile *profile, const struct trace_reader *reader,
+		      const struct event_counts *counts)
 {
-	struct builder builder = {.profile = profile, .counts = counts};
+	struct builder builder = {.profile = profile, .reader = reader, .counts = counts};
 	int err = 0;
 
 	for (u32 i = 0; i < counts->count && !err; i++)
@@ -204,8 +223,9 @@ int profile_create_split(struct trace_reader *reader, const struct event_filter 
 
 	if (profile_alloc(reader, naming, &profile))
 		return error_set(error, ENOMEM, "report: not enough memory");
+	profile->split = split;
 	err = event_counts_read(&counts, reader, profile->paths, filter, split, error);
-	if (!err && add_counts(profile, &counts))
+	if (!err && add_counts(profile, reader, &counts))
 		err = error_set(error, ENOMEM, "report: not enough memory");
 	event_counts_free(&counts);
 	if (err)

@@ -16,6 +16,7 @@ struct profile_row {
 	u32 kind;
 	char comm[16];
 	u32 pid, tid, cpu; /* 0 if rows are not split by it, or it is not known */
+	u32 cgroup;	   /* a label, if rows are split by it */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
 	u64 count;
@@ -33,6 +34,7 @@ static inline u64 profile_row_weight(const struct profile_row *row, enum profile
 struct profile {
 	struct frame_names *names;
 	struct event_paths *paths;
+	u32 split;	 /* enum event_split, as bits */
 	u64 count;	 /* events of all rows */
 	u64 first, last; /* time of the first and last of them, ns */
 	u32 row_count;

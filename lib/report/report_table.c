@@ -57,7 +57,8 @@ u32 table_keys_split(u32 keys)
 {
 	return (keys & 1U << TABLE_PID ? EVENTS_BY_PID : 0) |
 	       (keys & 1U << TABLE_TID ? EVENTS_BY_TID : 0) |
-	       (keys & 1U << TABLE_CPU ? EVENTS_BY_CPU : 0);
+	       (keys & 1U << TABLE_CPU ? EVENTS_BY_CPU : 0) |
+	       (keys & 1U << TABLE_CGROUP ? EVENTS_BY_CGROUP : 0);
 }
 
 static bool has_key(const struct builder *builder, enum table_key key)
@@ -181,6 +182,8 @@ static int set_event(const struct builder *builder, const struct profile_row *ro
 		key->cell[TABLE_TID] = row->tid;
 	if (has_key(builder, TABLE_CPU))
 		key->cell[TABLE_CPU] = row->cpu;
+	if (has_key(builder, TABLE_CGROUP))
+		key->cell[TABLE_CGROUP] = row->cgroup;
 	return comm == UINT32_MAX ? -ENOMEM : 0;
 }
 
@@ -304,6 +307,7 @@ const char *report_table_text(const struct report_table *table, const struct tra
 	case TABLE_EVENT:
 		return sources[row->kind].name;
 	case TABLE_COMM:
+	case TABLE_CGROUP:
 	case TABLE_DSO:
 	case TABLE_SYMBOL:
 		return frame_names_label(table->profile->names, row->cell[key]);

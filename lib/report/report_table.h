@@ -17,6 +17,7 @@
 	X(PID, "pid", "the process")                                                               \
 	X(COMM, "comm", "the name of the task")                                                    \
 	X(TID, "tid", "the thread")                                                                \
+	X(CGROUP, "cgroup", "the cgroup of the task")                                              \
 	X(CPU, "cpu", "the CPU")                                                                   \
 	X(DSO, "dso", "the file of the code")                                                      \
 	X(SYMBOL, "symbol", "the function")

@@ -175,7 +175,10 @@ def test_pprof_places():
 
 def test_pprof_labels():
     labels = [pprof_of(small()).labels(sample) for sample in pprof_of(small()).samples]
-    assert {"comm": "sh", "pid": 100, "tid": 100, "cpu": "0"} in labels, labels
+    shell = {"comm": "sh", "pid": 100, "tid": 100, "cpu": "0"}
+    for cgroup in "/user.slice/sh.scope", "/user.slice":
+        assert {**shell, "cgroup": cgroup} in labels, labels
+    assert any(each["cgroup"] == "[cgroup 4711]" for each in labels)
     assert any((each["pid"], each["tid"]) == (200, 201) for each in labels)
 
 

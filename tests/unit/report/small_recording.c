@@ -80,10 +80,23 @@ static const struct trace_symbol symbols[] = {
 	{2, 0x2000, 0x50, "_ZN3foo3barEi"},
 };
 
+enum { CGROUP_SCOPE = 1, CGROUP_SERVICE, CGROUP_GONE, CGROUP_SLICE, CGROUP_SCOPE_AGAIN };
+
+static const struct trace_cgroup cgroups[] = {
+	{.id = 31, .path = "/user.slice/sh.scope"},
+	{.id = 32, .path = "/system.slice/dd.service"},
+	{.id = 4711, .path = ""},
+	{.id = 30, .path = "/user.slice"},
+	{.id = 33, .path = "/user.slice/sh.scope"},
+};
+
+/* The shell goes to another cgroup, and comes back to the first one, which was made again. */
 static const struct trace_task tasks[] = {
-	{.tid = 100, .tgid = 100, .comm = "sh"},
-	{.tid = 200, .tgid = 200, .comm = "dd"},
-	{.tid = 201, .tgid = 200, .comm = "dd;\033[31m"},
+	{.tid = 100, .tgid = 100, .cgroup = CGROUP_SCOPE, .comm = "sh"},
+	{.tid = 200, .tgid = 200, .cgroup = CGROUP_SERVICE, .comm = "dd"},
+	{.tid = 201, .tgid = 200, .cgroup = CGROUP_GONE, .comm = "dd;\033[31m"},
+	{.time = 110 * SECOND, .tid = 100, .tgid = 100, .cgroup = CGROUP_SLICE, .comm = "sh"},
+	{.time = 112 * SECOND, .tid = 100, .tgid = 100, .cgroup = CGROUP_SCOPE_AGAIN, .comm = "sh"},
 };
 
 static const struct trace_stack stacks[STACKS] = {
@@ -217,6 +230,7 @@ static const struct trace_ledger ledger = {
 
 static int write_names(struct trace_writer *writer)
 {
+	u32 number;
 	int err = 0;
 
 	for
@@ -231,6 +245,9 @@ static int write_names(struct trace_writer *writer)
 	for
 		EACH(symbols)
 	err = trace_writer_symbol(writer, &symbols[i]);
+	for
+		EACH(cgroups)
+	err = trace_writer_cgroup(writer, &cgroups[i], &number);
 	for
 		EACH(tasks)
 	err = trace_writer_task(writer, &tasks[i]);

@@ -15,6 +15,7 @@
 
 #include "report/calltree.h"
 #include "small_recording.h"
+#include "trace/memory_recording.h"
 
 static char path[] = "/tmp/stackmap-profile-XXXXXX";
 static struct trace_reader *reader;
@@ -252,6 +253,17 @@ static void test_filters(void **state)
 	filter.comm = "s?";
 	assert_int_equal(count_with(filter), 7);
 	filter = all;
+	filter.cgroup = "/user.slice/";
+	assert_int_equal(count_with(filter), 7);
+	filter.cgroup = "/user.slice/sh.scope";
+	assert_int_equal(count_with(filter), 5);
+	filter.cgroup = "/";
+	assert_int_equal(count_with(filter), 11);
+	filter.cgroup = "/user";
+	assert_int_equal(count_with(filter), 0);
+	filter.cgroup = "[cgroup 4711]";
+	assert_int_equal(count_with(filter), 1);
+	filter = all;
 	filter.from = 102000000000;
 	filter.to = 105000000000;
 	assert_int_equal(count_with(filter), 4);
@@ -269,6 +281,25 @@ static void test_event_must_exist(void **state)
 	filter.event = "cpu-clok";
 	assert_int_equal(event_filter_check(&filter, reader, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "cpu-clock"));
+}
+
+static void test_no_cgroups(void **state)
+{
+	const struct trace_info info = {.cpus = 1};
+	struct event_filter filter = all;
+	struct memory_recording recording;
+	struct trace_reader *empty;
+	struct stackmap_error error;
+
+	(void)state;
+	assert_int_equal(memory_recording_begin(&recording, "empty", &info, NULL), 0);
+	assert_int_equal(memory_recording_end(&recording, &empty, NULL), 0);
+	assert_int_equal(event_filter_check(&filter, empty, &error), 0);
+	filter.cgroup = "/user.slice";
+	assert_int_equal(event_filter_check(&filter, empty, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "/user.slice"));
+	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
+	trace_reader_close(&empty);
 }
 
 static void check_node(const struct calltree_node *node)
@@ -361,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_names_as_in_the_symbol_table),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_event_must_exist),
+		cmocka_unit_test(test_no_cgroups),
 		cmocka_unit_test(test_calltree_sums_up),
 		cmocka_unit_test(test_calltree_shares_callers),
 	};

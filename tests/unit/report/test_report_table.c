@@ -163,6 +163,33 @@ static void test_tasks_and_cpus(void **state)
 	report_table_free(&table);
 }
 
+/* A cgroup that was made again is the one of its path. */
+static void test_cgroups(void **state)
+{
+	struct report_table *table = table_of(1U << TABLE_CGROUP);
+	const struct {
+		u32 kind;
+		const char *cgroup;
+		u64 count;
+	} wanted[] = {
+		{1, "/user.slice/sh.scope", 4},
+		{1, "/user.slice", 2},
+		{1, "/system.slice/dd.service", 1},
+		{1, "[unknown]", 1},
+		{0, "/system.slice/dd.service", 3},
+		{0, "/user.slice/sh.scope", 1},
+		{0, "[cgroup 4711]", 1},
+	};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		assert_int_equal(
+			row_of(table, wanted[i].kind, TABLE_CGROUP, wanted[i].cgroup)->self.count,
+			wanted[i].count);
+	assert_int_equal(table->row_count, sizeof(wanted) / sizeof(*wanted));
+	report_table_free(&table);
+}
+
 static void test_order(void **state)
 {
 	const enum profile_weight by_value[SOURCES] = {WEIGHT_COUNT, WEIGHT_VALUE};
@@ -216,8 +243,9 @@ static int setup(void **state)
 	if (small_recording_write(path) || trace_reader_open(path, &reader, NULL))
 		return -1;
 	trace_reader_sources(reader, &sources);
-	return profile_create_split(reader, &all, &(struct frame_naming){},
-				    EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU, &profile, NULL);
+	return profile_create_split(
+		reader, &all, &(struct frame_naming){},
+		EVENTS_BY_PID | EVENTS_BY_TID | EVENTS_BY_CPU | EVENTS_BY_CGROUP, &profile, NULL);
 }
 
 static int teardown(void **state)
@@ -240,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_recursion_counts_once),
 		cmocka_unit_test(test_files_of_code),
 		cmocka_unit_test(test_tasks_and_cpus),
+		cmocka_unit_test(test_cgroups),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_keys_have_names),
 		cmocka_unit_test(test_functions_by_name),
