@@ -20,6 +20,7 @@
 #include "array.h"
 #include "code_ranges.h"
 #include "debug_link.h"
+#include "debug_sections.h"
 #include "dwarf_unit.h"
 #include "elf_segment.h"
 #include "elf_symbols.h"
@@ -39,6 +40,7 @@ struct debug_info {
 	struct code_ranges ranges; /* of units, by index */
 	u64 slide;		   /* of a kernel: place - address */
 	bool is_kernel;
+	bool is_damaged;
 };
 
 /* Mapped: of a large debug file few pages are read. If it is cut short meanwhile, SIGBUS ends the
@@ -78,11 +80,14 @@ static int read_units(struct debug_info *info)
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	u8 type;
-	int result = 0;
+	int end = 0, result = 0;
 
-	while (!result && !dwarf_get_units(info->dwarf, unit, &unit, NULL, &type, &die, NULL))
-		if (type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
+	while (!result && !end) {
+		end = dwarf_get_units(info->dwarf, unit, &unit, NULL, &type, &die, NULL);
+		if (!end && type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
 			result = add_unit(info, &die);
+	}
+	info->is_damaged = end < 0;
 	code_ranges_seal(&info->ranges);
 	return result;
 }
@@ -95,18 +100,26 @@ static bool needs_shared(Elf *elf)
 	return link.shared[0];
 }
 
+static Dwarf *begin_dwarf(Elf *elf, struct debug_sections *sections)
+{
+	debug_sections_read(elf, sections);
+	return sections->is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+}
+
 static int open_dwarf(struct debug_info *info, int shared)
 {
 	Elf *elf = info->debug ?: info->code;
+	struct debug_sections sections;
 
 	info->shared_elf = open_elf(shared);
-	if (info->shared_elf)
-		info->shared = dwarf_begin_elf(info->shared_elf, DWARF_C_READ, NULL);
+	info->shared = info->shared_elf ? begin_dwarf(info->shared_elf, &sections) : NULL;
 	if (!info->shared && needs_shared(elf))
 		return 0;
-	info->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!info->dwarf)
+	info->dwarf = begin_dwarf(elf, &sections);
+	if (!info->dwarf) {
+		info->is_damaged = sections.has_units;
 		return 0;
+	}
 	if (info->shared)
 		dwarf_setalt(info->dwarf, info->shared);
 	dwarf_line_sections_find(elf, &info->lines);
@@ -209,6 +222,11 @@ void debug_info_close(struct debug_info **info)
 	elf_end(it->code);
 	free(it);
 	*info = NULL;
+}
+
+bool debug_info_is_damaged(const struct debug_info *info)
+{
+	return info->is_damaged;
 }
 
 /* The address that the file's code has at a place. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* As in naming_service.c nothing is kept from one request to the next. */
 #include "debug_service.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "debug_info.h"
 #include "privilege/message.h"
+#include "privilege/service.h"
 
 struct writer {
 	FILE *out;
@@ -113,57 +112,44 @@ static int read_link(int file, struct debug_link *link)
 	return 0;
 }
 
-static int reply(int socket, const struct debug_request *request, const int *files,
-		 const u64 *places)
+/* The files come without gaps. */
+static void sort_files(const struct debug_request *request, const int *received, int *files)
 {
-	struct debug_answer answer = {};
-	char *text = NULL;
-	int result;
+	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message takes them all");
+	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
+		files[i] = request->files & 1U << i ? received[next++] : -1;
+}
 
+static int reply(int socket, const void *arg, const int *received, const u64 *places)
+{
+	const struct debug_request *request = arg;
+	struct debug_answer answer = {};
+	int files[DEBUG_FILES], result;
+	char *text = NULL;
+
+	sort_files(request, received, files);
 	answer.result = request->what == DEBUG_LINK
 				? read_link(files[DEBUG_FILE_CODE], &answer.link)
 				: find_places(request, files, places, &answer, &text);
 	if (answer.result)
 		answer.items = answer.bytes = 0;
-	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
-	result = result ?: message_send(socket, text, answer.bytes, MESSAGE_NO_DEADLINE);
+	result = service_answer(socket, &answer, sizeof(answer), text, answer.bytes);
 	free(text);
 	return result;
 }
 
-/* The files come without gaps. */
-static void sort_files(const struct debug_request *request, const int *received, int *files)
+static u32 count_places(const void *request)
 {
-	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
-		files[i] = request->files & 1U << i ? received[next++] : -1;
-}
-
-static int serve_one(int socket, const struct debug_request *request, const int *received)
-{
-	u64 *places = calloc(request->count + 1UL, sizeof(*places));
-	int result = places ? 0 : -ENOMEM, files[DEBUG_FILES];
-
-	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message takes them all");
-	sort_files(request, received, files);
-	result = result
-			 ?: message_receive(socket, places, request->count * sizeof(*places),
-					    MESSAGE_NO_DEADLINE);
-	result = result ?: reply(socket, request, files, places);
-	free(places);
-	return result;
+	return ((const struct debug_request *)request)->count;
 }
 
 void debug_serve(int socket)
 {
-	int files[MESSAGE_FILES_MAX], result = 0;
-	struct debug_request request;
+	static const struct service service = {
+		.request_bytes = sizeof(struct debug_request),
+		.count = count_places,
+		.reply = reply,
+	};
 
-	while (!result) {
-		result = message_receive_files(socket, &request, sizeof(request), files,
-					       MESSAGE_NO_DEADLINE);
-		result = result ?: serve_one(socket, &request, files);
-		for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
-			if (files[i] >= 0)
-				close(files[i]);
-	}
+	service_run(socket, &service);
 }

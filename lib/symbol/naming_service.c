@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "build_id.h"
 #include "elf_symbols.h"
@@ -20,7 +19,7 @@
 #include "kallsyms.h"
 #include "mapped_file.h"
 #include "perf_map.h"
-#include "privilege/message.h"
+#include "privilege/service.h"
 #include "symbol_table.h"
 #include "vdso.h"
 
@@ -171,9 +170,9 @@ static int read_build_id(int file, struct naming_answer *answer)
 	return 0;
 }
 
-static int reply(int socket, const struct naming_request *request, const int *files,
-		 const u64 *addresses)
+static int reply(int socket, const void *arg, const int *files, const u64 *addresses)
 {
+	const struct naming_request *request = arg;
 	struct naming_answer answer = {};
 	char *text = NULL;
 	int result;
@@ -183,37 +182,23 @@ static int reply(int socket, const struct naming_request *request, const int *fi
 				: name(request, files, addresses, &answer, &text);
 	if (answer.result)
 		answer.symbols = answer.bytes = 0;
-	result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
-	result = result ?: message_send(socket, text, answer.bytes, MESSAGE_NO_DEADLINE);
+	result = service_answer(socket, &answer, sizeof(answer), text, answer.bytes);
 	free(text);
 	return result;
 }
 
-static int serve_one(int socket, const struct naming_request *request, const int *files)
+static u32 count_addresses(const void *request)
 {
-	u64 *addresses = calloc(request->addresses + 1UL, sizeof(*addresses));
-	int result = addresses ? 0 : -ENOMEM;
-
-	result = result
-			 ?: message_receive(socket, addresses,
-					    request->addresses * sizeof(*addresses),
-					    MESSAGE_NO_DEADLINE);
-	result = result ?: reply(socket, request, files, addresses);
-	free(addresses);
-	return result;
+	return ((const struct naming_request *)request)->addresses;
 }
 
 void naming_serve(int socket)
 {
-	int files[MESSAGE_FILES_MAX], result = 0;
-	struct naming_request request;
+	static const struct service service = {
+		.request_bytes = sizeof(struct naming_request),
+		.count = count_addresses,
+		.reply = reply,
+	};
 
-	while (!result) {
-		result = message_receive_files(socket, &request, sizeof(request), files,
-					       MESSAGE_NO_DEADLINE);
-		result = result ?: serve_one(socket, &request, files);
-		for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
-			if (files[i] >= 0)
-				close(files[i]);
-	}
+	service_run(socket, &service);
 }
