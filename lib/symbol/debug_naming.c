@@ -220,6 +220,15 @@ static const char *reason_of(int result)
 	}
 }
 
+static const char *missing_of(const struct debug_search *search)
+{
+	bool is_shared = search->link.has_dwarf && search->link.shared[0];
+
+	return is_shared && search->files[DEBUG_FILE_SHARED] < 0
+		       ? "the file that it shares with others (.gnu_debugaltlink) is not here"
+		       : NULL;
+}
+
 static int ask_rest(struct question *question, struct debug_names **out)
 {
 	const struct debug_search *search = &question->search;
@@ -233,8 +242,9 @@ static int ask_rest(struct question *question, struct debug_names **out)
 	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
 		return -ENOENT;
 	result = ask_places(question, &request, out);
-	if (result)
-		note(question->naming, search->path, reason_of(result));
+	if (result || missing_of(search))
+		note(question->naming, search->path,
+		     result ? reason_of(result) : missing_of(search));
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 
