@@ -37,7 +37,7 @@ struct cgroup_log {
 	bool is_walked; /* in this round */
 };
 
-static char *find_mount(void)
+char *cgroup_mount_find(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *mount;
@@ -51,13 +51,18 @@ static char *find_mount(void)
 	return found;
 }
 
-int cgroup_log_create(struct cgroup_log **out)
+int cgroup_log_create(const char *mount, struct cgroup_log **out)
 {
 	struct cgroup_log *log = calloc(1, sizeof(*log));
 
 	if (!log)
 		return -ENOMEM;
-	log->mount = find_mount();
+	if (mount)
+		log->mount = strdup(mount);
+	if (mount && !log->mount) {
+		free(log);
+		return -ENOMEM;
+	}
 	*out = log;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which cgroups are in the file, and what they are called: paths in the first cgroup2 file system
- * that is mounted here. Without one, no cgroup is known.
+ * Which cgroups are in the file, and what they are called: paths in a cgroup2 file system. Without
+ * one, no cgroup is known.
  */
 #ifndef LIB_CAPTURE_CGROUP_LOG_H
 #define LIB_CAPTURE_CGROUP_LOG_H
@@ -11,7 +11,11 @@
 
 struct cgroup_log;
 
-int cgroup_log_create(struct cgroup_log **out); /* -ENOMEM */
+/* Where the first one is mounted here, to be freed; NULL: nowhere, or without memory. */
+char *cgroup_mount_find(void);
+
+/* Of the file system mounted at `mount`; NULL: there is none. -ENOMEM. */
+int cgroup_log_create(const char *mount, struct cgroup_log **out);
 void cgroup_log_free(struct cgroup_log **log);
 
 /* What the programs keep (CGROUP_PATHS of them), which outlives the log. */

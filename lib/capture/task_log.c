@@ -23,16 +23,20 @@ struct task_log {
 int task_log_create(struct task_log **out)
 {
 	struct task_log *log = calloc(1, sizeof(*log));
+	char *mount;
+	int result;
 
 	if (!log)
 		return -ENOMEM;
-	if (cgroup_log_create(&log->cgroups)) {
-		free(log);
-		return -ENOMEM;
-	}
+	mount = cgroup_mount_find();
+	result = cgroup_log_create(mount, &log->cgroups);
+	free(mount);
 	log->names_fd = -1;
-	*out = log;
-	return 0;
+	if (result)
+		free(log);
+	else
+		*out = log;
+	return result;
 }
 
 void task_log_use_names(struct task_log *log, int map_fd)
