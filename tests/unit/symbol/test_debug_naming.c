@@ -23,13 +23,15 @@
 #include "symbol/debug_naming.h"
 #include "symbol/mapped_file.h"
 
-/* The code of `inner` is between two labels, inside `outer`. */
+/* The code of `inner` is between two labels, inside `outer`. Types are what files share. */
 static const char source[] = "static inline __attribute__((always_inline)) void inner(void)\n"
 			     "{ __asm__ volatile(\".globl begin\\nbegin: nop; nop; nop\"); }\n"
 			     "__attribute__((noinline)) void outer(void) { inner();\n"
 			     " __asm__ volatile(\"nop\"); }\n"
 			     "int _stext(void) { outer(); return 0; }\n"
-			     "__asm__(\".globl _start\\n_start: nop\");\n";
+			     "__asm__(\".globl _start\\n_start: nop\");\n"
+			     "struct wide { int one, two, three; struct wide *next; } wide;\n"
+			     "struct wider { struct wide a, b; const char *names[9]; } wider;\n";
 
 #define BUILD "gcc -O2 -g -nostdlib -static -Wl,--build-id -Wl,-e,_start $IN -o $OUT"
 #define SPLIT "objcopy --only-keep-debug $OUT $OUT.debug && objcopy -S $OUT"
@@ -270,6 +272,85 @@ static void a_kernel_lies_where_its_stext_is(void **state)
 	assert_non_null(strstr(notes, "not the recorded kernel"));
 }
 
+/* A server that is a folder: libdebuginfod knows file: too. */
+static void start_servers(enum debug_servers servers)
+{
+	char url[SAMPLE_PATH_BYTES + 32], cache[SAMPLE_PATH_BYTES + 16];
+
+	snprintf(url, sizeof(url), "file://%s/server", sample_folder());
+	snprintf(cache, sizeof(cache), "%s/fetched", sample_folder());
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	shell("rm -rf server fetched");
+	start(&(struct debug_choice){.servers = servers});
+}
+
+/* $FILE becomes what the server has as $KIND of its build id. */
+#define SERVE                                                                                      \
+	"to=server/buildid/$(readelf -n $FILE | awk '/Build ID/ { print $3 }') &&"                 \
+	" mkdir -p $to && mv $FILE $to/$KIND && rm -rf fetched"
+
+static void from_servers(void **state)
+{
+	(void)state;
+	build("served", BUILD);
+	start_servers(DEBUG_SERVERS_USER);
+	shell(SPLIT);
+	expect_nothing();
+	assert_non_null(strstr(notes, "debuginfod: "));
+	shell("FILE=$OUT.debug KIND=debuginfo; " SERVE);
+	expect_inlined();
+	shell("FILE=$OUT KIND=executable; " SERVE);
+	expect_inlined();
+	shell("rm server/*/*/executable; rm -rf fetched");
+	assert_int_equal(find(), 0);
+	assert_null(debug_names_at(names, begin));
+	shell("rm -rf server/* fetched");
+	start(&(struct debug_choice){});
+	expect_nothing();
+	assert_string_equal(notes, "");
+}
+
+static void what_several_files_share(void **state)
+{
+	(void)state;
+	if (system("dwz --version >/dev/null 2>&1"))
+		skip();
+	build("shares", BUILD);
+	start_servers(DEBUG_SERVERS_USER);
+	shell("cp $OUT other && dwz -m shared $OUT other && readelf -S $OUT | grep -q "
+	      "debugaltlink");
+	expect_inlined();
+	shell("FILE=shared KIND=debuginfo; " SERVE);
+	expect_inlined();
+	assert_string_equal(notes, "");
+	shell("rm -rf server/* fetched");
+	assert_int_equal(find(), 0);
+	assert_int_equal(debug_names_at(names, begin)->count, 0);
+	assert_string_equal(debug_names_at(names, begin)->symbol, "outer");
+}
+
+static void a_kernel_from_servers_if_all_may_be(void **state)
+{
+	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
+	const struct debug_code code = {.module = &module, .release = "none"};
+	u64 place;
+
+	(void)state;
+	build("kernel", BUILD " -Wl,-Ttext=0xffffffff81000000");
+	memcpy(module.build_id, mapping.build_id, 20);
+	module.start = number_of("nm $OUT | grep ' _stext$'");
+	place = number_of("nm $OUT | grep ' begin$'");
+	start_servers(DEBUG_SERVERS_USER);
+	shell("FILE=$OUT KIND=debuginfo; " SERVE);
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_string_equal(notes, "");
+	start(&(struct debug_choice){.servers = DEBUG_SERVERS_ALL});
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), 0);
+	assert_int_equal(debug_names_at(names, place)->count, 2);
+	debug_names_free(&names);
+}
+
 static void flip_bytes(const char *name, size_t from, unsigned int seed)
 {
 	int file = open(name, O_RDWR);
@@ -327,6 +408,9 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_is_left_alone),
 		cmocka_unit_test(a_stripped_file_has_the_symbols_it_carries),
 		cmocka_unit_test(a_kernel_lies_where_its_stext_is),
+		cmocka_unit_test(from_servers),
+		cmocka_unit_test(what_several_files_share),
+		cmocka_unit_test(a_kernel_from_servers_if_all_may_be),
 		cmocka_unit_test(damaged_files_cost_only_their_own_names),
 	};
 
