@@ -108,9 +108,9 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=WINDOW[0], height=WINDOW[1], deviceScaleFactor=1,
                   mobile=False)
 
-    def open(self, path, scheme="light"):
+    def open(self, path, scheme="light", fragment=""):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.send("Page.navigate", url="file://" + os.path.realpath(path))
+        self.send("Page.navigate", url="file://" + os.path.realpath(path) + "#" * bool(fragment) + fragment)
         self.wait_for("Page.loadEventFired")
         self.drawn()
 

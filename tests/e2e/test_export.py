@@ -9,45 +9,15 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 
-from cases import PROGRAMS, STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from exportable import export, in_folder, inlined, real, report_of, small
 from exported import (Pprof, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script, read_speedscope,
                       stacks_of_report, without_inlined)
 from recording import record
 
-WRITE_SMALL = os.path.join(PROGRAMS, "..", "unit", "cli", "write_small_recording")
 PROTO_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "lib", "export")
-RECORDINGS = tempfile.TemporaryDirectory(prefix="stackmap-export-")  # each is made once, for all cases
 HOSTILE_NAME = 'a "b;c\n\\ \xff\t(2) x'
-
-
-def in_folder(name):
-    return os.path.join(RECORDINGS.name, name)
-
-
-@functools.cache
-def small():
-    """Every kind of frame and of missing stack, and values; one task's name has a control character."""
-    run(WRITE_SMALL, in_folder("small.data"))
-    return in_folder("small.data")
-
-
-@functools.cache
-def real():
-    needs("bpf", "raw tracepoints", "perf events")
-    workload = program("known_counts")
-    record("-F", 999, "-e", "cpu-clock", "-e", "syscalls:sys_enter_getppid", "-e", "sched:sched_switch", "--", "sh", "-c",
-           "%s getppid=500 calls=20000000 & %s getpgid=300 faults=2000; wait" % (workload, workload),
-           output=in_folder("real.data"))
-    return in_folder("real.data")
-
-
-@functools.cache
-def inlined():
-    needs("bpf", "raw tracepoints")
-    record("-e", "syscalls:sys_enter_getppid", "--", program("inlined_calls"), 40, output=in_folder("inlined.data"))
-    return in_folder("inlined.data")
 
 
 @functools.cache
@@ -70,17 +40,9 @@ def each_recording():
             print(reason)
 
 
-def export(form, path, *options):
-    return stackmap("export", "-f", form, *options, path).stdout
-
-
 def pprof_of(path, *options):
     stackmap("export", "-f", "pprof", "-o", path + ".pb.gz", *options, path)
     return Pprof(path + ".pb.gz")
-
-
-def report_of(path, *options):
-    return stacks_of_report(json.loads(stackmap("report", "--json", *options, path).stdout))
 
 
 def by_value(sums):
