@@ -175,28 +175,27 @@ static void find_files(struct question *question)
 
 /* All of what was asked for, or nothing. */
 static int ask_places(struct question *question, const struct debug_request *request,
-		      struct debug_names **out)
+		      struct debug_answer *answer, struct debug_names **out)
 {
 	struct debug_naming *naming = question->naming;
 	int files[DEBUG_FILES], result;
-	struct debug_answer answer;
 	char *data;
 	u32 sent = 0;
 
 	for (u32 i = 0; i < DEBUG_FILES; i++)
 		if (question->search.files[i] >= 0)
 			files[sent++] = question->search.files[i];
-	result = ask(naming, request, files, sent, question->rest, &answer);
+	result = ask(naming, request, files, sent, question->rest, answer);
 	if (result)
 		return result;
-	data = malloc(answer.bytes + 1);
+	data = malloc(answer->bytes + 1);
 	if (!data) {
 		sandbox_distrust(naming->sandbox);
 		return -ENOMEM;
 	}
-	result = sandbox_receive(naming->sandbox, data, answer.bytes);
+	result = sandbox_receive(naming->sandbox, data, answer->bytes);
 	result = result
-			 ?: debug_items_take(data, &answer, question->rest, request->count,
+			 ?: debug_items_take(data, answer, question->rest, request->count,
 					     request->stext, out);
 	if (result == -EBADMSG)
 		sandbox_distrust(naming->sandbox);
@@ -220,13 +219,17 @@ static const char *reason_of(int result)
 	}
 }
 
-static const char *missing_of(const struct debug_search *search)
+/* Why less is known than the files promise, or NULL. */
+static const char *shortcoming_of(const struct debug_search *search,
+				  const struct debug_answer *answer, int result)
 {
 	bool is_shared = search->link.has_dwarf && search->link.shared[0];
 
-	return is_shared && search->files[DEBUG_FILE_SHARED] < 0
-		       ? "the file that it shares with others (.gnu_debugaltlink) is not here"
-		       : NULL;
+	if (result)
+		return reason_of(result);
+	if (is_shared && search->files[DEBUG_FILE_SHARED] < 0)
+		return "the file that it shares with others (.gnu_debugaltlink) is not here";
+	return answer->is_damaged ? "it is damaged, in part or as a whole" : NULL;
 }
 
 static int ask_rest(struct question *question, struct debug_names **out)
@@ -234,6 +237,8 @@ static int ask_rest(struct question *question, struct debug_names **out)
 	const struct debug_search *search = &question->search;
 	struct debug_request request = {
 		.what = DEBUG_PLACES, .count = question->rest_count, .stext = question->key.stext};
+	struct debug_answer answer;
+	const char *shortcoming;
 	int result;
 
 	for (u32 i = 0; i < DEBUG_FILES; i++)
@@ -241,10 +246,10 @@ static int ask_rest(struct question *question, struct debug_names **out)
 			request.files |= 1U << i;
 	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
 		return -ENOENT;
-	result = ask_places(question, &request, out);
-	if (result || missing_of(search))
-		note(question->naming, search->path,
-		     result ? reason_of(result) : missing_of(search));
+	result = ask_places(question, &request, &answer, out);
+	shortcoming = shortcoming_of(search, &answer, result);
+	if (shortcoming)
+		note(question->naming, search->path, shortcoming);
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 

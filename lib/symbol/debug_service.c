@@ -94,6 +94,7 @@ static int find_places(const struct debug_request *request, const int *files, co
 	if (result)
 		return result;
 	result = find(info, places, request->count, answer, text);
+	answer->is_damaged = debug_info_is_damaged(info);
 	debug_info_close(&info);
 	return result;
 }

@@ -33,6 +33,8 @@ struct debug_request {
 struct debug_answer {
 	s32 result; /* 0 or -errno */
 	u32 items;
+	u32 is_damaged; /* the debug information: what is sound of it was used */
+	u32 reserved;
 	u64 bytes;
 	struct debug_link link;
 };

@@ -203,8 +203,9 @@ def test_bombs():
         edit("liar.debug", *[(offset + (8 if letters == "<Q" else 4), struct.pack(letters, 2**40)) for offset in swollen])
 
     for kind, letters in ("zlib-gabi", "<Q"), ("zlib-gnu", ">Q"):
-        names, _ = liar.tell(lambda: swell(kind, letters))
+        names, said = liar.tell(lambda: swell(kind, letters))
         assert names == ["outer", "main", names[2]], names
+        assert "liar.debug: its debug information is not used: it is damaged" in said, said
     symbols = lzma.compress(bytes(100 << 20))
     run("objcopy", "--strip-all", "liar")
     with open("packed", "wb") as file:

@@ -138,6 +138,17 @@ static void a_file_that_cannot_be_read(void **state)
 	expect_note(&(struct debug_answer){.result = -ENOEXEC}, "Exec format error");
 }
 
+/* What is sound of it is used. */
+static void a_file_that_is_damaged(void **state)
+{
+	struct debug_answer told = TRUTH;
+
+	(void)state;
+	told.is_damaged = 1;
+	assert_int_equal(ask(&told), 0);
+	assert_non_null(strstr(notes, "it is damaged"));
+}
+
 static void answers_that_make_no_sense(void **state)
 {
 	struct debug_answer told[] = {TRUTH, TRUTH, TRUTH, TRUTH};
@@ -157,6 +168,7 @@ int main(void)
 		cmocka_unit_test(the_truth_comes_through),
 		cmocka_unit_test(a_file_that_takes_all_memory),
 		cmocka_unit_test(a_file_that_cannot_be_read),
+		cmocka_unit_test(a_file_that_is_damaged),
 		cmocka_unit_test(answers_that_make_no_sense),
 	};
 
