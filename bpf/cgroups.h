@@ -30,10 +30,14 @@ static __always_inline u64 cgroup_of(const struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
-/* Hierarchy 0 is that of cgroup2, mounted or not. */
+/* There may be other hierarchies. Whether cgroup2 is mounted or not, each task is in it. */
 static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
 {
-	return !BPF_CORE_READ(cgroup, root, hierarchy_id);
+	const struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->cgroups))
+		return false;
+	return BPF_CORE_READ(cgroup, root) == BPF_CORE_READ(task, cgroups, dfl_cgrp, root);
 }
 
 /* One at a time: the kernel holds the lock of the path's buffer. A path that does not fit is not
@@ -46,7 +50,7 @@ int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
 	struct cgroup_path *made;
 	long bytes;
 
-	if (!bpf_core_field_exists(cgroup->root) || !is_of_cgroup2(cgroup))
+	if (!is_of_cgroup2(cgroup))
 		return 0;
 	made = bpf_map_lookup_elem(&cgroup_paths, &index);
 	if (!made)

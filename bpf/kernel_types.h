@@ -149,13 +149,9 @@ struct kernfs_node {
 	u64 id;
 };
 
-struct cgroup_root {
-	int hierarchy_id;
-};
-
 struct cgroup {
 	struct kernfs_node *kn;
-	struct cgroup_root *root;
+	void *root; /* of its hierarchy */
 };
 
 /* The cgroups of a task, one in each hierarchy. */

@@ -138,7 +138,7 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
 	bool is_process = ctx->args[3];
 	struct thread_walk walk;
 
-	if (!bpf_core_field_exists(task->cgroups) || !is_of_cgroup2(to))
+	if (!is_of_cgroup2(to))
 		return 0;
 	walk.node = &task->thread_node;
 	walk.end = &BPF_CORE_READ(task, signal)->thread_head;
