@@ -117,6 +117,12 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 	return names->labels[label]->object;
 }
 
+/* Shared memory has none. */
+static const char *path_of(const struct trace_mapping *mapping)
+{
+	return mapping->path[0] ? mapping->path : "[unknown]";
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -160,7 +166,7 @@ static void locate_user(const struct trace_reader *reader, struct frame_name *na
 	name->object = "[unknown]";
 	if (!mapping)
 		return;
-	name->object = mapping->path;
+	name->object = path_of(mapping);
 	if (mapping->kind == MAPPING_ANON)
 		name->address += mapping->base;
 }
@@ -230,7 +236,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	if (is_address(name, mapping))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	else if (mapping)
-		snprintf(text, sizeof(text), "%.255s+0x%llx", base_name(mapping->path),
+		snprintf(text, sizeof(text), "%.255s+0x%llx", base_name(path_of(mapping)),
 			 (unsigned long long)name->address);
 	else
 		snprintf(text, sizeof(text), "[unknown]");

@@ -106,6 +106,16 @@ def without_shared(made):
     assert "first: its debug information is not used" in done.stderr and ".gnu_debugaltlink" in done.stderr, done.stderr
 
 
+def test_split_debug_information():
+    """Names of symbols, and no others."""
+    build("split")
+    for version in "-gdwarf-4", "-gdwarf-5":
+        run("gcc", "-O2", version, "-gsplit-dwarf", "-Wl,--build-id", "split.c", "-o", "split")
+        made = record_calls("split")
+        assert json.loads(made.read("report", "--no-cache", "--json"))["stacks"][0]["user"][:2] == ["outer", "main"]
+        assert " outer+0x" in made.read("script", "--no-cache", "--lines")
+
+
 # Files that lie.
 
 

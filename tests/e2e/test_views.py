@@ -5,10 +5,11 @@ names of symbol tables alone are had without opening any file; and a recording w
 losses, is shown for what it is."""
 
 import json
+import platform
 import re
 import subprocess
 
-from cases import STACKMAP, main, needs_command, program, run, stackmap
+from cases import STACKMAP, Skip, main, needs_command, program, run, stackmap
 from inlined_program import build, record_calls
 from recording import Recording, check_ledger
 
@@ -51,6 +52,30 @@ def test_code_without_symbols():
     text = made.read("export", "-f", "perf-script")  # perf has this word for it, and the place beside it
     for place in places:
         assert re.search(r"^\t *%s \[unknown\] \(.*/nameless\)$" % place.partition("0x")[2], text, re.MULTILINE), (place, text)
+
+
+SHARED_CODE = """
+#include <string.h>
+#include <sys/mman.h>
+int main(void)
+{ static const unsigned char ask[] = {0xb8, 110, 0, 0, 0, 0x0f, 0x05, 0xc3}; /* getppid() */
+  char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  memcpy(code, ask, sizeof(ask));
+  for (int i = 0; i < 5; i++) ((void (*)(void))code)();
+  return 0; }
+"""
+
+
+def test_code_in_shared_memory():
+    """It has no file that could be called by its name."""
+    if platform.machine() != "x86_64":
+        raise Skip("the test program makes its system calls for x86-64")
+    with open("shared.c", "w", encoding="ascii") as file:
+        file.write(SHARED_CODE)
+    run("gcc", "shared.c", "-o", "shared")
+    made = record_calls("shared")
+    assert made.script.count("\t               7 [unknown]+0x7 ([unknown])\n") == 5, made.script
+    assert [stack["user"][0] for stack in json.loads(made.read("report", "--json"))["stacks"]] == ["[unknown]+0x7"]
 
 
 def test_live_view_of_code_without_symbols():
