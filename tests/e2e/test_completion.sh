@@ -105,11 +105,13 @@ expect 'stackmap report ' folder 'one file' other.data
 expect 'stackmap report other.data '
 expect 'stackmap report --sort com' comm
 expect 'stackmap report --sort comm,sy' comm,symbol
+expect 'stackmap report --sort cg' cgroup
 expect 'stackmap report --fields children_c' children_count
 expect 'stackmap diff other.data oth' other.data
 expect 'stackmap merge other.data other.data oth' other.data
 expect 'stackmap top --sort ' self total
 expect 'stackmap record --cgroup fol' folder
+expect 'stackmap script --cgroup fol' folder
 expect 'stackmap record -F 99 -- bas' $(compgen -c bas | sort -u)
 expect 'stackmap record -F 99 bash oth' other.data
 expect 'stackmap record -F 99 bash --'
