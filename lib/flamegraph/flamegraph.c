@@ -16,12 +16,19 @@
 #include "report/event_paths.h"
 
 #define NO_SOURCE UINT16_MAX
+#define BATCH_EVENTS 64
 #define UNKNOWN "[unknown]"
 #define INLINED " (inlined)" /* ends the label of such a function */
 
 struct join {
 	struct intern_key key;	/* node, path */
 	struct tree_node *node; /* where the path leads; NULL: not followed yet */
+};
+
+/* An event that passed the filter, and what is counted for it. */
+struct pending {
+	struct trace_event event;
+	struct time_cell cell;
 };
 
 /* One recording on its way into the graph. */
@@ -34,6 +41,8 @@ struct builder {
 	struct event_paths *paths;
 	struct intern joins;
 	u16 *source_of; /* number in the graph by kind, or NO_SOURCE */
+	struct pending *batch;
+	u32 pending;
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -187,26 +196,54 @@ static int source_of(struct builder *builder, u16 kind, u16 *number)
 	return 0;
 }
 
+static int set_cell(struct builder *builder, struct pending *pending)
+{
+	const struct trace_event *event = &pending->event;
+	const struct graph_thread *thread = thread_of(builder, event);
+	struct time_cell *cell = &pending->cell;
+
+	if (!thread)
+		return -ENOMEM;
+	*cell = (struct time_cell){
+		.thread = thread->number, .cpu = event->cpu, .count = 1, .value = event->value};
+	return find_paths(builder, event, cell) ?: source_of(builder, event->kind, &cell->source);
+}
+
+static int count_event(struct graph_recording *recording, const struct pending *pending)
+{
+	recording->events++;
+	recording->last = pending->event.time;
+	return time_cells_add(&recording->cells, pending->event.time, &pending->cell);
+}
+
+/* What many events will look up is fetched into the cache for all of them at once. */
+static int count_batch(struct builder *builder)
+{
+	struct graph_recording *recording = builder->recording;
+	struct pending *batch = builder->batch;
+	int err = 0;
+
+	for (u32 i = 0; i < builder->pending; i++)
+		event_paths_expect_leaf(builder->paths, batch[i].event.leaf);
+	for (u32 i = 0; i < builder->pending && !err; i++)
+		err = set_cell(builder, &batch[i]);
+	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
+		for (u32 i = 0; i < builder->pending; i++)
+			time_cells_expect(&recording->cells, &batch[i].cell, step);
+	for (u32 i = 0; i < builder->pending && !err; i++)
+		err = count_event(recording, &batch[i]);
+	builder->pending = 0;
+	return err;
+}
+
 static int add_event(void *arg, const struct trace_event *event)
 {
 	struct builder *builder = arg;
-	struct graph_recording *recording = builder->recording;
-	const struct graph_thread *thread;
-	struct time_cell cell = {.cpu = event->cpu, .count = 1, .value = event->value};
-	int err;
 
-	if (!event_filter_passes(builder->filter, recording->reader, event))
+	if (!event_filter_passes(builder->filter, builder->recording->reader, event))
 		return 0;
-	thread = thread_of(builder, event);
-	if (!thread)
-		return -ENOMEM;
-	cell.thread = thread->number;
-	err = find_paths(builder, event, &cell) ?: source_of(builder, event->kind, &cell.source);
-	if (err)
-		return err;
-	recording->events++;
-	recording->last = event->time;
-	return time_cells_add(&recording->cells, event->time, &cell);
+	builder->batch[builder->pending++].event = *event;
+	return builder->pending == BATCH_EVENTS ? count_batch(builder) : 0;
 }
 
 /* Room for the sources of this recording, should all have events. */
@@ -232,6 +269,9 @@ static int builder_prepare(struct builder *builder)
 	struct trace_reader *reader = builder->recording->reader;
 
 	builder->joins = INTERN(struct join);
+	builder->batch = calloc(BATCH_EVENTS, sizeof(*builder->batch));
+	if (!builder->batch)
+		return -ENOMEM;
 	return prepare_sources(builder)
 		       ?: frame_names_create(reader, builder->graph->naming, &builder->names)
 		       ?: event_paths_create(reader, builder->names, &builder->paths);
@@ -243,6 +283,7 @@ static void builder_clear(struct builder *builder)
 	event_paths_free(&builder->paths);
 	frame_names_free(&builder->names);
 	free(builder->source_of);
+	free(builder->batch);
 }
 
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
@@ -258,8 +299,8 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	err = recording->name ? builder_prepare(&builder) : -ENOMEM;
 	if (!err)
 		err = trace_reader_events(reader, add_event, &builder, error);
-	if (!err)
-		err = place_stacks(&builder);
+	err = err ?: count_batch(&builder);
+	err = err ?: place_stacks(&builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
 	builder_clear(&builder);

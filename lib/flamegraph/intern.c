@@ -44,6 +44,26 @@ void *intern_entry(struct intern *table, const struct intern_key *key)
 	return found == HASH_INDEX_NONE ? add_entry(table, key, hash) : table->entries[found];
 }
 
+/* The slot, the address of its entry, the entry from end to end. */
+void intern_expect(const struct intern *table, const struct intern_key *key, u32 step)
+{
+	u32 hash = hash_key(key), place;
+
+	if (step == 0) {
+		hash_index_expect(&table->index, hash);
+		return;
+	}
+	place = hash_index_first(&table->index, hash);
+	if (place == HASH_INDEX_NONE)
+		return;
+	if (step == 1) {
+		__builtin_prefetch(&table->entries[place]);
+		return;
+	}
+	__builtin_prefetch(table->entries[place], 1);
+	__builtin_prefetch((char *)table->entries[place] + table->entry_bytes - 1, 1);
+}
+
 void intern_forget_keys(struct intern *table)
 {
 	hash_index_free(&table->index);

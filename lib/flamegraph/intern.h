@@ -39,6 +39,11 @@ void intern_clear(struct intern *table);
 /* The entry of this key, made if there is none: zero behind the key. NULL without memory. */
 void *intern_entry(struct intern *table, const struct intern_key *key);
 
+/* Who has many keys to look up may say so in advance, with steps 0, 1 and 2, each of all of them
+ * before the next: their cache misses overlap then. */
+#define INTERN_STEPS 3
+void intern_expect(const struct intern *table, const struct intern_key *key, u32 step);
+
 /* The entries stay, but no key leads to them any more. */
 void intern_forget_keys(struct intern *table);
 

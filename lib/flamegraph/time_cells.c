@@ -21,22 +21,28 @@ void time_cells_clear(struct time_cells *cells)
 	intern_clear(&cells->cells);
 }
 
-static struct time_cell *find(struct time_cells *cells, const struct time_cell *what)
+static struct intern_key key_of(const struct time_cell *what)
 {
-	const struct intern_key key = {{(u64)what->user->id << 32 | what->kernel->id, what->thread,
-					(u64)what->source << 16 | what->cpu}};
+	return (struct intern_key){{(u64)what->user->id << 32 | what->kernel->id, what->thread,
+				    (u64)what->source << 16 | what->cpu}};
+}
 
-	return intern_entry(&cells->cells, &key);
+void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step)
+{
+	const struct intern_key key = key_of(what);
+
+	intern_expect(&cells->cells, &key, step);
 }
 
 static int add_to_bucket(struct time_cells *cells, u32 bucket, const struct time_cell *what)
 {
+	const struct intern_key key = key_of(what);
 	struct time_cell *cell;
 
 	if (bucket != cells->bucket)
 		intern_forget_keys(&cells->cells);
 	cells->bucket = bucket;
-	cell = find(cells, what);
+	cell = intern_entry(&cells->cells, &key);
 	if (!cell)
 		return -ENOMEM;
 	cell->user = what->user;

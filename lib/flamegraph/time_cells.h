@@ -44,6 +44,9 @@ void time_cells_clear(struct time_cells *cells);
  * ascend. */
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what);
 
+/* Says in advance what will be added: see intern_expect(). */
+void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step);
+
 /* Makes the buckets at least 2^shift ns wide. -ENOMEM. */
 int time_cells_widen(struct time_cells *cells, u32 shift);
 
