@@ -4,9 +4,9 @@
  * for which no other command should pay, and a recorder with privileges should have none in its
  * memory.
  *
- * It asks all servers at once and does not say which of them is late, so that the limit is one for
- * all. It calls back once a second at least, and whenever a signal interrupts its waiting; there
- * the limit is looked after. A total size is known from the moment when a server has answered.
+ * It asks all servers at once and does not say which of them is late. It has a limit of time for a
+ * file, which is none unless a variable says so. It calls back once a second at least, and
+ * whenever a signal interrupts its waiting. A total size is known when a server has answered.
  */
 #include "debug_fetch.h"
 
@@ -17,6 +17,9 @@
 #include <string.h>
 
 #include "clock.h"
+
+#define TEXT(words) #words
+#define TEXT_OF(number) TEXT(number)
 
 /* Results of our own. */
 #define LIBRARY_MISSING (-ELIBACC)
@@ -38,14 +41,13 @@ static struct {
 struct debug_fetch {
 	struct debug_watch watch;
 	debuginfod_client *client;
-	u64 limit_ms;
 	u64 in_vain_ms; /* waited for servers that did not answer */
 	bool stopped;
 
 	/* The request that runs. */
 	const char *name;
 	u64 begun_ms;
-	bool answered, late, unwanted;
+	bool answered, unwanted;
 };
 
 bool debug_fetch_has_servers(void)
@@ -55,21 +57,13 @@ bool debug_fetch_has_servers(void)
 	return urls && urls[strspn(urls, " ")];
 }
 
-static u64 limit_ms(void)
-{
-	const char *text = getenv(DEBUGINFOD_MAXTIME_ENV_VAR);
-	long seconds = text ? atol(text) : 0;
-
-	return (seconds > 0 ? (u64)seconds : DEBUG_FETCH_SECONDS) * 1000;
-}
-
 int debug_fetch_create(const struct debug_watch *watch, struct debug_fetch **out)
 {
 	struct debug_fetch *fetch = calloc(1, sizeof(*fetch));
 
 	if (!fetch)
 		return -ENOMEM;
-	*fetch = (struct debug_fetch){.watch = *watch, .limit_ms = limit_ms()};
+	*fetch = (struct debug_fetch){.watch = *watch};
 	*out = fetch;
 	return 0;
 }
@@ -115,9 +109,8 @@ static int on_progress(debuginfod_client *client, long bytes, long total)
 	struct debug_fetch *fetch = library.user(client);
 
 	fetch->answered |= total > 0;
-	fetch->late = clock_ms() - fetch->begun_ms >= fetch->limit_ms;
 	fetch->unwanted = !tell(fetch, total > 0 ? bytes : 0, total > 0 ? total : 0);
-	return fetch->late || fetch->unwanted;
+	return fetch->unwanted;
 }
 
 static int open_client(struct debug_fetch *fetch)
@@ -126,6 +119,7 @@ static int open_client(struct debug_fetch *fetch)
 		return 0;
 	if (!load())
 		return LIBRARY_MISSING;
+	setenv(DEBUGINFOD_MAXTIME_ENV_VAR, TEXT_OF(DEBUG_FETCH_SECONDS), 0);
 	fetch->client = library.begin();
 	if (!fetch->client)
 		return -ENOMEM;
@@ -142,7 +136,7 @@ static int find(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 
 	int file;
 
 	fetch->begun_ms = clock_ms();
-	fetch->answered = fetch->late = false;
+	fetch->answered = false;
 	fetch->unwanted = !tell(fetch, 0, 0);
 	file = fetch->unwanted ? GIVEN_UP : find_file(fetch->client, build_id, bytes, path);
 	if (fetch->watch.done)
@@ -153,19 +147,21 @@ static int find(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 
 /* Servers that refuse, or cannot be found, may cost some time each time, but not without end. */
 static int judge(struct debug_fetch *fetch, int result)
 {
+	bool late = result == -ETIME || result == -ETIMEDOUT;
+
 	if (fetch->unwanted) {
 		fetch->stopped = true;
 		return GIVEN_UP;
 	}
-	fetch->late |= result == -ETIME || result == -ETIMEDOUT;
-	if (result == -ENOENT && !fetch->late)
+	if (result == -ENOENT)
 		return result;
 	if (!fetch->answered)
 		fetch->in_vain_ms += clock_ms() - fetch->begun_ms;
-	fetch->stopped = !fetch->answered && (fetch->late || fetch->in_vain_ms >= fetch->limit_ms);
+	fetch->stopped =
+		!fetch->answered && (late || fetch->in_vain_ms >= DEBUG_FETCH_SECONDS * 1000);
 	if (fetch->stopped)
 		return NO_ANSWER;
-	return fetch->late ? TOO_LATE : result;
+	return late ? TOO_LATE : result;
 }
 
 int debug_fetch_open(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,

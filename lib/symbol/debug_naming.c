@@ -131,6 +131,7 @@ struct question {
 	u32 count;
 	u64 *rest; /* places of which nothing is known */
 	u32 rest_count;
+	bool is_damaged; /* what was asked for them */
 };
 
 static void set_rest(struct question *question)
@@ -247,25 +248,18 @@ static int ask_rest(struct question *question, struct debug_names **out)
 	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
 		return -ENOENT;
 	result = ask_places(question, &request, &answer, out);
+	question->is_damaged = !result && answer.is_damaged;
 	shortcoming = shortcoming_of(search, &answer, result);
 	if (shortcoming)
 		note(question->naming, search->path, shortcoming);
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 
-static bool has_functions(const struct debug_names *names)
-{
-	for (; names; names = names->next)
-		if (names->function_count)
-			return true;
-	return false;
-}
-
-/* Only what DWARF has said, and all of it: what was found without may be found with it later. */
+/* Only what DWARF has said, whole and sound: there may be more of it later. */
 static void keep_known(struct question *question)
 {
 	if (question->naming->cache >= 0 && debug_search_dwarf(&question->search) >= 0 &&
-	    debug_search_complete(&question->search) && has_functions(question->known))
+	    debug_search_complete(&question->search) && !question->is_damaged)
 		debug_cache_write(question->naming->cache, &question->key, &question->source,
 				  question->known);
 }

@@ -39,13 +39,19 @@ def is_nameless(found):
     return found[0].startswith("kept+0x")
 
 
+def section(name):
+    """Where it is in the debug file, and its size."""
+    found = re.search(r" \%s +PROGBITS +\w+ (\w+) (\w+)" % name, run("readelf", "-SW", DEBUG).stdout)
+    return int(found.group(1), 16), int(found.group(2), 16)
+
+
 def wipe_dwarf():
     """Same size, same time: whoever reads it finds nothing, whoever looks at the file sees no change."""
-    place = re.search(r" \.debug_info +PROGBITS +\w+ (\w+) (\w+)", run("readelf", "-SW", DEBUG).stdout)
+    place, size = section(".debug_info")
     before = os.stat(DEBUG)
     with open(DEBUG, "r+b") as file:
-        file.seek(int(place.group(1), 16))
-        file.write(bytes(int(place.group(2), 16)))
+        file.seek(place)
+        file.write(bytes(size))
     os.utime(DEBUG, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
@@ -78,6 +84,17 @@ def test_nothing_is_kept_of_nothing():
     assert is_nameless(names(made))
     os.rename("away", DEBUG)
     assert names(made) == INLINED
+
+
+def test_nothing_is_kept_of_damaged_debug_information():
+    """Each report says so."""
+    made = made_kept()
+    with open(DEBUG, "r+b") as file:
+        file.seek(section(".debug_info")[0])
+        file.write(b"\xf1\xff\xff\xff")  # a length that is reserved
+    for _ in range(2):
+        notes = stackmap("report", "--json", made.path).stderr
+        assert re.search("kept.debug: .*damaged", notes), notes
 
 
 def test_no_cache():

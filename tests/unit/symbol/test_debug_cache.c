@@ -295,6 +295,13 @@ static void another_version_is_not_there(void **state)
 	assert_true(is_there(&user));
 }
 
+static void check_order(const struct debug_names *names)
+{
+	for (; names; names = names->next)
+		for (u32 i = 1; i < names->asked_count; i++)
+			assert_true(names->asked[i - 1] < names->asked[i]);
+}
+
 /* Under sanitizers: whatever it says, it is either not there or can be gone through. */
 static void what_makes_no_sense_is_not_there(void **state)
 {
@@ -313,6 +320,7 @@ static void what_makes_no_sense_is_not_there(void **state)
 		set_checksum(whole, whole_bytes);
 		write_file(whole, whole_bytes);
 		refused += debug_cache_read(folder, &user, &read, &names) != 0;
+		check_order(names);
 		for (u64 at = 0; at < 300; at++)
 			debug_names_at(names, at);
 		debug_names_free(&names);
