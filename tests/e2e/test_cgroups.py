@@ -172,6 +172,32 @@ def test_one_thread_is_moved():
         check(recording, {place: 130, inner: 30})
 
 
+CLONE_INTO = """
+import ctypes, os, sys
+CLONE3, CLONE_INTO_CGROUP, SIGCHLD = 435, 0x200000000, 17
+class Arguments(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("flags pidfd child_tid parent_tid exit_signal stack stack_size tls "
+                                                     "set_tid set_tid_size cgroup").split()]
+os.chdir("/")
+place = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
+arguments = Arguments(flags=CLONE_INTO_CGROUP, exit_signal=SIGCHLD, cgroup=place)
+child = ctypes.CDLL(None).syscall(CLONE3, ctypes.byref(arguments), ctypes.sizeof(arguments))
+if child == 0:
+    for _ in range(12):
+        os.chdir("/")
+    os._exit(0)
+sys.exit(child < 0 or os.waitpid(child, 0)[1])
+"""
+
+
+def test_born_in_another_cgroup():
+    needs("bpf", "raw tracepoints", "tracefs")
+    with Cgroups() as cgroups:
+        place = cgroups.make("place")
+        recording = record("-e", CHDIR, "--", sys.executable, "-c", CLONE_INTO, cgroups.directory(place))
+        check(recording, {cgroups.own(): 1, place: 12})
+
+
 def test_cgroups_that_are_gone_when_their_name_is_asked_for():
     """The recorder is stopped meanwhile. The name of one that was made since it runs was kept for it."""
     with Cgroups() as cgroups:
