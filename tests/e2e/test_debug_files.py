@@ -202,6 +202,39 @@ def test_sections_that_are_nowhere():
         liar.tell(lambda: edit("liar.debug", *edits))
 
 
+def test_programs_with_damaged_headers():
+    """The kernel runs them; whoever records them gets no names from them, or right ones."""
+    needs("bpf", "raw tracepoints")
+    build("liar")
+    build("honest")
+    with open("liar", "rb") as file:
+        program = file.read()
+    count, = struct.unpack_from("<H", program, 0x3c)
+    table, symbols = header_of(program, 0), sections_of("liar")[".symtab"][2]
+    places = [header_of(program, i) + 24 for i in range(1, count)]
+    for edits in ([(at, struct.pack("<QQ", 2**62, 2**40)) for at in places],
+                  [(at, struct.pack("<QQ", table, 2**33)) for at in places],
+                  [(header_of(program, symbols) + 32, struct.pack("<Q", 2**63))],
+                  [(header_of(program, symbols) + 40, struct.pack("<I", symbols))],  # names are in the table itself
+                  [(header_of(program, symbols) + 56, struct.pack("<Q", 0))],
+                  [(0x28, struct.pack("<Q", 2**64 - 64))],
+                  [(0x3a, struct.pack("<HHH", 0, 0xffff, 0xfffe))]):
+        os.remove("liar")
+        with open("liar", "wb") as file:
+            file.write(program)
+        os.chmod("liar", 0o755)
+        edit("liar", *edits)
+        made = record("-e", "syscalls:sys_enter_getppid", "--", "sh", "-c", "./liar; ./honest")
+        made.check()
+        for options in [], ["--no-inline"]:
+            names = {}
+            for stack in json.loads(made.read("report", "--no-cache", "--json", *options))["stacks"]:
+                names.setdefault(stack["comm"], []).append(stack["user"])
+            assert names["honest"][0][:2] == (["outer", "main"] if options else INLINED[:2]), names
+            for name in (name for stack in names["liar"] for name in stack[:2]):
+                assert name in INLINED or name.startswith("liar+0x"), names
+
+
 def test_bombs():
     """Sections of a few bytes that say they are a terabyte, or have a hundred megabytes of zeros in them."""
     liar = Liar()
