@@ -15,10 +15,10 @@ from inlined_program import INLINED, build, hottest, record_calls, split
 DEBUG = "kept.debug"
 
 
-def made_kept():
+def made_kept(keep="-S"):
     """A recording; its cache is that of this test."""
     build("kept")
-    split("kept")
+    split("kept", keep)
     made = record_calls("kept")
     os.environ["XDG_CACHE_HOME"] = os.path.abspath("cache")
     return made
@@ -84,6 +84,16 @@ def test_nothing_is_kept_of_nothing():
     assert is_nameless(names(made))
     os.rename("away", DEBUG)
     assert names(made) == INLINED
+
+
+def test_nothing_is_kept_of_symbols_alone():
+    """Else no server would be asked for the rest."""
+    made = made_kept("-g")
+    os.rename(DEBUG, "away")
+    assert names(made)[:2] == INLINED[1:]
+    assert not os.path.exists(cached(made))
+    os.rename("away", DEBUG)
+    assert os.path.exists(cached(made))
 
 
 def test_nothing_is_kept_of_damaged_debug_information():

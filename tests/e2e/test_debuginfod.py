@@ -148,6 +148,16 @@ def test_a_program_that_is_not_here():
         assert server.kinds(build_id) == ["debuginfo", "executable"] * 3
 
 
+def test_what_is_kept_is_not_fetched_again():
+    made, build_id = made_bare()
+    with serving() as server:
+        server.offer(build_id, "debuginfo", "away/bare.debug")
+        for _ in range(2):
+            done = stackmap("report", "--json", made.path, env=server.environment())
+            assert hottest(done.stdout) == INLINED, done.stderr
+        assert server.kinds(build_id) == ["debuginfo"]
+
+
 def test_another_file():
     made, build_id = made_bare()
     with open("other.c", "w", encoding="ascii") as file:
