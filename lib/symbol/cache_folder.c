@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The XDG base directory specification says where. The folder around ours must be the caller's,
+ * The XDG base directory specification says where. The folders around ours must be the caller's,
  * too: with root's rights and another user's HOME (sudo) it would be made where its owner cannot
  * write any more.
  *
@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER "stackmap"
 #define NAME_BYTES 256
 
 static bool is_own(int file, mode_t type, struct stat *status)
@@ -61,15 +60,16 @@ static int make_folder(const char *path, const char *name)
 
 static int open_below(const char *path)
 {
-	char name[PATH_MAX];
+	char outer[PATH_MAX], inner[PATH_MAX];
 	struct stat status;
-	int result = make_folder(path, FOLDER);
+	int result;
 
-	if (result)
-		return result;
-	if (snprintf(name, sizeof(name), "%s/" FOLDER, path) >= (int)sizeof(name))
+	if (snprintf(outer, sizeof(outer), "%s/stackmap", path) >= (int)sizeof(outer) ||
+	    snprintf(inner, sizeof(inner), "%s/stackmap/debug", path) >= (int)sizeof(inner))
 		return -ENAMETOOLONG;
-	return open_own(AT_FDCWD, name, S_IFDIR, &status);
+	result = make_folder(path, "stackmap");
+	result = result ?: make_folder(outer, "debug");
+	return result ?: open_own(AT_FDCWD, inner, S_IFDIR, &status);
 }
 
 /* Relative paths are to be ignored. */

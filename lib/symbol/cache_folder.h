@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files of ours that may go at any time, in $XDG_CACHE_HOME/stackmap (~/.cache/stackmap). Folders
- * and files count only if they are the caller's and nobody else may write them. Nothing here is
- * worth an error: a caller without a cache does the work again.
+ * Files of ours that may go at any time, in $XDG_CACHE_HOME/stackmap/debug, or below ~/.cache.
+ * Folders and files count only if they are the caller's and nobody else may write them. Nothing
+ * here is worth an error: a caller without a cache does the work again.
  */
 #ifndef LIB_SYMBOL_CACHE_FOLDER_H
 #define LIB_SYMBOL_CACHE_FOLDER_H

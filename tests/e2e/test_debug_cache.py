@@ -28,7 +28,7 @@ def cached(made):
     """The file of the program."""
     names(made)
     build_id = re.search(r"Build ID: (\w+)", run("readelf", "-n", "kept").stdout).group(1)
-    return os.path.join("cache", "stackmap", build_id)
+    return os.path.join("cache", "stackmap", "debug", build_id)
 
 
 def names(made, *options, **more):
@@ -116,7 +116,7 @@ def test_no_cache():
     try:
         os.mkdir("home")
         assert names(made) == INLINED
-        assert os.listdir("home/.cache/stackmap") and not os.path.exists("relative")
+        assert os.listdir("home/.cache/stackmap/debug") and not os.path.exists("relative")
         del os.environ["HOME"]
         assert names(made) == INLINED
     finally:
@@ -136,17 +136,17 @@ def use_folder(prepare):
 
 
 def test_a_folder_that_others_may_write():
-    assert is_nameless(use_folder(lambda: os.chmod("cache/stackmap", 0o770)))
+    assert is_nameless(use_folder(lambda: os.chmod("cache/stackmap/debug", 0o770)))
 
 
 def test_a_file_that_others_may_write():
-    assert is_nameless(use_folder(lambda: run("sh", "-c", "chmod g+w cache/stackmap/*")))
+    assert is_nameless(use_folder(lambda: run("sh", "-c", "chmod g+w cache/stackmap/debug/*")))
 
 
 def test_a_folder_of_another_user():
     if os.geteuid():
         raise Skip("making one takes root")
-    assert is_nameless(use_folder(lambda: os.chown("cache/stackmap", 65534, 65534)))
+    assert is_nameless(use_folder(lambda: os.chown("cache/stackmap/debug", 65534, 65534)))
 
 
 def test_nothing_is_made_in_the_home_of_another():
@@ -154,7 +154,7 @@ def test_nothing_is_made_in_the_home_of_another():
         raise Skip("making one takes root")
 
     def give_away():
-        shutil.rmtree("cache/stackmap")
+        shutil.rmtree("cache/stackmap/debug")
         os.chown("cache", 65534, 65534)
 
     assert is_nameless(use_folder(give_away))
@@ -169,7 +169,7 @@ def test_no_folder_and_no_file():
     for make in os.mkfifo, links, lambda path: os.symlink("/dev/zero", path), lambda path: open(path, "wb").close():
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            assert is_nameless(use_folder(lambda: move("cache/stackmap", make)))
+            assert is_nameless(use_folder(lambda: move("cache/stackmap/debug", make)))
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             made = made_kept()
@@ -184,7 +184,7 @@ def test_no_room():
     made = made_kept()
     done = run("sh", "-c", "ulimit -f 0; exec \"$@\"", "sh", STACKMAP, "report", "--json", made.path)
     assert hottest(done.stdout) == INLINED and not done.stderr, done.stderr
-    assert not os.listdir("cache/stackmap")
+    assert not os.listdir("cache/stackmap/debug")
 
 
 def test_damaged_files():
@@ -216,7 +216,7 @@ def test_many_reports_at_once():
         processes = [subprocess.Popen([STACKMAP, "report", "--json", made.path], stdout=subprocess.PIPE)
                      for _ in range(6)]
         assert all(hottest(process.communicate()[0]) == INLINED for process in processes)
-    assert all("." not in name for name in os.listdir("cache/stackmap"))
+    assert all("." not in name for name in os.listdir("cache/stackmap/debug"))
     os.unlink(DEBUG)
     assert names(made) == INLINED
 

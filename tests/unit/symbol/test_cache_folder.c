@@ -64,12 +64,12 @@ static void it_is_where_xdg_says(void **state)
 	folder = open_cache();
 	assert_int_equal(put(folder, "a", "first"), 0);
 	close(folder);
-	assert_int_equal(access(path_of("cache/stackmap/a"), R_OK), 0);
+	assert_int_equal(access(path_of("cache/stackmap/debug/a"), R_OK), 0);
 	setenv("XDG_CACHE_HOME", "relative", 1);
 	folder = open_cache();
 	assert_int_equal(put(folder, "a", "second"), 0);
 	close(folder);
-	assert_int_equal(access(path_of("home/.cache/stackmap/a"), R_OK), 0);
+	assert_int_equal(access(path_of("home/.cache/stackmap/debug/a"), R_OK), 0);
 	unsetenv("HOME");
 	assert_int_equal(cache_folder_open(), -ENOENT);
 }
@@ -80,13 +80,13 @@ static void it_is_private(void **state)
 
 	(void)state;
 	close(open_cache());
-	assert_int_equal(stat(path_of("cache/stackmap"), &status), 0);
+	assert_int_equal(stat(path_of("cache/stackmap/debug"), &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0700);
-	assert_int_equal(chmod(path_of("cache/stackmap"), 0720), 0);
+	assert_int_equal(chmod(path_of("cache/stackmap/debug"), 0720), 0);
 	assert_int_equal(cache_folder_open(), -EPERM);
-	assert_int_equal(chmod(path_of("cache/stackmap"), 0702), 0);
+	assert_int_equal(chmod(path_of("cache/stackmap/debug"), 0702), 0);
 	assert_int_equal(cache_folder_open(), -EPERM);
-	assert_int_equal(chmod(path_of("cache/stackmap"), 0755), 0);
+	assert_int_equal(chmod(path_of("cache/stackmap/debug"), 0755), 0);
 	close(open_cache());
 }
 
@@ -94,8 +94,8 @@ static void a_link_is_no_folder(void **state)
 {
 	(void)state;
 	close(open_cache());
-	assert_int_equal(rename(path_of("cache/stackmap"), "other"), 0);
-	assert_int_equal(symlink("../other", path_of("cache/stackmap")), 0);
+	assert_int_equal(rename(path_of("cache/stackmap/debug"), "other"), 0);
+	assert_int_equal(symlink("../../other", path_of("cache/stackmap/debug")), 0);
 	assert_true(cache_folder_open() < 0);
 }
 
@@ -165,7 +165,7 @@ static void what_cannot_be_written_changes_nothing(void **state)
 	assert_true(holds(folder, "a", "first") && holds(folder, "b", "fits."));
 	assert_int_equal(unlinkat(folder, "c", AT_REMOVEDIR), 0);
 	assert_int_equal(unlinkat(folder, "a", 0) | unlinkat(folder, "b", 0), 0);
-	assert_int_equal(rmdir(path_of("cache/stackmap")), 0);
+	assert_int_equal(rmdir(path_of("cache/stackmap/debug")), 0);
 	close(folder);
 }
 
