@@ -12,10 +12,11 @@ import signal
 import subprocess
 import threading
 
-from cases import STACKMAP, main, needs_command, run, stackmap
+from cases import STACKMAP, Skip, main, needs_command, run, stackmap
 from inlined_program import INLINED, build, hottest, record_calls, split
 
 BARE = "bare"
+LIBRARY = "/usr/lib/%s-linux-gnu/libdebuginfod.so.1" % os.uname().machine
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -70,7 +71,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(**how):
-    needs_command("ls", "/usr/lib/%s-linux-gnu/libdebuginfod.so.1" % os.uname().machine)
+    needs_command("ls", LIBRARY)
     server = Server(**how)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
@@ -181,6 +182,19 @@ def test_no_server_has_it():
         gone = server.environment()
     names, notes = ask(made, gone, "--debuginfod")
     assert names[0].startswith("bare+0x") and re.search(r"/bare: .*debuginfod: .*refused\n", notes), (names, notes)
+
+
+def test_no_library():
+    """It is said once, not of each file."""
+    if os.geteuid():
+        raise Skip("hiding it takes root")
+    made, _ = made_bare(keep="-g")
+    with open("empty", "wb"), serving() as server:
+        done = run("unshare", "-m", "sh", "-c", 'mount --bind empty "$1"; shift; exec "$@"', "sh", os.path.realpath(LIBRARY),
+                   STACKMAP, "report", "--json", "--no-cache", made.path, env=server.environment())
+        assert hottest(done.stdout)[:2] == INLINED[1:]
+        assert done.stderr.count("debuginfod") == 2 and "there is no libdebuginfod.so.1\n" in done.stderr, done.stderr
+        assert not server.asked
 
 
 def test_a_server_that_does_not_answer():
