@@ -76,6 +76,7 @@ struct super_block {
 };
 
 struct inode {
+	u32 i_nlink;
 	unsigned long i_ino;
 	u32 i_generation;
 	struct super_block *i_sb;

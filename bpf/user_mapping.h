@@ -67,7 +67,9 @@ static long path_step(u32 index, struct vma_search **context)
 		return search->record.path_whole;
 	}
 	if (parent == dentry) {
-		search->record.path_whole = 1;
+		/* A memfd stands in no folder, and is called by its name. */
+		search->record.path_whole =
+			search->record.path_bytes || path_add(&search->record, dentry);
 		return 1;
 	}
 	search->path.dentry = (u64)parent;
@@ -117,6 +119,14 @@ static __always_inline struct inode *inode_of(const struct vma_entry *entry)
 	return file ? BPF_CORE_READ(file, f_inode) : NULL;
 }
 
+/* Runtimes that do not want memory to be writable and executable at once map it twice, shared, from
+ * a file that no name leads to (a memfd, a file that was removed). Programs and libraries are never
+ * mapped shared. */
+static __always_inline bool is_shared_memory(const struct vma_entry *entry, struct inode *inode)
+{
+	return entry->flags & VM_SHARED && !BPF_CORE_READ(inode, i_nlink);
+}
+
 static __always_inline bool is_vdso(const struct vma_search *search, const struct vma_entry *entry)
 {
 	struct mm_struct *mm = (void *)search->vma.space.mm;
@@ -157,6 +167,8 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 
 	if (!(entry->flags & VM_EXEC))
 		return false;
+	if (inode && is_shared_memory(entry, inode))
+		inode = NULL;
 	vma->start = entry->start;
 	vma->end = entry->end;
 	vma->file_offset = entry->page_offset;

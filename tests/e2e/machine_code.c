@@ -2,7 +2,8 @@
 /*
  * machine_code jit N: writes a function into anonymous memory, as JIT compilers do, and calls
  * counted() through it N times; prints the address that the call returns to. jit_map: and names
- * it in a perf map, behind a name that it had before. jit_dump: and names it in a jitdump in the
+ * it in a perf map, behind a name that it had before. jit_shared: the same in memory that is
+ * mapped twice. jit_dump: and names it in a jitdump in the
  * current folder, and moves it half-way. machine_code vdso N: asks for the time N times, which runs
  * in the kernel's shared object.
  */
@@ -58,6 +59,20 @@ static void *write_code(void)
 		exit(1);
 	__builtin___clear_cache(memory, (char *)memory + sizeof(code));
 	return memory;
+}
+
+/* Somewhere in a file without a name. */
+static void *write_shared_code(void)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	int file = memfd_create("code", MFD_CLOEXEC);
+	void *memory;
+
+	if (file < 0 || ftruncate(file, 3 * bytes) ||
+	    pwrite(file, code, sizeof(code), 2 * bytes) != sizeof(code))
+		exit(1);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, file, 2 * bytes);
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 static void name_code(const void *memory)
@@ -136,9 +151,8 @@ static void run_dumped(long n)
 		((generated)moved)(counted);
 }
 
-static void run_code(long n, int is_named)
+static void run_code(char *memory, long n, int is_named)
 {
-	char *memory = write_code();
 	generated call = (generated)memory;
 
 	if (is_named)
@@ -164,7 +178,9 @@ int main(int argc, char **argv)
 		ask_time(atol(argv[2]));
 	else if (!strcmp(argv[1], "jit_dump"))
 		run_dumped(atol(argv[2]));
+	else if (!strcmp(argv[1], "jit_shared"))
+		run_code(write_shared_code(), atol(argv[2]), 1);
 	else
-		run_code(atol(argv[2]), !strcmp(argv[1], "jit_map"));
+		run_code(write_code(), atol(argv[2]), !strcmp(argv[1], "jit_map"));
 	return 0;
 }

@@ -40,6 +40,12 @@ def test_jitdump_that_was_removed():
     check_both_places(record("-F", 999, "--", "sh", "-c", "%s jit_dump %d; rm jit-*.dump; exec true" % (CODE, CALLS)))
 
 
+def test_code_that_is_mapped_shared():
+    """As .NET and libffi have it: its place in the file says nothing, its address does."""
+    needs("bpf", "perf events")
+    check_generated_name(record("-F", 999, "--", CODE, "jit_shared", CALLS))
+
+
 @contextlib.contextmanager
 def running():
     """A process whose dump is there."""

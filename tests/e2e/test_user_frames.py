@@ -110,6 +110,20 @@ def test_program_replaced():
     assert {"counted", "run_code"} <= runs[1], runs[1]
 
 
+RUN_FROM_MEMORY = """import os, sys
+file = os.memfd_create("program")
+os.write(file, open(sys.argv[1], "rb").read())
+os.execv("/proc/self/fd/%d" % file, sys.argv[1:])"""
+
+
+def test_program_that_is_no_file():
+    """A memfd has no path, but a name, and symbols as long as it is mapped."""
+    needs("bpf", "perf events")
+    recording = record("-F", 999, "--", "python3", "-c", RUN_FROM_MEMORY, CODE, "jit", 100000000)
+    frames = {(function(frame), frame.object) for event in recording.events() for frame in user_frames(event)}
+    assert ("run_code", "/memfd:program") in frames, frames
+
+
 def test_generated_code():
     """Has its address and nobody's name."""
     needs("bpf", "uprobes")
