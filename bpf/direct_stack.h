@@ -26,7 +26,7 @@ CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u
 }
 
 /* A pc whose mapping has no number has no frame: its address would stand for any process's. */
-CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
+CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 {
 	struct lane *lane = direct->memory;
 	struct lane_vma *vma = &lane->search.vma;
@@ -37,7 +37,8 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 			return 0;
 		lane->direct.registers.value[REGISTER_RIP] = pc;
 	}
-	*is_generated = vma->kind == MAPPING_ANON;
+	if (vma->kind == MAPPING_ANON)
+		*code_start = vma->start;
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }
 

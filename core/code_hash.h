@@ -12,6 +12,12 @@
 #define CODE_HASH_AFTER 24 /* from the pc on */
 #define CODE_HASH_WORDS ((CODE_HASH_BEFORE + CODE_HASH_AFTER) / 8)
 
+/* Where the bytes begin: not before the mapping does. */
+CORE_PART u64 code_hash_start(u64 pc, u64 mapping_start)
+{
+	return pc - mapping_start < CODE_HASH_BEFORE ? mapping_start : pc - CODE_HASH_BEFORE;
+}
+
 #define CODE_HASH_FACTOR 0xd6e8feb86659fd93ULL
 
 CORE_PART u64 code_hash(const u64 word[CODE_HASH_WORDS])

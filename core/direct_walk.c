@@ -269,11 +269,11 @@ CORE_PART void step_prepare(struct cached_step *step)
 			 !rule->flags;
 }
 
-CORE_PART bool code_key(struct direct *direct, u64 pc, struct rule_key *key)
+CORE_PART bool code_key(struct direct *direct, u64 start, struct rule_key *key)
 {
 	struct direct_walk *walk = direct->walk;
 
-	if (!direct_read(direct, pc - CODE_HASH_BEFORE, walk->code, sizeof(walk->code)))
+	if (!direct_read(direct, start, walk->code, sizeof(walk->code)))
 		return false;
 	key->code = code_hash(walk->code);
 	return true;
@@ -295,23 +295,24 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 {
 	struct direct_walk *walk = direct->walk;
 	struct cached_step *step = &walk->step;
-	bool is_generated = false;
+	u64 code_start = 0; /* of generated code */
 	struct rule_key *key = &walk->key;
 
-	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &is_generated);
+	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &code_start);
 	if (!step->frame)
 		return STOP_NOT_CODE;
 	pc = walk->registers.value[REGISTER_RIP] | walk->interrupted;
 	step->pc = pc;
 	key->code = 0;
 	key->place = step->frame | walk->interrupted;
-	if (is_generated && !code_key(direct, pc & ~STEP_INTERRUPTED, key))
+	if (code_start &&
+	    !code_key(direct, code_hash_start(pc & ~STEP_INTERRUPTED, code_start), key))
 		return STOP_TABLE_UNREADABLE;
-	if (!rule_find(direct, key, is_generated))
+	if (!rule_find(direct, key, code_start != 0))
 		return STOP_NO_RULE;
 	step_prepare(step);
 	step->space = walk->space;
-	if (walk->owns_steps && !is_generated && !(walk->space.sequence & 1))
+	if (walk->owns_steps && !code_start && !(walk->space.sequence & 1))
 		direct->steps->entry[step_index(walk, pc)] = *step;
 	return STOP_NONE;
 }

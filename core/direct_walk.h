@@ -32,10 +32,10 @@ struct direct {
 /* The embedder's: reads memory of the task without a fault, all bytes or none. */
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
 
-/* The embedder's: a pc as a frame, and whether its code is generated. 0: it is none that can be
- * named. One that stands for another (a return address that a probe has taken) it replaces in the
+/* The embedder's: a pc as a frame, and of generated code where its mapping starts. 0: it is none
+ * that can be named. One that stands for another (a return address that a probe has taken) it replaces in the
  * registers. */
-CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
+CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start);
 
 /* Walks from walk->registers. */
 CORE_INLINE void direct_walk(struct direct *direct);

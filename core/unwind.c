@@ -57,13 +57,12 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 CORE_PART bool code_is_lasting(struct unwind *unwind)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u64 start = code_hash_start(pc, unwind->mapping.start);
 
 	unwind->code = 0;
 	if (unwind->is_compat || unwind->mapping.image)
 		return !unwind->is_compat;
-	if (pc - unwind->mapping.start < CODE_HASH_BEFORE ||
-	    !unwind_fetch(unwind, pc - CODE_HASH_BEFORE, unwind->code_word,
-			  sizeof(unwind->code_word)))
+	if (!unwind_fetch(unwind, start, unwind->code_word, sizeof(unwind->code_word)))
 		return false;
 	unwind->code = code_hash(unwind->code_word);
 	return true;

@@ -75,19 +75,22 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 	return 0;
 }
 
-static int read_units(struct debug_info *info)
+/* `has_units`: the file says that there are some. */
+static int read_units(struct debug_info *info, bool has_units)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
 	u8 type;
+	bool is_empty = true;
 	int end = 0, result = 0;
 
 	while (!result && !end) {
 		end = dwarf_get_units(info->dwarf, unit, &unit, NULL, &type, &die, NULL);
+		is_empty &= end;
 		if (!end && type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
 			result = add_unit(info, &die);
 	}
-	info->is_damaged = end < 0;
+	info->is_damaged = end < 0 || (has_units && is_empty);
 	code_ranges_seal(&info->ranges);
 	return result;
 }
@@ -123,7 +126,7 @@ static int open_dwarf(struct debug_info *info, int shared)
 	if (info->shared)
 		dwarf_setalt(info->dwarf, info->shared);
 	dwarf_line_sections_find(elf, &info->lines);
-	return read_units(info);
+	return read_units(info, sections.has_units);
 }
 
 static int read_symbols(struct debug_info *info)

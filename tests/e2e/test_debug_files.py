@@ -202,6 +202,13 @@ def test_sections_that_are_nowhere():
         liar.tell(lambda: edit("liar.debug", *edits))
 
 
+def test_unit_that_is_longer_than_all_of_them():
+    liar = Liar()
+    names, said = liar.tell(lambda: edit("liar.debug", (liar.offset(".debug_info"), b"\xef\xff\xff\xff")))
+    assert names[:2] == ["outer", "main"], names
+    assert "liar.debug: its debug information is not used: it is damaged" in said, said
+
+
 def test_programs_with_damaged_headers():
     """The kernel runs them; whoever records them gets no names from them, or right ones."""
     needs("bpf", "raw tracepoints")

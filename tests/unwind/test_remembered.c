@@ -38,14 +38,15 @@ bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
 	return traced_read(&traced, address, buffer, bytes);
 }
 
-u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
+u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 {
 	struct unwind unwind = {.memory = &traced};
 
 	(void)context;
 	if (!unwind_find_mapping(&unwind, pc))
 		return 0;
-	*is_generated = !unwind.mapping.image;
+	if (!unwind.mapping.image)
+		*code_start = unwind.mapping.start;
 	return pc;
 }
 

@@ -50,10 +50,11 @@ bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
 	return unwind_read(&unwind, address, buffer, bytes);
 }
 
-u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
+u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 {
 	(void)context;
-	*is_generated = is_generated_code;
+	if (is_generated_code)
+		*code_start = MEMORY_BASE;
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) : 0;
 }
 

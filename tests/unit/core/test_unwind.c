@@ -151,6 +151,27 @@ static void generated_code_is_known_by_its_bytes(void **state)
 	memory_rules = NULL;
 }
 
+/* Nothing is read of what lies before the mapping. */
+static void code_at_the_start_of_its_mapping_is_remembered(void **state)
+{
+	u64 code[CODE_HASH_WORDS];
+
+	(void)state;
+	for (u32 offset = 0; offset <= CODE_HASH_BEFORE; offset++) {
+		u8 *bytes = (u8 *)memory + offset;
+
+		cache_open();
+		chain(3);
+		memset(memory, 0x90, sizeof(code)); /* nop */
+		bytes[1] = 0xc3;		    /* ret */
+		unwind.registers.value[REGISTER_RIP] = WORD(0) + offset;
+		unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+		memcpy(code, memory, sizeof(code));
+		assert_true(is_cached(WORD(0) + offset, true, code_hash(code)));
+	}
+	memory_rules = NULL;
+}
+
 /* nop, nop, ... ret: at first the end is farther away than what the key covers. */
 static void what_lies_further_on_is_not_remembered(void **state)
 {
@@ -229,6 +250,7 @@ int main(void)
 		cmocka_unit_test(a_guess_is_not_believed),
 		cmocka_unit_test(steps_are_remembered),
 		cmocka_unit_test(generated_code_is_known_by_its_bytes),
+		cmocka_unit_test(code_at_the_start_of_its_mapping_is_remembered),
 		cmocka_unit_test(what_lies_further_on_is_not_remembered),
 		cmocka_unit_test(what_was_cut_short_is_not_remembered),
 		cmocka_unit_test(files_without_their_tables_are_not_remembered),
