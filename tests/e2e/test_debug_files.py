@@ -202,11 +202,13 @@ def test_sections_that_are_nowhere():
         liar.tell(lambda: edit("liar.debug", *edits))
 
 
-def test_unit_that_is_longer_than_all_of_them():
+def test_units_of_another_length():
+    """Either all of it is read, or it is told."""
     liar = Liar()
-    names, said = liar.tell(lambda: edit("liar.debug", (liar.offset(".debug_info"), b"\xef\xff\xff\xff")))
-    assert names[:2] == ["outer", "main"], names
-    assert "liar.debug: its debug information is not used: it is damaged" in said, said
+    for length in 0, 3, 20, 60, 2**31 - 1, 2**32 - 2, 2**32 - 1:
+        names, said = liar.tell(lambda: edit("liar.debug", (liar.offset(".debug_info"), struct.pack("<I", length))))
+        is_told = "liar.debug: its debug information is not used: it is damaged" in said
+        assert (names[:2] == ["outer", "main"]) if is_told else (names == INLINED), (length, names, said)
 
 
 def test_programs_with_damaged_headers():
