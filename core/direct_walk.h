@@ -33,8 +33,8 @@ struct direct {
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
 
 /* The embedder's: a pc as a frame, and of generated code where its mapping starts. 0: it is none
- * that can be named. One that stands for another (a return address that a probe has taken) it replaces in the
- * registers. */
+ * that can be named. One that stands for another (a return address that a probe has taken) it
+ * replaces in the registers. */
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start);
 
 /* Walks from walk->registers. */
