@@ -17,7 +17,10 @@
 		void *wider_ = (items);                                                            \
                                                                                                    \
 		if ((count) >= (room)) {                                                           \
-			wider_ = reallocarray((items), array_wider(room), sizeof(*(items)));       \
+			wider_ = array_wider(room) <= (room)                                       \
+					 ? NULL                                                    \
+					 : reallocarray((items), array_wider(room),                \
+							sizeof(*(items)));                         \
 			if (wider_) {                                                              \
 				(items) = wider_;                                                  \
 				(room) = array_wider(room);                                        \

@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "array.h"
-#include "report/hash_index.h"
+#include "hash_index.h"
+
+#define FIRST_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO of the kernel */
 
 struct known_cgroup {
 	u64 id;	    /* 0: removed before it was looked for */
@@ -77,9 +79,17 @@ void cgroup_log_free(struct cgroup_log **log)
 	*log = NULL;
 }
 
+/* The kernel's paths begin at the root of all; in a namespace ours do not. */
+static bool sees_all_paths(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/cgroup", &status) && status.st_ino == FIRST_NAMESPACE;
+}
+
 void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *paths)
 {
-	log->paths = paths;
+	log->paths = sees_all_paths() ? paths : NULL;
 }
 
 void cgroup_log_begin(struct cgroup_log *log)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/hash_index.h"
+#include "hash_index.h"
 #include "trace/arena.h"
 
 #define INTERN_WORDS 3

@@ -168,7 +168,8 @@ static int add_cgroups(struct part *part, u32 machine)
 	for (u32 i = 0; i < count && !err; i++) {
 		struct trace_cgroup moved = cgroups[i];
 
-		moved.id += machine_first_cgroup_id(machine);
+		if (moved.id)
+			moved.id += machine_first_cgroup_id(machine);
 		err = trace_writer_cgroup(part->merge->writer, &moved, &number);
 	}
 	part->cgroups_before = number - count;

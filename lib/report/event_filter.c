@@ -57,12 +57,14 @@ static bool is_in_time(const struct event_filter *filter, u64 time)
 	return time >= filter->from && (!filter->to || time <= filter->to);
 }
 
+/* NULL: a task that is not known, in a cgroup that is not known. */
 static bool is_in_cgroup(const struct trace_reader *reader, const struct trace_task *task,
 			 const char *cgroup)
 {
 	char room[TRACE_CGROUP_ROOM];
 
-	return trace_cgroup_is_within(trace_cgroup_name(reader, task->cgroup, room), cgroup);
+	return trace_cgroup_is_within(trace_cgroup_name(reader, task ? task->cgroup : 0, room),
+				      cgroup);
 }
 
 static bool task_passes(const struct event_filter *filter, const struct trace_reader *reader,
@@ -73,11 +75,12 @@ static bool task_passes(const struct event_filter *filter, const struct trace_re
 	if (!filter->comm && !filter->cgroup && filter->pid == FILTER_ANY)
 		return true;
 	task = trace_reader_task(reader, event->tid, event->time);
-	if (!task)
+	if (filter->cgroup && !is_in_cgroup(reader, task, filter->cgroup))
 		return false;
+	if (!task)
+		return !filter->comm && filter->pid == FILTER_ANY;
 	return matches(filter->comm, task->comm) &&
-	       (filter->pid == FILTER_ANY || filter->pid == task->tgid) &&
-	       (!filter->cgroup || is_in_cgroup(reader, task, filter->cgroup));
+	       (filter->pid == FILTER_ANY || filter->pid == task->tgid);
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,

@@ -117,7 +117,7 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 	return names->labels[label]->object;
 }
 
-/* Shared memory has none. */
+/* A file under no mount has none. */
 static const char *path_of(const struct trace_mapping *mapping)
 {
 	return mapping->path[0] ? mapping->path : "[unknown]";

@@ -90,14 +90,25 @@ static int open_below_home(const char *home)
 	return open_below(path);
 }
 
+/* If it is not there, and its folder is ours. */
+static void make_cache(const char *path)
+{
+	char outer[PATH_MAX], *slash;
+
+	if (snprintf(outer, sizeof(outer), "%s", path) >= (int)sizeof(outer))
+		return;
+	slash = strrchr(outer, '/');
+	*slash = '\0';
+	make_folder(outer, slash + 1);
+}
+
 int cache_folder_open(void)
 {
 	const char *cache = folder_of("XDG_CACHE_HOME"), *home = folder_of("HOME");
 
 	if (!cache)
 		return home ? open_below_home(home) : -ENOENT;
-	if (mkdir(cache, 0700) && errno != EEXIST)
-		return -errno;
+	make_cache(cache);
 	return open_below(cache);
 }
 

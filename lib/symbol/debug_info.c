@@ -65,12 +65,16 @@ static int add_range(void *arg, u64 start, u64 end)
 
 static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 {
+	int result;
+
 	if (info->unit_count == UNITS_MAX ||
 	    array_make_room(info->units, info->unit_count, info->unit_room))
 		return -ENOMEM;
 	info->units[info->unit_count] = *die;
-	if (dwarf_entry_ranges(&info->units[info->unit_count], add_range, info))
-		return -ENOMEM;
+	result = dwarf_entry_ranges(&info->units[info->unit_count], add_range, info);
+	info->is_damaged |= result == -EBADMSG;
+	if (result == -ENOMEM)
+		return result;
 	info->unit_count++;
 	return 0;
 }
@@ -90,7 +94,7 @@ static int read_units(struct debug_info *info, bool has_units)
 		if (!end && type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
 			result = add_unit(info, &die);
 	}
-	info->is_damaged = end < 0 || (has_units && is_empty);
+	info->is_damaged |= end < 0 || (has_units && is_empty);
 	code_ranges_seal(&info->ranges);
 	return result;
 }
@@ -116,8 +120,10 @@ static int open_dwarf(struct debug_info *info, int shared)
 
 	info->shared_elf = open_elf(shared);
 	info->shared = info->shared_elf ? begin_dwarf(info->shared_elf, &sections) : NULL;
-	if (!info->shared && needs_shared(elf))
+	if (!info->shared && needs_shared(elf)) {
+		info->is_damaged = info->shared_elf;
 		return 0;
+	}
 	info->dwarf = begin_dwarf(elf, &sections);
 	if (!info->dwarf) {
 		info->is_damaged = sections.has_units;
@@ -299,7 +305,7 @@ static int find_in_unit(struct debug_info *info, const struct target *targets, u
 		addresses[i] = targets[i].address;
 	if (targets->unit != NO_UNIT)
 		return dwarf_unit_find(&info->units[targets->unit], &info->lines, addresses, count,
-				       each_of_group, group);
+				       each_of_group, group, &info->is_damaged);
 	for (u32 i = 0; i < count && !result; i++)
 		result = each_of_group(group, i, NULL, 0);
 	return result;

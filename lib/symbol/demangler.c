@@ -2,10 +2,10 @@
 /*
  * Work grows out of hand where a name refers to earlier parts of itself: each reference doubles it
  * at most. So does each conversion operator, which is read in two ways; and a part that is expanded
- * once for each argument ("Dp") multiplies it by less than the name is long. What is at most 2^20
- * steps by this count is done here, in some 10 ms at worst. So are short names, because a piece of
- * three bytes is the shortest that doubles anything. Hardly a program has others: the sandbox is
- * started by the first.
+ * once for each argument ("Dp" of types, "sp" of expressions) multiplies it by less than the name
+ * is long. What is at most 2^20 steps by this count is done here, in some 10 ms at worst. So are
+ * short names in which nothing is expanded, because a piece of three bytes is the shortest that
+ * doubles anything. Hardly a program has others: the sandbox is started by the first.
  */
 #include "demangler.h"
 
@@ -93,6 +93,16 @@ static bool is_reference(const char *at)
 	return *digits == '_';
 }
 
+static bool is_expansion(const char *at)
+{
+	return !strncmp(at, "Dp", 2) || !strncmp(at, "sp", 2);
+}
+
+static bool expands(const char *name)
+{
+	return strstr(name, "Dp") || strstr(name, "sp");
+}
+
 static u32 length_bits(size_t bytes)
 {
 	return 64 - __builtin_clzl(bytes);
@@ -105,7 +115,7 @@ static u32 work_cpp(const char *name, size_t bytes)
 
 	for (const char *at = name; *at; at++) {
 		bits += is_reference(at) || !strncmp(at, "cv", 2);
-		bits += strncmp(at, "Dp", 2) ? 0 : length_bits(bytes);
+		bits += is_expansion(at) ? length_bits(bytes) : 0;
 	}
 	return bits;
 }
@@ -121,7 +131,7 @@ static u32 work_rust(const char *name, size_t bytes)
 
 static bool is_fair(const char *name, size_t bytes)
 {
-	if (bytes <= SHORT_BYTES)
+	if (bytes <= SHORT_BYTES && !expands(name))
 		return true;
 	if (!strncmp(name, "_R", 2))
 		return work_rust(name, bytes) <= WORK_BITS;

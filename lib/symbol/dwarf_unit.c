@@ -30,6 +30,7 @@ struct unit {
 	bool is_whole;		   /* nested ones are among them */
 	struct dwarf_lines lines;
 	bool has_lines;
+	bool is_damaged;
 	struct inline_tree inlined; /* of the function with this index */
 	u32 inlined_into;
 };
@@ -42,7 +43,7 @@ int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end
 
 	while (!result && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		result = each(arg, start, end);
-	return result;
+	return result ?: at < 0 ? -EBADMSG : 0;
 }
 
 static int add_range(void *arg, u64 start, u64 end)
@@ -61,11 +62,14 @@ static bool has_code(Dwarf_Die *die)
 static int add_function(struct unit *unit, Dwarf_Die *die)
 {
 	u32 before = unit->ranges.count;
+	int result;
 
 	if (!has_code(die))
 		return 0;
-	if (dwarf_entry_ranges(die, add_range, unit))
-		return -ENOMEM;
+	result = dwarf_entry_ranges(die, add_range, unit);
+	unit->is_damaged |= result == -EBADMSG;
+	if (result == -ENOMEM)
+		return result;
 	if (unit->ranges.count == before)
 		return 0;
 	if (array_make_room(unit->functions, unit->function_count, unit->function_room))
@@ -92,6 +96,7 @@ static int add_functions(struct unit *unit, Dwarf_Die *parent, bool whole, u32 d
 		if (!result && (whole || holds_functions(tag)) && depth < NESTING_MAX)
 			result = add_functions(unit, &die, whole, depth + 1);
 	}
+	unit->is_damaged |= more < 0;
 	return result;
 }
 
@@ -218,6 +223,7 @@ static int read_lines(struct unit *unit, const struct dwarf_line_sections *secti
 		return 0;
 	result = dwarf_lines_read(sections, offset, &unit->lines);
 	unit->has_lines = !result;
+	unit->is_damaged |= result == -ENODATA;
 	return result == -ENODATA ? 0 : result;
 }
 
@@ -230,7 +236,8 @@ static int read_unit(struct unit *unit, const struct dwarf_line_sections *sectio
 }
 
 int dwarf_unit_find(const Dwarf_Die *die, const struct dwarf_line_sections *sections,
-		    const u64 *addresses, u32 count, code_place_each each, void *arg)
+		    const u64 *addresses, u32 count, code_place_each each, void *arg,
+		    bool *is_damaged)
 {
 	struct unit unit = {.die = *die, .inlined_into = NO_FUNCTION};
 	struct dwarf_row *rows = calloc(count, sizeof(*rows));
@@ -239,6 +246,7 @@ int dwarf_unit_find(const Dwarf_Die *die, const struct dwarf_line_sections *sect
 	if (!result && unit.has_lines)
 		dwarf_lines_find(&unit.lines, addresses, count, rows);
 	result = result ?: find_all(&unit, rows, addresses, count, each, arg);
+	*is_damaged |= unit.is_damaged || unit.inlined.is_damaged;
 	code_ranges_clear(&unit.ranges);
 	inline_tree_clear(&unit.inlined);
 	dwarf_lines_clear(&unit.lines);

@@ -12,13 +12,15 @@
 #include "dwarf_lines.h"
 
 /* Calls each(arg, start, end) for the ranges of an entry; stops at its first non-zero return and
- * returns it. */
+ * returns it. -EBADMSG: they are damaged. */
 int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end), void *arg);
 
 /* Calls each() for all addresses (ascending), with their index and the functions there: innermost
  * first, the last one not inlined; none if the unit has no function there. Texts live until it
- * returns. Stops at the first non-zero return and returns it. -ENOMEM. */
+ * returns. Stops at the first non-zero return and returns it. -ENOMEM. `is_damaged` is set if not
+ * all of the unit could be read. */
 int dwarf_unit_find(const Dwarf_Die *unit, const struct dwarf_line_sections *sections,
-		    const u64 *addresses, u32 count, code_place_each each, void *arg);
+		    const u64 *addresses, u32 count, code_place_each each, void *arg,
+		    bool *is_damaged);
 
 #endif

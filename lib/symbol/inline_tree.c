@@ -42,8 +42,11 @@ static int add_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
 {
 	struct inline_part part = {
 		.die = *die, .is_call = is_call, .first_range = tree->range_count};
+	int result;
 
-	if (tree->part_count == PARTS_MAX || dwarf_entry_ranges(die, add_range, tree) ||
+	result = dwarf_entry_ranges(die, add_range, tree);
+	tree->is_damaged |= result == -EBADMSG;
+	if (result == -ENOMEM || tree->part_count == PARTS_MAX ||
 	    array_make_room(tree->parts, tree->part_count, tree->part_room))
 		return -ENOMEM;
 	part.range_count = tree->range_count - part.first_range;
@@ -70,6 +73,7 @@ static int read_children(struct inline_tree *tree, u32 parent)
 		if (is_part_of_body(tag))
 			result = add_part(tree, &die, tag == DW_TAG_inlined_subroutine);
 	}
+	tree->is_damaged |= more < 0;
 	tree->parts[parent].child_count = tree->part_count - tree->parts[parent].first_child;
 	return result;
 }

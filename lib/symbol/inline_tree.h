@@ -26,6 +26,7 @@ struct inline_tree {
 		u64 start, end;
 	} * ranges;
 	u32 range_count, range_room;
+	bool is_damaged; /* not all of some function could be read */
 };
 
 /* Begins anew with this function. 0 or -ENOMEM. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "file_place.h"
@@ -24,8 +25,18 @@ struct kept {
 
 struct runtime_files {
 	struct kept kept[RUNTIME_FILES_KEPT];
+	u32 room;
 	u32 count; /* so far: kept in turn */
 };
+
+static u32 room_now(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 8 >= RUNTIME_FILES_KEPT)
+		return RUNTIME_FILES_KEPT;
+	return limit.rlim_cur / 8 ?: 1;
+}
 
 int runtime_files_create(struct runtime_files **out)
 {
@@ -33,6 +44,7 @@ int runtime_files_create(struct runtime_files **out)
 
 	if (!files)
 		return -ENOMEM;
+	files->room = room_now();
 	*out = files;
 	return 0;
 }
@@ -52,7 +64,7 @@ static void let_go(struct kept *kept)
 
 static u32 kept_count(const struct runtime_files *files)
 {
-	return files->count < RUNTIME_FILES_KEPT ? files->count : RUNTIME_FILES_KEPT;
+	return files->count < files->room ? files->count : files->room;
 }
 
 void runtime_files_free(struct runtime_files **files)
@@ -87,12 +99,12 @@ static void open_all(struct kept *kept)
 void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since)
 {
 	struct kept kept = {.process = {.tgid = tgid, .since = since}};
-	struct kept *slot = &files->kept[files->count % RUNTIME_FILES_KEPT];
+	struct kept *slot = &files->kept[files->count % files->room];
 
 	if (find(files, tgid, since) || !runtime_process_look(&kept.process))
 		return;
 	open_all(&kept);
-	if (files->count >= RUNTIME_FILES_KEPT)
+	if (files->count >= files->room)
 		let_go(slot);
 	*slot = kept;
 	files->count++;

@@ -10,7 +10,8 @@
 
 #include "scalar.h"
 
-#define RUNTIME_FILES_KEPT 256 /* processes, the newest: two descriptors each */
+/* Processes, the newest, with two descriptors each: at most a quarter of what may be open. */
+#define RUNTIME_FILES_KEPT 256
 
 struct runtime_files;
 

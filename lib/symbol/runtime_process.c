@@ -47,13 +47,16 @@ static bool read_start(u32 tgid, u64 *ticks)
 }
 
 /* Whether the process of this id is the one that began then. */
-static bool is_alive(u32 tgid, u64 since)
+static bool is_alive(struct runtime_process *process)
 {
 	u64 suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
 	u64 tick = SECOND / sysconf(_SC_CLK_TCK), ticks;
 
-	return read_start(tgid, &ticks) && (ticks + 1) * tick >= since &&
-	       ticks * tick <= since + suspended;
+	if (!read_start(process->tgid, &ticks) || (ticks + 1) * tick < process->since ||
+	    ticks * tick > process->since + suspended)
+		return false;
+	process->began = ticks * tick;
+	return true;
 }
 
 /* The last word of a line of numbers. */
@@ -67,9 +70,7 @@ static u32 last_number(const char *line)
 
 bool runtime_process_look(struct runtime_process *process)
 {
-	FILE *file = is_alive(process->tgid, process->since)
-			     ? runtime_process_open(process->tgid, "status")
-			     : NULL;
+	FILE *file = is_alive(process) ? runtime_process_open(process->tgid, "status") : NULL;
 	bool has_user = false;
 	char line[512];
 
@@ -86,9 +87,15 @@ bool runtime_process_look(struct runtime_process *process)
 	return has_user && process->inner_id;
 }
 
+static u64 age(const struct runtime_process *process)
+{
+	return process->began ? clock_ns(CLOCK_BOOTTIME) - process->began
+			      : clock_ns(CLOCK_MONOTONIC) - process->since;
+}
+
 bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status)
 {
-	u64 began = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - process->since);
+	u64 began = clock_ns(CLOCK_REALTIME) - age(process);
 	u64 written = status->st_mtim.tv_sec * SECOND + status->st_mtim.tv_nsec;
 
 	return S_ISREG(status->st_mode) && (status->st_uid == process->user || !status->st_uid) &&

@@ -12,6 +12,7 @@
 struct runtime_process {
 	u32 tgid;
 	u64 since; /* when it began, CLOCK_MONOTONIC in ns: ids are used again */
+	u64 began; /* the same by CLOCK_BOOTTIME, to a tick; 0: not looked at while it lived */
 	u32 user;
 	u32 inner_id; /* its id in its own pid namespace */
 };

@@ -263,6 +263,8 @@ static void test_filters(void **state)
 	assert_int_equal(count_with(filter), 0);
 	filter.cgroup = "[cgroup 4711]";
 	assert_int_equal(count_with(filter), 1);
+	filter.cgroup = "[unknown]";
+	assert_int_equal(count_with(filter), 1);
 	filter = all;
 	filter.from = 102000000000;
 	filter.to = 105000000000;

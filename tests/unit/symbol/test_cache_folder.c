@@ -90,6 +90,18 @@ static void it_is_private(void **state)
 	close(open_cache());
 }
 
+static void nothing_is_made_in_a_folder_of_another(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(mkdir(path_of("theirs"), 0755), 0);
+	assert_int_equal(chown(path_of("theirs"), 65534, 65534), 0);
+	setenv("XDG_CACHE_HOME", path_of("theirs/cache"), 1);
+	assert_true(cache_folder_open() < 0);
+	assert_int_equal(access(path_of("theirs/cache"), F_OK), -1);
+}
+
 static void a_link_is_no_folder(void **state)
 {
 	(void)state;
@@ -225,6 +237,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_is_where_xdg_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_is_private, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_made_in_a_folder_of_another, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_link_is_no_folder, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_are_replaced_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_own_files_count, setup, teardown),

@@ -140,6 +140,28 @@ static void work_without_end(void **state)
 	expect_an_end("_D1f", "VC1a", 15, "");
 }
 
+/* _Z1fIJii...EEvDTspplT_spplT_...T_E: each step is done for all arguments of the one before. */
+static void expressions_that_are_expanded(void **state)
+{
+	static const struct {
+		int arguments, steps;
+	} names[] = {{20, 3}, {20, 5}, {40, 9}, {100, 11}};
+	char name[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		strcpy(name, "_Z1fIJ");
+		for (int j = 0; j < names[i].arguments; j++)
+			strcat(name, "i");
+		strcat(name, "EEvDT");
+		for (int j = 0; j < names[i].steps; j++)
+			strcat(name, "spplT_");
+		strcat(name, "T_E");
+		free(demangler_name(demangler, name));
+		expect_all();
+	}
+}
+
 /* Not even tried. */
 static void a_name_that_is_too_long(void **state)
 {
@@ -172,6 +194,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nesting_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_that_grow_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(work_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(expressions_that_are_expanded, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
 	};
 

@@ -4,8 +4,8 @@
  * linear probing, at most half full. The array and the comparison are the owner's, so that a lookup
  * costs one or two cache lines however large the array is.
  */
-#ifndef LIB_REPORT_HASH_INDEX_H
-#define LIB_REPORT_HASH_INDEX_H
+#ifndef LIB_HASH_INDEX_H
+#define LIB_HASH_INDEX_H
 
 #include <stdbool.h>
 #include <stdint.h>

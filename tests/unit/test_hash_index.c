@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Things are found by what they are, also when all hashes are equal. */
-#include "report/hash_index.h"
+#include "hash_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
