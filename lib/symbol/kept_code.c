@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "mapped_file.h"
+#include "open_limit.h"
 
 struct kept {
 	struct mapping_key key;
@@ -25,18 +25,9 @@ struct kept_code {
 	struct kept kept[];
 };
 
-static u32 room_now(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 4 >= KEPT_CODE_FILES)
-		return KEPT_CODE_FILES;
-	return limit.rlim_cur / 4 ?: 1;
-}
-
 int kept_code_create(struct kept_code **out)
 {
-	u32 room = room_now();
+	u32 room = open_limit(KEPT_CODE_FILES, 4);
 	struct kept_code *code = calloc(1, sizeof(*code) + room * sizeof(code->kept[0]));
 
 	if (!code)

@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "file_place.h"
 #include "jitdump_file.h"
+#include "open_limit.h"
 #include "perf_map_file.h"
 
 struct kept {
@@ -29,22 +29,13 @@ struct runtime_files {
 	u32 count; /* so far: kept in turn */
 };
 
-static u32 room_now(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 8 >= RUNTIME_FILES_KEPT)
-		return RUNTIME_FILES_KEPT;
-	return limit.rlim_cur / 8 ?: 1;
-}
-
 int runtime_files_create(struct runtime_files **out)
 {
 	struct runtime_files *files = calloc(1, sizeof(*files));
 
 	if (!files)
 		return -ENOMEM;
-	files->room = room_now();
+	files->room = open_limit(RUNTIME_FILES_KEPT, 8);
 	*out = files;
 	return 0;
 }

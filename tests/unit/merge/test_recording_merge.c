@@ -101,16 +101,20 @@ static void write_events(struct trace_writer *writer, const struct host *host)
 	assert_int_equal(trace_writer_event(writer, &event), 0);
 }
 
-/* One that both machines have, and one that is gone. */
+#define OLD "/old.slice"
+
+/* One that both machines have, one that is gone, and one without an id. */
 static void write_cgroups(struct trace_writer *writer, const struct host *host, u32 number[2])
 {
 	const struct trace_cgroup named = {.id = 20 + host->library, .path = "/system.slice"};
 	const struct trace_cgroup gone = {.id = 30, .path = ""};
+	u32 old;
 
 	assert_int_equal(trace_writer_cgroup(writer, host == &second ? &gone : &named, &number[0]),
 			 0);
 	assert_int_equal(trace_writer_cgroup(writer, host == &second ? &named : &gone, &number[1]),
 			 0);
+	assert_int_equal(trace_writer_cgroup(writer, &(struct trace_cgroup){.path = OLD}, &old), 0);
 }
 
 static void write_recording(const struct host *host, const char *file)
@@ -291,6 +295,16 @@ static void check_cgroup(const struct trace_reader *reader, u32 tid, u64 time, c
 	assert_string_equal(trace_cgroup_name(reader, task->cgroup, room), name);
 }
 
+static u32 count_without_id(const struct trace_reader *reader, const char *path)
+{
+	const struct trace_cgroup *cgroups;
+	u32 count = trace_reader_cgroups(reader, &cgroups), found = 0;
+
+	for (u32 i = 0; i < count; i++)
+		found += !cgroups[i].id && !strcmp(cgroups[i].path, path);
+	return found;
+}
+
 static void test_cgroups_of_machines(void **state)
 {
 	struct trace_reader *reader = merge(&first, &second);
@@ -303,6 +317,7 @@ static void test_cgroups_of_machines(void **state)
 	check_cgroup(reader, 200, 60 * SECOND, "[unknown]");
 	check_cgroup(reader, machine_first_tid(1) + 100, 70 * SECOND, gone);
 	check_cgroup(reader, machine_first_tid(1) + 200, 70 * SECOND - 1, "/system.slice");
+	assert_int_equal(count_without_id(reader, OLD), 2);
 	trace_reader_close(&reader);
 }
 

@@ -99,6 +99,25 @@ static void what_it_wrote(void **state)
 	assert_false(runtime_process_wrote(&process, &bad));
 }
 
+/* It began 100 s ago, and the machine was suspended for 90 of them. */
+static void suspended_time_is_part_of_its_age(void **state)
+{
+	struct runtime_process process = {
+		.since = monotonic() - 10 * SECOND, .user = 1234, .inner_id = 1};
+	struct stat status = {.st_mode = S_IFREG | 0600, .st_uid = 1234};
+	struct timespec now;
+
+	(void)state;
+	clock_gettime(CLOCK_REALTIME, &status.st_mtim);
+	status.st_mtim.tv_sec -= 50;
+	assert_false(runtime_process_wrote(&process, &status));
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	process.began = now.tv_sec * SECOND + now.tv_nsec - 100 * SECOND;
+	assert_true(runtime_process_wrote(&process, &status));
+	status.st_mtim.tv_sec -= 60;
+	assert_false(runtime_process_wrote(&process, &status));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +125,7 @@ int main(void)
 		cmocka_unit_test(another_process_with_this_id),
 		cmocka_unit_test(one_in_a_namespace_of_its_own),
 		cmocka_unit_test(what_it_wrote),
+		cmocka_unit_test(suspended_time_is_part_of_its_age),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
