@@ -35,12 +35,6 @@ static int keep_promise(struct capture *capture, struct trace_writer *writer,
 	return trace_writer_answer(writer, promise->index, &answer);
 }
 
-/* An event that was written with its leaf cannot take a stack that begins with it. */
-static const struct stack_name leaf_twice = {
-	.index = TRACE_NO_STACK,
-	.reason = REASON_UNREADABLE,
-};
-
 static int keep_promises(struct capture *capture, struct trace_writer *writer,
 			 const struct promise waiting[ANSWER_FORMS], struct user_answer *answer)
 {
@@ -53,8 +47,6 @@ static int keep_promises(struct capture *capture, struct trace_writer *writer,
 		if (waiting[form].index == TRACE_NO_STACK)
 			continue;
 		result = result ?: event_stack_answered(capture, writer, answer, form, &name);
-		if (form == ANSWER_BEHIND_LEAF && !leaf && name.index != TRACE_NO_STACK)
-			name = leaf_twice;
 		result = result ?: keep_promise(capture, writer, &waiting[form], &name, leaf);
 	}
 	return result;

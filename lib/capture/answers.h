@@ -17,7 +17,7 @@ int answers_deliver(struct capture *capture, struct trace_writer *writer,
 int answers_find(struct capture *capture, struct trace_writer *writer, u32 *fill);
 
 /* The user stack of an event with a cookie: its answer, or a promise of one, or in flight mode the
- * reason why there is none. Sets event->leaf if it has none and the answer has. */
+ * reason why there is none. With a stack a leaf from user mode becomes the answer's. */
 int answers_name(struct capture *capture, struct trace_writer *writer, u32 cookie,
 		 struct trace_event *event, struct stack_name *name);
 

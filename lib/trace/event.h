@@ -49,8 +49,20 @@ struct trace_stack {
 struct trace_answer {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u8 reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
-	u64 leaf;  /* the user frame in front of the stack, for events without a leaf; 0 = none */
+	u64 leaf;  /* the user frame in front of the stack; 0 = none */
 };
+
+/* A stack comes with its own leaf, or holds it: one that the event has from user mode would be
+ * there twice. */
+static inline void event_take_answer(struct trace_event *event, const struct trace_answer *answer)
+{
+	bool is_whole = answer->stack != TRACE_NO_STACK && !FRAME_IS_KERNEL(event->leaf);
+
+	event->user = answer->stack;
+	event->user_reason = answer->reason;
+	if (!event->leaf || is_whole)
+		event->leaf = answer->leaf;
+}
 
 struct trace_source {
 	const char *name;	/* as events print it: "sched:sched_switch", "cpu-clock" */

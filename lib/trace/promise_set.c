@@ -157,10 +157,7 @@ static void settle(struct promise *promise, struct trace_event *event)
 		promise->gone_out = true;
 		return;
 	}
-	event->user = promise->answer.stack;
-	event->user_reason = promise->answer.reason;
-	if (!event->leaf)
-		event->leaf = promise->answer.leaf;
+	event_take_answer(event, &promise->answer);
 }
 
 void promise_set_settle(struct promise_set *set, struct trace_event *events, u32 count)

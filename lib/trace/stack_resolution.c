@@ -86,12 +86,8 @@ static void apply_answer(const struct stack_resolution *resolution, u32 number,
 {
 	static const struct trace_answer unanswered = {.stack = TRACE_NO_STACK,
 						       .reason = REASON_UNANSWERED};
-	const struct trace_answer *answer = number ? &resolution->answers[number - 1] : &unanswered;
 
-	event->user = answer->stack;
-	event->user_reason = answer->reason;
-	if (!event->leaf)
-		event->leaf = answer->leaf;
+	event_take_answer(event, number ? &resolution->answers[number - 1] : &unanswered);
 }
 
 static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)

@@ -151,7 +151,7 @@ class Recording:
         twice = [identity for identity, count in identities.items() if count > 1]
         assert not twice, "one stack, two ids: %s" % twice
         for stack in [*by_id.values(), *without_id]:
-            assert stack.frames and stack.refs
+            assert stack.frames and stack.refs, stack
 
 
 def check_ledger(ledger):

@@ -205,7 +205,8 @@ class Recording:
         has_stack, number = user
         if has_stack and self.index[number] is None:
             user, own_leaf = self.answer.get(number, ((False, REASONS.index("unanswered")), 0))
-            leaf = leaf or own_leaf
+            if not leaf or (user[0] and not leaf >> 63):
+                leaf = own_leaf
         where = " ".join(f"{name}{self.index[number]}" if has_stack else f"{name}-{number}"
                          for name, (has_stack, number) in (("k", kernel), ("u", user)))
         return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value}"

@@ -194,6 +194,14 @@ static void make_promise(struct recording *recording, struct random *random,
 	answer->leaf = random_below(random, 3) ? 0 : random_frame(random, true);
 }
 
+/* A stack replaces the leaf, unless that is the kernel's; a reason leaves it. */
+static u64 leaf_as_answered(u64 leaf, const struct trace_answer *answer)
+{
+	if (!leaf)
+		return answer->leaf;
+	return answer->stack == TRACE_NO_STACK || leaf >> 63 ? leaf : answer->leaf;
+}
+
 static void promise_user_stack(struct recording *recording, struct random *random, u32 event)
 {
 	u32 number = (u32)random_below(random, recording->shape.promises);
@@ -204,8 +212,8 @@ static void promise_user_stack(struct recording *recording, struct random *rando
 	recording->promise_of[event] = number;
 	recording->events[event].user = promise->answer.stack;
 	recording->events[event].user_reason = promise->answer.reason;
-	if (!recording->events[event].leaf)
-		recording->events[event].leaf = promise->answer.leaf;
+	recording->events[event].leaf =
+		leaf_as_answered(recording->events[event].leaf, &promise->answer);
 }
 
 static void make_promises(struct recording *recording, struct random *random)
@@ -385,18 +393,29 @@ static u32 in_file(const struct recording *recording, u32 stack)
 	return stack == TRACE_NO_STACK ? stack : recording->file_index[stack];
 }
 
+u64 recording_leaf_in_file(const struct recording *recording, u32 event)
+{
+	u64 leaf = recording->events[event].leaf;
+	u32 number = recording->promise_of[event];
+	const struct trace_answer *answer;
+
+	if (number == NO_PROMISE)
+		return leaf;
+	answer = &recording->promises[number].answer;
+	if (leaf != answer->leaf)
+		return leaf;
+	return answer->stack != TRACE_NO_STACK && event % 2 ? FRAME_USER(1, event) : 0;
+}
+
 static int write_event(const struct recording *recording, struct trace_writer *writer, u32 i)
 {
 	struct trace_event event = recording->events[i];
 	u32 number = recording->promise_of[i];
 
 	event.kernel = in_file(recording, event.kernel);
-	event.user = in_file(recording, event.user);
-	if (number != NO_PROMISE) {
-		event.user = recording->promises[number].index;
-		if (event.leaf == recording->promises[number].answer.leaf)
-			event.leaf = 0;
-	}
+	event.user = number == NO_PROMISE ? in_file(recording, event.user)
+					  : recording->promises[number].index;
+	event.leaf = recording_leaf_in_file(recording, i);
 	return trace_writer_event(writer, &event);
 }
 

@@ -63,6 +63,9 @@ struct recording {
 struct recording *recording_create(const struct recording_shape *shape);
 void recording_free(struct recording **recording);
 
+/* As it is written: what its promise's answer makes of it is in events[]. */
+u64 recording_leaf_in_file(const struct recording *recording, u32 event);
+
 /* Writes it all: 0, or the first error of the writer. *recorded and *lost may be NULL. */
 int recording_write(const struct recording *recording, const char *path, u64 *recorded, u64 *lost);
 

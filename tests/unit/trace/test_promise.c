@@ -145,8 +145,8 @@ static void check_answered(const struct events *events, struct trace_reader *rea
 	const struct trace_stack *stacks;
 
 	assert_int_equal(trace_reader_stacks(reader, &stacks), 2);
-	assert_int_equal(events->count, 3);
-	for (u32 i = 0; i < 3; i++)
+	assert_int_equal(events->count, 4);
+	for (u32 i = 0; i < 4; i++)
 		assert_int_equal(events->event[i].user, 1);
 	assert_int_equal(stacks[1].id, 8);
 	assert_int_equal(stacks[1].depth, 3);
@@ -154,6 +154,7 @@ static void check_answered(const struct events *events, struct trace_reader *rea
 	assert_int_equal(events->event[0].leaf, USER(0x99));
 	assert_int_equal(events->event[1].leaf, FRAME_NARROW_TOP | 5);
 	assert_int_equal(events->event[2].leaf, USER(0x99));
+	assert_int_equal(events->event[3].leaf, USER(0x99));
 }
 
 /* Events before the flush go out with the promise, those behind it with the answer. */
@@ -162,12 +163,12 @@ static void answer_with_flush_before(u32 event)
 	struct trace_writer *writer = create();
 	u32 promise = add_promise(writer);
 	struct trace_answer answer = {.leaf = USER(0x99)};
-	static const u64 leaves[] = {0, FRAME_NARROW_TOP | 5, 0};
+	static const u64 leaves[] = {0, FRAME_NARROW_TOP | 5, 0, USER(0x98)};
 	struct events events;
 	struct trace_reader *reader;
 
 	add_stack(writer, 7, 2, 0);
-	for (u32 i = 0; i < 3; i++) {
+	for (u32 i = 0; i < 4; i++) {
 		if (i == event)
 			assert_int_equal(trace_writer_flush(writer), 0);
 		assert_int_equal(add_event(writer, i, leaves[i], promise), 0);
@@ -186,7 +187,7 @@ static void answer_with_flush_before(u32 event)
 static void test_answer_after_some_events_went_out(void **state)
 {
 	(void)state;
-	for (u32 event = 0; event < 3; event++)
+	for (u32 event = 0; event < 4; event++)
 		answer_with_flush_before(event);
 }
 
@@ -198,9 +199,9 @@ static void test_answer_that_is_a_reason(void **state)
 	struct trace_reader *reader;
 
 	(void)state;
-	assert_int_equal(add_event(writer, 1, 0, late), 0);
+	assert_int_equal(add_event(writer, 1, USER(0x98), late), 0);
 	assert_int_equal(trace_writer_flush(writer), 0);
-	assert_int_equal(add_event(writer, 2, 0, early), 0);
+	assert_int_equal(add_event(writer, 2, USER(0x98), early), 0);
 	assert_int_equal(add_event(writer, 3, 0, never), 0);
 	assert_int_equal(trace_writer_answer(writer, late, &refused), 0);
 	assert_int_equal(trace_writer_answer(writer, early, &refused), 0);
@@ -210,6 +211,8 @@ static void test_answer_that_is_a_reason(void **state)
 	assert_int_equal(events.count, 3);
 	for (u32 i = 0; i < 3; i++)
 		assert_int_equal(events.event[i].user, TRACE_NO_STACK);
+	assert_int_equal(events.event[0].leaf, USER(0x98));
+	assert_int_equal(events.event[1].leaf, USER(0x98));
 	assert_int_equal(events.event[0].user_reason, REASON_REFUSED);
 	assert_int_equal(events.event[1].user_reason, REASON_REFUSED);
 	assert_int_equal(events.event[2].user_reason, REASON_UNANSWERED);
@@ -264,13 +267,13 @@ static void test_nonsense_is_refused(void **state)
 }
 
 /* What an unfinished file says of an event whose answer is lost. */
-static bool is_unanswered(const struct trace_event *got, struct trace_event wanted)
+static bool is_unanswered(const struct trace_event *got, const struct recording *recording, u32 i)
 {
-	wanted.user = TRACE_NO_STACK;
-	wanted.user_reason = REASON_UNANSWERED;
-	return got->user == wanted.user && got->user_reason == wanted.user_reason &&
-	       got->time == wanted.time && (!got->leaf || got->leaf == wanted.leaf) &&
-	       got->kernel == wanted.kernel && got->tid == wanted.tid;
+	const struct trace_event *wanted = &recording->events[i];
+
+	return got->user == TRACE_NO_STACK && got->user_reason == REASON_UNANSWERED &&
+	       got->time == wanted->time && got->leaf == recording_leaf_in_file(recording, i) &&
+	       got->kernel == wanted->kernel && got->tid == wanted->tid;
 }
 
 static int check_cut_event(void *arg, const struct trace_event *event)
@@ -283,7 +286,7 @@ static int check_cut_event(void *arg, const struct trace_event *event)
 	assert_true(i < recording->shape.events);
 	if (event->user != recording->events[i].user)
 		assert_true(recording->promise_of[i] != NO_PROMISE &&
-			    is_unanswered(event, recording->events[i]));
+			    is_unanswered(event, recording, i));
 	return 0;
 }
 
