@@ -16,7 +16,7 @@
 #include "cache_folder.h"
 
 #define MAGIC 0x43474453 /* SDGC */
-#define VERSION 1
+#define VERSION 2
 #define FILE_BYTES_MAX (64U << 20)
 #define PARTS_MAX 64
 

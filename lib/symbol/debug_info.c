@@ -18,12 +18,12 @@
 #include <string.h>
 
 #include "array.h"
-#include "code_ranges.h"
 #include "debug_link.h"
 #include "debug_sections.h"
 #include "dwarf_unit.h"
 #include "elf_segment.h"
 #include "elf_symbols.h"
+#include "elf_text.h"
 #include "mini_debug.h"
 
 #define UNITS_MAX (1U << 22)
@@ -35,6 +35,7 @@ struct debug_info {
 	struct elf_segments segments;
 	struct symbol_table *symbols;
 	struct dwarf_line_sections lines;
+	struct code_ranges text;
 	Dwarf_Die *units;
 	u32 unit_count, unit_room;
 	struct code_ranges ranges; /* of units, by index */
@@ -71,7 +72,7 @@ static int add_unit(struct debug_info *info, const Dwarf_Die *die)
 	    array_make_room(info->units, info->unit_count, info->unit_room))
 		return -ENOMEM;
 	info->units[info->unit_count] = *die;
-	result = dwarf_entry_ranges(&info->units[info->unit_count], add_range, info);
+	result = dwarf_entry_ranges(&info->units[info->unit_count], &info->text, add_range, info);
 	info->is_damaged |= result == -EBADMSG;
 	if (result == -ENOMEM)
 		return result;
@@ -132,7 +133,7 @@ static int open_dwarf(struct debug_info *info, int shared)
 	if (info->shared)
 		dwarf_setalt(info->dwarf, info->shared);
 	dwarf_line_sections_find(elf, &info->lines);
-	return read_units(info, sections.has_units);
+	return elf_text_read(elf, &info->text) ?: read_units(info, sections.has_units);
 }
 
 static int read_symbols(struct debug_info *info)
@@ -222,6 +223,7 @@ void debug_info_close(struct debug_info **info)
 		return;
 	free(it->units);
 	code_ranges_clear(&it->ranges);
+	code_ranges_clear(&it->text);
 	symbol_table_free(&it->symbols);
 	dwarf_end(it->dwarf);
 	dwarf_end(it->shared);
@@ -304,8 +306,8 @@ static int find_in_unit(struct debug_info *info, const struct target *targets, u
 	for (u32 i = 0; i < count; i++)
 		addresses[i] = targets[i].address;
 	if (targets->unit != NO_UNIT)
-		return dwarf_unit_find(&info->units[targets->unit], &info->lines, addresses, count,
-				       each_of_group, group, &info->is_damaged);
+		return dwarf_unit_find(&info->units[targets->unit], &info->text, &info->lines,
+				       addresses, count, each_of_group, group, &info->is_damaged);
 	for (u32 i = 0; i < count && !result; i++)
 		result = each_of_group(group, i, NULL, 0);
 	return result;

@@ -4,7 +4,7 @@
  * advance address and line together and make a row. A row covers the addresses up to the next one
  * of its sequence. Of rows with one address the last one covers it.
  *
- * A sequence at address 0 is of code that the linker has thrown away.
+ * A sequence that does not begin in code is of functions that the linker has thrown away.
  */
 #include "dwarf_lines.h"
 
@@ -14,9 +14,11 @@
 #include <stdlib.h>
 
 #include "dwarf_cursor.h"
+#include "elf_text.h"
 
 struct scan {
 	const struct dwarf_lines *lines;
+	const struct code_ranges *text;
 	struct dwarf_cursor cursor;
 	const u64 *addresses;
 	u32 count;
@@ -26,6 +28,7 @@ struct scan {
 	u32 line;
 	/* The row before, if `in_sequence`. */
 	bool in_sequence;
+	bool is_kept; /* by the linker */
 	u64 last_address, last_file;
 	u32 last_line;
 	u32 next; /* the first address that is not below last_address */
@@ -61,7 +64,7 @@ static void cover(struct scan *scan)
 	     scan->next++) {
 		struct dwarf_row *row = &scan->rows[scan->next];
 
-		if (!row->found && scan->last_address)
+		if (!row->found && scan->is_kept)
 			*row = (struct dwarf_row){
 				.file = scan->last_file, .line = scan->last_line, .found = true};
 	}
@@ -69,6 +72,8 @@ static void cover(struct scan *scan)
 
 static void add_row(struct scan *scan)
 {
+	if (!scan->in_sequence)
+		scan->is_kept = elf_text_holds(scan->text, scan->address);
 	if (scan->in_sequence && scan->address >= scan->last_address)
 		cover(scan);
 	else
@@ -148,10 +153,11 @@ static void run_standard(struct scan *scan, u8 opcode)
 	}
 }
 
-void dwarf_lines_find(const struct dwarf_lines *lines, const u64 *addresses, u32 count,
-		      struct dwarf_row *rows)
+void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges *text,
+		      const u64 *addresses, u32 count, struct dwarf_row *rows)
 {
 	struct scan scan = {.lines = lines,
+			    .text = text,
 			    .cursor = {.at = lines->program, .end = lines->end},
 			    .addresses = addresses,
 			    .count = count,

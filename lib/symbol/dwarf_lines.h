@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "code_place.h"
+#include "code_ranges.h"
 
 struct dwarf_bytes {
 	const u8 *at;
@@ -56,9 +57,9 @@ int dwarf_lines_read(const struct dwarf_line_sections *sections, u64 offset,
 		     struct dwarf_lines *lines);
 void dwarf_lines_clear(struct dwarf_lines *lines);
 
-/* Fills rows[i] for addresses[i] (ascending), where one is found. */
-void dwarf_lines_find(const struct dwarf_lines *lines, const u64 *addresses, u32 count,
-		      struct dwarf_row *rows);
+/* Fills rows[i] for addresses[i] (ascending), where one is found. `text`: symbol/elf_text.h. */
+void dwarf_lines_find(const struct dwarf_lines *lines, const struct code_ranges *text,
+		      const u64 *addresses, u32 count, struct dwarf_row *rows);
 
 /* Sets file and directory by the file's number, if there is one. */
 void dwarf_lines_name(const struct dwarf_lines *lines, u64 file, struct code_place *place);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "code_ranges.h"
+#include "elf_text.h"
 #include "inline_tree.h"
 
 #define NESTING_MAX 256
@@ -23,6 +23,7 @@
 
 struct unit {
 	Dwarf_Die die;
+	const struct code_ranges *text;
 	const char *directory; /* of its compilation, or NULL */
 	Dwarf_Die *functions;
 	u32 function_count, function_room;
@@ -35,14 +36,16 @@ struct unit {
 	u32 inlined_into;
 };
 
-int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end), void *arg)
+int dwarf_entry_ranges(Dwarf_Die *die, const struct code_ranges *text,
+		       int (*each)(void *arg, u64 start, u64 end), void *arg)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 	int result = 0;
 
 	while (!result && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
-		result = each(arg, start, end);
+		if (elf_text_holds(text, start))
+			result = each(arg, start, end);
 	return result ?: at < 0 ? -EBADMSG : 0;
 }
 
@@ -66,7 +69,7 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 
 	if (!has_code(die))
 		return 0;
-	result = dwarf_entry_ranges(die, add_range, unit);
+	result = dwarf_entry_ranges(die, unit->text, add_range, unit);
 	unit->is_damaged |= result == -EBADMSG;
 	if (result == -ENOMEM)
 		return result;
@@ -130,7 +133,7 @@ static int find_calls(struct unit *unit, u32 index, u64 address, Dwarf_Die *call
 	int result = 0;
 
 	if (unit->inlined_into != index)
-		result = inline_tree_begin(&unit->inlined, &unit->functions[index]);
+		result = inline_tree_begin(&unit->inlined, &unit->functions[index], unit->text);
 	unit->inlined_into = result ? NO_FUNCTION : index;
 	return result ?: inline_tree_find(&unit->inlined, address, calls);
 }
@@ -235,16 +238,16 @@ static int read_unit(struct unit *unit, const struct dwarf_line_sections *sectio
 	return read_functions(unit, false) ?: read_lines(unit, sections);
 }
 
-int dwarf_unit_find(const Dwarf_Die *die, const struct dwarf_line_sections *sections,
-		    const u64 *addresses, u32 count, code_place_each each, void *arg,
-		    bool *is_damaged)
+int dwarf_unit_find(const Dwarf_Die *die, const struct code_ranges *text,
+		    const struct dwarf_line_sections *sections, const u64 *addresses, u32 count,
+		    code_place_each each, void *arg, bool *is_damaged)
 {
-	struct unit unit = {.die = *die, .inlined_into = NO_FUNCTION};
+	struct unit unit = {.die = *die, .text = text, .inlined_into = NO_FUNCTION};
 	struct dwarf_row *rows = calloc(count, sizeof(*rows));
 	int result = rows ? read_unit(&unit, sections) : -ENOMEM;
 
 	if (!result && unit.has_lines)
-		dwarf_lines_find(&unit.lines, addresses, count, rows);
+		dwarf_lines_find(&unit.lines, text, addresses, count, rows);
 	result = result ?: find_all(&unit, rows, addresses, count, each, arg);
 	*is_damaged |= unit.is_damaged || unit.inlined.is_damaged;
 	code_ranges_clear(&unit.ranges);

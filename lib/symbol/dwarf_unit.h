@@ -9,18 +9,21 @@
 #include <elfutils/libdw.h>
 
 #include "code_place.h"
+#include "code_ranges.h"
 #include "dwarf_lines.h"
 
-/* Calls each(arg, start, end) for the ranges of an entry; stops at its first non-zero return and
- * returns it. -EBADMSG: they are damaged. */
-int dwarf_entry_ranges(Dwarf_Die *die, int (*each)(void *arg, u64 start, u64 end), void *arg);
+/* Calls each(arg, start, end) for those ranges of an entry that the linker has kept: `text` is
+ * symbol/elf_text.h's. Stops at the first non-zero return and returns it. -EBADMSG: they are
+ * damaged. */
+int dwarf_entry_ranges(Dwarf_Die *die, const struct code_ranges *text,
+		       int (*each)(void *arg, u64 start, u64 end), void *arg);
 
 /* Calls each() for all addresses (ascending), with their index and the functions there: innermost
  * first, the last one not inlined; none if the unit has no function there. Texts live until it
  * returns. Stops at the first non-zero return and returns it. -ENOMEM. `is_damaged` is set if not
  * all of the unit could be read. */
-int dwarf_unit_find(const Dwarf_Die *unit, const struct dwarf_line_sections *sections,
-		    const u64 *addresses, u32 count, code_place_each each, void *arg,
-		    bool *is_damaged);
+int dwarf_unit_find(const Dwarf_Die *unit, const struct code_ranges *text,
+		    const struct dwarf_line_sections *sections, const u64 *addresses, u32 count,
+		    code_place_each each, void *arg, bool *is_damaged);
 
 #endif

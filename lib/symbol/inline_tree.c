@@ -44,7 +44,7 @@ static int add_part(struct inline_tree *tree, Dwarf_Die *die, bool is_call)
 		.die = *die, .is_call = is_call, .first_range = tree->range_count};
 	int result;
 
-	result = dwarf_entry_ranges(die, add_range, tree);
+	result = dwarf_entry_ranges(die, tree->text, add_range, tree);
 	tree->is_damaged |= result == -EBADMSG;
 	if (result == -ENOMEM || tree->part_count == PARTS_MAX ||
 	    array_make_room(tree->parts, tree->part_count, tree->part_room))
@@ -118,10 +118,12 @@ static int descend(struct descent *descent, u32 parent, u32 nesting)
 	return result;
 }
 
-int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function)
+int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function,
+		      const struct code_ranges *text)
 {
 	Dwarf_Die die = *function;
 
+	tree->text = text;
 	tree->part_count = tree->range_count = 0;
 	return add_part(tree, &die, true);
 }

@@ -10,6 +10,7 @@
 #include <elfutils/libdw.h>
 
 #include "code_place.h"
+#include "code_ranges.h"
 
 struct inline_part {
 	Dwarf_Die die;
@@ -20,6 +21,7 @@ struct inline_part {
 };
 
 struct inline_tree {
+	const struct code_ranges *text; /* symbol/elf_text.h */
 	struct inline_part *parts; /* the first is the function; children of one stand together */
 	u32 part_count, part_room;
 	struct inline_range {
@@ -29,8 +31,9 @@ struct inline_tree {
 	bool is_damaged; /* not all of some function could be read */
 };
 
-/* Begins anew with this function. 0 or -ENOMEM. */
-int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function);
+/* Begins anew with this function. `text` must outlive what follows. 0 or -ENOMEM. */
+int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function,
+		      const struct code_ranges *text);
 
 /* The function and the inlined calls that lead to the address, outermost first: their number, or
  * -ENOMEM. */

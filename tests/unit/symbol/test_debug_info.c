@@ -2,6 +2,8 @@
 /*
  * Every byte of every function of programs with inlined code: functions, files and lines as
  * addr2line says them, from DWARF of each version and compiler, in the program or split off it.
+ * Functions that the linker has thrown away, which it leaves in the DWARF at address 0, name
+ * nothing, by whichever linker; but code that lies at 0 has its names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,6 +62,23 @@ static const char inlining_cxx[] =
 	"  return shelf.best();\n"
 	"}\n";
 
+/* The one that is thrown away is larger than all before the text; one that stays has no DWARF. */
+static const char discarding_c[] =
+	"static inline __attribute__((always_inline)) void part(void)\n"
+	"{ __asm__ volatile(\".skip 0x100000, 0x90\"); }\n"
+	"void thrown_away(int x) { if (x) part(); part(); }\n"
+	"void foreign(void);\n"
+	"__asm__(\".section .text.foreign, \\\"ax\\\"\\n.globl foreign\\n\"\n"
+	"        \".type foreign, @function\\nforeign:\\n.skip 64, 0x90\\n ret\\n\"\n"
+	"        \".size foreign, .-foreign\\n.text\\n\");\n"
+	"__attribute__((noinline)) void kept(void) { __asm__ volatile(\".skip 64, 0x90\"); }\n"
+	"int main(void) { foreign(); kept(); return 0; }\n";
+
+static const char at_zero_c[] =
+	"static inline __attribute__((always_inline)) int part(int x) { return x / 3; }\n"
+	"int first(int x) { return part(x) + 1; }\n"
+	"int second(int x) { return part(x) * 7; }\n";
+
 #define SPLIT                                                                                      \
 	" && objcopy --only-keep-debug $OUT $OUT.debug && objcopy -S $OUT &&"                      \
 	" objcopy --add-gnu-debuglink=$OUT.debug $OUT"
@@ -76,6 +95,20 @@ static const struct sample samples[] = {
 	{"cxx", "g++ -O2 -g $IN -o $OUT", inlining_cxx, ".cc"},
 	{"split", "gcc -O2 -g -no-pie $IN -o $OUT" SPLIT, inlining_c, ".c"},
 };
+
+#define GC_SECTIONS " -ffunction-sections -Wl,--gc-sections $IN -o $OUT"
+
+static const struct sample discarding[] = {
+	{"gc5", "gcc -O2 -gdwarf-5" GC_SECTIONS, discarding_c, ".c"},
+	{"gc4", "gcc -O2 -gdwarf-4" GC_SECTIONS, discarding_c, ".c"},
+	{"gc_low", "gcc -O2 -g -Wl,-z,noseparate-code" GC_SECTIONS, discarding_c, ".c"},
+	{"gc_split", "gcc -O2 -g" GC_SECTIONS SPLIT, discarding_c, ".c"},
+	{"gc_clang", "clang-14 -O2 -g" GC_SECTIONS, discarding_c, ".c"},
+	{"gc_lld", "gcc -O2 -g -fuse-ld=lld" GC_SECTIONS, discarding_c, ".c"},
+};
+
+static const struct sample at_zero = {
+	"at_zero", "gcc -O2 -g -shared -nostdlib -Wl,-Ttext=0 $IN -o $OUT", at_zero_c, ".c"};
 
 /* What addr2line says of a place, and what the debug information does: lines of text. */
 struct place {
@@ -260,6 +293,106 @@ static void each_byte_has_the_names_of_addr2line(void **state)
 	free(expectations);
 }
 
+#define SYMBOL_BYTES_MAX 256
+
+struct named {
+	char *function; /* the outermost */
+	u32 line;
+};
+
+static int keep_name(void *arg, u32 index, const struct code_place *functions, u32 count)
+{
+	struct named *named = (struct named *)arg + index;
+
+	if (!count)
+		return 0;
+	named->function = strdup(functions[count - 1].function);
+	named->line = functions[count - 1].line;
+	return 0;
+}
+
+/* Sets `places` to those of a symbol. */
+static void find_symbol(const char *path, const char *debug, const char *symbol)
+{
+	unsigned long long start, size;
+	FILE *list;
+
+	setenv("SYMBOL", symbol, 1);
+	list = run("nm -S '%s' | grep \" $SYMBOL$\"", debug);
+	assert_int_equal(fscanf(list, "%llx %llx", &start, &size), 2);
+	pclose(list);
+	assert_in_range(size, 1, SYMBOL_BYTES_MAX);
+	place_count = size;
+	for (u64 i = 0; i < size; i++)
+		places[i] = start - bias_of(path) + i;
+}
+
+static void name_places(const char *path, const char *debug, struct named *named)
+{
+	struct debug_files files = {open(path, O_RDONLY), open(debug, O_RDONLY), -1};
+	struct debug_info *info;
+
+	assert_int_equal(debug_info_open(&files, 0, &info), 0);
+	assert_int_equal(debug_info_find(info, places, place_count, keep_name, named), 0);
+	assert_false(debug_info_is_damaged(info));
+	debug_info_close(&info);
+	close(files.code);
+	close(files.debug);
+}
+
+/* NULL: it has no name. */
+static void each_byte_is_of(const struct sample *sample, const char *symbol, const char *function,
+			    u32 line)
+{
+	bool split = strstr(sample->compile, SPLIT);
+	char path[SAMPLE_PATH_BYTES], debug[SAMPLE_PATH_BYTES + 8];
+	struct named named[SYMBOL_BYTES_MAX] = {};
+
+	snprintf(path, sizeof(path), "%s/%s", sample_folder(), sample->label);
+	snprintf(debug, sizeof(debug), "%s%s", path, split ? ".debug" : "");
+	find_symbol(path, debug, symbol);
+	name_places(path, debug, named);
+	for (u32 i = 0; i < place_count; i++) {
+		assert_string_equal(named[i].function ?: "none", function ?: "none");
+		assert_int_equal(named[i].line, line);
+		free(named[i].function);
+	}
+}
+
+/* Where a compiler or linker is not installed, the others show it. */
+static bool has_tools(const struct sample *sample)
+{
+	if (strstr(sample->compile, "lld"))
+		return !system("ld.lld --version >/dev/null 2>&1");
+	return strncmp(sample->compile, "clang-14", 8) ||
+	       !system("clang-14 --version >/dev/null 2>&1");
+}
+
+static void what_the_linker_threw_away_names_nothing(void **state)
+{
+	char path[SAMPLE_PATH_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(discarding) / sizeof(discarding[0]); i++) {
+		if (!has_tools(&discarding[i]))
+			continue;
+		sample_build(&discarding[i], path);
+		each_byte_is_of(&discarding[i], "foreign", NULL, 0);
+		each_byte_is_of(&discarding[i], "kept", "kept", 8);
+		each_byte_is_of(&discarding[i], "main", "main", 9);
+	}
+}
+
+static void code_at_address_0_has_its_names(void **state)
+{
+	char path[SAMPLE_PATH_BYTES];
+
+	(void)state;
+	sample_build(&at_zero, path);
+	each_byte_is_of(&at_zero, "first", "first", 2);
+	each_byte_is_of(&at_zero, "second", "second", 3);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -277,6 +410,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_byte_has_the_names_of_addr2line),
+		cmocka_unit_test(what_the_linker_threw_away_names_nothing),
+		cmocka_unit_test(code_at_address_0_has_its_names),
 	};
 
 	if (system("gcc --version >/dev/null 2>&1 && addr2line --version >/dev/null 2>&1")) {
