@@ -51,31 +51,44 @@ struct diff {
 	u64 limit;
 };
 
-static struct compared_share share_of(const struct report *report, u32 kind, u64 count, u64 value)
+static bool has_event_key(const struct diff *diff)
 {
-	u64 weight = report->by[kind] == WEIGHT_VALUE ? value : count;
-
-	return (struct compared_share){
-		.percent = report_percent(report, kind, weight), .count = count, .value = value};
+	return diff->fields.keys & 1U << TABLE_EVENT;
 }
 
-static int set_stack(const struct report *report, const struct profile_row *row,
-		     struct compared_item *item)
+/* As in tables of `stackmap report`: of all events if the source is a key. */
+static double percent_of(const struct diff *diff, const struct report *report, u32 kind, u64 count,
+			 u64 value)
 {
-	char *kernel = strdup(report_path_text(report, row->kernel));
-	int length =
-		kernel ? asprintf(&item->text, "%s%c%s%c%s%c%s", report->sources[row->kind].name,
-				  SEPARATOR, row->comm, SEPARATOR, kernel, SEPARATOR,
-				  report_path_text(report, row->user))
-		       : -1;
+	u64 all = report->profile->count;
 
-	free(kernel);
-	if (length < 0) {
-		item->text = NULL;
+	if (has_event_key(diff))
+		return all ? 100.0 * (double)count / (double)all : 0;
+	return report_percent(report, kind, report->by[kind] == WEIGHT_VALUE ? value : count);
+}
+
+static struct compared_share share_of(const struct diff *diff, const struct report *report,
+				      u32 kind, u64 count, u64 value)
+{
+	return (struct compared_share){.percent = percent_of(diff, report, kind, count, value),
+				       .count = count,
+				       .value = value};
+}
+
+static int set_stack(const struct diff *diff, const struct report *report,
+		     const struct profile_row *row, struct compared_item *item)
+{
+	size_t bytes;
+	FILE *text = open_memstream(&item->text, &bytes);
+
+	if (!text)
 		return -ENOMEM;
-	}
-	item->share = share_of(report, row->kind, row->count, row->value);
-	return 0;
+	fprintf(text, "%s%c%s%c", report->sources[row->kind].name, SEPARATOR, row->comm, SEPARATOR);
+	report_put_path(report, row->kernel, text);
+	fputc(SEPARATOR, text);
+	report_put_path(report, row->user, text);
+	item->share = share_of(diff, report, row->kind, row->count, row->value);
+	return fclose(text) ? -ENOMEM : 0;
 }
 
 static int list_stacks(struct diff *diff, enum comparison_side side)
@@ -85,7 +98,7 @@ static int list_stacks(struct diff *diff, enum comparison_side side)
 	int err = compared_list_create(list, report->profile->row_count);
 
 	for (u32 i = 0; !err && i < list->count; i++)
-		err = set_stack(report, report->profile->rows[i], &list->items[i]);
+		err = set_stack(diff, report, report->profile->rows[i], &list->items[i]);
 	return err;
 }
 
@@ -110,7 +123,7 @@ static int set_row(const struct diff *diff, enum comparison_side side, const str
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
 		if (diff->fields.keys & 1U << key)
 			fprintf(text, "%c%s", SEPARATOR, cell_text(diff, side, row, key, room));
-	item->share = share_of(report, row->kind, sum->count, sum->value);
+	item->share = share_of(diff, report, row->kind, sum->count, sum->value);
 	return fclose(text) ? -ENOMEM : 0;
 }
 
@@ -160,12 +173,17 @@ static bool has_key(const struct diff *diff, u32 key)
 	return key != TABLE_EVENT && diff->fields.keys & 1U << key;
 }
 
+static bool shows_event(const struct diff *diff)
+{
+	return diff->many_sources || has_event_key(diff);
+}
+
 static void put_cells(const struct diff *diff, const struct comparison_row *row)
 {
 	const struct table_row *cells = &diff->table[row->side]->rows[row->index];
 	char room[CELL_ROOM];
 
-	if (diff->many_sources) {
+	if (shows_event(diff)) {
 		fputs("  ", stdout);
 		terminal_put_name(event_of(diff, row), stdout);
 	}
@@ -198,7 +216,7 @@ static void put_heading(const struct diff *diff)
 		printf("  comm  event, then the stack\n");
 		return;
 	}
-	if (diff->many_sources)
+	if (shows_event(diff))
 		printf("  event");
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
 		if (has_key(diff, key))
@@ -262,17 +280,18 @@ static void csv_cells(const struct diff *diff, const struct comparison_row *row)
 	}
 }
 
-static void csv_stack(const struct diff *diff, const struct comparison_row *row)
+static int csv_stack(const struct diff *diff, const struct comparison_row *row)
 {
 	const struct report *report = &diff->side[row->side];
 	const struct profile_row *stack = report->profile->rows[row->index];
+	int err;
 
 	putchar(',');
 	csv_put(stack->comm, stdout);
 	putchar(',');
-	csv_put(report_path_text(report, stack->kernel), stdout);
+	err = report_csv_path(report, stack->kernel);
 	putchar(',');
-	csv_put(report_path_text(report, stack->user), stdout);
+	return err ?: report_csv_path(report, stack->user);
 }
 
 static void csv_heading(const struct diff *diff)
@@ -286,12 +305,13 @@ static void csv_heading(const struct diff *diff)
 	putchar('\n');
 }
 
-static void print_csv(const struct diff *diff)
+static int print_csv(const struct diff *diff)
 {
 	u32 shown = shown_rows(diff);
+	int err = 0;
 
 	csv_heading(diff);
-	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
+	for (u32 i = 0; i < shown && !ferror(stdout) && !err; i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 		const struct compared_share *before = &row->share[BEFORE];
 		const struct compared_share *after = &row->share[AFTER];
@@ -302,11 +322,12 @@ static void print_csv(const struct diff *diff)
 		       (unsigned long long)after->value);
 		csv_put(event_of(diff, row), stdout);
 		if (diff->values->stacks)
-			csv_stack(diff, row);
+			err = csv_stack(diff, row);
 		else
 			csv_cells(diff, row);
 		putchar('\n');
 	}
+	return err;
 }
 
 static json_t *share_object(const struct compared_share *share)
@@ -387,9 +408,8 @@ static int print_diff(const struct diff *diff)
 	if (diff->values->json)
 		return print_json(diff);
 	if (diff->values->csv)
-		print_csv(diff);
-	else
-		print_plain(diff);
+		return print_csv(diff);
+	print_plain(diff);
 	return 0;
 }
 

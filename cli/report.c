@@ -331,7 +331,7 @@ static void set_tree(const struct report_values *values, struct report_request *
 			     : values->callees ? CALLTREE_CALLEES
 					       : CALLTREE_WHOLE;
 	request->tree.symbol = values->callers ?: values->callees;
-	request->least = request->is_tree ? TREE_PERCENT_DEFAULT : 0;
+	request->least = request->is_tree && !values->json ? TREE_PERCENT_DEFAULT : 0;
 }
 
 static void set_output(const struct report_values *values, struct report_request *request)
@@ -398,7 +398,7 @@ static const struct option_row rows[] = {
 	 .help = "how many stacks or rows, 0 for all (default 20; --json, --csv: all)"},
 	{.name = "min-percent", .type = OPTION_STRING, .argument = "PERCENT",
 	 ROW(min_percent, .group = "Output"),
-	 .help = "leave out what has a smaller share (default 0, trees 1)"},
+	 .help = "leave out what has a smaller share (default 0; trees 1, with --json 0)"},
 	{.name = "json", .letter = 'j', .type = OPTION_FLAG, ROW(json, .group = "Output"),
 	 .help = "one JSON object: ledger and stacks, rows or trees"},
 	{.name = "csv", .type = OPTION_FLAG, ROW(csv, .group = "Output"),

@@ -3,6 +3,8 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include <stdio.h>
+
 #include "report/calltree.h"
 #include "report/profile.h"
 #include "report_fields.h"
@@ -32,8 +34,10 @@ void report_weights_free(struct report *report);
 
 /* Frames, a line each. */
 void report_put_stack(const struct report *report, const struct profile_row *row);
-/* The same on one line, separated by `;`. Until the next call. */
-const char *report_path_text(const struct report *report, const struct profile_path *path);
+/* The same on one line, separated by `;`. */
+void report_put_path(const struct report *report, const struct profile_path *path, FILE *to);
+/* And as a field of CSV. -ENOMEM. */
+int report_csv_path(const struct report *report, const struct profile_path *path);
 
 /* 0, or a message and -EINVAL. A NULL text leaves *percent as it is. */
 int report_parse_percent(const char *text, double *percent);

@@ -2,6 +2,7 @@
 /* The hottest stacks. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "csv.h"
 #include "format/json_text.h"
@@ -75,46 +76,61 @@ int report_stacks_plain(const struct report *report)
 	return 0;
 }
 
-const char *report_path_text(const struct report *report, const struct profile_path *path)
+void report_put_path(const struct report *report, const struct profile_path *path, FILE *to)
 {
-	static char text[1 << 16];
 	const char *marker = profile_path_marker(path);
-	size_t used = 0;
 
-	text[0] = '\0';
-	for (u32 i = 0; i < path->depth + (marker != NULL) && used < sizeof(text); i++) {
-		const char *name =
-			i < path->depth ? frame_names_label(report->profile->names, path->labels[i])
-					: marker;
-
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ";" : "",
-					 name);
-	}
-	return text;
+	for (u32 i = 0; i < path->depth; i++)
+		fprintf(to, "%s%s", i ? ";" : "",
+			frame_names_label(report->profile->names, path->labels[i]));
+	if (marker)
+		fprintf(to, "%s%s", path->depth ? ";" : "", marker);
 }
 
-static void csv_row(const struct report *report, const struct profile_row *row)
+int report_csv_path(const struct report *report, const struct profile_path *path)
 {
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+	int err = -ENOMEM;
+
+	if (!memory)
+		return err;
+	report_put_path(report, path, memory);
+	if (!fclose(memory)) {
+		csv_put(text, stdout);
+		err = 0;
+	}
+	free(text);
+	return err;
+}
+
+static int csv_row(const struct report *report, const struct profile_row *row)
+{
+	int err;
+
 	printf("%.4f,%llu,%llu,", row_percent(report, row), (unsigned long long)row->count,
 	       (unsigned long long)row->value);
 	csv_put(report->sources[row->kind].name, stdout);
 	putchar(',');
 	csv_put(row->comm, stdout);
 	putchar(',');
-	csv_put(report_path_text(report, row->kernel), stdout);
+	err = report_csv_path(report, row->kernel);
 	putchar(',');
-	csv_put(report_path_text(report, row->user), stdout);
+	err = err ?: report_csv_path(report, row->user);
 	putchar('\n');
+	return err;
 }
 
 int report_stacks_csv(const struct report *report)
 {
 	u32 shown = shown_rows(report);
+	int err = 0;
 
 	printf("self,count,value,event,comm,kernel,user\n");
-	for (u32 i = 0; i < shown && !ferror(stdout); i++)
-		csv_row(report, report->profile->rows[i]);
-	return 0;
+	for (u32 i = 0; i < shown && !ferror(stdout) && !err; i++)
+		err = csv_row(report, report->profile->rows[i]);
+	return err;
 }
 
 int report_stacks_json(const struct report *report)

@@ -240,9 +240,25 @@ static void csv_cell(const struct view *view, const struct table_row *row,
 		printf("%llu", (unsigned long long)number_of(row, field->measure));
 }
 
+/* How many rows of a table are taken already. */
+struct taken {
+	u32 kind;
+	u64 rows;
+};
+
+/* Whether the next row is one to show: as many of each source as a table has. */
+static bool take_row(const struct view *view, struct taken *taken, const struct table_row *row)
+{
+	if (!is_shown(view, row))
+		return false;
+	if (!view->together && row->kind != taken->kind)
+		*taken = (struct taken){.kind = row->kind};
+	return taken->rows++ < view->report->limit;
+}
+
 static void csv_rows(const struct view *view, const struct report_fields *fields)
 {
-	u32 shown = 0;
+	struct taken taken = {};
 
 	for (u32 i = 0; i < fields->count; i++)
 		printf("%s%s", i ? "," : "", table_field_name(&fields->field[i]));
@@ -250,7 +266,7 @@ static void csv_rows(const struct view *view, const struct report_fields *fields
 	for (u32 i = 0; i < view->table->row_count && !ferror(stdout); i++) {
 		const struct table_row *row = &view->table->rows[i];
 
-		if (!is_shown(view, row) || shown++ >= view->report->limit)
+		if (!take_row(view, &taken, row))
 			continue;
 		for (u32 f = 0; f < fields->count; f++) {
 			fputs(f ? "," : "", stdout);
@@ -311,13 +327,13 @@ static json_t *row_object(const struct view *view, const struct table_row *row)
 static json_t *rows_array(const struct view *view)
 {
 	json_t *array = json_array();
-	u64 shown = 0;
+	struct taken taken = {};
 	int failed = 0;
 
 	for (u32 i = 0; i < view->table->row_count && !failed; i++) {
 		const struct table_row *row = &view->table->rows[i];
 
-		if (is_shown(view, row) && shown++ < view->report->limit)
+		if (take_row(view, &taken, row))
 			failed = json_array_append_new(array, row_object(view, row));
 	}
 	if (!failed)

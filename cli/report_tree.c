@@ -11,6 +11,7 @@ struct tree {
 	const struct report *report;
 	const struct report_tree_request *request;
 	u32 kind;
+	bool hides; /* a branch was too small to be shown */
 };
 
 static void print_node(const struct tree *tree, const struct calltree_node *node, int indent,
@@ -30,13 +31,19 @@ static bool is_chain(const struct calltree_node *node)
 	       !node->first_child->next;
 }
 
-static void print_branches(const struct tree *tree, const struct calltree_node *node, int indent)
+static bool is_small(const struct tree *tree, const struct calltree_node *node)
+{
+	return report_percent(tree->report, tree->kind, node->count) < tree->report->least;
+}
+
+static void print_branches(struct tree *tree, const struct calltree_node *node, int indent)
 {
 	const struct calltree_node *end;
 
 	for (const struct calltree_node *branch = node->first_child; branch;
 	     branch = branch->next) {
-		if (report_percent(tree->report, tree->kind, branch->count) < tree->report->least)
+		tree->hides |= is_small(tree, branch);
+		if (is_small(tree, branch))
 			return;
 		print_node(tree, branch, indent, "-");
 		for (end = branch; is_chain(end); end = end->first_child)
@@ -63,7 +70,7 @@ static void print_title(const struct tree *tree)
 }
 
 /* The functions asked for are the root, and have a line of their own. */
-static void print_tree(const struct tree *tree, struct calltree_node *root)
+static void print_tree(struct tree *tree, struct calltree_node *root)
 {
 	print_title(tree);
 	if (tree->request->view == CALLTREE_WHOLE) {
@@ -101,6 +108,8 @@ int report_tree_plain(const struct report *report, const struct report_tree_requ
 			print_tree(&tree, root);
 		calltree_free(&root);
 	}
+	if (tree.hides)
+		printf("\n# branches below %g%% not shown (--min-percent 0)\n", report->least);
 	return 0;
 }
 
@@ -109,7 +118,7 @@ static json_t *node_object(const struct tree *tree, const struct calltree_node *
 	json_t *children = json_array();
 
 	for (const struct calltree_node *child = node->first_child; child; child = child->next)
-		if (report_percent(tree->report, tree->kind, child->count) >= tree->report->least)
+		if (!is_small(tree, child))
 			json_array_append_new(children, node_object(tree, child));
 	return json_pack("{s:o, s:I, s:I, s:o}", "name", json_text(node->name), "count",
 			 (json_int_t)node->count, "self", (json_int_t)node->self, "children",

@@ -248,7 +248,7 @@ static u32 inlined_label(struct frame_names *names, const char *function, const 
 	u32 label = UINT32_MAX;
 	char *text;
 
-	if (asprintf(&text, "%s (inlined)", function ?: "[unknown]") < 0)
+	if (asprintf(&text, "%s" FRAME_INLINED_MARK, function ?: "[unknown]") < 0)
 		return label;
 	label = intern(names, text, object);
 	free(text);

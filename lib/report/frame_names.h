@@ -29,11 +29,13 @@ struct frame_naming {
 
 struct frame_names;
 
+#define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
+
 /* One of the functions that the code of a frame belongs to: it was inlined, or it is the function
  * that was called. */
 struct frame_function {
 	const char *name; /* NULL without a symbol */
-	u32 label;	  /* of inlined ones "NAME (inlined)" */
+	u32 label;	  /* of inlined ones NAME and FRAME_INLINED_MARK */
 	bool inlined;
 	const char *file; /* of source; NULL: not known */
 	u32 line;	  /* 0: not known */

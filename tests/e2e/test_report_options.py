@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Options of the reports, on recordings that are written for them (write_views.c): no event is left out that no option
+asks to leave out, and what is chosen is what was asked for."""
+
+import csv
+import io
+import json
+
+from cases import main, program, run, stackmap
+from inlined_program import build, record_calls
+
+EVENTS = {"cpu-clock": 1000, "off-cpu": 3000}
+
+
+def write(cpu_clock=EVENTS["cpu-clock"], off_cpu=EVENTS["off-cpu"], name="views.data"):
+    run(program("write_views"), cpu_clock, off_cpu, name)
+    return name
+
+
+def report(*options, file="views.data"):
+    return json.loads(stackmap("report", "--json", *options, file).stdout)
+
+
+def table(*options):
+    return list(csv.DictReader(io.StringIO(stackmap(*options).stdout)))
+
+
+def nodes(node):
+    yield node
+    for child in node["children"]:
+        yield from nodes(child)
+
+
+def test_trees_as_json_have_all_events():
+    write()
+    for tree in report("--tree", "--by", "count")["trees"]:
+        assert sum(node["self"] for node in nodes(tree["tree"])) == tree["tree"]["count"] == EVENTS[tree["event"]]
+    for option, function in ("--callers", "rare"), ("--callees", "main"):
+        assert all(sum(node["self"] for node in nodes(tree["tree"])) == tree["tree"]["count"]
+                   for tree in report(option, function)["trees"])
+    some = report("--tree", "--by", "count", "--min-percent", "1")["trees"][0]["tree"]
+    assert "rare" not in {node["name"] for node in nodes(some)} and some["count"] == EVENTS["cpu-clock"]
+
+
+def test_trees_say_that_branches_are_hidden():
+    write()
+    for option, percent in ([], "1"), (["--min-percent", "2.5"], "2.5"):
+        text = stackmap("report", "--tree", *option, "views.data").stdout
+        assert text.splitlines()[-1] == "# branches below %s%% not shown (--min-percent 0)" % percent, text[-200:]
+        assert " rare\n" not in text
+    whole = stackmap("report", "--tree", "--min-percent", "0", "views.data").stdout
+    assert "not shown" not in whole and " rare\n" in whole
+
+
+def test_inlined_functions_have_callers():
+    build("inlined")
+    made = record_calls("inlined")
+    for function in "inner", "inner (inlined)", "inn*":
+        tree = json.loads(made.read("report", "--json", "--callers", function))["trees"][0]["tree"]
+        assert (tree["count"], [child["name"] for child in tree["children"]]) == (5, ["outer"]), (function, tree)
+
+
+def test_top_is_of_each_source():
+    write()
+    for options in ["--top", "3"], ["--top", "3", "--children"]:
+        rows = report("--sort", "symbol", *options)["rows"]
+        assert [row["event"] for row in rows] == 3 * ["cpu-clock"] + 3 * ["off-cpu"], rows
+        rows = table("report", "--csv", "--sort", "symbol", *options, "views.data")
+        assert [row["event"] for row in rows] == 3 * ["cpu-clock"] + 3 * ["off-cpu"], rows
+    assert len(report("--sort", "event,symbol", "--top", "3")["rows"]) == 3
+    assert len(table("report", "--csv", "--sort", "event,symbol", "--top", "3", "views.data")) == 3
+
+
+def test_deep_stacks_are_whole_and_apart():
+    write()
+    deep = {stack["user"][-1]: stack for stack in report()["stacks"] if len(stack["user"]) > 400}
+    assert sorted(deep) == ["outer_a", "outer_b"]
+    csv.field_size_limit(1 << 20)
+    rows = [row["user"] for row in table("report", "--csv", "views.data") if len(row["user"]) > 1 << 16]
+    assert sorted(rows) == sorted(2 * [";".join(deep[name]["user"]) for name in deep])
+    write(name="other.data")
+    rows = [row for row in table("diff", "--csv", "--stacks", "-e", "cpu-clock", "views.data", "other.data")
+            if len(row["user"]) > 1 << 16]
+    assert sorted((row["count_before"], row["count_after"], row["user"]) for row in rows) == [
+        ("1", "1", ";".join(deep[name]["user"])) for name in sorted(deep)]
+
+
+def test_diff_of_sources():
+    write(1000, 1000, "before.data")
+    write(1000, 3000, "after.data")
+    rows = {row["event"]: row for row in table("diff", "--csv", "--sort", "event", "before.data", "after.data")}
+    assert {name: float(row["delta"]) for name, row in rows.items()} == {"cpu-clock": -25, "off-cpu": 25}, rows
+    for side, percent in ("before", (50, 50)), ("after", (25, 75)):
+        shares = {row["event"]: row["self"]["percent"] for row in report("--sort", "event", file=side + ".data")["rows"]}
+        assert (shares["cpu-clock"], shares["off-cpu"]) == percent
+        assert {name: float(row[side]) for name, row in rows.items()} == shares
+    text = stackmap("diff", "--sort", "event", "before.data", "after.data").stdout
+    assert "no differences" not in text and "+25.00%  off-cpu\n" in text, text
+
+
+main(globals())
