@@ -60,10 +60,7 @@ static int export_recording(const struct export_values *values, const struct exp
 
 	if (!reader)
 		return EXIT_FAILED;
-	if (values->output)
-		err = export_to_file(reader, format, options, values->output, &error);
-	else
-		err = format->write(reader, options, stdout, &error);
+	err = export_to_file(reader, format, options, values->output, &error);
 	return recording_close(&reader, err, &error);
 }
 
@@ -85,18 +82,19 @@ static int export_run(const void *arg, int count, char **operands)
 	const struct export_values *values = arg;
 	const struct export_format *format = export_format_find(values->format);
 	struct recording_choice choice;
+	bool is_standard = output_file_is_standard(values->output);
 
 	(void)count;
 	if (!format)
 		return unknown_format(values->format);
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
-	if (format->binary && !values->output && isatty(STDOUT_FILENO)) {
+	if (format->binary && is_standard && isatty(STDOUT_FILENO)) {
 		message("--format %s: is binary and not shown on a terminal, use --output FILE",
 			values->format);
 		return EXIT_USAGE;
 	}
-	choice.output = values->output;
+	choice.output = is_standard ? NULL : values->output;
 	return export_named(values, format, &choice);
 }
 
@@ -121,7 +119,7 @@ static const struct option_row rows[] = {
 	 .argument = "FILE",
 	 .target = offsetof(struct export_values, output),
 	 .group = "Output",
-	 .help = "write to this file instead of standard output"},
+	 .help = "write to this file (default -, standard output)"},
 	NAMES_ROWS(struct export_values, names),
 	RECORDING_ROWS(struct export_values, recording),
 	{0},
@@ -134,7 +132,8 @@ const struct command export_command = {
 	.summary = "write a recording in a format for other tools",
 	.rows = rows,
 	.values_bytes = sizeof(struct export_values),
-	.defaults =
-		&(const struct export_values){.recording = RECORDING_DEFAULTS, .format = "folded"},
+	.defaults = &(const struct export_values){.recording = RECORDING_DEFAULTS,
+						  .format = "folded",
+						  .output = "-"},
 	.run = export_run,
 };

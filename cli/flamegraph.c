@@ -64,7 +64,7 @@ static int draw(const struct inputs *inputs, const struct frame_naming *naming, 
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));
 	err = fill(graph, inputs, error) ?: write_file(graph, output, error);
-	if (!err)
+	if (!err && !output_file_is_standard(output))
 		message("%llu events in %s, to be opened in a browser",
 			(unsigned long long)flamegraph_events(graph), output);
 	flamegraph_free(&graph);
@@ -120,6 +120,7 @@ static int draw_named(const struct flamegraph_values *values, struct inputs *inp
 static int flamegraph_run(const void *arg, int count, char **operands)
 {
 	const struct flamegraph_values *values = arg;
+	const char *file = output_file_is_standard(values->output) ? NULL : values->output;
 	struct inputs inputs = {.count = count > 1 ? (u32)count : 1};
 
 	for (u32 i = 0; i < inputs.count; i++) {
@@ -127,7 +128,7 @@ static int flamegraph_run(const void *arg, int count, char **operands)
 
 		if (recording_choose(&values->recording, operands + i, choice))
 			return EXIT_USAGE;
-		choice->output = values->output;
+		choice->output = file;
 	}
 	return draw_named(values, &inputs);
 }
@@ -139,7 +140,7 @@ static const struct option_row rows[] = {
 	 .argument = "FILE",
 	 .target = offsetof(struct flamegraph_values, output),
 	 .group = "Output",
-	 .help = "the page (default " OUTPUT_DEFAULT ")"},
+	 .help = "the page (default " OUTPUT_DEFAULT "; - is standard output)"},
 	NAMES_ROWS(struct flamegraph_values, names),
 	RECORDING_ROWS(struct flamegraph_values, recording),
 	{0},

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* unlink(2) may be called in a signal handler; the name it needs is therefore static. */
+/*
+ * unlink(2) may be called in a signal handler; the name it needs is therefore static.
+ *
+ * mkstemp() gives mode 0600, and a process cannot ask for its umask without changing it: so files
+ * are made by open(), where the kernel applies the umask, or the folder's default ACL. O_EXCL
+ * follows no link and takes no file of somebody else; the random part only avoids what others left.
+ */
 #include "output_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define ATTEMPTS 100
 
 static const char *final_path;
 static char temporary[PATH_MAX]; /* "" while there is none */
@@ -39,14 +49,32 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-static int open_temporary(FILE **stream)
+/* Under a name that nobody has. The descriptor or -errno. */
+static int create_beside(const char *path)
 {
-	int fd = mkstemp(temporary), err;
+	unsigned int number = 0;
+	int fd = -1;
+
+	for (int i = 0; i < ATTEMPTS; i++) {
+		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+			number++;
+		if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%08x", path, number) >=
+		    sizeof(temporary))
+			return -ENAMETOOLONG;
+		fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_temporary(const char *path, FILE **stream)
+{
+	int fd = create_beside(path), err;
 
 	if (fd < 0) {
-		err = -errno;
 		temporary[0] = '\0';
-		return err;
+		return fd;
 	}
 	catch_signals();
 	*stream = fdopen(fd, "w");
@@ -59,33 +87,50 @@ static int open_temporary(FILE **stream)
 	return err;
 }
 
+static int open_directly(const char *path, FILE **stream)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		return -errno;
+	*stream = file;
+	return 0;
+}
+
+bool output_file_is_standard(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 int output_file_open(const char *path, FILE **stream)
 {
-	FILE *file;
-
-	if (is_special(path)) {
-		file = fopen(path, "we");
-		if (!file)
-			return -errno;
-		*stream = file;
+	if (output_file_is_standard(path)) {
+		*stream = stdout;
 		return 0;
 	}
-	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >=
-	    sizeof(temporary)) {
-		temporary[0] = '\0';
-		return -ENAMETOOLONG;
-	}
+	if (is_special(path))
+		return open_directly(path, stream);
 	final_path = path;
-	return open_temporary(stream);
+	return open_temporary(path, stream);
+}
+
+/* Standard output stays open: who ends the process looks at what became of it. */
+static int close_stream(FILE *stream)
+{
+	int err = ferror(stream) ? -EIO : 0;
+
+	if (stream == stdout)
+		return 0;
+	errno = 0;
+	if (fclose(stream) && errno)
+		err = -errno;
+	return err;
 }
 
 int output_file_close(FILE **stream, bool keep)
 {
-	int err = ferror(*stream) ? -EIO : 0;
+	int err = close_stream(*stream);
 
-	errno = 0;
-	if (fclose(*stream) && errno)
-		err = -errno;
 	*stream = NULL;
 	if (!temporary[0])
 		return err;

@@ -348,7 +348,9 @@ static int check_file(struct trace_reader *reader, const char *path, struct stac
 	if (S_ISDIR(status.st_mode))
 		return error_set(error, EISDIR, "%s: cannot be read: %s", path, strerror(EISDIR));
 	if (!S_ISREG(status.st_mode))
-		return error_set(error, ESPIPE, "%s: cannot be read: not a regular file", path);
+		return error_set(error, ESPIPE,
+				 "%s: cannot be read: a recording is read from a regular file only",
+				 path);
 	reader->size = (u64)status.st_size;
 	return check_file_header(reader, path, error);
 }
@@ -392,8 +394,13 @@ static int build_lookup(struct trace_reader *reader)
 
 int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd;
 
+	if (strcmp(path, "-") == 0)
+		return error_set(error, ESPIPE,
+				 "standard input: cannot be read: a recording is read from a "
+				 "regular file only");
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	return trace_reader_open_fd(fd, path, out, error);

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 
 from cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
@@ -224,6 +225,8 @@ def test_binary_needs_a_file():
     for form in ("pprof", "stack_map_bin"):
         done = run("script", "-qec", "%s export -f %s %s" % (STACKMAP, form, path), "/dev/null", status=2)
         assert "is binary" in done.stdout, done.stdout
+    done = run("script", "-qec", "%s export -f pprof -o - %s" % (STACKMAP, path), "/dev/null", status=2)
+    assert "is binary" in done.stdout, done.stdout
 
 
 def test_output_is_whole_or_not_there():
@@ -234,6 +237,45 @@ def test_output_is_whole_or_not_there():
         done = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", STACKMAP, "export", "-f", form, "-o", out,
                    path, status=1)
         assert "File too large" in done.stderr and not os.path.exists(out), done.stderr
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def test_modes():
+    """What is made for others to read is as the umask has it; a recording is its owner's, merged ones too."""
+    path = small()
+    for umask in (0o022, 0o077, 0):
+        for form in ("folded", "pprof"):
+            stackmap("export", "-f", form, "-o", "out", path, umask=umask)
+            assert mode_of("out") == 0o666 & ~umask, oct(mode_of("out"))
+        stackmap("flamegraph", "-o", "out.html", path, umask=umask)
+        assert mode_of("out.html") == 0o666 & ~umask, oct(mode_of("out.html"))
+        stackmap("merge", "-o", "merged.data", path, path, umask=umask)
+        assert mode_of("merged.data") == mode_of(path) == 0o600
+    assert {"merged.data", "merged.data.old", "out", "out.html"} == set(os.listdir(".")), os.listdir(".")
+
+
+def test_standard_output():
+    """A dash, as for record: no file has that name."""
+    path = small()
+    assert export("folded", path, "-o", "-") == export("folded", path) != ""
+    page = stackmap("flamegraph", "-o", "-", path)
+    assert page.stdout.startswith("<!DOCTYPE html>") and page.stdout.endswith("</html>\n") and not page.stderr
+    done = run("sh", "-c", 'exec "$@" >/dev/full', "sh", STACKMAP, "export", "-o", "-", path, status=1)
+    assert done.stderr == "stackmap: standard output: No space left on device\n", done.stderr
+    assert not os.listdir(".")
+
+
+def test_recordings_are_files():
+    """A pipe cannot be read twice, and says so."""
+    for words in (["export"], ["flamegraph"], ["report"], ["merge", "-o", "merged.data"]):
+        done = stackmap(*words, "-", status=1)
+        assert "standard input: cannot be read: a recording is read from a regular file only" in done.stderr
+    os.mkfifo("pipe")
+    assert "regular file only" in stackmap("export", "pipe", status=1).stderr
+    assert os.listdir(".") == ["pipe"]
 
 
 if __name__ == "__main__":
