@@ -52,12 +52,15 @@ static bool ends_with(const char *text, const char *end)
 	return bytes > end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
 }
 
-/* Memory that is no file has a name in brackets, and so has the file that the kernel brings. */
-static enum frame_kind user_kind(const char *object)
+/* Memory that is no file has a name in brackets, and so have the file that the kernel brings and
+ * the one that is under no mount. */
+static enum frame_kind user_kind(const char *name, const char *object)
 {
-	if (strcmp(object, UNKNOWN) == 0 || !object[0])
+	if (!object[0] || strcmp(name, UNKNOWN) == 0)
 		return FRAME_KIND_MISSING;
-	return object[0] == '[' && strcmp(object, "[vdso]") != 0 ? FRAME_KIND_JIT : FRAME_KIND_USER;
+	if (strcmp(object, UNKNOWN) == 0 || strcmp(object, "[vdso]") == 0)
+		return FRAME_KIND_USER;
+	return object[0] == '[' ? FRAME_KIND_JIT : FRAME_KIND_USER;
 }
 
 static struct tree_node *push(struct builder *builder, struct tree_node *node, const char *name,
@@ -74,7 +77,7 @@ static struct tree_node *push_label(struct builder *builder, struct tree_node *n
 {
 	const char *name = frame_names_label(builder->names, label);
 	const char *object = frame_names_label_object(builder->names, label) ?: "";
-	enum frame_kind kind = is_kernel ? FRAME_KIND_KERNEL : user_kind(object);
+	enum frame_kind kind = is_kernel ? FRAME_KIND_KERNEL : user_kind(name, object);
 
 	if (ends_with(name, INLINED))
 		kind = FRAME_KIND_INLINED;

@@ -210,6 +210,42 @@ def test_search():
         check_sums(page, stacks)
 
 
+def test_case_of_a_search():
+    """Text is found whatever its case; an expression says so by itself."""
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        page.type("#search", "FUNCTION_60")
+        found = table(page)
+        assert found
+        page.type("#search", "/FUNCTION_60/")
+        assert not table(page)
+        page.type("#search", "/FUNCTION_60/i")
+        assert table(page) == found
+
+
+def click_row(page, name):
+    page.value("[...document.querySelectorAll('#rows-of-functions tr')].find(row => row.lastChild.textContent === %s)"
+               ".click()" % json.dumps(name))
+    page.drawn()
+
+
+def test_row_searches_for_its_function_alone():
+    recording = write("a.data")
+    stacks = stacks_of(recording, "cpu-clock")
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        everything = table(page)
+        begins_others = next(name for name in everything if any(other.startswith(name) for other in everything if other != name))
+        for name in (begins_others, "std::map<int, std::less<int> >::operator[](int&&)"):
+            click_row(page, name)
+            assert table(page) == {name: everything[name]}
+            matched = sum(count for frames, count, _ in stacks if name in frames)
+            assert page.value("+document.querySelector('#share').dataset.weight") == matched
+            click_row(page, name)
+            assert table(page) == everything
+
+
 def test_inverted_and_icicle():
     recording = write("a.data")
     stacks = stacks_of(recording, "cpu-clock")

@@ -62,20 +62,27 @@ function chosenThreads(profile, value) {
   return Uint8Array.from(profile.threads, (thread, i) => (kind === 'pid' ? thread.pid : i) === Number(number));
 }
 
-// What a search matches, by frame; null while there is none. /.../ is a regular expression, all else is plain text.
-function matchingFrames(profile, query) {
-  const expression = /^\/(.+)\/$/.exec(query);
-  const text = query.toLowerCase();
-  let matches = name => name.toLowerCase().includes(text);
-  if (!query)
-    return null;
-  if (expression) {
-    try {
-      const pattern = new RegExp(expression[1], 'i');
-      matches = name => pattern.test(name);
-    } catch {
-      matches = () => false;
-    }
+// The search for one name and no other.
+function exactQuery(name) {
+  return `/^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$/`;
+}
+
+// Whether a name matches: /.../ and /.../i are regular expressions, all else is plain text.
+function matcher(query) {
+  const expression = /^\/(.+)\/(i?)$/.exec(query);
+  if (!expression) {
+    const text = query.toLowerCase();
+    return name => name.toLowerCase().includes(text);
   }
-  return Uint8Array.from(profile.names, matches);
+  try {
+    const pattern = new RegExp(expression[1], expression[2]);
+    return name => pattern.test(name);
+  } catch {
+    return () => false;
+  }
+}
+
+// What a search matches, by frame; null while there is none.
+function matchingFrames(profile, query) {
+  return query ? Uint8Array.from(profile.names, matcher(query)) : null;
 }

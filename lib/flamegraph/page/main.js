@@ -91,7 +91,7 @@ class Page {
     this.chart.addEventListener('point', event => this.showTip(event.detail));
     this.chart.addEventListener('focus', event => this.tellStatus(event.detail.node));
     this.chart.addEventListener('zoom', () => this.updateZoom());
-    this.functions.addEventListener('choose', event => this.searchFor(this.profile.names[event.detail]));
+    this.functions.addEventListener('choose', event => this.searchFor(exactQuery(this.profile.names[event.detail])));
     this.timeline.addEventListener('choose', event => this.choose(event.detail));
     this.timeline.addEventListener('select', () => this.updateSoon());
   }

@@ -82,7 +82,7 @@ static json_int_t sum(const json_t *cells, const char *column)
 
 static void test_every_event_is_in_a_cell(void **state)
 {
-	const struct event_filter all = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+	const struct event_filter all = {};
 	char *page = page_of(&all, 1);
 	json_t *data = data_of(page);
 	const json_t *cells = json_array_get(json_object_get(data, "cells"), 0);
@@ -102,7 +102,8 @@ static void test_every_event_is_in_a_cell(void **state)
 
 static void test_two_recordings_share_the_tree(void **state)
 {
-	const struct event_filter one = {.pid = FILTER_ANY, .tid = 201, .cpu = FILTER_ANY};
+	struct number_range thread = {201, 201};
+	const struct event_filter one = {.tids = {&thread, 1}};
 	char *page = page_of(&one, 2);
 	json_t *data = data_of(page);
 	const json_t *cells = json_object_get(data, "cells");
@@ -121,7 +122,8 @@ static void test_two_recordings_share_the_tree(void **state)
 
 static void test_no_events_are_a_page_too(void **state)
 {
-	const struct event_filter none = {.pid = 1, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+	struct number_range process = {1, 1};
+	const struct event_filter none = {.pids = {&process, 1}};
 	char *page = page_of(&none, 1);
 	json_t *data = data_of(page);
 
