@@ -588,6 +588,6 @@ const struct command diff_command = {
 	.summary = "show what changed from one recording to another",
 	.rows = rows,
 	.values_bytes = sizeof(struct diff_values),
-	.defaults = &(const struct diff_values){.recording = RECORDING_DEFAULTS, .top = TOP_UNSET},
+	.defaults = &(const struct diff_values){.top = TOP_UNSET},
 	.run = diff_run,
 };

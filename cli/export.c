@@ -132,8 +132,6 @@ const struct command export_command = {
 	.summary = "write a recording in a format for other tools",
 	.rows = rows,
 	.values_bytes = sizeof(struct export_values),
-	.defaults = &(const struct export_values){.recording = RECORDING_DEFAULTS,
-						  .format = "folded",
-						  .output = "-"},
+	.defaults = &(const struct export_values){.format = "folded", .output = "-"},
 	.run = export_run,
 };

@@ -153,7 +153,6 @@ const struct command flamegraph_command = {
 	.summary = "draw a recording as a page for the browser",
 	.rows = rows,
 	.values_bytes = sizeof(struct flamegraph_values),
-	.defaults = &(const struct flamegraph_values){.recording = RECORDING_DEFAULTS,
-						      .output = OUTPUT_DEFAULT},
+	.defaults = &(const struct flamegraph_values){.output = OUTPUT_DEFAULT},
 	.run = flamegraph_run,
 };

@@ -190,6 +190,19 @@ static int add_string(struct string_list *list, const char *text)
 	return 0;
 }
 
+static int add_numbers(const struct option_row *row, const char *option, const char *text,
+		       struct number_list *list)
+{
+	int err = number_list_add(list, text, row->max);
+
+	if (err == -ENOMEM)
+		message("options: %s", strerror(ENOMEM));
+	else if (err)
+		message("%s %s: must be numbers up to %llu, like 0-3,8", option, text,
+			(unsigned long long)row->max);
+	return err;
+}
+
 static int set_value(const struct option_row *row, const char *option, char *values)
 {
 	void *target = values + row->target;
@@ -206,6 +219,8 @@ static int set_value(const struct option_row *row, const char *option, char *val
 		return set_number(row, option, optarg, target);
 	case OPTION_STRINGS:
 		return add_string(target, optarg);
+	case OPTION_NUMBERS:
+		return add_numbers(row, option, optarg, target);
 	}
 	return -EINVAL;
 }
@@ -316,15 +331,21 @@ enum option_result option_parse(const struct command *command, int argc, char **
 	return check_operands(command, argc - optind, argv + optind);
 }
 
+static void clear_strings(struct string_list *list)
+{
+	free(list->items);
+	*list = (struct string_list){0};
+}
+
 void option_clear(const struct command *command, void *values)
 {
 	for (const struct option_row *row = command->rows; row && row->name; row++) {
-		struct string_list *list = (void *)((char *)values + row->target);
+		void *target = (char *)values + row->target;
 
-		if (row->type != OPTION_STRINGS)
-			continue;
-		free(list->items);
-		*list = (struct string_list){0};
+		if (row->type == OPTION_STRINGS)
+			clear_strings(target);
+		else if (row->type == OPTION_NUMBERS)
+			number_list_clear(target);
 	}
 }
 

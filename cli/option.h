@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "number_list.h"
 #include "scalar.h"
+#include "string_list.h"
 
 /* The type of the target is the right column. */
 enum option_type {
@@ -25,11 +27,7 @@ enum option_type {
 	OPTION_U64,	/* u64 within [min, max] */
 	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
 	OPTION_STRINGS, /* struct string_list: the option may be repeated */
-};
-
-struct string_list {
-	const char **items;
-	size_t count;
+	OPTION_NUMBERS, /* struct number_list within [0, max]: it is a list, and may be repeated */
 };
 
 struct option_row {

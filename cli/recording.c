@@ -54,21 +54,15 @@ static int parse_times(const char *text, struct event_filter *filter)
 	return err || *text || filter->to < filter->from ? -EINVAL : 0;
 }
 
-/* As the recording has it: without the place where systemd mounts the hierarchy. */
-static int parse_cgroup(const char *text, const char **cgroup)
+static int check_cgroups(const struct string_list *cgroups)
 {
-	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
-
-	if (*text != '/' && *text != '[')
-		return -EINVAL;
-	*cgroup = text;
-	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
-		size_t length = strlen(mounts[i]);
-
-		if (strncmp(text, mounts[i], length) || (text[length] && text[length] != '/'))
+	for (size_t i = 0; i < cgroups->count; i++) {
+		if (*cgroups->items[i] == '/' || *cgroups->items[i] == '[')
 			continue;
-		*cgroup = text[length] ? text + length : "/";
-		return 0;
+		message("--cgroup %s: must be a path as 'report --sort cgroup' shows it, or a "
+			"directory below /sys/fs/cgroup",
+			cgroups->items[i]);
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -76,18 +70,15 @@ static int parse_cgroup(const char *text, const char **cgroup)
 static int choose_events(const struct recording_values *values, struct event_filter *filter)
 {
 	*filter = (struct event_filter){
-		.comm = values->comm,
-		.event = values->event,
-		.pid = values->pid,
-		.tid = values->tid,
-		.cpu = values->cpu,
+		.comms = values->comms,
+		.cgroups = values->cgroups,
+		.events = values->events,
+		.pids = values->pids,
+		.tids = values->tids,
+		.cpus = values->cpus,
 	};
-	if (values->cgroup && parse_cgroup(values->cgroup, &filter->cgroup)) {
-		message("--cgroup %s: must be a path as 'report --sort cgroup' shows it, or a "
-			"directory below /sys/fs/cgroup",
-			values->cgroup);
+	if (check_cgroups(&values->cgroups))
 		return -EINVAL;
-	}
 	if (!values->time || !parse_times(values->time, filter))
 		return 0;
 	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);

@@ -11,37 +11,33 @@
 #define RECORDING_DEFAULT "stackmap.data"
 
 struct recording_values {
-	const char *instance, *comm, *cgroup, *event, *time;
-	u64 pid, tid, cpu;
+	const char *instance, *time;
+	struct string_list comms, cgroups, events;
+	struct number_list pids, tids, cpus;
 };
-
-#define RECORDING_DEFAULTS                                                                         \
-	{                                                                                          \
-		.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY                            \
-	}
 
 /* The rows of a command whose struct `values` has a struct recording_values as `member`. */
 /* clang-format off */
 #define RECORDING_ROWS(values, member)								\
 	{"instance", 0, OPTION_STRING, "NAME", offsetof(values, member.instance), "Events",	\
 		"what this instance holds now, instead of FILE"},				\
-	{"comm", 0, OPTION_STRING, "NAME", offsetof(values, member.comm), "Events",		\
-		"only tasks of this name (a glob)"},						\
-	{"cgroup", 0, OPTION_STRING, "DIR", offsetof(values, member.cgroup), "Events",		\
-		"only tasks in or below this cgroup"},						\
-	{"event", 'e', OPTION_STRING, "EVENT", offsetof(values, member.event), "Events",	\
-		"only this event (a glob)"},							\
-	{"pid", 'p', OPTION_U64, "PID", offsetof(values, member.pid), "Events",			\
-		"only this process, all its threads", 0, INT32_MAX},				\
-	{"tid", 0, OPTION_U64, "TID", offsetof(values, member.tid), "Events",			\
-		"only this thread", 0, INT32_MAX},						\
-	{"cpu", 'C', OPTION_U64, "CPU", offsetof(values, member.cpu), "Events",			\
-		"only this CPU", 0, UINT16_MAX},						\
+	{"comm", 0, OPTION_STRINGS, "NAME", offsetof(values, member.comms), "Events",		\
+		"only tasks of this name (a glob); may be repeated"},				\
+	{"cgroup", 0, OPTION_STRINGS, "DIR", offsetof(values, member.cgroups), "Events",	\
+		"only tasks in or below this cgroup; may be repeated"},				\
+	{"event", 'e', OPTION_STRINGS, "EVENT", offsetof(values, member.events), "Events",	\
+		"only this event (a glob); may be repeated"},					\
+	{"pid", 'p', OPTION_NUMBERS, "PID", offsetof(values, member.pids), "Events",		\
+		"only this process, all its threads; several like 12,34", 0, INT32_MAX},	\
+	{"tid", 0, OPTION_NUMBERS, "TID", offsetof(values, member.tids), "Events",		\
+		"only this thread; several like 12,34", 0, INT32_MAX},				\
+	{"cpu", 'C', OPTION_NUMBERS, "CPUS", offsetof(values, member.cpus), "Events",		\
+		"only on these CPUs, like 0-3,8", 0, UINT16_MAX},				\
 	{"time", 0, OPTION_STRING, "FROM,TO", offsetof(values, member.time), "Events",		\
 		"only this time, in seconds as 'script' shows it"}
 /* clang-format on */
 
-/* Which recording, and which of its events. */
+/* Which recording, and which of its events. Borrows from the values. */
 struct recording_choice {
 	const char *name; /* of the file, or the instance */
 	bool is_instance;

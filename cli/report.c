@@ -418,7 +418,6 @@ const struct command report_command = {
 	.summary = "show the ledger and the hottest stacks of a recording",
 	.rows = rows,
 	.values_bytes = sizeof(struct report_values),
-	.defaults =
-		&(const struct report_values){.recording = RECORDING_DEFAULTS, .top = TOP_UNSET},
+	.defaults = &(const struct report_values){.top = TOP_UNSET},
 	.run = report_run,
 };

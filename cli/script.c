@@ -344,6 +344,5 @@ const struct command script_command = {
 	.summary = "show every event of a recording with its stacks",
 	.rows = rows,
 	.values_bytes = sizeof(struct script_values),
-	.defaults = &(const struct script_values){.recording = RECORDING_DEFAULTS},
 	.run = script_run,
 };

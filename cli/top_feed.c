@@ -203,7 +203,7 @@ static int look(struct top_feed *feed, struct trace_reader **reader, struct stac
 int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct event_filter *filter,
 		  struct stackmap_error *error)
 {
-	*filter = (struct event_filter){.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+	*filter = (struct event_filter){};
 	if (!feed->flight)
 		return take_window(feed, reader, error);
 	filter->from = feed->seen_until + 1;

@@ -4,52 +4,69 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <string.h>
 
 #include "capture/name_match.h"
 #include "error.h"
 #include "trace/cgroup_name.h"
 
-static bool matches(const char *glob, const char *name)
+static bool matches_any(const struct string_list *globs, const char *name)
 {
-	return !glob || fnmatch(glob, name, 0) == 0;
+	for (size_t i = 0; i < globs->count; i++)
+		if (fnmatch(globs->items[i], name, 0) == 0)
+			return true;
+	return !globs->count;
 }
 
-static int check_cgroup(const struct event_filter *filter, const struct trace_reader *reader,
-			struct stackmap_error *error)
+static bool allows(const struct number_list *list, u64 number)
+{
+	return !list->count || number_list_has(list, number);
+}
+
+static int check_cgroups(const struct event_filter *filter, const struct trace_reader *reader,
+			 struct stackmap_error *error)
 {
 	const struct trace_cgroup *cgroups;
 
-	if (!filter->cgroup || trace_reader_cgroups(reader, &cgroups))
+	if (!filter->cgroups.count || trace_reader_cgroups(reader, &cgroups))
 		return 0;
 	return error_set(error, ENOENT,
 			 "--cgroup %s: this recording holds no cgroups (made by an older stackmap, "
 			 "or where no cgroup2 file system was mounted)",
-			 filter->cgroup);
+			 filter->cgroups.items[0]);
 }
 
-static int check_event(const struct event_filter *filter, const struct trace_reader *reader,
+static int check_event(const char *event, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
 	const struct trace_source *sources;
 	u32 count = trace_reader_sources(reader, &sources);
 	struct name_match match;
 
-	if (!filter->event)
-		return 0;
-	name_match_init(&match, filter->event);
+	name_match_init(&match, event);
 	for (u32 i = 0; i < count; i++)
 		name_match_try(&match, sources[i].name);
 	if (match.found)
 		return 0;
-	return error_set(error, ENOENT, "--event %s: not in this recording%s%s%s", filter->event,
+	return error_set(error, ENOENT, "--event %s: not in this recording%s%s%s", event,
 			 match.nearest[0] ? "; did you mean " : "", match.nearest,
 			 match.nearest[0] ? "?" : "");
+}
+
+static int check_events(const struct event_filter *filter, const struct trace_reader *reader,
+			struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < filter->events.count && !err; i++)
+		err = check_event(filter->events.items[i], reader, error);
+	return err;
 }
 
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error)
 {
-	return check_event(filter, reader, error) ?: check_cgroup(filter, reader, error);
+	return check_events(filter, reader, error) ?: check_cgroups(filter, reader, error);
 }
 
 static bool is_in_time(const struct event_filter *filter, u64 time)
@@ -57,14 +74,32 @@ static bool is_in_time(const struct event_filter *filter, u64 time)
 	return time >= filter->from && (!filter->to || time <= filter->to);
 }
 
+/* As the recording has it: without the place where systemd mounts the hierarchy. */
+static const char *without_mount(const char *path)
+{
+	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		size_t length = strlen(mounts[i]);
+
+		if (strncmp(path, mounts[i], length) || (path[length] && path[length] != '/'))
+			continue;
+		return path[length] ? path + length : "/";
+	}
+	return path;
+}
+
 /* NULL: a task that is not known, in a cgroup that is not known. */
-static bool is_in_cgroup(const struct trace_reader *reader, const struct trace_task *task,
-			 const char *cgroup)
+static bool is_in_cgroup(const struct string_list *cgroups, const struct trace_reader *reader,
+			 const struct trace_task *task)
 {
 	char room[TRACE_CGROUP_ROOM];
+	const char *name = trace_cgroup_name(reader, task ? task->cgroup : 0, room);
 
-	return trace_cgroup_is_within(trace_cgroup_name(reader, task ? task->cgroup : 0, room),
-				      cgroup);
+	for (size_t i = 0; i < cgroups->count; i++)
+		if (trace_cgroup_is_within(name, without_mount(cgroups->items[i])))
+			return true;
+	return false;
 }
 
 static bool task_passes(const struct event_filter *filter, const struct trace_reader *reader,
@@ -72,15 +107,14 @@ static bool task_passes(const struct event_filter *filter, const struct trace_re
 {
 	const struct trace_task *task;
 
-	if (!filter->comm && !filter->cgroup && filter->pid == FILTER_ANY)
+	if (!filter->comms.count && !filter->cgroups.count && !filter->pids.count)
 		return true;
 	task = trace_reader_task(reader, event->tid, event->time);
-	if (filter->cgroup && !is_in_cgroup(reader, task, filter->cgroup))
+	if (filter->cgroups.count && !is_in_cgroup(&filter->cgroups, reader, task))
 		return false;
 	if (!task)
-		return !filter->comm && filter->pid == FILTER_ANY;
-	return matches(filter->comm, task->comm) &&
-	       (filter->pid == FILTER_ANY || filter->pid == task->tgid);
+		return !filter->comms.count && !filter->pids.count;
+	return matches_any(&filter->comms, task->comm) && allows(&filter->pids, task->tgid);
 }
 
 bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,
@@ -88,13 +122,10 @@ bool event_filter_passes(const struct event_filter *filter, const struct trace_r
 {
 	const struct trace_source *sources;
 
-	if (!is_in_time(filter, event->time))
-		return false;
-	if (filter->cpu != FILTER_ANY && filter->cpu != event->cpu)
-		return false;
-	if (filter->tid != FILTER_ANY && filter->tid != event->tid)
+	if (!is_in_time(filter, event->time) || !allows(&filter->cpus, event->cpu) ||
+	    !allows(&filter->tids, event->tid))
 		return false;
 	trace_reader_sources(reader, &sources);
-	return matches(filter->event, sources[event->kind].name) &&
+	return matches_any(&filter->events, sources[event->kind].name) &&
 	       task_passes(filter, reader, event);
 }

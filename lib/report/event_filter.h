@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which events of a recording a report is about. A filter of all zeroes with pid, tid and cpu
- * FILTER_ANY lets all pass. */
+/*
+ * Which events of a recording a report is about: those that pass each of its lists, by any item of
+ * the list. An empty list lets all pass, so a filter of all zeroes does.
+ */
 #ifndef LIB_REPORT_EVENT_FILTER_H
 #define LIB_REPORT_EVENT_FILTER_H
 
+#include "number_list.h"
+#include "string_list.h"
 #include "trace/reader.h"
 
-#define FILTER_ANY UINT64_MAX
-
 struct event_filter {
-	const char *comm;   /* glob, NULL: any */
-	const char *cgroup; /* its tasks and those below it, NULL: any */
-	const char *event;  /* glob over names of sources, NULL: any */
-	u64 pid, tid, cpu;
+	struct string_list comms;   /* globs */
+	struct string_list cgroups; /* each with those below it; also as directories of systemd */
+	struct string_list events;  /* globs over names of sources */
+	struct number_list pids, tids, cpus;
 	u64 from, to; /* time in ns, both included; to 0: no end */
 };
 

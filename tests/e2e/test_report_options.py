@@ -6,6 +6,7 @@ asks to leave out, and what is chosen is what was asked for."""
 import csv
 import io
 import json
+import re
 
 from cases import main, program, run, stackmap
 from inlined_program import build, record_calls
@@ -97,6 +98,44 @@ def test_diff_of_sources():
         assert {name: float(row[side]) for name, row in rows.items()} == shares
     text = stackmap("diff", "--sort", "event", "before.data", "after.data").stdout
     assert "no differences" not in text and "+25.00%  off-cpu\n" in text, text
+
+
+def events(*options):
+    """(command, source, CPU) of each event, as `script` has them."""
+    text = stackmap("script", "--ids", *options, "views.data").stdout
+    return re.findall(r"^(\S+)-\d+ \[(\d+)\] [0-9.]+: (\S+): ", text, re.MULTILINE)
+
+
+def exported(*options):
+    return stackmap("export", "-f", "perf-script", *options, "views.data").stdout.count("\n\n")
+
+
+def test_filters_add_up():
+    """A list or an option that is repeated lets pass what any of its values does, in every command."""
+    write(800, 800)
+    whole = events()
+    for options, passes in (
+            (["--comm", "alpha", "--comm", "gam*"], lambda event: event[0] != "beta"),
+            (["-e", "off-cpu", "-e", "cpu-*"], lambda event: True),
+            (["-C", "0,2-3"], lambda event: event[1] != "001"),
+            (["-C", "0", "-C", "2"], lambda event: event[1] in ("000", "002")),
+            (["-p", "100,300"], lambda event: event[0] != "beta"),
+            (["-p", "100", "-p", "300", "--tid", "301,200,100"], lambda event: event[0] in ("alpha", "gamma-thread")),
+            (["--comm", "alpha", "--comm", "beta", "-C", "1,3"], lambda event: event[0] in ("alpha", "beta")
+                                                                               and event[1] in ("001", "003"))):
+        expected = [event for event in whole if passes(event)]
+        assert 0 < len(expected) <= len(whole) and events(*options) == expected, options
+        assert sum(stack["count"] for stack in report(*options)["stacks"]) == len(expected), options
+        assert exported(*options) == len(expected), options
+        rows = table("diff", "--csv", "--sort", "event", *options, "views.data", "views.data")
+        assert sum(int(row["count_before"]) for row in rows) == len(expected), options
+        stackmap("flamegraph", "-o", "page.html", *options, "views.data")
+        with open("page.html", encoding="utf-8") as page:
+            cells = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script', page.read(), re.DOTALL)[1])
+        assert sum(cells["cells"][0]["count"]) == len(expected), options
+    for wrong in ["-C", "0-"], ["-p", "1,x"], ["--tid", "99999999999"]:
+        stackmap("report", *wrong, "views.data", status=2)
+    assert "nothing: not in this recording" in stackmap("report", "-e", "off-cpu", "-e", "nothing", "views.data", status=1).stderr
 
 
 main(globals())

@@ -18,6 +18,7 @@ struct values {
 	u64 number;
 	u64 size;
 	struct string_list strings;
+	struct number_list numbers;
 };
 
 static const struct option_row rows[] = {
@@ -26,6 +27,7 @@ static const struct option_row rows[] = {
 	{"bits", 'b', OPTION_U64, "N", offsetof(struct values, number), "B", "help", 10, 20},
 	{"size", 0, OPTION_SIZE, "SIZE", offsetof(struct values, size), "B", "help", 4096, 1 << 30},
 	{"each", 'e', OPTION_STRINGS, "E", offsetof(struct values, strings), "B", "help"},
+	{"cpus", 'C', OPTION_NUMBERS, "CPUS", offsetof(struct values, numbers), "B", "help", 0, 9},
 	{0},
 };
 
@@ -83,6 +85,16 @@ static void test_repeated(void **state)
 	assert_string_equal(values.strings.items[0], "one");
 	assert_string_equal(values.strings.items[1], "two");
 	assert_string_equal(values.strings.items[2], "three");
+}
+
+static void test_lists_of_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-C 0-3,8 --cpus 5"), OPTION_PARSED);
+	for (u64 i = 0; i <= 9; i++)
+		assert_int_equal(number_list_has(&values.numbers, i), i <= 3 || i == 5 || i == 8);
+	assert_int_equal(parse("-C 0-10"), OPTION_WRONG);
+	assert_int_equal(parse("-C 1,x"), OPTION_WRONG);
 }
 
 static void test_range_is_inclusive(void **state)
@@ -214,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_defaults_stay),
 		cmocka_unit_test(test_each_type),
 		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_lists_of_numbers),
 		cmocka_unit_test(test_range_is_inclusive),
 		cmocka_unit_test(test_wrong_keeps_the_value),
 		cmocka_unit_test(test_operands_mix_with_options),

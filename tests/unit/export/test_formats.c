@@ -19,8 +19,7 @@
 #define SAMPLES_MANY 150000 /* more than the table of pprof.c holds */
 #define PROFILE_BYTES_MAX (64U << 20)
 
-static const struct export_options all = {
-	.filter = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY}};
+static const struct export_options all = {};
 
 struct text {
 	char *bytes;

@@ -19,7 +19,7 @@
 
 static char path[] = "/tmp/stackmap-profile-XXXXXX";
 static struct trace_reader *reader;
-static const struct event_filter all = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+static const struct event_filter all = {};
 
 static struct profile *profile_of(const struct event_filter *filter)
 {
@@ -235,40 +235,50 @@ static u64 count_with(struct event_filter filter)
 	return count;
 }
 
+/* How many events pass a filter whose member has these items. */
+#define STRINGS(...)                                                                               \
+	{                                                                                          \
+		.items = (const char *[]){__VA_ARGS__},                                            \
+		.count = sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)                    \
+	}
+#define NUMBERS(...)                                                                               \
+	{                                                                                          \
+		.ranges = (struct number_range[]){__VA_ARGS__},                                    \
+		.count =                                                                           \
+			sizeof((struct number_range[]){__VA_ARGS__}) / sizeof(struct number_range) \
+	}
+#define COUNT_WITH(...) count_with((struct event_filter){__VA_ARGS__})
+
 static void test_filters(void **state)
 {
-	struct event_filter filter = all;
-
 	(void)state;
-	filter.pid = 200;
-	assert_int_equal(count_with(filter), 5);
-	filter.tid = 201;
-	assert_int_equal(count_with(filter), 1);
-	filter = all;
-	filter.cpu = 1;
-	assert_int_equal(count_with(filter), 4);
-	filter.event = "sched:*";
-	assert_int_equal(count_with(filter), 1);
-	filter = all;
-	filter.comm = "s?";
-	assert_int_equal(count_with(filter), 7);
-	filter = all;
-	filter.cgroup = "/user.slice/";
-	assert_int_equal(count_with(filter), 7);
-	filter.cgroup = "/user.slice/sh.scope";
-	assert_int_equal(count_with(filter), 5);
-	filter.cgroup = "/";
-	assert_int_equal(count_with(filter), 11);
-	filter.cgroup = "/user";
-	assert_int_equal(count_with(filter), 0);
-	filter.cgroup = "[cgroup 4711]";
-	assert_int_equal(count_with(filter), 1);
-	filter.cgroup = "[unknown]";
-	assert_int_equal(count_with(filter), 1);
-	filter = all;
-	filter.from = 102000000000;
-	filter.to = 105000000000;
-	assert_int_equal(count_with(filter), 4);
+	assert_int_equal(COUNT_WITH(), SMALL_EVENTS);
+	assert_int_equal(COUNT_WITH(.pids = NUMBERS({200, 200})), 5);
+	assert_int_equal(COUNT_WITH(.pids = NUMBERS({200, 200}), .tids = NUMBERS({201, 201})), 1);
+	assert_int_equal(COUNT_WITH(.cpus = NUMBERS({1, 1})), 4);
+	assert_int_equal(COUNT_WITH(.cpus = NUMBERS({1, 1}), .events = STRINGS("sched:*")), 1);
+	assert_int_equal(COUNT_WITH(.comms = STRINGS("s?")), 7);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/user.slice/")), 7);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/sys/fs/cgroup/user.slice")), 7);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/sys/fs/cgroup/unified/user.slice")), 7);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/user.slice/sh.scope")), 5);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/")), 11);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/sys/fs/cgroup")), 11);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/user")), 0);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("[cgroup 4711]")), 1);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("[unknown]")), 1);
+	assert_int_equal(COUNT_WITH(.from = 102000000000, .to = 105000000000), 4);
+}
+
+static void test_any_item_of_a_list_will_do(void **state)
+{
+	(void)state;
+	assert_int_equal(COUNT_WITH(.comms = STRINGS("none", "s?", "dd")), 7 + 4);
+	assert_int_equal(COUNT_WITH(.events = STRINGS("cpu-clock", "sched:*")), SMALL_EVENTS);
+	assert_int_equal(COUNT_WITH(.pids = NUMBERS({100, 100}, {200, 200})), 7 + 5);
+	assert_int_equal(COUNT_WITH(.tids = NUMBERS({1, 1}, {200, 201})), 5);
+	assert_int_equal(COUNT_WITH(.cpus = NUMBERS({0, 0}, {1, 1})), SMALL_EVENTS);
+	assert_int_equal(COUNT_WITH(.cgroups = STRINGS("/user.slice", "[cgroup 4711]")), 7 + 1);
 }
 
 static void test_event_must_exist(void **state)
@@ -278,9 +288,9 @@ static void test_event_must_exist(void **state)
 
 	(void)state;
 	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
-	filter.event = "cpu-*";
+	filter.events = (struct string_list)STRINGS("cpu-*", "sched:*");
 	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
-	filter.event = "cpu-clok";
+	filter.events = (struct string_list)STRINGS("sched:*", "cpu-clok");
 	assert_int_equal(event_filter_check(&filter, reader, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "cpu-clock"));
 }
@@ -297,7 +307,7 @@ static void test_no_cgroups(void **state)
 	assert_int_equal(memory_recording_begin(&recording, "empty", &info, NULL), 0);
 	assert_int_equal(memory_recording_end(&recording, &empty, NULL), 0);
 	assert_int_equal(event_filter_check(&filter, empty, &error), 0);
-	filter.cgroup = "/user.slice";
+	filter.cgroups = (struct string_list)STRINGS("/user.slice");
 	assert_int_equal(event_filter_check(&filter, empty, &error), -ENOENT);
 	assert_non_null(strstr(error.message, "/user.slice"));
 	assert_int_equal(event_filter_check(&filter, reader, &error), 0);
@@ -393,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_objects_of_labels),
 		cmocka_unit_test(test_names_as_in_the_symbol_table),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_any_item_of_a_list_will_do),
 		cmocka_unit_test(test_event_must_exist),
 		cmocka_unit_test(test_no_cgroups),
 		cmocka_unit_test(test_calltree_sums_up),

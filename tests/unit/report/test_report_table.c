@@ -22,7 +22,7 @@ static char path[] = "/tmp/stackmap-table-XXXXXX";
 static struct trace_reader *reader;
 static struct profile *profile;
 static const struct trace_source *sources;
-static const struct event_filter all = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+static const struct event_filter all = {};
 static const u64 events[SOURCES] = {5, 8}, values[SOURCES] = {0, 1500};
 static const enum profile_weight by_count[SOURCES];
 

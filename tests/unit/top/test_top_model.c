@@ -20,7 +20,7 @@
 #define CPU_CLOCK 0
 #define SWITCH 1
 
-static const struct event_filter all = {.pid = FILTER_ANY, .tid = FILTER_ANY, .cpu = FILTER_ANY};
+static const struct event_filter all = {};
 static char path[] = "/tmp/stackmap-top-XXXXXX";
 static struct trace_reader *reader;
 static struct top_model *model;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Lists are short, as people type them: they are searched from the first to the last. */
+#include "number_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static int parse_number(const char **text, u64 *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return -EINVAL;
+	errno = 0;
+	*number = strtoull(*text, &end, 10);
+	*text = end;
+	return -errno;
+}
+
+static int parse_range(const char **text, struct number_range *range)
+{
+	int err = parse_number(text, &range->first);
+
+	range->last = range->first;
+	if (!err && **text == '-') {
+		(*text)++;
+		err = parse_number(text, &range->last);
+	}
+	if (err)
+		return err;
+	return range->last < range->first ? -EINVAL : 0;
+}
+
+static int append(struct number_list *list, const struct number_range *range)
+{
+	struct number_range *wider =
+		reallocarray(list->ranges, list->count + 1, sizeof(*list->ranges));
+
+	if (!wider)
+		return -ENOMEM;
+	list->ranges = wider;
+	list->ranges[list->count++] = *range;
+	return 0;
+}
+
+int number_list_add(struct number_list *list, const char *text, u64 max)
+{
+	struct number_range range;
+	int err;
+
+	do {
+		err = parse_range(&text, &range);
+		if (!err && range.last > max)
+			err = -ERANGE;
+		if (!err && *text && *text != ',')
+			err = -EINVAL;
+		err = err ?: append(list, &range);
+	} while (!err && *text++ == ',');
+	return err;
+}
+
+void number_list_clear(struct number_list *list)
+{
+	free(list->ranges);
+	*list = (struct number_list){};
+}
+
+bool number_list_has(const struct number_list *list, u64 number)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (number >= list->ranges[i].first && number <= list->ranges[i].last)
+			return true;
+	return false;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Texts that belong to somebody else, such as the arguments of a repeated option. */
+#ifndef LIB_STRING_LIST_H
+#define LIB_STRING_LIST_H
+
+#include <stddef.h>
+
+struct string_list {
+	const char **items;
+	size_t count;
+};
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Lists of numbers as users type them. */
+#include "number_list.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void test_numbers_and_ranges(void **state)
+{
+	struct number_list list = {};
+
+	(void)state;
+	assert_false(number_list_has(&list, 0));
+	assert_int_equal(number_list_add(&list, "0-3,8", 100), 0);
+	assert_int_equal(number_list_add(&list, "100", 100), 0);
+	for (u64 i = 0; i <= 101; i++)
+		assert_int_equal(number_list_has(&list, i), i <= 3 || i == 8 || i == 100);
+	number_list_clear(&list);
+	assert_false(number_list_has(&list, 8));
+}
+
+static void test_what_is_not_a_list(void **state)
+{
+	static const char *const wrong[] = {"",	   ",",	    "1,", ",1", "1,,2", "-1",  "1-",
+					    "3-1", "1-2-3", "x",  "1 ", "+1",	"0x1", "1;2"};
+	struct number_list list = {};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(number_list_add(&list, wrong[i], 100), -EINVAL);
+	assert_int_equal(number_list_add(&list, "101", 100), -ERANGE);
+	assert_int_equal(number_list_add(&list, "1-101", 100), -ERANGE);
+	assert_int_equal(number_list_add(&list, "99999999999999999999", UINT64_MAX), -ERANGE);
+	assert_int_equal(number_list_add(&list, "18446744073709551615", UINT64_MAX), 0);
+	assert_true(number_list_has(&list, UINT64_MAX));
+	number_list_clear(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers_and_ranges),
+		cmocka_unit_test(test_what_is_not_a_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
