@@ -105,8 +105,10 @@ class Page:
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
         self.call("Performance.enable", timeDomain="threadTicks")
-        self.call("Emulation.setDeviceMetricsOverride", width=WINDOW[0], height=WINDOW[1], deviceScaleFactor=1,
-                  mobile=False)
+        self.resize(*WINDOW)
+
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def open(self, path, scheme="light", fragment=""):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])

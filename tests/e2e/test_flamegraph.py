@@ -6,9 +6,11 @@ gets out of its text; a hundred thousand functions are drawn at once."""
 import collections
 import json
 import re
+from xml.etree import ElementTree
 
 import browser
 import cases
+import draw_page
 from cases import program, run, stackmap
 
 SMALL = (300, 4000)  # functions, events
@@ -358,6 +360,22 @@ def test_hundred_thousand_functions():
         page.type("#search", "function_99")
         print("drawn after %.2f s of CPU, %.4f s a move, inverted and searched after %.2f s" % (
             drawn, moved, page.cpu_seconds()))
+
+
+def test_picture_of_a_page():
+    """That of the README: texts as they are, and rectangles in the colours of the canvas."""
+    with browser.page() as page:
+        page.open(draw(write("a.data")))
+        choose_source(page, "cpu-clock")
+        svg = ElementTree.fromstring(draw_page.picture(page).encode())
+        functions = [name for name in table(page) if len(name) < 16][:10]
+        task, user = ("#%02x%02x%02x" % tuple(colour_of_row(page, row)) for row in (1, 2))
+        title, shown = page.text("h1"), page.text("#status")
+    texts = [text.text for text in svg.iterfind(".//{*}text")]
+    expected = {title, shown, "all", "worker", "</script>\u2026", "Icicle", "kernel, user, JIT, inlined", *functions}
+    assert functions and expected <= set(texts), expected - set(texts)
+    fills = [path.get("fill") for path in svg.iterfind(".//{*}path")]
+    assert task in fills and user in fills, (task, user, fills)
 
 
 def test_no_events():
