@@ -147,11 +147,13 @@ static const struct trace_module *kernel_of(const struct trace_reader *reader)
 	return NULL;
 }
 
-/* Of the kernel's addresses those of its image, not of modules. */
+/* Of the kernel's addresses those of its image, not of modules; all, if it is not known. */
 static u32 cut_to_kernel(const struct trace_module *kernel, u64 *places, u32 count)
 {
 	u32 kept = 0;
 
+	if (!kernel->start)
+		return count;
 	for (u32 i = 0; i < count; i++)
 		if (places[i] >= kernel->start && places[i] < kernel->end)
 			places[kept++] = places[i];

@@ -20,15 +20,32 @@ static void note(const struct debug_search *search, const char *path, const char
 		choice->note(choice->arg, path, why);
 }
 
+/* What a file must have to be of use. */
+enum need { NEED_NOTHING, NEED_CODE, NEED_NAMES, NEED_DWARF };
+
 /* Which file is looked for, and what the one that was found says. */
 struct wanted {
 	const struct debug_searcher *searcher;
 	const u8 *build_id;
 	u32 build_id_bytes;
-	bool debug; /* only a file with debug information */
-	bool code;  /* only one with code */
+	enum need need;
 	struct debug_link link;
 };
+
+static bool has_needed(const struct debug_link *link, enum need need)
+{
+	switch (need) {
+	case NEED_NOTHING:
+		return true;
+	case NEED_CODE:
+		return link->has_code;
+	case NEED_NAMES:
+		return link->has_dwarf || link->has_symbols;
+	case NEED_DWARF:
+		return link->has_dwarf;
+	}
+	return false;
+}
 
 static bool is_wanted(void *arg, int file)
 {
@@ -38,15 +55,15 @@ static bool is_wanted(void *arg, int file)
 	return wanted->searcher->read_link(wanted->searcher->arg, file, link) &&
 	       link->build_id_bytes == wanted->build_id_bytes &&
 	       !memcmp(link->build_id, wanted->build_id, wanted->build_id_bytes) &&
-	       (!wanted->debug || link->has_dwarf || link->has_symbols) &&
-	       (!wanted->code || link->has_code);
+	       has_needed(link, wanted->need);
 }
 
-static struct wanted want(const struct debug_search *search)
+static struct wanted want(const struct debug_search *search, enum need need)
 {
 	return (struct wanted){.searcher = search->searcher,
 			       .build_id = search->build_id,
-			       .build_id_bytes = search->build_id_bytes};
+			       .build_id_bytes = search->build_id_bytes,
+			       .need = need};
 }
 
 static void keep_file(struct debug_search *search, enum debug_file which, int file)
@@ -64,13 +81,11 @@ static void keep_debug(struct debug_search *search, enum debug_file which, int f
 	snprintf(search->path, sizeof(search->path), "%s", path);
 }
 
-static bool take_debug(struct debug_search *search, const char *path)
+static bool take_debug(struct debug_search *search, enum need need, const char *path)
 {
-	struct wanted wanted = want(search);
-	int file;
+	struct wanted wanted = want(search, need);
+	int file = debug_path_open(&search->roots, path, is_wanted, &wanted);
 
-	wanted.debug = true;
-	file = debug_path_open(&search->roots, path, is_wanted, &wanted);
 	if (file >= 0)
 		keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
 	return file >= 0;
@@ -81,22 +96,23 @@ static const char *path_of_code(const struct debug_search *search)
 	return search->code->mapping ? search->code->mapping->path : "";
 }
 
-static void find_debug(struct debug_search *search)
+static bool find_debug(struct debug_search *search, enum need need)
 {
 	const char *link = search->link.file, *of = path_of_code(search);
 	char path[DEBUG_PATH_BYTES];
 
 	if (debug_path_of_id(search->build_id, search->build_id_bytes, path) &&
-	    take_debug(search, path))
-		return;
+	    take_debug(search, need, path))
+		return true;
 	for (u32 i = 0; link[0] && debug_path_of_link(i, of, link, path); i++)
-		if (take_debug(search, path))
-			return;
+		if (take_debug(search, need, path))
+			return true;
+	return false;
 }
 
 static void find_code(struct debug_search *search)
 {
-	struct wanted wanted = want(search);
+	struct wanted wanted = want(search, NEED_NOTHING);
 	const char *path = path_of_code(search);
 	int file = debug_path_open(&search->roots, path, is_wanted, &wanted);
 
@@ -108,8 +124,8 @@ static void find_user_files(struct debug_search *search)
 {
 	if (path_of_code(search)[0] == '/')
 		find_code(search);
-	if (!search->link.has_dwarf)
-		find_debug(search);
+	if (!search->link.has_dwarf && !find_debug(search, NEED_DWARF))
+		find_debug(search, NEED_NAMES);
 }
 
 /* A file that the user has named, by his own idea of paths. */
@@ -119,7 +135,7 @@ static bool take_named(struct debug_search *search, const char *name)
 	bool taken;
 
 	search->roots = (struct debug_roots){{"/"}};
-	taken = path && take_debug(search, path);
+	taken = path && take_debug(search, NEED_NOTHING, path);
 	free(path);
 	return taken;
 }
@@ -136,13 +152,16 @@ static void find_kernel_files(struct debug_search *search)
 	if (vmlinux) {
 		if (!take_named(search, vmlinux))
 			note(search, vmlinux, "it is not the recorded kernel");
+		else if (!search->link.has_dwarf)
+			note(search, vmlinux, "it has none");
 		return;
 	}
-	find_debug(search);
-	for (u32 i = 0;
-	     i < sizeof(places) / sizeof(places[0]) && search->files[DEBUG_FILE_DEBUG] < 0; i++)
-		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path))
-			take_debug(search, path);
+	if (find_debug(search, NEED_DWARF))
+		return;
+	for (u32 i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (snprintf(path, sizeof(path), places[i], release) < (int)sizeof(path) &&
+		    take_debug(search, NEED_DWARF, path))
+			return;
 }
 
 static void set_roots(struct debug_search *search)
@@ -156,12 +175,18 @@ static void set_roots(struct debug_search *search)
 			search->roots.root[count++] = roots[i];
 }
 
+/* Where the kernel lay is not known: its file cannot be used. */
+static bool is_hidden(const struct debug_code *code)
+{
+	return !code->mapping && !code->module->start;
+}
+
 static bool has_own_id(const struct debug_search *search)
 {
 	const struct debug_code *code = search->code;
 
 	return search->build_id_bytes &&
-	       (code->mapping ? code->mapping->kind == MAPPING_FILE : code->module->start != 0);
+	       (code->mapping ? code->mapping->kind == MAPPING_FILE : !is_hidden(code));
 }
 
 int debug_search_begin(struct debug_search *search, const struct debug_searcher *searcher,
@@ -180,6 +205,9 @@ int debug_search_begin(struct debug_search *search, const struct debug_searcher 
 		snprintf(search->process_root, sizeof(search->process_root), "/proc/%u/root",
 			 mapping->tgid);
 	set_roots(search);
+	if (is_hidden(code) && searcher->choice->vmlinux)
+		note(search, searcher->choice->vmlinux,
+		     "where the kernel lay was hidden from the recorder (kptr_restrict)");
 	return has_own_id(search) ? 0 : -ENOENT;
 }
 
@@ -232,12 +260,10 @@ static int fetch_wanted(const struct debug_search *search, enum debug_fetch_what
 
 static void fetch_debug(struct debug_search *search)
 {
-	struct wanted wanted = want(search);
+	struct wanted wanted = want(search, NEED_NAMES);
 	char *path;
-	int file;
+	int file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 
-	wanted.debug = true;
-	file = fetch_wanted(search, DEBUG_FETCH_DEBUG, &wanted, &path);
 	if (file < 0)
 		return;
 	keep_debug(search, DEBUG_FILE_DEBUG, file, &wanted.link, path);
@@ -246,12 +272,10 @@ static void fetch_debug(struct debug_search *search)
 
 static void fetch_code(struct debug_search *search)
 {
-	struct wanted wanted = want(search);
+	struct wanted wanted = want(search, NEED_CODE);
 	char *path;
-	int file;
+	int file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
 
-	wanted.code = true;
-	file = fetch_wanted(search, DEBUG_FETCH_CODE, &wanted, &path);
 	if (file < 0)
 		return;
 	keep_file(search, DEBUG_FILE_CODE, file);
@@ -317,7 +341,7 @@ void debug_search_shared(struct debug_search *search)
 	struct wanted wanted = {.searcher = search->searcher,
 				.build_id = search->link.shared_id,
 				.build_id_bytes = search->link.shared_id_bytes,
-				.debug = true};
+				.need = NEED_NAMES};
 	int file;
 
 	if (!search->link.shared[0] || !wanted.build_id_bytes)

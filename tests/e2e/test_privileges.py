@@ -343,6 +343,10 @@ def test_kptr_restrict_2_hides_addresses_from_root():
         kept.write(live.read())
     named = made.read("script", "--kallsyms", "kallsyms")
     assert re.search(r"^\t\s+0 do_syscall_64\+", named, re.M), "who may see them names them: %s" % named[:1000]
+    with open("vmlinux", "w", encoding="utf-8"):
+        pass
+    said = cases.stackmap("report", "--vmlinux", "vmlinux", made.path).stderr
+    assert said.startswith("stackmap: vmlinux: its debug information is not used: where the kernel lay was hidden"), said
 
 
 def test_kptr_restrict_as_it_was_at_the_start():

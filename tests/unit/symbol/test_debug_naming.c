@@ -174,6 +174,29 @@ static void below_a_sysroot(void **state)
 	expect_nothing();
 }
 
+static void behind_a_file_of_symbols_alone(void **state)
+{
+	char root[SAMPLE_PATH_BYTES + 8];
+	const struct debug_name *name;
+
+	(void)state;
+	build("behind", BUILD);
+	snprintf(root, sizeof(root), "%s/behind.root", sample_folder());
+	start(&(struct debug_choice){.sysroot = root});
+	shell(SPLIT " && objcopy --add-gnu-debuglink=$OUT.debug $OUT &&"
+		    " mkdir -p .debug behind.root$PWD && cp $OUT.debug .debug &&"
+		    " strip -g $OUT.debug && cp $OUT.debug behind.root$PWD");
+	expect_inlined();
+	shell("mv .debug/$(basename $OUT.debug) .");
+	expect_inlined();
+	shell("rm $OUT.debug");
+	assert_int_equal(find(), 0);
+	name = debug_names_at(names, begin);
+	assert_string_equal(name->symbol, "outer");
+	assert_int_equal(name->count, 0);
+	assert_string_equal(notes, "");
+}
+
 static void never_with_another_build_id(void **state)
 {
 	(void)state;
@@ -270,6 +293,27 @@ static void a_kernel_lies_where_its_stext_is(void **state)
 	module.build_id[0] ^= 1;
 	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
 	assert_non_null(strstr(notes, "not the recorded kernel"));
+	module.build_id[0] ^= 1;
+	shell("strip -g $OUT");
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), 0);
+	assert_null(debug_names_at(names, place));
+	assert_non_null(strstr(notes, "it has none"));
+}
+
+static void a_kernel_that_was_hidden_is_told_of(void **state)
+{
+	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
+	const struct debug_code code = {.module = &module, .release = "none"};
+	u64 place = 1ULL << 63;
+
+	(void)state;
+	build("kernel", BUILD);
+	start(&(struct debug_choice){});
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_string_equal(notes, "");
+	start(&(struct debug_choice){.vmlinux = path});
+	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_non_null(strstr(notes, "hidden"));
 }
 
 /* A server that is a folder: libdebuginfod knows file: too. */
@@ -404,10 +448,12 @@ int main(void)
 		cmocka_unit_test(in_the_file_itself),
 		cmocka_unit_test(behind_a_debug_link),
 		cmocka_unit_test(below_a_sysroot),
+		cmocka_unit_test(behind_a_file_of_symbols_alone),
 		cmocka_unit_test(never_with_another_build_id),
 		cmocka_unit_test(what_is_no_file_is_left_alone),
 		cmocka_unit_test(a_stripped_file_has_the_symbols_it_carries),
 		cmocka_unit_test(a_kernel_lies_where_its_stext_is),
+		cmocka_unit_test(a_kernel_that_was_hidden_is_told_of),
 		cmocka_unit_test(from_servers),
 		cmocka_unit_test(what_several_files_share),
 		cmocka_unit_test(a_kernel_from_servers_if_all_may_be),
