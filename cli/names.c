@@ -68,6 +68,19 @@ static enum debug_servers servers_of(const struct names_values *values)
 	return values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_USER;
 }
 
+static void note_unused(const char *option, bool is_given)
+{
+	if (is_given)
+		message("%s is not used: --no-inline reads no debug information", option);
+}
+
+static void note_all_unused(const struct names_values *values)
+{
+	note_unused("--vmlinux", values->vmlinux);
+	note_unused("--sysroot", values->sysroot);
+	note_unused("--debuginfod", values->debuginfod);
+}
+
 static void open_debug(const struct names_values *values, struct frame_naming *naming)
 {
 	const struct debug_choice choice = {
@@ -80,8 +93,10 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 	};
 	int err;
 
-	if (values->no_inline && !values->lines)
+	if (values->no_inline && !values->lines) {
+		note_all_unused(values);
 		return;
+	}
 	err = debug_naming_create(&choice, &naming->debug);
 	if (err)
 		message("no inlined functions and lines: their reader does not start: %s",

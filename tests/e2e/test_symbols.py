@@ -85,5 +85,14 @@ def test_files_that_the_user_names():
     assert "not the recorded kernel" in done.stderr or "kernel" not in done.stdout, done.stderr
 
 
+def test_files_that_are_not_used():
+    build("unused")
+    made = record_calls("unused")
+    for option, value in ("--vmlinux", "unused"), ("--sysroot", "."):
+        done = stackmap("report", "--no-inline", option, value, made.path)
+        assert done.stderr == "stackmap: %s is not used: --no-inline reads no debug information\n" % option, done.stderr
+    assert not stackmap("script", "--no-inline", "--lines", "--sysroot", ".", made.path).stderr
+
+
 if __name__ == "__main__":
     main(globals())
