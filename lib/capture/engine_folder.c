@@ -87,7 +87,7 @@ int engine_open(struct engine **out)
 	if (!engine)
 		return -ENOMEM;
 	*engine = (struct engine){.home = -1, .folder = -1};
-	engine->home = home_lock();
+	engine->home = home_lock(HOME_SECONDS_OPTIONAL);
 	if (engine->home >= 0)
 		open_folder(engine);
 	if (engine->folder < 0)
@@ -183,7 +183,7 @@ void engine_close(struct engine **engine)
 	if (!gone)
 		return;
 	if (gone->folder >= 0 && gone->home < 0)
-		gone->home = home_lock();
+		gone->home = home_lock(HOME_SECONDS_OPTIONAL);
 	if (gone->folder >= 0 && gone->home >= 0 && is_alone(gone)) {
 		remove_pins(gone);
 		rmdir(FOLDER);
@@ -199,7 +199,7 @@ void engine_sweep(void)
 
 	if (!engine)
 		return;
-	*engine = (struct engine){.home = home_lock(), .folder = -1};
+	*engine = (struct engine){.home = home_lock(HOME_SECONDS_OPTIONAL), .folder = -1};
 	if (engine->home >= 0)
 		engine->folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	engine_close(&engine);

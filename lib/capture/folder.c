@@ -146,6 +146,12 @@ static int lock_failed(int code, struct stackmap_error *error)
 				 HOME ": %s; instances are for root, or who may write to the BPF "
 				      "file system",
 				 strerror(code));
+	if (code == EAGAIN)
+		return error_set(error, code,
+				 HOME
+				 ": another command has held its lock for %d s; go on with it or "
+				 "end it if it is stopped",
+				 HOME_SECONDS);
 	return error_set(error, code, HOME ": %s", strerror(code));
 }
 
@@ -206,7 +212,7 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 
 	if (result)
 		return result;
-	home = home_lock();
+	home = home_lock(HOME_SECONDS);
 	if (home < 0)
 		return lock_failed(-home, error);
 	sweep();
@@ -243,7 +249,7 @@ static int admit_group(const struct folder *folder, gid_t group)
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(), result = home < 0 ? home : admit_group(folder, group);
+	int home = home_lock(HOME_SECONDS), result = home < 0 ? home : admit_group(folder, group);
 
 	snprintf(path, sizeof(path), HOME "/%s", folder->name);
 	if (!result && rename(folder->path, path))
@@ -308,7 +314,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* Also without the lock, if that is not to be had. */
 static void abandon(const struct folder *folder)
 {
-	int home = home_lock();
+	int home = home_lock(HOME_SECONDS);
 
 	remove_tree(folder->path);
 	home_unlock(home);
@@ -372,7 +378,7 @@ bool folder_is_there(const struct folder *folder)
 int folder_remove(struct folder *folder, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(), result = home < 0 ? home : 0;
+	int home = home_lock(HOME_SECONDS), result = home < 0 ? home : 0;
 
 	snprintf(path, sizeof(path), HOME "/" GONE_PREFIX "%s-%d", folder->name, getpid());
 	if (!result && rename(folder->path, path))
@@ -404,7 +410,7 @@ static int list_one(void *arg, const char *name)
 int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error)
 {
 	struct listing listing = {.each = each, .arg = arg};
-	int home = access(HOME, F_OK) ? -ENOENT : home_lock();
+	int home = access(HOME, F_OK) ? -ENOENT : home_lock(HOME_SECONDS);
 
 	if (home == -ENOENT)
 		return 0;

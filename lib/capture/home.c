@@ -13,9 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Who was stopped while it held the lock must not stop the others. */
-#define LOCK_TRIES 500
-#define LOCK_PAUSE_MS 10
+#define LOCK_TRIES_PER_SECOND 100
 
 static int mount_bpffs(void)
 {
@@ -26,12 +24,12 @@ static int mount_bpffs(void)
 	return mount("bpf", HOME_BPFFS, "bpf", 0, "mode=0700") ? -errno : 0;
 }
 
-static int lock_within_time(int fd)
+static int lock_within_time(int fd, int seconds)
 {
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+	const struct timespec pause = {.tv_nsec = 1000000000L / LOCK_TRIES_PER_SECOND};
 	int try;
 
-	for (try = 0; try < LOCK_TRIES; try++) {
+	for (try = 0; try < seconds * LOCK_TRIES_PER_SECOND; try++) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return 0;
 		if (errno != EWOULDBLOCK)
@@ -67,7 +65,7 @@ static int check_owner(int fd)
 }
 
 /* -ENOENT: it went away meanwhile. */
-static int lock_once(void)
+static int lock_once(int seconds)
 {
 	int fd, result;
 
@@ -76,7 +74,7 @@ static int lock_once(void)
 	fd = open(HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	result = check_owner(fd) ?: lock_within_time(fd);
+	result = check_owner(fd) ?: lock_within_time(fd, seconds);
 	if (!result && !is_home(fd))
 		result = -ENOENT;
 	if (!result)
@@ -85,14 +83,14 @@ static int lock_once(void)
 	return result;
 }
 
-int home_lock(void)
+int home_lock(int seconds)
 {
 	int result = mount_bpffs();
 
 	if (result)
 		return result;
 	do
-		result = lock_once();
+		result = lock_once(seconds);
 	while (result == -ENOENT);
 	return result;
 }

@@ -52,7 +52,8 @@ int capability_keep(u64 capabilities)
 		data[i].effective &= capabilities >> 32 * i;
 		data[i].inheritable = 0;
 	}
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	result = set(data);
+	if (!result && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	return set(data);
+	return result;
 }

@@ -3,6 +3,7 @@
 """What recordings share through the BPF file system: made by the first, removed by the last, and rid of what a killed one
 left. Runs in a mount namespace with a BPF file system of its own: nobody else's engine is in it."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -39,8 +40,8 @@ class Recorder:
         """The ids of the maps it holds."""
         found, folder = set(), "/proc/%d/fdinfo" % self.process.pid
         for name in os.listdir(folder):
-            with open(os.path.join(folder, name), encoding="ascii") as file:
-                found |= set(re.findall(r"^map_id:\s*(\d+)$", file.read(), re.M))
+            with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, name), encoding="ascii") as file:
+                found |= set(re.findall(r"^map_id:\s*(\d+)$", file.read(), re.M))  # else closed since
         return found
 
     def end(self):

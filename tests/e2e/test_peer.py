@@ -3,6 +3,7 @@
 """The same workload recorded by perf at the same time: the same stacks, frame by frame, as often."""
 
 import collections
+import itertools
 
 from cases import Skip, main, needs, needs_command, run
 from recording import function, kernel_frames, parse_events, record, user_frames
@@ -54,21 +55,36 @@ def needs_peer():
     needs_command("perf", "bench", "sched", "pipe", "-l", "10")
 
 
-def first_and_last(events):
-    """Of each task."""
-    first = {event.tid: event for event in reversed(events)}
-    last = {event.tid: event for event in events}
-    return [*first.values(), *last.values()]
+def by_task(stack, events):
+    stacks = collections.defaultdict(list)
+    for event in events:
+        stacks[event.tid].append(stack(event))
+    return stacks
+
+
+def overlaps(ours, peers):
+    """A task's events without what one of both may have alone, before the other began or after it ended: a task gets its
+    name, and loses its events, at another moment for the one than for the other. One event at either end."""
+    for first, last in itertools.product((-1, 0, 1), repeat=2):
+        yield (collections.Counter(ours[max(first, 0):len(ours) - max(last, 0)]),
+               collections.Counter(peers[max(-first, 0):len(peers) - max(-last, 0)]))
+
+
+def missing(ours, peers):
+    """How many of the peer's events of a task we have not; None: we have others."""
+    found = [(theirs - mine).total() for mine, theirs in overlaps(ours, peers) if not mine - theirs]
+    return min(found, default=None)
 
 
 def check_same(stack, ours, peers, lost):
-    """All but what is outside the time that both recorded: a task gets its name, and loses its events, at another moment
-    for the one than for the other."""
-    mine, theirs = (collections.Counter(map(stack, events)) for events in (ours, peers))
-    more, less = mine - theirs, theirs - mine
-    edges = set(map(stack, first_and_last(ours) + first_and_last(peers)))
-    assert set(more) <= edges and (less.total() <= lost or set(less) <= edges), (more, less, lost)
-    assert more.total() + max(less.total() - lost, 0) <= 1, (more, less, lost)
+    ours, peers = by_task(stack, ours), by_task(stack, peers)
+    absent = 0
+    for tid in ours.keys() | peers.keys():
+        mine, theirs = (collections.Counter(stacks[tid]) for stacks in (ours, peers))
+        found = missing(ours[tid], peers[tid])
+        assert found is not None, (tid, mine - theirs, theirs - mine)
+        absent += found
+        assert absent <= lost, (tid, theirs - mine, lost)
 
 
 def test_switches():

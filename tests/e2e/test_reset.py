@@ -329,7 +329,7 @@ def test_disk_that_is_full():
         messages = reader.end(status=1)
         counts = [tuple(map(int, found)) for found in LEDGER.findall(messages)]
         assert sum(produced for produced, _, _ in counts) == load.calls, (messages, load.calls)
-        assert len(counts) == 2, messages
+        assert len(counts) >= 2, messages  # a window may begin, and be cut, before the disk has room
         last = "disk/" + max(name for name in os.listdir("disk") if name.startswith("w.") and name[2:].isdigit())
         check_stacks(last)
         assert ledger_of(last)["lost"]["write_error"] == 0

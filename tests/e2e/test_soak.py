@@ -4,6 +4,7 @@
 unwinder stays claimed, and every event is accounted for. The load tells when all but its residents are gone, so nothing is
 guessed from time. Runs in a mount namespace with an engine of its own."""
 
+import contextlib
 import glob
 import json
 import os
@@ -34,7 +35,8 @@ class Maps:
     def __init__(self, pid):
         self.ids = {}
         for file in glob.glob("/proc/%d/fdinfo/*" % pid):
-            with open(file, encoding="ascii") as lines:
+            found = None
+            with contextlib.suppress(FileNotFoundError), open(file, encoding="ascii") as lines:  # else closed since
                 found = re.search(r"^map_id:\s*(\d+)$", lines.read(), re.M)
             if found:
                 shown = json.loads(run("bpftool", "-j", "map", "show", "id", found[1]).stdout)
