@@ -19,6 +19,7 @@
 #include "names.h"
 #include "pager.h"
 #include "recording.h"
+#include "report/leaf_filter.h"
 #include "terminal.h"
 
 #define TOP_DEFAULT 20
@@ -29,6 +30,7 @@ struct report_values {
 	struct recording_values recording;
 	struct names_values names;
 	const char *sort, *fields, *callers, *callees, *by, *min_percent;
+	struct leaf_filter leaves;
 	u64 top;
 	bool tree, children;
 	bool json, csv, no_pager;
@@ -37,6 +39,7 @@ struct report_values {
 /* What the options come to. */
 struct report_request {
 	struct recording_choice choice;
+	struct leaf_filter leaves;
 	bool is_table, is_tree;
 	struct report_table_request table;
 	struct report_tree_request tree;
@@ -246,7 +249,8 @@ static int report_recording(struct report_request *request, struct trace_reader 
 
 	if (err)
 		return err;
-	err = report_profile(&report, request, error);
+	err = leaf_filter_apply(&request->leaves, report.profile, error);
+	err = err ?: report_profile(&report, request, error);
 	profile_free(&report.profile);
 	return err;
 }
@@ -348,7 +352,7 @@ static void set_output(const struct report_values *values, struct report_request
 static int make_request(const struct report_values *values, char **operands,
 			struct report_request *request)
 {
-	*request = (struct report_request){.by = values->by};
+	*request = (struct report_request){.by = values->by, .leaves = values->leaves};
 	if (check_combination(values) || report_parse_by(values->by))
 		return -EINVAL;
 	set_tree(values, request);
@@ -407,6 +411,12 @@ static const struct option_row rows[] = {
 	 .help = "straight to the terminal"},
 	NAMES_ROWS(struct report_values, names),
 	RECORDING_ROWS(struct report_values, recording),
+	{.name = "dsos", .letter = 'd', .type = OPTION_STRINGS, .argument = "LIST",
+	 ROW(leaves.objects, .group = "Events"),
+	 .help = "only if the innermost frame is in these files (globs)"},
+	{.name = "symbols", .letter = 'S', .type = OPTION_STRINGS, .argument = "LIST",
+	 ROW(leaves.functions, .group = "Events"),
+	 .help = "only if it is in these functions (globs)"},
 	{0},
 };
 /* clang-format on */

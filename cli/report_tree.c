@@ -120,7 +120,8 @@ static json_t *node_object(const struct tree *tree, const struct calltree_node *
 	for (const struct calltree_node *child = node->first_child; child; child = child->next)
 		if (!is_small(tree, child))
 			json_array_append_new(children, node_object(tree, child));
-	return json_pack("{s:o, s:I, s:I, s:o}", "name", json_text(node->name), "count",
+	return json_pack("{s:o, s:o, s:I, s:I, s:o}", "name", json_text(node->name), "object",
+			 node->object ? json_text(node->object) : json_null(), "count",
 			 (json_int_t)node->count, "self", (json_int_t)node->self, "children",
 			 children);
 }

@@ -42,7 +42,7 @@ static bool is_child(const void *children, u32 index, const void *key)
 }
 
 static struct calltree_node *add_child(struct builder *builder, struct calltree_node *parent,
-				       const char *name, u32 hash)
+				       u32 label, u32 hash)
 {
 	u32 index = builder->index.count;
 	struct calltree_node *node = calloc(1, sizeof(*node));
@@ -55,20 +55,22 @@ static struct calltree_node *add_child(struct builder *builder, struct calltree_
 		return NULL;
 	}
 	builder->children[index] = (struct child){.node = node, .parent = parent};
-	node->name = name;
+	node->name = frame_names_label(builder->profile->names, label);
+	node->object = frame_names_label_object(builder->profile->names, label);
 	node->next = parent->first_child;
 	parent->first_child = node;
 	return node;
 }
 
-static struct calltree_node *step(struct builder *builder, struct calltree_node *parent,
-				  const char *name, u64 count)
+static struct calltree_node *step(struct builder *builder, struct calltree_node *parent, u32 label,
+				  u64 count)
 {
+	const char *name = frame_names_label(builder->profile->names, label);
 	struct child_key key = {.parent = parent, .name = name};
 	u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)parent), (uintptr_t)name));
 	u32 index = hash_index_find(&builder->index, hash, is_child, builder->children, &key);
 	struct calltree_node *node = index == HASH_INDEX_NONE
-					     ? add_child(builder, parent, name, hash)
+					     ? add_child(builder, parent, label, hash)
 					     : builder->children[index].node;
 
 	if (node)
@@ -136,9 +138,7 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 	if (!find_walk(&builder->stack, builder->options, &walk))
 		return 0;
 	for (u32 at = walk.first; node && walk.count--; at += walk.step)
-		node = step(builder, node,
-			    frame_names_label(builder->profile->names, builder->stack.labels[at]),
-			    weight);
+		node = step(builder, node, builder->stack.labels[at], weight);
 	if (!node)
 		return -ENOMEM;
 	builder->root->count += weight;

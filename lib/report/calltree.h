@@ -17,7 +17,8 @@
 
 struct calltree_node {
 	const char *name;
-	u64 count; /* events or the sum of their values, as the tree weighs them */
+	const char *object; /* of its code; NULL: a marker, or the root */
+	u64 count;	    /* events or the sum of their values, as the tree weighs them */
 	u64 self;
 	struct calltree_node *first_child; /* hottest first */
 	struct calltree_node *next;

@@ -13,12 +13,10 @@
 #include "capture/name_match.h"
 #include "error.h"
 
-static int not_found(const struct name_match *match, struct stackmap_error *error)
-{
-	return error_set(error, ENOENT, "%s: no such function in these events%s%s%s",
-			 match->pattern, match->nearest[0] ? "; did you mean " : "", match->nearest,
-			 match->nearest[0] ? "?" : "");
-}
+#define UNKNOWN "[unknown]" /* the object of a label without one, as in tables */
+
+/* What makes a label one of the set: 1, 0 or -errno. */
+typedef int (*label_test)(struct name_match *match, const struct profile *profile, u32 label);
 
 /* The text of a label as the function is called in its source. Freed by the caller. */
 static char *function_name(const char *label)
@@ -29,23 +27,27 @@ static char *function_name(const char *label)
 	return strndup(label, inlined ? length - mark : length);
 }
 
-static bool is_named(struct name_match *match, const char *label, const char *function)
+static bool matches(struct name_match *match, const char *name)
 {
-	return name_match_try(match, function) || strcmp(function, match->pattern) == 0 ||
-	       name_match_try(match, label) || strcmp(label, match->pattern) == 0;
+	return name_match_try(match, name) || strcmp(name, match->pattern) == 0;
 }
 
-static int set_label(struct function_set *set, u32 label, const struct profile *profile,
-		     struct name_match *match)
+static int is_named(struct name_match *match, const struct profile *profile, u32 label)
 {
 	const char *text = frame_names_label(profile->names, label);
 	char *function = function_name(text);
+	bool found = function && (matches(match, function) || matches(match, text));
 
-	if (!function)
-		return -ENOMEM;
-	set->has[label] = is_named(match, text, function);
 	free(function);
-	return 0;
+	return function ? found : -ENOMEM;
+}
+
+static int is_in_object(struct name_match *match, const struct profile *profile, u32 label)
+{
+	const char *object = frame_names_label_object(profile->names, label) ?: UNKNOWN;
+	const char *slash = strrchr(object, '/');
+
+	return matches(match, slash ? slash + 1 : object) || matches(match, object);
 }
 
 static bool is_empty(const struct function_set *set)
@@ -53,28 +55,77 @@ static bool is_empty(const struct function_set *set)
 	return !memchr(set->has, true, set->labels * sizeof(*set->has));
 }
 
-int function_set_create(const struct profile *profile, const char *pattern,
-			struct function_set *set, struct stackmap_error *error)
+static int set_labels(struct function_set *set, const struct profile *profile,
+		      struct name_match *match, label_test test)
+{
+	for (u32 i = 0; i < set->labels; i++) {
+		int found = test(match, profile, i);
+
+		if (found < 0)
+			return found;
+		set->has[i] = found;
+	}
+	return is_empty(set) ? -ENOENT : 0;
+}
+
+static int not_found(const struct name_match *match, const char *what, struct stackmap_error *error)
+{
+	return error_set(error, ENOENT, "%s: no such %s in these events%s%s%s", match->pattern,
+			 what, match->nearest[0] ? "; did you mean " : "", match->nearest,
+			 match->nearest[0] ? "?" : "");
+}
+
+static int create(const struct profile *profile, struct name_match *match, label_test test,
+		  struct function_set *set)
 {
 	struct function_set made = {.labels = frame_names_label_count(profile->names)};
-	struct name_match match;
-	int err = 0;
+	int err;
 
 	made.has = calloc(made.labels + 1UL, sizeof(*made.has));
-	if (!made.has)
-		return error_set(error, ENOMEM, "report: not enough memory");
-	name_match_init(&match, pattern);
-	for (u32 i = 0; i < made.labels && !err; i++)
-		err = set_label(&made, i, profile, &match);
-	if (err)
-		error_set(error, ENOMEM, "report: not enough memory");
-	else if (is_empty(&made))
-		err = not_found(&match, error);
+	err = made.has ? set_labels(&made, profile, match, test) : -ENOMEM;
 	if (err)
 		function_set_free(&made);
 	else
 		*set = made;
 	return err;
+}
+
+static int explain(int err, const struct name_match *match, const char *what,
+		   struct stackmap_error *error)
+{
+	if (err == -ENOENT)
+		return not_found(match, what, error);
+	return err ? error_set(error, -err, "report: not enough memory") : 0;
+}
+
+int function_set_create(const struct profile *profile, const char *pattern,
+			struct function_set *set, struct stackmap_error *error)
+{
+	struct name_match match;
+
+	name_match_init(&match, pattern);
+	return explain(create(profile, &match, is_named, set), &match, "function", error);
+}
+
+int function_set_create_of_object(const struct profile *profile, const char *pattern,
+				  struct function_set *set, struct stackmap_error *error)
+{
+	struct name_match match;
+
+	name_match_init(&match, pattern);
+	return explain(create(profile, &match, is_in_object, set), &match, "file of code", error);
+}
+
+void function_set_merge(struct function_set *set, struct function_set *other)
+{
+	if (!set->has) {
+		*set = *other;
+		*other = (struct function_set){};
+		return;
+	}
+	for (u32 i = 0; i < set->labels; i++)
+		set->has[i] |= function_set_has(other, i);
+	function_set_free(other);
 }
 
 void function_set_free(struct function_set *set)

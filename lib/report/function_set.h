@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The functions of a profile whose names match a pattern. */
+/* The functions of a profile whose names, or files, match a pattern. */
 #ifndef LIB_REPORT_FUNCTION_SET_H
 #define LIB_REPORT_FUNCTION_SET_H
 
 #include "profile.h"
 
+/* All zero: empty. */
 struct function_set {
 	bool *has; /* by label */
 	u32 labels;
@@ -13,7 +14,14 @@ struct function_set {
 /* `pattern` is a name or a glob. -ENOENT if no label matches: the error names the nearest. */
 int function_set_create(const struct profile *profile, const char *pattern,
 			struct function_set *set, struct stackmap_error *error);
+/* The functions of a file, or files: by path or base name. */
+int function_set_create_of_object(const struct profile *profile, const char *pattern,
+				  struct function_set *set, struct stackmap_error *error);
 void function_set_free(struct function_set *set);
+
+/* Adds the other's functions, and empties it. Both are of one profile, and neither is older than
+ * its labels. */
+void function_set_merge(struct function_set *set, struct function_set *other);
 
 static inline bool function_set_has(const struct function_set *set, u32 label)
 {

@@ -39,6 +39,8 @@ struct builder {
 
 int table_key_find(const char *name, enum table_key *key)
 {
+	if (strcmp(name, "sym") == 0)
+		name = key_names[TABLE_SYMBOL];
 	for (u32 i = 0; i < TABLE_KEY_COUNT; i++) {
 		if (strcmp(key_names[i], name) != 0)
 			continue;

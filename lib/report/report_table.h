@@ -26,7 +26,7 @@
 enum table_key { TABLE_KEYS(X) TABLE_KEY_COUNT };
 #undef X
 
-/* -ENOENT: it names no key. */
+/* Also by "sym", as perf has it for short. -ENOENT: it names no key. */
 int table_key_find(const char *name, enum table_key *key);
 const char *table_key_name(enum table_key key);
 

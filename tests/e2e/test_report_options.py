@@ -138,4 +138,39 @@ def test_filters_add_up():
     assert "nothing: not in this recording" in stackmap("report", "-e", "off-cpu", "-e", "nothing", "views.data", status=1).stderr
 
 
+def leaves(*options):
+    return {(row["dso"], row["symbol"]): row["self"]["count"]
+            for row in report("--sort", "dso,sym", "-e", "cpu-clock", *options)["rows"] if row["self"]["count"]}
+
+
+def test_innermost_frames_are_chosen():
+    """By their files and functions, whatever the view; and the short name of a key, as perf has them."""
+    write()
+    whole, second = leaves(), "/usr/lib/second.so"
+    assert whole[second, "twin"] and whole["/usr/bin/first", "twin"]
+    for options, passes in (
+            (["--dsos", second], lambda dso, symbol: dso == second),
+            (["-d", "second.so"], lambda dso, symbol: dso == second),
+            (["-S", "twin,leaf_1*"], lambda dso, symbol: symbol == "twin" or symbol.startswith("leaf_1")),
+            (["-S", "twin", "-S", "rare"], lambda dso, symbol: symbol in ("twin", "rare")),
+            (["--symbols", "twin", "--dsos", "fir*"], lambda dso, symbol: (dso, symbol) == ("/usr/bin/first", "twin"))):
+        expected = {key: count for key, count in whole.items() if passes(*key)}
+        assert expected and leaves(*options) == expected, options
+        assert sum(stack["count"] for stack in report("-e", "cpu-clock", *options)["stacks"]) == sum(expected.values())
+        assert report("--tree", "-e", "cpu-clock", *options)["trees"][0]["tree"]["count"] == sum(expected.values())
+    shown = stackmap("report", "-d", "secnd.so", "views.data", status=1).stderr
+    assert "did you mean second.so?" in shown, shown
+    assert [row["symbol"] for row in table("report", "--csv", "--fields", "sym,count", "-S", "rare", "-e", "off-cpu", "views.data")
+            if row["count"] != "0"] == ["rare"]
+
+
+def test_trees_name_the_files():
+    """What has one name in two files can be told apart."""
+    write()
+    tree = report("--tree", "-e", "cpu-clock")["trees"][0]["tree"]
+    twins = {node["object"]: node["count"] for node in nodes(tree) if node["name"] == "twin"}
+    assert tree["object"] is None and twins == {dso: count for (dso, name), count in leaves().items() if name == "twin"}
+    assert len(twins) == 2
+
+
 main(globals())

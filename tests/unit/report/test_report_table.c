@@ -217,7 +217,9 @@ static void test_keys_have_names(void **state)
 		assert_int_equal(table_key_find(table_key_name(i), &key), 0);
 		assert_int_equal(key, i);
 	}
-	assert_int_equal(table_key_find("sym", &key), -ENOENT);
+	assert_int_equal(table_key_find("sym", &key), 0);
+	assert_int_equal(key, TABLE_SYMBOL);
+	assert_int_equal(table_key_find("symb", &key), -ENOENT);
 	assert_int_equal(table_key_find("", &key), -ENOENT);
 }
 
