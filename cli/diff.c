@@ -459,11 +459,14 @@ static int read_profiles(struct diff *diff, const struct frame_naming *naming,
 	return err;
 }
 
-static int diff_readers(struct diff *diff, const struct frame_naming *naming,
+static int diff_readers(struct diff *diff, struct frame_naming *naming,
 			struct stackmap_error *error)
 {
-	int err = read_profiles(diff, naming, error), compare_err;
+	struct trace_reader *readers[] = {diff->side[BEFORE].reader, diff->side[AFTER].reader};
+	int err, compare_err;
 
+	names_check_boots(naming, readers, COMPARISON_SIDES);
+	err = read_profiles(diff, naming, error);
 	if (!err) {
 		compare_err = compare(diff);
 		if (compare_err)
@@ -474,7 +477,7 @@ static int diff_readers(struct diff *diff, const struct frame_naming *naming,
 	return err;
 }
 
-static int diff_recordings(struct diff *diff, const struct frame_naming *naming)
+static int diff_recordings(struct diff *diff, struct frame_naming *naming)
 {
 	struct stackmap_error error;
 	int status = EXIT_FAILED, err;

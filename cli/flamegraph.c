@@ -93,14 +93,26 @@ static int open_all(struct inputs *inputs)
 	return EXIT_DONE;
 }
 
-static int draw_inputs(struct inputs *inputs, const struct frame_naming *naming, const char *output)
+static void check_boots(const struct inputs *inputs, struct frame_naming *naming)
+{
+	struct trace_reader *readers[FLAMEGRAPH_RECORDINGS_MAX];
+
+	for (u32 i = 0; i < inputs->count; i++)
+		readers[i] = inputs->input[i].reader;
+	names_check_boots(naming, readers, inputs->count);
+}
+
+static int draw_inputs(struct inputs *inputs, struct frame_naming *naming, const char *output)
 {
 	struct stackmap_error error;
 	int status = open_all(inputs);
 
-	if (status == EXIT_DONE && draw(inputs, naming, output, &error)) {
-		message_error(&error);
-		status = EXIT_FAILED;
+	if (status == EXIT_DONE) {
+		check_boots(inputs, naming);
+		if (draw(inputs, naming, output, &error)) {
+			message_error(&error);
+			status = EXIT_FAILED;
+		}
 	}
 	return close_all(inputs) == EXIT_DONE ? status : EXIT_FAILED;
 }

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "fetch_progress.h"
+#include "merge/machine_list.h"
 #include "message.h"
 #include "symbol/debug_naming.h"
 #include "symbol/kernel_names.h"
@@ -43,10 +45,23 @@ static int check_file(const char *path)
 	return EXIT_FAILED;
 }
 
+static void note_kernel(void *path, const struct trace_info *info, const char *why)
+{
+	time_t start = info->start_realtime / 1000000000;
+	char when[32] = "";
+	struct tm fields;
+
+	if (localtime_r(&start, &fields))
+		strftime(when, sizeof(when), "%F %T", &fields);
+	message("%s: not used for the recording of %s: %s", (const char *)path, when, why);
+}
+
 static int open_kallsyms(const char *path, struct frame_naming *naming)
 {
 	struct stackmap_error error;
 
+	naming->note = note_kernel;
+	naming->arg = (void *)path;
 	if (!path || !kernel_names_from_kallsyms(path, &naming->kernel, &error))
 		return 0;
 	message_error(&error);
@@ -116,6 +131,15 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 		return EXIT_FAILED;
 	open_debug(values, naming);
 	return 0;
+}
+
+void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count)
+{
+	struct machine_list list = {};
+	int err = machine_list_create(&list, readers, count);
+
+	naming->many_boots = err || list.count > 1;
+	machine_list_free(&list);
 }
 
 void names_close(struct frame_naming *naming)

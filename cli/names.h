@@ -34,7 +34,11 @@ struct names_values {
 		"read debug files again, and keep nothing of them"}
 /* clang-format on */
 
-/* Call before the recording is opened. 0, or a message and EXIT_FAILED or EXIT_USAGE. */
+/* Recordings that are named together, all open: a copy of kallsyms is of one boot. */
+void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count);
+
+/* Call before the recording is opened. `values` must outlive the naming. 0, or a message and
+ * EXIT_FAILED or EXIT_USAGE. */
 int names_open(const struct names_values *values, struct frame_naming *naming);
 void names_close(struct frame_naming *naming);
 

@@ -13,8 +13,8 @@
 #include "array.h"
 #include "frame_debug.h"
 #include "hash_index.h"
+#include "kernel_match.h"
 #include "plain_names.h"
-#include "symbol/kernel_names.h"
 
 struct label {
 	const char *object; /* or NULL */
@@ -227,12 +227,13 @@ static bool is_address(const struct frame_name *name, const struct trace_mapping
 
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
-	const struct trace_mapping *mapping;
+	const struct trace_mapping *mapping = NULL;
 	char text[320];
 
 	if (name->function)
 		return intern(names, name->function, name->object);
-	mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
+	if (!FRAME_IS_KERNEL(name->frame))
+		mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
 	if (is_address(name, mapping))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	else if (mapping)
@@ -419,6 +420,20 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame, 
 					: &names->frames[index]->name;
 }
 
+static void check_kernel(struct frame_names *names)
+{
+	struct frame_naming *naming = &names->naming;
+	const char *why =
+		naming->kernel ? kernel_mismatch(names->reader, naming->kernel, naming->many_boots)
+			       : NULL;
+
+	if (!why)
+		return;
+	naming->kernel = NULL;
+	if (naming->note)
+		naming->note(naming->arg, trace_reader_info(names->reader), why);
+}
+
 int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
 		       struct frame_names **out)
 {
@@ -428,6 +443,7 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 		return -ENOMEM;
 	names->reader = reader;
 	names->naming = *naming;
+	check_kernel(names);
 	if (plain_names_create(&names->plain_names) ||
 	    (naming->debug && frame_debug_create(reader, naming->debug, &names->debug))) {
 		frame_names_free(&names);

@@ -25,6 +25,11 @@ struct frame_naming {
 	struct debug_naming *debug;  /* says what was inlined and lines of source; or NULL */
 	bool no_inline;		     /* a frame is one function, whatever was inlined */
 	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
+	bool many_boots; /* `kernel` is of one of them: a recording must show that it is its own */
+
+	/* Told where `kernel` is not used for a recording, and why; or NULL. */
+	void (*note)(void *arg, const struct trace_info *info, const char *why);
+	void *arg;
 };
 
 struct frame_names;

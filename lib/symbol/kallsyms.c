@@ -106,6 +106,29 @@ static bool is_named(const struct kallsyms_line *line, const char *name)
 	return line->name_bytes == strlen(name) && starts_with(line, name);
 }
 
+struct wanted {
+	const char *name;
+	u64 address;
+};
+
+static int take_wanted(void *arg, const struct kallsyms_line *line)
+{
+	struct wanted *wanted = arg;
+
+	if (line->module_bytes || !is_named(line, wanted->name))
+		return 0;
+	wanted->address = line->address;
+	return 1;
+}
+
+u64 kallsyms_address(const char *text, size_t bytes, const char *name)
+{
+	struct wanted wanted = {.name = name};
+
+	kallsyms_each(text, bytes, take_wanted, &wanted);
+	return wanted.address;
+}
+
 static bool is_section_border(const struct kallsyms_line *line)
 {
 	static const char *const borders[] = {"_text",	    "__pi__text", "_stext",

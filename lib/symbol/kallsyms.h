@@ -21,6 +21,9 @@ struct kallsyms_line {
 int kallsyms_each(const char *text, size_t bytes,
 		  int (*each)(void *arg, const struct kallsyms_line *line), void *arg);
 
+/* Of a symbol of the kernel image; 0: it is not there, or hidden. */
+u64 kallsyms_address(const char *text, size_t bytes, const char *name);
+
 /* Fills and seals a table with the code symbols. It stays empty where kptr_restrict shows all
  * addresses as 0. */
 int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules,

@@ -20,32 +20,6 @@
 
 #define FIRST_BYTES (64 << 10)
 
-static bool is_named(const struct kallsyms_line *line, const char *name)
-{
-	return !line->module_bytes && line->name_bytes == strlen(name) &&
-	       !memcmp(line->name, name, line->name_bytes);
-}
-
-static int take_start(void *arg, const struct kallsyms_line *line)
-{
-	struct trace_module *kernel = arg;
-
-	if (!is_named(line, "_stext"))
-		return 0;
-	kernel->start = line->address;
-	return 1;
-}
-
-static int take_end(void *arg, const struct kallsyms_line *line)
-{
-	struct trace_module *kernel = arg;
-
-	if (!is_named(line, "_etext"))
-		return 0;
-	kernel->end = line->address;
-	return 1;
-}
-
 static void read_build_id(const char *path, struct trace_module *module)
 {
 	char *notes;
@@ -78,7 +52,7 @@ static void read_start(int kallsyms, struct trace_module *kernel)
 	char *text = malloc(FIRST_BYTES);
 
 	if (text)
-		kallsyms_each(text, read_first(kallsyms, text), take_start, kernel);
+		kernel->start = kallsyms_address(text, read_first(kallsyms, text), "_stext");
 	free(text);
 }
 
@@ -110,8 +84,8 @@ static int search(int kallsyms, struct trace_module *kernel)
 
 	if (err)
 		return err;
-	kallsyms_each(text, bytes, take_start, kernel);
-	kallsyms_each(text, bytes, take_end, kernel);
+	kernel->start = kallsyms_address(text, bytes, "_stext");
+	kernel->end = kallsyms_address(text, bytes, "_etext");
 	free(text);
 	return 0;
 }

@@ -20,6 +20,7 @@
 
 struct kernel_names {
 	struct symbol_table *table;
+	u64 stext; /* at run time */
 	bool is_elf;
 	struct elf_segments segments;
 	u64 moved; /* run time - link time, modulo 2^64 */
@@ -57,6 +58,7 @@ static int parse_kallsyms(const char *path, struct kernel_names *names)
 	if (err)
 		return err;
 	err = kallsyms_parse(text, bytes, &none, names->table);
+	names->stext = kallsyms_address(text, bytes, "_stext");
 	free(text);
 	if (!err && !symbol_table_at(names->table, 0, &first))
 		err = -EBADMSG;
@@ -122,6 +124,7 @@ static int read_elf(Elf *elf, u64 stext, struct kernel_names *names)
 		return -EBADMSG;
 	names->is_elf = true;
 	names->moved = stext ? stext - linked : 0;
+	names->stext = linked + names->moved;
 	elf_segments_read(elf, &names->segments);
 	return 0;
 }
@@ -172,6 +175,11 @@ int kernel_names_from_vmlinux(const char *path, u64 stext, struct kernel_names *
 	}
 	*out = names;
 	return 0;
+}
+
+u64 kernel_names_stext(const struct kernel_names *names)
+{
+	return names->stext;
 }
 
 static bool find_in_elf(const struct kernel_names *names, u64 address, struct symbol *symbol)

@@ -20,6 +20,9 @@ int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
 int kernel_names_from_vmlinux(const char *path, u64 stext, struct kernel_names **out,
 			      struct stackmap_error *error);
 
+/* Where _stext was at run time; 0: the file does not say. */
+u64 kernel_names_stext(const struct kernel_names *names);
+
 void kernel_names_free(struct kernel_names **names);
 
 /* The symbol that covers the byte before a return address: its start, size and name. */

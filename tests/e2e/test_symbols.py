@@ -5,7 +5,7 @@
 import os
 import shutil
 
-from cases import main, run, stackmap
+from cases import main, program, run, stackmap
 from inlined_program import INLINED, build, hottest, record_calls, split
 
 
@@ -83,6 +83,27 @@ def test_files_that_the_user_names():
     assert "named.c" in done.stderr, done.stderr
     done = stackmap("report", "--vmlinux", "named", made.path)
     assert "not the recorded kernel" in done.stderr or "kernel" not in done.stdout, done.stderr
+
+
+KALLSYMS = """ffffffff81000000 T _stext
+ffffffff81000000 T kept_name
+ffffffff81000100 T _etext
+"""
+
+
+def test_kallsyms_of_one_boot():
+    """Of no recording the kernel's place is known: only their times tell boots apart."""
+    with open("kallsyms", "w", encoding="ascii") as file:
+        file.write(KALLSYMS)
+    for name, later in ("first", 0), ("same", 1), ("other", 3600):
+        run(program("write_odd"), "only-kernel", name, later)
+    for command in ["report", "first"], ["report", "other"], ["diff", "--json", "first", "same"], ["flamegraph", "-o-", "first", "same"]:
+        done = stackmap(*command, "--kallsyms", "kallsyms")
+        assert "kept_name" in done.stdout and "not used" not in done.stderr, (command, done)
+    for command in ["diff", "--json", "first", "other"], ["flamegraph", "-o-", "first", "other"]:
+        done = stackmap(*command, "--kallsyms", "kallsyms")
+        assert "kept_name" not in done.stdout, command
+        assert done.stderr.count("stackmap: kallsyms: not used for the recording of 20") == 2, done.stderr
 
 
 def test_files_that_are_not_used():

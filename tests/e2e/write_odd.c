@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings that are whole and have little in them: write_odd KIND FILE. Views divide by sums, and
- * draw what is there: these have sums of 0, or nothing to draw.
+ * Recordings that are whole and have little in them: write_odd KIND FILE [SECONDS]. Views divide by
+ * sums, and draw what is there: these have sums of 0, or nothing to draw. The machine was started
+ * so many seconds later.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/writer.h"
@@ -11,7 +13,7 @@
 #define EVENTS 3
 #define SECOND 1000000000ULL
 
-static const struct trace_info info = {
+static struct trace_info info = {
 	.start_realtime = 1700000000 * SECOND,
 	.start_monotonic = 1000 * SECOND,
 	.cpus = 1,
@@ -89,12 +91,14 @@ static const struct kind *find(const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct kind *kind = argc == 3 ? find(argv[1]) : NULL;
+	const struct kind *kind = argc >= 3 ? find(argv[1]) : NULL;
 	struct trace_writer *writer;
 	int err;
 
 	if (!kind)
 		return 2;
+	if (argc > 3)
+		info.start_realtime += atoi(argv[3]) * SECOND;
 	err = trace_writer_create(argv[2], &info, &writer, NULL);
 	if (!err) {
 		err = write_kind(writer, kind);

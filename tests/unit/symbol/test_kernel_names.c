@@ -34,6 +34,7 @@ static void check_image(u64 stext, u64 base)
 	struct symbol symbol;
 
 	assert_int_equal(kernel_names_from_vmlinux(image, stext, &names, NULL), 0);
+	assert_true(kernel_names_stext(names) == base);
 	check(names, base + SCHEDULE + 1, "schedule", base + SCHEDULE);
 	check(names, base + SCHEDULE + 32, "schedule", base + SCHEDULE);
 	assert_false(kernel_names_find(names, base + SCHEDULE + 33, &symbol));
