@@ -64,7 +64,8 @@ static double percent_of(const struct diff *diff, const struct report *report, u
 
 	if (has_event_key(diff))
 		return all ? 100.0 * (double)count / (double)all : 0;
-	return report_percent(report, kind, report->by[kind] == WEIGHT_VALUE ? value : count);
+	return report_percent(report, kind,
+			      report->weights.by[kind] == WEIGHT_VALUE ? value : count);
 }
 
 static struct compared_share share_of(const struct diff *diff, const struct report *report,
@@ -129,7 +130,8 @@ static int set_row(const struct diff *diff, enum comparison_side side, const str
 
 static int list_rows(struct diff *diff, enum comparison_side side)
 {
-	const struct table_options options = {.keys = diff->fields.keys, .by = diff->side[side].by};
+	const struct table_options options = {.keys = diff->fields.keys,
+					      .by = diff->side[side].weights.by};
 	struct compared_list *list = &diff->list[side];
 	int err = report_table_create(diff->side[side].profile, &options, &diff->table[side]);
 
@@ -231,12 +233,12 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 	printf("# %-7s ", name);
 	terminal_put_name(diff->choice[side].name, stdout);
 	for (u32 i = 0; i < report->source_count; i++) {
-		if (!report->counts[i])
+		if (!report->weights.counts[i])
 			continue;
-		printf(", %llu ", (unsigned long long)report->counts[i]);
+		printf(", %llu ", (unsigned long long)report->weights.counts[i]);
 		terminal_put_name(report->sources[i].name, stdout);
-		if (report->by[i] == WEIGHT_VALUE)
-			printf(" (%llu%s)", (unsigned long long)report->totals[i],
+		if (report->weights.by[i] == WEIGHT_VALUE)
+			printf(" (%llu%s)", (unsigned long long)report->weights.totals[i],
 			       report_unit(report, i));
 	}
 	putchar('\n');
@@ -418,7 +420,7 @@ static bool has_many_sources(const struct report *report)
 	u32 sources = 0;
 
 	for (u32 i = 0; i < report->source_count; i++)
-		sources += report->counts[i] != 0;
+		sources += report->weights.counts[i] != 0;
 	return sources > 1;
 }
 
@@ -442,7 +444,7 @@ static int compare(struct diff *diff)
 	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
 		compared_list_free(&diff->list[side]);
 		report_table_free(&diff->table[side]);
-		report_weights_free(&diff->side[side]);
+		profile_weights_clear(&diff->side[side].weights);
 	}
 	return err;
 }

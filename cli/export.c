@@ -13,12 +13,14 @@
 #include "names.h"
 #include "output_file.h"
 #include "recording.h"
+#include "report.h"
 
 struct export_values {
 	struct recording_values recording;
 	struct names_values names;
 	const char *format;
 	const char *output;
+	const char *by;
 };
 
 static int unknown_format(const char *name)
@@ -67,7 +69,7 @@ static int export_recording(const struct export_values *values, const struct exp
 static int export_named(const struct export_values *values, const struct export_format *format,
 			const struct recording_choice *choice)
 {
-	struct export_options options = {.filter = choice->filter};
+	struct export_options options = {.filter = choice->filter, .by = values->by};
 	int status = names_open(&values->names, &options.naming);
 
 	if (status)
@@ -77,24 +79,36 @@ static int export_named(const struct export_values *values, const struct export_
 	return status;
 }
 
+static int check_by(const struct export_values *values, const struct export_format *format)
+{
+	if (!values->by || format->weighed)
+		return report_parse_by(values->by);
+	message("--by %s: --format %s has no choice of it, folded has", values->by, format->name);
+	return -EINVAL;
+}
+
+static int check_output(const struct export_values *values, const struct export_format *format)
+{
+	if (!format->binary || !output_file_is_standard(values->output) || !isatty(STDOUT_FILENO))
+		return 0;
+	message("--format %s: is binary and not shown on a terminal, use --output FILE",
+		format->name);
+	return -EINVAL;
+}
+
 static int export_run(const void *arg, int count, char **operands)
 {
 	const struct export_values *values = arg;
 	const struct export_format *format = export_format_find(values->format);
 	struct recording_choice choice;
-	bool is_standard = output_file_is_standard(values->output);
 
 	(void)count;
 	if (!format)
 		return unknown_format(values->format);
-	if (recording_choose(&values->recording, operands, &choice))
+	if (check_by(values, format) || recording_choose(&values->recording, operands, &choice) ||
+	    check_output(values, format))
 		return EXIT_USAGE;
-	if (format->binary && is_standard && isatty(STDOUT_FILENO)) {
-		message("--format %s: is binary and not shown on a terminal, use --output FILE",
-			values->format);
-		return EXIT_USAGE;
-	}
-	choice.output = is_standard ? NULL : values->output;
+	choice.output = output_file_is_standard(values->output) ? NULL : values->output;
 	return export_named(values, format, &choice);
 }
 
@@ -120,6 +134,12 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct export_values, output),
 	 .group = "Output",
 	 .help = "write to this file (default -, standard output)"},
+	{.name = "by",
+	 .type = OPTION_STRING,
+	 .argument = "WHAT",
+	 .target = offsetof(struct export_values, by),
+	 .group = "Output",
+	 .help = "folded: what events weigh, count or value (default value where it has a unit)"},
 	NAMES_ROWS(struct export_values, names),
 	RECORDING_ROWS(struct export_values, recording),
 	{0},

@@ -51,7 +51,7 @@ struct report_request {
 
 double report_percent(const struct report *report, u32 kind, u64 weight)
 {
-	u64 total = report->totals[kind];
+	u64 total = report->weights.totals[kind];
 
 	return total ? 100.0 * (double)weight / (double)total : 0;
 }
@@ -88,10 +88,10 @@ static void print_host(const struct trace_info *info)
 
 static void print_source_count(const struct report *report, u32 kind)
 {
-	printf("# %-9s %llu ", "events:", (unsigned long long)report->counts[kind]);
+	printf("# %-9s %llu ", "events:", (unsigned long long)report->weights.counts[kind]);
 	terminal_put_name(report->sources[kind].name, stdout);
-	if (report->by[kind] == WEIGHT_VALUE)
-		printf(", together %llu%s", (unsigned long long)report->totals[kind],
+	if (report->weights.by[kind] == WEIGHT_VALUE)
+		printf(", together %llu%s", (unsigned long long)report->weights.totals[kind],
 		       report_unit(report, kind));
 	putchar('\n');
 }
@@ -102,8 +102,8 @@ static void print_counts(const struct report *report)
 	u32 silent = 0;
 
 	for (u32 i = 0; i < report->source_count; i++) {
-		silent += !report->counts[i];
-		if (report->counts[i])
+		silent += !report->weights.counts[i];
+		if (report->weights.counts[i])
 			print_source_count(report, i);
 	}
 	if (silent)
@@ -136,45 +136,11 @@ static void print_ledger(const struct report *report)
 		printf("# ledger:   none, the recording was not finished\n");
 }
 
-static bool has_values(const struct trace_source *source)
-{
-	return source->extras & TRACE_EXTRA_VALUE;
-}
-
-static enum profile_weight weight_of(const struct trace_source *source, const char *by)
-{
-	if (by)
-		return strcmp(by, "value") == 0 && has_values(source) ? WEIGHT_VALUE : WEIGHT_COUNT;
-	return has_values(source) && source->value_unit[0] ? WEIGHT_VALUE : WEIGHT_COUNT;
-}
-
 int report_weigh_events(struct report *report, const char *by)
 {
-	const struct profile *profile = report->profile;
-
 	report->source_count = trace_reader_sources(report->reader, &report->sources);
-	report->by = calloc(report->source_count + 1UL, sizeof(*report->by));
-	report->totals = calloc(report->source_count + 1UL, sizeof(u64));
-	report->counts = calloc(report->source_count + 1UL, sizeof(u64));
-	if (!report->by || !report->totals || !report->counts)
-		return -ENOMEM;
-	for (u32 i = 0; i < report->source_count; i++)
-		report->by[i] = weight_of(&report->sources[i], by);
-	for (u32 i = 0; i < profile->row_count; i++) {
-		const struct profile_row *row = profile->rows[i];
-
-		report->totals[row->kind] += profile_row_weight(row, report->by[row->kind]);
-		report->counts[row->kind] += row->count;
-	}
-	profile_sort(report->profile, report->by, report->totals);
-	return 0;
-}
-
-void report_weights_free(struct report *report)
-{
-	free(report->by);
-	free(report->totals);
-	free(report->counts);
+	return profile_weigh(report->profile, report->sources, report->source_count, by,
+			     &report->weights);
 }
 
 static int print_json(const struct report *report, const struct report_request *request)
@@ -235,7 +201,7 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
 	function_set_free(&request->tree.functions);
-	report_weights_free(report);
+	profile_weights_clear(&report->weights);
 	return err;
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "report/calltree.h"
-#include "report/profile.h"
+#include "report/profile_weights.h"
 #include "report_fields.h"
 
 struct report {
@@ -14,11 +14,9 @@ struct report {
 	struct profile *profile;
 	const struct trace_source *sources;
 	u32 source_count;
-	enum profile_weight *by; /* of each source */
-	u64 *totals;		 /* weight of each source's events */
-	u64 *counts;		 /* events of each source */
-	u64 limit;		 /* rows that are shown */
-	double least;		 /* percent; below it nothing is shown */
+	struct profile_weights weights;
+	u64 limit;    /* rows that are shown */
+	double least; /* percent; below it nothing is shown */
 	bool color;
 };
 
@@ -27,10 +25,9 @@ double report_percent(const struct report *report, u32 kind, u64 weight);
 /* " ns" for values of a source that have a unit. */
 const char *report_unit(const struct report *report, u32 kind);
 
-/* Sets sources, totals, counts and `by`, for count, value, or NULL: as each source has it; and
- * sorts the profile by it. -ENOMEM. report_weights_free() in any case. */
+/* Sets sources and weights, and sorts the profile (profile_weigh()). -ENOMEM, and then there is
+ * nothing to clear. */
 int report_weigh_events(struct report *report, const char *by);
-void report_weights_free(struct report *report);
 
 /* Frames, a line each. */
 void report_put_stack(const struct report *report, const struct profile_row *row);

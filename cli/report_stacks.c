@@ -34,7 +34,8 @@ void report_put_stack(const struct report *report, const struct profile_row *row
 
 static double row_percent(const struct report *report, const struct profile_row *row)
 {
-	return report_percent(report, row->kind, profile_row_weight(row, report->by[row->kind]));
+	return report_percent(report, row->kind,
+			      profile_row_weight(row, report->weights.by[row->kind]));
 }
 
 static void print_row(const struct report *report, const struct profile_row *row)

@@ -54,7 +54,7 @@ static double share_of(const struct view *view, const struct table_row *row,
 
 	if (!view->together)
 		return report_percent(report, row->kind,
-				      table_sum_weight(sum, report->by[row->kind]));
+				      table_sum_weight(sum, report->weights.by[row->kind]));
 	return all ? 100.0 * (double)sum->count / (double)all : 0;
 }
 
@@ -169,9 +169,9 @@ static void print_source(const struct view *view, u32 kind, const struct table_r
 {
 	printf("\n# ");
 	terminal_put_name(view->report->sources[kind].name, stdout);
-	printf(": %llu%s\n", (unsigned long long)view->report->totals[kind],
-	       view->report->by[kind] == WEIGHT_VALUE ? report_unit(view->report, kind)
-						      : " events");
+	printf(": %llu%s\n", (unsigned long long)view->report->weights.totals[kind],
+	       view->report->weights.by[kind] == WEIGHT_VALUE ? report_unit(view->report, kind)
+							      : " events");
 	print_rows(view, rows, count);
 }
 
@@ -188,7 +188,7 @@ static int view_open(struct view *view, const struct report *report,
 	*view = (struct view){.report = report, .fields = &request->fields};
 	view->together = options.keys & 1U << TABLE_EVENT;
 	options.together = view->together;
-	options.by = view->together ? by_count : report->by;
+	options.by = view->together ? by_count : report->weights.by;
 	err = report_table_create(report->profile, &options, &view->table);
 	free(by_count);
 	return err;
@@ -223,7 +223,7 @@ static bool has_many_sources(const struct report *report)
 	u32 sources = 0;
 
 	for (u32 i = 0; i < report->source_count; i++)
-		sources += report->counts[i] != 0;
+		sources += report->weights.counts[i] != 0;
 	return sources > 1;
 }
 

@@ -86,7 +86,7 @@ static int make_tree(const struct tree *tree, struct calltree_node **root)
 {
 	const struct calltree_options options = {
 		.kind = tree->kind,
-		.by = tree->report->by[tree->kind],
+		.by = tree->report->weights.by[tree->kind],
 		.view = tree->request->view,
 		.functions = &tree->request->functions,
 	};
@@ -100,7 +100,7 @@ int report_tree_plain(const struct report *report, const struct report_tree_requ
 	struct calltree_node *root;
 
 	for (; tree.kind < report->source_count; tree.kind++) {
-		if (!report->counts[tree.kind])
+		if (!report->weights.counts[tree.kind])
 			continue;
 		if (make_tree(&tree, &root))
 			return -ENOMEM;
@@ -149,7 +149,7 @@ int report_tree_json(const struct report *report, const struct report_tree_reque
 	int err = 0;
 
 	for (; tree.kind < report->source_count && !err; tree.kind++)
-		if (report->counts[tree.kind])
+		if (report->weights.counts[tree.kind])
 			err = add_tree(&tree, trees);
 	if (err) {
 		json_decref(trees);

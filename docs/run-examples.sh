@@ -22,6 +22,7 @@ PATH="$work/bin:$bin:$PATH"
 cd "$work"
 "$writer" stackmap.data
 cp stackmap.data other.data
+cp stackmap.data waits.data
 printf 'ffffffff81001000 T schedule\nffffffff810010c0 T _etext\n' >kallsyms.copy
 
 sed -n 's/^\.Dl //p' "$page" >examples

@@ -15,11 +15,13 @@
 struct export_options {
 	struct event_filter filter;
 	struct frame_naming naming;
+	const char *by; /* of a weighed format: as for profile_weigh() */
 };
 
 struct export_format {
 	const char *name;
-	bool binary; /* not for terminals */
+	bool binary;  /* not for terminals */
+	bool weighed; /* a stack has one number only: what that is can be chosen */
 
 	/* Errors of `to` may be left to the caller, who looks at ferror() and fclose(). */
 	int (*write)(struct trace_reader *reader, const struct export_options *options, FILE *to,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Folded stacks, the input of flame graph tools: one line for each stack,
- * `comm;outermost;...;innermost COUNT`. User frames come first, kernel frames follow and end in
+ * `comm;outermost;...;innermost WEIGHT`. User frames come first, kernel frames follow and end in
  * `_[k]`, inlined functions in `_[i]`. Where a stack misses its outer end, a frame such as
  * [truncated] stands for it. With several event sources the second frame names the source, since
- * their counts do not add up.
+ * their weights do not add up: each is weighed by itself.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "error.h"
 #include "export_format.h"
-#include "report/profile.h"
+#include "report/profile_weights.h"
 
 #define INLINED " (inlined)" /* ends the label of an inlined function */
 
@@ -59,7 +60,7 @@ static void put_path(const struct profile *profile, const struct profile_path *p
 }
 
 static void put_row(const struct profile *profile, const struct profile_row *row,
-		    const char *source, FILE *to)
+		    const char *source, u64 weight, FILE *to)
 {
 	put_name(row->comm[0] ? row->comm : "[unknown]", to);
 	if (source) {
@@ -68,7 +69,7 @@ static void put_row(const struct profile *profile, const struct profile_row *row
 	}
 	put_path(profile, row->user, "", to);
 	put_path(profile, row->kernel, "_[k]", to);
-	fprintf(to, " %llu\n", (unsigned long long)row->count);
+	fprintf(to, " %llu\n", (unsigned long long)weight);
 }
 
 static bool has_many_kinds(const struct profile *profile)
@@ -79,28 +80,43 @@ static bool has_many_kinds(const struct profile *profile)
 	return false;
 }
 
+static void put_rows(const struct profile *profile, const struct trace_source *sources,
+		     const struct profile_weights *weights, FILE *to)
+{
+	bool many = has_many_kinds(profile);
+
+	for (u32 i = 0; i < profile->row_count && !ferror(to); i++) {
+		const struct profile_row *row = profile->rows[i];
+
+		put_row(profile, row, many ? sources[row->kind].name : NULL,
+			profile_row_weight(row, weights->by[row->kind]), to);
+	}
+}
+
 static int folded_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 			struct stackmap_error *error)
 {
 	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+	struct profile_weights weights;
 	struct profile *profile;
 	int err = profile_create(reader, &options->filter, &options->naming, &profile, error);
-	bool many;
 
 	if (err)
 		return err;
-	trace_reader_sources(reader, &sources);
-	many = has_many_kinds(profile);
-	for (u32 i = 0; i < profile->row_count && !ferror(to); i++) {
-		const struct profile_row *row = profile->rows[i];
-
-		put_row(profile, row, many ? sources[row->kind].name : NULL, to);
+	err = profile_weigh(profile, sources, count, options->by, &weights);
+	if (!err) {
+		put_rows(profile, sources, &weights, to);
+		profile_weights_clear(&weights);
+	} else {
+		error_set(error, -err, "folded: %s", strerror(-err));
 	}
 	profile_free(&profile);
-	return 0;
+	return err;
 }
 
 const struct export_format folded_format = {
 	.name = "folded",
+	.weighed = true,
 	.write = folded_write,
 };

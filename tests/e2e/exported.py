@@ -15,8 +15,8 @@ NO_LOSS = ("[no_frames]", "[not_asked]", "[refused]", "[none]")
 
 
 class Sums(collections.defaultdict):
-    def __init__(self):
-        super().__init__(lambda: [0, 0])
+    def __init__(self, sums=()):
+        super().__init__(lambda: [0, 0], sums)
 
     def add(self, key, number, value):
         self[key][0] += number
@@ -46,7 +46,7 @@ def stacks_of_report(report):
 
 
 def read_folded(text, source=None):
-    """Its second frame is the source where there are several; it has no values."""
+    """Its second frame is the source where there are several; the weight is taken for the number of events."""
     sums = Sums()
     for line in text.splitlines():
         stack, _, number = line.rpartition(" ")

@@ -13,7 +13,7 @@ import subprocess
 
 from cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
 from exportable import export, in_folder, inlined, real, report_of, small
-from exported import (Pprof, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script, read_speedscope,
+from exported import (Pprof, Sums, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script, read_speedscope,
                       stacks_of_report, without_inlined)
 from recording import record
 
@@ -61,18 +61,45 @@ def check_equal(found, expected):
     assert not wrong, "%d stacks differ (export, report), such as %s" % (len(wrong), wrong[:3])
 
 
-def without_values(sums):
-    for both in sums.values():
-        both[1] = 0
-    return sums
+def by_number(sums):
+    """With a single number: of the events."""
+    return Sums({key: [number, 0] for key, (number, _) in sums.items()})
+
+
+def by_weight(sums, events):
+    """With a single number: the sum of the values for these events."""
+    return Sums({key: [value if key[0] in events else number, 0] for key, (number, value) in sums.items()})
+
+
+def folded(path, *options):
+    events = {event for event, _, _ in report_of(path, *options)}
+    return read_folded(export("folded", path, *options), events.pop() if len(events) == 1 else None)
 
 
 def test_folded():
     for path in each_recording():
-        expected = without_values(report_of(path).renamed(as_folded))
-        events = {event for event, _, _ in expected}
-        only = events.pop() if len(events) == 1 else None
-        check_equal(read_folded(export("folded", path), only), expected)
+        expected = report_of(path).renamed(as_folded)
+        check_equal(folded(path, "--by", "count"), by_number(expected))
+        sources = {source["name"] for source in json.loads(export("json", path))["sources"] if source["value_unit"]}
+        check_equal(folded(path), by_weight(expected, sources))
+
+
+def test_folded_by_value():
+    """Off-CPU time is what such a flame graph is of, not how often a task was blocked. Each source is weighed by itself."""
+    path = small()
+    expected = report_of(path).renamed(as_folded)
+    check_equal(folded(path, "--by", "value"), by_weight(expected, {"sched:sched_switch"}))
+    check_equal(folded(path), folded(path, "--by", "value"))
+    total = sum(int(line.split()[-1]) for line in export("folded", path, "-e", "sched:*").splitlines())
+    assert total == sum(value for _, value in expected.values()) == 1500
+
+
+def test_weight_is_of_folded_alone():
+    path = small()
+    for form in ("pprof", "speedscope", "perf-script", "json"):
+        done = stackmap("export", "-f", form, "--by", "value", "-o", "out", path, status=2)
+        assert "--by value: --format %s has no choice of it" % form in done.stderr and not os.path.exists("out")
+    assert "must be count or value" in stackmap("export", "--by", "time", path, status=2).stderr
 
 
 def test_json():
@@ -106,7 +133,7 @@ def test_filters():
     choice = ["--event", "sched:*", "--time", "101,111", "--comm", "sh"]
     expected = report_of(path, *choice)
     assert len(expected) == 3 and len(expected) < len(report_of(path))
-    check_equal(read_folded(export("folded", path, *choice), "sched:sched_switch"), without_values(report_of(path, *choice)))
+    check_equal(folded(path, "--by", "count", *choice), by_number(expected))
     check_equal(read_speedscope(export("speedscope", path, *choice)), expected)
     check_equal(read_perf_script(export("perf-script", path, *choice)), expected)
     check_equal(read_chrome(export("chrome", path, *choice)), expected)
