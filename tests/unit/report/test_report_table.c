@@ -236,6 +236,23 @@ static void test_functions_by_name(void **state)
 	function_set_free(&functions);
 }
 
+static void test_inlined_functions_by_name(void **state)
+{
+	u32 called = frame_names_intern(profile->names, "twice");
+	u32 inlined = frame_names_intern(profile->names, "twice" FRAME_INLINED_MARK);
+	struct function_set functions;
+
+	(void)state;
+	assert_int_equal(function_set_create(profile, "twice", &functions, NULL), 0);
+	assert_true(function_set_has(&functions, called) && function_set_has(&functions, inlined));
+	function_set_free(&functions);
+	assert_int_equal(function_set_create(profile, "twice" FRAME_INLINED_MARK, &functions, NULL),
+			 0);
+	assert_false(function_set_has(&functions, called));
+	assert_true(function_set_has(&functions, inlined));
+	function_set_free(&functions);
+}
+
 static int setup(void **state)
 {
 	int fd = mkstemp(path);
@@ -274,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_keys_have_names),
 		cmocka_unit_test(test_functions_by_name),
+		cmocka_unit_test(test_inlined_functions_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
