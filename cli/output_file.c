@@ -20,7 +20,7 @@
 
 #define ATTEMPTS 100
 
-static const char *final_path;
+static char final_path[PATH_MAX];
 static char temporary[PATH_MAX]; /* "" while there is none */
 
 static void remove_and_die(int signal)
@@ -49,6 +49,19 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/* A symbolic link stays, the file it leads to is what is replaced. */
+static int set_final_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	if (realpath(path, final_path))
+		return 0;
+	if (length >= sizeof(final_path))
+		return -ENAMETOOLONG;
+	memcpy(final_path, path, length + 1);
+	return 0;
+}
+
 /* Under a name that nobody has. The descriptor or -errno. */
 static int create_beside(const char *path)
 {
@@ -68,9 +81,9 @@ static int create_beside(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_temporary(const char *path, FILE **stream)
+static int open_temporary(FILE **stream)
 {
-	int fd = create_beside(path), err;
+	int fd = create_beside(final_path), err;
 
 	if (fd < 0) {
 		temporary[0] = '\0';
@@ -110,8 +123,7 @@ int output_file_open(const char *path, FILE **stream)
 	}
 	if (is_special(path))
 		return open_directly(path, stream);
-	final_path = path;
-	return open_temporary(path, stream);
+	return set_final_path(path) ?: open_temporary(stream);
 }
 
 /* Standard output stays open: who ends the process looks at what became of it. */

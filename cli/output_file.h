@@ -14,7 +14,7 @@
 
 bool output_file_is_standard(const char *path);
 
-/* One at a time. 0 and *stream, or -errno. `path` must live until the end. */
+/* One at a time. 0 and *stream, or -errno. */
 int output_file_open(const char *path, FILE **stream);
 
 /* Puts the file in its place, or removes it unless `keep`. 0 or -errno: then nothing is left. */

@@ -284,6 +284,17 @@ def test_modes():
     assert {"merged.data", "merged.data.old", "out", "out.html"} == set(os.listdir(".")), os.listdir(".")
 
 
+def test_link_stays():
+    """As with a recording, the file that a link leads to is replaced."""
+    os.mkdir("folder")
+    with open("folder/out", "wb"):
+        os.symlink("folder/out", "link")
+    stackmap("export", "-o", "link", small())
+    with open("folder/out", encoding="ascii") as file:
+        assert file.read() == export("folded", small())
+    assert os.path.islink("link") and sorted(os.listdir(".")) == ["folder", "link"] and os.listdir("folder") == ["out"]
+
+
 def test_standard_output():
     """A dash, as for record: no file has that name."""
     path = small()
