@@ -98,6 +98,10 @@ def test_diff_of_sources():
         assert {name: float(row[side]) for name, row in rows.items()} == shares
     text = stackmap("diff", "--sort", "event", "before.data", "after.data").stdout
     assert "no differences" not in text and "+25.00%  off-cpu\n" in text, text
+    write(100, 0, "before.data")
+    write(0, 100, "after.data")
+    text = stackmap("diff", "before.data", "after.data").stdout
+    assert "-6.00%  cpu-clock  twin\n" in text and "+6.00%  off-cpu  twin\n" in text, text
 
 
 def events(*options):
