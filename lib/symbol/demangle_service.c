@@ -13,7 +13,7 @@ static int receive_name(int socket, char *name)
 	u32 bytes;
 	int result = message_receive(socket, &bytes, sizeof(bytes), MESSAGE_NO_DEADLINE);
 
-	if (!result && bytes > MANGLED_BYTES_MAX)
+	if (!result && bytes > DEMANGLE_NAME_BYTES_MAX)
 		result = -EINVAL;
 	result = result ?: message_receive(socket, name, bytes, MESSAGE_NO_DEADLINE);
 	if (!result)
@@ -23,19 +23,21 @@ static int receive_name(int socket, char *name)
 
 static int reply(int socket, const char *name)
 {
+	struct demangle_message answer;
 	char *plain = demangle(name);
 	size_t length = plain ? strlen(plain) : 0;
-	u32 bytes = length <= DEMANGLED_BYTES_MAX ? length : 0;
-	int result = message_send(socket, &bytes, sizeof(bytes), MESSAGE_NO_DEADLINE);
 
-	result = result ?: message_send(socket, plain, bytes, MESSAGE_NO_DEADLINE);
+	answer.bytes = length <= sizeof(answer.name) ? length : 0;
+	if (answer.bytes)
+		memcpy(answer.name, plain, answer.bytes);
 	free(plain);
-	return result;
+	return message_send(socket, &answer, sizeof(answer.bytes) + answer.bytes,
+			    MESSAGE_NO_DEADLINE);
 }
 
 void demangle_serve(int socket)
 {
-	char *name = malloc(MANGLED_BYTES_MAX + 1);
+	char *name = malloc(DEMANGLE_NAME_BYTES_MAX + 1);
 	int result = name ? 0 : -ENOMEM;
 
 	while (!result)

@@ -2,14 +2,20 @@
 /*
  * The part of demangler.c that runs in a sandbox (privilege/sandbox.h).
  *
- * Request: u32, the bytes of a name; the name. Answer: u32, the bytes of the demangled name, 0 if
- * there is none; the name. Neither has a NUL.
+ * Request and answer are a demangle_message each, as long as its name: the mangled one, and the
+ * demangled one or nothing. Each goes in one piece, so that the other side wakes up once.
  */
 #ifndef LIB_SYMBOL_DEMANGLE_SERVICE_H
 #define LIB_SYMBOL_DEMANGLE_SERVICE_H
 
-#define MANGLED_BYTES_MAX 65536
-#define DEMANGLED_BYTES_MAX 65536
+#include "scalar.h"
+
+#define DEMANGLE_NAME_BYTES_MAX 65536
+
+struct demangle_message {
+	u32 bytes;			    /* of the name */
+	char name[DEMANGLE_NAME_BYTES_MAX]; /* no NUL */
+};
 
 /* Until the other side closes the socket. */
 void demangle_serve(int socket);

@@ -55,15 +55,14 @@ static bool has_sandbox(struct demangler *demangler)
 	return demangler->sandbox;
 }
 
-/* The answer: its text of `bytes` bytes is in text[]. */
-static int receive(struct sandbox *sandbox, char *text, u32 *bytes)
+static int receive(struct sandbox *sandbox, struct demangle_message *answer)
 {
-	int result = sandbox_receive(sandbox, bytes, sizeof(*bytes));
+	int result = sandbox_receive(sandbox, &answer->bytes, sizeof(answer->bytes));
 
-	if (!result && *bytes > DEMANGLED_BYTES_MAX)
+	if (!result && answer->bytes > sizeof(answer->name))
 		result = -EBADMSG;
-	result = result ?: sandbox_receive(sandbox, text, *bytes);
-	if (!result && memchr(text, 0, *bytes))
+	result = result ?: sandbox_receive(sandbox, answer->name, answer->bytes);
+	if (!result && memchr(answer->name, 0, answer->bytes))
 		result = -EBADMSG;
 	if (result == -EBADMSG)
 		sandbox_distrust(sandbox);
@@ -72,13 +71,14 @@ static int receive(struct sandbox *sandbox, char *text, u32 *bytes)
 
 static char *ask(struct sandbox *sandbox, const char *name, u32 bytes)
 {
-	char text[DEMANGLED_BYTES_MAX];
-	u32 plain_bytes;
+	struct demangle_message message;
 
-	if (sandbox_request(sandbox, &bytes, sizeof(bytes), NULL, 0) ||
-	    sandbox_send(sandbox, name, bytes) || receive(sandbox, text, &plain_bytes))
+	message.bytes = bytes;
+	memcpy(message.name, name, bytes);
+	if (sandbox_request(sandbox, &message, sizeof(message.bytes) + bytes, NULL, 0) ||
+	    receive(sandbox, &message))
 		return NULL;
-	return plain_bytes ? strndup(text, plain_bytes) : NULL;
+	return message.bytes ? strndup(message.name, message.bytes) : NULL;
 }
 
 /* "S_", "S1A_", "T_", "T0_". */
@@ -142,7 +142,7 @@ char *demangler_name(struct demangler *demangler, const char *name)
 {
 	size_t bytes = strlen(name);
 
-	if (!demangle_is_mangled(name) || bytes > MANGLED_BYTES_MAX)
+	if (!demangle_is_mangled(name) || bytes > DEMANGLE_NAME_BYTES_MAX)
 		return NULL;
 	if (is_fair(name, bytes))
 		return demangle(name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions with code stand below the unit or its namespaces; only these are looked through first,
- * which skips the bodies of functions and types. Where that finds nothing for an address of the
- * unit, all entries are: nested functions of GNU C, Ada and D stand inside bodies.
+ * Functions with code stand right below the unit (GCC) or in its namespaces (Clang); only nested
+ * ones of GNU C, Ada and D stand in bodies. Of the many entries of C++ few are functions with code,
+ * so the unit is looked through no further than its addresses make necessary: a step more each time
+ * that nothing was found for one of them.
  *
  * What is called at a place is known by the line table for the innermost function, and for the
  * others by the call (DW_AT_call_file, DW_AT_call_line) that was inlined into them.
@@ -21,6 +22,8 @@
 #define NESTING_MAX 256
 #define NO_FUNCTION UINT32_MAX
 
+enum reach { REACH_UNIT, REACH_NAMESPACES, REACH_BODIES };
+
 struct unit {
 	Dwarf_Die die;
 	const struct code_ranges *text;
@@ -28,7 +31,7 @@ struct unit {
 	Dwarf_Die *functions;
 	u32 function_count, function_room;
 	struct code_ranges ranges; /* of functions, by index */
-	bool is_whole;		   /* nested ones are among them */
+	enum reach reach;	   /* where they are from */
 	struct dwarf_lines lines;
 	bool has_lines;
 	bool is_damaged;
@@ -81,12 +84,14 @@ static int add_function(struct unit *unit, Dwarf_Die *die)
 	return 0;
 }
 
-static bool holds_functions(int tag)
+static bool is_reached(const struct unit *unit, int tag)
 {
-	return tag == DW_TAG_namespace || tag == DW_TAG_module;
+	if (tag == DW_TAG_namespace || tag == DW_TAG_module)
+		return unit->reach >= REACH_NAMESPACES;
+	return unit->reach == REACH_BODIES;
 }
 
-static int add_functions(struct unit *unit, Dwarf_Die *parent, bool whole, u32 depth)
+static int add_functions(struct unit *unit, Dwarf_Die *parent, u32 depth)
 {
 	Dwarf_Die die;
 	int more = dwarf_child(parent, &die), result = 0;
@@ -96,22 +101,22 @@ static int add_functions(struct unit *unit, Dwarf_Die *parent, bool whole, u32 d
 
 		if (tag == DW_TAG_subprogram)
 			result = add_function(unit, &die);
-		if (!result && (whole || holds_functions(tag)) && depth < NESTING_MAX)
-			result = add_functions(unit, &die, whole, depth + 1);
+		if (!result && is_reached(unit, tag) && depth < NESTING_MAX)
+			result = add_functions(unit, &die, depth + 1);
 	}
 	unit->is_damaged |= more < 0;
 	return result;
 }
 
-static int read_functions(struct unit *unit, bool whole)
+static int read_functions(struct unit *unit, enum reach reach)
 {
 	int result;
 
 	code_ranges_clear(&unit->ranges);
 	unit->function_count = 0;
-	unit->is_whole = whole;
+	unit->reach = reach;
 	unit->inlined_into = NO_FUNCTION;
-	result = add_functions(unit, &unit->die, whole, 0);
+	result = add_functions(unit, &unit->die, 0);
 	code_ranges_seal(&unit->ranges);
 	return result;
 }
@@ -119,12 +124,14 @@ static int read_functions(struct unit *unit, bool whole)
 /* 1: found, 0: there is none; -ENOMEM. */
 static int find_function(struct unit *unit, u64 address, u32 *index)
 {
-	int result;
+	int result = 0;
 
-	if (code_ranges_find(&unit->ranges, address, index))
-		return 1;
-	result = unit->is_whole ? 0 : read_functions(unit, true);
-	return result ?: code_ranges_find(&unit->ranges, address, index);
+	while (!result && !code_ranges_find(&unit->ranges, address, index)) {
+		if (unit->reach == REACH_BODIES)
+			return 0;
+		result = read_functions(unit, unit->reach + 1);
+	}
+	return result ?: 1;
 }
 
 /* The function and the calls inlined into it, outermost first. */
@@ -235,7 +242,7 @@ static int read_unit(struct unit *unit, const struct dwarf_line_sections *sectio
 	Dwarf_Attribute attribute;
 
 	unit->directory = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
-	return read_functions(unit, false) ?: read_lines(unit, sections);
+	return read_functions(unit, REACH_UNIT) ?: read_lines(unit, sections);
 }
 
 int dwarf_unit_find(const Dwarf_Die *die, const struct code_ranges *text,

@@ -92,6 +92,7 @@ static const struct sample samples[] = {
 	{"nested", "gcc -O2 -g -DNESTED $IN -o $OUT", inlining_c, ".c"},
 	{"relative", "cd $(dirname $IN) && gcc -O2 -g $(basename $IN) -o $OUT", inlining_c, ".c"},
 	{"clang", "clang-14 -O2 -g $IN -o $OUT", inlining_c, ".c"},
+	{"clang_cxx", "clang++-14 -O2 -g $IN -o $OUT", inlining_cxx, ".cc"},
 	{"cxx", "g++ -O2 -g $IN -o $OUT", inlining_cxx, ".cc"},
 	{"split", "gcc -O2 -g -no-pie $IN -o $OUT" SPLIT, inlining_c, ".c"},
 };
