@@ -5,7 +5,8 @@
  *
  *   struct about_header
  *   struct about_source, for each event kind
- *   text: the command line, then the name of each source, each with its NUL
+ *   text: the command line, then of each source its name and the unit of its values ("": it has
+ *         none), each with its NUL
  */
 #ifndef STACKMAP_ABI_ABOUT_MAP_H
 #define STACKMAP_ABI_ABOUT_MAP_H
@@ -14,7 +15,7 @@
 
 /* Of all that the pins of an instance hold: its maps as much as this value. Grows with every change
  * after which a reader would take an older or newer instance for something else. */
-#define ABOUT_VERSION 3
+#define ABOUT_VERSION 4
 
 /* What a source is; numbers are never reused. */
 enum source_type {

@@ -32,12 +32,15 @@ struct capture_config {
 	u32 no_dedup;	/* record every stack in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
-	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
-	u32 kind;      /* of an object whose programs cannot have a cookie */
-	u32 cookie;    /* programs of this object ask for their cookie instead */
-	u32 leaf;      /* slots have room for the pc of CPU samples */
-	u32 sample;    /* the perf event of this object is a CPU sample */
-	u32 value;     /* slots have room for a value, behind the leaf */
+	u32 max_depth;	  /* kernel.perf_event_max_stack: what bpf_get_stack can return */
+	u32 kind;	  /* of an object whose programs cannot have a cookie */
+	u32 cookie;	  /* programs of this object ask for their cookie instead */
+	u32 leaf;	  /* slots have room for the pc of CPU samples */
+	u32 sample;	  /* the perf event of this object is a CPU sample */
+	u32 value;	  /* slots have room for a value, behind the leaf */
+	u32 field_offset; /* of the value in the tracepoint's record, for this object */
+	u32 field_bytes;  /* 1, 2, 4 or 8 */
+	u32 field_signed;
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 user_unwind;     /* enum user_unwind */
@@ -80,10 +83,23 @@ struct perf_runs {
 	u64 count; /* of the event on this CPU at the last run; not of an event that is inherited */
 };
 
-/* Kind + 1 by system call number; 0 = not recorded. */
+/* Of a tracepoint with a value, by CPU (bpf/valued.h). */
+struct valued_runs {
+	u64 ahead;	 /* runs of its program that the raw one has yet to follow; signed */
+	u64 is_followed; /* the raw one has run here */
+	u64 skipped;
+	u64 unsure; /* the same, after its last run: skipped, or detached meanwhile */
+};
+
+/* By system call number. */
+struct syscall_side {
+	u16 kind[CONFIG_SYSCALLS_MAX]; /* + 1; 0: not recorded */
+	u8 value[CONFIG_SYSCALLS_MAX]; /* + 1: the word of pt_regs; 0: no value */
+};
+
 struct syscall_kinds {
-	u16 enter[CONFIG_SYSCALLS_MAX];
-	u16 exit[CONFIG_SYSCALLS_MAX];
+	struct syscall_side enter;
+	struct syscall_side exit;
 };
 
 #endif

@@ -19,6 +19,7 @@
 #include "probe.h"
 #include "settle.h"
 #include "tasks.h"
+#include "valued.h"
 
 #include "cached_rule.c"
 #include "cfi.c"
@@ -101,6 +102,21 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return event_emit(ctx, &hit);
 }
 
+/* Both at one tracepoint (bpf/valued.h), this one attached first. */
+SEC("tracepoint")
+int on_valued(void *ctx)
+{
+	return valued_emit(ctx, config.kind);
+}
+
+SEC("raw_tp")
+int on_valued_call(void *ctx)
+{
+	if (event_wanted(bpf_get_smp_processor_id()))
+		valued_called(config.kind);
+	return 0;
+}
+
 /* 32-bit tasks have other system call numbers; the kernel's own syscall events leave them out too.
  */
 static __always_inline bool is_compat_syscall(void)
@@ -114,24 +130,37 @@ static __always_inline bool is_compat_syscall(void)
 #endif
 }
 
-static __always_inline int on_syscall(void *ctx, const volatile u16 *kinds, u64 number)
+/* The argument or result that is the event's value. */
+static __always_inline u64 syscall_value(u64 regs, u32 place)
+{
+	u64 value = 0;
+
+	if (place)
+		bpf_probe_read_kernel(&value, sizeof(value), (u64 *)regs + place - 1);
+	return value_of(value);
+}
+
+static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
+				      const volatile struct syscall_side *side, u64 number)
 {
 	struct hit hit = {.skip = SKIP_RAW_TRACEPOINT};
 	u32 kind;
 
 	if (number >= CONFIG_SYSCALLS_MAX)
 		return 0;
-	kind = kinds[number];
+	kind = side->kind[number];
 	if (!kind || is_compat_syscall())
 		return 0;
 	hit.kind = kind - 1;
+	if (config.value)
+		hit.value = syscall_value(ctx->args[0], side->value[number]);
 	return event_emit(ctx, &hit);
 }
 
 SEC("raw_tp/sys_enter")
 int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_syscall(ctx, syscalls.enter, ctx->args[1]);
+	return on_syscall(ctx, &syscalls.enter, ctx->args[1]);
 }
 
 SEC("raw_tp/sys_exit")
@@ -142,7 +171,7 @@ int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 
 	if (bpf_probe_read_kernel(&number, sizeof(number), &PT_REGS_SYSCALL(regs)))
 		return 0;
-	return on_syscall(ctx, syscalls.exit, number);
+	return on_syscall(ctx, &syscalls.exit, number);
 }
 
 SEC("uprobe")

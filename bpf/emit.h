@@ -46,7 +46,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 		return no_stack(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
 	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
-	if (hit->skip == SKIP_RAW_TRACEPOINT)
+	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
 		kernel_stack_drop_tracer(lane);
 	return stack_store(lane, stack, cpu);
 }

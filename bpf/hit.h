@@ -15,6 +15,7 @@ struct hit {
 	u64 user_pc;	/* of an event in user mode: the task's registers are those there; else 0 */
 	bool at_entry;	/* of a function, whose frame is not built yet */
 	u64 value;	/* in the unit of its source */
+	bool is_record; /* at a tracepoint, by perf's way */
 	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */
 };
 

@@ -18,13 +18,21 @@
 #include "error.h"
 #include "ring.h"
 
+static const char *unit_of(const struct source *source)
+{
+	return source->unit ? source->unit : "";
+}
+
 static size_t text_bytes(const struct source_list *sources, const char *command)
 {
 	size_t bytes = strlen(command) + 1;
 	u32 kind;
 
-	for (kind = 0; kind < sources->count; kind++)
-		bytes += strlen(sources->sources[kind].name) + 1;
+	for (kind = 0; kind < sources->count; kind++) {
+		const struct source *source = &sources->sources[kind];
+
+		bytes += strlen(source->name) + 1 + strlen(unit_of(source)) + 1;
+	}
 	return bytes;
 }
 
@@ -49,6 +57,7 @@ static void fill_sources(struct about_header *header, const struct source_list *
 			.period = source->period,
 		};
 		text = stpcpy(text, source->name) + 1;
+		text = stpcpy(text, unit_of(source)) + 1;
 	}
 }
 
@@ -133,34 +142,42 @@ static const char *next_string(const char *text, const char *end)
 	return text < end ? text : NULL;
 }
 
+/* Its text begins behind `text`, at whose last string it ends then. */
+static int get_source(struct source *source, const struct about_source *record, const char **text,
+		      const char *end)
+{
+	const char *name = next_string(*text, end);
+	const char *unit = name ? next_string(name, end) : NULL;
+
+	if (!unit || record->type > SOURCE_WAKER)
+		return -EINVAL;
+	*text = unit;
+	*source = (struct source){
+		.type = record->type,
+		.name = strdup(name),
+		.unit = unit[0] ? strdup(unit) : NULL,
+		.frequency = record->frequency,
+		.period = record->period,
+	};
+	return source->name && (source->unit || !unit[0]) ? 0 : -ENOMEM;
+}
+
 static int get_sources(struct about *about, const struct about_header *header)
 {
 	const struct about_source *records = (const void *)(header + 1);
 	const char *text = (const char *)&records[header->sources];
 	const char *end = text + header->text_bytes;
 	u32 kind;
+	int result = 0;
 
 	about->command = strdup(text);
 	about->sources.sources = calloc(header->sources + 1, sizeof(*about->sources.sources));
 	if (!about->command || !about->sources.sources)
 		return -ENOMEM;
-	for (kind = 0; kind < header->sources; kind++) {
-		struct source *source = &about->sources.sources[kind];
-
-		text = next_string(text, end);
-		if (!text || records[kind].type > SOURCE_KERNEL)
-			return -EINVAL;
-		*source = (struct source){
-			.type = records[kind].type,
-			.name = strdup(text),
-			.frequency = records[kind].frequency,
-			.period = records[kind].period,
-		};
-		about->sources.count++;
-		if (!source->name)
-			return -ENOMEM;
-	}
-	return 0;
+	for (kind = 0; kind < header->sources && !result; kind++)
+		result = get_source(&about->sources.sources[about->sources.count++], &records[kind],
+				    &text, end);
+	return result;
 }
 
 static int take_apart(struct about *about, const struct about_header *header, size_t bytes)

@@ -6,6 +6,7 @@
 #include "capture/attach_perf.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
+#include "capture/valued.h"
 
 _Static_assert(LOST_COUNT <= RING_TOLD_MAX, "a ring header has no room for all losses");
 
@@ -37,7 +38,8 @@ static struct trace_cpu_ledger cpu_totals(const struct capture *capture, u32 cpu
 
 static u64 skipped_runs(const struct capture *capture)
 {
-	u64 misses = attach_perf_skipped(&capture->attachment);
+	u64 misses =
+		attach_perf_skipped(&capture->attachment) + valued_skipped(&capture->attachment);
 	u32 i;
 
 	for (i = 0; i < capture->attachment.set_count; i++)

@@ -11,6 +11,7 @@
 
 #include "capture/attach_perf.h"
 #include "capture/feature.h"
+#include "capture/valued.h"
 #include "error.h"
 #include "kernel_btf.h"
 #include "pmu.h"
@@ -85,7 +86,7 @@ static bool needs_own_set(const struct attachment *attachment, const struct sour
 	case SOURCE_PERF:
 		return true;
 	case SOURCE_TRACEPOINT:
-		return !attachment->tracepoint_cookies;
+		return source->unit || !attachment->tracepoint_cookies;
 	case SOURCE_KERNEL:
 		return by_entry(attachment, source);
 	default:
@@ -101,7 +102,7 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_PERF:
 		return PROGRAM_SAMPLE;
 	case SOURCE_TRACEPOINT:
-		return PROGRAM_TRACEPOINT;
+		return source->unit ? PROGRAM_VALUED : PROGRAM_TRACEPOINT;
 	case SOURCE_SYSCALL:
 		return source->on_return ? PROGRAM_SYSCALL_EXIT : PROGRAM_SYSCALL_ENTER;
 	case SOURCE_USER:
@@ -145,6 +146,9 @@ static void place_own(struct attachment *attachment, const struct source *source
 	set->kind = kind;
 	set->sample = source->type == SOURCE_SAMPLE;
 	set->function = source->target;
+	set->field = source->field;
+	if (set->programs & PROGRAM_VALUED)
+		set->programs |= PROGRAM_VALUED_CALL;
 }
 
 /* A tracepoint joins others of its category; new categories have sets of their own while there are
@@ -156,7 +160,7 @@ static void place_tracepoint(struct attachment *attachment, const struct source 
 	u32 earlier;
 
 	for (earlier = 0; earlier < kind; earlier++)
-		if (sources[earlier].type == SOURCE_TRACEPOINT &&
+		if (sources[earlier].type == SOURCE_TRACEPOINT && !sources[earlier].unit &&
 		    same_category(&sources[earlier], source)) {
 			place(attachment, kind, attachment->placements[earlier].set, false);
 			return;
@@ -238,6 +242,8 @@ static int program_fd(const struct attachment *attachment, u32 kind)
 
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
 {
+	if (source->unit)
+		return valued_attach(attachment, source, kind);
 	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
 				   attachment->tracepoint_cookies, kind);
 }

@@ -5,8 +5,8 @@
  * One set serves all sources whose links carry a cookie (the event kind); tracepoints have one for
  * each category, up to a few, since programs of different sets may interrupt each other. A source
  * has a set of its own where its link cannot: perf events (the kernel does not hand the cookie on
- * to the events of forked tasks), fentry (the target belongs to the program), raw tracepoints
- * before 6.10.
+ * to the events of forked tasks), fentry (the target belongs to the program), tracepoints with a
+ * value (where it lies is a constant), raw tracepoints before 6.10.
  */
 #ifndef LIB_CAPTURE_ATTACH_H
 #define LIB_CAPTURE_ATTACH_H

@@ -23,13 +23,12 @@ static int write_module(void *writer, const struct trace_module *module)
 
 static struct trace_source source_written(const struct source *source)
 {
-	bool has_value = source->type == SOURCE_OFF_CPU || source->type == SOURCE_WAKER;
 	u32 leaf = source->type == SOURCE_SAMPLE ? TRACE_EXTRA_LEAF : 0;
 
 	return (struct trace_source){
 		.name = source->name,
-		.extras = leaf | (has_value ? TRACE_EXTRA_VALUE : 0),
-		.value_unit = has_value ? "ns" : "",
+		.extras = leaf | (source->unit ? TRACE_EXTRA_VALUE : 0),
+		.value_unit = source->unit ? source->unit : "",
 	};
 }
 

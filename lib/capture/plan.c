@@ -162,7 +162,18 @@ static void plan_off_cpu(enum source_type type, u32 kind, struct plan *plan)
 	else
 		return;
 	plan->off_cpu = true;
-	plan->config.value = 1;
+}
+
+static void plan_syscall(const struct source *source, u32 kind, struct plan *plan)
+{
+	struct syscall_side *side =
+		source->on_return ? &plan->syscalls.exit : &plan->syscalls.enter;
+
+	if (source->syscall >= CONFIG_SYSCALLS_MAX)
+		return;
+	side->kind[source->syscall] = kind + 1;
+	if (source->unit)
+		side->value[source->syscall] = source->field.offset / sizeof(u64) + 1;
 }
 
 static void plan_sources(const struct capture_options *options, struct plan *plan)
@@ -171,15 +182,16 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 
 	for (kind = 0; kind < options->sources->count; kind++) {
 		const struct source *source = &options->sources->sources[kind];
-		u16 *kinds = source->on_return ? plan->syscalls.exit : plan->syscalls.enter;
 
 		if (source->type == SOURCE_SAMPLE)
 			plan->config.leaf = 1;
 		if (source->type == SOURCE_USER)
 			plan->user_functions = true;
 		plan_off_cpu(source->type, kind, plan);
-		if (source->type == SOURCE_SYSCALL && source->syscall < CONFIG_SYSCALLS_MAX)
-			kinds[source->syscall] = kind + 1;
+		if (source->type == SOURCE_SYSCALL)
+			plan_syscall(source, kind, plan);
+		if (source->unit)
+			plan->config.value = 1;
 	}
 }
 

@@ -60,6 +60,10 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 		return object->progs.on_switch;
 	case PROGRAM_WAKER:
 		return object->progs.on_wake;
+	case PROGRAM_VALUED:
+		return object->progs.on_valued;
+	case PROGRAM_VALUED_CALL:
+		return object->progs.on_valued_call;
 	case PROGRAM_TASKS:
 		return object->progs.task_fork;
 	}
@@ -125,6 +129,9 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	constants->config.cookie = set->cookie;
 	constants->config.kind = set->kind;
 	constants->config.sample = set->sample;
+	constants->config.field_offset = set->field.offset;
+	constants->config.field_bytes = set->field.bytes;
+	constants->config.field_signed = set->field.is_signed;
 }
 
 /* Each CPU has some in hand that it has not used yet. */
@@ -309,7 +316,9 @@ u64 program_recursion_misses(int fd)
 	struct bpf_prog_info info = {};
 	u32 bytes = sizeof(info);
 
-	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &bytes) ? info.recursion_misses : 0;
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &bytes))
+		return 0;
+	return info.type == BPF_PROG_TYPE_TRACEPOINT ? 0 : info.recursion_misses;
 }
 
 u64 program_set_recursion_misses(const struct program_set *set)

@@ -8,6 +8,7 @@
 #define LIB_CAPTURE_PROGRAM_SET_H
 
 #include "capture/plan.h"
+#include "capture/tracepoint_field.h"
 #include "stackmap/error.h"
 
 enum program {
@@ -24,18 +25,21 @@ enum program {
 	PROGRAM_KERNEL_RETURN = 1 << 10,
 	PROGRAM_OFF_CPU = 1 << 11,
 	PROGRAM_WAKER = 1 << 12,
-	PROGRAM_LAST = PROGRAM_WAKER,
+	PROGRAM_VALUED = 1 << 13,      /* a tracepoint's record */
+	PROGRAM_VALUED_CALL = 1 << 14, /* and what counts when it was skipped */
+	PROGRAM_LAST = PROGRAM_VALUED_CALL,
 };
 
 struct capture_bpf;
 struct engine;
 
 struct program_set {
-	u32 programs;	      /* enum program, as bits */
-	bool cookie;	      /* the kind comes with each link */
-	bool sample;	      /* its perf event is a CPU sample */
-	u32 kind;	      /* otherwise */
-	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
+	u32 programs;		       /* enum program, as bits */
+	bool cookie;		       /* the kind comes with each link */
+	bool sample;		       /* its perf event is a CPU sample */
+	u32 kind;		       /* otherwise */
+	const char *function;	       /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
+	struct tracepoint_field field; /* of PROGRAM_VALUED */
 	struct capture_bpf *object;
 };
 
@@ -66,7 +70,8 @@ struct task_hook {
 
 void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
 
-/* Runs the kernel refused because the same program was running on that CPU already. */
+/* Runs the kernel refused because the same program was running on that CPU already; not of
+ * PROGRAM_VALUED, whose skips are counted otherwise on any kernel. */
 u64 program_set_recursion_misses(const struct program_set *set);
 u64 program_recursion_misses(int fd);
 

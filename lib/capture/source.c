@@ -21,6 +21,7 @@ static void source_clear(struct source *source)
 {
 	free(source->name);
 	free(source->target);
+	free(source->unit);
 }
 
 void source_list_clear(struct source_list *list)
@@ -37,12 +38,20 @@ static int source_copy(struct source *to, const struct source *from)
 
 	copy.name = strdup(from->name);
 	copy.target = from->target ? strdup(from->target) : NULL;
-	if (!copy.name || (from->target && !copy.target)) {
+	copy.unit = from->unit ? strdup(from->unit) : NULL;
+	if (!copy.name || (from->target && !copy.target) || (from->unit && !copy.unit)) {
 		source_clear(&copy);
 		return -ENOMEM;
 	}
 	*to = copy;
 	return 0;
+}
+
+static bool same_value(const struct source *a, const struct source *b)
+{
+	if (!a->unit || !b->unit)
+		return a->unit == b->unit;
+	return a->field.offset == b->field.offset && !strcmp(a->unit, b->unit);
 }
 
 static bool same_source(const struct source *a, const struct source *b)
@@ -51,22 +60,25 @@ static bool same_source(const struct source *a, const struct source *b)
 	       a->period == b->period && a->frequency == b->frequency && !strcmp(a->name, b->name);
 }
 
-static bool list_has(const struct source_list *list, const struct source *source)
+/* NULL: the list has not got it. */
+static const struct source *list_find(const struct source_list *list, const struct source *source)
 {
 	for (u32 i = 0; i < list->count; i++)
 		if (same_source(&list->sources[i], source))
-			return true;
-	return false;
+			return &list->sources[i];
+	return NULL;
 }
 
-/* Appends a copy, or nothing when the list has it already: an event is not to be counted twice. */
+/* Appends a copy, or nothing when the list has it already: an event is not to be counted twice. By
+ * another value, it would be two sources of one name. */
 static int list_append(struct source_list *list, const struct source *source)
 {
+	const struct source *same = list_find(list, source);
 	struct source *grown;
 	int err;
 
-	if (list_has(list, source))
-		return 0;
+	if (same)
+		return same_value(same, source) ? 0 : -EEXIST;
 	if (list->count == KIND_SOURCES)
 		return -E2BIG;
 	grown = reallocarray(list->sources, list->count + 1, sizeof(*grown));
@@ -154,6 +166,11 @@ static int add_found(struct source_list *list, struct source_word *word,
 	if (err == -E2BIG)
 		error_set(error, E2BIG, "%s: more than %d event sources", word->query.subject,
 			  KIND_SOURCES);
+	else if (err == -EEXIST)
+		error_set(error, EEXIST,
+			  "%s: an event of this name is recorded already, with another value or "
+			  "none",
+			  word->query.subject);
 	else if (err == -ENOMEM)
 		error_set(error, ENOMEM, "%s: out of memory", word->query.subject);
 	return err;

@@ -5,6 +5,7 @@
  *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often
  *   sched:sched_switch, 'kmem:*'   tracepoints, globs
  *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
+ *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
  *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
  *   u:PATH:FUNC+OFFSET             ... an instruction in it
  *   u:PATH:0xOFFSET                ... or anywhere in the file
@@ -20,6 +21,7 @@
 #include <stdbool.h>
 
 #include "about_map.h"
+#include "capture/tracepoint_field.h"
 #include "scalar.h"
 #include "stackmap/error.h"
 
@@ -35,6 +37,9 @@ struct source {
 	char *target;  /* TRACEPOINT: its raw name; USER: the file; KERNEL: the function */
 	u64 offset;    /* USER: file offset of the probe */
 	u32 syscall;   /* SOURCE_SYSCALL: its number */
+	char *unit;    /* of the events' values; NULL: they have none */
+	struct tracepoint_field
+		field; /* TRACEPOINT: the value in its record; SYSCALL: in pt_regs */
 };
 
 struct source_list {

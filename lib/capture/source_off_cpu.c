@@ -3,8 +3,8 @@
 #include "source_ops.h"
 
 static const struct source events[] = {
-	{.type = SOURCE_OFF_CPU, .name = "offcpu-time"},
-	{.type = SOURCE_WAKER, .name = "offcpu-waker"},
+	{.type = SOURCE_OFF_CPU, .name = "offcpu-time", .unit = "ns"},
+	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
 };
 
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))

@@ -14,10 +14,12 @@ struct source_query {
 	const char *subject; /* what an error begins with: "-e WORD" */
 	const char *prefix;  /* what stands before the matched part: "u:/bin/sh:" */
 	struct name_match match;
-	bool on_return;	  /* functions: ur:, kr: */
-	u64 period;	  /* NAME/PERIOD; 0: not given */
-	u64 frequency;	  /* -F; 0: not given */
-	const char *file; /* user functions */
+	bool on_return;	   /* functions: ur:, kr: */
+	u64 period;	   /* NAME/PERIOD; 0: not given */
+	u64 frequency;	   /* -F; 0: not given */
+	const char *field; /* NAME/value=FIELD:UNIT/; NULL: no value */
+	const char *unit;  /* NULL: by the field's name */
+	const char *file;  /* user functions */
 	u64 offset; /* user functions: added to the symbol, or the file offset if `has_no_symbol` */
 	bool has_no_symbol;
 	const char
@@ -42,6 +44,11 @@ extern const struct source_ops source_syscall_ops;
 extern const struct source_ops source_off_cpu_ops;
 extern const struct source_ops source_user_ops;
 extern const struct source_ops source_kernel_ops;
+
+/* The value that the query asks for, by tracefs' directory `events` (-errno: there is none); if it
+ * asks for none, nothing. The strings are the query's. -ENOENT: there is no such field. */
+int source_set_value(struct source *source, const struct source_query *query, int events,
+		     struct stackmap_error *error);
 
 /* 0 if the rate can be asked for here, else -ERANGE. */
 int source_check_frequency(u64 frequency, struct stackmap_error *error);

@@ -18,22 +18,27 @@ struct search {
 	struct source_query *query;
 	source_visit visit;
 	void *arg;
+	int events; /* tracefs, or why there is none */
+	struct stackmap_error *error;
+	bool is_told; /* the error says what failed */
 };
 
-static int visit_tracepoint(const struct search *search, const char *name)
+static int visit_tracepoint(struct search *search, const char *name)
 {
 	struct source source = {
 		.type = SOURCE_TRACEPOINT,
 		.name = (char *)name,
 		.target = strchr(name, ':') + 1,
 	};
+	int err = source_set_value(&source, search->query, search->events, search->error);
 
-	return search->visit(search->arg, &source);
+	search->is_told = err;
+	return err ? err : search->visit(search->arg, &source);
 }
 
 static int try_event(void *arg, const char *name)
 {
-	const struct search *search = arg;
+	struct search *search = arg;
 
 	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
 }
@@ -41,7 +46,7 @@ static int try_event(void *arg, const char *name)
 /* Raw names are unique, so the category that the user wrote is as good as the right one. */
 static int try_raw_name(void *arg, const char *raw)
 {
-	const struct search *search = arg;
+	struct search *search = arg;
 	const char *pattern = search->query->match.pattern;
 	char name[NAME_BYTES];
 
@@ -64,22 +69,22 @@ static int find_without_tracefs(struct search *search)
 	return tracepoint_each_btf(try_raw_name, search);
 }
 
-static int find_in_tracefs(struct search *search, int events)
+static int find_in_tracefs(struct search *search)
 {
-	int err = tracepoint_each_event(events, try_event, search);
+	int err = tracepoint_each_event(search->events, try_event, search);
 
-	close(events);
+	close(search->events);
 	return err;
 }
 
 static int tracepoint_find(struct source_query *query, source_visit visit, void *arg,
 			   struct stackmap_error *error)
 {
-	struct search search = {query, visit, arg};
-	int events = tracefs_open_events(), err;
+	struct search search = {query, visit, arg, tracefs_open_events(), error};
+	int err;
 
-	err = events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search, events);
-	if (err < 0)
+	err = search.events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search);
+	if (err < 0 && !search.is_told)
 		return error_set(error, -err, "%s: names of tracepoints: %s", query->subject,
 				 strerror(-err));
 	return err;

@@ -4,7 +4,7 @@
  *
  *   u:PATH:FUNC  u:PATH:FUNC+OFFSET  u:PATH:OFFSET  (also ur:)     OFFSET: decimal, or 0x and
  * hexadecimal k:FUNC                                          (also kr:) NAME  NAME/PERIOD
- * CATEGORY:NAME
+ * CATEGORY:NAME  CATEGORY:NAME/value=FIELD/  CATEGORY:NAME/value=FIELD:UNIT/
  *
  * PATH ends at the last colon: it may hold some itself, symbol names never do.
  */
@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "error.h"
+
+#define VALUE_TERM "value="
 
 static int parse_number(const char *text, u64 *number)
 {
@@ -70,24 +72,64 @@ static int parse_kernel_function(struct source_word *word, char *spec, struct st
 	return 0;
 }
 
+static int parse_period(struct source_query *query, const char *text, struct stackmap_error *error)
+{
+	int err = parse_number(text, &query->period);
+
+	if (!err && query->period && !(query->period >> 63))
+		return 0;
+	return error_set(error, err == -EINVAL ? EINVAL : ERANGE,
+			 "%s: the period is a number from 1 to 2^63 - 1", query->subject);
+}
+
+static bool is_identifier(const char *text)
+{
+	const char *end = text;
+
+	while (isalnum((unsigned char)*end) || *end == '_')
+		end++;
+	return end > text && !*end;
+}
+
+/* "value=FIELD/" or "value=FIELD:UNIT/" */
+static bool split_value(struct source_query *query, char *text)
+{
+	char *end = strrchr(text, '/');
+
+	if (strncmp(text, VALUE_TERM, strlen(VALUE_TERM)) || !end || end[1])
+		return false;
+	*end = '\0';
+	text += strlen(VALUE_TERM);
+	query->field = strsep(&text, ":");
+	query->unit = text;
+	return is_identifier(query->field) && (!query->unit || is_identifier(query->unit));
+}
+
+static int parse_value(struct source_query *query, char *text, struct stackmap_error *error)
+{
+	if (split_value(query, text))
+		return 0;
+	return error_set(error, EINVAL,
+			 "%s: expected CATEGORY:NAME/value=FIELD/, or value=FIELD:UNIT",
+			 query->subject);
+}
+
 static int parse_name(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
-	char *slash = strchr(spec, ':') ? NULL : strchr(spec, '/');
-	int err;
+	char *slash = strchr(spec, '/');
+	int err = 0;
 
 	if (!spec[0])
 		return error_set(error, EINVAL, "%s: an event name is missing", query->subject);
 	if (slash) {
 		*slash = '\0';
-		err = parse_number(slash + 1, &query->period);
-		if (err || !query->period || query->period >> 63)
-			return error_set(error, err == -EINVAL ? EINVAL : ERANGE,
-					 "%s: the period is a number from 1 to 2^63 - 1",
-					 query->subject);
+		err = strchr(spec, ':') ? parse_value(query, slash + 1, error)
+					: parse_period(query, slash + 1, error);
 	}
-	name_match_init(&query->match, spec);
-	return 0;
+	if (!err)
+		name_match_init(&query->match, spec);
+	return err;
 }
 
 static const struct word_form {

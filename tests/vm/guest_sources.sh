@@ -69,6 +69,25 @@ recordings() {
 	recording probe 100 malloc -e u:/lib/x86_64-linux-gnu/libc.so.6:malloc -- stackmap list
 }
 
+# Prints the addresses of the kernel stacks of a recording.
+kernel_stacks() {
+	stackmap script --no-inline "$1" | awk '$1 ~ /^ffffffff/ { print $1 }'
+}
+
+# A value of a system call, one of a record, and stacks that are the same with and without.
+values() {
+	local exec=sched:sched_process_exec command='for i in 1 2 3; do echo 123456789; done >/dev/null; dd --help'
+	recording argument 3 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -- sh -c "${command%;*}"
+	stackmap report argument.data | grep -q 'sys_enter_write, together 30 bytes' || fault "argument: not 30 bytes"
+	recording bytes 1 '' -a -e kmem:kmalloc/value=bytes_alloc/ -- sh -c "$command"
+	stackmap report bytes.data | grep -q 'kmem:kmalloc, together [1-9][0-9]* bytes' || fault "bytes: no sum"
+	recording exec_plain 1 bprm_execve -e $exec -- sh -c "$command"
+	recording exec_value 1 bprm_execve -e $exec/value=pid/ -- sh -c "$command"
+	kernel_stacks exec_plain.data >exec_plain.stacks
+	kernel_stacks exec_value.data | cmp - exec_plain.stacks || fault "exec: other kernel stacks with a value"
+}
+
 doctor
 recordings
+values
 [ "$faults" -eq 0 ]

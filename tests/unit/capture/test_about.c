@@ -29,8 +29,10 @@ static struct source sources[] = {
 	{.type = SOURCE_USER,
 	 .name = "u:/usr/lib/libc.so.6:malloc",
 	 .target = "/usr/lib/libc.so.6"},
+	{.type = SOURCE_WAKER, .name = "offcpu-waker", .unit = "ns"},
+	{.type = SOURCE_TRACEPOINT, .name = "kmem:kmalloc", .unit = "bytes"},
 };
-static const struct source_list list = {.sources = sources, .count = 3};
+static const struct source_list list = {.sources = sources, .count = 5};
 static struct stackmap_error error;
 
 static int write_map(void)
@@ -86,6 +88,10 @@ static void it_tells_what_was_written(void **state)
 	for (kind = 0; kind < list.count; kind++) {
 		assert_int_equal(about->sources.sources[kind].type, sources[kind].type);
 		assert_string_equal(about->sources.sources[kind].name, sources[kind].name);
+		if (sources[kind].unit)
+			assert_string_equal(about->sources.sources[kind].unit, sources[kind].unit);
+		else
+			assert_null(about->sources.sources[kind].unit);
 		assert_int_equal(about->sources.sources[kind].frequency, sources[kind].frequency);
 		assert_int_equal(about->sources.sources[kind].period, sources[kind].period);
 	}
@@ -147,7 +153,7 @@ static void damage_is_refused(void **state)
 	value.header.text_bytes = 0;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
 	value = good_value();
-	value.source.type = SOURCE_KERNEL + 1;
+	value.source.type = SOURCE_WAKER + 1;
 	assert_int_equal(read_bytes(&value, sizeof(value)), -EINVAL);
 	value = good_value();
 	value.text[15] = 'x';

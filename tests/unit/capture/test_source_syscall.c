@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -46,6 +47,40 @@ static void calls_have_their_number(void **state)
 	assert_syscall("syscalls:sys_enter_read", "syscalls:sys_enter_read", false, SYS_read);
 	assert_syscall("syscalls:sys_exit_openat", "syscalls:sys_exit_openat", true, SYS_openat);
 	assert_syscall("syscalls:sys_enter_mseal", "syscalls:sys_enter_mseal", false, 462);
+}
+
+static void assert_value(const char *word, const char *unit, u32 offset)
+{
+	struct source_list added = {0};
+
+	assert_int_equal(source_list_add(&added, word, 0, &error), 0);
+	assert_int_equal(added.count, 1);
+	assert_string_equal(added.sources[0].unit, unit);
+	assert_int_equal(added.sources[0].field.offset, offset);
+	source_list_clear(&added);
+}
+
+static void values_are_registers(void **state)
+{
+	int events = tracefs_open_events();
+
+	(void)state;
+	assert_value("syscalls:sys_exit_rt_sigreturn/value=ret/", "ret",
+		     offsetof(struct user_regs_struct, rax));
+	if (events < 0 || faccessat(events, "syscalls/sys_enter_write", F_OK, 0)) {
+		printf("skip: tracefs has no system calls here\n");
+		skip();
+	}
+	close(events);
+	assert_value("syscalls:sys_enter_write/value=fd/", "fd",
+		     offsetof(struct user_regs_struct, rdi));
+	assert_value("syscalls:sys_enter_write/value=count:bytes/", "bytes",
+		     offsetof(struct user_regs_struct, rdx));
+	assert_value("syscalls:sys_enter_mmap/value=off/", "off",
+		     offsetof(struct user_regs_struct, r9));
+	assert_int_equal(source_list_add(&list, "syscalls:sys_exit_read/value=count/", 0, &error),
+			 -ENOENT);
+	assert_non_null(strstr(error.message, "no number count; its fields are ret"));
 }
 
 static void manual_names_mean_the_kernels(void **state)
@@ -117,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(calls_have_their_number, clear),
+		cmocka_unit_test_teardown(values_are_registers, clear),
 		cmocka_unit_test_teardown(manual_names_mean_the_kernels, clear),
 		cmocka_unit_test_teardown(a_glob_takes_each_call_once, clear),
 		cmocka_unit_test_teardown(the_nearest_call_is_named, clear),

@@ -96,6 +96,67 @@ static void the_nearest_tracepoint_is_named(void **state)
 	assert_non_null(strstr(error.message, "did you mean sched:sched_switch?"));
 }
 
+static void a_value_is_a_field_of_the_record(void **state)
+{
+	(void)state;
+	need_tracefs();
+	assert_int_equal(source_list_add(&list, "kmem:k*alloc/value=bytes_alloc/", 0, &error), 0);
+	assert_true(list.count >= 2);
+	for (u32 i = 0; i < list.count; i++) {
+		assert_int_equal(list.sources[i].type, SOURCE_TRACEPOINT);
+		assert_string_equal(list.sources[i].unit, "bytes");
+		assert_true(list.sources[i].field.tracepoint && list.sources[i].field.offset);
+		assert_int_equal(list.sources[i].field.bytes, sizeof(size_t));
+	}
+}
+
+static void units_come_from_names(void **state)
+{
+	static const struct {
+		const char *word;
+		const char *unit;
+	} cases[] = {
+		{"kmem:kmalloc/value=bytes_req/", "bytes"},
+		{"kmem:kmalloc/value=node/", "node"},
+		{"kmem:kmem_cache_alloc/value=bytes_req:B/", "B"},
+		{"sched:sched_stat_runtime/value=runtime/", "ns"},
+		{"sched:sched_process_fork/value=child_pid/", "child_pid"},
+	};
+
+	(void)state;
+	need_tracefs();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(source_list_add(&list, cases[i].word, 0, &error), 0);
+		assert_string_equal(list.sources[0].unit, cases[i].unit);
+		source_list_clear(&list);
+	}
+}
+
+static void each_match_has_the_field(void **state)
+{
+	(void)state;
+	need_tracefs();
+	assert_int_equal(source_list_add(&list, "kmem:k*/value=bytes_alloc/", 0, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "kmem:kfree has no number bytes_alloc; its fields"));
+	assert_int_equal(list.count, 0);
+}
+
+static void an_event_has_one_value(void **state)
+{
+	const char *text = "kmem:kmalloc/value=bytes_alloc/";
+
+	(void)state;
+	need_tracefs();
+	assert_int_equal(source_list_add(&list, text, 0, &error), 0);
+	assert_int_equal(source_list_add(&list, text, 0, &error), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(source_list_add(&list, "kmem:kmalloc", 0, &error), -EEXIST);
+	assert_int_equal(source_list_add(&list, "kmem:kmalloc/value=bytes_req/", 0, &error),
+			 -EEXIST);
+	assert_non_null(strstr(error.message, "another value"));
+	assert_int_equal(list.count, 1);
+}
+
 static int count_mounts(void)
 {
 	FILE *mounts = fopen("/proc/self/mounts", "re");
@@ -160,6 +221,9 @@ static int with_tracefs_forbidden(void)
 	if (source_list_add(&list, "sched:*", 0, &error) != -ENOENT ||
 	    !strstr(error.message, "tracefs cannot be read"))
 		return 5;
+	if (source_list_add(&list, "kmem:kmalloc/value=bytes_alloc/", 0, &error) >= 0 ||
+	    !strstr(error.message, "described by tracefs"))
+		return 6;
 	return 0;
 }
 
@@ -186,6 +250,10 @@ int main(void)
 		cmocka_unit_test_teardown(a_tracepoint_has_its_raw_name, clear),
 		cmocka_unit_test_teardown(a_glob_stays_in_its_category, clear),
 		cmocka_unit_test_teardown(the_nearest_tracepoint_is_named, clear),
+		cmocka_unit_test_teardown(a_value_is_a_field_of_the_record, clear),
+		cmocka_unit_test_teardown(units_come_from_names, clear),
+		cmocka_unit_test_teardown(each_match_has_the_field, clear),
+		cmocka_unit_test_teardown(an_event_has_one_value, clear),
 		cmocka_unit_test_teardown(an_unmounted_tracefs_is_read_without_mounting, clear),
 		cmocka_unit_test_teardown(without_tracefs_whole_names_are_known, clear),
 	};

@@ -80,6 +80,31 @@ static void a_name_may_have_a_period(void **state)
 	source_word_clear(&word);
 }
 
+static void a_tracepoint_may_have_a_value(void **state)
+{
+	struct source_word word = parse("kmem:k*alloc/value=bytes_alloc/");
+
+	(void)state;
+	assert_null(word.ops);
+	assert_string_equal(word.query.match.pattern, "kmem:k*alloc");
+	assert_true(word.query.match.is_glob);
+	assert_string_equal(word.query.field, "bytes_alloc");
+	assert_null(word.query.unit);
+	assert_int_equal(word.query.period, 0);
+	source_word_clear(&word);
+}
+
+static void a_value_may_have_a_unit(void **state)
+{
+	struct source_word word = parse("syscalls:sys_exit_read/value=ret:bytes/");
+
+	(void)state;
+	assert_string_equal(word.query.match.pattern, "syscalls:sys_exit_read");
+	assert_string_equal(word.query.field, "ret");
+	assert_string_equal(word.query.unit, "bytes");
+	source_word_clear(&word);
+}
+
 static void a_malformed_word_is_refused(void **state)
 {
 	static const struct {
@@ -97,6 +122,17 @@ static void a_malformed_word_is_refused(void **state)
 		{"u:libc:0x1ffffffffffffffff", -ERANGE},
 		{"k:", -EINVAL},
 		{"kr:f+1", -EINVAL},
+		{"a:b/", -EINVAL},
+		{"a:b/100", -EINVAL},
+		{"a:b/value=/", -EINVAL},
+		{"a:b/value=c", -EINVAL},
+		{"a:b/value=c/d", -EINVAL},
+		{"a:b/value=c:/", -EINVAL},
+		{"a:b/value=:bytes/", -EINVAL},
+		{"a:b/value=c:d:e/", -EINVAL},
+		{"a:b/value=c d/", -EINVAL},
+		{"a:b/values=c/", -EINVAL},
+		{"cs/value=c/", -EINVAL},
 		{"cs/", -EINVAL},
 		{"cs/-1", -EINVAL},
 		{"cs/1x", -EINVAL},
@@ -125,6 +161,8 @@ int main(void)
 		cmocka_unit_test(an_offset_may_stand_alone),
 		cmocka_unit_test(a_kernel_function_has_a_name),
 		cmocka_unit_test(a_name_may_have_a_period),
+		cmocka_unit_test(a_tracepoint_may_have_a_value),
+		cmocka_unit_test(a_value_may_have_a_unit),
 		cmocka_unit_test(a_malformed_word_is_refused),
 	};
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tracepoints whose events have a value: a field of the record that the kernel makes for perf. Only
+ * a program of perf's way to the tracepoint sees that record, and the kernel skips such a program
+ * while another one, or an event of perf, is active on that CPU: uncounted, or not, as the version
+ * may be.
+ *
+ * So a second program follows at the same tracepoint, raw, which the kernel does not skip. Each run
+ * of the first puts one into the CPU's `ahead`, each of the second takes one out: where there is
+ * none, the first was skipped. A pair is not divided by preemption, and pairs of interrupts lie
+ * within, so it is always known how many were skipped, if not which. Where nobody detaches them in
+ * order, those behind the last run may have been of a program that was gone.
+ */
+#ifndef BPF_VALUED_H
+#define BPF_VALUED_H
+
+#include "emit.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KIND_SOURCES);
+	__type(key, u32);
+	__type(value, struct valued_runs);
+} valued_runs SEC(".maps");
+
+/* A count of bytes or ns is not negative: what is, is an error code in its place. */
+static __always_inline u64 value_of(u64 field)
+{
+	return (s64)field < 0 ? 0 : field;
+}
+
+static __always_inline u64 record_value(const void *record)
+{
+	u32 bytes = config.field_bytes, shift = 64 - 8 * bytes;
+	u64 value = 0;
+
+	if (!bytes || bytes > sizeof(value) ||
+	    bpf_probe_read_kernel(&value, bytes, record + config.field_offset))
+		return 0;
+	if (config.field_signed)
+		value = (u64)((s64)(value << shift) >> shift);
+	return value_of(value);
+}
+
+static __always_inline void valued_ran(u32 kind)
+{
+	struct valued_runs *runs = bpf_map_lookup_elem(&valued_runs, &kind);
+
+	if (!runs || !runs->is_followed)
+		return;
+	atomic_add_relaxed(&runs->ahead, 1);
+	if (runs->unsure)
+		atomic_add_relaxed(&runs->skipped, atomic_exchange_acq_rel(&runs->unsure, 0));
+}
+
+static __always_inline void valued_called(u32 kind)
+{
+	struct valued_runs *runs = bpf_map_lookup_elem(&valued_runs, &kind);
+
+	if (!runs)
+		return;
+	if (!runs->is_followed) {
+		runs->is_followed = 1;
+		return;
+	}
+	if ((s64)atomic_fetch_add_acq_rel(&runs->ahead, -1) > 0)
+		return;
+	atomic_add_relaxed(&runs->ahead, 1);
+	atomic_add_relaxed(&runs->unsure, 1);
+}
+
+static __always_inline int valued_emit(void *record, u32 kind)
+{
+	struct hit hit = {.kind = kind, .is_record = true};
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!event_wanted(cpu))
+		return 0;
+	valued_ran(kind);
+	hit.value = record_value(record);
+	return event_record(record, &hit, cpu);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Programs of a tracepoint run in the order in which they came, and the last to come goes first. */
+#include "capture/valued.h"
+
+#include <stdlib.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/skeleton.h"
+
+static int program_fd(const struct attachment *attachment, u32 kind, enum program program)
+{
+	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
+
+	return bpf_program__fd(program_set_program(set, program));
+}
+
+/* The perf event itself counts nothing: the record is made for the program. */
+int valued_attach(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = source->field.tracepoint,
+		.disabled = 1,
+	};
+	int result = link_perf_event(&attachment->links, &attr, -1, 0,
+				     program_fd(attachment, kind, PROGRAM_VALUED), 0);
+
+	return result
+		       ?: link_raw_tracepoint(&attachment->links, source->target,
+					      program_fd(attachment, kind, PROGRAM_VALUED_CALL),
+					      false, 0);
+}
+
+static u64 skipped_of(int fd, u32 kind, bool in_order, struct valued_runs *runs)
+{
+	u64 skipped = 0;
+	int cpu;
+
+	if (bpf_map_lookup_elem(fd, &kind, runs))
+		return 0;
+	for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++)
+		skipped += runs[cpu].skipped + (in_order ? runs[cpu].unsure : 0);
+	return skipped;
+}
+
+u64 valued_skipped(const struct attachment *attachment)
+{
+	struct valued_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
+	int fd = bpf_map__fd(attachment->sets[0].object->maps.valued_runs);
+	bool in_order = attachment->placements;
+	u64 skipped = 0;
+	u32 kind;
+
+	for (kind = 0; runs && kind < attachment->sources->count; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+
+		if (source->type == SOURCE_TRACEPOINT && source->unit)
+			skipped += skipped_of(fd, kind, in_order, runs);
+	}
+	free(runs);
+	return skipped;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tracepoints whose events have a value (bpf/valued.h). */
+#ifndef LIB_CAPTURE_VALUED_H
+#define LIB_CAPTURE_VALUED_H
+
+#include "capture/attach.h"
+
+/* Attaches both programs of a source. 0 or -errno. */
+int valued_attach(struct attachment *attachment, const struct source *source, u32 kind);
+
+/* Events whose program the kernel skipped, of all sources; of an instance that another process
+ * started: up to the last run on each CPU. */
+u64 valued_skipped(const struct attachment *attachment);
+
+#endif

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Events by a value: a field of a tracepoint's record, an argument or the result of a system call, whose sums are known
+in advance. Beside it the stacks and the account are those of the same event without a value."""
+
+import os
+
+from cases import main, needs, run, stackmap
+from recording import function, kernel_frames, record
+from test_engine import enter_own_mounts, fresh_bpffs
+
+WRITE, WRITTEN = "syscalls:sys_enter_write", "syscalls:sys_exit_write"
+COPY = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1000", "count=100", "status=none"]
+
+# Who is killed first when memory runs out: a number up to 1000 that a process sets, in a field of 16 bits.
+ADJUST, EXEC, KMALLOC = "oom:oom_score_adj_update", "sched:sched_process_exec", "kmem:kmalloc"
+SET = ["sh", "-c", "for score in 250 1000 7; do echo $score >/proc/self/oom_score_adj; done"]
+
+
+def values(recording, name):
+    return [event.value for event in recording.events() if event.name == name]
+
+
+def needs_values():
+    needs("bpf", "perf events", "raw tracepoints", "tracefs")
+
+
+def recorded(*arguments, **options):
+    """A recording without losses."""
+    needs_values()
+    recording = record(*arguments, **options)
+    ledger = recording.check()
+    assert ledger["recorded"] == ledger["produced"], ledger
+    return recording
+
+
+def told(recording, name):
+    """What the head of the report says of an event."""
+    lines = [line for line in recording.read("report").splitlines() if line.startswith("# events:") and name in line]
+    return " ".join(line.split(":", 1)[1].strip() for line in lines)
+
+
+def test_argument_of_a_system_call():
+    recording = recorded("-e", WRITE + "/value=count:bytes/", "--", *COPY)
+    assert values(recording, WRITE) == [1000] * 100
+    assert told(recording, WRITE) == "100 %s, together 100000 bytes" % WRITE
+    assert sum(stack["value"] for stack in recording.report()["stacks"]) == 100000
+
+
+def test_each_argument_is_its_own():
+    """The call beside it has none, and one call has two events."""
+    recording = recorded("-e", "%s/value=fd/,%s/value=ret/,syscalls:sys_enter_openat" % (WRITE, WRITTEN), "--",
+                         "sh", "-c", "exec >/dev/null; echo four; echo twelve bytes")
+    assert values(recording, WRITE) == [1, 1] and values(recording, WRITTEN) == [5, 13], recording.script
+    assert set(values(recording, "syscalls:sys_enter_openat")) == {0}
+    assert "together 18 ret" in told(recording, WRITTEN) and "together 2 fd" in told(recording, WRITE)
+
+
+def test_an_error_code_is_no_value():
+    recording = recorded("-e", WRITTEN + "/value=ret:bytes/", "--", "dd", "if=/dev/zero", "of=/dev/full", "bs=1000",
+                         "count=1", "status=none", status=1)
+    assert 0 in values(recording, WRITTEN) and max(values(recording, WRITTEN)) < 1000, recording.script
+
+
+def test_field_of_a_record():
+    recording = recorded("-e", ADJUST + "/value=oom_score_adj:points/", "--", *SET)
+    assert values(recording, ADJUST) == [250, 1000, 7], recording.script
+    assert "together 1257 points" in told(recording, ADJUST)
+
+
+def test_a_negative_number_is_no_value():
+    """-1: memory of any node."""
+    needs_values()
+    recording = record("-e", KMALLOC + "/value=node/", "--", "ls", "-lR", "/etc/ssl")
+    recording.check()
+    assert values(recording, KMALLOC) and max(values(recording, KMALLOC)) < 1024, recording.script
+
+
+def test_fields_of_several_records():
+    """A glob, a field of another size, and an event without a value in one argument."""
+    recording = recorded("-e", "oom:oom_score_*/value=oom_score_adj/,%s/value=pid/,sched:sched_process_exit" % EXEC, "--",
+                         *SET[:2], SET[2] + "; /bin/true")
+    assert values(recording, ADJUST) == [250, 1000, 7], recording.script
+    assert values(recording, EXEC) == [event.tid for event in recording.events() if event.name == EXEC]
+    assert len(values(recording, EXEC)) == 2 and set(values(recording, "sched:sched_process_exit")) == {0}
+
+
+def test_samples_beside_values():
+    recording = record("-e", ADJUST + "/value=oom_score_adj/,cpu-clock", "--", *SET)
+    recording.check()
+    assert values(recording, ADJUST) == [250, 1000, 7], recording.script
+    assert not any(values(recording, "cpu-clock"))
+
+
+def kernel_stacks(recording):
+    return [tuple(frame.address for frame in kernel_frames(event)) for event in recording.events()]
+
+
+def test_stacks_are_the_same_as_without():
+    for name, field in (ADJUST, "oom_score_adj"), (EXEC, "pid"):
+        plain = recorded("-e", name, "--", *SET)
+        valued = recorded("-e", "%s/value=%s/" % (name, field), "--", *SET)
+        assert kernel_stacks(valued) == kernel_stacks(plain), (valued.script, plain.script)
+        assert [event.frames[-1].name for event in valued.events()] == [event.frames[-1].name for event in plain.events()]
+    plain = record("-e", KMALLOC, "--", "ls", "-lR", "/etc/ssl")
+    valued = record("-e", KMALLOC + "/value=bytes_alloc/", "--", "ls", "-lR", "/etc/ssl")
+    first = [{function(event.frames[0]) for event in recording.events()} for recording in (plain, valued)]
+    assert first[0] & first[1] and all("malloc" in name for name in first[0] | first[1]), first
+
+
+def test_skipped_events_are_lost():
+    """The kernel allocates memory for programs while they run. It does not run them for that, nor those of perf's way."""
+    needs_values()
+    plain, valued = ([record("-e", word, "--", "ls", "-lR", "/etc/ssl").check() for _ in range(4)]
+                     for word in (KMALLOC, KMALLOC + "/value=bytes_alloc/"))
+    lost = [any(ledger["lost"]["recursion"] for ledger in ledgers) for ledgers in (plain, valued)]
+    assert lost[0] == lost[1], (plain, valued)
+
+
+def refused(word, *, says):
+    done = stackmap("record", "-o", "f.data", "-e", word, "--", "true", status=None)
+    assert done.returncode and done.stderr.count("\n") == 1 and says in done.stderr, done.stderr
+    assert os.listdir(".") == []
+
+
+def test_what_has_no_such_field_is_refused():
+    needs_values()
+    refused(KMALLOC + "/value=bytes/", says="kmem:kmalloc has no number bytes; its fields are call_site, bytes_req, ")
+    refused("kmem:k*/value=bytes_alloc/", says="kmem:kfree has no number bytes_alloc")
+    refused(WRITE + "/value=buf/", says="its fields are fd, count")
+    refused(EXEC + "/value=filename/", says="its fields are pid, old_pid")
+    refused(KMALLOC + "/value=bytes_alloc", says="expected CATEGORY:NAME/value=FIELD/")
+    refused("page-faults/value=address/", says="the period is a number")
+    refused("%s,%s/value=bytes_alloc/" % (KMALLOC, KMALLOC), says="already, with another value or none")
+
+
+def read_instance(*sources):
+    needs_values()
+    fresh_bpffs()
+    stackmap("start", "live", *sources, "--comm", "writer", "--flight", "1M")
+    os.symlink("/bin/sh", "writer")
+    run("./writer", "-c", SET[2])
+    recording = record("--instance", "live")
+    recording.check()
+    stackmap("stop", "live")
+    return recording
+
+
+def test_instance():
+    recording = read_instance("-e", ADJUST + "/value=oom_score_adj:points/", "-e", WRITE + "/value=count/")
+    assert values(recording, ADJUST) == [250, 1000, 7], recording.script
+    assert values(recording, WRITE) == [4, 5, 2], recording.script
+    assert "together 1257 points" in told(recording, ADJUST)
+
+
+def test_instance_of_blocked_tasks():
+    """Its readers know the unit."""
+    recording = read_instance("--off-cpu", "-e", ADJUST + "/value=oom_score_adj/")
+    assert values(recording, ADJUST) == [250, 1000, 7], recording.script
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())
