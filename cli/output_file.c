@@ -5,6 +5,8 @@
  * mkstemp() gives mode 0600, and a process cannot ask for its umask without changing it: so files
  * are made by open(), where the kernel applies the umask, or the folder's default ACL. O_EXCL
  * follows no link and takes no file of somebody else; the random part only avoids what others left.
+ *
+ * Links are left to open(), too: the kernel knows which ones may be followed (protected_symlinks).
  */
 #include "output_file.h"
 
@@ -20,7 +22,7 @@
 
 #define ATTEMPTS 100
 
-static char final_path[PATH_MAX];
+static const char *final_path;
 static char temporary[PATH_MAX]; /* "" while there is none */
 
 static void remove_and_die(int signal)
@@ -42,26 +44,6 @@ static void catch_signals(void)
 	}
 }
 
-static bool is_special(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-/* A symbolic link stays, the file it leads to is what is replaced. */
-static int set_final_path(const char *path)
-{
-	size_t length = strlen(path);
-
-	if (realpath(path, final_path))
-		return 0;
-	if (length >= sizeof(final_path))
-		return -ENAMETOOLONG;
-	memcpy(final_path, path, length + 1);
-	return 0;
-}
-
 /* Under a name that nobody has. The descriptor or -errno. */
 static int create_beside(const char *path)
 {
@@ -81,7 +63,21 @@ static int create_beside(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_temporary(FILE **stream)
+/* As it was, if there was one of ours: a file of somebody else does not open ours to him. */
+static int set_mode(int fd, const struct stat *former)
+{
+	if (!former || former->st_uid != geteuid())
+		return 0;
+	return fchmod(fd, former->st_mode & 0777) ? -errno : 0;
+}
+
+static int open_stream(int fd, FILE **stream)
+{
+	*stream = fdopen(fd, "w");
+	return *stream ? 0 : -errno;
+}
+
+static int open_temporary(const struct stat *former, FILE **stream)
 {
 	int fd = create_beside(final_path), err;
 
@@ -90,10 +86,9 @@ static int open_temporary(FILE **stream)
 		return fd;
 	}
 	catch_signals();
-	*stream = fdopen(fd, "w");
-	if (*stream)
+	err = set_mode(fd, former) ?: open_stream(fd, stream);
+	if (!err)
 		return 0;
-	err = -errno;
 	close(fd);
 	unlink(temporary);
 	temporary[0] = '\0';
@@ -102,12 +97,8 @@ static int open_temporary(FILE **stream)
 
 static int open_directly(const char *path, FILE **stream)
 {
-	FILE *file = fopen(path, "we");
-
-	if (!file)
-		return -errno;
-	*stream = file;
-	return 0;
+	*stream = fopen(path, "we");
+	return *stream ? 0 : -errno;
 }
 
 bool output_file_is_standard(const char *path)
@@ -117,13 +108,17 @@ bool output_file_is_standard(const char *path)
 
 int output_file_open(const char *path, FILE **stream)
 {
+	struct stat status;
+	bool exists = lstat(path, &status) == 0;
+
 	if (output_file_is_standard(path)) {
 		*stream = stdout;
 		return 0;
 	}
-	if (is_special(path))
+	if (exists && !S_ISREG(status.st_mode))
 		return open_directly(path, stream);
-	return set_final_path(path) ?: open_temporary(stream);
+	final_path = path;
+	return open_temporary(exists ? &status : NULL, stream);
 }
 
 /* Standard output stays open: who ends the process looks at what became of it. */

@@ -122,8 +122,9 @@ static void print_header(const struct report *report, const struct recording_cho
 	if (info->frequency)
 		printf("# %-9s %llu Hz\n", "rate:", (unsigned long long)info->frequency);
 	print_counts(report);
-	printf("# %-9s %.3f s from the first event to the last\n",
-	       "duration:", (double)(profile->last - profile->first) / 1e9);
+	if (profile->last)
+		printf("# %-9s %.3f s from the first event to the last\n",
+		       "duration:", (double)(profile->last - profile->first) / 1e9);
 }
 
 static void print_ledger(const struct report *report)

@@ -249,8 +249,11 @@ static int admit_group(const struct folder *folder, gid_t group)
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(HOME_SECONDS), result = home < 0 ? home : admit_group(folder, group);
+	int home = home_lock(HOME_SECONDS), result;
 
+	if (home < 0)
+		return lock_failed(-home, error);
+	result = admit_group(folder, group);
 	snprintf(path, sizeof(path), HOME "/%s", folder->name);
 	if (!result && rename(folder->path, path))
 		result = -errno;
@@ -314,7 +317,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* Also without the lock, if that is not to be had. */
 static void abandon(const struct folder *folder)
 {
-	int home = home_lock(HOME_SECONDS);
+	int home = home_lock(HOME_SECONDS_OPTIONAL);
 
 	remove_tree(folder->path);
 	home_unlock(home);
@@ -378,13 +381,12 @@ bool folder_is_there(const struct folder *folder)
 int folder_remove(struct folder *folder, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(HOME_SECONDS), result = home < 0 ? home : 0;
+	int home = home_lock(HOME_SECONDS), result;
 
+	if (home < 0)
+		return lock_failed(-home, error);
 	snprintf(path, sizeof(path), HOME "/" GONE_PREFIX "%s-%d", folder->name, getpid());
-	if (!result && rename(folder->path, path))
-		result = -errno;
-	if (!result)
-		result = remove_tree(path);
+	result = rename(folder->path, path) ? -errno : remove_tree(path);
 	home_unlock(home);
 	return result ? error_set(error, -result, "%s: %s", folder->name, strerror(-result)) : 0;
 }

@@ -13,8 +13,6 @@
 #include "export_format.h"
 #include "report/profile_weights.h"
 
-#define INLINED " (inlined)" /* ends the label of an inlined function */
-
 /* `;` separates frames, and a control character would end the line or reach a terminal. */
 static void put_bytes(const char *name, size_t length, FILE *to)
 {
@@ -36,9 +34,9 @@ static void put_name(const char *name, FILE *to)
 /* An inlined function is that before all. */
 static void put_label(const char *label, const char *suffix, FILE *to)
 {
-	size_t length = strlen(label), end = strlen(INLINED);
+	size_t length = strlen(label), end = strlen(FRAME_INLINED_MARK);
 
-	if (length > end && strcmp(&label[length - end], INLINED) == 0) {
+	if (length > end && strcmp(&label[length - end], FRAME_INLINED_MARK) == 0) {
 		length -= end;
 		suffix = "_[i]";
 	}

@@ -18,7 +18,6 @@
 #define NO_SOURCE UINT16_MAX
 #define BATCH_EVENTS 64
 #define UNKNOWN "[unknown]"
-#define INLINED " (inlined)" /* ends the label of such a function */
 
 struct join {
 	struct intern_key key;	/* node, path */
@@ -79,7 +78,7 @@ static struct tree_node *push_label(struct builder *builder, struct tree_node *n
 	const char *object = frame_names_label_object(builder->names, label) ?: "";
 	enum frame_kind kind = is_kernel ? FRAME_KIND_KERNEL : user_kind(name, object);
 
-	if (ends_with(name, INLINED))
+	if (ends_with(name, FRAME_INLINED_MARK))
 		kind = FRAME_KIND_INLINED;
 	return push(builder, node, name, object, kind);
 }

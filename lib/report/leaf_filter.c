@@ -44,7 +44,7 @@ static size_t item_length(const char *list)
 
 	for (length = 0; list[length] && (list[length] != ',' || depth > 0); length++) {
 		depth += list[length] && strchr("<([{", list[length]);
-		depth -= list[length] && strchr(">)]}", list[length]);
+		depth -= depth > 0 && strchr(">)]}", list[length]);
 	}
 	return length;
 }
@@ -98,6 +98,7 @@ static void keep_rows(struct profile *profile, const u32 *leaves,
 	u32 kept = 0;
 
 	profile->count = 0;
+	profile->first = profile->last = 0; /* rows do not tell their times */
 	for (u32 i = 0; i < profile->row_count; i++) {
 		if (!allows(of_objects, leaves[i]) || !allows(named, leaves[i]))
 			continue;

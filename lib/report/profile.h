@@ -36,7 +36,7 @@ struct profile {
 	struct event_paths *paths;
 	u32 split;	 /* enum event_split, as bits */
 	u64 count;	 /* events of all rows */
-	u64 first, last; /* time of the first and last event that was read, ns */
+	u64 first, last; /* time of the first and last event, ns; 0: not known */
 	u32 row_count;
 	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
 	struct profile_row *storage;
