@@ -29,8 +29,9 @@ static int find_field(struct source *source, const struct source_query *query, i
 		return 0;
 	if (events < 0)
 		return error_set(error, -events,
-				 "%s: the fields of records are described by tracefs: %s",
-				 query->subject, strerror(-events));
+				 "%s: the fields of records are described by tracefs: %s%s",
+				 query->subject, strerror(-events),
+				 events == -EACCES ? "; it needs root or CAP_DAC_READ_SEARCH" : "");
 	return tracepoint_field_find(events, source->name, query->field, query->subject,
 				     &source->field, error);
 }

@@ -19,6 +19,11 @@
 
 #define VALUE_TERM "value="
 
+static bool begins_value(const char *text)
+{
+	return !strncmp(text, VALUE_TERM, strlen(VALUE_TERM));
+}
+
 static int parse_number(const char *text, u64 *number)
 {
 	char *end;
@@ -76,6 +81,11 @@ static int parse_period(struct source_query *query, const char *text, struct sta
 {
 	int err = parse_number(text, &query->period);
 
+	if (begins_value(text))
+		return error_set(
+			error, EINVAL,
+			"%s: only tracepoints and system calls (CATEGORY:NAME) have fields",
+			query->subject);
 	if (!err && query->period && !(query->period >> 63))
 		return 0;
 	return error_set(error, err == -EINVAL ? EINVAL : ERANGE,
@@ -96,7 +106,7 @@ static bool split_value(struct source_query *query, char *text)
 {
 	char *end = strrchr(text, '/');
 
-	if (strncmp(text, VALUE_TERM, strlen(VALUE_TERM)) || !end || end[1])
+	if (!begins_value(text) || !end || end[1])
 		return false;
 	*end = '\0';
 	text += strlen(VALUE_TERM);

@@ -130,7 +130,7 @@ def test_what_has_no_such_field_is_refused():
     refused(WRITE + "/value=buf/", says="its fields are fd, count")
     refused(EXEC + "/value=filename/", says="its fields are pid, old_pid")
     refused(KMALLOC + "/value=bytes_alloc", says="expected CATEGORY:NAME/value=FIELD/")
-    refused("page-faults/value=address/", says="the period is a number")
+    refused("page-faults/value=address/", says="only tracepoints and system calls")
     refused("%s,%s/value=bytes_alloc/" % (KMALLOC, KMALLOC), says="already, with another value or none")
 
 

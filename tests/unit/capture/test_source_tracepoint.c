@@ -222,7 +222,7 @@ static int with_tracefs_forbidden(void)
 	    !strstr(error.message, "tracefs cannot be read"))
 		return 5;
 	if (source_list_add(&list, "kmem:kmalloc/value=bytes_alloc/", 0, &error) >= 0 ||
-	    !strstr(error.message, "described by tracefs"))
+	    !strstr(error.message, "described by tracefs: Permission denied; it needs root"))
 		return 6;
 	return 0;
 }
