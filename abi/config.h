@@ -32,15 +32,12 @@ struct capture_config {
 	u32 no_dedup;	/* record every stack in full */
 	u32 kernel_stacks;
 	u32 user_stacks;
-	u32 max_depth;	  /* kernel.perf_event_max_stack: what bpf_get_stack can return */
-	u32 kind;	  /* of an object whose programs cannot have a cookie */
-	u32 cookie;	  /* programs of this object ask for their cookie instead */
-	u32 leaf;	  /* slots have room for the pc of CPU samples */
-	u32 sample;	  /* the perf event of this object is a CPU sample */
-	u32 value;	  /* slots have room for a value, behind the leaf */
-	u32 field_offset; /* of the value in the tracepoint's record, for this object */
-	u32 field_bytes;  /* 1, 2, 4 or 8 */
-	u32 field_signed;
+	u32 max_depth; /* kernel.perf_event_max_stack: what bpf_get_stack can return */
+	u32 kind;      /* of an object whose programs cannot have a cookie */
+	u32 cookie;    /* programs of this object ask for their cookie instead */
+	u32 leaf;      /* slots have room for the pc of CPU samples */
+	u32 sample;    /* the perf event of this object is a CPU sample */
+	u32 value;     /* slots have room for a value, behind the leaf */
 	u32 off_cpu_kind;
 	u32 waker_kind;
 	u32 user_unwind;     /* enum user_unwind */
@@ -61,6 +58,13 @@ struct capture_config {
 #define COOKIE_OF(kind, at_entry) ((u64)(kind) | (u64)(at_entry) << 16)
 #define COOKIE_KIND(cookie) ((u32)(cookie)&0xffff)
 #define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
+
+/* The cookie of a tracepoint with a value: event kind, and where its record has the value. */
+#define VALUED_COOKIE_OF(kind, offset, bytes, is_signed)                                           \
+	((u64)(kind) | (u64)(offset) << 16 | (u64)(bytes) << 32 | (u64)(is_signed) << 40)
+#define VALUED_COOKIE_OFFSET(cookie) ((cookie) >> 16 & 0xffff)
+#define VALUED_COOKIE_BYTES(cookie) ((cookie) >> 32 & 0xff) /* 1, 2, 4 or 8 */
+#define VALUED_COOKIE_SIGNED(cookie) ((cookie) >> 40 & 1)
 
 /* Bits of the programs' word `paused`, which user space sets and clears. */
 enum pause {

@@ -106,7 +106,7 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 SEC("tracepoint")
 int on_valued(void *ctx)
 {
-	return valued_emit(ctx, config.kind);
+	return valued_emit(ctx, bpf_get_attach_cookie(ctx));
 }
 
 SEC("raw_tp")

@@ -29,15 +29,15 @@ static __always_inline u64 value_of(u64 field)
 	return (s64)field < 0 ? 0 : field;
 }
 
-static __always_inline u64 record_value(const void *record)
+static __always_inline u64 record_value(const void *record, u64 cookie)
 {
-	u32 bytes = config.field_bytes, shift = 64 - 8 * bytes;
-	u64 value = 0;
+	u64 bytes = VALUED_COOKIE_BYTES(cookie), shift = 64 - 8 * bytes, value = 0;
 
+	core_one_register(bytes);
 	if (!bytes || bytes > sizeof(value) ||
-	    bpf_probe_read_kernel(&value, bytes, record + config.field_offset))
+	    bpf_probe_read_kernel(&value, bytes, record + VALUED_COOKIE_OFFSET(cookie)))
 		return 0;
-	if (config.field_signed)
+	if (VALUED_COOKIE_SIGNED(cookie))
 		value = (u64)((s64)(value << shift) >> shift);
 	return value_of(value);
 }
@@ -69,15 +69,15 @@ static __always_inline void valued_called(u32 kind)
 	atomic_add_relaxed(&runs->unsure, 1);
 }
 
-static __always_inline int valued_emit(void *record, u32 kind)
+static __always_inline int valued_emit(void *record, u64 cookie)
 {
-	struct hit hit = {.kind = kind, .is_record = true};
+	struct hit hit = {.kind = COOKIE_KIND(cookie), .is_record = true};
 	u32 cpu = bpf_get_smp_processor_id();
 
 	if (!event_wanted(cpu))
 		return 0;
-	valued_ran(kind);
-	hit.value = record_value(record);
+	valued_ran(hit.kind);
+	hit.value = record_value(record, cookie);
 	return event_record(record, &hit, cpu);
 }
 

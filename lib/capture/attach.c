@@ -86,7 +86,7 @@ static bool needs_own_set(const struct attachment *attachment, const struct sour
 	case SOURCE_PERF:
 		return true;
 	case SOURCE_TRACEPOINT:
-		return source->unit || !attachment->tracepoint_cookies;
+		return !attachment->tracepoint_cookies;
 	case SOURCE_KERNEL:
 		return by_entry(attachment, source);
 	default:
@@ -146,9 +146,19 @@ static void place_own(struct attachment *attachment, const struct source *source
 	set->kind = kind;
 	set->sample = source->type == SOURCE_SAMPLE;
 	set->function = source->target;
-	set->field = source->field;
-	if (set->programs & PROGRAM_VALUED)
-		set->programs |= PROGRAM_VALUED_CALL;
+}
+
+/* The one that counts is not shared: the kernel would skip it where one of its tracepoints
+ * interrupts another. */
+static void place_valued(struct attachment *attachment, u32 kind)
+{
+	bool single = attachment->sources->count == 1;
+	u32 set = single ? 0 : attachment->set_count++;
+
+	place(attachment, kind, 0, false);
+	attachment->placements[kind].call_set = set;
+	attachment->sets[set].programs |= PROGRAM_VALUED_CALL;
+	attachment->sets[set].kind = kind;
 }
 
 /* A tracepoint joins others of its category; new categories have sets of their own while there are
@@ -185,7 +195,9 @@ static int plan_sets(struct attachment *attachment)
 	for (kind = 0; kind < count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
-		if (needs_own_set(attachment, source))
+		if (source->type == SOURCE_TRACEPOINT && source->unit)
+			place_valued(attachment, kind);
+		else if (needs_own_set(attachment, source))
 			place_own(attachment, source, kind);
 		else if (source->type == SOURCE_TRACEPOINT)
 			place_tracepoint(attachment, source, kind, &categories);

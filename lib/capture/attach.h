@@ -5,8 +5,9 @@
  * One set serves all sources whose links carry a cookie (the event kind); tracepoints have one for
  * each category, up to a few, since programs of different sets may interrupt each other. A source
  * has a set of its own where its link cannot: perf events (the kernel does not hand the cookie on
- * to the events of forked tasks), fentry (the target belongs to the program), tracepoints with a
- * value (where it lies is a constant), raw tracepoints before 6.10.
+ * to the events of forked tasks), fentry (the target belongs to the program), raw tracepoints
+ * before 6.10. A tracepoint with a value has both: the program of its event is in the common set, a
+ * small one that counts behind it in its own.
  */
 #ifndef LIB_CAPTURE_ATTACH_H
 #define LIB_CAPTURE_ATTACH_H
@@ -25,7 +26,8 @@ struct perf_event {
 /* Where the program of a source is. */
 struct placement {
 	u32 set;
-	u32 program; /* enum program: one bit */
+	u32 program;  /* enum program: one bit */
+	u32 call_set; /* of PROGRAM_VALUED_CALL, beside PROGRAM_VALUED */
 };
 
 struct attachment {

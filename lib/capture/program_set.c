@@ -129,9 +129,6 @@ static void set_constants(struct program_set *set, const struct plan *plan)
 	constants->config.cookie = set->cookie;
 	constants->config.kind = set->kind;
 	constants->config.sample = set->sample;
-	constants->config.field_offset = set->field.offset;
-	constants->config.field_bytes = set->field.bytes;
-	constants->config.field_signed = set->field.is_signed;
 }
 
 /* Each CPU has some in hand that it has not used yet. */

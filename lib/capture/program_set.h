@@ -8,7 +8,6 @@
 #define LIB_CAPTURE_PROGRAM_SET_H
 
 #include "capture/plan.h"
-#include "capture/tracepoint_field.h"
 #include "stackmap/error.h"
 
 enum program {
@@ -34,12 +33,11 @@ struct capture_bpf;
 struct engine;
 
 struct program_set {
-	u32 programs;		       /* enum program, as bits */
-	bool cookie;		       /* the kind comes with each link */
-	bool sample;		       /* its perf event is a CPU sample */
-	u32 kind;		       /* otherwise */
-	const char *function;	       /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
-	struct tracepoint_field field; /* of PROGRAM_VALUED */
+	u32 programs;	      /* enum program, as bits */
+	bool cookie;	      /* the kind comes with each link */
+	bool sample;	      /* its perf event is a CPU sample */
+	u32 kind;	      /* otherwise */
+	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
 	struct capture_bpf *object;
 };
 

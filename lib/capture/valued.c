@@ -9,28 +9,27 @@
 
 #include "capture/skeleton.h"
 
-static int program_fd(const struct attachment *attachment, u32 kind, enum program program)
+static int program_fd(const struct attachment *attachment, u32 set, enum program program)
 {
-	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
-
-	return bpf_program__fd(program_set_program(set, program));
+	return bpf_program__fd(program_set_program(&attachment->sets[set], program));
 }
 
 /* The perf event itself counts nothing: the record is made for the program. */
 int valued_attach(struct attachment *attachment, const struct source *source, u32 kind)
 {
+	const struct tracepoint_field *field = &source->field;
+	struct placement at = attachment->placements[kind];
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
-		.config = source->field.tracepoint,
+		.config = field->tracepoint,
 		.disabled = 1,
 	};
-	int result = link_perf_event(&attachment->links, &attr, -1, 0,
-				     program_fd(attachment, kind, PROGRAM_VALUED), 0);
+	u64 cookie = VALUED_COOKIE_OF(kind, field->offset, field->bytes, field->is_signed);
+	int event = program_fd(attachment, at.set, PROGRAM_VALUED);
+	int call = program_fd(attachment, at.call_set, PROGRAM_VALUED_CALL);
+	int result = link_perf_event(&attachment->links, &attr, -1, 0, event, cookie);
 
-	return result
-		       ?: link_raw_tracepoint(&attachment->links, source->target,
-					      program_fd(attachment, kind, PROGRAM_VALUED_CALL),
-					      false, 0);
+	return result ?: link_raw_tracepoint(&attachment->links, source->target, call, false, 0);
 }
 
 static u64 skipped_of(int fd, u32 kind, bool in_order, struct valued_runs *runs)
