@@ -98,8 +98,16 @@ struct valued_runs {
 /* By system call number. */
 struct syscall_side {
 	u16 kind[CONFIG_SYSCALLS_MAX]; /* + 1; 0: not recorded */
-	u8 value[CONFIG_SYSCALLS_MAX]; /* + 1: the word of pt_regs; 0: no value */
+	u8 value[CONFIG_SYSCALLS_MAX]; /* a SYSCALL_VALUE_OF(); 0: no value */
 };
+
+/* Which word of pt_regs is the value, and how much of it: int and unsigned int have the lower half.
+ */
+#define SYSCALL_VALUE_OF(word, is_half, is_signed)                                                 \
+	(((word) + 1) | (u32)(is_half) << 6 | (u32)(is_signed) << 7)
+#define SYSCALL_VALUE_WORD(value) (((value)&0x3f) - 1)
+#define SYSCALL_VALUE_HALF(value) ((value) >> 6 & 1)
+#define SYSCALL_VALUE_SIGNED(value) ((value) >> 7 & 1)
 
 struct syscall_kinds {
 	struct syscall_side enter;

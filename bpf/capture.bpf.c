@@ -131,12 +131,15 @@ static __always_inline bool is_compat_syscall(void)
 }
 
 /* The argument or result that is the event's value. */
-static __always_inline u64 syscall_value(u64 regs, u32 place)
+static __always_inline u64 syscall_value(u64 regs, u32 which)
 {
 	u64 value = 0;
 
-	if (place)
-		bpf_probe_read_kernel(&value, sizeof(value), (u64 *)regs + place - 1);
+	if (which)
+		bpf_probe_read_kernel(&value, sizeof(value),
+				      (u64 *)regs + SYSCALL_VALUE_WORD(which));
+	if (SYSCALL_VALUE_HALF(which))
+		value = SYSCALL_VALUE_SIGNED(which) ? (u64)(s32)value : (u32)value;
 	return value_of(value);
 }
 

@@ -173,7 +173,9 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 		return;
 	side->kind[source->syscall] = kind + 1;
 	if (source->unit)
-		side->value[source->syscall] = source->field.offset / sizeof(u64) + 1;
+		side->value[source->syscall] = SYSCALL_VALUE_OF(source->field.offset / sizeof(u64),
+								source->field.bytes == sizeof(u32),
+								source->field.is_signed);
 }
 
 static void plan_sources(const struct capture_options *options, struct plan *plan)

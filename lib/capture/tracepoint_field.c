@@ -6,6 +6,9 @@
  *
  * Numbers are what has one of four sizes and is no array, pointer, structure, or place of a string
  * (__data_loc). What every record has (common_pid...) tells nothing that an event does not.
+ *
+ * An argument of a system call has a word of the record, whatever its type: as much of it counts as
+ * the type has. The rest is what the caller left in the register.
  */
 #include "capture/tracepoint_field.h"
 
@@ -28,6 +31,7 @@ struct description {
 /* The numbers of one record: the one that is wanted, and the names of all. */
 struct numbers {
 	const char *wanted;
+	bool are_arguments;
 	struct tracepoint_field field;
 	bool found;
 	char names[256];
@@ -48,6 +52,32 @@ static bool parse_line(const char *line, struct description *description)
 		return false;
 	field->is_signed = is_signed;
 	return true;
+}
+
+static bool is_word(const char *declaration)
+{
+	static const char *const types[] = {"long", "size_t", "off_t", "64", "aio_context_t"};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strstr(declaration, types[i]))
+			return true;
+	return false;
+}
+
+static bool is_argument(const char *name)
+{
+	return begins_with(name, "syscalls:sys_enter_");
+}
+
+/* Unsigned types with a name of their own begin with u: u32, uid_t. */
+static void narrow(struct description *description)
+{
+	const char *type = description->declaration + strspn(description->declaration, "_");
+
+	if (is_word(description->declaration))
+		return;
+	description->field.bytes = sizeof(u32);
+	description->field.is_signed = *type != 'u';
 }
 
 static bool is_number(const struct description *description)
@@ -89,6 +119,8 @@ static void take_line(struct numbers *numbers, const char *line)
 	add_name(numbers, name);
 	if (strcmp(name, numbers->wanted))
 		return;
+	if (numbers->are_arguments)
+		narrow(&description);
 	description.field.tracepoint = numbers->field.tracepoint;
 	numbers->field = description.field;
 	numbers->found = true;
@@ -127,7 +159,7 @@ static int read_format(int events, const char *name, struct numbers *numbers)
 int tracepoint_field_find(int events, const char *name, const char *field, const char *subject,
 			  struct tracepoint_field *out, struct stackmap_error *error)
 {
-	struct numbers numbers = {.wanted = field};
+	struct numbers numbers = {.wanted = field, .are_arguments = is_argument(name)};
 	int result = read_format(events, name, &numbers);
 
 	if (result)

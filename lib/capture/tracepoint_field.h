@@ -11,7 +11,7 @@
 struct tracepoint_field {
 	u32 tracepoint; /* its id: config of a perf event */
 	u32 offset;	/* in the record */
-	u32 bytes;	/* 1, 2, 4 or 8 */
+	u32 bytes;	/* 1, 2, 4 or 8; of an argument of a system call, 4 or 8 */
 	bool is_signed;
 };
 

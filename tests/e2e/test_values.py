@@ -62,6 +62,13 @@ def test_an_error_code_is_no_value():
     assert 0 in values(recording, WRITTEN) and max(values(recording, WRITTEN)) < 1000, recording.script
 
 
+def test_half_a_register():
+    """AT_FDCWD is -100 as an int, and 4294967196 as what programs leave in the register."""
+    name = "syscalls:sys_enter_openat"
+    recording = recorded("-e", name + "/value=dfd/", "--", "cat", "/dev/null")
+    assert values(recording, name) and not any(values(recording, name)), recording.script
+
+
 def test_field_of_a_record():
     recording = recorded("-e", ADJUST + "/value=oom_score_adj:points/", "--", *SET)
     assert values(recording, ADJUST) == [250, 1000, 7], recording.script

@@ -34,6 +34,13 @@ static const char numbers[] = "name: issue\nID: 2104\nformat:\n" COMMON
 static const char none[] = "name: none\nID: 7\nformat:\n" COMMON
 			   "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n";
 
+static const char arguments[] = "name: sys_enter_all\nID: 8\nformat:\n" COMMON
+				"\tfield:unsigned int nfds;\toffset:24;\tsize:8;\tsigned:0;\n"
+				"\tfield:int timeout_msecs;\toffset:32;\tsize:8;\tsigned:0;\n"
+				"\tfield:size_t count;\toffset:40;\tsize:8;\tsigned:0;\n"
+				"\tfield:__u32 flags;\toffset:48;\tsize:8;\tsigned:0;\n"
+				"\tfield:loff_t pos;\toffset:56;\tsize:8;\tsigned:0;\n";
+
 static char path[64];
 static int events;
 static struct stackmap_error error;
@@ -59,6 +66,8 @@ static int setup(void **state)
 	assert_int_equal(mkdirat(events, "block", 0700), 0);
 	write_format("block/issue", numbers);
 	write_format("block/none", none);
+	assert_int_equal(mkdirat(events, "syscalls", 0700), 0);
+	write_format("syscalls/sys_enter_all", arguments);
 	return 0;
 }
 
@@ -70,6 +79,9 @@ static int teardown(void **state)
 	unlinkat(events, "block/issue", AT_REMOVEDIR);
 	unlinkat(events, "block/none", AT_REMOVEDIR);
 	unlinkat(events, "block", AT_REMOVEDIR);
+	unlinkat(events, "syscalls/sys_enter_all/format", 0);
+	unlinkat(events, "syscalls/sys_enter_all", AT_REMOVEDIR);
+	unlinkat(events, "syscalls", AT_REMOVEDIR);
 	close(events);
 	return rmdir(path);
 }
@@ -96,6 +108,28 @@ static void a_number_is_where_its_line_says(void **state)
 	assert_int_equal(field.bytes, 2);
 	assert_true(field.is_signed);
 	assert_string_equal(error.message, "");
+}
+
+static void an_argument_is_as_wide_as_its_type(void **state)
+{
+	static const struct {
+		const char *name;
+		u32 bytes;
+		bool is_signed;
+	} wanted[] = {{"nfds", 4, false},
+		      {"timeout_msecs", 4, true},
+		      {"count", 8, false},
+		      {"flags", 4, false},
+		      {"pos", 8, false}};
+	struct tracepoint_field field = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		assert_int_equal(find("syscalls:sys_enter_all", wanted[i].name, &field), 0);
+		assert_int_equal(field.offset, 24 + 8 * i);
+		assert_int_equal(field.bytes, wanted[i].bytes);
+		assert_int_equal(field.is_signed, wanted[i].is_signed);
+	}
 }
 
 static void all_else_is_none(void **state)
@@ -133,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_where_its_line_says),
+		cmocka_unit_test(an_argument_is_as_wide_as_its_type),
 		cmocka_unit_test(all_else_is_none),
 		cmocka_unit_test(there_may_be_none),
 	};
