@@ -5,16 +5,19 @@
  * while another one, or an event of perf, is active on that CPU: uncounted, or not, as the version
  * may be.
  *
- * So a second program follows at the same tracepoint, raw, which the kernel does not skip. Each run
- * of the first puts one into the CPU's `ahead`, each of the second takes one out: where there is
- * none, the first was skipped. A pair is not divided by preemption, and pairs of interrupts lie
- * within, so it is always known how many were skipped, if not which. Where nobody detaches them in
- * order, those behind the last run may have been of a program that was gone.
+ * So a second program follows at the same tracepoint, raw, which the kernel does not skip, and
+ * counts what the first has missed (core/valued_runs.h). The kernel calls both with preemption off,
+ * but for raw_syscalls, which are refused.
+ *
+ * Both ask for themselves whether the event is wanted. At an exec that may differ: the recorder's
+ * own hook, which makes the command wanted, runs between them where another user of perf has had
+ * the tracepoint before. The event counts as skipped then.
  */
 #ifndef BPF_VALUED_H
 #define BPF_VALUED_H
 
 #include "emit.h"
+#include "valued_runs.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -46,27 +49,16 @@ static __always_inline void valued_ran(u32 kind)
 {
 	struct valued_runs *runs = bpf_map_lookup_elem(&valued_runs, &kind);
 
-	if (!runs || !runs->is_followed)
-		return;
-	atomic_add_relaxed(&runs->ahead, 1);
-	if (runs->unsure)
-		atomic_add_relaxed(&runs->skipped, atomic_exchange_acq_rel(&runs->unsure, 0));
+	if (runs)
+		valued_runs_first(runs);
 }
 
 static __always_inline void valued_called(u32 kind)
 {
 	struct valued_runs *runs = bpf_map_lookup_elem(&valued_runs, &kind);
 
-	if (!runs)
-		return;
-	if (!runs->is_followed) {
-		runs->is_followed = 1;
-		return;
-	}
-	if ((s64)atomic_fetch_add_acq_rel(&runs->ahead, -1) > 0)
-		return;
-	atomic_add_relaxed(&runs->ahead, 1);
-	atomic_add_relaxed(&runs->unsure, 1);
+	if (runs)
+		valued_runs_second(runs);
 }
 
 static __always_inline int valued_emit(void *record, u64 cookie)

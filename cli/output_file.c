@@ -45,7 +45,7 @@ static void catch_signals(void)
 }
 
 /* Under a name that nobody has. The descriptor or -errno. */
-static int create_beside(const char *path)
+static int create_beside(const char *path, mode_t mode)
 {
 	unsigned int number = 0;
 	int fd = -1;
@@ -56,7 +56,7 @@ static int create_beside(const char *path)
 		if ((size_t)snprintf(temporary, sizeof(temporary), "%s.%08x", path, number) >=
 		    sizeof(temporary))
 			return -ENAMETOOLONG;
-		fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -64,11 +64,9 @@ static int create_beside(const char *path)
 }
 
 /* As it was, if there was one of ours: a file of somebody else does not open ours to him. */
-static int set_mode(int fd, const struct stat *former)
+static mode_t mode_like(const struct stat *former)
 {
-	if (!former || former->st_uid != geteuid())
-		return 0;
-	return fchmod(fd, former->st_mode & 0777) ? -errno : 0;
+	return former && former->st_uid == geteuid() ? former->st_mode & 0777 : 0;
 }
 
 static int open_stream(int fd, FILE **stream)
@@ -79,14 +77,15 @@ static int open_stream(int fd, FILE **stream)
 
 static int open_temporary(const struct stat *former, FILE **stream)
 {
-	int fd = create_beside(final_path), err;
+	mode_t mode = mode_like(former);
+	int fd = create_beside(final_path, mode ? mode : 0666), err;
 
 	if (fd < 0) {
 		temporary[0] = '\0';
 		return fd;
 	}
 	catch_signals();
-	err = set_mode(fd, former) ?: open_stream(fd, stream);
+	err = mode && fchmod(fd, mode) ? -errno : open_stream(fd, stream);
 	if (!err)
 		return 0;
 	close(fd);

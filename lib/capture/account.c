@@ -38,15 +38,14 @@ static struct trace_cpu_ledger cpu_totals(const struct capture *capture, u32 cpu
 
 static u64 skipped_runs(const struct capture *capture)
 {
-	u64 misses =
-		attach_perf_skipped(&capture->attachment) + valued_skipped(&capture->attachment);
+	u64 misses = attach_perf_skipped(&capture->attachment);
 	u32 i;
 
 	for (i = 0; i < capture->attachment.set_count; i++)
 		misses += program_set_recursion_misses(&capture->attachment.sets[i]);
 	for (i = 0; i < capture->program_count; i++)
 		misses += program_recursion_misses(capture->programs[i]);
-	return misses;
+	return valued_skipped(&capture->attachment, misses);
 }
 
 static u64 lost_of(const u64 *lost)

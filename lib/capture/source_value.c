@@ -22,11 +22,22 @@ static bool is_result(const struct source *source, const char *field)
 	return source->type == SOURCE_SYSCALL && source->on_return && !strcmp(field, "ret");
 }
 
+/* The kernel calls their two kinds of programs with preemption on in between (bpf/valued.h). */
+static bool is_raw_call(const char *name)
+{
+	return !strncmp(name, "raw_syscalls:", strlen("raw_syscalls:"));
+}
+
 static int find_field(struct source *source, const struct source_query *query, int events,
 		      struct stackmap_error *error)
 {
 	if (is_result(source, query->field))
 		return 0;
+	if (is_raw_call(source->name))
+		return error_set(error, EOPNOTSUPP,
+				 "%s: %s cannot have a value: what it loses is not known; those of "
+				 "syscalls:sys_enter_* and sys_exit_* can",
+				 query->subject, source->name);
 	if (events < 0)
 		return error_set(error, -events,
 				 "%s: the fields of records are described by tracefs: %s%s",

@@ -69,15 +69,30 @@ static bool is_argument(const char *name)
 	return begins_with(name, "syscalls:sys_enter_");
 }
 
-/* Unsigned types with a name of their own begin with u: u32, uid_t. */
+static bool is_unsigned(const char *declaration)
+{
+	static const char *const types[] = {"unsigned ", "u", "__u", "gid_t ", "qid_t "};
+
+	if (begins_with(declaration, "const "))
+		declaration += strlen("const ");
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (begins_with(declaration, types[i]))
+			return true;
+	return false;
+}
+
 static void narrow(struct description *description)
 {
-	const char *type = description->declaration + strspn(description->declaration, "_");
-
 	if (is_word(description->declaration))
 		return;
 	description->field.bytes = sizeof(u32);
-	description->field.is_signed = *type != 'u';
+	description->field.is_signed = !is_unsigned(description->declaration);
+}
+
+/* cap_user_header_t and cap_user_data_t. */
+static bool is_pointer(const char *declaration)
+{
+	return strpbrk(declaration, "*[") || strstr(declaration, "cap_user_");
 }
 
 static bool is_number(const struct description *description)
@@ -85,7 +100,7 @@ static bool is_number(const struct description *description)
 	const char *declaration = description->declaration;
 	u32 bytes = description->field.bytes;
 
-	if (strpbrk(declaration, "*[") || begins_with(declaration, "__data_loc") ||
+	if (is_pointer(declaration) || begins_with(declaration, "__data_loc") ||
 	    begins_with(declaration, "__rel_loc") || begins_with(declaration, "struct "))
 		return false;
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;

@@ -32,32 +32,59 @@ int valued_attach(struct attachment *attachment, const struct source *source, u3
 	return result ?: link_raw_tracepoint(&attachment->links, source->target, call, false, 0);
 }
 
-static u64 skipped_of(int fd, u32 kind, bool in_order, struct valued_runs *runs)
+struct totals {
+	u64 skipped;
+	u64 ahead;
+};
+
+static void add_source(int fd, u32 kind, bool in_order, struct valued_runs *runs,
+		       struct totals *totals)
 {
-	u64 skipped = 0;
 	int cpu;
 
 	if (bpf_map_lookup_elem(fd, &kind, runs))
-		return 0;
-	for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++)
-		skipped += runs[cpu].skipped + (in_order ? runs[cpu].unsure : 0);
-	return skipped;
+		return;
+	for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+		totals->skipped += runs[cpu].skipped + (in_order ? runs[cpu].unsure : 0);
+		totals->ahead += (s64)runs[cpu].ahead > 0 ? runs[cpu].ahead : 0;
+	}
 }
 
-u64 valued_skipped(const struct attachment *attachment)
+static struct totals add_up(const struct attachment *attachment)
 {
 	struct valued_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs));
 	int fd = bpf_map__fd(attachment->sets[0].object->maps.valued_runs);
 	bool in_order = attachment->placements;
-	u64 skipped = 0;
+	struct totals totals = {};
 	u32 kind;
 
 	for (kind = 0; runs && kind < attachment->sources->count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_TRACEPOINT && source->unit)
-			skipped += skipped_of(fd, kind, in_order, runs);
+			add_source(fd, kind, in_order, runs, &totals);
 	}
 	free(runs);
-	return skipped;
+	return totals;
+}
+
+static u64 call_misses(const struct attachment *attachment)
+{
+	u64 misses = 0;
+	u32 i;
+
+	for (i = 0; i < attachment->set_count; i++)
+		if (attachment->sets[i].programs & PROGRAM_VALUED_CALL)
+			misses += program_recursion_misses(
+				program_fd(attachment, i, PROGRAM_VALUED_CALL));
+	return misses;
+}
+
+u64 valued_skipped(const struct attachment *attachment, u64 misses)
+{
+	struct totals totals = add_up(attachment);
+	u64 paired = call_misses(attachment);
+
+	paired = paired < totals.ahead ? paired : totals.ahead;
+	return totals.skipped + misses - paired;
 }

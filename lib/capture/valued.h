@@ -8,8 +8,11 @@
 /* Attaches both programs of a source. 0 or -errno. */
 int valued_attach(struct attachment *attachment, const struct source *source, u32 kind);
 
-/* Events whose program the kernel skipped, of all sources; of an instance that another process
- * started: up to the last run on each CPU. */
-u64 valued_skipped(const struct attachment *attachment);
+/*
+ * `misses` of the kernel's programs and those that only the second program knows of; of an instance
+ * that another process started: up to the last run on each CPU. A miss of the second program is no
+ * loss where the first has run, which is then still `ahead`.
+ */
+u64 valued_skipped(const struct attachment *attachment, u64 misses);
 
 #endif

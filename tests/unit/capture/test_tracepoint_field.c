@@ -39,7 +39,10 @@ static const char arguments[] = "name: sys_enter_all\nID: 8\nformat:\n" COMMON
 				"\tfield:int timeout_msecs;\toffset:32;\tsize:8;\tsigned:0;\n"
 				"\tfield:size_t count;\toffset:40;\tsize:8;\tsigned:0;\n"
 				"\tfield:__u32 flags;\toffset:48;\tsize:8;\tsigned:0;\n"
-				"\tfield:loff_t pos;\toffset:56;\tsize:8;\tsigned:0;\n";
+				"\tfield:loff_t pos;\toffset:56;\tsize:8;\tsigned:0;\n"
+				"\tfield:gid_t group;\toffset:64;\tsize:8;\tsigned:0;\n"
+				"\tfield:const __u32 size;\toffset:72;\tsize:8;\tsigned:0;\n"
+				"\tfield:cap_user_header_t h;\toffset:80;\tsize:8;\tsigned:0;\n";
 
 static char path[64];
 static int events;
@@ -116,11 +119,9 @@ static void an_argument_is_as_wide_as_its_type(void **state)
 		const char *name;
 		u32 bytes;
 		bool is_signed;
-	} wanted[] = {{"nfds", 4, false},
-		      {"timeout_msecs", 4, true},
-		      {"count", 8, false},
-		      {"flags", 4, false},
-		      {"pos", 8, false}};
+	} wanted[] = {{"nfds", 4, false},  {"timeout_msecs", 4, true}, {"count", 8, false},
+		      {"flags", 4, false}, {"pos", 8, false},	       {"group", 4, false},
+		      {"size", 4, false}};
 	struct tracepoint_field field = {0};
 
 	(void)state;
@@ -130,6 +131,7 @@ static void an_argument_is_as_wide_as_its_type(void **state)
 		assert_int_equal(field.bytes, wanted[i].bytes);
 		assert_int_equal(field.is_signed, wanted[i].is_signed);
 	}
+	assert_int_equal(find("syscalls:sys_enter_all", "h", &field), -ENOENT);
 }
 
 static void all_else_is_none(void **state)
