@@ -428,7 +428,7 @@ static int snapshot_tasks(struct capture *capture, struct trace_writer *writer)
 
 		result = result ?: error;
 	}
-	return result;
+	return result ?: task_log_lost(capture->tasks, writer);
 }
 
 static int snapshot_rings(struct capture *capture, struct trace_writer *writer, take_record take)

@@ -32,6 +32,10 @@ void task_log_round(struct task_log *log);
 int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
 		    u64 time);
 
+/* All that the rings hold was read in this round: names of threads whose latest record was
+ * overwritten. */
+int task_log_lost(struct task_log *log, struct trace_writer *writer);
+
 /* An event of this thread goes out. */
 int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid);
 

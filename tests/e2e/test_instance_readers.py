@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
+from cases import SECONDS_MAX, STACKMAP, Skip, main, needs, program, run, stackmap
 from recording import Recording, check_ledger, function, parse_events, parse_ids, parse_stack_map_bin, user_frames
 from test_engine import HOME, enter_own_mounts, fresh_bpffs
 
@@ -35,8 +35,8 @@ def check_calls(count):
     """All commands see the same events, and the account of them."""
     events = parse_events(read("script", "--no-inline").stdout)
     assert len(events) == count, len(events)
-    assert {(event.comm, event.name, function(user_frames(event)[0])) for event in events} <= {
-        ("known_counts", SOURCE, "counted")}
+    seen = {(event.comm, event.name, function(user_frames(event)[0])) for event in events}
+    assert seen <= {("known_counts", SOURCE, "counted")}, seen
     lines = parse_ids(read("script", "--ids").stdout)
     assert len(lines) == count
     report = json.loads(read("report", "--json").stdout)
@@ -75,6 +75,20 @@ def test_snapshot_of_a_flight_instance():
 
 def test_snapshot_of_a_drain_instance():
     snapshots(*DRAIN)
+
+
+def test_name_that_was_overwritten():
+    """On the CPU of the execve the ring goes on, on the other one the name before is there still."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("it takes two CPUs")
+    start(*FLIGHT)
+    os.sched_setaffinity(0, cpus[:1])
+    run("taskset", "-c", cpus[1], COUNTS, "calls=100")
+    run("taskset", "-c", cpus[1], "sh", "-c", "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i + 1)); done")
+    os.sched_setaffinity(0, cpus)
+    check_calls(100)
+    stackmap("stop", "live")
 
 
 def test_what_was_drained_is_not_in_a_snapshot():
