@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RECENT_BITS 14
 
@@ -136,17 +135,6 @@ static u32 mapping_of(u64 place)
 	return FRAME_IS_KERNEL(place) ? 0 : FRAME_MAPPING(place);
 }
 
-static const struct trace_module *kernel_of(const struct trace_reader *reader)
-{
-	const struct trace_module *modules;
-	u32 count = trace_reader_modules(reader, &modules);
-
-	for (u32 i = 0; i < count; i++)
-		if (!strcmp(modules[i].name, "vmlinux"))
-			return &modules[i];
-	return NULL;
-}
-
 /* Of the kernel's addresses those of its image, not of modules; all, if it is not known. */
 static u32 cut_to_kernel(const struct trace_module *kernel, u64 *places, u32 count)
 {
@@ -172,7 +160,7 @@ static int find_names(struct trace_reader *reader, struct debug_naming *naming, 
 		for (u32 i = 0; i < count; i++)
 			places[i] = FRAME_OFFSET(places[i]);
 	} else {
-		code.module = kernel_of(reader);
+		code.module = trace_reader_kernel(reader);
 		count = code.module ? cut_to_kernel(code.module, places, count) : 0;
 	}
 	if ((!code.mapping && !code.module) || !count)

@@ -6,19 +6,6 @@
  */
 #include "kernel_match.h"
 
-#include <string.h>
-
-static const struct trace_module *kernel_of(const struct trace_reader *reader)
-{
-	const struct trace_module *modules;
-	u32 count = trace_reader_modules(reader, &modules);
-
-	for (u32 i = 0; i < count; i++)
-		if (!strcmp(modules[i].name, "vmlinux"))
-			return &modules[i];
-	return NULL;
-}
-
 static bool has_symbol(const struct kernel_names *names, u64 start)
 {
 	struct symbol symbol;
@@ -49,7 +36,7 @@ static bool is_same(const struct trace_reader *reader, const struct trace_module
 const char *kernel_mismatch(const struct trace_reader *reader, const struct kernel_names *names,
 			    bool many_boots)
 {
-	const struct trace_module *kernel = kernel_of(reader);
+	const struct trace_module *kernel = trace_reader_kernel(reader);
 	bool is_hidden = !kernel || !kernel->start;
 
 	if (is_hidden && many_boots)

@@ -479,6 +479,17 @@ u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_m
 	return reader->records[TRACE_BLOCK_MODULES].count;
 }
 
+const struct trace_module *trace_reader_kernel(const struct trace_reader *reader)
+{
+	const struct trace_module *modules;
+	u32 count = trace_reader_modules(reader, &modules);
+
+	for (u32 i = 0; i < count; i++)
+		if (!strcmp(modules[i].name, "vmlinux"))
+			return &modules[i];
+	return NULL;
+}
+
 u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings)
 {
 	*mappings = reader->records[TRACE_BLOCK_MAPPINGS].items;

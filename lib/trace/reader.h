@@ -30,6 +30,8 @@ const struct trace_info *trace_reader_info(const struct trace_reader *reader);
 u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_source **sources);
 u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks);
 u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_module **modules);
+/* The one that is the kernel's image; NULL: there is none. */
+const struct trace_module *trace_reader_kernel(const struct trace_reader *reader);
 u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings);
 /* Number 1 comes first. */
 u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
