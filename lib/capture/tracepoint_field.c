@@ -81,6 +81,7 @@ static bool is_unsigned(const char *declaration)
 	return false;
 }
 
+/* Of an argument: as much of its word as its type has. */
 static void narrow(struct description *description)
 {
 	if (is_word(description->declaration))

@@ -115,14 +115,21 @@ def test_stacks_are_the_same_as_without():
     assert first[0] & first[1] and all("malloc" in name for name in first[0] | first[1]), first
 
 
+def loses(word):
+    """Whether one recording in ten has events that were skipped: now and then the kernel has memory left."""
+    for _ in range(10):
+        ledger = record("-e", word, "--", "ls", "-lR", "/etc/ssl").check()
+        assert ledger["recorded"] > 100, ledger
+        assert set(cause for cause, count in ledger["lost"].items() if count) <= {"recursion"}, ledger
+        if ledger["lost"]["recursion"]:
+            return True
+    return False
+
+
 def test_skipped_events_are_lost():
     """The kernel allocates memory for programs while they run. It does not run them for that, nor those of perf's way."""
     needs_values()
-    plain, valued = (record("-e", word, "--", "ls", "-lR", "/etc/ssl").check()
-                     for word in (KMALLOC, KMALLOC + "/value=bytes_alloc/"))
-    assert plain["recorded"] > 100 and valued["recorded"] > 100, (plain, valued)
-    for ledger in plain, valued:
-        assert set(cause for cause, count in ledger["lost"].items() if count) <= {"recursion"}, ledger
+    assert loses(KMALLOC) == loses(KMALLOC + "/value=bytes_alloc/")
 
 
 def refused(word, *, says):
