@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BITS_MIN 8
 
@@ -69,11 +70,17 @@ void hash_index_free(struct hash_index *table)
 	*table = (struct hash_index){};
 }
 
+/* By words: names of C++ are long. */
 u32 hash_text(const char *text)
 {
-	u64 hash = 0;
+	size_t left = strlen(text);
+	u64 hash = hash_word(0, left), word;
 
-	for (; *text; text++)
-		hash = hash_word(hash, (u8)*text);
-	return hash_end(hash);
+	for (; left >= sizeof(word); text += sizeof(word), left -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		hash = hash_word(hash, word);
+	}
+	word = 0;
+	memcpy(&word, text, left);
+	return hash_end(hash_word(hash, word));
 }

@@ -2,22 +2,30 @@
 /* A part counts only where all that follow it are relative. */
 #include "code_place.h"
 
-#include <stdio.h>
+#include <string.h>
 
 static bool is_relative(const char *path)
 {
 	return !path || path[0] != '/';
 }
 
+static size_t length_of(const char *part)
+{
+	return part ? strlen(part) + 1 : 0;
+}
+
 size_t code_place_path(const struct code_place *place, char *path)
 {
 	const char *directory = is_relative(place->file) ? place->directory : NULL;
 	const char *base = is_relative(place->file) && is_relative(directory) ? place->base : NULL;
-	int length;
+	size_t bytes = length_of(base) + length_of(directory) + length_of(place->file);
+	char *end = path;
 
-	if (!place->file)
+	if (!place->file || bytes > CODE_PATH_BYTES)
 		return 0;
-	length = snprintf(path, CODE_PATH_BYTES, "%s%s%s%s%s", base ?: "", base ? "/" : "",
-			  directory ?: "", directory ? "/" : "", place->file);
-	return length > 0 && length < CODE_PATH_BYTES ? (size_t)length : 0;
+	if (base)
+		end = stpcpy(stpcpy(end, base), "/");
+	if (directory)
+		end = stpcpy(stpcpy(end, directory), "/");
+	return stpcpy(end, place->file) - path;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file has a head, and for each question a part: its head, the places, the items of the answer as
- * the sandbox gave them, which are checked again as if it had just done so. The checksum covers all
- * of it: a name with a flipped bit would pass every other check.
+ * A file has a head, and for each question a part: its head, the places, texts and items of the
+ * answer as the sandbox gave them, which are checked again as if it had just done so. The checksum
+ * covers all of it: a name with a flipped bit would pass every other check.
  */
 #include "debug_cache.h"
 
@@ -16,7 +16,7 @@
 #include "cache_folder.h"
 
 #define MAGIC 0x43474453 /* SDGC */
-#define VERSION 2
+#define VERSION 3
 #define FILE_BYTES_MAX (64U << 20)
 #define PARTS_MAX 64
 
@@ -35,7 +35,9 @@ struct cache_head {
 struct cache_part {
 	u32 places;
 	u32 items;
-	u64 bytes; /* of the items */
+	u64 bytes; /* of texts and items */
+	u32 text_bytes;
+	u32 reserved;
 };
 
 int debug_source_of(int debug, int code, struct debug_source *source)
@@ -134,7 +136,8 @@ static bool take_places(struct cursor *cursor, u64 stext, u64 *places, u32 count
 static int take_answer(struct cursor *cursor, const struct cache_part *part, u64 stext, u64 *places,
 		       struct debug_names **out)
 {
-	const struct debug_answer answer = {.items = part->items, .bytes = part->bytes};
+	const struct debug_answer answer = {
+		.items = part->items, .text_bytes = part->text_bytes, .bytes = part->bytes};
 	char *data = malloc(part->bytes + 1);
 	int result = -EBADMSG;
 
@@ -226,8 +229,10 @@ static char *put(char *at, const void *data, size_t bytes)
 
 static char *put_part(char *at, u64 stext, const struct debug_names *names)
 {
-	const struct cache_part part = {
-		.places = names->asked_count, .items = names->count, .bytes = names->bytes};
+	const struct cache_part part = {.places = names->asked_count,
+					.items = names->count,
+					.bytes = names->bytes,
+					.text_bytes = names->text_bytes};
 
 	at = put(at, &part, sizeof(part));
 	for (u32 i = 0; i < names->asked_count; i++) {

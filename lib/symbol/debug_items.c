@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Believed as far as it could be true: each place is one that was asked for, and comes once; a
- * symbol covers its place; the outermost of the functions, and no other, was not inlined; texts end
- * where they say. Names are made in a second pass, when the number of functions is known.
+ * symbol covers its place; the outermost of the functions, and no other, was not inlined; a text is
+ * one of the texts from its begin on, and ends. Names are made in a second pass, when the number of
+ * functions is known.
  */
 #include "debug_items.h"
 
@@ -24,35 +25,55 @@ static bool take(struct cursor *cursor, void *data, size_t bytes)
 	return true;
 }
 
-static bool take_text(struct cursor *cursor, u32 bytes, const char **text)
+struct texts {
+	const char *data;
+	u32 bytes;
+};
+
+static bool are_texts(const struct texts *texts)
 {
-	*text = bytes ? cursor->at : NULL;
-	if (bytes > DEBUG_TEXT_BYTES_MAX || (size_t)(cursor->end - cursor->at) < bytes)
+	const char *at = texts->data, *end = texts->data + texts->bytes;
+
+	if (!texts->bytes || *at++)
 		return false;
-	cursor->at += bytes;
-	return !bytes || (bytes > 1 && memchr(*text, 0, bytes) == *text + bytes - 1);
+	while (at < end) {
+		size_t length = strnlen(at, end - at);
+
+		if (!length || length >= DEBUG_TEXT_BYTES_MAX || at + length == end)
+			return false;
+		at += length + 1;
+	}
+	return true;
 }
 
-static bool take_function(struct cursor *cursor, bool is_last, struct code_place *function)
+static bool find_text(const struct texts *texts, u32 offset, const char **text)
 {
-	struct debug_function head;
+	*text = offset ? texts->data + offset : NULL;
+	return offset < texts->bytes && (!offset || !texts->data[offset - 1]);
+}
+
+static bool take_function(struct cursor *cursor, const struct texts *texts, bool is_last,
+			  struct code_place *function)
+{
+	struct debug_function told;
 
 	*function = (struct code_place){.inlined = !is_last};
-	if (!take(cursor, &head, sizeof(head)) || head.inlined != !is_last)
+	if (!take(cursor, &told, sizeof(told)) || told.inlined != !is_last)
 		return false;
-	function->line = head.line;
-	return take_text(cursor, head.name_bytes, &function->function) &&
-	       take_text(cursor, head.file_bytes, &function->file);
+	function->line = told.line;
+	return find_text(texts, told.name, &function->function) &&
+	       find_text(texts, told.file, &function->file);
 }
 
-static bool covers(const struct debug_item *head, u64 place)
+static bool covers(const struct debug_item *item, u64 place)
 {
-	return !head->symbol_bytes ||
-	       (place >= head->symbol_start && place - head->symbol_start < head->symbol_size);
+	return !item->symbol ||
+	       (place >= item->symbol_start && place - item->symbol_start < item->symbol_size);
 }
 
 struct taking {
 	struct cursor cursor;
+	struct texts texts;
 	const u64 *places;
 	u32 count;
 	bool is_kernel;
@@ -68,7 +89,7 @@ static bool take_functions(struct taking *taking, u32 count)
 	if (count > CODE_PLACES_MAX)
 		return false;
 	for (u32 i = 0; i < count; i++) {
-		if (!take_function(&taking->cursor, i + 1 == count, &function))
+		if (!take_function(&taking->cursor, &taking->texts, i + 1 == count, &function))
 			return false;
 		if (taking->room)
 			names->functions[names->function_count] = function;
@@ -80,26 +101,27 @@ static bool take_functions(struct taking *taking, u32 count)
 static bool take_item(struct taking *taking, struct debug_name *name)
 {
 	u32 before = taking->names->function_count;
-	struct debug_item head;
+	struct debug_item item;
 
-	if (!take(&taking->cursor, &head, sizeof(head)) || head.place >= taking->count ||
-	    !covers(&head, taking->places[head.place]) || (taking->is_kernel && head.symbol_bytes))
+	if (!take(&taking->cursor, &item, sizeof(item)) || item.place >= taking->count ||
+	    !covers(&item, taking->places[item.place]) || (taking->is_kernel && item.symbol))
 		return false;
-	*name = (struct debug_name){.place = taking->places[head.place],
-				    .symbol_start = head.symbol_start,
-				    .symbol_size = head.symbol_size,
-				    .count = head.functions};
+	*name = (struct debug_name){.place = taking->places[item.place],
+				    .symbol_start = item.symbol_start,
+				    .symbol_size = item.symbol_size,
+				    .count = item.functions};
 	if (taking->room)
 		name->functions = taking->names->functions + before;
-	return take_text(&taking->cursor, head.symbol_bytes, &name->symbol) &&
-	       take_functions(taking, head.functions);
+	return find_text(&taking->texts, item.symbol, &name->symbol) &&
+	       take_functions(taking, item.functions);
 }
 
 static bool take_items(struct taking *taking, const struct debug_answer *answer)
 {
 	struct debug_names *names = taking->names;
 
-	taking->cursor = (struct cursor){names->data, names->data + answer->bytes};
+	taking->cursor =
+		(struct cursor){names->data + answer->text_bytes, names->data + answer->bytes};
 	names->function_count = 0;
 	for (u32 i = 0; i < answer->items; i++)
 		if (!take_item(taking, &names->names[i]))
@@ -132,7 +154,9 @@ static int fill(struct taking *taking, const struct debug_answer *answer)
 	names->names = calloc(answer->items + 1UL, sizeof(*names->names));
 	if (!names->names)
 		return -ENOMEM;
-	if (!take_items(taking, answer))
+	taking->texts = (struct texts){names->data, answer->text_bytes};
+	if (answer->text_bytes > answer->bytes || !are_texts(&taking->texts) ||
+	    !take_items(taking, answer))
 		return -EBADMSG;
 	taking->room = names->function_count;
 	names->functions = calloc(taking->room + 1UL, sizeof(*names->functions));
@@ -165,6 +189,7 @@ int debug_items_take(char *data, const struct debug_answer *answer, const u64 *p
 	}
 	names->data = data;
 	names->bytes = answer->bytes;
+	names->text_bytes = answer->text_bytes;
 	result = keep_asked(names, places, count);
 	result = result ?: fill(&taking, answer);
 	if (result) {

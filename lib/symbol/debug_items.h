@@ -15,8 +15,9 @@ struct debug_names {
 
 	u64 *asked; /* ascending; those without a name are known to have none */
 	u32 asked_count;
-	char *data; /* the items */
+	char *data; /* texts and items */
 	u64 bytes;
+	u32 text_bytes;
 
 	struct debug_names *next; /* answers to other questions about the same code */
 };

@@ -9,82 +9,85 @@
 #include "debug_info.h"
 #include "privilege/message.h"
 #include "privilege/service.h"
+#include "text_pool.h"
 
 struct writer {
-	FILE *out;
+	FILE *out; /* items */
+	struct text_pool texts;
 	const struct debug_info *info;
 	const u64 *places;
 	u32 items;
 };
 
-static u32 text_bytes(size_t length)
+static int put_text(struct writer *writer, const char *text, u32 *offset)
 {
-	return length && length < DEBUG_TEXT_BYTES_MAX ? length + 1 : 0;
+	*offset = 0;
+	if (!text || strnlen(text, DEBUG_TEXT_BYTES_MAX) == DEBUG_TEXT_BYTES_MAX)
+		return 0;
+	return text_pool_put(&writer->texts, text, offset);
 }
 
-static void put_text(FILE *out, const char *text, u32 bytes)
+static int put_function(struct writer *writer, const struct code_place *place)
 {
-	if (bytes)
-		fwrite(text, bytes, 1, out);
-}
-
-static void put_function(FILE *out, const struct code_place *place)
-{
+	struct debug_function function = {.line = place->line, .inlined = place->inlined};
 	char file[CODE_PATH_BYTES];
-	size_t file_length = code_place_path(place, file);
-	struct debug_function head = {
-		.line = place->line,
-		.inlined = place->inlined,
-		.name_bytes = text_bytes(place->function ? strlen(place->function) : 0),
-		.file_bytes = text_bytes(file_length),
-	};
+	bool has_file = code_place_path(place, file);
+	int result = put_text(writer, place->function, &function.name);
 
-	fwrite(&head, sizeof(head), 1, out);
-	put_text(out, place->function, head.name_bytes);
-	put_text(out, file, head.file_bytes);
+	result = result ?: put_text(writer, has_file ? file : NULL, &function.file);
+	fwrite(&function, sizeof(function), 1, writer->out);
+	return result;
 }
 
 static int put_item(void *arg, u32 index, const struct code_place *functions, u32 count)
 {
 	struct writer *writer = arg;
-	struct debug_item head = {.place = index, .functions = count};
+	struct debug_item item = {.place = index, .functions = count};
 	struct symbol symbol = {};
+	int result = 0;
 
 	if (debug_info_symbol(writer->info, writer->places[index], &symbol)) {
-		head.symbol_start = symbol.start;
-		head.symbol_size = symbol.size;
-		head.symbol_bytes = text_bytes(symbol.name_bytes);
+		item.symbol_start = symbol.start;
+		item.symbol_size = symbol.size;
+		result = put_text(writer, symbol.name, &item.symbol);
 	}
-	if (!count && !head.symbol_bytes)
-		return 0;
-	fwrite(&head, sizeof(head), 1, writer->out);
-	put_text(writer->out, symbol.name, head.symbol_bytes);
-	for (u32 i = 0; i < count; i++)
-		put_function(writer->out, &functions[i]);
+	if (!count && !item.symbol)
+		return result;
+	fwrite(&item, sizeof(item), 1, writer->out);
+	for (u32 i = 0; i < count && !result; i++)
+		result = put_function(writer, &functions[i]);
 	writer->items++;
-	return 0;
+	return result;
 }
 
+/* What is found, as it is sent. */
+struct found {
+	char *texts, *items;
+};
+
 static int find(struct debug_info *info, const u64 *places, u32 count, struct debug_answer *answer,
-		char **text)
+		struct found *found)
 {
 	size_t bytes = 0;
 	struct writer writer = {
-		.out = open_memstream(text, &bytes), .info = info, .places = places};
+		.out = open_memstream(&found->items, &bytes), .info = info, .places = places};
 	int result;
 
 	if (!writer.out)
 		return -ENOMEM;
-	result = debug_info_find(info, places, count, put_item, &writer);
+	result = text_pool_begin(&writer.texts);
+	result = result ?: debug_info_find(info, places, count, put_item, &writer);
 	if (fclose(writer.out))
 		result = -ENOMEM;
 	answer->items = writer.items;
-	answer->bytes = bytes;
+	answer->text_bytes = writer.texts.bytes;
+	answer->bytes = answer->text_bytes + bytes;
+	found->texts = text_pool_take(&writer.texts);
 	return result;
 }
 
 static int find_places(const struct debug_request *request, const int *files, const u64 *places,
-		       struct debug_answer *answer, char **text)
+		       struct debug_answer *answer, struct found *found)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
 				     files[DEBUG_FILE_SHARED]};
@@ -93,7 +96,7 @@ static int find_places(const struct debug_request *request, const int *files, co
 
 	if (result)
 		return result;
-	result = find(info, places, request->count, answer, text);
+	result = find(info, places, request->count, answer, found);
 	answer->is_damaged = debug_info_is_damaged(info);
 	debug_info_close(&info);
 	return result;
@@ -121,21 +124,31 @@ static void sort_files(const struct debug_request *request, const int *received,
 		files[i] = request->files & 1U << i ? received[next++] : -1;
 }
 
+static int send_answer(int socket, struct debug_answer *answer, const struct found *found)
+{
+	if (answer->result)
+		answer->items = answer->bytes = answer->text_bytes = 0;
+	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE)
+		       ?: message_send(socket, found->texts, answer->text_bytes,
+				       MESSAGE_NO_DEADLINE)
+		       ?: message_send(socket, found->items, answer->bytes - answer->text_bytes,
+				       MESSAGE_NO_DEADLINE);
+}
+
 static int reply(int socket, const void *arg, const int *received, const u64 *places)
 {
 	const struct debug_request *request = arg;
 	struct debug_answer answer = {};
+	struct found found = {};
 	int files[DEBUG_FILES], result;
-	char *text = NULL;
 
 	sort_files(request, received, files);
 	answer.result = request->what == DEBUG_LINK
 				? read_link(files[DEBUG_FILE_CODE], &answer.link)
-				: find_places(request, files, places, &answer, &text);
-	if (answer.result)
-		answer.items = answer.bytes = 0;
-	result = service_answer(socket, &answer, sizeof(answer), text, answer.bytes);
-	free(text);
+				: find_places(request, files, places, &answer, &found);
+	result = send_answer(socket, &answer, &found);
+	free(found.texts);
+	free(found.items);
 	return result;
 }
 

@@ -3,9 +3,11 @@
  * The part of debug_naming.c that parses files: it runs in a sandbox (privilege/sandbox.h).
  *
  * Request: a debug_request with its open files; `count` u64, the places, ascending. Answer: a
- * debug_answer; `bytes` bytes of items. An item is a debug_item, the name of the symbol, and for
- * each of its functions a debug_function with two texts: its name and its file. Texts end with a
- * NUL that counts; one of no bytes is not known.
+ * debug_answer; `bytes` bytes: texts first (`text_bytes` of them), then items. An item is a
+ * debug_item, and for each of its functions a debug_function.
+ *
+ * Functions and files come again and again, so each text is there once, and is given by its offset.
+ * Each ends with a NUL, the first is empty: not known.
  */
 #ifndef LIB_SYMBOL_DEBUG_SERVICE_H
 #define LIB_SYMBOL_DEBUG_SERVICE_H
@@ -34,7 +36,7 @@ struct debug_answer {
 	s32 result; /* 0 or -errno */
 	u32 items;
 	u32 is_damaged; /* the debug information: what is sound of it was used */
-	u32 reserved;
+	u32 text_bytes;
 	u64 bytes;
 	struct debug_link link;
 };
@@ -44,15 +46,15 @@ struct debug_item {
 	u32 functions;
 	u64 symbol_start;
 	u64 symbol_size;
-	u32 symbol_bytes; /* 0: there is none */
+	u32 symbol; /* a text */
 	u32 reserved;
 };
 
 struct debug_function {
 	u32 line;
 	u32 inlined;
-	u32 name_bytes;
-	u32 file_bytes;
+	u32 name; /* a text, as the file */
+	u32 file;
 };
 
 /* Until the other side closes the socket. */

@@ -135,7 +135,7 @@ static int find_function(struct unit *unit, u64 address, u32 *index)
 }
 
 /* The function and the calls inlined into it, outermost first. */
-static int find_calls(struct unit *unit, u32 index, u64 address, Dwarf_Die *calls)
+static int find_calls(struct unit *unit, u32 index, u64 address, u32 *calls)
 {
 	int result = 0;
 
@@ -171,40 +171,52 @@ static u32 number_of(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-/* Where in the outer function the inlined one was called. */
-static void set_call_line(const struct unit *unit, Dwarf_Die *call, struct code_place *place)
+/* The function that is called, and where in the outer one. An entry is dear to read, and many
+ * addresses are in the same calls. */
+static const struct code_place *call_place(struct unit *unit, u32 call)
 {
-	place->line = number_of(call, DW_AT_call_line);
+	struct inline_part *part = &unit->inlined.parts[call];
+
+	if (part->is_named)
+		return &part->place;
+	part->is_named = true;
+	part->place = (struct code_place){.function = name_of(&part->die),
+					  .line = number_of(&part->die, DW_AT_call_line),
+					  .base = unit->directory};
 	if (unit->has_lines)
-		dwarf_lines_name(&unit->lines, number_of(call, DW_AT_call_file), place);
+		dwarf_lines_name(&unit->lines, number_of(&part->die, DW_AT_call_file),
+				 &part->place);
+	return &part->place;
 }
 
-static void set_line(const struct unit *unit, const struct dwarf_row *row, struct code_place *place)
+static struct code_place row_place(const struct unit *unit, const struct dwarf_row *row)
 {
-	if (!row->found)
-		return;
-	place->line = row->line;
-	dwarf_lines_name(&unit->lines, row->file, place);
+	struct code_place place = {.base = unit->directory};
+
+	if (row->found) {
+		place.line = row->line;
+		dwarf_lines_name(&unit->lines, row->file, &place);
+	}
+	return place;
 }
 
 /* The functions there: their number, or -ENOMEM. */
 static int find_places(struct unit *unit, u64 address, const struct dwarf_row *row,
 		       struct code_place *places)
 {
-	Dwarf_Die calls[CODE_PLACES_MAX];
-	u32 index;
+	struct code_place at = row_place(unit, row);
+	u32 calls[CODE_PLACES_MAX], index;
 	int count = find_function(unit, address, &index);
 
 	if (count > 0)
 		count = find_calls(unit, index, address, calls);
 	for (int i = 0; i < count; i++) {
-		places[i] = (struct code_place){.function = name_of(&calls[count - 1 - i]),
-						.base = unit->directory,
-						.inlined = i + 1 < count};
-		if (i)
-			set_call_line(unit, &calls[count - i], &places[i]);
-		else
-			set_line(unit, row, &places[i]);
+		const struct code_place *call = call_place(unit, calls[count - 1 - i]);
+
+		places[i] = at;
+		places[i].function = call->function;
+		places[i].inlined = i + 1 < count;
+		at = *call;
 	}
 	return count;
 }

@@ -24,7 +24,7 @@ struct descent {
 	u64 address;
 	u32 depth, best_depth;
 	u32 way[CODE_PLACES_MAX]; /* the calls so far, outermost first: parts */
-	Dwarf_Die *best;	  /* the deepest that was found */
+	u32 *best;		  /* the deepest that was found */
 };
 
 static int add_range(void *arg, u64 start, u64 end)
@@ -93,8 +93,7 @@ static void keep_best(struct descent *descent)
 	if (descent->depth <= descent->best_depth)
 		return;
 	descent->best_depth = descent->depth;
-	for (u32 i = 0; i < descent->depth; i++)
-		descent->best[i] = descent->tree->parts[descent->way[i]].die;
+	memcpy(descent->best, descent->way, descent->depth * sizeof(*descent->best));
 }
 
 static int descend(struct descent *descent, u32 parent, u32 nesting)
@@ -128,7 +127,7 @@ int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function,
 	return add_part(tree, &die, true);
 }
 
-int inline_tree_find(struct inline_tree *tree, u64 address, Dwarf_Die calls[CODE_PLACES_MAX])
+int inline_tree_find(struct inline_tree *tree, u64 address, u32 calls[CODE_PLACES_MAX])
 {
 	struct descent descent = {.tree = tree, .address = address, .depth = 1, .best = calls};
 	int result;

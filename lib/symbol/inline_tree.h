@@ -14,10 +14,12 @@
 
 struct inline_part {
 	Dwarf_Die die;
+	struct code_place place; /* for who asks: of the call, once `is_named` */
 	u32 first_range, range_count;
 	u32 first_child, child_count; /* of parts, once `is_read` */
 	bool is_call;		      /* otherwise a block */
 	bool is_read;
+	bool is_named;
 };
 
 struct inline_tree {
@@ -35,9 +37,9 @@ struct inline_tree {
 int inline_tree_begin(struct inline_tree *tree, const Dwarf_Die *function,
 		      const struct code_ranges *text);
 
-/* The function and the inlined calls that lead to the address, outermost first: their number, or
- * -ENOMEM. */
-int inline_tree_find(struct inline_tree *tree, u64 address, Dwarf_Die calls[CODE_PLACES_MAX]);
+/* The function and the inlined calls that lead to the address, outermost first, by their indexes in
+ * `parts`: their number, or -ENOMEM. */
+int inline_tree_find(struct inline_tree *tree, u64 address, u32 calls[CODE_PLACES_MAX]);
 
 void inline_tree_clear(struct inline_tree *tree);
 

@@ -33,32 +33,31 @@ static int folder;
 /* A question about `count` places from `first` on: the even ones are in f(), inlined into g(). */
 static struct debug_names *answer_of(u64 first, u32 count, bool is_kernel)
 {
-	struct debug_answer answer = {};
+	static const char texts[] = "\0s\0f\0g\0a.c";
+	struct debug_answer answer = {.text_bytes = sizeof(texts)};
 	u64 *places = calloc(count, sizeof(*places));
 	struct debug_names *names;
 	size_t bytes;
 	char *data;
 	FILE *out = open_memstream(&data, &bytes);
 
+	fwrite(texts, sizeof(texts), 1, out);
 	for (u32 i = 0; i < count; i++) {
 		const struct debug_item item = {.place = i,
 						.functions = 2,
 						.symbol_start = is_kernel ? 0 : first,
 						.symbol_size = is_kernel ? 0 : count,
-						.symbol_bytes = is_kernel ? 0 : 2};
-		const struct debug_function inner = {.line = i, .inlined = 1, .name_bytes = 2};
-		const struct debug_function outer = {.line = 7, .name_bytes = 2, .file_bytes = 4};
+						.symbol = is_kernel ? 0 : 1};
+		const struct debug_function inner = {.line = i, .inlined = 1, .name = 3};
+		const struct debug_function outer = {.line = 7, .name = 5, .file = 7};
 
 		places[i] = first + i;
 		if (places[i] % 2)
 			continue;
 		answer.items++;
 		fwrite(&item, sizeof(item), 1, out);
-		fwrite("s", item.symbol_bytes, 1, out);
 		fwrite(&inner, sizeof(inner), 1, out);
-		fwrite("f", 2, 1, out);
 		fwrite(&outer, sizeof(outer), 1, out);
-		fwrite("g\0a.c", 6, 1, out);
 	}
 	fclose(out);
 	answer.bytes = bytes;

@@ -21,6 +21,7 @@
 #include "symbol/debug_service.h"
 
 #define PLACE 0x1000
+#define TEXTS "\0true"
 
 static const u8 build_id[20] = {1, 2, 3};
 
@@ -39,11 +40,11 @@ static void send_link(int socket)
 static void send_names(int socket)
 {
 	static const struct debug_item item = {
-		.symbol_start = PLACE, .symbol_size = 1, .symbol_bytes = 5};
+		.symbol_start = PLACE, .symbol_size = 1, .symbol = 1};
 
 	message_send(socket, &lie, sizeof(lie), MESSAGE_NO_DEADLINE);
+	message_send(socket, TEXTS, sizeof(TEXTS), MESSAGE_NO_DEADLINE);
 	message_send(socket, &item, sizeof(item), MESSAGE_NO_DEADLINE);
-	message_send(socket, "true", 5, MESSAGE_NO_DEADLINE);
 }
 
 void debug_serve(int socket)
@@ -106,7 +107,8 @@ static int ask(const struct debug_answer *told)
 
 #define TRUTH                                                                                      \
 	{                                                                                          \
-		.items = 1, .bytes = sizeof(struct debug_item) + 5                                 \
+		.items = 1, .text_bytes = sizeof(TEXTS),                                           \
+		.bytes = sizeof(TEXTS) + sizeof(struct debug_item)                                 \
 	}
 
 static void expect_note(const struct debug_answer *told, const char *why)
@@ -151,13 +153,16 @@ static void a_file_that_is_damaged(void **state)
 
 static void answers_that_make_no_sense(void **state)
 {
-	struct debug_answer told[] = {TRUTH, TRUTH, TRUTH, TRUTH};
+	struct debug_answer told[] = {TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH};
 
 	(void)state;
 	told[0].result = 1;
 	told[1].bytes = 1ULL << 60;
 	told[2].items = 2;
 	told[3].bytes--;
+	told[4].text_bytes--;
+	told[5].text_bytes = 0;
+	told[6].text_bytes = UINT32_MAX;
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
 		expect_note(&told[i], "its reader failed on it");
 }
