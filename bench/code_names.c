@@ -2,8 +2,8 @@
 /*
  * What `report` does to find the functions at addresses of a file, as a program of its own: finds
  * the debug information, asks the sandbox, demangles. Prints what `addr2line -a -i -f -C` prints.
- * Addresses of the file, which must be its offsets, come on standard input. With a second argument
- * names are kept, and taken from the cache.
+ * Addresses of the file's code come on standard input. With a second argument names are kept, and
+ * taken from the cache.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,10 +12,12 @@
 
 #include "report/plain_names.h"
 #include "symbol/debug_naming.h"
+#include "symbol/elf_segment.h"
 #include "symbol/mapped_file.h"
 
 #define PLACES_MAX (1U << 20)
 
+static struct elf_segments segments;
 static u64 places[PLACES_MAX];
 static struct plain_names *plain_names;
 
@@ -28,11 +30,15 @@ static int by_value(const void *left, const void *right)
 
 static u32 read_places(void)
 {
-	unsigned long long place;
+	unsigned long long address;
 	u32 count = 0;
 
-	while (count < PLACES_MAX && scanf("%llx", &place) == 1)
-		places[count++] = place;
+	while (count < PLACES_MAX && scanf("%llx", &address) == 1) {
+		const struct elf_segment *segment = elf_segment_of(&segments, address);
+
+		if (segment)
+			places[count++] = address - segment->address + segment->offset;
+	}
 	qsort(places, count, sizeof(*places), by_value);
 	return count;
 }
@@ -40,9 +46,13 @@ static u32 read_places(void)
 static bool identify(struct trace_mapping *mapping)
 {
 	int file = open(mapping->path, O_RDONLY | O_CLOEXEC), bytes;
+	Elf *elf;
 
-	if (file < 0)
+	if (file < 0 || elf_version(EV_CURRENT) == EV_NONE)
 		return false;
+	elf = elf_begin(file, ELF_C_READ, NULL);
+	elf_segments_read(elf, &segments);
+	elf_end(elf);
 	bytes = mapped_file_build_id(file, mapping->build_id);
 	mapping->build_id_bytes = bytes > 0 ? bytes : 0;
 	close(file);
@@ -51,7 +61,10 @@ static bool identify(struct trace_mapping *mapping)
 
 static void print_name(const struct debug_name *name)
 {
-	printf("0x%016llx\n", (unsigned long long)name->place);
+	const struct elf_segment *segment = elf_segment_at(&segments, name->place);
+
+	printf("0x%016llx\n",
+	       (unsigned long long)(name->place - segment->offset + segment->address));
 	for (u32 i = 0; i < name->count; i++) {
 		const struct code_place *function = &name->functions[i];
 

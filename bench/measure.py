@@ -32,7 +32,8 @@ def skip(reason):
 
 def run(command, **options):
     """Its output; a command that fails ends the bench."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, text=True, **{**pipes, **options})
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
     return done.stdout
@@ -113,13 +114,13 @@ def _machine_busy():
     return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
 
 
-def cost(command):
+def cost(command, **options):
     def processes():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
 
     before = processes(), _machine_busy(), time.monotonic()
-    run(command)
+    run(command, **options)
     after = processes(), _machine_busy(), time.monotonic()
     return Cost(*(b - a for a, b in zip(before, after)))
 
