@@ -20,11 +20,6 @@ SKIPPED = 77
 if len(sys.argv) < 3:
     sys.exit("usage: %s STACKMAP PROGRAMS [CASE]..." % sys.argv[0])
 
-# What the user has chosen for reports of his own is not for these; each run has a cache of its own, if any.
-CACHE = tempfile.TemporaryDirectory(prefix="stackmap-e2e-cache-")
-os.environ["XDG_CACHE_HOME"] = CACHE.name
-os.environ.pop("DEBUGINFOD_URLS", None)
-
 STACKMAP = os.path.realpath(sys.argv[1])
 PROGRAMS = os.path.realpath(sys.argv[2])
 
@@ -99,9 +94,7 @@ def run_case(name, case):
             os.chdir("/")
 
 
-def main(module):
-    """Runs the cases of a module (globals()), or those named on the command line."""
-    wanted = sys.argv[3:]
+def run_cases(module, wanted):
     cases = {name: case for name, case in module.items() if name.startswith("test_") and callable(case)}
     states = set()
     for name, case in cases.items():
@@ -111,6 +104,16 @@ def main(module):
         state = run_case(name, case)
         states.add(state.strip())
         print("[ %s ] %s" % (state, name), flush=True)
+    return states
+
+
+def main(module):
+    """Runs the cases of a module (globals()), or those named on the command line. What the user has chosen for reports
+    of his own is not for them; each run has a cache of its own, if any."""
+    os.environ.pop("DEBUGINFOD_URLS", None)
+    with tempfile.TemporaryDirectory(prefix="stackmap-e2e-cache-") as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        states = run_cases(module, sys.argv[3:])
     if states == {"SKIPPED"}:
         sys.exit(SKIPPED)
     sys.exit(states - {"OK", "SKIPPED"} != set() or not states)

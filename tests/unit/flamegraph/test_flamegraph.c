@@ -71,6 +71,7 @@ static void write_recording(const char *path)
 	struct trace_event event = {.kernel = TRACE_NO_STACK, .kernel_reason = REASON_NO_FRAMES};
 	struct trace_writer *writer;
 
+	unlink(path); /* the writer would keep it, under another name */
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(write_names(writer), 0);
 	assert_int_equal(trace_writer_stack(writer, &stack, &event.user), 0);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "trace/writer.h"
 
@@ -286,9 +287,10 @@ static int write_events(struct trace_writer *writer)
 int small_recording_write(const char *path)
 {
 	struct trace_writer *writer;
-	int err = trace_writer_create(path, &info, &writer, NULL);
-	int close_err;
+	int err, close_err;
 
+	unlink(path); /* the writer would keep it, under another name */
+	err = trace_writer_create(path, &info, &writer, NULL);
 	if (err)
 		return err;
 	err = write_names(writer) ?: write_stacks(writer) ?: write_events(writer);

@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -376,15 +375,10 @@ static int setup(void **state)
 	return trace_reader_open(path, &reader, NULL);
 }
 
-/* The writer keeps what was there before. */
 static int teardown(void **state)
 {
-	char old[sizeof(path) + 4];
-
 	(void)state;
 	trace_reader_close(&reader);
-	snprintf(old, sizeof(old), "%s.old", path);
-	unlink(old);
 	return unlink(path);
 }
 

@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -269,13 +268,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	char old[sizeof(path) + 4];
-
 	(void)state;
 	profile_free(&profile);
 	trace_reader_close(&reader);
-	snprintf(old, sizeof(old), "%s.old", path);
-	unlink(old);
 	return unlink(path);
 }
 
