@@ -16,7 +16,11 @@
 #define RECORD_BYTES_MAX (1U << 24)
 #define AUGMENTATION_MAX 8
 #define RECORD_ALIGNMENT 4
-#define SCAN_STEPS_MAX (1U << 22)
+#define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* what one read shows of records */
+#define SCAN_BLOCKS_MAX ((128U << 10) / SCAN_BLOCK)
+#define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* hardly a record is longer */
+#define SCAN_STEPS_MAX (1U << 17)
+#define NOTE_GO 0x00006f4700000004ULL		/* type 4, "Go" */
 #define CIE_ID_VERSION_ZR 0x00527a0100000000ULL /* id 0, version 1, "zR" */
 #define CIE_ALIGNMENTS_RETURN 0x107801		/* 1, -8, rip */
 #define SEARCH_STEPS_MAX 32
@@ -308,42 +312,101 @@ CORE_PART u32 records_search(struct unwind *unwind)
 	return search->stop;
 }
 
-/* Whether the window stands at the first CIE of a section: 64-bit code has the same one in all
- * files that a compiler or assembler made. */
+/* Whether a record is a CIE as all compilers and assemblers begin one for 64-bit code. */
+CORE_PART bool is_cie(struct unwind *unwind, u64 record)
+{
+	unwind->word = 0;
+	if (!unwind_fetch(unwind, record + LENGTH_BYTES, &unwind->word, sizeof(unwind->word)) ||
+	    unwind->word != CIE_ID_VERSION_ZR)
+		return false;
+	unwind->word = 0;
+	return unwind_fetch(unwind, record + LENGTH_BYTES + 8, &unwind->word, 3) &&
+	       unwind->word == CIE_ALIGNMENTS_RETURN;
+}
+
+/* The CIE of the record at an address, or 0 if there is none. `head` is its length and its id: of a
+ * CIE 0, of an FDE how far back its CIE is. */
+CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head)
+{
+	u64 id = head >> 32, field = record + LENGTH_BYTES;
+	u32 length = head;
+
+	if (!length || length > RECORD_BYTES_MAX || (length | id) % RECORD_ALIGNMENT ||
+	    id > field - unwind->eh.segment)
+		return 0;
+	record = id ? field - id : record;
+	return is_cie(unwind, record) ? record : 0;
+}
+
+/* Goes on with the block before. */
+CORE_PART bool scan_back(struct unwind *unwind)
+{
+	struct eh_search *search = &unwind->eh;
+	u64 left = search->block - search->segment;
+
+	if (!search->blocks || !left)
+		return false;
+	search->blocks--;
+	search->block_end = search->block;
+	search->block -= left < SCAN_BLOCK ? left : SCAN_BLOCK;
+	unwind->bytes.at = search->block;
+	return true;
+}
+
+/* One place where a record may begin. In a section, or close behind it, some is near; it leads to
+ * its CIE, and there may be others close before that. */
 static long scan_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
+	struct eh_search *search = &unwind->eh;
 	struct unwind_bytes *bytes = &unwind->bytes;
-	u64 at = bytes->at;
+	u64 cie;
 
 	(void)i;
-	if (bytes->end - at < 2 * BYTES_STEP || !unwind_spend(unwind) || bytes_ready(unwind))
+	if (bytes->at >= search->block_end && !scan_back(unwind))
 		return 1;
-	bytes->at += LENGTH_BYTES;
-	if (bytes_take(bytes, 8) == CIE_ID_VERSION_ZR &&
-	    bytes_take(bytes, 3) == CIE_ALIGNMENTS_RETURN) {
-		unwind->image.eh_frame.start = at;
-		unwind->image.eh_frame.end = bytes->end;
+	if (!unwind_spend(unwind) || bytes_ready(unwind))
 		return 1;
-	}
-	bytes->at = at + RECORD_ALIGNMENT;
+	cie = cie_of(unwind, bytes->at, bytes_peek(bytes));
+	bytes->at += RECORD_ALIGNMENT;
+	if (!cie)
+		return 0;
+	unwind->image.eh_frame.start = cie;
+	search->block = search->block_end = bytes->at = cie;
+	search->blocks = SCAN_BLOCKS_NEAR;
 	return 0;
 }
 
-/* The section lies behind the other constants, so the last segment is looked at first. */
+/* The section lies behind the other constants, so the last segment is looked at first, and from its
+ * end: there may be tables of exceptions, but no others, behind it. */
 static long scan_segment(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	u32 index = unwind->image.segment_count - 1 - i;
+	struct eh_search *search = &unwind->eh;
 	const struct image_range *segment;
 
 	core_one_register(index);
 	if (index >= IMAGE_SEGMENTS_MAX)
 		return 1;
 	segment = &unwind->image.segment[index];
-	bytes_open(&unwind->bytes, segment->start & -(u64)RECORD_ALIGNMENT, segment->end);
+	search->segment = segment->start & -(u64)RECORD_ALIGNMENT;
+	search->block = search->block_end = segment->end & -(u64)RECORD_ALIGNMENT;
+	search->blocks = SCAN_BLOCKS_MAX;
+	bytes_open(&unwind->bytes, search->block_end, segment->end);
 	core_loop(SCAN_STEPS_MAX, scan_step, &unwind);
+	unwind->image.eh_frame.end = segment->end;
 	return unwind->image.eh_frame.start != 0;
+}
+
+/* Go's linker leaves its name and no tables. */
+CORE_PART bool is_linked_by_go(struct unwind *unwind)
+{
+	u64 note = unwind->image.note;
+
+	unwind->word = 0;
+	return note && unwind_fetch(unwind, note + 8, &unwind->word, sizeof(unwind->word)) &&
+	       unwind->word == NOTE_GO;
 }
 
 /* Finds .eh_frame in a file that does not say where it is. */
@@ -351,7 +414,8 @@ CORE_PART void eh_frame_find(struct unwind *unwind)
 {
 	if (unwind->image.searched)
 		return;
-	core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
+	if (!is_linked_by_go(unwind))
+		core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
 	unwind->image.searched = unwind->budget != 0;
 }
 

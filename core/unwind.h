@@ -34,8 +34,8 @@
 #include "unwind_image.h"
 #include "unwind_step.h"
 
-/* Steps of work: reads, instructions, rows, records. A frame takes 50 or so; finding the table of a
- * static program one for each four bytes of its constants. */
+/* Steps of work: reads, instructions, rows, records. A frame takes 50 or so; of a file that does
+ * not say where its table is, one for each four bytes that are looked at. */
 #define UNWIND_BUDGET 200000U
 #define UNWIND_FRAMES 512 /* > STACK_USER_DEPTH_MAX, a power of two */
 

@@ -9,6 +9,7 @@
 #define ELF_MAGIC_MASK 0x00ffffffffffffffULL	  /* any OS ABI */
 #define SEGMENTS_MAX 64
 #define SEGMENT_LOAD 1
+#define SEGMENT_NOTE 4
 #define SEGMENT_EH_FRAME 0x6474e550
 #define SEGMENT_SFRAME 0x6474e554
 #define SEGMENT_WRITABLE 2
@@ -68,6 +69,8 @@ static long segment_take(u32 i, void *arg)
 		unwind->image.eh_frame_hdr = segment_range(unwind);
 	else if (segment->type == SEGMENT_SFRAME)
 		unwind->image.sframe = segment_range(unwind);
+	else if (segment->type == SEGMENT_NOTE && !unwind->image.note)
+		unwind->image.note = unwind->image.header + segment->offset;
 	return 0;
 }
 

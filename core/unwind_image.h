@@ -22,6 +22,7 @@ struct unwind_image {
 	struct image_range eh_frame_hdr; /* start 0: the file has none */
 	struct image_range sframe;
 	struct image_range eh_frame; /* of a file without an index, once it was searched */
+	u64 note;		     /* the first one; 0: there is none */
 	bool searched;
 	u32 segment_count;
 	struct image_range segment[IMAGE_SEGMENTS_MAX]; /* read-only ones that are loaded */

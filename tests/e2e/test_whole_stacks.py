@@ -102,6 +102,16 @@ def test_static_programs():
         check_inside(sampled(program("known_stack_" + kind), "spin"), ["spin", *PATH_INSIDE, "main"])
 
 
+def test_go_program():
+    """It has frame pointers and no tables, which is not to be found out again for each stack."""
+    needs("bpf", "perf events")
+    needs_command("go", "version")
+    root = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    recording = record("-F", 999, "--comm", "gofmt", "--", "gofmt", "-l", os.path.join(root, "src", "runtime"))
+    complete, rest = user_account(recording)
+    assert complete > 50 and sum(rest.values()) < complete / 2 and "budget" not in rest, (complete, rest)
+
+
 def test_vdso():
     """The kernel's shared object has unwind tables of its own."""
     recording = sampled(program("machine_code"), "vdso", 30000000)

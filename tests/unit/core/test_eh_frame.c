@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT 1000
@@ -271,6 +272,55 @@ static void without_index_all_are_looked_at(void **state)
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
 }
 
+/* Behind it are tables of exceptions, and before it nothing. */
+static void a_section_is_found_from_behind(void **state)
+{
+	static u8 whole[0x40000];
+
+	(void)state;
+	for (u32 before = 0; before < 0x200; before += 0x1fc) {
+		make("zR", 1);
+		memset(whole, 0x55, sizeof(whole));
+		memcpy(whole + before, memory + EH_FRAME, used - EH_FRAME);
+		memory_set(&unwind, whole, before + used - EH_FRAME + (100 << 10));
+		unwind.image.segment_count = 1;
+		unwind.image.segment[0] = (struct image_range){
+			MEMORY_BASE, MEMORY_BASE + before + used - EH_FRAME + (100 << 10)};
+		unwind.lookup_pc = FUNCTIONS + 32 * 7 + before - EH_FRAME;
+		assert_int_equal(eh_frame_rule(&unwind, &unwind.rule), STOP_NONE);
+		assert_int_equal(unwind.image.eh_frame.start, MEMORY_BASE + before);
+	}
+}
+
+#define NOTE "\4\0\0\0\x53\0\0\0\4\0\0\0Go\0"
+
+/* Its code has to be understood with what is left. */
+static void a_file_without_tables_costs_little(void **state)
+{
+	static u8 constants[8 << 20];
+	u32 cost;
+
+	(void)state;
+	srandom(1);
+	for (u32 i = 0; i < sizeof(constants); i += 4)
+		constants[i] = random() % 64; /* as the heads of records */
+	for (u32 is_go = 0; is_go < 2; is_go++) {
+		memcpy(constants, NOTE, is_go ? sizeof(NOTE) : 0);
+		memory_set(&unwind, constants, sizeof(constants));
+		unwind.image.note = MEMORY_BASE;
+		unwind.image.segment_count = 2;
+		unwind.image.segment[0] =
+			(struct image_range){MEMORY_BASE, MEMORY_BASE + (4 << 20)};
+		unwind.image.segment[1] =
+			(struct image_range){MEMORY_BASE + (4 << 20), MEMORY_BASE + (8 << 20)};
+		assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
+		cost = UNWIND_BUDGET - unwind.budget;
+		assert_in_range(cost, 1, is_go ? 1 : UNWIND_BUDGET / 2);
+		assert_int_equal(rule_at(1, 0), STOP_NO_RULE);
+		assert_int_equal(UNWIND_BUDGET - unwind.budget, cost);
+	}
+}
+
 /* Of memory that has changed. */
 static u32 rule_anew(u32 function)
 {
@@ -306,6 +356,8 @@ int main(void)
 		cmocka_unit_test(a_search_is_short),
 		cmocka_unit_test(augmentations_are_led_over),
 		cmocka_unit_test(without_index_all_are_looked_at),
+		cmocka_unit_test(a_section_is_found_from_behind),
+		cmocka_unit_test(a_file_without_tables_costs_little),
 		cmocka_unit_test(damage_is_told),
 	};
 
