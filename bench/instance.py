@@ -10,6 +10,8 @@ import math
 import os
 import platform
 import re
+import subprocess
+import sys
 import time
 
 from measure import STACKMAP, run, skip, works
@@ -39,11 +41,23 @@ def _is_there(kind, number):
     return fd >= 0 or ctypes.get_errno() != errno.ENOENT
 
 
+def _objects(kind):
+    """All of a kind. While somebody makes a link bpftool may come upon it and give up: it is asked again."""
+    command = ["bpftool", "-j", "-f", kind, "show"]
+    for _ in range(100):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == 0 or "temporarily unavailable" not in done.stdout + done.stderr:
+            break
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
 def pinned(folder):
     """kind -> what bpftool knows of each object pinned below the folder."""
     found = {}
     for kind in FD_BY_ID:
-        every = json.loads(run(["bpftool", "-j", "-f", kind, "show"]))
+        every = json.loads(_objects(kind))
         found[kind] = [one for one in every if any(path.startswith(folder + "/") for path in one.get("pinned", []))]
     return found
 

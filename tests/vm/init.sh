@@ -31,4 +31,5 @@ for script in $(cat /order); do
 	esac
 done
 echo "exit status $failed"
+exec >/dev/null 2>&1 # the last to close a terminal waits until all of it is sent
 poweroff -f
