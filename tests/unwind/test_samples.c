@@ -155,12 +155,20 @@ static u32 equal_frames(const struct sampling *sampling, const struct traced *tr
 	return i;
 }
 
+/* Whether all that elfutils lacks is the caller of the leaf. In a recursion more than the leaf is
+ * equal all the same: those frames are addresses by now. */
 static bool is_caller_skipped(const struct sampling *sampling, const struct traced *traced,
-			      const struct sample *sample, const u64 *expected, u32 depth)
+			      const struct sample *sample, const u64 *expected, u32 depth,
+			      u32 equal)
 {
-	for (u32 i = 1; i < depth; i++)
-		if (!is_frame_of(sampling, traced, sample->frame[i + 1], expected[i]))
+	for (u32 i = 1; i < depth; i++) {
+		u64 frame = sample->frame[i + 1];
+		bool is_same = i + 1 < equal ? frame == expected[i]
+					     : is_frame_of(sampling, traced, frame, expected[i]);
+
+		if (!is_same)
 			return false;
+	}
 	return sample->depth == depth + 1;
 }
 
@@ -173,8 +181,8 @@ static enum verdict judge(const struct sampling *sampling, const struct process 
 		return EQUAL;
 	if (equal == depth)
 		return is_root ? SHORTER_REFERENCE : DIFFERENT;
-	if (is_root && equal == 1 &&
-	    is_caller_skipped(sampling, &process->traced, sample, expected, depth))
+	if (is_root && equal &&
+	    is_caller_skipped(sampling, &process->traced, sample, expected, depth, equal))
 		return SKIPPED_CALLER;
 	return equal == sample->depth ? SHORTER : DIFFERENT;
 }
