@@ -325,14 +325,17 @@ CORE_PART bool is_cie(struct unwind *unwind, u64 record)
 }
 
 /* The CIE of the record at an address, or 0 if there is none. `head` is its length and its id: of a
- * CIE 0, of an FDE how far back its CIE is. */
-CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head)
+ * CIE 0, of an FDE how far back its CIE is; then comes how far away its function is. What may be an
+ * FDE by that is hardly anything else: reads here and there would keep rules from being kept. */
+CORE_PART u64 cie_of(struct unwind *unwind, u64 record, u64 head, s32 distance)
 {
-	u64 id = head >> 32, field = record + LENGTH_BYTES;
+	u64 id = head >> 32, field = record + LENGTH_BYTES, function = record + 8 + distance;
 	u32 length = head;
 
 	if (!length || length > RECORD_BYTES_MAX || (length | id) % RECORD_ALIGNMENT ||
 	    id > field - unwind->eh.segment)
+		return 0;
+	if (id && image_limit(&unwind->image, function, 0) == function)
 		return 0;
 	record = id ? field - id : record;
 	return is_cie(unwind, record) ? record : 0;
@@ -360,15 +363,17 @@ static long scan_step(u32 i, void *arg)
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct eh_search *search = &unwind->eh;
 	struct unwind_bytes *bytes = &unwind->bytes;
-	u64 cie;
+	u64 record, head, cie;
 
 	(void)i;
 	if (bytes->at >= search->block_end && !scan_back(unwind))
 		return 1;
 	if (!unwind_spend(unwind) || bytes_ready(unwind))
 		return 1;
-	cie = cie_of(unwind, bytes->at, bytes_peek(bytes));
-	bytes->at += RECORD_ALIGNMENT;
+	record = bytes->at;
+	head = bytes_take(bytes, 8);
+	cie = cie_of(unwind, record, head, bytes_peek(bytes));
+	bytes->at = record + RECORD_ALIGNMENT;
 	if (!cie)
 		return 0;
 	unwind->image.eh_frame.start = cie;

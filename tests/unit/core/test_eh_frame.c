@@ -272,21 +272,27 @@ static void without_index_all_are_looked_at(void **state)
 	assert_int_equal(rule_at(0, 0), STOP_NO_RULE);
 }
 
-/* Behind it are tables of exceptions, and before it nothing. */
+#define BEHIND (120 << 10) /* tables of exceptions */
+
+/* From any FDE of some code; the first record may be far before. */
 static void a_section_is_found_from_behind(void **state)
 {
 	static u8 whole[0x40000];
+	u32 bytes;
 
 	(void)state;
 	for (u32 before = 0; before < 0x200; before += 0x1fc) {
+		u64 moved = FUNCTIONS + before - EH_FRAME;
+
 		make("zR", 1);
+		bytes = before + used - EH_FRAME + BEHIND;
 		memset(whole, 0x55, sizeof(whole));
 		memcpy(whole + before, memory + EH_FRAME, used - EH_FRAME);
-		memory_set(&unwind, whole, before + used - EH_FRAME + (100 << 10));
-		unwind.image.segment_count = 1;
-		unwind.image.segment[0] = (struct image_range){
-			MEMORY_BASE, MEMORY_BASE + before + used - EH_FRAME + (100 << 10)};
-		unwind.lookup_pc = FUNCTIONS + 32 * 7 + before - EH_FRAME;
+		memory_set(&unwind, whole, bytes);
+		unwind.image.segment_count = 2;
+		unwind.image.segment[0] = (struct image_range){moved, moved + 32 * COUNT};
+		unwind.image.segment[1] = (struct image_range){MEMORY_BASE, MEMORY_BASE + bytes};
+		unwind.lookup_pc = moved + 32 * 7;
 		assert_int_equal(eh_frame_rule(&unwind, &unwind.rule), STOP_NONE);
 		assert_int_equal(unwind.image.eh_frame.start, MEMORY_BASE + before);
 	}
