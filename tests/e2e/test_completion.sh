@@ -67,7 +67,7 @@ expect() {
 
 # expect_among LINE WORD: this one and others
 expect_among() {
-	complete_line "$1" | grep -qxF -- "$2" || {
+	complete_line "$1" | grep -xF -- "$2" >/dev/null || { # with -q it would end before its writer
 		echo "'$1' does not offer $2"
 		failed=1
 	}
