@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, run
+from cases import OWN, SECONDS_MAX, STACKMAP, main, needs, needs_command, run
 from recording import Recording
 
 BPFFS = "/sys/fs/bpf"
@@ -144,6 +144,7 @@ def test_a_stopped_recorder_stops_nobody():
 def enter_own_mounts():
     if OWN_MOUNTS in os.environ:
         return
+    OWN.cleanup()  # the program that this becomes has another
     try:
         os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv], {**os.environ, OWN_MOUNTS: "1"})
     except OSError as error:

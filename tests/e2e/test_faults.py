@@ -20,7 +20,7 @@ from test_deferral import KNOWN, read_text, wait_until
 from test_engine import HOME, enter_own_mounts, fresh_bpffs
 from test_filters import cgroup2
 
-POOL = 1000000 + 64 * (os.getpid() % 1000)
+POOL = 1000000 + 16 * (os.getpid() % 32768)
 COUNTS = program("known_counts")
 COUNTED = "u:%s:counted" % COUNTS
 OPTIONS = ("--pool", POOL, "-e", COUNTED)

@@ -8,7 +8,7 @@ import glob
 import os
 import subprocess
 
-from cases import main, needs, needs_command, program
+from cases import PROGRAMS, main, needs, needs_command, program
 from recording import function, record
 from test_deferral import wait_until
 from test_whole_stacks import UNTIL_IT_RAN, check_generated_name, names_of
@@ -94,7 +94,7 @@ def record_in_a_container(script, **options):
 
 
 def test_perf_map_of_a_container_that_has_ended():
-    check_generated_name(record_in_a_container("/tmp && ./machine_code jit_map %d" % CALLS, cwd=os.path.dirname(CODE), output=os.path.abspath("f.data")))
+    check_generated_name(record_in_a_container("/tmp && ./machine_code jit_map %d" % CALLS, cwd=PROGRAMS, output=os.path.abspath("f.data")))
 
 
 def test_jitdump_of_a_container_that_has_ended():

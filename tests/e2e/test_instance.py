@@ -18,10 +18,11 @@ from test_deferral import wait_until
 from test_engine import HOME, enter_own_mounts, fresh_bpffs
 
 FILES = {"stack_map", "stack_map_stat", "stack_map_bin", "mappings", "trace"}
-COUNTS = program("known_counts")
+COMM = "counts-%d" % os.getpid()
+COUNTS = program("known_counts", called=COMM)
 CALLS = "syscalls:sys_enter_getppid"
-CALLS_ONLY = ["-e", CALLS, "--comm", "known_counts"]
-LINE = re.compile(r"^known_counts-\d+ \[\d{3}\] \d+\.\d{6}: sys_enter_getppid: <stack_id \d+> <(user_stack_id|cookie) \d+>$")
+CALLS_ONLY = ["-e", CALLS, "--comm", COMM]
+LINE = re.compile(r"^%s-\d+ \[\d{3}\] \d+\.\d{6}: sys_enter_getppid: <stack_id \d+> <(user_stack_id|cookie) \d+>$" % COMM)
 
 
 def path_of(name, *more):
@@ -182,7 +183,7 @@ def test_status_names_the_reader():
         wait_until(lambda: status_of("reader")["reader"] == reader.pid)
         assert "process %d" % reader.pid in stackmap("status", "reader").stdout
         call(1)
-        assert b"known_counts" in reader.stdout.readline()
+        assert COMM.encode() in reader.stdout.readline()
         fails("script", "--instance", "reader", "-f")
         reader.send_signal(signal.SIGINT)
     assert reader.returncode == 0
