@@ -369,26 +369,6 @@ def test_inside_exit():
         check_whole(event, "end_here")
 
 
-def kernel_threads():
-    """PF_KTHREAD in /proc/PID/stat."""
-    flags = {int(pid): read_text("/proc/%s/stat" % pid).rpartition(")")[2].split()
-             for pid in os.listdir("/proc") if pid.isdigit()}
-    return {pid for pid, words in flags.items() if words and int(words[6]) & 0x200000}
-
-
-def test_kernel_threads():
-    """They have no user stack: refused, counted."""
-    needs("bpf", "raw tracepoints", "tracefs")
-    recording = record("-a", *sources("sched:sched_switch"), "--", "dd", "if=/dev/zero", "of=f", "count=1000", "conv=fsync")
-    account = user_account(recording)[1]
-    events = recording.events()
-    missing = [event for event in events if not names_of(event)]
-    assert account["refused"] == len(missing), account
-    threads = kernel_threads()
-    of_kernel_threads = [event for event in events if event.tid in threads]
-    assert of_kernel_threads and not any(names_of(event) for event in of_kernel_threads)
-
-
 if __name__ == "__main__":
     enter_own_mounts()
     main(globals())
