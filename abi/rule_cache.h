@@ -24,8 +24,8 @@
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	/* An odd hash of the code there; 0: it is of a file; or bytes of a granule; or an address
-	 * space's (rule_key_own). */
+	/* An odd hash of the code there; 0: it is of a file; or bytes of a granule; or
+	 * RULE_KEY_TABLE; or an address space's (rule_key_own). */
 	u64 code;
 };
 
@@ -50,6 +50,13 @@ static inline struct rule_key rule_key_of_granule(const struct rule_key *key, u6
 {
 	return (struct rule_key){.place = rule_key_address(key) & -bytes, .code = bytes};
 }
+
+/*
+ * Where the table of a file is that does not say so costs more to find out than all else, and most
+ * for those that have none. It is kept as if it were a rule, under this as the code and the place
+ * of the file's header: `cfa_offset` is how far behind that the table begins, 0: there is none.
+ */
+#define RULE_KEY_TABLE 2
 
 /*
  * A rule that was made from memory that its process may have written to, or a debugger or the

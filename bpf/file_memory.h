@@ -57,14 +57,16 @@ static __always_inline void file_reads_begin(struct file_reads *reads)
 	reads->sure_end = 0;
 }
 
-/* Notes a read: near the latest one, or apart from it. */
+/* Notes a read: near the latest one, or apart from it, or, if there is no room, with all that lies
+ * between the two. */
 static __always_inline void file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
 {
 	u32 last = (reads->count - 1) & (FILE_READS_MAX - 1);
 	u64 end = start + bytes;
 
-	if (reads->count && start + FILE_READS_NEAR >= reads->range[last].start &&
-	    end <= reads->range[last].end + FILE_READS_NEAR) {
+	if (reads->count - reads->checked >= FILE_READS_MAX ||
+	    (reads->count && start + FILE_READS_NEAR >= reads->range[last].start &&
+	     end <= reads->range[last].end + FILE_READS_NEAR)) {
 		if (start < reads->range[last].start)
 			reads->range[last].start = start;
 		if (end > reads->range[last].end)
@@ -185,8 +187,6 @@ static __always_inline bool file_reads_hold(struct file_reads *reads, struct vma
 {
 	struct file_check check = {.reads = reads, .search = search, .image = image};
 
-	if (reads->count - reads->checked > FILE_READS_MAX)
-		reads->is_altered = 1;
 	bpf_loop(FILE_READS_MAX, file_range_check, &check, 0);
 	if (is_mapped_anew(search))
 		reads->is_altered = 1;

@@ -194,7 +194,7 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 	if (is_generated(unwinder))
 		return 1;
 	file_reads_note(reads, unwinder->walk.registers.value[REGISTER_RIP], 1);
-	reads->is_noted = 0;
+	reads->is_noted = unwinder->walk.is_search;
 	return search->vma.number != MAPPING_UNKNOWN &&
 	       file_reads_hold(reads, search, &unwinder->walk.image) &&
 	       !(reads->is_written && unwinder->walk.code_seen);

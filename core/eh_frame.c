@@ -414,14 +414,46 @@ CORE_PART bool is_linked_by_go(struct unwind *unwind)
 	       unwind->word == NOTE_GO;
 }
 
+/* Makes image.eh_frame what was found in this file before. */
+CORE_PART bool search_recall(struct unwind *unwind)
+{
+	u64 start;
+
+	if (unwind->is_compat || !unwind->image.header || !unwind_recall(unwind))
+		return false;
+	start = unwind->image.header + unwind->rule.cfa_offset;
+	unwind->image.eh_frame = (struct image_range){};
+	if (unwind->rule.cfa_offset)
+		unwind->image.eh_frame = (struct image_range){
+			start, image_limit(&unwind->image, start, LENGTH_BYTES)};
+	return true;
+}
+
+CORE_PART void search_remember(struct unwind *unwind)
+{
+	u64 start = unwind->image.eh_frame.start;
+	s64 offset = start ? start - unwind->image.header : 0;
+
+	unwind->rule = (struct unwind_rule){.cfa_offset = offset};
+	if (unwind->image.header && (s32)offset == offset)
+		unwind_remember(unwind);
+}
+
 /* Finds .eh_frame in a file that does not say where it is. */
 CORE_PART void eh_frame_find(struct unwind *unwind)
 {
 	if (unwind->image.searched)
 		return;
-	if (!is_linked_by_go(unwind))
-		core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
-	unwind->image.searched = unwind->budget != 0;
+	unwind->is_search = true;
+	unwind->image.searched = search_recall(unwind);
+	if (!unwind->image.searched) {
+		if (!is_linked_by_go(unwind))
+			core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
+		unwind->image.searched = unwind->budget != 0;
+		if (unwind->image.searched)
+			search_remember(unwind);
+	}
+	unwind->is_search = false;
 }
 
 /* Opens the FDE of the pc. */

@@ -89,9 +89,9 @@ struct unwind {
 	u32 max_depth;
 	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
 	u32 is_lasting;	    /* the rule of the current pc may be kept */
-	u32 reserved0;
-	u64 lookup_pc;		/* the pc, or one byte before: within the call */
-	u64 code;		/* of generated code its hash (code_hash.h); 0: of a file */
+	u32 is_search;	    /* what the rule stands for is where the table is (RULE_KEY_TABLE) */
+	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
+	u64 code;	    /* of generated code its hash (code_hash.h); 0: of a file */
 	u64 same_from, same_to; /* code that has the same rule; to = from: of the pc alone */
 	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
 	u64 code_seen; /* the rule was made from code up to here; 0: from a table */
@@ -132,9 +132,9 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc);
 CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc);
 
 /*
- * The embedder's, if it has a cache: makes unwind->rule that of the current frame; and keeps
- * unwind->rule for it. The key is unwind_rule_key(). Asked only where a rule may be kept: never for
- * 32-bit tasks.
+ * The embedder's, if it has a cache: makes unwind->rule that of the current frame, or of its file
+ * where unwind->is_search; and keeps unwind->rule for it. The key is unwind_rule_key(). Asked only
+ * where a rule may be kept: never for 32-bit tasks.
  */
 CORE_INLINE bool unwind_recall(struct unwind *unwind);
 CORE_INLINE void unwind_remember(struct unwind *unwind);
@@ -157,11 +157,14 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind);
 /* Under which the rule of the current frame is kept. `frame` is its pc as mapping and offset. */
 static inline struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
 {
+	u64 header = frame - (unwind->registers.value[REGISTER_RIP] - unwind->image.header);
 	struct rule_key key = {
 		.place = frame | (unwind->is_interrupted ? RULE_KEY_INTERRUPTED : 0),
 		.code = unwind->code,
 	};
 
+	if (unwind->is_search)
+		key = (struct rule_key){.place = header, .code = RULE_KEY_TABLE};
 	return unwind->granule > 1 ? rule_key_of_granule(&key, unwind->granule) : key;
 }
 

@@ -327,6 +327,42 @@ static void a_file_without_tables_costs_little(void **state)
 	}
 }
 
+/* The same file for another walk, which has learned nothing: the search's steps of work. */
+static u32 search_again(const u8 *file, u32 bytes, u64 pc, u32 stop)
+{
+	memory_set(&unwind, file, bytes);
+	unwind.image.header = MEMORY_BASE;
+	unwind.image.segment_count = 1;
+	unwind.image.segment[0] = (struct image_range){MEMORY_BASE, MEMORY_BASE + bytes};
+	unwind.registers.value[REGISTER_RIP] = unwind.lookup_pc = pc;
+	assert_int_equal(eh_frame_rule(&unwind, &unwind.rule), stop);
+	return UNWIND_BUDGET - unwind.budget;
+}
+
+static void a_file_is_searched_once(void **state)
+{
+	static const u8 none[256 << 10];
+	static struct rule_cache rules;
+	u64 pc = FUNCTIONS + 32 * 7, start;
+	u32 cost;
+
+	(void)state;
+	memory_rules = &rules;
+	make("zR", 1);
+	cost = search_again(memory, used, pc, STOP_NONE);
+	start = unwind.image.eh_frame.start;
+	assert_true(search_again(memory, used, pc + 16, STOP_NO_RULE) != 0);
+	assert_true(search_again(memory, used, pc, STOP_NONE) < cost);
+	assert_int_equal(rule_at(7, 0), STOP_NONE);
+	assert_int_equal(unwind.image.eh_frame.start, start);
+	assert_int_equal(unwind.image.eh_frame.end, MEMORY_BASE + used);
+	memset(&rules, 0, sizeof(rules));
+	assert_true(search_again(none, sizeof(none), pc, STOP_NO_RULE) > 10000);
+	assert_int_equal(search_again(none, sizeof(none), pc + 1, STOP_NO_RULE), 0);
+	assert_false(unwind.is_search);
+	memory_rules = NULL;
+}
+
 /* Of memory that has changed. */
 static u32 rule_anew(u32 function)
 {
@@ -364,6 +400,7 @@ int main(void)
 		cmocka_unit_test(without_index_all_are_looked_at),
 		cmocka_unit_test(a_section_is_found_from_behind),
 		cmocka_unit_test(a_file_without_tables_costs_little),
+		cmocka_unit_test(a_file_is_searched_once),
 		cmocka_unit_test(damage_is_told),
 	};
 
