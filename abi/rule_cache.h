@@ -46,7 +46,7 @@ static inline u64 rule_key_address(const struct rule_key *key)
 						 : key->place - 1;
 }
 
-static inline struct rule_key rule_key_of_granule(const struct rule_key *key, u64 bytes)
+ABI_INLINE struct rule_key rule_key_of_granule(const struct rule_key *key, u64 bytes)
 {
 	return (struct rule_key){.place = rule_key_address(key) & -bytes, .code = bytes};
 }
@@ -62,8 +62,8 @@ static inline struct rule_key rule_key_of_granule(const struct rule_key *key, u6
  * A rule that was made from memory that its process may have written to, or a debugger or the
  * kernel for it (a breakpoint gives a page of a file a copy), serves this address space alone.
  */
-static inline struct rule_key rule_key_own(const struct rule_key *key,
-					   const struct address_space *space)
+ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
+					const struct address_space *space)
 {
 	u64 hash = (space->mm ^ space->process << 1) * 0x9e3779b97f4a7c15ULL;
 

@@ -19,6 +19,9 @@ typedef __INT64_TYPE__ s64;
 #define ABI_OFFSET(type, member, bytes)                                                            \
 	_Static_assert(__builtin_offsetof(type, member) == (bytes), #type "." #member " moved")
 
+/* A function that is always part of its caller: in BPF none that returns a struct can be called. */
+#define ABI_INLINE static inline __attribute__((always_inline))
+
 /* An X-list names each entry once: X(ID, "name", "what it means"). Ids are never reused. */
 #define ABI_ENUM_ENTRY(prefix, id) prefix##_##id,
 

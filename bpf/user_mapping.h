@@ -9,7 +9,7 @@
 #ifndef BPF_USER_MAPPING_H
 #define BPF_USER_MAPPING_H
 
-#include <errno.h>
+#include <linux/errno.h>
 
 #include "engine_maps.h"
 #include "env.h"
