@@ -59,11 +59,14 @@ static __always_inline void file_reads_begin(struct file_reads *reads)
 
 /* Notes a read: near the latest one, or apart from it, or, if there is no room, with all that lies
  * between the two. */
-static __always_inline void file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
+__noinline int file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
 {
-	u32 last = (reads->count - 1) & (FILE_READS_MAX - 1);
 	u64 end = start + bytes;
+	u32 last;
 
+	if (!reads)
+		return 0;
+	last = (reads->count - 1) & (FILE_READS_MAX - 1);
 	if (reads->count - reads->checked >= FILE_READS_MAX ||
 	    (reads->count && start + FILE_READS_NEAR >= reads->range[last].start &&
 	     end <= reads->range[last].end + FILE_READS_NEAR)) {
@@ -71,13 +74,14 @@ static __always_inline void file_reads_note(struct file_reads *reads, u64 start,
 			reads->range[last].start = start;
 		if (end > reads->range[last].end)
 			reads->range[last].end = end;
-		return;
+		return 0;
 	}
 	last = reads->count & (FILE_READS_MAX - 1);
 	core_one_register(last);
 	reads->range[last & (FILE_READS_MAX - 1)].start = start;
 	reads->range[last & (FILE_READS_MAX - 1)].end = end;
 	reads->count++;
+	return 0;
 }
 
 static __always_inline bool same_key(const struct mapping_key *a, const struct mapping_key *b)

@@ -319,7 +319,7 @@ static long cfi_step(u32 i, void *arg)
 	return cfi->stop != STOP_NONE;
 }
 
-CORE_SUBPROGRAM u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
+CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
 {
 	struct cfi *cfi = &unwind->cfi;
 

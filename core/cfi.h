@@ -89,7 +89,7 @@ struct cfi {
  * Runs unwind->cfi over the instructions at [start, end), from the location on: the row is that of
  * cfi.pc. At most CFI_INSTRUCTIONS_MAX.
  */
-CORE_SUBPROGRAM u32 cfi_run(struct unwind *unwind, u64 start, u64 end);
+CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end);
 
 /* The row as a rule. STOP_UNSUPPORTED if the rule cannot say it. */
 CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule);

@@ -157,17 +157,16 @@ CORE_PART u32 instruction_length(struct code_scan *scan, u64 code)
 	return length && prefix ? 1 + length : length;
 }
 
-static long scan_instruction(u32 i, void *arg)
+/* The instruction at the position. 1: the scan ends with it. */
+CORE_GLOBAL_PART int instruction_follow(struct unwind *unwind)
 {
-	struct unwind *unwind = *(struct unwind **)arg;
-	struct code_scan *scan = &unwind->scan;
+	struct code_scan *scan;
 	u64 code;
 	u32 length;
 
-	(void)i;
-	unwind->code_seen = CODE_UNREADABLE;
-	if (bytes_ready(unwind))
+	if (core_is_null(unwind))
 		return 1;
+	scan = &unwind->scan;
 	code = bytes_peek(&unwind->bytes);
 	unwind->code_seen = unwind->bytes.at + sizeof(code);
 	scan->has_end = is_end(scan, code);
@@ -178,6 +177,15 @@ static long scan_instruction(u32 i, void *arg)
 	scan->after_branch = BYTE(code, 0) == OPCODE_JE;
 	scan->instructions++;
 	return length == 0;
+}
+
+static long scan_instruction(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+
+	(void)i;
+	unwind->code_seen = CODE_UNREADABLE;
+	return bytes_ready(unwind) || instruction_follow(unwind);
 }
 
 /* The slot of a register: 0 if it was not popped. */
@@ -193,6 +201,21 @@ CORE_PART bool is_sane(const struct code_scan *scan)
 	return scan->has_end && scan->bytes >= 0 && (u64)scan->bytes % SLOT_WORD == 0;
 }
 
+CORE_GLOBAL_PART int rule_by_pops(const struct code_scan *scan, struct unwind_rule *rule)
+{
+	if (core_is_null(scan) || core_is_null(rule))
+		return 0;
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = scan->bytes + 8,
+		.base = RULE_BASE_CFA,
+		.slot = {slot_popped(scan, NUMBER_RBX), slot_popped(scan, NUMBER_RBP),
+			 slot_popped(scan, 12), slot_popped(scan, 13), slot_popped(scan, 14),
+			 slot_popped(scan, 15), 1},
+	};
+	return 0;
+}
+
 CORE_SUBPROGRAM bool code_scan_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	struct code_scan *scan = &unwind->scan;
@@ -203,13 +226,6 @@ CORE_SUBPROGRAM bool code_scan_rule(struct unwind *unwind, struct unwind_rule *r
 	core_loop(INSTRUCTIONS_MAX, scan_instruction, &unwind);
 	if (!is_sane(scan))
 		return false;
-	*rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RSP,
-		.cfa_offset = scan->bytes + 8,
-		.base = RULE_BASE_CFA,
-		.slot = {slot_popped(scan, NUMBER_RBX), slot_popped(scan, NUMBER_RBP),
-			 slot_popped(scan, 12), slot_popped(scan, 13), slot_popped(scan, 14),
-			 slot_popped(scan, 15), 1},
-	};
+	rule_by_pops(scan, rule);
 	return true;
 }

@@ -242,14 +242,18 @@ CORE_PART bool is_step(const struct cached_step *step, const struct direct_walk 
 }
 
 /* What follows from the rule alone. */
-CORE_PART void step_prepare(struct cached_step *step)
+CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 {
 	static const u8 slot_register[] = {REGISTER_RBX, REGISTER_RBP, REGISTER_R12,
 					   REGISTER_R13, REGISTER_R14, REGISTER_R15};
 	const struct unwind_rule *rule = &step->rule;
-	u32 words = rule->slot[SLOT_RETURN];
-	bool fits = words && words <= WALK_WINDOW_WORDS;
+	u32 words;
+	bool fits;
 
+	if (core_is_null(step))
+		return 0;
+	words = rule->slot[SLOT_RETURN];
+	fits = words && words <= WALK_WINDOW_WORDS;
 	step->kept = KNOWN(REGISTER_RSP);
 	step->restored = KNOWN(REGISTER_RSP);
 	for (u32 i = 0; i < SLOT_RETURN; i++) {
@@ -267,6 +271,7 @@ CORE_PART void step_prepare(struct cached_step *step)
 	step->words = fits ? words : 0;
 	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
 			 !rule->flags;
+	return 0;
 }
 
 CORE_PART bool code_key(struct direct *direct, u64 start, struct rule_key *key)

@@ -247,12 +247,26 @@ CORE_PART struct expr_term operate(struct expr *expr, struct unwind_bytes *bytes
 	return binary(expr, operation);
 }
 
+/* The operation at the position. */
+CORE_GLOBAL_PART int expr_operation(struct unwind *unwind)
+{
+	struct expr_term term;
+	u32 operation;
+
+	if (core_is_null(unwind))
+		return 0;
+	operation = bytes_take_u8(&unwind->bytes);
+	if (operation == OP_NOP)
+		return 0;
+	term = operate(&unwind->expr, &unwind->bytes, operation);
+	term_push(&unwind->expr, &term);
+	return 0;
+}
+
 static long expr_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct expr *expr = &unwind->expr;
-	struct expr_term term;
-	u32 operation;
 
 	(void)i;
 	if (expr->stop || unwind->bytes.at == unwind->bytes.end)
@@ -260,15 +274,11 @@ static long expr_step(u32 i, void *arg)
 	expr->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
 	if (expr->stop)
 		return 1;
-	operation = bytes_take_u8(&unwind->bytes);
-	if (operation == OP_NOP)
-		return 0;
-	term = operate(expr, &unwind->bytes, operation);
-	term_push(expr, &term);
+	expr_operation(unwind);
 	return 0;
 }
 
-CORE_SUBPROGRAM u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
+CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length)
 {
 	struct expr *expr = &unwind->expr;
 

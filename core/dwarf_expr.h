@@ -45,6 +45,6 @@ struct expr {
  * would have the CFA on it, which no term can say; those that use it underflow and are not
  * understood.)
  */
-CORE_SUBPROGRAM u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length);
+CORE_INLINE u32 expr_evaluate(struct unwind *unwind, u64 at, u32 length);
 
 #endif

@@ -50,6 +50,8 @@
  * CORE_GLOBAL: verified once, by itself, for any arguments of its types. So it has to check itself
  * that its pointers are there (core_is_null) and its counts in range.
  *
+ * CORE_GLOBAL_PART: the same, of one file.
+ *
  * CORE_SUBPROGRAM: never inlined, verified with each of its callers: where they may sleep, it may.
  */
 
@@ -73,6 +75,7 @@
 
 #define CORE_INLINE static inline __attribute__((always_inline, unused))
 #define CORE_GLOBAL __attribute__((noinline))
+#define CORE_GLOBAL_PART CORE_GLOBAL
 #define CORE_OUTLINED static __attribute__((noinline))
 #define CORE_SUBPROGRAM static __attribute__((noinline, unused))
 #define CORE_PART static inline __attribute__((always_inline))
@@ -135,6 +138,7 @@
 #define CORE_SUBPROGRAM
 #endif
 #define CORE_OUTLINED static __attribute__((noinline))
+#define CORE_GLOBAL_PART static
 #define CORE_PART static inline __attribute__((always_inline))
 
 #define core_is_null(pointer) 0

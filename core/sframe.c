@@ -137,7 +137,7 @@ CORE_PART u32 entry_fields(struct unwind *unwind)
 }
 
 /* The function that covers the pc. */
-CORE_OUTLINED u32 function_find(struct unwind *unwind)
+CORE_PART u32 function_find(struct unwind *unwind)
 {
 	struct sframe_search *search = &unwind->sframe;
 	u64 offset;

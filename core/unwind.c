@@ -142,7 +142,7 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 		return stop;
 	if (is_chain_end(unwind))
 		return STOP_ROOT;
-	stop = unwind_step(unwind, &unwind->rule);
+	stop = unwind_step(unwind);
 	return stop && stop != STOP_BUDGET && is_guess(unwind) ? STOP_NO_RULE : stop;
 }
 

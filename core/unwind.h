@@ -113,6 +113,7 @@ struct unwind {
 	struct sframe_search sframe;
 	struct code_scan scan;
 	struct unwind_registers caller;
+	struct slot_restore restore;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;
 	u32 saved_count;
@@ -155,7 +156,7 @@ CORE_INLINE void unwind_forget(struct unwind *unwind);
 CORE_INLINE u32 unwind_rule(struct unwind *unwind);
 
 /* Under which the rule of the current frame is kept. `frame` is its pc as mapping and offset. */
-static inline struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
+ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 frame)
 {
 	u64 header = frame - (unwind->registers.value[REGISTER_RIP] - unwind->image.header);
 	struct rule_key key = {

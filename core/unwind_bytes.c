@@ -27,9 +27,14 @@ enum pointer_format {
 	FORMAT_S64 = 0xc,
 };
 
-CORE_INLINE bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+CORE_PART bool read_within_budget(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	return unwind_spend(unwind) && unwind_read(unwind, address, buffer, bytes);
+}
+
+CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return read_within_budget(unwind, address, buffer, bytes);
 }
 
 CORE_PART bool window_covers(const struct unwind_bytes *bytes, u64 needed)
@@ -46,7 +51,7 @@ CORE_PART bool window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u6
 	bytes->start = bytes->at;
 	core_one_register(count);
 	if (count == 0 || count > BYTES_WINDOW ||
-	    !unwind_fetch(unwind, bytes->at, bytes->window, count))
+	    !read_within_budget(unwind, bytes->at, bytes->window, count))
 		return false;
 	bytes->filled = count;
 	return true;
@@ -132,7 +137,7 @@ CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
 	    !pointer_relate(POINTER_RELATION(encoding), field, data, &unwind->pointer))
 		return STOP_UNSUPPORTED;
 	if (encoding & POINTER_INDIRECT &&
-	    !unwind_fetch(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
+	    !read_within_budget(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
 		return unwind_fetch_stop(unwind);
 	return STOP_NONE;
 }

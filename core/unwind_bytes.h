@@ -40,7 +40,7 @@ struct leb128 {
 };
 
 /* Reads another memory within the budget. */
-CORE_INLINE bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
+CORE_SUBPROGRAM bool unwind_fetch(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
 /* STOP_NONE, STOP_BAD_TABLE at the end, STOP_TABLE_UNREADABLE or STOP_BUDGET. */
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind);
@@ -88,7 +88,7 @@ static inline u8 bytes_take_u8(struct unwind_bytes *bytes)
  * Decodes eight bytes at once, without a branch: the lowest clear bit 7 ends the number; what lies
  * above it is masked off; three steps close the gaps between groups of 7, 14 and 28 bits.
  */
-static inline struct leb128 leb128_decode(u64 raw)
+ABI_INLINE struct leb128 leb128_decode(u64 raw)
 {
 	u64 ends = ~raw & 0x8080808080808080ULL;
 	u64 kept = (ends & -ends) | ((ends & -ends) - 1);
@@ -105,7 +105,7 @@ static inline struct leb128 leb128_decode(u64 raw)
 	return leb;
 }
 
-static inline struct leb128 bytes_leb128(struct unwind_bytes *bytes)
+ABI_INLINE struct leb128 bytes_leb128(struct unwind_bytes *bytes)
 {
 	struct leb128 leb = leb128_decode(bytes_peek(bytes));
 

@@ -73,10 +73,12 @@ CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u6
 }
 
 /* The deepest slot of a rule, in words, of those that one read covers. */
-CORE_PART u32 deepest_slot(const struct unwind_rule *rule)
+CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
 {
 	u32 deepest = 1;
 
+	if (core_is_null(rule))
+		return 0;
 	for (u32 i = 0; i < SLOT_COUNT; i++)
 		if (rule->slot[i] > deepest && rule->slot[i] <= STEP_WORDS)
 			deepest = rule->slot[i];
@@ -110,23 +112,15 @@ CORE_PART bool saved_word(struct unwind *unwind, u64 base, u32 slot, u64 *value)
 	return true;
 }
 
-struct restore_walk {
-	struct unwind *unwind;
-	const struct unwind_rule *rule;
-	u64 cfa;
-	u64 base;
-	u32 stop;
-};
-
 /* One slot: from the registers as they are to those of the caller. A base that is a register may
  * have been given back already, between the last instructions of a function, where compilers do not
  * say so: what cannot be read there is lost. */
 static long slot_restore(u32 i, void *arg)
 {
-	struct restore_walk *walk = arg;
-	struct unwind *unwind = walk->unwind;
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct slot_restore *restore = &unwind->restore;
 	u32 reg = REGISTERS_OF_SLOTS >> (8 * i & 63) & 0xff;
-	u64 base = i == SLOT_RETURN ? walk->cfa : walk->base;
+	u64 base = i == SLOT_RETURN ? restore->cfa : restore->base;
 	u64 value = 0;
 	u32 slot;
 	bool known;
@@ -134,21 +128,21 @@ static long slot_restore(u32 i, void *arg)
 	core_one_register(i);
 	if (i >= SLOT_COUNT)
 		return 1;
-	slot = walk->rule->slot[i];
+	slot = unwind->rule.slot[i];
 	if (slot == SLOT_LOST) {
 		known = false;
 	} else if (slot >= SLOT_IN_REGISTER) {
 		known = register_get(&unwind->registers, slot - SLOT_IN_REGISTER, &value);
 	} else if (slot) {
 		known = saved_word(unwind, base, slot, &value);
-		if (!known && base == walk->cfa)
-			walk->stop = unwind_stack_stop(unwind);
+		if (!known && base == restore->cfa)
+			restore->stop = unwind_stack_stop(unwind);
 	} else {
 		known = register_get(&unwind->registers, reg, &value);
 	}
 	if (known)
 		register_set(&unwind->caller, reg, value);
-	return walk->stop != STOP_NONE;
+	return restore->stop != STOP_NONE;
 }
 
 CORE_PART u64 slots_base(const struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
@@ -161,16 +155,16 @@ CORE_PART u64 slots_base(const struct unwind *unwind, const struct unwind_rule *
 	return base + 8;
 }
 
-CORE_OUTLINED u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
+CORE_PART u32 slots_restore(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
 {
-	struct restore_walk walk = {.unwind = unwind, .rule = rule, .cfa = cfa};
+	u64 base = slots_base(unwind, rule, cfa);
 
-	walk.base = slots_base(unwind, rule, cfa);
+	unwind->restore = (struct slot_restore){.cfa = cfa, .base = base};
 	unwind->caller.known = 0;
-	if (!unwind->is_compat && !saved_read(unwind, rule, walk.base))
+	if (!unwind->is_compat && !saved_read(unwind, rule, base))
 		unwind->saved_count = 0;
-	core_loop(SLOT_COUNT, slot_restore, &walk);
-	return walk.stop;
+	core_loop(SLOT_COUNT, slot_restore, &unwind);
+	return unwind->restore.stop;
 }
 
 CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *rule)
@@ -217,8 +211,9 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *ru
 	return stop;
 }
 
-CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind, const struct unwind_rule *rule)
+CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 {
+	const struct unwind_rule *rule = &unwind->rule;
 	u32 stop;
 
 	if (rule->flags & RULE_OUTERMOST)

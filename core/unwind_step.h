@@ -4,17 +4,26 @@
 #define CORE_UNWIND_STEP_H
 
 #include "env.h"
-#include "rule.h"
+#include "scalar.h"
 
 #define STEP_WORDS 16 /* of saved registers that one read brings; a power of two */
 
 struct unwind;
 
+/* The slots of a rule while they are restored: here, as the verifier tells every value apart that
+ * lies on the program's stack. */
+struct slot_restore {
+	u64 cfa;
+	u64 base;
+	u32 stop;
+	u32 reserved;
+};
+
 /*
- * Steps unwind->registers. STOP_NONE: they are the caller's, whose pc is not 0 and whose stack
- * pointer is further out (unless a signal interrupted it: that may have come on a stack of its
- * own). Else they are undefined.
+ * Steps unwind->registers by unwind->rule. STOP_NONE: they are the caller's, whose pc is not 0 and
+ * whose stack pointer is further out (unless a signal interrupted it: that may have come on a stack
+ * of its own). Else they are undefined.
  */
-CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind, const struct unwind_rule *rule);
+CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind);
 
 #endif

@@ -82,7 +82,7 @@ static void check_table(struct unwind *unwind, u32 stop)
 	if (stop)
 		return;
 	check_rule(&unwind->rule);
-	demand(unwind_step(unwind, &unwind->rule) < STOP_COUNT);
+	demand(unwind_step(unwind) < STOP_COUNT);
 }
 
 static void run_part(struct unwind *unwind, u32 part, u64 bytes)

@@ -181,13 +181,11 @@ static void stack_build(enum variety variety)
 		WORD(WORDS / 2 + any(WORDS / 2 - 100 * DEPTH_MAX / 4));
 	start = builder.registers;
 	for (u32 i = 1; i < depth; i++) {
-		struct unwind_rule rule;
-
 		if (builder.registers.value[REGISTER_RSP] > WORD(WORDS - 120))
 			break;
-		rule = any_rule(variety, pc_of(i));
-		rule_keep(&rule);
-		if (unwind_step(&builder, &rule))
+		builder.rule = any_rule(variety, pc_of(i));
+		rule_keep(&builder.rule);
+		if (unwind_step(&builder))
 			break;
 	}
 	rule_keep(&outermost);

@@ -43,6 +43,12 @@ static bool is_known(u32 reg)
 	return unwind.registers.known >> reg & 1;
 }
 
+static u32 step(const struct unwind_rule *rule)
+{
+	unwind.rule = *rule;
+	return unwind_step(&unwind);
+}
+
 static void saved_registers_come_back(void **state)
 {
 	struct unwind_rule rule = plain_rule();
@@ -53,7 +59,7 @@ static void saved_registers_come_back(void **state)
 	rule.slot[SLOT_R15] = 7;
 	rule.slot[SLOT_R12] = SLOT_IN_REGISTER + REGISTER_RDI;
 	rule.slot[SLOT_R13] = SLOT_LOST;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(18));
 	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
 	assert_int_equal(value[REGISTER_RBX], HOLDS(15));
@@ -72,13 +78,13 @@ static void what_was_lost_stays_lost(void **state)
 
 	(void)state;
 	take();
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_true(is_known(REGISTER_R13));
 	rule.slot[SLOT_R13] = SLOT_LOST;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_false(is_known(REGISTER_R13));
 	rule.slot[SLOT_R13] = 0;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_false(is_known(REGISTER_R13));
 	assert_true(is_known(REGISTER_R12));
 }
@@ -93,7 +99,7 @@ static void far_slots_are_read_by_themselves(void **state)
 	rule.slot[SLOT_RBX] = SLOT_WORDS_MAX;
 	rule.slot[SLOT_R12] = STEP_WORDS;
 	rule.slot[SLOT_R13] = STEP_WORDS + 1;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RBX], HOLDS(240 - SLOT_WORDS_MAX));
 	assert_int_equal(value[REGISTER_R12], HOLDS(240 - STEP_WORDS));
 	assert_int_equal(value[REGISTER_R13], HOLDS(240 - STEP_WORDS - 1));
@@ -110,7 +116,7 @@ static void the_cfa_may_be_in_memory(void **state)
 	rule.cfa_kind = CFA_DEREF;
 	rule.cfa_offset = 16;
 	rule.operand = 1;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(41));
 	assert_int_equal(value[REGISTER_RIP], HOLDS(40));
 	take();
@@ -118,7 +124,7 @@ static void the_cfa_may_be_in_memory(void **state)
 	unwind.registers.value[REGISTER_R9] = 3;
 	rule.cfa_kind = CFA_DEREF_INDEX;
 	rule.base = REGISTER_R9;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RSP], WORD(41));
 }
 
@@ -131,13 +137,13 @@ static void registers_may_be_saved_below_another(void **state)
 	rule.base = REGISTER_RBP;
 	rule.slot[SLOT_RBP] = 1;
 	rule.slot[SLOT_RBX] = 4;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RBP], HOLDS(20));
 	assert_int_equal(value[REGISTER_RBX], HOLDS(17));
 	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
 	take();
 	unwind.registers.value[REGISTER_RBP] = 8;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(17));
 	assert_false(is_known(REGISTER_RBP));
 }
@@ -152,11 +158,11 @@ static void stubs_push_a_word_halfway(void **state)
 	rule.operand = 11;
 	take();
 	unwind.registers.value[REGISTER_RIP] = 0x5555a;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(10));
 	take();
 	unwind.registers.value[REGISTER_RIP] = 0x5555b;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(11));
 }
 
@@ -170,7 +176,7 @@ static void signals_bring_all_registers(void **state)
 	rule.cfa_offset = 0;
 	rule.flags = RULE_SIGNAL;
 	unwind.is_interrupted = false;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_true(unwind.is_interrupted);
 	assert_int_equal(value[REGISTER_R8], HOLDS(15));
 	assert_int_equal(value[REGISTER_R15], HOLDS(22));
@@ -188,16 +194,16 @@ static void frames_only_go_outwards(void **state)
 	(void)state;
 	take();
 	rule.cfa_offset = -8;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NO_PROGRESS);
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take();
 	unwind.is_interrupted = false;
 	rule.cfa_offset = 0;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NO_PROGRESS);
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
 	take();
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	take();
 	rule.cfa_offset = 12;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_UNALIGNED);
+	assert_int_equal(step(&rule), STOP_UNALIGNED);
 }
 
 static void each_way_to_stop_has_its_name(void **state)
@@ -208,18 +214,18 @@ static void each_way_to_stop_has_its_name(void **state)
 	take();
 	rule.cfa_register = REGISTER_R10;
 	unwind.registers.known &= ~(1U << REGISTER_R10);
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_UNKNOWN_REGISTER);
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
 	rule = plain_rule();
 	rule.cfa_offset = 8 * WORDS;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_STACK_UNREADABLE);
+	assert_int_equal(step(&rule), STOP_STACK_UNREADABLE);
 	unwind.budget = 0;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_BUDGET);
+	assert_int_equal(step(&rule), STOP_BUDGET);
 	take();
 	rule = plain_rule();
 	stack[17] = 0;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NULL_RETURN);
+	assert_int_equal(step(&rule), STOP_NULL_RETURN);
 	rule.flags = RULE_OUTERMOST;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_ROOT);
+	assert_int_equal(step(&rule), STOP_ROOT);
 }
 
 static void tasks_of_32_bits_have_short_words(void **state)
@@ -235,7 +241,7 @@ static void tasks_of_32_bits_have_short_words(void **state)
 	unwind.registers.value[REGISTER_RSP] = MEMORY_BASE;
 	rule.cfa_offset = 4 * 6;
 	rule.slot[SLOT_RBP] = 2;
-	assert_int_equal(unwind_step(&unwind, &rule), STOP_NONE);
+	assert_int_equal(step(&rule), STOP_NONE);
 	assert_int_equal(value[REGISTER_RIP], HOLDS(5));
 	assert_int_equal(value[REGISTER_RBP], HOLDS(4));
 	assert_int_equal(value[REGISTER_RSP], MEMORY_BASE + 24);
