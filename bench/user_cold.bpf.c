@@ -10,6 +10,7 @@
 
 #include "deferral.h"
 #include "kernel_types.h"
+#include "task_work.h"
 #include "unwinder.h"
 #include "user_cold.h"
 
@@ -30,11 +31,6 @@
 #define GETPPID 110 /* x86-64 */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
-					      void *map,
-					      int (*callback)(struct bpf_map *, void *, void *),
-					      void *aux) __ksym;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -71,7 +67,6 @@ int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	only = bpf_map_lookup_elem(&work, &zero);
 	if (only)
-		bpf_task_work_schedule_resume_impl((void *)bpf_get_current_task_btf(), &only->work,
-						   &work, before_user_mode, NULL);
+		task_work_schedule(&only->work, &work, before_user_mode);
 	return 0;
 }

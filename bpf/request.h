@@ -88,8 +88,7 @@ static __always_inline int callback_order(u32 tid, const struct deferral *deferr
 
 	if (!work)
 		return -ENOMEM;
-	return bpf_task_work_schedule_resume_impl((void *)bpf_get_current_task_btf(), &work->work,
-						  &works, on_task_resume, NULL);
+	return task_work_schedule(&work->work, &works, on_task_resume);
 }
 
 /*

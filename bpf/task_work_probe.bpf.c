@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tries task work: whoever runs this program is called back before the run returns, or the kernel
- * does not do it.
+ * Tries task work: whoever asks is called back before user mode goes on, or the kernel does not do
+ * it. Asked from a clock's interrupt, as samples do: kernels that can call back from a system call
+ * may have no way to do so from there.
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -18,25 +19,35 @@ struct {
 	__type(value, struct deferral_work);
 } works SEC(".maps");
 
-u32 called_back;
+u64 user_steps;	 /* what user mode counts meanwhile */
+u64 asked_at;	 /* of those, when it was asked last */
+u32 asked;	 /* times */
+s32 answer;	 /* to the last: 0, or -errno */
+u32 called_back; /* times, before user mode went on */
 
 static int on_resume(struct bpf_map *map, void *key, void *value)
 {
-	called_back = 1;
+	if (user_steps == asked_at)
+		called_back++;
 	return 0;
 }
 
-SEC("syscall")
-int ask_for_callback(void *ctx)
+static __always_inline s32 ask(void)
 {
 	u32 key = 0;
 	u64 empty = 0;
 	struct deferral_work *work;
 
-	bpf_map_update_elem(&works, &key, &empty, BPF_ANY);
+	bpf_map_update_elem(&works, &key, &empty, BPF_NOEXIST);
 	work = bpf_map_lookup_elem(&works, &key);
-	if (!work)
-		return -1;
-	return bpf_task_work_schedule_resume_impl((void *)bpf_get_current_task_btf(), &work->work,
-						  &works, on_resume, NULL);
+	return work ? task_work_schedule(&work->work, &works, on_resume) : -ENOMEM;
+}
+
+SEC("perf_event")
+int ask_for_callback(void *ctx)
+{
+	asked_at = user_steps;
+	answer = ask();
+	asked++;
+	return 0;
 }

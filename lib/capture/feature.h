@@ -39,10 +39,6 @@ struct feature_result {
 
 void feature_probe(enum feature feature, struct feature_result *result);
 
-/* Whether the kernel's types name what BPF task work needs. Not tried: that takes a tenth of a
- * second, which is too much for the start of each recording. */
-bool feature_task_work_is_named(void);
-
 const char *feature_name(enum feature feature);
 const char *feature_meaning(enum feature feature);
 

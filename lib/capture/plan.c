@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/feature.h"
+#include "capture/task_work.h"
 #include "error.h"
 #include "ring.h"
 
@@ -226,8 +226,7 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 	config->max_user_depth = depth ? depth : STACK_USER_DEPTH_MAX;
 	config->user_at_syscall = options->user_at_syscall;
 	if (config->user_unwind == USER_UNWIND_AUTO)
-		config->deferral =
-			feature_task_work_is_named() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED;
+		config->deferral = task_work_works() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED;
 	plan->frame_pointers_only = options->has_files && config->deferral == DEFERRAL_ASSISTED;
 	if (plan->frame_pointers_only)
 		config->user_unwind = USER_UNWIND_FP;

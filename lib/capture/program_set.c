@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -14,6 +15,7 @@
 #include "bpf_attr.h"
 #include "capture/engine_folder.h"
 #include "capture/skeleton.h"
+#include "capture/task_work.h"
 #include "error.h"
 #include "lane.h"
 #include "privilege/capability.h"
@@ -247,15 +249,46 @@ static int loaded(int result, struct program_set *set, struct stackmap_error *er
 	return load_failed(-result, error);
 }
 
+/* Shows the variables of a map where the skeleton has them. */
+static int show_variables(struct bpf_map *map)
+{
+	u32 flags = bpf_map__map_flags(map);
+	int access = flags & BPF_F_RDONLY_PROG ? PROT_READ : PROT_READ | PROT_WRITE;
+	size_t bytes;
+	const void *memory = bpf_map__initial_value(map, &bytes);
+
+	if (!memory || !(flags & BPF_F_MMAPABLE))
+		return 0;
+	return mmap((void *)memory, bytes, access, MAP_SHARED | MAP_FIXED, bpf_map__fd(map), 0) ==
+			       MAP_FAILED
+		       ? -errno
+		       : 0;
+}
+
+/* Of a map that was lent, libbpf shows the variables up to 1.4 only; from 1.5 on they are memory
+ * that no program sees. */
+static int show_all_variables(const struct bpf_object *object)
+{
+	struct bpf_map *map;
+	int result = 0;
+
+	bpf_object__for_each_map(map, object) result = result ?: show_variables(map);
+	return result;
+}
+
 /* Where there is no memory to try it, libbpf takes it that the kernel has no global data, and goes
  * on without. */
 int program_set_load_object(struct program_set *set)
 {
-	int result = capture_bpf__load(set->object);
+	int result;
 
+	task_work_prepare(set->object->obj);
+	result = capture_bpf__load(set->object);
 	if (result)
 		return result;
-	return set->object->bss && set->object->rodata ? 0 : -ENOMEM;
+	if (!set->object->bss || !set->object->rodata)
+		return -ENOMEM;
+	return show_all_variables(set->object->obj);
 }
 
 int program_set_load_first(struct program_set *set, const struct plan *plan, int table_fd,

@@ -17,7 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/engine_folder.h"
-#include "capture/feature.h"
+#include "capture/task_work.h"
 #include "client/object_constants.h"
 #include "config.h"
 #include "error.h"
@@ -83,7 +83,7 @@ static int set_constants(const struct stackmap_client *client, u32 cpus)
 		.user_stacks = true,
 		.user_unwind = USER_UNWIND_AUTO,
 		.max_user_depth = STACK_USER_DEPTH_MAX,
-		.deferral = feature_task_work_is_named() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
+		.deferral = task_work_works() ? DEFERRAL_TASK_WORK : DEFERRAL_ASSISTED,
 	};
 	int result = object_constant_set(client->object, "config", &config, sizeof(config));
 
@@ -97,6 +97,7 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 	struct bpf_map *tables = bpf_object__find_map_by_name(client->object, "tables");
 	int result = set_constants(client, cpus);
 
+	task_work_prepare(client->object);
 	result = result ?: resize(client->object, "lanes", cpus);
 	result = result ?: resize(client->object, "steps", cpus);
 	result = result ?: make_table(client);
@@ -153,7 +154,7 @@ static int set_table(const struct stackmap_client *client)
 /* Without task work nobody waits for anything; older kernels have not all of these tracepoints. */
 static int attach_hooks(struct stackmap_client *client)
 {
-	for (u32 i = 0; i < HOOKS && feature_task_work_is_named(); i++) {
+	for (u32 i = 0; i < HOOKS && task_work_works(); i++) {
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(client->object, hooks[i]);
 

@@ -13,6 +13,7 @@
 #include "deferral.h"
 #include "kernel_types.h"
 #include "samples.h"
+#include "task_work.h"
 #include "unwinder.h"
 
 #include "cached_rule.c"
@@ -32,11 +33,6 @@
 #define SIGNAL_STOP 19
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *work,
-					      void *map,
-					      int (*callback)(struct bpf_map *, void *, void *),
-					      void *aux) __ksym;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -153,8 +149,7 @@ int tick(void *ctx)
 	}
 	if (!task)
 		return 0;
-	error = bpf_task_work_schedule_resume_impl((void *)bpf_get_current_task_btf(), &task->work,
-						   &tasks, before_user_mode, NULL);
+	error = task_work_schedule(&task->work, &tasks, before_user_mode);
 	if (error) {
 		atomic_add_relaxed(&counters.refused, 1);
 		counters.refused_error = error;

@@ -374,8 +374,6 @@ static void load(struct sampling *sampling)
 	code = test_samples_bpf__load(program);
 	if (code == -EPERM)
 		skip("no permission to load BPF programs");
-	if (code == -ESRCH || code == -EINVAL)
-		skip("this kernel has no task work for BPF programs");
 	sampling->program = program;
 	sampling->samples = code ? NULL : map_memory(program->maps.samples);
 	sampling->mappings = code ? NULL : map_memory(program->maps.mappings);
@@ -464,6 +462,8 @@ int main(int argc, char **argv)
 	for (u32 i = 0; i < STARTS_MAX && sampling.count < sampling.limit; i++)
 		if (run(&sampling, filled, argv + 4) == 127 << 8)
 			skip("the program is not installed");
+	if (sampling.program->bss->counters.refused_error == -EOPNOTSUPP)
+		skip("this kernel has no task work for BPF programs");
 	report(&sampling, argv[4]);
 	return !is_good(&sampling, atoll(argv[2]), atoll(argv[3]));
 }
