@@ -23,10 +23,10 @@ static bool libbpf_compares_weak(void)
 	return libbpf_major_version() > 1 || libbpf_minor_version() >= 3;
 }
 
-/* No kernel function is called so: a weak one that is absent. */
+/* Of a weak one that no kernel has, nothing is compared. The kernel wants names that C allows. */
 static void spoil(const char *name)
 {
-	((char *)name)[0] = '-';
+	((char *)name)[0] = '_';
 }
 
 void task_work_prepare(struct bpf_object *object)
