@@ -273,7 +273,7 @@ CORE_PART bool run_short(struct cfi *cfi, u32 instruction)
 	return instruction == CFA_NOP;
 }
 
-/* All others. */
+/* All others, but for what a pointer follows. */
 CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_operands *operands)
 {
 	struct cfi *cfi = &unwind->cfi;
@@ -282,8 +282,6 @@ CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_oper
 		cell_set(cfi, instruction & INSTRUCTION_LOW, CFI_OFFSET,
 			 scaled(cfi, operands->first.value));
 		unwind->bytes.at = operands->position + operands->first.bytes;
-	} else if (instruction == CFA_SET_LOC) {
-		set_location(unwind);
 	} else if (!run_simple(unwind, instruction, operands) &&
 		   !run_cfa(unwind, instruction, operands) &&
 		   !run_register(unwind, instruction, operands)) {
@@ -291,31 +289,46 @@ CORE_PART void run(struct unwind *unwind, u32 instruction, const struct cfi_oper
 	}
 }
 
-static long cfi_step(u32 i, void *arg)
+/* The instruction at the position. True: a pointer follows, which is the new location. */
+CORE_GLOBAL_PART int cfi_instruction(struct unwind *unwind)
 {
-	struct unwind *unwind = *(struct unwind **)arg;
-	struct unwind_bytes *bytes = &unwind->bytes;
-	struct cfi *cfi = &unwind->cfi;
-	struct cfi_operands *operands = &cfi->operands;
+	struct cfi_operands *operands;
+	struct unwind_bytes *bytes;
 	u32 instruction;
 
-	(void)i;
-	if (cfi->found || bytes->at == bytes->end) {
-		cfi->found = true;
-		return 1;
-	}
-	cfi->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
-	if (cfi->stop)
-		return 1;
+	if (core_is_null(unwind))
+		return false;
+	bytes = &unwind->bytes;
 	instruction = bytes_take_u8(bytes);
-	if (run_short(cfi, instruction))
-		return 0;
+	if (instruction == CFA_SET_LOC)
+		return true;
+	if (run_short(&unwind->cfi, instruction))
+		return false;
+	operands = &unwind->cfi.operands;
 	operands->position = bytes->at;
 	operands->raw = bytes_peek(bytes);
 	operands->first = bytes_leb128(bytes);
 	operands->second = bytes_leb128(bytes);
 	bytes->at = operands->position;
 	run(unwind, instruction, operands);
+	return false;
+}
+
+static long cfi_step(u32 i, void *arg)
+{
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct cfi *cfi = &unwind->cfi;
+
+	(void)i;
+	if (cfi->found || unwind->bytes.at == unwind->bytes.end) {
+		cfi->found = true;
+		return 1;
+	}
+	cfi->stop = unwind_spend(unwind) ? bytes_ready(unwind) : STOP_BUDGET;
+	if (cfi->stop)
+		return 1;
+	if (cfi_instruction(unwind))
+		set_location(unwind);
 	return cfi->stop != STOP_NONE;
 }
 

@@ -16,6 +16,7 @@
 
 #define CODE_BEFORE 6 /* bytes of it that lie before the pc */
 #define WORD 8
+#define PUSHED_RBP 16 /* in place of a number of words: one, which is rbp */
 
 #define BYTES_1(code) ((u8)(code))
 #define BYTES_2(code) ((u16)(code))
@@ -120,8 +121,9 @@ CORE_PART bool is_tail_only(const struct code *code)
 	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
 }
 
-/* Beginnings of functions, and ends of 32-bit ones. False: it is none of these. */
-CORE_PART bool edge_rule(const struct code *code, u32 word, struct unwind_rule *rule)
+/* The words on the stack at beginnings of functions, and ends of 32-bit ones; -1: it is none of
+ * these. */
+CORE_PART int edge_words(const struct code *code)
 {
 	u64 at = code->at;
 	bool is_mov = BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP;
@@ -129,12 +131,8 @@ CORE_PART bool edge_rule(const struct code *code, u32 word, struct unwind_rule *
 
 	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_tail_only(code) ||
 	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
-		rule_stack_pointer(rule, 0, word, 0);
-	else if (is_mov && byte_before == PUSH_RBP)
-		rule_stack_pointer(rule, 1, word, 2);
-	else
-		return false;
-	return true;
+		return 0;
+	return is_mov && byte_before == PUSH_RBP ? PUSHED_RBP : -1;
 }
 
 /* At the trampoline's beginning, where the handler returns to, or behind its system call. */
@@ -173,20 +171,32 @@ CORE_PART void rule_clone_return(struct unwind *unwind, struct unwind_rule *rule
 		rule->flags = RULE_OUTERMOST;
 }
 
+/* The words above the return address where only an interrupted frame can stand; -1: it is at
+ * nothing of that kind. */
+CORE_GLOBAL_PART int interrupted_words(u64 at, u64 before)
+{
+	const struct code code = {at, before};
+	int words = stub_words(&code);
+
+	return words < 0 ? edge_words(&code) : words;
+}
+
 /* What only an interrupted frame can stand at. False: it is nothing of that kind. */
 CORE_PART bool interrupted_rule(struct unwind *unwind, const struct code *code, u32 word,
 				struct unwind_rule *rule)
 {
-	int words = stub_words(code);
+	int words = interrupted_words(code->at, code->before);
 
 	if (unwind->is_compat && BYTES_4(code->at) == VSYSCALL_RETURN)
 		rule_stack_pointer(rule, 3, word, 4);
 	else if (!unwind->is_compat && is_clone_return(code))
 		rule_clone_return(unwind, rule);
-	else if (words < 0)
-		return edge_rule(code, word, rule);
-	else
+	else if (words == PUSHED_RBP)
+		rule_stack_pointer(rule, 1, word, 2);
+	else if (words >= 0)
 		rule_stack_pointer(rule, words, word, 0);
+	else
+		return false;
 	return true;
 }
 
