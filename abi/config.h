@@ -20,6 +20,13 @@ enum deferral_way {
 	DEFERRAL_ASSISTED = 1,	/* user space, from a copy of registers and stack */
 };
 
+/* The PID namespace whose tasks are recorded, by the ids that they have there. */
+struct pid_namespace_id {
+	u64 address; /* of the kernel's struct; 0: the initial one */
+	u32 level;   /* namespaces around it; 0: the initial one */
+	u32 inode;   /* of /proc/PID/ns/pid; 0: the initial one */
+};
+
 struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
 	u32 bits; /* of the stack map */
@@ -48,7 +55,8 @@ struct capture_config {
 	u32 by_comm;	     /* only tasks with this comm */
 	u32 by_cpu;	     /* only CPUs in cpu_mask */
 	u32 has_files;	     /* lib/capture/files.h: what only they show is kept */
-	u64 cgroup;	     /* only in or below the one with this id; 0: any */
+	struct pid_namespace_id pids;
+	u64 cgroup; /* only in or below the one with this id; 0: any */
 	u8 comm[16];
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };

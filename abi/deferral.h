@@ -34,8 +34,8 @@ struct deferral {
 	u32 ready;		   /* --user-at-syscall: a stack id; 0: none */
 	u64 ready_generation;	   /* an id alone comes again when its tag wraps */
 	struct kernel_entry ready_entry;
-	u32 answered; /* the cookie whose answer is being written; the last one */
-	u32 reserved;
+	u32 answered;	/* the cookie whose answer is being written; the last one */
+	u32 kernel_tid; /* by which the kernel finds it, whatever the namespace */
 };
 ABI_SIZE(struct deferral, 80);
 

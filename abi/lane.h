@@ -101,6 +101,8 @@ struct lane {
 	u32 busy;
 	u32 index;   /* on its CPU */
 	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
+	u32 tid;     /* in a PID namespace: of the event's task */
+	u32 reserved;
 	struct lane_counters counters;
 	struct vma_search search; /* of the latest frame: neighbouring frames mostly share it */
 	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */

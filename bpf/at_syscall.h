@@ -36,7 +36,7 @@ static __always_inline void take_ready(struct lane *lane, u32 cpu, struct deferr
 SEC("raw_tp/sys_enter")
 int take_at_syscall(void *ctx)
 {
-	u32 cpu = bpf_get_smp_processor_id(), tid = bpf_get_current_pid_tgid();
+	u32 cpu = bpf_get_smp_processor_id(), tid = current_tid();
 	struct deferral *deferral;
 	struct lane *lane;
 
@@ -57,7 +57,7 @@ int take_at_syscall(void *ctx)
 SEC("raw_tp/sys_exit")
 int drop_at_syscall(void *ctx)
 {
-	u32 tid = bpf_get_current_pid_tgid();
+	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
 	if (deferral)

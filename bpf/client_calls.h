@@ -73,7 +73,7 @@ int stackmap_task_exit(void *ctx)
 SEC("raw_tp/sched_prepare_exec")
 int stackmap_task_exec(void *ctx)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = current_ids();
 	u32 tid = pid_tgid;
 
 	leave_pending(tid);
@@ -104,7 +104,7 @@ static __always_inline s64 request_served(void)
 
 	if (!cookie)
 		return -ENOMEM;
-	leave_serve(bpf_get_current_pid_tgid(), cookie);
+	leave_serve(current_tid(), cookie);
 	return cookie;
 }
 

@@ -63,7 +63,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 		return;
 	kernel = kernel_field(ctx, hit, lane, cpu);
 	user = user_take(hit, lane, cpu);
-	slot->tid = bpf_get_current_pid_tgid();
+	slot->tid = in_pid_namespace() ? lane->tid : (u32)bpf_get_current_pid_tgid();
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));
 	slot->kernel = kernel.value;
 	slot->user = user.field.value;
@@ -85,6 +85,15 @@ static __always_inline u64 event_begin(struct ring_header *ring, struct lane *la
 	return event_reserve(ring, lane);
 }
 
+/* Asked once: whoever has exited may lose its id at any time. False: it just has. */
+static __always_inline bool event_task(const struct hit *hit, struct lane *lane)
+{
+	if (!in_pid_namespace())
+		return true;
+	lane->tid = current_tid();
+	return lane->tid || hit->is_waker;
+}
+
 /* An event that the filters let pass. */
 static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
@@ -96,7 +105,7 @@ static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cp
 	lane = ring ? lane_claim(cpu) : NULL;
 	if (!lane)
 		return lane_refuse(cpu);
-	position = event_begin(ring, lane);
+	position = event_task(hit, lane) ? event_begin(ring, lane) : 0;
 	if (position)
 		event_write(ctx, hit, ring, lane, cpu, position);
 	lane_release(lane);

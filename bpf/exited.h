@@ -35,7 +35,7 @@ u32 exited_next;
  * had exchanged ids with the first thread of its process. */
 static __always_inline bool has_id(u64 task, u32 tid)
 {
-	return (u32)BPF_CORE_READ((struct task_struct *)task, pid) == tid;
+	return tid_of((struct task_struct *)task) == tid;
 }
 
 static __always_inline void unfollow(u64 task, u32 tid)
@@ -58,29 +58,6 @@ static __always_inline void exited_add(u64 task, u32 tid)
 		unfollow(place->task, place->tid);
 	place->task = task;
 	place->tid = tid;
-}
-
-/* One that was killed while it froze the instance leaves nobody to thaw it. */
-static __always_inline void thaw(void)
-{
-	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
-	freezer_tgid = 0;
-}
-
-SEC("raw_tp/sched_process_exit")
-int task_exit(struct bpf_raw_tracepoint_args *ctx)
-{
-	u32 tid = bpf_get_current_pid_tgid();
-
-	if (config.by_task && bpf_map_lookup_elem(&followed, &tid))
-		exited_add(ctx->args[0], tid);
-	if (tid == own_tgid)
-		own_tgid = 0;
-	if (tid == own_sandbox)
-		own_sandbox = 0;
-	if (tid == freezer_tgid)
-		thaw();
-	return 0;
 }
 
 #endif

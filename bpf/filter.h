@@ -5,6 +5,7 @@
 #define BPF_FILTER_H
 
 #include "instance.h"
+#include "task_ids.h"
 
 /* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes.
  * Without these it has room for one: its buckets cost time at the start. */
@@ -16,10 +17,13 @@ struct {
 	__type(value, struct followed);
 } followed SEC(".maps");
 
+/* Nobody is who has no id here. */
 static __always_inline bool is_followed(u32 tid)
 {
 	struct followed *task;
 
+	if (in_pid_namespace() && !tid)
+		return false;
 	if (!config.by_task)
 		return true;
 	task = bpf_map_lookup_elem(&followed, &tid);
@@ -68,14 +72,14 @@ u32 own_sandbox; /* what parses files for it */
 
 static __always_inline bool event_wanted(u32 cpu)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
-	u32 tgid = pid_tgid >> 32;
+	u64 ids = current_ids();
+	u32 tgid = ids >> 32;
 
 	if (tgid && (tgid == own_tgid || tgid == own_sandbox))
 		return false;
 	if (config.by_cpu && !cpu_matches(cpu))
 		return false;
-	if (!is_followed(pid_tgid))
+	if (!is_followed(ids))
 		return false;
 	if (config.by_comm && !comm_matches())
 		return false;

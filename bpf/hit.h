@@ -16,6 +16,7 @@ struct hit {
 	bool at_entry;	/* of a function, whose frame is not built yet */
 	u64 value;	/* in the unit of its source */
 	bool is_record; /* at a tracepoint, by perf's way */
+	bool is_waker;	/* of whoever wakes a task, in the namespace or not */
 	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */
 };
 

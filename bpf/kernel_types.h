@@ -168,6 +168,25 @@ struct signal_struct {
 	struct list_head thread_head;
 };
 
+struct ns_common {
+	unsigned int inum; /* of its file in /proc/PID/ns */
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+/* What a task is called at one level of namespaces. */
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level; /* of its own namespace, which is the last of `numbers` */
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct uprobe_task *utask;
@@ -176,6 +195,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct list_head thread_node;
 	struct css_set *cgroups;

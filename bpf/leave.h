@@ -10,6 +10,7 @@
 #include "direct_stack.h"
 #include "execve.h"
 #include "request.h"
+#include "task_ids.h"
 
 /* Answers in this context, which may not fault, as far as that goes. */
 static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
@@ -66,7 +67,7 @@ static __always_inline void leave_pending(u32 tid)
 
 static __always_inline void leave_exit(void)
 {
-	u32 tid = bpf_get_current_pid_tgid();
+	u32 tid = current_tid();
 
 	leave_pending(tid);
 	requests_forget(tid);
@@ -78,7 +79,7 @@ static __always_inline void leave_exit(void)
  * its events have the one or the other, and nobody will exit by its own. */
 static __always_inline void leave_exec(void)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = current_ids();
 	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = cookie_new() | COOKIE_LASTING;
 
 	execve_enter(cookie);

@@ -46,9 +46,8 @@ static __always_inline u64 off_cpu_saved(struct lane *lane)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
 
-	return raw_save(lane, bpf_get_current_pid_tgid(), cookie)
-		       ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
-		       : STACK_FIELD_WORD(cookie, STATE_COOKIE);
+	return raw_save(lane, current_tid(), cookie) ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
+						     : STACK_FIELD_WORD(cookie, STATE_COOKIE);
 }
 
 /* The task does not get back to user mode before its event. */
@@ -111,7 +110,7 @@ static __always_inline void off_cpu_begin(const struct task_struct *task, u32 st
 	if (paused)
 		lane->counters.lost[LOST_PAUSED]++;
 	else
-		off_cpu_remember(lane, task->pid, cpu);
+		off_cpu_remember(lane, typed_tid_of(task), cpu);
 	lane_release(lane);
 }
 
@@ -154,7 +153,7 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 		return;
 	kernel = off_cpu_kernel(task, lane, cpu);
 	user = off_cpu_field(from);
-	slot->tid = task->pid;
+	slot->tid = typed_tid_of(task);
 	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
 	slot->kernel = kernel.value;
 	slot->user = user.value;
@@ -167,7 +166,7 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 /* The task is about to go on, on this CPU. */
 static __always_inline void off_cpu_end(struct task_struct *task, u32 cpu)
 {
-	u32 tid = task->pid;
+	u32 tid = typed_tid_of(task);
 	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct lane *lane;
@@ -190,8 +189,8 @@ static __always_inline void off_cpu_end(struct task_struct *task, u32 cpu)
 /* Who ends the waiting of a task. The value is how long it has waited. */
 static __always_inline int off_cpu_wake(void *ctx, const struct task_struct *task)
 {
-	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT};
-	u32 tid = task->pid, cpu = bpf_get_smp_processor_id();
+	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
+	u32 tid = typed_tid_of(task), cpu = bpf_get_smp_processor_id();
 	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
 
 	if (!from)

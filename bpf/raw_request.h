@@ -7,19 +7,17 @@
 #include "cookie.h"
 #include "raw_stack_send.h"
 #include "stack_field.h"
+#include "task_ids.h"
 
 /* Saves the current task's stack under a cookie of this thread id; lane->search is in its address
  * space. 0, or -ENOSPC: the ring buffer is full. */
 __noinline int raw_save(struct lane *lane, u32 tid, u32 cookie)
 {
-	struct raw_request request = {
-		.tid = tid,
-		.tgid = bpf_get_current_pid_tgid() >> 32,
-		.cookie = cookie,
-	};
+	struct raw_request request = {.tid = tid, .cookie = cookie};
 
 	if (!lane)
 		return -EINVAL;
+	request.tgid = lane->search.tgid;
 	return raw_stack_send(lane, &request, (void *)bpf_task_pt_regs(bpf_get_current_task_btf()))
 		       ? 0
 		       : -ENOSPC;
@@ -31,8 +29,8 @@ static __always_inline struct stack_field raw_request(struct lane *lane)
 
 	if (!cookie)
 		return no_stack(REASON_NO_STATE);
-	return raw_save(lane, bpf_get_current_pid_tgid(), cookie) ? no_stack(REASON_NO_ROOM)
-								  : cookie_field(cookie);
+	return raw_save(lane, current_tid(), cookie) ? no_stack(REASON_NO_ROOM)
+						     : cookie_field(cookie);
 }
 
 #endif

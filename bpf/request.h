@@ -14,6 +14,7 @@
 #include "cookie.h"
 #include "deferral.h"
 #include "lanes.h"
+#include "task_ids.h"
 #include "task_work.h"
 
 struct {
@@ -60,7 +61,8 @@ static __always_inline void answer_drop(u32 tid, u32 cookie);
 
 static __noinline struct deferral *deferral_of(u32 tid)
 {
-	struct deferral empty = {}, *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct deferral empty = {.kernel_tid = bpf_get_current_pid_tgid()},
+			*deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
 	if (deferral)
 		return deferral;
@@ -158,7 +160,7 @@ static __always_inline void answer_begin(struct deferral *deferral, u32 cookie)
 /* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */
 static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 {
-	u32 tid = bpf_get_current_pid_tgid();
+	u32 tid = current_tid();
 	struct deferral *deferral = deferral_of(tid);
 	struct kernel_entry entry;
 	u64 word;
@@ -181,7 +183,7 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
  */
 static __always_inline void steps_request(struct lane *lane)
 {
-	u32 tid = bpf_get_current_pid_tgid();
+	u32 tid = current_tid();
 	struct deferral *deferral = deferral_of(tid);
 
 	if (!deferral || registers_of_current(&lane->direct.registers) ||

@@ -44,8 +44,8 @@ static __always_inline void settle_fill(struct lane *lane, struct raw_buffer *bu
 					struct task_struct *task, struct settle_request *request)
 {
 	const struct raw_request wanted = {
-		.tid = task->pid,
-		.tgid = task->tgid,
+		.tid = request->tid,
+		.tgid = typed_tgid_of(task),
 		.cookie = request->cookie,
 		.flags = RAW_ALIVE,
 	};
@@ -107,7 +107,7 @@ static __always_inline s32 settle_deferral(struct deferral *deferral,
 
 	if (!is_pending(deferral, request->cookie))
 		return -ENOENT;
-	task = bpf_task_from_pid(request->tid);
+	task = bpf_task_from_pid(deferral->kernel_tid);
 	if (!task)
 		return -ENOENT;
 	result = settle_task(task, deferral, request);

@@ -66,7 +66,7 @@ static __always_inline void task_record(enum task_change change, const struct ta
 	slot->tid = tid;
 	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), change, 0);
 	slot->cgroup = cgroup;
-	slot->tgid = BPF_CORE_READ(task, tgid);
+	slot->tgid = tgid_of(task);
 	bpf_probe_read_kernel_str(slot->comm, sizeof(slot->comm), comm);
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
@@ -80,15 +80,24 @@ static __always_inline void leave_out(u32 tid)
 		bpf_map_delete_elem(&followed, &tid);
 }
 
+/* A child is followed because its parent is; without -p and a command, because it is in the
+ * namespace. */
+static __always_inline bool is_child_followed(const struct task_struct *parent, u32 tid)
+{
+	return is_followed(config.by_task ? tid_of(parent) : tid);
+}
+
 SEC("raw_tp/sched_process_fork")
 int task_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *parent = (void *)ctx->args[0];
 	struct task_struct *child = (void *)ctx->args[1];
-	u32 tid = BPF_CORE_READ(child, pid);
+	u32 tid = tid_of(child);
 	struct followed now = {.task = (u64)child, .from = FOLLOW_NOW};
 
-	if (!is_followed(BPF_CORE_READ(parent, pid))) {
+	if (in_pid_namespace() && tid == FIRST_IN_NAMESPACE)
+		namespace_ended = true;
+	if (!is_child_followed(parent, tid)) {
 		leave_out(tid);
 		return 0;
 	}
@@ -102,7 +111,7 @@ SEC("raw_tp/task_rename")
 int task_rename(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
-	u32 tid = BPF_CORE_READ(task, pid);
+	u32 tid = tid_of(task);
 
 	if (is_followed(tid))
 		task_record(TASK_RENAME, task, tid, (void *)ctx->args[1]);
@@ -123,7 +132,7 @@ static long thread_moved(u32 i, struct thread_walk *walk)
 
 	if (!walk->node || walk->node == walk->end)
 		return 1;
-	tid = BPF_CORE_READ(task, pid);
+	tid = tid_of(task);
 	if (is_followed(tid))
 		task_record(TASK_MOVE, task, tid, task->comm);
 	walk->node = BPF_CORE_READ(task, thread_node.next);
@@ -148,7 +157,7 @@ int task_move(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* A thread that calls execve goes on with the id of its process, whose first thread may be freed by
- * now, and its entry with it. */
+ * now, and its entry with it. What it was called in a namespace nobody knows any more (0). */
 static __always_inline void follow_thread(const struct task_struct *task, u32 tid, u32 old_tid)
 {
 	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
@@ -165,11 +174,11 @@ SEC("raw_tp/sched_process_exec")
 int task_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
-	u32 tid = BPF_CORE_READ(task, pid);
+	u32 tid = tid_of(task);
 	struct followed *own;
 
 	execve_finish();
-	follow_thread(task, tid, ctx->args[1]);
+	follow_thread(task, tid, in_pid_namespace() ? 0 : ctx->args[1]);
 	own = bpf_map_lookup_elem(&followed, &tid);
 	if (!own)
 		return 0;
@@ -181,18 +190,51 @@ int task_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The task is gone for good. Its name may be known to nobody when a flight buffer with its events
- * is written. */
+/* Its name may be known to nobody when a flight buffer with its events is written. */
+static __always_inline void task_end(const struct task_struct *task, u32 tid)
+{
+	if (config.flight && is_followed(tid))
+		task_record(TASK_EXIT, task, tid, task->comm);
+}
+
+/* The task is gone for good. Its ids in namespaces were gone before. */
 SEC("raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
-	u32 tid = BPF_CORE_READ(task, pid);
+	u32 tid;
 
-	if (config.flight && is_followed(tid))
-		task_record(TASK_EXIT, task, tid, task->comm);
+	if (in_pid_namespace())
+		return 0;
+	tid = tid_of(task);
+	task_end(task, tid);
 	if (config.by_task)
 		unfollow((u64)task, tid);
+	return 0;
+}
+
+/* One that was killed while it froze the instance leaves nobody to thaw it. */
+static __always_inline void thaw(void)
+{
+	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
+	freezer_tgid = 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int task_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 tid = current_tid();
+
+	if (in_pid_namespace())
+		task_end((void *)ctx->args[0], tid);
+	if (config.by_task && bpf_map_lookup_elem(&followed, &tid))
+		exited_add(ctx->args[0], tid);
+	if (tid == own_tgid)
+		own_tgid = 0;
+	if (tid == own_sandbox)
+		own_sandbox = 0;
+	if (tid == freezer_tgid)
+		thaw();
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef BPF_USER_FRAME_H
 #define BPF_USER_FRAME_H
 
+#include "task_ids.h"
 #include "user_mapping.h"
 
 #define SEQUENCE_CHANGING 1U
@@ -22,7 +23,7 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
 	struct address_space *space = &search->vma.space;
 	struct mm_struct *mm = task->mm;
 
-	search->tgid = task->tgid;
+	search->tgid = typed_tgid_of(task);
 	search->vma.end = 0;
 	space->mm = (u64)mm;
 	if (!mm)

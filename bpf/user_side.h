@@ -58,7 +58,7 @@ static __always_inline bool is_in_trap(const struct hit *hit)
 /* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
 __noinline u64 ready_field(void)
 {
-	u32 tid = bpf_get_current_pid_tgid();
+	u32 tid = current_tid();
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct kernel_entry entry = current_entry();
 	void *table = table_current();
@@ -126,7 +126,7 @@ static __always_inline struct user_side user_take(const struct hit *hit, struct 
 {
 	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
 
-	if (!config.user_stacks && !is_user_sample(hit))
+	if ((!config.user_stacks && !is_user_sample(hit)) || (in_pid_namespace() && !lane->tid))
 		return side;
 	if (!address_space_enter(&lane->search)) {
 		side.field = no_stack(REASON_REFUSED);

@@ -36,6 +36,9 @@
  * Runs in the task: on its way to user mode, as it exits, as it begins another program, or within
  * stackmap_request() itself. It must not sleep. Each cookie is answered once, but for those of
  * tasks that have not left the kernel when the tool ends.
+ *
+ * Thread ids are the kernel's own, as of bpf_get_current_pid_tgid(), also if the tool runs in a PID
+ * namespace.
  */
 static void stackmap_answer(u32 tid, u32 cookie, struct stack *stack, u32 reason);
 

@@ -23,6 +23,7 @@
 #include "capture/assisted.h"
 #include "capture/instance.h"
 #include "capture/naming.h"
+#include "capture/pid_namespace.h"
 #include "capture/settle.h"
 #include "capture/skeleton.h"
 #include "capture/tracer_ranges.h"
@@ -192,8 +193,10 @@ static int filter_cgroup(struct capture_config *config, const char *path,
 
 static int allocate_reader(struct capture *capture)
 {
-	capture->cpus = calloc(capture->plan.config.cpus, sizeof(*capture->cpus));
-	if (!capture->cpus || task_log_create(&capture->tasks))
+	const struct capture_config *config = &capture->plan.config;
+
+	capture->cpus = calloc(config->cpus, sizeof(*capture->cpus));
+	if (!capture->cpus || task_log_create(pid_namespace_zero(&config->pids), &capture->tasks))
 		return -ENOMEM;
 	task_log_use_paths(capture->tasks, capture->cgroup_paths.memory);
 	return 0;
@@ -216,7 +219,8 @@ static int build(struct capture *capture, const struct capture_options *options,
 	if (result)
 		return error_set(error, -result, "the process that reads symbols: %s",
 				 strerror(-result));
-	result = engine_open(&capture->engine) ?: generations_create(capture);
+	result = engine_open(capture->plan.config.pids.inode, &capture->engine)
+			 ?: generations_create(capture);
 	if (result == -EPERM)
 		return error_set(
 			error, EPERM,
@@ -337,7 +341,9 @@ int capture_settle(struct capture *capture)
 
 void capture_leave_out_self(struct capture *capture)
 {
-	__atomic_store_n(&capture_programs(capture)->bss->own_tgid, getpid(), __ATOMIC_RELAXED);
+	if (!capture->foreign)
+		__atomic_store_n(&capture_programs(capture)->bss->own_tgid, getpid(),
+				 __ATOMIC_RELAXED);
 }
 
 static void pause_begin(struct capture *capture, enum pause why)
@@ -371,7 +377,9 @@ bool capture_is_paused(const struct capture *capture)
 /* If this process is killed meanwhile, the hook at its exit ends it. */
 static void freeze_begin(struct capture *capture)
 {
-	__atomic_store_n(&capture_programs(capture)->bss->freezer_tgid, getpid(), __ATOMIC_SEQ_CST);
+	pid_t freezer = capture->foreign ? 0 : getpid();
+
+	__atomic_store_n(&capture_programs(capture)->bss->freezer_tgid, freezer, __ATOMIC_SEQ_CST);
 	pause_begin(capture, PAUSE_SNAPSHOT);
 }
 

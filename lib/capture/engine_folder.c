@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 
 #define TEXT_OF(number) #number
 #define FOLDER_NAME(version) "_engine-" TEXT_OF(version)
-#define FOLDER HOME "/" FOLDER_NAME(ENGINE_VERSION)
+#define FOLDER FOLDER_NAME(ENGINE_VERSION)
+#define PATH_BYTES (sizeof(HOME) + 1 + NAME_MAX)
 
 static const char *const shared[] = {
 	"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders",
@@ -31,6 +33,7 @@ struct engine {
 	int home;   /* locked from open to publish; -1: not */
 	int folder; /* share-locked; -1: the engine is private */
 	bool fresh; /* we are the first: its maps are to be pinned */
+	char path[PATH_BYTES];
 };
 
 static void unlock_home(struct engine *engine)
@@ -49,44 +52,85 @@ static void become_private(struct engine *engine)
 }
 
 /* Whatever is in it: nobody uses it. */
-static void remove_pins(const struct engine *engine)
+static void remove_pins(const char *path)
 {
-	DIR *folder = opendir(FOLDER);
+	DIR *folder = opendir(path);
 	struct dirent *entry;
 
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
-			unlinkat(engine->folder, entry->d_name, 0);
+			unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
 }
 
 /* Processes hold its lock; instances without a process have a folder. */
-static bool is_alone(const struct engine *engine)
+static bool is_unused(int folder)
 {
-	return !home_has_instances() && !flock(engine->folder, LOCK_EX | LOCK_NB);
+	return !home_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
+}
+
+static void remove_unused(const char *name)
+{
+	char path[PATH_BYTES];
+	int folder;
+
+	snprintf(path, sizeof(path), HOME "/%s", name);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return;
+	if (is_unused(folder)) {
+		remove_pins(path);
+		rmdir(path);
+	}
+	close(folder);
+}
+
+/* All of them: who used that of a namespace may have been killed with it, and nobody comes back.
+ * The home is locked. */
+static void sweep(void)
+{
+	DIR *home = opendir(HOME);
+	struct dirent *entry;
+
+	while (home && (entry = readdir(home)))
+		if (!strncmp(entry->d_name, FOLDER, strlen(FOLDER)))
+			remove_unused(entry->d_name);
+	if (home)
+		closedir(home);
 }
 
 static void open_folder(struct engine *engine)
 {
-	if (mkdir(FOLDER, 0700) && errno != EEXIST)
+	if (mkdir(engine->path, 0700) && errno != EEXIST)
 		return;
-	engine->folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	engine->folder = open(engine->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (engine->folder < 0)
 		return;
-	engine->fresh = is_alone(engine);
+	engine->fresh = is_unused(engine->folder);
 	if (engine->fresh)
-		remove_pins(engine);
+		remove_pins(engine->path);
 	flock(engine->folder, LOCK_SH);
 }
 
-int engine_open(struct engine **out)
+/* Tasks are known by ids, so those who see others have an engine of their own. */
+static void name_folder(struct engine *engine, u32 pid_namespace)
+{
+	if (pid_namespace)
+		snprintf(engine->path, sizeof(engine->path), HOME "/" FOLDER "-pid-%u",
+			 pid_namespace);
+	else
+		snprintf(engine->path, sizeof(engine->path), HOME "/" FOLDER);
+}
+
+int engine_open(u32 pid_namespace, struct engine **out)
 {
 	struct engine *engine = malloc(sizeof(*engine));
 
 	if (!engine)
 		return -ENOMEM;
 	*engine = (struct engine){.home = -1, .folder = -1};
+	name_folder(engine, pid_namespace);
 	engine->home = home_lock(HOME_SECONDS_OPTIONAL);
 	if (engine->home >= 0)
 		open_folder(engine);
@@ -96,9 +140,10 @@ int engine_open(struct engine **out)
 	return 0;
 }
 
-static const char *pin_path(char *path, size_t bytes, const char *name)
+static const char *pin_path(const struct engine *engine, char path[PATH_BYTES + 32],
+			    const char *name)
 {
-	snprintf(path, bytes, FOLDER "/%s", name);
+	snprintf(path, PATH_BYTES + 32, "%s/%s", engine->path, name);
 	return path;
 }
 
@@ -121,15 +166,16 @@ static void close_all(const int fds[SHARED_COUNT])
 }
 
 /* All of them, or none. */
-static bool get_pins(const struct bpf_object *object, int fds[SHARED_COUNT])
+static bool get_pins(const struct engine *engine, const struct bpf_object *object,
+		     int fds[SHARED_COUNT])
 {
 	bool all = true;
-	char path[sizeof(FOLDER) + 32];
+	char path[PATH_BYTES + 32];
 
 	for (u32 i = 0; i < SHARED_COUNT; i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(object, shared[i]);
 
-		fds[i] = bpf_obj_get(pin_path(path, sizeof(path), shared[i]));
+		fds[i] = bpf_obj_get(pin_path(engine, path, shared[i]));
 		all = all && map && fds[i] >= 0 && fits(map, fds[i]);
 	}
 	if (!all)
@@ -143,7 +189,7 @@ int engine_lend(struct engine *engine, struct bpf_object *object)
 
 	if (engine->folder < 0 || engine->fresh)
 		return 0;
-	if (!get_pins(object, fds)) {
+	if (!get_pins(engine, object, fds)) {
 		become_private(engine);
 		return 0;
 	}
@@ -153,14 +199,14 @@ int engine_lend(struct engine *engine, struct bpf_object *object)
 	return result;
 }
 
-static bool pin_all(const struct bpf_object *object)
+static bool pin_all(const struct engine *engine, const struct bpf_object *object)
 {
-	char path[sizeof(FOLDER) + 32];
+	char path[PATH_BYTES + 32];
 
 	for (u32 i = 0; i < SHARED_COUNT; i++) {
 		int fd = bpf_object__find_map_fd_by_name(object, shared[i]);
 
-		if (fd < 0 || bpf_obj_pin(fd, pin_path(path, sizeof(path), shared[i])))
+		if (fd < 0 || bpf_obj_pin(fd, pin_path(engine, path, shared[i])))
 			return false;
 	}
 	return true;
@@ -169,8 +215,8 @@ static bool pin_all(const struct bpf_object *object)
 /* Without all its pins the folder is no engine: those who come find that they are alone. */
 void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
-	if (engine->fresh && !pin_all(object)) {
-		remove_pins(engine);
+	if (engine->fresh && !pin_all(engine, object)) {
+		remove_pins(engine->path);
 		become_private(engine);
 	}
 	unlock_home(engine);
@@ -184,25 +230,23 @@ void engine_close(struct engine **engine)
 		return;
 	if (gone->folder >= 0 && gone->home < 0)
 		gone->home = home_lock(HOME_SECONDS_OPTIONAL);
-	if (gone->folder >= 0 && gone->home >= 0 && is_alone(gone)) {
-		remove_pins(gone);
-		rmdir(FOLDER);
-	}
-	become_private(gone);
+	if (gone->folder >= 0)
+		close(gone->folder);
+	if (gone->folder >= 0 && gone->home >= 0)
+		sweep();
+	unlock_home(gone);
 	free(gone);
 	*engine = NULL;
 }
 
 void engine_sweep(void)
 {
-	struct engine *engine = malloc(sizeof(*engine));
+	int home = home_lock(HOME_SECONDS_OPTIONAL);
 
-	if (!engine)
+	if (home < 0)
 		return;
-	*engine = (struct engine){.home = home_lock(HOME_SECONDS_OPTIONAL), .folder = -1};
-	if (engine->home >= 0)
-		engine->folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	engine_close(&engine);
+	sweep();
+	home_unlock(home);
 }
 
 bool engine_is_shared(const struct engine *engine)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The maps that all instances share (abi/engine.h), pinned in /sys/fs/bpf/stackmap/_engine-1/ as
- * long as anybody uses them.
+ * long as anybody uses them; in a PID namespace in _engine-1-pid-NUMBER/.
  *
  * Who uses them holds a shared lock on the folder, which the kernel drops with the process. So the
  * last user, and a newcomer who finds what a killed one left behind, know by an exclusive lock that
@@ -19,10 +19,13 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
+#include "scalar.h"
+
 struct engine;
 
-/* Nobody else can open it until it is published. -ENOMEM. */
-int engine_open(struct engine **out);
+/* That of a PID namespace, by its number (capture/pid_namespace.h). Nobody else can open it until
+ * it is published. -ENOMEM. */
+int engine_open(u32 pid_namespace, struct engine **out);
 
 /* Maps of the running engine take the place of the object's, which is not loaded yet. 0 also if
  * there are none to lend; -errno: the object is spoilt. */
@@ -39,7 +42,7 @@ bool engine_is_shared(const struct engine *engine);
 /* Whether this map is one that all instances share. */
 bool engine_shares(const char *map);
 
-/* For those who ended an instance that had no process: removes the engine if nobody uses it. */
+/* For those who ended an instance that had no process: removes engines that nobody uses. */
 void engine_sweep(void);
 
 #endif

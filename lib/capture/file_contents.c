@@ -13,6 +13,7 @@
 #include "capture/files_skeleton.h"
 #include "capture/instance.h"
 #include "capture/kernel_mappings.h"
+#include "capture/pid_namespace.h"
 #include "capture/proc_tasks.h"
 #include "file_reading.h"
 #include "trace/source_name.h"
@@ -114,18 +115,19 @@ static int name_task(void *arg, u32 tgid, u32 tid)
 	return 0;
 }
 
-static void name_tasks(const struct files_bpf *files)
+static void name_tasks(const struct files_bpf *files, const struct pid_namespace_id *pids)
 {
-	static const struct task_name idle = {.comm = "swapper"};
+	struct task_name zero = {};
 	u32 tid = 0;
 
-	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &idle, BPF_ANY);
+	strcpy((char *)zero.comm, pid_namespace_zero(pids));
+	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &zero, BPF_ANY);
 	proc_tasks_each(name_task, files->maps.task_names);
 }
 
 int file_contents_fill(const struct files_bpf *files, const struct capture *capture,
 		       const struct kernel_mappings *kernel)
 {
-	name_tasks(files);
+	name_tasks(files, &capture->plan.config.pids);
 	return name_sources(files, capture->sources) ?: name_kernel(files, kernel);
 }

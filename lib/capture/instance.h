@@ -48,6 +48,7 @@ struct capture {
 	int *programs;	     /* of an instance that was opened */
 	u32 program_count;
 	bool running; /* events may come at any time */
+	bool foreign; /* its ids are of another PID namespace: they mean nobody to us */
 	struct generations generations;
 	struct shared_array rings;
 	struct shared_array task_rings;

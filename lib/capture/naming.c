@@ -29,7 +29,8 @@ bool capture_addresses_shown(const struct capture *capture)
 /* It may be another one than before. */
 static void leave_out_sandbox(const struct capture *capture)
 {
-	capture_programs(capture)->bss->own_sandbox = naming_pid(capture->naming);
+	if (!capture->foreign)
+		capture_programs(capture)->bss->own_sandbox = naming_pid(capture->naming);
 }
 
 void capture_identify_mapping(struct capture *capture, u32 number, struct trace_mapping *mapping,

@@ -19,6 +19,7 @@
 #include "capture/instance.h"
 #include "capture/naming.h"
 #include "capture/persist.h"
+#include "capture/pid_namespace.h"
 #include "capture/skeleton.h"
 #include "error.h"
 
@@ -78,6 +79,7 @@ static void read_plan(struct capture *capture)
 	memcpy(&plan->config, (const void *)&constants->config, sizeof(plan->config));
 	memcpy(&plan->geometry, (const void *)&constants->geometry, sizeof(plan->geometry));
 	memcpy(&plan->syscalls, (const void *)&constants->syscalls, sizeof(plan->syscalls));
+	capture->foreign = plan->config.pids.inode != pid_namespace_inode();
 }
 
 static int open_tables(struct capture *capture, struct folder *folder)
@@ -122,7 +124,8 @@ static int open_programs(struct capture *capture, struct folder *folder)
 	char pin[PIN_BYTES];
 
 	pin_of_program(0, "settle", pin);
-	capture->settle_program = get_pin(folder, pin);
+	if (!capture->foreign)
+		capture->settle_program = get_pin(folder, pin);
 	return folder_pins(folder, PIN_EVENTS, open_program, &opening);
 }
 
@@ -155,6 +158,8 @@ static int open_all(struct capture *capture, struct folder *folder, struct stack
 	if (!result) {
 		task_log_use_names(capture->tasks,
 				   bpf_map__fd(capture_programs(capture)->maps.task_names));
+		if (capture->foreign)
+			task_log_ignore_proc(capture->tasks);
 		return 0;
 	}
 	if (result == -EPERM)

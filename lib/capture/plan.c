@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/pid_namespace.h"
 #include "capture/task_work.h"
 #include "error.h"
 #include "ring.h"
@@ -26,8 +26,7 @@
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
 #define FLIGHT_TABLE_SHARE 8
-#define TABLE_LINES(cpus) ((cpus) + 1)	/* of counters: user space stores stacks too */
-#define FIRST_PID_NAMESPACE 0xeffffffcU /* its inode, the same on every kernel */
+#define TABLE_LINES(cpus) ((cpus) + 1) /* of counters: user space stores stacks too */
 
 static u32 read_number(const char *path, u32 otherwise)
 {
@@ -53,15 +52,6 @@ static u32 possible_cpus(void)
 	if (file)
 		fclose(file);
 	return cpus;
-}
-
-/* The programs know tasks by the kernel's own ids; in such a namespace everybody here has others.
- */
-static bool in_pid_namespace(void)
-{
-	struct stat status;
-
-	return !stat("/proc/self/ns/pid", &status) && status.st_ino != FIRST_PID_NAMESPACE;
 }
 
 static u64 table_bytes(u32 bits, u32 cpus)
@@ -255,10 +245,6 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	if (!config->cpus || config->cpus > CONFIG_CPUS_MAX)
 		return error_set(error, ERANGE, "%u CPUs: between 1 and %d are supported",
 				 config->cpus, CONFIG_CPUS_MAX);
-	if (in_pid_namespace())
-		return error_set(error, EOPNOTSUPP,
-				 "in a PID namespace tasks have other ids than the kernel's; run "
-				 "stackmap outside of it (docker: --pid=host)");
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;
 	config->kernel_stacks = !options->no_kernel_stacks;
@@ -267,7 +253,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	plan_sources(options, plan);
 	plan_filters(options, config);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
-	result = check_wakers(options->sources, error);
+	result = pid_namespace_find(&config->pids, error);
+	result = result ?: check_wakers(options->sources, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);

@@ -214,7 +214,7 @@ static int share_maps(struct program_set *set, const struct program_set *first)
 }
 
 /* Without CAP_PERFMON the verifier knows some programs and helpers not at all. */
-static int load_failed(int code, struct stackmap_error *error)
+int programs_refused(int code, struct stackmap_error *error)
 {
 	if (!capability_to_trace())
 		code = EPERM;
@@ -228,10 +228,15 @@ static int load_failed(int code, struct stackmap_error *error)
 			 first_warning[0] ? ": " : "", first_warning);
 }
 
-static int open_object(struct program_set *set, const struct plan *plan)
+void programs_listen(void)
 {
 	first_warning[0] = 0;
 	libbpf_set_print(keep_warning);
+}
+
+static int open_object(struct program_set *set, const struct plan *plan)
+{
+	programs_listen();
 	set->object = capture_bpf__open();
 	if (!set->object)
 		return -errno;
@@ -246,7 +251,7 @@ static int loaded(int result, struct program_set *set, struct stackmap_error *er
 		return 0;
 	if (set->object)
 		program_set_unload(set);
-	return load_failed(-result, error);
+	return programs_refused(-result, error);
 }
 
 /* Shows the variables of a map where the skeleton has them. */

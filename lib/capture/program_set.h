@@ -41,6 +41,11 @@ struct program_set {
 	struct capture_bpf *object;
 };
 
+/* What libbpf warns of next is kept for programs_refused(), which says why programs could not be
+ * loaded. */
+void programs_listen(void);
+int programs_refused(int code, struct stackmap_error *error);
+
 /* Loads what *set says: the first of an instance, with table_fd as the stack map's generation, and
  * the maps of the engine. */
 int program_set_load_first(struct program_set *set, const struct plan *plan, int table_fd,

@@ -34,12 +34,14 @@ struct told_name {
 struct task_log {
 	struct told_name *told;
 	size_t told_count, told_room;
-	int names_fd; /* a map: thread to its latest name; -1: none */
+	int names_fd;	  /* a map: thread to its latest name; -1: none */
+	const char *zero; /* what has the id 0 */
+	bool ignores_proc;
 	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
 
-int task_log_create(struct task_log **out)
+int task_log_create(const char *zero, struct task_log **out)
 {
 	struct task_log *log = calloc(1, sizeof(*log));
 	char *mount;
@@ -51,6 +53,7 @@ int task_log_create(struct task_log **out)
 	result = cgroup_log_create(mount, &log->cgroups);
 	free(mount);
 	log->names_fd = -1;
+	log->zero = zero;
 	if (result)
 		free(log);
 	else
@@ -61,6 +64,11 @@ int task_log_create(struct task_log **out)
 void task_log_use_names(struct task_log *log, int map_fd)
 {
 	log->names_fd = map_fd;
+}
+
+void task_log_ignore_proc(struct task_log *log)
+{
+	log->ignores_proc = true;
 }
 
 void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths)
@@ -122,15 +130,16 @@ static int scan_thread(void *arg, u32 tgid, u32 tid)
 int task_log_scan(struct task_log *log, struct trace_writer *writer)
 {
 	struct scan scan = {.log = log, .writer = writer};
-	struct trace_task idle = {.comm = "swapper"};
+	struct trace_task zero = {};
 	int result;
 
+	strcpy(zero.comm, log->zero);
 	cgroup_log_begin(log->cgroups);
-	result = cgroup_log_path(log->cgroups, writer, "/", &idle.cgroup)
-			 ?: trace_writer_task(writer, &idle);
+	result = cgroup_log_path(log->cgroups, writer, "/", &zero.cgroup)
+			 ?: trace_writer_task(writer, &zero);
 	memset(log->known, 0, sizeof(log->known));
 	set_known(log, 0);
-	return result ?: proc_tasks_each(scan_thread, &scan);
+	return result || log->ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
 }
 
 static int keep_told(struct task_log *log, const struct task_slot *slot, u64 time)
@@ -271,7 +280,7 @@ int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 
 	if (is_known(log, tid))
 		return 0;
-	tgid = process_of(tid);
+	tgid = log->ignores_proc ? 0 : process_of(tid);
 	if (tgid)
 		return write_found(log, writer, tgid, tid);
 	return is_kept(log, tid, &name) ? write_kept(log, writer, &name, &ended) : 0;

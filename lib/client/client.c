@@ -104,7 +104,7 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 	if (!result && !tables)
 		result = -EINVAL;
 	result = result ?: bpf_map__set_inner_map_fd(tables, client->table_fd);
-	result = result ?: engine_open(&client->engine);
+	result = result ?: engine_open(0, &client->engine);
 	return result ?: engine_lend(client->engine, client->object);
 }
 

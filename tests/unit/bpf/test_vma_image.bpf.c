@@ -4,6 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Of no instance: its skeleton shows nothing of one. */
+#define INSTANCE_CONSTANT static
+
 #include "test_vma_image.h"
 #include "user_frame.h"
 #include "vma_image.h"
