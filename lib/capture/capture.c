@@ -28,6 +28,7 @@
 #include "capture/skeleton.h"
 #include "capture/tracer_ranges.h"
 #include "error.h"
+#include "privilege/capability.h"
 #include "rule_cache.h"
 #include "symbol/naming.h"
 
@@ -207,10 +208,27 @@ int capture_share(struct capture *capture)
 	return share_arrays(capture) ?: allocate_reader(capture) ?: prepare_answers(capture);
 }
 
+/* First of all, as most refusals are. */
+static int check_bpf(struct stackmap_error *error)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(u32), sizeof(u64), 1, NULL);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == ENOSYS)
+		return error_set(error, ENOSYS,
+				 "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
+	return error_set(error, errno, "the kernel refuses BPF maps to this user: %s; %s",
+			 strerror(errno), capability_advice());
+}
+
 static int build(struct capture *capture, const struct capture_options *options,
 		 struct stackmap_error *error)
 {
-	int result = plan_make(options, &capture->plan, error)
+	int result = check_bpf(error)
+			     ?: plan_make(options, &capture->plan, error)
 			     ?: filter_cgroup(&capture->plan.config, options->cgroup, error);
 
 	if (result)
@@ -221,14 +239,6 @@ static int build(struct capture *capture, const struct capture_options *options,
 				 strerror(-result));
 	result = engine_open(capture->plan.config.pids.inode, &capture->engine)
 			 ?: generations_create(capture);
-	if (result == -EPERM)
-		return error_set(
-			error, EPERM,
-			"the kernel refuses BPF maps to this user; run as root, or with CAP_BPF "
-			"and CAP_PERFMON");
-	if (result == -ENOSYS)
-		return error_set(error, ENOSYS,
-				 "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
 	if (result)
 		return error_set(error, -result, "stack map of %llu bytes: %s",
 				 (unsigned long long)capture->plan.geometry.bytes,

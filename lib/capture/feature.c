@@ -101,8 +101,8 @@ static const char *fix_of(const struct probe *probe, int err)
 		return probe->caps_fix;
 	if (probe->attempt == attempt_kallsyms)
 		return "sysctl kernel.kptr_restrict=0";
-	return "the privilege is there, but a container's seccomp, an LSM or lockdown refuses: "
-	       "allow it there";
+	return "the privilege is there, but a user namespace, a container's seccomp, an LSM or "
+	       "lockdown refuses: allow it there";
 }
 
 void feature_probe(enum feature feature, struct feature_result *result)

@@ -88,7 +88,9 @@ int pid_namespace_find(struct pid_namespace_id *out, struct stackmap_error *erro
 	u32 inode;
 	int result;
 
-	if (has_proc() && !is_our_proc())
+	if (!has_proc())
+		return error_set(error, ENOENT, "/proc is not there: mount -t proc proc /proc");
+	if (!is_our_proc())
 		return error_set(error, EOPNOTSUPP,
 				 "/proc shows the tasks of another PID namespace: mount that of "
 				 "this one (mount -t proc proc /proc; unshare --mount-proc)");

@@ -7,10 +7,10 @@
 #include "stackmap/error.h"
 
 /* In a namespace inside of another one the kernel is asked, by a BPF program. -EOPNOTSUPP: /proc is
- * of another namespace. */
+ * of another namespace; -ENOENT: it is not there. */
 int pid_namespace_find(struct pid_namespace_id *out, struct stackmap_error *error);
 
-/* Its number, as in struct pid_namespace_id; 0: the initial one, or there is no /proc to tell. */
+/* Its number, as in struct pid_namespace_id; 0: the initial one. */
 u32 pid_namespace_inode(void);
 
 /* What is called by the id 0: the idle tasks; in a namespace whoever is outside. */

@@ -16,6 +16,8 @@
 #include "error.h"
 #include "ring.h"
 
+#define CPUS_FILE "/sys/devices/system/cpu/possible"
+
 #define RING_BYTES_DEFAULT (4ULL << 20)
 #define RING_BYTES_ALL                                                                             \
 	(256ULL << 20) /* of all CPUs, by default: a machine may have room for many */
@@ -44,7 +46,7 @@ static u32 read_number(const char *path, u32 otherwise)
 /* Highest possible CPU number + 1, which is more than their count where numbers are missing. */
 static u32 possible_cpus(void)
 {
-	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+	FILE *file = fopen(CPUS_FILE, "re");
 	u32 cpu, cpus = 0;
 
 	while (file && fscanf(file, "%u%*[-,]", &cpu) == 1)
@@ -242,8 +244,12 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 
 	memset(plan, 0, sizeof(*plan));
 	config->cpus = possible_cpus();
-	if (!config->cpus || config->cpus > CONFIG_CPUS_MAX)
-		return error_set(error, ERANGE, "%u CPUs: between 1 and %d are supported",
+	if (!config->cpus)
+		return error_set(error, ENOENT,
+				 CPUS_FILE
+				 " cannot be read: mount sysfs (mount -t sysfs sysfs /sys)");
+	if (config->cpus > CONFIG_CPUS_MAX)
+		return error_set(error, ERANGE, "%u CPUs: no more than %d are supported",
 				 config->cpus, CONFIG_CPUS_MAX);
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;

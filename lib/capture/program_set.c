@@ -219,11 +219,16 @@ int programs_refused(int code, struct stackmap_error *error)
 	if (!capability_to_trace())
 		code = EPERM;
 	if (code == EPERM)
-		return error_set(
-			error, code,
-			"the kernel refuses BPF programs: %s; run as root, or with CAP_BPF and "
-			"CAP_PERFMON",
-			strerror(code));
+		return error_set(error, code, "the kernel refuses BPF programs: %s; %s",
+				 strerror(code), capability_advice());
+	if (code == EMFILE)
+		return error_set(error, code,
+				 "the BPF programs: %s; raise the limit with ulimit -n",
+				 strerror(code));
+	if (code == ESRCH)
+		return error_set(error, code,
+				 "/sys/kernel/btf/vmlinux cannot be read: mount sysfs, or take a "
+				 "kernel with CONFIG_DEBUG_INFO_BTF");
 	return error_set(error, code, "the kernel refuses the BPF programs: %s%s%s", strerror(code),
 			 first_warning[0] ? ": " : "", first_warning);
 }

@@ -39,6 +39,14 @@ bool capability_to_trace(void)
 	return held & CAPABILITY(CAP_SYS_ADMIN) || (held & needed) == needed;
 }
 
+const char *capability_advice(void)
+{
+	return capability_to_trace()
+		       ? "CAP_BPF and CAP_PERFMON are there, but a user namespace, a container's "
+			 "seccomp, an LSM or lockdown refuses: allow it there"
+		       : "run as root, or with CAP_BPF and CAP_PERFMON";
+}
+
 /* Ambient capabilities go with the inheritable ones. */
 int capability_keep(u64 capabilities)
 {

@@ -15,6 +15,9 @@ u64 capability_held(void);
 /* CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN: without, no program is loaded. */
 bool capability_to_trace(void);
 
+/* After a refusal: what to do about it. */
+const char *capability_advice(void);
+
 /* Gives up all others for good, also for what this process may execute: no set has them any more,
  * and no_new_privs is set. Of this thread only: a process that has several calls it before. */
 int capability_keep(u64 capabilities);

@@ -77,10 +77,16 @@ static void be_first_to_go(void)
 	close(fd);
 }
 
+/* One that is lower stays. */
 static int limit(int resource, u64 value)
 {
-	const struct rlimit limits = {.rlim_cur = value, .rlim_max = value};
+	struct rlimit limits;
 
+	if (getrlimit(resource, &limits))
+		return -errno;
+	if (limits.rlim_max > value)
+		limits.rlim_max = value;
+	limits.rlim_cur = limits.rlim_max;
 	return setrlimit(resource, &limits) ? -errno : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The child makes itself harmless and says so by one byte before anything is sent to it.
+ * The child makes itself harmless, and says that it has or why not, before anything is sent to it.
  *
  * Without CAP_KILL we may not end a process of user nobody: one that was given up on finds its
  * socket closed, or comes to the end of its CPU time, or goes with us. It is not waited for.
@@ -35,7 +35,9 @@ static void begin_limit(struct sandbox *sandbox)
 
 static void serve(sandbox_service service, int socket, pid_t parent)
 {
-	if (!confine(socket, parent) && !message_send(socket, "", 1, MESSAGE_NO_DEADLINE))
+	int result = confine(socket, parent);
+
+	if (!message_send(socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
 		service(socket);
 	_exit(0);
 }
@@ -80,8 +82,7 @@ static int keep_or_give_up(struct sandbox *sandbox, int result)
 
 static int start(struct sandbox *sandbox)
 {
-	char ready;
-	int result;
+	int result, confined;
 
 	if (sandbox->starts == SANDBOX_STARTS_MAX)
 		return -EPIPE;
@@ -90,7 +91,8 @@ static int start(struct sandbox *sandbox)
 	if (result)
 		return result;
 	begin_limit(sandbox);
-	return sandbox_receive(sandbox, &ready, 1);
+	result = sandbox_receive(sandbox, &confined, sizeof(confined));
+	return result ?: keep_or_give_up(sandbox, confined);
 }
 
 int sandbox_start(sandbox_service service, u32 limit_ms, struct sandbox **out)
