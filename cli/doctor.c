@@ -4,26 +4,17 @@
 
 #include "capture/feature.h"
 #include "command.h"
+#include "trial.h"
 
 struct doctor_values {
 	bool json;
 };
 
-/* Without one of these no recording is possible at all. */
-static const enum feature essential[] = {
-	FEATURE_BPF,
-	FEATURE_BTF,
-	FEATURE_PERF_EVENT,
-	FEATURE_TRACEPOINT,
+struct findings {
+	struct feature_result features[FEATURE_COUNT];
+	bool records;
+	struct stackmap_error refusal; /* why not */
 };
-
-static bool can_record(const struct feature_result *results)
-{
-	for (size_t i = 0; i < sizeof(essential) / sizeof(essential[0]); i++)
-		if (!results[essential[i]].works)
-			return false;
-	return true;
-}
 
 static void print_feature(enum feature feature, const struct feature_result *result)
 {
@@ -47,14 +38,17 @@ static const struct user_way *user_way(const struct feature_result *results)
 	return results[FEATURE_TASK_WORK].works ? &deferred : &assisted;
 }
 
-static void print_table(const struct feature_result *results)
+static void print_table(const struct findings *findings)
 {
-	const struct user_way *way = user_way(results);
+	const struct user_way *way = user_way(findings->features);
 
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
-		print_feature(feature, &results[feature]);
+		print_feature(feature, &findings->features[feature]);
 	printf("\nUser stacks are %s here: %s.\n", way->name, way->meaning);
-	printf("Recording %s here.\n", can_record(results) ? "works" : "does not work");
+	if (findings->records)
+		printf("Recording works here.\n");
+	else
+		printf("Recording does not work here: %s\n", findings->refusal.message);
 }
 
 static json_t *feature_json(enum feature feature, const struct feature_result *result)
@@ -64,10 +58,12 @@ static json_t *feature_json(enum feature feature, const struct feature_result *r
 			 "fix", result->fix);
 }
 
-static int print_json(const struct feature_result *results)
+static int print_json(const struct findings *findings)
 {
+	const struct feature_result *results = findings->features;
 	json_t *features = json_array();
-	json_t *report = json_pack("{s:b, s:s, s:o}", "works", can_record(results), "user_stacks",
+	json_t *report = json_pack("{s:b, s:s, s:s, s:o}", "works", findings->records, "why",
+				   findings->refusal.message, "user_stacks",
 				   user_way(results)->name, "features", features);
 	int err = report ? 0 : -1;
 
@@ -83,17 +79,18 @@ static int print_json(const struct feature_result *results)
 static int doctor_run(const void *values, int count, char **operands)
 {
 	const struct doctor_values *doctor = values;
-	struct feature_result results[FEATURE_COUNT];
+	struct findings findings = {};
 
 	(void)count;
 	(void)operands;
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
-		feature_probe(feature, &results[feature]);
+		feature_probe(feature, &findings.features[feature]);
+	findings.records = !trial_recording(&findings.refusal);
 	if (!doctor->json)
-		print_table(results);
-	else if (print_json(results))
+		print_table(&findings);
+	else if (print_json(&findings))
 		return EXIT_FAILED;
-	return can_record(results) ? EXIT_DONE : EXIT_FAILED;
+	return findings.records ? EXIT_DONE : EXIT_FAILED;
 }
 
 static const struct option_row rows[] = {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "error.h"
 #include "message.h"
 #include "privilege/capability.h"
 
@@ -44,7 +45,7 @@ static bool is_in_own_folder(const char *file)
 	return own;
 }
 
-int privilege_drop(const struct privilege_needs *needs)
+int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error *error)
 {
 	u64 kept = 0;
 	int result;
@@ -57,8 +58,17 @@ int privilege_drop(const struct privilege_needs *needs)
 		kept |= WRITING;
 	result = capability_keep(kept);
 	if (!result)
+		return 0;
+	return error_set(error, -result, "privileges cannot be given up: %s", strerror(-result));
+}
+
+int privilege_drop(const struct privilege_needs *needs)
+{
+	struct stackmap_error error;
+
+	if (!privilege_give_up(needs, &error))
 		return EXIT_DONE;
-	message("privileges cannot be given up: %s", strerror(-result));
+	message_error(&error);
 	return EXIT_FAILED;
 }
 

@@ -8,13 +8,18 @@
 
 #include <stdbool.h>
 
+#include "stackmap/error.h"
+
 struct privilege_needs {
 	bool reads_files;	/* symbols and memory of other processes */
 	bool ends_command;	/* a command of ours, which may be another user by then */
 	const char *later_file; /* one that is made later; NULL: none */
 };
 
-/* Call when there is one thread only. EXIT_DONE, or EXIT_FAILED and a message. */
+/* Call when there is one thread only. */
+int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error *error);
+
+/* The same: EXIT_DONE, or EXIT_FAILED and a message. */
 int privilege_drop(const struct privilege_needs *needs);
 
 /* Before a recording is read, which may be of anybody: what stays opens files, no more. */

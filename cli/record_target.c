@@ -13,8 +13,6 @@
 #include "cpu_list.h"
 #include "message.h"
 
-#define FREQUENCY_DEFAULT 999
-
 static int wrong_usage(const char *text)
 {
 	message("%s", text);
@@ -75,7 +73,7 @@ static int choose_sources(const struct record_values *values, struct source_list
 
 	if (wants_samples(values))
 		result = source_list_add_sample(
-			sources, unset ? FREQUENCY_DEFAULT : values->frequency, &error);
+			sources, unset ? RECORD_FREQUENCY_DEFAULT : values->frequency, &error);
 	if (!result && (values->off_cpu || values->wakers))
 		result = source_list_add(sources, "offcpu-time", 0, &error);
 	if (!result && values->wakers)

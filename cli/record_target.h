@@ -17,6 +17,7 @@ struct record_values {
 };
 
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
+#define RECORD_FREQUENCY_DEFAULT 999
 
 /* What --user-unwind takes (struct option_row). */
 const char *user_unwind_word(size_t i);

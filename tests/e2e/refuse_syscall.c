@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* refuse_syscall bpf|perf_event_open COMMAND...: runs the command under a seccomp filter that
- * answers this system call with EPERM, as containers do. */
+/* refuse_syscall NAME COMMAND...: runs the command under a seccomp filter that answers this system
+ * call, one of those below, with EPERM, as containers do. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -10,6 +10,26 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static const struct {
+	const char *name;
+	int number;
+} calls[] = {
+	{"bpf", SYS_bpf},
+	{"capset", SYS_capset},
+	{"flock", SYS_flock},
+	{"memfd_create", SYS_memfd_create},
+	{"perf_event_open", SYS_perf_event_open},
+	{"socketpair", SYS_socketpair},
+};
+
+static int number_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].number;
+	return -1;
+}
 
 static int refuse(unsigned int number)
 {
@@ -28,9 +48,9 @@ static int refuse(unsigned int number)
 
 int main(int argc, char **argv)
 {
-	if (argc < 3)
+	if (argc < 3 || number_of(argv[1]) < 0)
 		return 2;
-	if (refuse(strcmp(argv[1], "bpf") ? SYS_perf_event_open : SYS_bpf)) {
+	if (refuse(number_of(argv[1]))) {
 		perror("refuse_syscall");
 		return 77;
 	}

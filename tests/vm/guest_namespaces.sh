@@ -22,6 +22,7 @@ ids() {
 programs='--wakers -e cpu-clock -e page-faults -e sched:sched_switch -e syscalls:sys_enter_getpgid'
 sleep 1000 &
 outside=$!
+inside "stackmap doctor >doctor.out" || fault "doctor: $(tail -n 1 doctor.out)"
 inside "stackmap record -a $programs -o all.data -- sh -c 'echo \$\$ >id; known_counts_static getpgid=50; sleep 0.01'" ||
 	fault "record -a ended with $?"
 [ "$(ids all.data | tail -n 1)" -lt "$outside" ] || fault "ids of the kernel: $(ids all.data)"
@@ -38,5 +39,8 @@ kill $outside
 # Its /proc would tell of other tasks.
 unshare -p -f sh -c 'stackmap record -a -o none.data -- true' 2>refusal && fault 'the /proc of others was taken'
 grep -q 'another PID namespace' refusal || fault "the refusal: $(cat refusal)"
+
+[ "$(unshare -p -f stackmap doctor | tail -n 1)" = "Recording does not work here: $(sed 's/^stackmap: //' refusal)" ] ||
+	fault 'doctor says something else'
 
 [ "$faults" -eq 0 ]
