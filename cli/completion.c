@@ -178,6 +178,8 @@ int completion_print(int count, char *const *words)
 	line.command = find_command(words[0]);
 	if (count == 1)
 		offer_first_word(words[0]);
+	else if (count == 2 && !strcmp(words[0], "--version"))
+		offer("", "--verbose", words[1]);
 	else if (count == 2 && !strcmp(words[0], "help"))
 		offer_command_names(words[1]);
 	if (count == 1 || !line.command)

@@ -16,6 +16,7 @@
 #include "command.h"
 #include "completion.h"
 #include "message.h"
+#include "version.h"
 
 /* clang-format off */
 const struct command *const commands[] = {
@@ -56,12 +57,6 @@ static int show_commands(void)
 		printf("  %-10s %s\n", (*command)->name, (*command)->summary);
 	printf("\n'stackmap help COMMAND' shows the options of a command, 'stackmap --version' the "
 	       "version.\n");
-	return EXIT_DONE;
-}
-
-static int show_version(void)
-{
-	printf("stackmap %s\n", STACKMAP_VERSION);
 	return EXIT_DONE;
 }
 
@@ -133,7 +128,7 @@ static int dispatch(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		return show_version();
+		return version_print(argc - 2, argv + 2);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return show_commands();
 	if (strcmp(name, "help") == 0)

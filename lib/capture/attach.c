@@ -10,15 +10,10 @@
 #include <bpf/libbpf.h>
 
 #include "capture/attach_perf.h"
-#include "capture/feature.h"
 #include "capture/valued.h"
 #include "error.h"
 #include "kernel_btf.h"
 #include "pmu.h"
-
-/* Up to here each kernel function has a program of its own (fentry), the cheapest per event; above,
- * one link for all, the cheapest to set up. */
-#define KERNEL_FUNCTIONS_SINGLE 4
 
 /* The kernel does not run a program inside itself: a timer's event that interrupts an allocation's
  * would be lost if both had the same program. */
@@ -35,26 +30,15 @@ static u32 count_type(const struct attachment *attachment, enum source_type type
 	return count;
 }
 
-static bool feature_works(enum feature feature)
-{
-	struct feature_result result = {};
-
-	feature_probe(feature, &result);
-	return result.works;
-}
-
 static int choose_kernel_way(struct attachment *attachment, struct stackmap_error *error)
 {
+	struct kernel_ways *ways = &attachment->kernel;
 	u32 count = count_type(attachment, SOURCE_KERNEL);
-	bool many = count > KERNEL_FUNCTIONS_SINGLE;
 
 	if (!count)
 		return 0;
-	attachment->kernel_multi = many && feature_works(FEATURE_KPROBE_MULTI);
-	attachment->kernel_probe = feature_works(FEATURE_KPROBE);
-	attachment->kernel_entry =
-		!(many && attachment->kernel_probe) && feature_works(FEATURE_FENTRY);
-	if (attachment->kernel_multi || attachment->kernel_entry || attachment->kernel_probe)
+	*ways = way_kernel(count);
+	if (ways->multi || ways->entry || ways->probe)
 		return 0;
 	return error_set(error, EOPNOTSUPP,
 			 "kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
@@ -64,19 +48,18 @@ static int choose_kernel_way(struct attachment *attachment, struct stackmap_erro
 
 static int probe_features(struct attachment *attachment, struct stackmap_error *error)
 {
-	attachment->tracepoint_cookies = count_type(attachment, SOURCE_TRACEPOINT) &&
-					 feature_works(FEATURE_TRACEPOINT_COOKIE);
-	attachment->user_multi =
-		count_type(attachment, SOURCE_USER) && feature_works(FEATURE_UPROBE_MULTI);
+	attachment->tracepoint_cookies =
+		count_type(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
+	attachment->user_multi = count_type(attachment, SOURCE_USER) && way_user_multi();
 	return choose_kernel_way(attachment, error);
 }
 
 /* fentry needs the function's type, which the kernel does not have of all. */
 static bool by_entry(const struct attachment *attachment, const struct source *source)
 {
-	if (attachment->kernel_multi || !attachment->kernel_entry)
+	if (attachment->kernel.multi || !attachment->kernel.entry)
 		return false;
-	return !attachment->kernel_probe || kernel_btf_function(source->target) >= 0;
+	return !attachment->kernel.probe || kernel_btf_function(source->target) >= 0;
 }
 
 static bool needs_own_set(const struct attachment *attachment, const struct source *source)
@@ -110,7 +93,7 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_KERNEL:
 		if (own)
 			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
-		return attachment->kernel_multi ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
+		return attachment->kernel.multi ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
 	case SOURCE_OFF_CPU:
 		return PROGRAM_OFF_CPU;
 	case SOURCE_WAKER:
@@ -355,7 +338,7 @@ static int attach_functions(struct attachment *attachment, const struct source *
 
 static int attach_kernel(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	if (attachment->kernel_multi)
+	if (attachment->kernel.multi)
 		return attach_functions(attachment, source, kind);
 	if (attachment->placements[kind].program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN))
 		return link_typed(&attachment->links, program_fd(attachment, kind));

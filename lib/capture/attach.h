@@ -15,6 +15,7 @@
 #include "capture/link.h"
 #include "capture/program_set.h"
 #include "capture/source.h"
+#include "capture/ways.h"
 
 /* One open perf event. */
 struct perf_event {
@@ -39,9 +40,7 @@ struct attachment {
 	struct placement *placements; /* by kind */
 	bool tracepoint_cookies;
 	bool user_multi;
-	bool kernel_multi; /* one link for all kernel functions */
-	bool kernel_entry; /* fentry for those that have a type */
-	bool kernel_probe; /* kprobes work */
+	struct kernel_ways kernel;
 	struct link_list task_links;
 	struct link_list links;
 	struct perf_event *events;

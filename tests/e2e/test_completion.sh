@@ -83,6 +83,8 @@ expect 'stackmap ' $commands help
 # shellcheck disable=SC2086
 expect 'stackmap help ' $commands
 expect 'stackmap --v' --version
+expect 'stackmap --version --v' --verbose
+expect 'stackmap --version --verbose '
 expect 'stackmap nonsense '
 for command in $commands; do
 	# shellcheck disable=SC2046

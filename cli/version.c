@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a bug report must tell: of which sources and tools this program was made, and which ways a
+ * recording takes on this kernel. The ways come from those who choose them for the recorder.
+ */
+#include "version.h"
+
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "capture/pid_namespace.h"
+#include "capture/source.h"
+#include "capture/task_work.h"
+#include "capture/ways.h"
+#include "command.h"
+#include "message.h"
+#include "privilege/capability.h"
+#include "version_commit.h"
+
+#ifdef __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#define KERNEL_FUNCTIONS_MANY 1000
+
+static void line(const char *what, const char *value)
+{
+	printf("%-18s %s\n", what, value);
+}
+
+static void print_build(void)
+{
+	line("commit:", COMMIT[0] ? COMMIT : "none: not built in a git work tree");
+	line("compiler:", COMPILER);
+	line("BPF compiler:", BPF_COMPILER);
+	printf("%-18s %d.%d compiled against, %s running\n", "libbpf:", LIBBPF_MAJOR_VERSION,
+	       LIBBPF_MINOR_VERSION, libbpf_version_string());
+}
+
+static void print_kernel(void)
+{
+	struct utsname system;
+
+	if (!uname(&system))
+		printf("%-18s %s %s, %s\n", "kernel:", system.sysname, system.release,
+		       system.machine);
+}
+
+static void print_namespace(void)
+{
+	struct pid_namespace_id pids = {};
+	struct stackmap_error error;
+
+	if (pid_namespace_find(&pids, &error))
+		line("PID namespace:", error.message);
+	else if (pids.level)
+		printf("%-18s %u inside the initial one\n", "PID namespace:", pids.level);
+	else
+		line("PID namespace:", "the initial one");
+}
+
+static void print_samples(void)
+{
+	struct source_list sources = {};
+	struct stackmap_error error;
+	int result = source_list_add_sample(&sources, 1, &error);
+
+	line("CPU samples:", result ? error.message : sources.sources[0].name);
+	source_list_clear(&sources);
+}
+
+static const char *deferral_text(void)
+{
+	if (!task_work_works())
+		return "assisted: by the recorder, from registers and a copy of the stack";
+	return task_work_form() == TASK_WORK_AUX
+		       ? "deferred: in the kernel, by bpf_task_work_schedule_resume_impl()"
+		       : "deferred: in the kernel, by bpf_task_work_schedule_resume()";
+}
+
+static const char *kernel_text(struct kernel_ways ways)
+{
+	if (ways.multi)
+		return "one link (kprobe multi)";
+	if (ways.entry)
+		return ways.probe ? "fentry, or a kprobe" : "fentry";
+	return ways.probe ? "a kprobe each" : "none";
+}
+
+static void print_ways(void)
+{
+	print_namespace();
+	print_samples();
+	line("user stacks:", deferral_text());
+	line("tracepoints:",
+	     way_tracepoint_cookies() ? "one program for many, by cookies" : "a program each");
+	line("user functions:",
+	     way_user_multi() ? "one link for many (uprobe multi)" : "a uprobe each");
+	line("kernel functions:", kernel_text(way_kernel(1)));
+	line("  many at once:", kernel_text(way_kernel(KERNEL_FUNCTIONS_MANY)));
+}
+
+int version_print(int count, char *const *words)
+{
+	bool verbose = count == 1 && !strcmp(words[0], "--verbose");
+
+	if (count && !verbose) {
+		message("--version: nothing but --verbose can follow");
+		return EXIT_USAGE;
+	}
+	printf("stackmap %s\n", STACKMAP_VERSION);
+	if (!verbose)
+		return EXIT_DONE;
+	print_build();
+	print_kernel();
+	if (capability_to_trace())
+		print_ways();
+	else
+		line("ways:", "they cannot be tried; run this as root");
+	return EXIT_DONE;
+}
