@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which form the kernel names; and for old versions of libbpf, an object that names no other. */
+/* Which form the kernel names; and an object that names no other, nor what the kernel lacks. */
 #include "capture/task_work.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <string.h>
 
 #include "capture/feature.h"
 #include "capture/kernel_btf.h"
 
 #define SCHEDULE "bpf_task_work_schedule_resume"
 #define SCHEDULE_AUX SCHEDULE "_impl"
+
+/* By which tasks that wait are found (bpf/settle.h): from 6.2 on. */
+static const char *const others[] = {"bpf_task_from_pid", "bpf_task_release"};
 
 enum task_work_form task_work_form(void)
 {
@@ -18,27 +22,29 @@ enum task_work_form task_work_form(void)
 	return kernel_btf_mentions(SCHEDULE_AUX) ? TASK_WORK_AUX : TASK_WORK_NONE;
 }
 
-static bool libbpf_compares_weak(void)
+/* libbpf takes this name for nothing that is to be looked for. Any other that the kernel lacks it
+ * looks for in modules, which takes CAP_SYS_ADMIN. */
+static void name_nothing(const struct btf *types, const char *name)
 {
-	return libbpf_major_version() > 1 || libbpf_minor_version() >= 3;
-}
+	int id = btf__find_by_name_kind(types, name, BTF_KIND_FUNC);
 
-/* Of a weak one that no kernel has, nothing is compared. The kernel wants names that C allows. */
-static void spoil(const char *name)
-{
-	((char *)name)[0] = '_';
+	if (id > 0)
+		strcpy((char *)btf__name_by_offset(types, btf__type_by_id(types, id)->name_off),
+		       "void");
 }
 
 void task_work_prepare(struct bpf_object *object)
 {
 	const struct btf *types = bpf_object__btf(object);
-	int id;
+	enum task_work_form form = task_work_form();
 
-	if (libbpf_compares_weak() || task_work_form() != TASK_WORK_PLAIN)
-		return;
-	id = btf__find_by_name_kind(types, SCHEDULE_AUX, BTF_KIND_FUNC);
-	if (id > 0)
-		spoil(btf__name_by_offset(types, btf__type_by_id(types, id)->name_off));
+	if (form != TASK_WORK_PLAIN)
+		name_nothing(types, SCHEDULE);
+	if (form != TASK_WORK_AUX)
+		name_nothing(types, SCHEDULE_AUX);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!kernel_btf_mentions(others[i]))
+			name_nothing(types, others[i]);
 }
 
 bool task_work_works(void)

@@ -3,7 +3,8 @@
  * BPF task work (bpf/task_work.h): whether the kernel does it, and objects that may call it.
  *
  * An object declares both forms of the call as weak. Kernels of the second form still name the
- * first, with another prototype, which libbpf takes for absent from 1.3 on and for an error before.
+ * first, with another prototype, which libbpf takes for absent from 1.3 on and for an error before;
+ * and for what the kernel lacks it asks modules, which CAP_BPF alone does not allow.
  */
 #ifndef LIB_CAPTURE_TASK_WORK_H
 #define LIB_CAPTURE_TASK_WORK_H
