@@ -5,6 +5,7 @@
 #include "capture/feature.h"
 #include "command.h"
 #include "trial.h"
+#include "user_way.h"
 
 struct doctor_values {
 	bool json;
@@ -13,7 +14,8 @@ struct doctor_values {
 struct findings {
 	struct feature_result features[FEATURE_COUNT];
 	bool records;
-	struct stackmap_error refusal; /* why not */
+	enum user_way way;
+	struct stackmap_error refusal; /* why not, or not in a better way */
 };
 
 static void print_feature(enum feature feature, const struct feature_result *result)
@@ -27,28 +29,26 @@ static void print_feature(enum feature feature, const struct feature_result *res
 }
 
 /* How user stacks are finished that cannot be at the event itself. */
-static const struct user_way {
-	const char *name;
-	const char *meaning;
-} deferred = {"deferred", "the kernel unwinds them in the task, before it returns to user mode"},
-  assisted = {"assisted", "'stackmap record' finishes them from a copy of registers and stack"};
-
-static const struct user_way *user_way(const struct feature_result *results)
-{
-	return results[FEATURE_TASK_WORK].works ? &deferred : &assisted;
-}
+static const char *const ways[] = {
+	[USER_WAY_DEFERRED] = "deferred here: the kernel unwinds them in the task, before it "
+			      "returns to user mode",
+	[USER_WAY_ASSISTED] = "assisted here: 'stackmap record' finishes them from a copy of "
+			      "registers and stack",
+	[USER_WAY_FP] = "walked by frame pointers here",
+};
 
 static void print_table(const struct findings *findings)
 {
-	const struct user_way *way = user_way(findings->features);
-
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
 		print_feature(feature, &findings->features[feature]);
-	printf("\nUser stacks are %s here: %s.\n", way->name, way->meaning);
-	if (findings->records)
-		printf("Recording works here.\n");
-	else
-		printf("Recording does not work here: %s\n", findings->refusal.message);
+	if (!findings->records) {
+		printf("\nRecording does not work here: %s\n", findings->refusal.message);
+		return;
+	}
+	printf("\nUser stacks are %s.\n", ways[findings->way]);
+	if (findings->refusal.message[0])
+		printf("A better way was tried: %s\n", findings->refusal.message);
+	printf("Recording works here.\n");
 }
 
 static json_t *feature_json(enum feature feature, const struct feature_result *result)
@@ -61,10 +61,11 @@ static json_t *feature_json(enum feature feature, const struct feature_result *r
 static int print_json(const struct findings *findings)
 {
 	const struct feature_result *results = findings->features;
+	const char *way = findings->records ? user_way_name(findings->way) : "none";
 	json_t *features = json_array();
-	json_t *report = json_pack("{s:b, s:s, s:s, s:o}", "works", findings->records, "why",
-				   findings->refusal.message, "user_stacks",
-				   user_way(results)->name, "features", features);
+	json_t *report =
+		json_pack("{s:b, s:s, s:s, s:o}", "works", findings->records, "why",
+			  findings->refusal.message, "user_stacks", way, "features", features);
 	int err = report ? 0 : -1;
 
 	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)
@@ -85,7 +86,7 @@ static int doctor_run(const void *values, int count, char **operands)
 	(void)operands;
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
 		feature_probe(feature, &findings.features[feature]);
-	findings.records = !trial_recording(&findings.refusal);
+	findings.records = !trial_recording(&findings.way, &findings.refusal);
 	if (!doctor->json)
 		print_table(&findings);
 	else if (print_json(&findings))

@@ -24,6 +24,7 @@
 #include "recording.h"
 #include "signals.h"
 #include "table.h"
+#include "user_way.h"
 #include "workload.h"
 
 #define ROUND_MS_MAX 100
@@ -81,7 +82,8 @@ static int create_capture(struct record *record)
 	options.by_task = by_task;
 	options.command = by_task && !values->pids.count ? record->workload.pid : 0;
 	result = capture_create(&options, &record->capture, &error);
-
+	if (!result && !values->quiet)
+		user_way_tell(record->capture);
 	if (!result && by_task)
 		result = follow(record, &error);
 	return result ? message_failure(result, &error) : EXIT_DONE;

@@ -16,6 +16,7 @@
 #include "message.h"
 #include "record_target.h"
 #include "table.h"
+#include "user_way.h"
 
 struct start_values {
 	struct record_values record;
@@ -81,6 +82,7 @@ static void say_what_comes(const struct start *start, const char *name)
 		message("%s: records until its rings are full; 'stackmap record --instance %s' "
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
+	user_way_tell(start->capture);
 	if (capture_lacks_deferral(start->capture))
 		message("%s: this kernel (before 6.18) cannot defer user stacks; they are walked "
 			"by "

@@ -16,6 +16,7 @@
 #include "format/json_text.h"
 #include "ledger_text.h"
 #include "message.h"
+#include "user_way.h"
 
 #define SOURCES_SHOWN 4
 
@@ -30,16 +31,6 @@ struct instance {
 };
 
 typedef int (*show)(const struct instance *instance, void *to);
-
-static const struct {
-	const char *name, *meaning;
-} ways[] = {
-	[USER_WAY_NONE] = {"none", "not taken"},
-	[USER_WAY_FP] = {"fp", "by frame pointers"},
-	[USER_WAY_DEFERRED] = {"deferred", "by unwind tables, in the kernel"},
-	[USER_WAY_ASSISTED] = {"assisted", "by frame pointers and learned rules; a reader finishes "
-					   "the rest"},
-};
 
 static const char *state_of(const struct instance *instance)
 {
@@ -100,7 +91,7 @@ static int print_block(const struct instance *instance, void *unused)
 	       start_time(instance, since, sizeof(since)));
 	print_sources(&instance->about->sources);
 	print_reader(instance);
-	printf("  user stacks  %s\n", ways[status->user_way].meaning);
+	printf("  user stacks  %s\n", user_way_meaning(status->user_way));
 	print_stacks(&status->stacks);
 	printf("  memory       %.1f MiB\n", status->memory / 1048576.0);
 	printf("  started by   %s\n", instance->about->command);
@@ -150,7 +141,7 @@ static json_t *instance_json(const struct instance *instance)
 			 json_text(instance->about->command), "reader",
 			 status->reader ? json_integer(status->reader) : json_null(), "sources",
 			 sources_json(&instance->about->sources), "user_stacks",
-			 ways[status->user_way].name, "stack_map", stacks_json(&status->stacks),
+			 user_way_name(status->user_way), "stack_map", stacks_json(&status->stacks),
 			 "memory", (json_int_t)status->memory, "ledger",
 			 json_account(&status->ledger));
 }

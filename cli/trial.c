@@ -2,6 +2,8 @@
 /* All that may be refused before the first event, by the functions that `record` calls. */
 #include "trial.h"
 
+#include <stdio.h>
+
 #include "capture/capture.h"
 #include "file_limit.h"
 #include "privilege.h"
@@ -25,7 +27,7 @@ static int begin(struct capture *capture, struct stackmap_error *error)
 	return result;
 }
 
-int trial_recording(struct stackmap_error *error)
+int trial_recording(enum user_way *way, struct stackmap_error *error)
 {
 	struct source_list sources = {};
 	struct capture_options options = {.sources = &sources, .user_unwind = USER_UNWIND_AUTO};
@@ -35,6 +37,12 @@ int trial_recording(struct stackmap_error *error)
 	file_limit_raise();
 	result = result ?: capture_create(&options, &capture, error);
 	result = result ?: begin(capture, error);
+	if (!result) {
+		const char *why = capture_user_refusal(capture);
+
+		*way = capture_user_way(capture);
+		snprintf(error->message, sizeof(error->message), "%s", why ?: "");
+	}
 	capture_free(&capture);
 	source_list_clear(&sources);
 	return result;

@@ -26,6 +26,7 @@
 #include "capture/pid_namespace.h"
 #include "capture/settle.h"
 #include "capture/skeleton.h"
+#include "capture/task_work.h"
 #include "capture/tracer_ranges.h"
 #include "error.h"
 #include "privilege/capability.h"
@@ -268,8 +269,8 @@ struct capture *capture_new(void)
 	return capture;
 }
 
-int capture_create(const struct capture_options *options, struct capture **out,
-		   struct stackmap_error *error)
+static int create(const struct capture_options *options, struct capture **out,
+		  struct stackmap_error *error)
 {
 	struct capture *capture = capture_new();
 	int result;
@@ -288,6 +289,42 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	else
 		*out = capture;
 	return result;
+}
+
+/* Whether it may have been the programs, and no lack that they all share. */
+static bool may_be_refused(int result)
+{
+	return result && result != -EPERM && result != -ENOSYS && result != -ENOMEM &&
+	       result != -EMFILE && result != -ESRCH && result != -ERANGE;
+}
+
+/* To the next way to user stacks. False: there is none. */
+static bool way_lower(struct capture_options *options)
+{
+	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
+		return false;
+	if (options->no_task_work || !task_work_works())
+		options->user_unwind = USER_UNWIND_FP;
+	options->no_task_work = true;
+	return true;
+}
+
+int capture_create(const struct capture_options *options, struct capture **out,
+		   struct stackmap_error *error)
+{
+	struct capture_options lower = *options;
+	struct stackmap_error refusal = {}, again;
+	int first = create(options, out, &refusal), result = first;
+
+	while (may_be_refused(result) && way_lower(&lower))
+		result = create(&lower, out, &again);
+	if (result) {
+		*error = refusal;
+		return first;
+	}
+	if (first)
+		(*out)->refusal = refusal;
+	return 0;
 }
 
 static void close_programs(struct capture *capture)

@@ -25,6 +25,7 @@ struct capture_options {
 	bool no_kernel_stacks;
 	bool no_user_stacks;
 	enum user_unwind user_unwind;
+	bool no_task_work;    /* user stacks are assisted at best */
 	u32 max_user_depth;   /* frames of a user stack; 0: as many as there can be */
 	bool user_at_syscall; /* take the user stack at the entry of each system call */
 	bool by_task;	      /* only tasks given to capture_follow() and their descendants */
@@ -37,8 +38,13 @@ struct capture_options {
 
 struct capture;
 
-/* Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP
- * with what is missing and the fix; -ERANGE names the range. *out is untouched on failure. */
+/*
+ * Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP
+ * with what is missing and the fix; -ERANGE names the range. *out is untouched on failure.
+ *
+ * Programs that the kernel refuses are loaded again for the next lower way to user stacks:
+ * deferred, assisted, frame pointers.
+ */
 int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error);
 void capture_free(struct capture **capture);

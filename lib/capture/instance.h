@@ -42,6 +42,8 @@ struct capture {
 	struct plan plan;
 	struct engine *engine;
 	struct attachment attachment;
+	struct stackmap_error
+		refusal;     /* of the programs of a better way to user stacks; or empty */
 	struct about *about; /* of an instance that was opened; it has its sources */
 	int about_fd;	     /* the map; -1: not made */
 	int settle_program;  /* bpf/settle.h; -1: not loaded */

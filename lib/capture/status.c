@@ -15,13 +15,20 @@
 #include "capture/instance.h"
 #include "capture/skeleton.h"
 
-static enum user_way user_way(const struct capture_config *config)
+enum user_way capture_user_way(const struct capture *capture)
 {
+	const struct capture_config *config = &capture->plan.config;
+
 	if (!config->user_stacks)
 		return USER_WAY_NONE;
 	if (config->user_unwind == USER_UNWIND_FP)
 		return USER_WAY_FP;
 	return config->deferral == DEFERRAL_TASK_WORK ? USER_WAY_DEFERRED : USER_WAY_ASSISTED;
+}
+
+const char *capture_user_refusal(const struct capture *capture)
+{
+	return capture->refusal.message[0] ? capture->refusal.message : NULL;
 }
 
 static u64 map_bytes(int fd)
@@ -99,7 +106,7 @@ void capture_status(struct capture *capture, struct folder *folder, struct insta
 		.paused = capture_is_paused(capture),
 		.flight = plan->config.flight,
 		.reader = lock_holder(folder_pin_path(folder, "")),
-		.user_way = user_way(&plan->config),
+		.user_way = capture_user_way(capture),
 		.memory = memory_of(capture),
 	};
 	if (table)

@@ -20,6 +20,11 @@ enum user_way {
 			      one */
 };
 
+enum user_way capture_user_way(const struct capture *capture);
+
+/* Why the kernel refused the programs of a better way; NULL: it did not. */
+const char *capture_user_refusal(const struct capture *capture);
+
 struct instance_status {
 	bool paused;
 	bool flight;

@@ -5,7 +5,7 @@
 import os
 import shutil
 
-from cases import STACKMAP, Skip, main, needs, program, run
+from cases import STACKMAP, Skip, features, main, needs, program, run
 
 NOBODY = 65534
 PERF_SOURCES = (["-F", 99], ["-e", "page-faults"])
@@ -66,6 +66,27 @@ def test_doctor_names_what_is_refused():
         if done.returncode == 77:
             raise Skip("no seccomp filters here: " + done.stderr)
         assert "no   " + feature in done.stdout and "fix: " in done.stdout, done.stdout
+
+
+def record_refused(count):
+    """Where the kernel refuses the first loads of the program, libbpf's second tries among them."""
+    env = {**os.environ, "LD_PRELOAD": program("librefuse_programs.so"), "REFUSE_NAME": "on_sample",
+           "REFUSE_COUNT": str(count)}
+    return run(STACKMAP, "record", "-o", "f.data", "--", "tar", "-cf", "all.tar", "-C", "/usr", "include",
+               env=env, status=None)
+
+
+def test_programs_that_a_kernel_refuses():
+    """The next way to user stacks is taken and named, as long as there is one."""
+    needs("bpf", "perf events")
+    deferred = "BPF task work" not in features() or features()["BPF task work"] is None
+    ways = (["learned rules"] if deferred else []) + ["taken by frame pointers;"]
+    for turn, way in enumerate(ways, start=1):
+        done = record_refused(2 * turn)
+        assert done.returncode == 0 and way in done.stderr and "on_sample" in done.stderr, done.stderr
+        assert "+ 0 lost" in done.stderr, done.stderr
+    done = record_refused(2 * len(ways) + 2)
+    assert done.returncode == 1 and "refuses the BPF programs" in done.stderr, done.stderr
 
 
 main(globals())

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How user stacks are taken, in words. */
+#ifndef CLI_USER_WAY_H
+#define CLI_USER_WAY_H
+
+#include "capture/status.h"
+
+const char *user_way_name(enum user_way way);
+const char *user_way_meaning(enum user_way way);
+
+/* Says which way is taken if the kernel refused a better one, and why. */
+void user_way_tell(const struct capture *capture);
+
+#endif
