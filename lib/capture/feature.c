@@ -57,10 +57,11 @@ static const struct probe {
 	[FEATURE_KPROBE_MULTI] = {attempt_kprobe_multi, CAPS_BPF,
 				  "run as root, or with CAP_BPF and CAP_PERFMON",
 				  "a kernel of version 5.18 or newer with CONFIG_FPROBE"},
-	[FEATURE_TASK_WORK] =
-		{attempt_task_work, CAPS_BPF, "run as root, or with CAP_BPF and CAP_PERFMON",
-		 "Linux 6.18 or newer; from 7.1 on without PREEMPT_RT, and on a CPU with cmpxchg16b. "
-		 "User stacks are assisted without"},
+	[FEATURE_TASK_WORK] = {attempt_task_work, CAPS_BPF,
+			       "run as root, or with CAP_BPF and CAP_PERFMON",
+			       "Linux 6.18 or newer; from 7.1 on without PREEMPT_RT, and on a CPU "
+			       "with cmpxchg16b. "
+			       "User stacks are assisted without"},
 	[FEATURE_KALLSYMS] = {attempt_kallsyms, CAPABILITY(CAP_SYSLOG),
 			      "run as root, or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0 "
 			      "kernel.perf_event_paranoid=1",
