@@ -38,15 +38,17 @@ static bool has_string(const char *bytes, size_t count, const char *name)
 	return at != NULL;
 }
 
-bool kernel_btf_mentions(const char *name)
+u64 kernel_btf_mentions(const char *const names[], u32 count)
 {
 	char *bytes;
-	size_t count;
-	bool found;
+	size_t size;
+	u64 found = 0;
 
-	if (whole_file_read(BTF_PATH, &bytes, &count))
-		return false;
-	found = has_string(bytes, count, name);
+	if (whole_file_read(BTF_PATH, &bytes, &size))
+		return 0;
+	for (u32 i = 0; i < count; i++)
+		if (has_string(bytes, size, names[i]))
+			found |= 1ULL << i;
 	free(bytes);
 	return found;
 }

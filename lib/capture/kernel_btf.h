@@ -4,7 +4,7 @@
 #define LIB_CAPTURE_KERNEL_BTF_H
 
 #include <bpf/btf.h>
-#include <stdbool.h>
+#include "scalar.h"
 
 /* NULL and errno when the kernel has none. The caller frees it with btf__free(). */
 struct btf *kernel_btf_load(void);
@@ -12,7 +12,7 @@ struct btf *kernel_btf_load(void);
 /* The BTF id of a kernel function, or -errno. */
 int kernel_btf_function(const char *name);
 
-/* Whether anything there has this name. Far cheaper than loading it. */
-bool kernel_btf_mentions(const char *name);
+/* Which of these names, at most 64, anything there has, as bits. Far cheaper than loading it. */
+u64 kernel_btf_mentions(const char *const names[], u32 count);
 
 #endif

@@ -12,14 +12,28 @@
 #define SCHEDULE "bpf_task_work_schedule_resume"
 #define SCHEDULE_AUX SCHEDULE "_impl"
 
-/* By which tasks that wait are found (bpf/settle.h): from 6.2 on. */
-static const char *const others[] = {"bpf_task_from_pid", "bpf_task_release"};
+/* What objects may call of the kernel. */
+static const char *const names[] = {
+	SCHEDULE,
+	SCHEDULE_AUX,
+	"bpf_rcu_read_lock", /* 6.2, like the next ones */
+	"bpf_rcu_read_unlock",
+	"bpf_task_from_pid", /* finds tasks that wait (bpf/settle.h) */
+	"bpf_task_release",
+};
+
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+static enum task_work_form form_of(u64 named)
+{
+	if (named & 1)
+		return TASK_WORK_PLAIN;
+	return named & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
+}
 
 enum task_work_form task_work_form(void)
 {
-	if (kernel_btf_mentions(SCHEDULE))
-		return TASK_WORK_PLAIN;
-	return kernel_btf_mentions(SCHEDULE_AUX) ? TASK_WORK_AUX : TASK_WORK_NONE;
+	return form_of(kernel_btf_mentions(names, NAMES));
 }
 
 /* libbpf takes this name for nothing that is to be looked for. Any other that the kernel lacks it
@@ -35,16 +49,13 @@ static void name_nothing(const struct btf *types, const char *name)
 
 void task_work_prepare(struct bpf_object *object)
 {
-	const struct btf *types = bpf_object__btf(object);
-	enum task_work_form form = task_work_form();
+	u64 named = kernel_btf_mentions(names, NAMES);
 
-	if (form != TASK_WORK_PLAIN)
-		name_nothing(types, SCHEDULE);
-	if (form != TASK_WORK_AUX)
-		name_nothing(types, SCHEDULE_AUX);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (!kernel_btf_mentions(others[i]))
-			name_nothing(types, others[i]);
+	if (form_of(named) == TASK_WORK_PLAIN)
+		named &= ~2ULL; /* with another prototype */
+	for (u32 i = 0; i < NAMES; i++)
+		if (!(named >> i & 1))
+			name_nothing(bpf_object__btf(object), names[i]);
 }
 
 bool task_work_works(void)
