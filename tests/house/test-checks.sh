@@ -54,6 +54,12 @@ layer_breaches_fail() {
 	file abi/bytes.h <<<'#include <stdio.h>'
 	expect 1 'abi includes libc' check-layers
 	new_tree
+	file bpf/show.h <<<'#include <errno.h>'
+	expect 1 'bpf includes libc' check-layers
+	new_tree
+	file bpf/show.h <<<$'#include <linux/errno.h>\n#include <bpf/bpf_helpers.h>\n#include <stdbool.h>'
+	expect 0 'bpf includes what the kernel, libbpf and the compiler have' check-layers
+	new_tree
 	file lib/trace/reader.c <<<'void f(void) { printf("x"); }'
 	expect 1 'lib prints' check-layers
 	new_tree
