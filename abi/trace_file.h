@@ -19,7 +19,10 @@
 
 #include "scalar.h"
 
-#define TRACE_FILE_MAGIC "stackmap"
+#define TRACE_FILE_MAGIC                                                                           \
+	{                                                                                          \
+		's', 't', 'a', 'c', 'k', 'm', 'a', 'p'                                             \
+	}
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 2
 #define TRACE_FILE_VERSION_CGROUPS 2 /* before, there were no cgroups: tasks do not name one */

@@ -29,7 +29,9 @@
 
 #include "scalar.h"
 
+#ifndef unlikely /* newer libbpf has it */
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
 
 /* The compiler may not carry memory contents across it. The CPU may. */
 #define barrier_compiler() __asm__ volatile("" ::: "memory")

@@ -333,7 +333,7 @@ static int check_file_header(struct trace_reader *reader, const char *path,
 	if (got < 0)
 		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
 	if (got < (ssize_t)sizeof(header) ||
-	    memcmp(header.magic, TRACE_FILE_MAGIC, sizeof(header.magic)) != 0)
+	    memcmp(header.magic, (const u8[])TRACE_FILE_MAGIC, sizeof(header.magic)) != 0)
 		return not_a_recording(path, error);
 	reader->version = header.version;
 	return check_version(&header, path, error);

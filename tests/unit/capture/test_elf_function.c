@@ -119,7 +119,7 @@ static void undefined_functions_are_not_there(void **state)
 	assert_int_equal(find_in(PROBE_TARGET_AT_ZERO, "getpid").found, 0);
 }
 
-static int stop(void *arg, const struct elf_function *function)
+static int stop_early(void *arg, const struct elf_function *function)
 {
 	(void)function;
 	++*(int *)arg;
@@ -131,7 +131,7 @@ static void the_walk_stops_on_demand(void **state)
 	int count = 0, fd = open_target();
 
 	(void)state;
-	assert_int_equal(elf_function_each(fd, stop, &count), 3);
+	assert_int_equal(elf_function_each(fd, stop_early, &count), 3);
 	assert_int_equal(count, 1);
 	close(fd);
 }
@@ -141,10 +141,10 @@ static void other_files_are_refused(void **state)
 	int fd = memfd_create("text", MFD_CLOEXEC), count = 0;
 
 	(void)state;
-	assert_int_equal(elf_function_each(fd, stop, &count), -ENOEXEC);
+	assert_int_equal(elf_function_each(fd, stop_early, &count), -ENOEXEC);
 	assert_int_equal(write(fd, "!<arch>\n", 8), 8);
-	assert_int_equal(elf_function_each(fd, stop, &count), -ENOEXEC);
-	assert_int_equal(elf_function_each(-1, stop, &count), -ENOEXEC);
+	assert_int_equal(elf_function_each(fd, stop_early, &count), -ENOEXEC);
+	assert_int_equal(elf_function_each(-1, stop_early, &count), -ENOEXEC);
 	assert_int_equal(count, 0);
 	close(fd);
 }

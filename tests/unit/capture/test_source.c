@@ -135,7 +135,7 @@ static int count_name(void *arg, const char *group, const char *name)
 	return 0;
 }
 
-static int stop(void *arg, const char *group, const char *name)
+static int stop_early(void *arg, const char *group, const char *name)
 {
 	(void)group;
 	(void)name;
@@ -159,7 +159,7 @@ static void the_catalogue_stops_on_demand(void **state)
 	int count = 0;
 
 	(void)state;
-	assert_int_equal(source_catalogue(NULL, stop, &count, &error), 7);
+	assert_int_equal(source_catalogue(NULL, stop_early, &count, &error), 7);
 	assert_int_equal(count, 1);
 }
 

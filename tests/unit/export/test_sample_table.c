@@ -153,7 +153,7 @@ static void test_a_full_table_is_emptied(void **state)
 	assert_int_equal(taken[0].count, 1);
 }
 
-static int stop(void *arg, const struct sample *sample)
+static int stop_early(void *arg, const struct sample *sample)
 {
 	(void)sample;
 	return ++*(int *)arg == 2 ? -EIO : 0;
@@ -167,7 +167,7 @@ static void test_the_first_error_ends_a_round(void **state)
 	(void)state;
 	for (event.tid = 0; event.tid < ROOM; event.tid++)
 		add(event);
-	assert_int_equal(sample_table_each(table, stop, &calls), -EIO);
+	assert_int_equal(sample_table_each(table, stop_early, &calls), -EIO);
 	assert_int_equal(calls, 2);
 }
 

@@ -190,7 +190,7 @@ static void test_wrong_fields(void **state)
 	assert_int_equal(seen.count, 2);
 }
 
-static int stop(void *arg, const struct stack_map_bin_stack *stack)
+static int stop_early(void *arg, const struct stack_map_bin_stack *stack)
 {
 	(void)stack;
 	return ++*(int *)arg == 2 ? 17 : 0;
@@ -202,7 +202,7 @@ static void test_stops_when_told(void **state)
 	int calls = 0;
 
 	(void)state;
-	assert_int_equal(stack_map_bin_read(from, stop, &calls, NULL), 17);
+	assert_int_equal(stack_map_bin_read(from, stop_early, &calls, NULL), 17);
 	assert_int_equal(calls, 2);
 	fclose(from);
 }

@@ -52,7 +52,7 @@ static int take(void *arg, const struct trace_module *module)
 	return 0;
 }
 
-static int stop(void *arg, const struct trace_module *module)
+static int stop_early(void *arg, const struct trace_module *module)
 {
 	u32 *calls = arg;
 
@@ -75,7 +75,7 @@ static void a_return_value_stops(void **state)
 	u32 calls = 0;
 
 	(void)state;
-	assert_int_equal(kernel_image_modules(&files, stop, &calls, NULL), 42);
+	assert_int_equal(kernel_image_modules(&files, stop_early, &calls, NULL), 42);
 	assert_int_equal(calls, 1);
 }
 

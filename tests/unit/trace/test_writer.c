@@ -398,7 +398,7 @@ static int count_frame(void *arg, u64 frame, bool return_address)
 	return 0;
 }
 
-static int stop(void *arg, u64 frame, bool return_address)
+static int stop_early(void *arg, u64 frame, bool return_address)
 {
 	(void)frame;
 	(void)return_address;
@@ -429,7 +429,7 @@ static void test_frames_are_given_once_each_way(void **state)
 	assert_int_equal(count.exact, 2);
 	assert_int_equal(count.returns, 2);
 	assert_false(count.leaf_returns);
-	assert_int_equal(trace_writer_frames(writer, stop, &calls), -EINTR);
+	assert_int_equal(trace_writer_frames(writer, stop_early, &calls), -EINTR);
 	assert_int_equal(calls, 1);
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
