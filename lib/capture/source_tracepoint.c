@@ -28,7 +28,7 @@ static int visit_tracepoint(struct search *search, const char *name)
 	struct source source = {
 		.type = SOURCE_TRACEPOINT,
 		.name = (char *)name,
-		.target = strchr(name, ':') + 1,
+		.target = (char *)strchr(name, ':') + 1,
 	};
 	int err = source_set_value(&source, search->query, search->events, search->error);
 
