@@ -22,6 +22,7 @@ static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 	core_one_register(offset);
 	if (offset > config.last_slot)
 		return NULL;
+	core_one_register(offset); /* clang 23 would add it before */
 	return (void *)(ring + 1) + offset;
 }
 

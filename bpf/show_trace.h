@@ -59,6 +59,7 @@ static __always_inline struct ring_place *place_of(struct reading *reading, u32 
 	core_one_register(offset);
 	if (offset > (config.cpus - 1) * sizeof(struct ring_place))
 		return NULL;
+	core_one_register(offset); /* clang 19 would add it before */
 	return (void *)reading->place + offset;
 }
 

@@ -182,10 +182,13 @@ CORE_GLOBAL_PART int instruction_follow(struct unwind *unwind)
 static long scan_instruction(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
+	u32 end;
 
 	(void)i;
 	unwind->code_seen = CODE_UNREADABLE;
-	return bytes_ready(unwind) || instruction_follow(unwind);
+	end = bytes_ready(unwind) || instruction_follow(unwind);
+	core_one_register(end); /* clang 19 knows that it is 0 or 1, the verifier does not */
+	return end & 1;
 }
 
 /* The slot of a register: 0 if it was not popped. */

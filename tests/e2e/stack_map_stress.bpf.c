@@ -56,8 +56,12 @@ __noinline int stack_make(struct stack *stack, u32 n)
 {
 	if (!stack)
 		return -EINVAL;
-	for (u32 i = 0; i < STRESS_DEPTH_MAX && i < STRESS_DEPTH(n); i++)
+	for (u32 i = 0; i < STRESS_DEPTH(n); i++) {
+		core_one_register(i); /* two bounds, not one that the verifier does not know */
+		if (i >= STRESS_DEPTH_MAX)
+			break;
 		stack->word[i] = STRESS_FRAME(n, i);
+	}
 	stack->depth = STRESS_DEPTH(n);
 	stack->flags = 0;
 	return 0;
