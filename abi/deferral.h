@@ -39,19 +39,7 @@ struct deferral {
 };
 ABI_SIZE(struct deferral, 80);
 
-/* The kernel's, found in a map's value by this name. */
-struct bpf_task_work {
-	u64 opaque;
-};
-
-/*
- * What the kernel calls back by. It is free again only after its callback has returned, so each
- * task has two in turn, and a callback begins by giving the turn to the other: a work that is busy
- * is then always one that will still run.
- */
-struct deferral_work {
-	struct bpf_task_work work;
-};
+/* Each task has two works in turn (task_work.h). */
 #define WORK_KEY(tid, turn) ((tid) << 1 | ((turn)&1))
 #define WORK_TID(key) ((key) >> 1)
 #define WORK_TURN(key) ((key)&1)

@@ -11,12 +11,30 @@
 #ifndef BPF_TASK_WORK_H
 #define BPF_TASK_WORK_H
 
+#include <linux/bpf.h>
 #include <linux/errno.h>
+#include <linux/version.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include "deferral.h"
 #include "kernel_types.h"
+
+/* Found in a map's value by this name. The kernel's headers have it from 6.18 on. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+struct bpf_task_work {
+	u64 opaque;
+};
+#endif
+
+/*
+ * What the kernel calls back by. It is free again only after its callback has returned, so each
+ * task has two in turn, and a callback begins by giving the turn to the other: a work that is busy
+ * is then always one that will still run.
+ */
+struct deferral_work {
+	struct bpf_task_work work;
+};
 
 typedef int task_work_callback(struct bpf_map *map, void *key, void *value);
 
