@@ -92,17 +92,28 @@ static u32 attributes_put(u8 *to, const struct entry *entry)
 	return ATTRIBUTE_BYTES_V3;
 }
 
+/* The entry of a function, whose start may be told from its own field on. */
+static struct entry entry_read(const u8 *from, u32 i)
+{
+	u32 entry_bytes = from[AT_VERSION] == 1 ? ENTRY_BYTES_V1 : ENTRY_BYTES_V2;
+	u32 at = HEADER_BYTES + get_u32(from + AT_INDEX_OFFSET) + i * entry_bytes;
+	struct entry entry = entry_get(from + at);
+
+	if (from[AT_FLAGS] & FLAG_RELATIVE_TO_FIELD)
+		entry.start += at;
+	return entry;
+}
+
 u32 sframe_rewrite(const u8 *from, u32 bytes, u32 version, s64 distance, u8 *to)
 {
 	u32 entry_bytes = version == 3 ? ENTRY_BYTES_V3 : ENTRY_BYTES_V2;
 	u32 count = get_u32(from + AT_FUNCTIONS), rows_at = HEADER_BYTES + count * entry_bytes;
 	u32 row = 0;
 
-	if (bytes < HEADER_BYTES || from[AT_VERSION] != 1 || from[AT_EXTRA])
+	if (bytes < HEADER_BYTES || from[AT_VERSION] > 2 || from[AT_EXTRA])
 		return 0;
 	for (u32 i = 0; i < count; i++) {
-		struct entry entry = entry_get(
-			from + HEADER_BYTES + get_u32(from + AT_INDEX_OFFSET) + i * ENTRY_BYTES_V1);
+		struct entry entry = entry_read(from, i);
 		const u8 *rows =
 			from + HEADER_BYTES + get_u32(from + AT_ROWS_OFFSET) + entry.first_row;
 		u32 at = HEADER_BYTES + i * entry_bytes, length = rows_length(&entry, rows);
@@ -116,7 +127,9 @@ u32 sframe_rewrite(const u8 *from, u32 bytes, u32 version, s64 distance, u8 *to)
 	}
 	memcpy(to, from, HEADER_BYTES);
 	to[AT_VERSION] = version;
-	to[AT_FLAGS] = from[AT_FLAGS] | (version == 3 ? FLAG_RELATIVE_TO_FIELD : 0);
+	to[AT_FLAGS] = from[AT_FLAGS] & ~FLAG_RELATIVE_TO_FIELD;
+	if (version == 3)
+		to[AT_FLAGS] |= FLAG_RELATIVE_TO_FIELD;
 	put(to + AT_ROW_BYTES, row, 4);
 	put(to + AT_INDEX_OFFSET, 0, 4);
 	put(to + AT_ROWS_OFFSET, count * entry_bytes, 4);

@@ -6,7 +6,7 @@
  *   test_golden [--every-stop | --sframe VERSION] PROGRAM
  *
  * With --every-stop each stop reason there is has to be met. With --sframe the program's section of
- * SFrame version 1 is replaced by one of another version, and its .eh_frame is gone; frames before
+ * SFrame is replaced by one of another version, and its .eh_frame is gone; frames before
  * main() may then be missing. Exit: 0, 1 a stack is wrong, 77 ptrace
  * is not possible here.
  */
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		return SKIP;
 	}
 	if (sframe && !sframe_replace(atoi(argv[2]))) {
-		printf("no SFrame section of version 1\n");
+		printf("no SFrame section of version 1 or 2\n");
 		return 1;
 	}
 	while ((stop = traced_resume(&traced, PTRACE_CONT)) != TRACED_EXITED) {
