@@ -31,7 +31,7 @@ def compile_with(compiler):
     with open("source.c", "w", encoding="ascii") as file:
         file.write(SOURCE)
     comms = {event.comm for event in sample(compiler, "-O2", "-c", "source.c").events()}
-    assert comms & {"cc1", "clang", "clang-14"}, comms
+    assert any(comm == "cc1" or comm.startswith("clang") for comm in comms), comms
 
 
 def test_gcc():
