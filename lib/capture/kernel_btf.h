@@ -3,8 +3,8 @@
 #ifndef LIB_CAPTURE_KERNEL_BTF_H
 #define LIB_CAPTURE_KERNEL_BTF_H
 
-#include <bpf/btf.h>
 #include "scalar.h"
+#include <bpf/btf.h>
 
 /* NULL and errno when the kernel has none. The caller frees it with btf__free(). */
 struct btf *kernel_btf_load(void);
