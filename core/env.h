@@ -96,6 +96,17 @@
  * register for both. */
 #define core_one_register(variable) __asm__ volatile("" : "+r"(variable))
 
+/* Zero, which the verifier takes for any number: it would follow a branch on a constant that it
+ * knows to one side only, and tell states by that constant from then on. `seed` is one that it does
+ * not know. */
+#define core_unknown_zero(seed)                                                                    \
+	({                                                                                         \
+		u64 env_one = (seed), env_same = env_one;                                          \
+		core_one_register(env_one);                                                        \
+		core_one_register(env_same);                                                       \
+		env_one - env_same;                                                                \
+	})
+
 #define atomic_load_relaxed(p) env_volatile(p)
 #define atomic_load_consume(p) env_volatile(p)
 #define atomic_store_relaxed(p, value) (void)(env_volatile(p) = (value))
@@ -154,6 +165,7 @@ static inline u64 core_load_u64(const void *p)
 }
 
 #define core_one_register(variable) ((void)0)
+#define core_unknown_zero(seed) 0
 
 #define atomic_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define atomic_load_consume(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)

@@ -273,6 +273,9 @@ CORE_OUTLINED s64 search_all(void *table, const volatile struct table_geometry *
 		.stack = stack,
 		.line = line,
 		.hash = hash,
+		.built = core_unknown_zero(hash),
+		.capacity = core_unknown_zero(hash),
+		.result = core_unknown_zero(hash),
 	};
 
 	core_loop(TABLE_PROBES_MAX, probe, &search);
