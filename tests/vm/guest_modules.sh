@@ -8,6 +8,10 @@ fail() {
 	exit 1
 }
 
+if [ ! -e /dummy.ko ]; then
+	echo "the archive has no modules of this kernel"
+	exit 77
+fi
 insmod /dummy.ko numdummies=1 || fail 'the module cannot be loaded'
 ip link set dummy0 up && ip address add 10.9.9.1/24 dev dummy0 || fail 'no device'
 stackmap record -o module.data -e skb:consume_skb -- ping -c 3 -i 0.1 -W 1 10.9.9.2 >log 2>&1

@@ -61,7 +61,7 @@ recordings() {
 	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50'
 	recording sample 1 do_syscall_64 -F 99 -- dd if=/dev/zero of=/dev/null bs=1M count=1000
 	recording switch 1 __schedule -a -e sched:sched_switch -- sh -c "$copy | cat"
-	recording offcpu 20 pipe_read --wakers -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01 | cat; done'
+	recording offcpu 20 '\(anon_\)\?pipe_read' --wakers -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01 | cat; done'
 	recording glob 100 do_syscall_64 -e 'syscalls:sys_enter_*' -- sh -c "$copy"
 	recording fault 1 '' -e page-faults -- sh -c "$copy"
 	recording enter 50 ksys_read -e k:vfs_read -- sh -c "$copy"

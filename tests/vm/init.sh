@@ -14,14 +14,23 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
 exec >/dev/ttyS1 2>&1 </dev/null
 echo "kernel $(uname -r)"
+
+# By this clock, which no script sets.
+seconds() {
+	cut -d. -f1 /proc/uptime
+}
+
 failed=0
 for script in $(cat /order); do
 	name=${script%.sh}
 	mkdir "/tmp/$name"
 	cd "/tmp/$name" || exit
 	echo "[ RUN      ] $name"
+	begin=$(seconds)
 	sh "/tests/$script"
-	case $? in
+	status=$?
+	echo "    $(($(seconds) - begin)) s"
+	case $status in
 	0) echo "[       OK ] $name" ;;
 	77) echo "[  SKIPPED ] $name" ;;
 	*)
