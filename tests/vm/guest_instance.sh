@@ -55,9 +55,24 @@ check_files() {
 	stackmap resume "$1" || fault "resume $1 ended with $?"
 }
 
+# way NAME: in which an instance takes user stacks
+way() {
+	stackmap status --json "$1" | tr -d ' \n' | sed 's/.*"user_stacks":"\([a-z]*\)".*/\1/'
+}
+
+# From 6.18 on the kernel unwinds a stack when the task returns to user mode, if it is asked to. An instance before has no
+# process that would finish one.
+best_way() {
+	awk -F. '{ print ($1 > 6 || $1 == 6 && $2 >= 18) ? "deferred" : "fp" }' /proc/sys/kernel/osrelease
+}
+
+# live WAY OPTION...
 live() {
+	local wanted=$1
+	shift
 	echo "$*"
 	start live "$@"
+	[ "$(way live)" = "$wanted" ] || fault "user stacks: $(way live), not $wanted"
 	work
 	check_files live
 	stackmap reset live || fault "reset ended with $?"
@@ -79,7 +94,7 @@ hidden() {
 	stop hidden
 }
 
-live -e 'syscalls:sys_enter_*' --flight 8M --user-unwind fp
-live -e syscalls:sys_enter_openat -e syscalls:sys_enter_getdents64 -e syscalls:sys_enter_read
+live fp -e 'syscalls:sys_enter_*' --flight 8M --user-unwind fp
+live "$(best_way)" -e syscalls:sys_enter_openat -e syscalls:sys_enter_getdents64 -e syscalls:sys_enter_read
 hidden
 [ "$faults" -eq 0 ]

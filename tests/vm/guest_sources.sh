@@ -12,6 +12,11 @@ fault() {
 	faults=$((faults + 1))
 }
 
+# From 6.18 on the kernel unwinds a stack when the task returns to user mode, if it is asked to.
+best_way() {
+	awk -F. '{ print ($1 > 6 || $1 == 6 && $2 >= 18) ? "deferred" : "assisted" }' /proc/sys/kernel/osrelease
+}
+
 # All these kernels have what these features need: a "no" is a fault of the probe or of its program.
 doctor() {
 	local feature
@@ -21,6 +26,7 @@ doctor() {
 		'kernel addresses'; do
 		grep -q "^yes *$feature  " doctor.out || fault "doctor: $feature does not work"
 	done
+	grep -q "^User stacks are $(best_way) here" doctor.out || fault "doctor: user stacks are not $(best_way)"
 }
 
 # Prints how many events the ledger of a JSON report says were recorded; fails unless produced =
