@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+What the BPF programs ask of a kernel and not every kernel has, with the versions that have it and what happens without:
+the only place where a difference between kernels is allowed. What is not named here has to be on all of them.
+"""
+from dataclasses import dataclass
+
+EVER = (999, 0)
+
+
+@dataclass
+class Need:
+    names: tuple  # any one of them will do
+    since: tuple
+    before: tuple
+    without: str  # what the programs do where it is missing
+
+    def is_due(self, version):
+        return self.since <= version < self.before
+
+
+KFUNCS = [
+    Need(("bpf_task_work_schedule_resume_impl", "bpf_task_work_schedule_resume"), (6, 18), EVER,
+         "the recorder finishes user stacks from copies of registers and stack"),
+    Need(("bpf_rcu_read_lock",), (6, 2), EVER, "programs that may sleep use the stack map without it"),
+    Need(("bpf_rcu_read_unlock",), (6, 2), EVER, "programs that may sleep use the stack map without it"),
+    Need(("bpf_task_from_pid",), (6, 2), EVER, "nothing is deferred there"),
+    Need(("bpf_task_release",), (6, 2), EVER, "nothing is deferred there"),
+]
+
+# Accesses begin with one of the names.
+FIELDS = [
+    Need(("mm_struct.mm_lock_seq",), (6, 4), EVER, "mappings are walked for each event anew"),
+    Need(("inode___mtime.i_mtime",), (0, 0), (6, 7), "one of the three forms is there"),
+    Need(("inode___hidden_mtime.__i_mtime",), (6, 7), (6, 11), "one of the three forms is there"),
+    Need(("inode___split_mtime.i_mtime_",), (6, 11), EVER, "one of the three forms is there"),
+    Need(("trace_event_raw_sched_prepare_exec",), (6, 10), EVER, "an execve is noticed at its end"),
+]
+
+TRACEPOINTS = [
+    Need(("sched_prepare_exec",), (6, 10), EVER, "an execve is noticed at its end"),
+]
