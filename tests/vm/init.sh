@@ -11,6 +11,8 @@ mount -t tracefs tracefs /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
 mkdir -p /sys/fs/cgroup
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
+export WATCH_LOADS=/tmp/loads
+[ ! -e /bin/watch_loads.so ] || export LD_PRELOAD=/bin/watch_loads.so
 
 exec >/dev/ttyS1 2>&1 </dev/null
 echo "kernel $(uname -r)"

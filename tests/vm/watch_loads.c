@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the verifier spends on each BPF program that a process loads, one line a program. Preloaded,
+ * it stands between libbpf and the system call, so what is measured is what the product loads, on
+ * its own way. The verifier counts instructions and states itself (log level 4). Its memory is
+ * accounted to nobody on most kernels: a second thread watches how much the kernel has allocated
+ * for itself meanwhile, so the figure holds in a guest that does nothing else. The kernel counts by
+ * the MiB or so, so small programs seem to take none.
+ *
+ * WATCH_LOADS is the file that the lines are added to:
+ * load COMMAND NAME ERROR INSTRUCTIONS STATES PEAK_STATES KIB MICROSECONDS
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOG_STATS 4
+#define LOOK_US 3000	 /* states pile up until the end, so little goes on between two looks */
+#define FREED_SLOWLY 100 /* looks at memory that earlier loads give back */
+#define NOISE_KIB 256
+
+struct cost {
+	unsigned long long microseconds;
+	unsigned int instructions, states, peak_states;
+};
+
+static long (*next_syscall)(long number, ...);
+static char file[256];
+static atomic_bool is_done;
+
+/* What is started from here is not watched. */
+__attribute__((constructor)) static void begin(void)
+{
+	const char *path = getenv("WATCH_LOADS");
+
+	snprintf(file, sizeof(file), "%s", path ? path : "/dev/null");
+	unsetenv("LD_PRELOAD");
+	next_syscall = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+}
+
+static unsigned long kib_after(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at ? strtoul(at + strlen(name), NULL, 10) : 0;
+}
+
+/* What the kernel has allocated for itself. */
+static unsigned long kernel_kib(void)
+{
+	char text[4096];
+	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+	ssize_t length = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	text[length < 0 ? 0 : length] = 0;
+	return kib_after(text, "SUnreclaim:") + kib_after(text, "VmallocUsed:");
+}
+
+static unsigned long settled_kib(void)
+{
+	unsigned long before, now = kernel_kib();
+	int looks = 0;
+
+	do {
+		before = now;
+		usleep(LOOK_US);
+		now = kernel_kib();
+	} while (now + NOISE_KIB < before && ++looks < FREED_SLOWLY);
+	return now;
+}
+
+static void *watch(void *most)
+{
+	while (!atomic_load(&is_done)) {
+		unsigned long now = kernel_kib();
+
+		if (now > *(unsigned long *)most)
+			*(unsigned long *)most = now;
+		usleep(LOOK_US);
+	}
+	return NULL;
+}
+
+static void parse(const char *log, struct cost *cost)
+{
+	const char *time = strstr(log, "verification time "), *counts = strstr(log, "processed ");
+
+	if (time)
+		sscanf(time, "verification time %llu", &cost->microseconds);
+	if (counts)
+		sscanf(counts,
+		       "processed %u insns (limit %*u) max_states_per_insn %*u total_states %u "
+		       "peak_states %u",
+		       &cost->instructions, &cost->states, &cost->peak_states);
+}
+
+/* The kernel's own names have 15 characters. */
+static const char *name_of(const union bpf_attr *attr, struct btf *btf)
+{
+	const struct bpf_func_info *functions = (void *)(unsigned long)attr->func_info;
+	const struct btf_type *type = btf ? btf__type_by_id(btf, functions->type_id) : NULL;
+
+	return type ? btf__name_by_offset(btf, type->name_off) : attr->prog_name;
+}
+
+static struct btf *types_of(const union bpf_attr *attr)
+{
+	struct bpf_btf_info info = {};
+	unsigned int size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(attr->prog_btf_fd, &info, &size)
+		       ? NULL
+		       : btf__load_from_kernel_by_id(info.id);
+}
+
+static void add_line(const union bpf_attr *attr, int error, const struct cost *cost,
+		     unsigned long kib)
+{
+	struct btf *btf = types_of(attr);
+	char line[256];
+	int length = snprintf(line, sizeof(line), "load %s %s %d %u %u %u %lu %llu\n",
+			      program_invocation_short_name, name_of(attr, btf), error,
+			      cost->instructions, cost->states, cost->peak_states, kib,
+			      cost->microseconds);
+	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, line, length) != length)
+		fprintf(stderr, "watch_loads: %s: %s\n", file, strerror(errno));
+	close(fd);
+	btf__free(btf);
+}
+
+static long load(union bpf_attr *attr, unsigned int size)
+{
+	static char log[1 << 16];
+	unsigned long before, most;
+	struct cost cost = {};
+	pthread_t watcher;
+	long result;
+	int error;
+
+	log[0] = 0;
+	attr->log_level = LOG_STATS;
+	attr->log_buf = (unsigned long)log;
+	attr->log_size = sizeof(log);
+	before = most = settled_kib();
+	atomic_store(&is_done, false);
+	if (pthread_create(&watcher, NULL, watch, &most))
+		abort();
+	result = next_syscall(__NR_bpf, BPF_PROG_LOAD, attr, size);
+	error = result < 0 ? errno : 0;
+	atomic_store(&is_done, true);
+	pthread_join(watcher, NULL);
+	parse(log, &cost);
+	add_line(attr, error, &cost, most - before);
+	errno = error;
+	return result;
+}
+
+/* What libbpf tries a kernel with has no types, and who asks for a log gets it. */
+static bool is_ours(const union bpf_attr *attr)
+{
+	return attr->func_info_cnt && !attr->log_level;
+}
+
+static long bpf(long command, void *argument, unsigned int size)
+{
+	union bpf_attr attr = {};
+
+	if (command == BPF_PROG_LOAD)
+		memcpy(&attr, argument, size < sizeof(attr) ? size : sizeof(attr));
+	if (is_ours(&attr))
+		return load(&attr, size);
+	return next_syscall(__NR_bpf, command, argument, size);
+}
+
+long syscall(long number, ...)
+{
+	long argument[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		argument[i] = va_arg(list, long);
+	va_end(list);
+	if (number == __NR_bpf)
+		return bpf(argument[0], (void *)argument[1], argument[2]);
+	return next_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+			    argument[5]);
+}
