@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "assist/assist.h"
+#include "capture/task_work.h"
 #include "config.h"
 #include "deferral.h"
 #include "settling.h"
@@ -95,6 +96,7 @@ static void load(bool saves, bool settles)
 	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
 	bpf_program__set_autoload(kernel->progs.save_stack, saves);
 	bpf_program__set_autoload(kernel->progs.settle, settles);
+	task_work_prepare(kernel->obj);
 	assert_int_equal(test_raw_stack_bpf__load(kernel), 0);
 }
 
