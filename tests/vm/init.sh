@@ -16,6 +16,7 @@ export WATCH_LOADS=/tmp/loads
 
 exec >/dev/ttyS1 2>&1 </dev/null
 echo "kernel $(uname -r)"
+echo "version $(uname -v)"
 
 # By this clock, which no script sets.
 seconds() {
