@@ -28,10 +28,14 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+/* Where there is no memory to try it, libbpf takes it that the kernel has no global data. */
 static int load(struct task_work_probe_bpf *probe)
 {
+	int result;
+
 	task_work_prepare(probe->obj);
-	return task_work_probe_bpf__load(probe);
+	result = task_work_probe_bpf__load(probe);
+	return result ?: probe->bss ? 0 : -ENOMEM;
 }
 
 /* What a kernel refuses is said in `step`. */

@@ -76,7 +76,9 @@ static int run_probe(struct pid_namespace_id *out)
 
 	if (!probe)
 		return -errno;
-	result = bpf_prog_test_run_opts(bpf_program__fd(probe->progs.find_pid_namespace), &options);
+	result = probe->bss ? bpf_prog_test_run_opts(
+				      bpf_program__fd(probe->progs.find_pid_namespace), &options)
+			    : -ENOMEM;
 	if (!result && probe->bss->found.level)
 		*out = probe->bss->found;
 	pid_namespace_probe_bpf__destroy(probe);

@@ -70,24 +70,23 @@ inside() {
 	env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 		unshare --mount --propagation private /bin/sh -ec '
 			cd "$1"
-			readlink /proc/self/ns/mnt >>"$2"
-			shift 2
+			shift
 			mount --bind . .
 			cd "$PWD"
 			pivot_root . mnt
 			mount -t proc proc /proc
 			mount -t sysfs sysfs /sys
 			umount --lazy /mnt
-			exec "$@"' sh "$1" "$dir/namespaces" "${@:2}"
+			exec "$@"' sh "$@"
 }
 
-# Ends and names the processes that were started in there, and are still.
+# left_behind ROOT...: ends and names the processes that were started in there, and are still.
 left_behind() {
-	local namespace pid
-	while read -r namespace; do
-		find /proc/[0-9]*/ns/mnt -maxdepth 0 -lname "*${namespace//[!0-9]/}*" 2>/dev/null
-	done <"$dir/namespaces" | while IFS=/ read -r _ _ pid _; do
-		echo "left behind: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-		kill -KILL "$pid"
-	done
+	local roots process
+	roots=$(stat -L -c %d:%i -- "$@")
+	for process in /proc/[0-9]*; do
+		grep -qxF "$(stat -L -c %d:%i "$process/root" 2>/dev/null)" <<<"$roots" || continue
+		echo "left behind: $(tr '\0' ' ' <"$process/cmdline")"
+		kill -KILL "${process##*/}"
+	done 2>/dev/null
 }
