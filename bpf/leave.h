@@ -69,8 +69,10 @@ static __always_inline void leave_exit(void)
 {
 	u32 tid = current_tid();
 
-	leave_pending(tid);
-	requests_forget(tid);
+	if (tid || !in_pid_namespace()) {
+		leave_pending(tid);
+		requests_forget(tid);
+	}
 	execve_forget();
 }
 

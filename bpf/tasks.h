@@ -233,7 +233,7 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 		own_tgid = 0;
 	if (tid == own_sandbox)
 		own_sandbox = 0;
-	if (tid == freezer_tgid)
+	if (tid && tid == freezer_tgid)
 		thaw();
 	return 0;
 }

@@ -82,8 +82,6 @@ static int create_capture(struct record *record)
 	options.by_task = by_task;
 	options.command = by_task && !values->pids.count ? record->workload.pid : 0;
 	result = capture_create(&options, &record->capture, &error);
-	if (!result && !values->quiet)
-		user_way_tell(record->capture);
 	if (!result && by_task)
 		result = follow(record, &error);
 	return result ? message_failure(result, &error) : EXIT_DONE;
@@ -227,6 +225,8 @@ static int attach(struct record *record)
 	struct stackmap_error error;
 	int result = capture_attach(record->capture, &error);
 
+	if (!result && !record->values->quiet)
+		user_way_tell(record->capture);
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 

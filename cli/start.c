@@ -83,10 +83,9 @@ static void say_what_comes(const struct start *start, const char *name)
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
 	user_way_tell(start->capture);
-	if (capture_lacks_deferral(start->capture))
-		message("%s: this kernel (before 6.18) cannot defer user stacks; they are walked "
-			"by "
-			"frame pointers",
+	if (capture_lacks_deferral(start->capture) && !capture_user_refusal(start->capture))
+		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
+			"they are walked by frame pointers",
 			name);
 	if (capture_lacks_engine(start->capture))
 		message("%s: it cannot share the engine that is running, of another build or "

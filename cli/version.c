@@ -16,6 +16,7 @@
 #include "command.h"
 #include "message.h"
 #include "privilege/capability.h"
+#include "trial.h"
 #include "version_commit.h"
 
 #ifdef __clang__
@@ -74,11 +75,33 @@ static void print_samples(void)
 
 static const char *deferral_text(void)
 {
-	if (!task_work_works())
-		return "assisted: by the recorder, from registers and a copy of the stack";
 	return task_work_form() == TASK_WORK_AUX
 		       ? "deferred: in the kernel, by bpf_task_work_schedule_resume_impl()"
 		       : "deferred: in the kernel, by bpf_task_work_schedule_resume()";
+}
+
+static const char *way_text(enum user_way way)
+{
+	if (way == USER_WAY_DEFERRED)
+		return deferral_text();
+	return way == USER_WAY_ASSISTED
+		       ? "assisted: by the recorder, from registers and a copy of the stack"
+		       : "frame pointers";
+}
+
+/* Last of all: what is tried gives up privileges. */
+static void print_user_stacks(void)
+{
+	struct stackmap_error why = {};
+	enum user_way way;
+
+	if (trial_recording(&way, &why)) {
+		line("recording:", why.message);
+		return;
+	}
+	line("user stacks:", way_text(way));
+	if (why.message[0])
+		line("  no better way:", why.message);
 }
 
 static const char *kernel_text(struct kernel_ways ways)
@@ -94,13 +117,13 @@ static void print_ways(void)
 {
 	print_namespace();
 	print_samples();
-	line("user stacks:", deferral_text());
 	line("tracepoints:",
 	     way_tracepoint_cookies() ? "one program for many, by cookies" : "a program each");
 	line("user functions:",
 	     way_user_multi() ? "one link for many (uprobe multi)" : "a uprobe each");
 	line("kernel functions:", kernel_text(way_kernel(1)));
 	line("  many at once:", kernel_text(way_kernel(KERNEL_FUNCTIONS_MANY)));
+	print_user_stacks();
 }
 
 int version_print(int count, char *const *words)

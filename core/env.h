@@ -96,9 +96,8 @@
  * register for both. */
 #define core_one_register(variable) __asm__ volatile("" : "+r"(variable))
 
-/* Zero, which the verifier takes for any number: it would follow a branch on a constant that it
- * knows to one side only, and tell states by that constant from then on. `seed` is one that it does
- * not know. */
+/* A zero that the verifier does not know. With a known constant it follows one branch only, and
+ * keeps states apart by it. `seed` is any number that it does not know. */
 #define core_unknown_zero(seed)                                                                    \
 	({                                                                                         \
 		u64 env_one = (seed), env_same = env_one;                                          \

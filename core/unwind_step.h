@@ -10,8 +10,8 @@
 
 struct unwind;
 
-/* The slots of a rule while they are restored: here, as the verifier tells every value apart that
- * lies on the program's stack. */
+/* The slots of a rule while they are restored. Not on the program's stack: the verifier tracks each
+ * value there, and would keep more states. */
 struct slot_restore {
 	u64 cfa;
 	u64 base;

@@ -38,6 +38,7 @@ int assist_create(const struct assist_options *options, struct assist **assist)
 		assist_free(&made);
 		return err;
 	}
+	made->memory.is_foreign = options->is_foreign;
 	*assist = made;
 	return 0;
 }

@@ -9,6 +9,8 @@
 #ifndef LIB_ASSIST_ASSIST_H
 #define LIB_ASSIST_ASSIST_H
 
+#include <stdbool.h>
+
 #include "mapping.h"
 #include "raw_stack.h"
 #include "rule_cache.h"
@@ -22,6 +24,7 @@ struct assist_options {
 	void *argument;
 	struct rule_cache *rules; /* gets the rules that are found, and is asked first; or NULL */
 	u32 max_depth;		  /* 1 .. STACK_USER_DEPTH_MAX */
+	bool is_foreign;	  /* the stacks' ids are of another PID namespace */
 };
 
 struct assist_stack {

@@ -123,6 +123,8 @@ static bool vdso_read(const struct raw_memory *memory, u64 address, void *buffer
 
 static bool may_ask_process(const struct raw_memory *memory, u64 address, u32 bytes)
 {
+	if (memory->is_foreign)
+		return false;
 	return memory->raw->flags & RAW_ALIVE ||
 	       (memory->kind == MAPPING_ANON && is_in_mapping(memory, address, bytes));
 }

@@ -17,6 +17,7 @@ struct raw_memory {
 	const struct raw_mapping *mapping; /* whose code and tables can be read; NULL: none */
 	u32 kind;			   /* enum mapping_kind of it */
 	const struct code_file *file;	   /* MAPPING_FILE: or NULL */
+	bool is_foreign;		   /* the task's ids mean nobody here */
 	u64 bias;			   /* address = bias + virtual address in the file */
 };
 

@@ -187,6 +187,7 @@ static int open_all(struct assisted *assisted, struct capture *capture)
 		.argument = capture,
 		.rules = capture->rules.memory,
 		.max_depth = capture->plan.config.max_user_depth,
+		.is_foreign = capture->foreign,
 	};
 
 	assisted->raw = ring_buffer__new(bpf_map__fd(capture_programs(capture)->maps.raw_stacks),

@@ -225,6 +225,7 @@ int attachment_load(struct attachment *attachment, int table_fd, struct engine *
 	for (i = 1; i < attachment->set_count && !result; i++)
 		result = program_set_load(&attachment->sets[i], attachment->plan,
 					  &attachment->sets[0], error);
+	attachment->refused = result && result != -EPERM && result != -ENOMEM && result != -EMFILE;
 	return result;
 }
 

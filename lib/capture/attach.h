@@ -38,6 +38,7 @@ struct attachment {
 	struct program_set *sets; /* sets[0] has the maps and the common programs */
 	u32 set_count;
 	struct placement *placements; /* by kind */
+	bool refused; /* the kernel refused a program; not for lack of a right or of memory */
 	bool tracepoint_cookies;
 	bool user_multi;
 	struct kernel_ways kernel;

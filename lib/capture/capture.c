@@ -209,20 +209,23 @@ int capture_share(struct capture *capture)
 	return share_arrays(capture) ?: allocate_reader(capture) ?: prepare_answers(capture);
 }
 
-/* First of all, as most refusals are. */
+/* Checked first: most refusals are of this kind. */
 static int check_bpf(struct stackmap_error *error)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(u32), sizeof(u64), 1, NULL);
+	int code = errno;
 
 	if (fd >= 0) {
 		close(fd);
 		return 0;
 	}
-	if (errno == ENOSYS)
-		return error_set(error, ENOSYS,
+	if (code == ENOSYS)
+		return error_set(error, code,
 				 "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
-	return error_set(error, errno, "the kernel refuses BPF maps to this user: %s; %s",
-			 strerror(errno), capability_advice());
+	if (code != EPERM && code != EACCES)
+		return error_set(error, code, "a BPF map: %s", strerror(code));
+	return error_set(error, code, "the kernel refuses BPF maps to this user: %s; %s",
+			 strerror(code), capability_advice());
 }
 
 static int build(struct capture *capture, const struct capture_options *options,
@@ -269,7 +272,8 @@ struct capture *capture_new(void)
 	return capture;
 }
 
-static int create(const struct capture_options *options, struct capture **out,
+/* *refused: whether it was the programs that the kernel refused. */
+static int create(const struct capture_options *options, bool *refused, struct capture **out,
 		  struct stackmap_error *error)
 {
 	struct capture *capture = capture_new();
@@ -284,6 +288,7 @@ static int create(const struct capture_options *options, struct capture **out,
 		.command = options->command,
 	};
 	result = build(capture, options, error);
+	*refused = capture->attachment.refused;
 	if (result)
 		capture_free(&capture);
 	else
@@ -291,22 +296,27 @@ static int create(const struct capture_options *options, struct capture **out,
 	return result;
 }
 
-/* Whether it may have been the programs, and no lack that they all share. */
-static bool may_be_refused(int result)
-{
-	return result && result != -EPERM && result != -ENOSYS && result != -ENOMEM &&
-	       result != -EMFILE && result != -ESRCH && result != -ERANGE;
-}
-
-/* To the next way to user stacks. False: there is none. */
+/* To the next way to user stacks. False: there is none. An instance that nobody reads cannot be
+ * assisted. */
 static bool way_lower(struct capture_options *options)
 {
 	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
 		return false;
-	if (options->no_task_work || !task_work_works())
+	if (options->no_task_work || options->has_files || !task_work_works())
 		options->user_unwind = USER_UNWIND_FP;
 	options->no_task_work = true;
 	return true;
+}
+
+/* Why a way that this kernel should have is not taken. */
+static void note_refusal(struct capture *capture, const struct stackmap_error *refusal)
+{
+	const struct capture_config *config = &capture->plan.config;
+
+	capture->refusal = *refusal;
+	if (!refusal->message[0] && config->user_stacks && config->deferral == DEFERRAL_ASSISTED &&
+	    task_work_form() != TASK_WORK_NONE)
+		error_set(&capture->refusal, 0, "BPF task work: %s", task_work_why());
 }
 
 int capture_create(const struct capture_options *options, struct capture **out,
@@ -314,17 +324,16 @@ int capture_create(const struct capture_options *options, struct capture **out,
 {
 	struct capture_options lower = *options;
 	struct stackmap_error refusal = {}, again;
-	int first = create(options, out, &refusal), result = first;
+	bool refused = false;
+	int first = create(options, &refused, out, &refusal), result = first;
 
-	while (may_be_refused(result) && way_lower(&lower))
-		result = create(&lower, out, &again);
-	if (result) {
+	while (result && refused && way_lower(&lower))
+		result = create(&lower, &refused, out, &again);
+	if (!result)
+		note_refusal(*out, &refusal);
+	else if (error)
 		*error = refusal;
-		return first;
-	}
-	if (first)
-		(*out)->refusal = refusal;
-	return 0;
+	return result ? first : 0;
 }
 
 static void close_programs(struct capture *capture)
@@ -421,7 +430,8 @@ bool capture_is_paused(const struct capture *capture)
 	return __atomic_load_n(paused, __ATOMIC_RELAXED) & PAUSE_USER;
 }
 
-/* If this process is killed meanwhile, the hook at its exit ends it. */
+/* If this process is killed meanwhile, the hook at its exit ends it; of a reader from another PID
+ * namespace, which the hook does not know, only the next snapshot does. */
 static void freeze_begin(struct capture *capture)
 {
 	pid_t freezer = capture->foreign ? 0 : getpid();

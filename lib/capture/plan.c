@@ -216,13 +216,14 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 	config->user_stacks = !options->no_user_stacks;
 	config->user_unwind = options->user_unwind;
 	config->max_user_depth = depth ? depth : STACK_USER_DEPTH_MAX;
-	config->user_at_syscall = options->user_at_syscall;
 	if (config->user_unwind == USER_UNWIND_AUTO)
 		config->deferral = !options->no_task_work && task_work_works() ? DEFERRAL_TASK_WORK
 									       : DEFERRAL_ASSISTED;
 	plan->frame_pointers_only = options->has_files && config->deferral == DEFERRAL_ASSISTED;
 	if (plan->frame_pointers_only)
 		config->user_unwind = USER_UNWIND_FP;
+	config->user_at_syscall =
+		options->user_at_syscall && config->user_unwind == USER_UNWIND_AUTO;
 	return 0;
 }
 

@@ -225,7 +225,7 @@ int programs_refused(int code, struct stackmap_error *error)
 		return error_set(error, code,
 				 "the BPF programs: %s; raise the limit with ulimit -n",
 				 strerror(code));
-	if (code == ESRCH)
+	if (code == ESRCH && access("/sys/kernel/btf/vmlinux", R_OK))
 		return error_set(error, code,
 				 "/sys/kernel/btf/vmlinux cannot be read: mount sysfs, or take a "
 				 "kernel with CONFIG_DEBUG_INFO_BTF");

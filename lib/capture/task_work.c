@@ -4,6 +4,7 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "capture/feature.h"
@@ -24,16 +25,24 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-static enum task_work_form form_of(u64 named)
+/* Of these, those that the kernel's types name, as bits: read once. */
+static u64 named(void)
 {
-	if (named & 1)
-		return TASK_WORK_PLAIN;
-	return named & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
+	static _Atomic u64 known;
+	const u64 is_known = 1ULL << 63;
+
+	if (!known)
+		known = kernel_btf_mentions(names, NAMES) | is_known;
+	return known;
 }
 
 enum task_work_form task_work_form(void)
 {
-	return form_of(kernel_btf_mentions(names, NAMES));
+	u64 bits = named();
+
+	if (bits & 1)
+		return TASK_WORK_PLAIN;
+	return bits & 2 ? TASK_WORK_AUX : TASK_WORK_NONE;
 }
 
 /* libbpf takes this name for nothing that is to be looked for. Any other that the kernel lacks it
@@ -49,23 +58,36 @@ static void name_nothing(const struct btf *types, const char *name)
 
 void task_work_prepare(struct bpf_object *object)
 {
-	u64 named = kernel_btf_mentions(names, NAMES);
+	u64 bits = named();
 
-	if (form_of(named) == TASK_WORK_PLAIN)
-		named &= ~2ULL; /* with another prototype */
+	if (task_work_form() == TASK_WORK_PLAIN)
+		bits &= ~2ULL; /* with another prototype */
 	for (u32 i = 0; i < NAMES; i++)
-		if (!(named >> i & 1))
+		if (!(bits >> i & 1))
 			name_nothing(bpf_object__btf(object), names[i]);
+}
+
+static struct feature_result tried;
+
+static void try(void)
+{
+	feature_probe(FEATURE_TASK_WORK, &tried);
+}
+
+static const struct feature_result *result_of_trial(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, try);
+	return &tried;
 }
 
 bool task_work_works(void)
 {
-	static _Atomic int known; /* 0: not tried yet */
-	struct feature_result result;
+	return result_of_trial()->works;
+}
 
-	if (!known) {
-		feature_probe(FEATURE_TASK_WORK, &result);
-		known = result.works ? 1 : -1;
-	}
-	return known > 0;
+const char *task_work_why(void)
+{
+	return result_of_trial()->why;
 }

@@ -3,8 +3,9 @@
  * BPF task work (bpf/task_work.h): whether the kernel does it, and objects that may call it.
  *
  * An object declares both forms of the call as weak. Kernels of the second form still name the
- * first, with another prototype, which libbpf takes for absent from 1.3 on and for an error before;
- * and for what the kernel lacks it asks modules, which CAP_BPF alone does not allow.
+ * first, with another prototype: libbpf before 1.3 refuses the object for it. What the kernel lacks
+ * libbpf looks for in modules, which CAP_BPF alone does not allow. So the names of both are taken
+ * out of an object before it is loaded.
  */
 #ifndef LIB_CAPTURE_TASK_WORK_H
 #define LIB_CAPTURE_TASK_WORK_H
@@ -27,5 +28,8 @@ void task_work_prepare(struct bpf_object *object);
 
 /* Whether it works here, as doctor tells: tried once in a process. Any thread. */
 bool task_work_works(void);
+
+/* Why not: what was tried, and what the kernel said. */
+const char *task_work_why(void);
 
 #endif
