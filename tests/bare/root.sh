@@ -4,6 +4,7 @@
 # fetch-release, as far as the release still has them. What is mounted goes with a mount namespace.
 #
 # Sourced with `source` (the tree) and `release` set, and, from make_root on, `dir`, a folder for all of it.
+umask 022
 packages=${XDG_CACHE_HOME:-~/.cache}/stackmap/bare/$release.packages
 
 skip() {
@@ -21,7 +22,7 @@ need_roots() {
 	git -c 'safe.directory=*' -C "$source" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip 'this is not a git checkout'
 	unshare --mount --propagation private true 2>/dev/null || skip 'mount namespaces are not allowed here'
 	"$1" doctor >/dev/null || skip 'this kernel does not let record: see stackmap doctor'
-	tarball=$("$source/tests/bare/fetch-release" "$release") || { echo "$tarball"; exit 77; }
+	tarball=$("$source/tests/bare/fetch-release" "$release") || { status=$?; echo "$tarball"; exit $status; }
 }
 
 # The way to the archive: names of hosts, and a proxy, if there is one.
@@ -44,6 +45,7 @@ make_root() {
 offer_packages() {
 	mkdir -p "$packages"
 	flock "$packages" cp -a "$packages/." "$1/var/cache/apt/archives"
+	find "$packages" -name '*.deb' -printf '%f\n' >"$1.offered"
 }
 
 has_packages() {
@@ -58,10 +60,11 @@ need_archive() {
 		skip 'the archive cannot be reached'
 }
 
-# Those that the archive has replaced go.
+# Of those that were offered, what the archive has replaced goes. Another test may have brought others meanwhile.
 keep_packages() {
 	inside "$1" apt-get -qq autoclean
-	flock "$packages" sh -c 'rm -f "$2"/*.deb && mv "$1"/*.deb "$2"' sh "$1/var/cache/apt/archives" "$packages"
+	flock "$packages" sh -c 'while read -r deb; do [ -e "$1/$deb" ] || rm -f "$2/$deb"; done <"$3"; mv "$1"/*.deb "$2"' \
+		sh "$1/var/cache/apt/archives" "$packages" "$1.offered"
 }
 
 # inside ROOT COMMAND...: with nothing of our environment. A root of its own, as a machine has: in a chroot, the kernel names
@@ -73,6 +76,7 @@ inside() {
 			shift
 			mount --bind . .
 			cd "$PWD"
+			mount -o remount,bind,dev,exec,suid .
 			pivot_root . mnt
 			mount -t proc proc /proc
 			mount -t sysfs sysfs /sys

@@ -220,13 +220,15 @@ def steps_of_copying(*command):
 def test_readers_are_killed():
     # Else the C library serves such copies from its heap, once it has freed something larger.
     os.environ["GLIBC_TUNABLES"] = "glibc.malloc.mmap_threshold=%d" % (1 << 20)
-    for command in (("script", "--instance", "x"), ("export", "-f", "folded", "--instance", "x")):
-        begin()
-        start("--flight", "8M")
-        steps = steps_of_copying(*command)
-        assert steps
-        harm_while_it_lives("signal=KILL", command, steps)
-    del os.environ["GLIBC_TUNABLES"]
+    try:
+        for command in (("script", "--instance", "x"), ("export", "-f", "folded", "--instance", "x")):
+            begin()
+            start("--flight", "8M")
+            steps = steps_of_copying(*command)
+            assert steps
+            harm_while_it_lives("signal=KILL", command, steps)
+    finally:
+        del os.environ["GLIBC_TUNABLES"]
 
 
 def test_pause_and_resume_are_killed():

@@ -11,7 +11,7 @@ from cases import SECONDS_MAX, STACKMAP, main, features, needs_command, run, sta
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 MADE = ["commit", "compiler", "BPF compiler", "libbpf", "kernel"]
-WAYS = ["PID namespace", "CPU samples", "user stacks", "tracepoints", "user functions", "kernel functions", "many at once"]
+WAYS = ["PID namespace", "CPU samples", "tracepoints", "user functions", "kernel functions", "many at once", "user stacks"]
 
 
 def verbose(*prefix):
@@ -34,7 +34,7 @@ def test_nothing_else_can_follow():
 def test_of_what_it_was_made():
     found = verbose()
     assert list(found) == MADE + WAYS or list(found) == MADE + ["ways"], found
-    here = os.path.exists(os.path.join(SOURCES, ".git"))
+    here = bool(run(os.path.join(SOURCES, "scripts", "source-commit")).stdout)
     assert re.fullmatch(r"[0-9a-f]{12}(\+changes)?" if here else "none: .*", found["commit"]), found
     assert re.fullmatch(r"(gcc|Clang|clang) .*\d+\.\d+.*", found["compiler"]), found
     assert re.fullmatch(r"clang \d+\.\d+\.\d+.*", found["BPF compiler"]), found
