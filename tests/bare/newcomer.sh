@@ -12,25 +12,7 @@ first=$1
 tree=/home/newcomer/stackmap
 build=$tree/build
 instance=bare_$$
-faults=0
-
-fault() {
-	echo "FAULT: $*"
-	return 1
-}
-
-# try FUNCTION: as a case; of one that fails, the end of what it said
-try() {
-	local output=/tmp/$1.out what='      OK' TIMEFORMAT='%0R s, %0U + %0S s of CPU'
-	echo "[ RUN      ] $1"
-	time "$1" >"$output" 2>&1 </dev/null || {
-		tail -n 60 "$output" | sed 's/^/    /'
-		what=' FAILED '
-		faults=$((faults + 1))
-	}
-	sed -n 's/^NOTE: //p' "$output"
-	echo "[ $what ] $1"
-}
+. "$(dirname "$0")/cases.sh"
 
 # Packages that a machine with sudo has; a user who may do all.
 add_user_with_sudo() {

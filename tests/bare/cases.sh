@@ -12,7 +12,7 @@ try() {
 	local output=/tmp/$1.out what='      OK' TIMEFORMAT='%0R s, %0U + %0S s of CPU'
 	echo "[ RUN      ] $1"
 	time "$@" >"$output" 2>&1 </dev/null || {
-		tail -n 60 "$output"
+		tail -n 60 "$output" | sed 's/^/    /'
 		what=' FAILED '
 		faults=$((faults + 1))
 	}
