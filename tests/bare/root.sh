@@ -55,7 +55,7 @@ has_packages() {
 # need_archive ROOT: skips without one, and without packages of another time
 need_archive() {
 	local uri
-	uri=$(awk '/^deb / { print $2 "/dists/" $3 "/InRelease"; exit }' "$1/etc/apt/sources.list")
+	uri=$(awk '/^deb / { sub("/*$", "", $2); print $2 "/dists/" $3 "/InRelease"; exit }' "$1/etc/apt/sources.list")
 	has_packages || inside "$1" /usr/lib/apt/apt-helper -qq download-file "$uri" /tmp/InRelease ||
 		skip 'the archive cannot be reached'
 }
