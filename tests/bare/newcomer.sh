@@ -130,10 +130,10 @@ cd "$tree" || exit
 export PATH=$build/cli:$PATH
 if [ "$first" = root ]; then
 	try demo_as_root
-	add_user_with_sudo >/tmp/sudo.out 2>&1 || cat /tmp/sudo.out
+	try add_user_with_sudo
 	try demo_as_a_user_with_sudo
 else
-	add_user_with_sudo >/tmp/sudo.out 2>&1 || cat /tmp/sudo.out
+	try add_user_with_sudo
 	try demo_as_a_user_with_sudo
 	try demo_as_root
 fi
