@@ -14,16 +14,21 @@ struct {
 	__uint(value_size, sizeof(struct ring_header));
 } rings SEC(".maps");
 
-/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. */
+/* The bound is on the offset itself: 6.1 forgets that of an index when it is multiplied. It is
+ * added between the two barriers: clang 23 would do so before the bound is known, clang 19 later,
+ * by a copy of the offset that it made before. */
 static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 {
 	u64 offset = position % config.ring_slots * config.slot_size;
+	void *slot = ring + 1;
 
 	core_one_register(offset);
 	if (offset > config.last_slot)
 		return NULL;
-	core_one_register(offset); /* clang 23 would add it before */
-	return (void *)(ring + 1) + offset;
+	core_one_register(offset);
+	slot += offset;
+	core_one_register(slot);
+	return slot;
 }
 
 #endif

@@ -105,8 +105,10 @@ CORE_PART bool is_end(const struct code_scan *scan, u64 code)
 /* Only the first pop of a register that was saved before the pc brings the caller's value. */
 CORE_PART void pop(struct code_scan *scan, u32 number)
 {
-	s64 *popped = &scan->popped[number & 15];
+	s64 *popped;
 
+	core_one_register(number); /* clang 19 knows that it is below 16, Linux 6.1 does not */
+	popped = &scan->popped[number & 15];
 	if (scan->bytes >= 0 && !*popped)
 		*popped = 1 + scan->bytes;
 	scan->bytes += 8;
