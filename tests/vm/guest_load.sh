@@ -1,9 +1,11 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What this kernel's verifier has spent on each program of stackmap's that the scripts before this one have loaded
-# (watch_loads.c), in every configuration in which they did: at most so many instructions, states and bytes. All programs must
-# be among them: those that no script before loads are loaded here.
+# What this kernel's verifier spends on each program of stackmap's (watch_loads.c): at most so many instructions, states and
+# bytes. Of the programs that the command is built with, in every configuration in which the scripts before this one have
+# loaded them, too; of those that other compilers make, in the ones below.
 set -u
+
+home=/sys/fs/bpf/stackmap
 
 instructions_max=120000
 states_max=12000
@@ -35,22 +37,52 @@ costs() {
 	}' "$WATCH_LOADS" | sort
 }
 
+# record ARGUMENT...
+record() {
+	stackmap record -o load.data "$@" >load.log 2>&1 || fault "record $*: $(tail -n 3 load.log)"
+}
+
+# Each program in some configuration.
+load_all() {
+	record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall -- true
+	record -e sched:sched_switch -e syscalls:sys_enter_read -e k:vfs_read --wakers -- true
+	record -e kr:vfs_read -e kmem:kmalloc/value=bytes_alloc/ -- true
+	stackmap start load -e syscalls:sys_enter_openat --flight 1M || fault "start ended with $?"
+	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
+	stackmap stop load || fault "stop ended with $?"
+}
+
 too_much() {
 	awk -v instructions=$instructions_max -v states=$states_max -v kib=$kib_max \
 		'$4 > instructions || $5 > states || $7 > kib' costs
 }
 
-stackmap record -o load.data -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted \
-	--user-at-syscall -- true >load.log 2>&1 || fault "record: $(tail -n 3 load.log)"
-costs >costs
-cat costs
-[ -z "$(too_much)" ] || fault "more than $instructions_max instructions, $states_max states or $kib_max KiB: $(too_much)"
-
 # Of some there are two forms, as the kernel has it.
-for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' on_kernel_entry on_kernel_return \
-	'on_kernel_(functions|probe)' on_switch on_wake on_valued on_valued_call task_leave task_fork task_rename task_exec \
-	task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall show_stack_map show_stack_map_bin \
-	show_stack_map_stat show_mappings show_trace; do
-	grep -Eq "^cost $program " costs || fault "no script has loaded $program"
+none_is_missing() {
+	local program
+	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' on_kernel_entry \
+		on_kernel_return 'on_kernel_(functions|probe)' on_switch on_wake on_valued on_valued_call task_leave task_fork \
+		task_rename task_exec task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall \
+		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace; do
+		grep -Eq "^cost $program " costs || fault "nothing has loaded $program"
+	done
+}
+
+# check COMPILER
+check() {
+	load_all
+	costs >costs
+	echo "costs of $1"
+	cat costs
+	[ -z "$(too_much)" ] ||
+		fault "$1: more than $instructions_max instructions, $states_max states or $kib_max KiB: $(too_much)"
+	none_is_missing
+}
+
+check "$(stackmap --version --verbose | sed -n 's/^BPF compiler: *//p')"
+for OBJECTS in /objects/*; do
+	[ -d "$OBJECTS" ] || continue
+	export OBJECTS WATCH_LOADS=$PWD/loads.${OBJECTS##*/}
+	check "${OBJECTS##*/}"
 done
 [ "$faults" -eq 0 ]

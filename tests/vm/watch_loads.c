@@ -9,9 +9,14 @@
  *
  * WATCH_LOADS is the file that the lines are added to:
  * load COMMAND NAME ERROR INSTRUCTIONS STATES PEAK_STATES KIB MICROSECONDS
+ *
+ * With OBJECTS=FOLDER the objects of that folder, FOLDER/SKELETON.o, are loaded in place of those
+ * that the command was built with: the same sources by another compiler. Their variables have to
+ * lie where the command expects them (same_skeleton).
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +28,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -200,4 +207,44 @@ long syscall(long number, ...)
 		return bpf(argument[0], (void *)argument[1], argument[2]);
 	return next_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
 			    argument[5]);
+}
+
+/* A whole file, for as long as the process lives; NULL with errno. */
+static const void *whole_file(const char *path, size_t *bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status = {};
+	void *data;
+
+	if (fd < 0 || fstat(fd, &status))
+		return NULL;
+	data = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	*bytes = status.st_size;
+	return data == MAP_FAILED ? NULL : data;
+}
+
+/* An object that is not there must not pass for one that loads. */
+static void take_object(struct bpf_object_skeleton *skeleton, const char *folder)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s.o", folder, skeleton->name);
+	skeleton->data = whole_file(path, &skeleton->data_sz);
+	if (skeleton->data)
+		return;
+	fprintf(stderr, "watch_loads: %s: %s\n", path, strerror(errno));
+	abort();
+}
+
+int bpf_object__open_skeleton(struct bpf_object_skeleton *skeleton,
+			      const struct bpf_object_open_opts *options)
+{
+	int (*next)(struct bpf_object_skeleton *, const struct bpf_object_open_opts *) =
+		(__typeof__(next))dlsym(RTLD_NEXT, __func__);
+	const char *folder = getenv("OBJECTS");
+
+	if (folder)
+		take_object(skeleton, folder);
+	return next(skeleton, options);
 }
