@@ -31,6 +31,7 @@ show_way_to_archive() {
 	{
 		apt-config dump | grep '^Acquire::[a-z]*::Proxy '
 		[ -z "${http_proxy:-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
+		[ -z "${https_proxy:-}" ] || echo "Acquire::https::Proxy \"$https_proxy\";"
 	} >"$1/etc/apt/apt.conf.d/proxy"
 	# What is installed need not outlast a power failure.
 	echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe-io"
