@@ -110,22 +110,29 @@ static int find_paths(struct builder *builder, const struct trace_event *event,
 {
 	u32 leaf = event->leaf ? event_paths_leaf(builder->paths, event->leaf) : PATH_NO_LEAF;
 	bool in_kernel = FRAME_IS_KERNEL(event->leaf);
+	const struct profile_path *user, *kernel;
 
 	if (event->leaf && leaf == PATH_NO_LEAF)
 		return -ENOMEM;
-	cell->user = event_paths_find(builder->paths, event->user, event->user_reason,
-				      in_kernel ? PATH_NO_LEAF : leaf);
-	cell->kernel = event_paths_find(builder->paths, event->kernel, event->kernel_reason,
-					in_kernel ? leaf : PATH_NO_LEAF);
-	return cell->user && cell->kernel ? 0 : -ENOMEM;
+	user = event_paths_find(builder->paths, event->user, event->user_reason,
+				in_kernel ? PATH_NO_LEAF : leaf);
+	kernel = event_paths_find(builder->paths, event->kernel, event->kernel_reason,
+				  in_kernel ? leaf : PATH_NO_LEAF);
+	if (!user || !kernel)
+		return -ENOMEM;
+	cell->user = user->id;
+	cell->kernel = kernel->id;
+	return 0;
 }
 
 static int place_stack(struct builder *builder, struct time_cell *cell)
 {
 	const struct graph_thread *thread = builder->graph->threads.entries[cell->thread];
-	struct tree_node *node = follow(builder, thread->node, cell->user, false);
+	const struct profile_path *user = event_paths_by_id(builder->paths, cell->user);
+	const struct profile_path *kernel = event_paths_by_id(builder->paths, cell->kernel);
+	struct tree_node *node = follow(builder, thread->node, user, false);
 
-	cell->stack = node ? follow(builder, node, cell->kernel, true) : NULL;
+	cell->stack = node ? follow(builder, node, kernel, true) : NULL;
 	return cell->stack ? 0 : -ENOMEM;
 }
 

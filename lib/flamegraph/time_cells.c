@@ -23,7 +23,7 @@ void time_cells_clear(struct time_cells *cells)
 
 static struct intern_key key_of(const struct time_cell *what)
 {
-	return (struct intern_key){{(u64)what->user->id << 32 | what->kernel->id, what->thread,
+	return (struct intern_key){{(u64)what->user << 32 | what->kernel, what->thread,
 				    (u64)what->source << 16 | what->cpu}};
 }
 

@@ -10,7 +10,6 @@
 
 #include "flamegraph/intern.h"
 #include "flamegraph/stack_tree.h"
-#include "report/event_paths.h"
 
 #define CELL_BUCKETS_MAX 512U
 #define CELL_BUCKETS_MIN 32U
@@ -18,8 +17,8 @@
 #define CELLS_MAX (1U << 20)
 
 struct time_cell {
-	struct intern_key key; /* stack, thread, source and CPU */
-	const struct profile_path *user, *kernel;
+	struct intern_key key; /* paths, thread, source and CPU */
+	u32 user, kernel; /* paths of the recording, by id: they outlive the paths themselves */
 	const struct tree_node
 		*stack; /* what they are in the tree; NULL until it is placed there */
 	u32 thread;

@@ -197,6 +197,11 @@ const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack
 	return join_path(paths, &key);
 }
 
+const struct profile_path *event_paths_by_id(const struct event_paths *paths, u32 id)
+{
+	return paths->paths[id];
+}
+
 static u32 leaf_add(struct event_paths *paths, u64 frame, u32 hash)
 {
 	const struct frame_name *name = frame_names_find(paths->names, frame, false);

@@ -38,4 +38,7 @@ void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
 const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,
 					    u32 leaf);
 
+/* The path that has this id. */
+const struct profile_path *event_paths_by_id(const struct event_paths *paths, u32 id);
+
 #endif

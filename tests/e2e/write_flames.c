@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings for the flame graph's page: write_flames SEED FUNCTIONS EVENTS FILE. Stacks share
- * their outer half as those of real programs do, and end in functions of their own; all of it
- * follows from the seed. Some names are such as a page must not fall for.
+ * Recordings for the flame graph's page: write_flames SEED FUNCTIONS EVENTS FILE [FOLDER], of a
+ * program in /usr/bin or that folder. Stacks share their outer half as those of real programs do,
+ * and end in functions of their own; all of it follows from the seed. Some names are such as a page
+ * must not fall for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,15 +83,17 @@ static int write_symbols(struct trace_writer *writer, u32 functions)
 	return err;
 }
 
-static int write_names(struct trace_writer *writer, u32 functions)
+static int write_names(struct trace_writer *writer, const char *folder, u32 functions)
 {
+	char path[256];
 	const struct trace_mapping mappings[] = {
-		{.number = 1, .kind = MAPPING_FILE, .path = "/usr/bin/program"},
+		{.number = 1, .kind = MAPPING_FILE, .path = path},
 		{.number = 2, .kind = MAPPING_FILE, .path = "/usr/lib/</script>.so"},
 	};
 	struct trace_task task = {.comm = "worker"};
 	int err = 0;
 
+	snprintf(path, sizeof(path), "%s/program", folder);
 	for (u32 i = 0; i < 2; i++)
 		err = err ?: trace_writer_source(writer, &sources[i])
 				?: trace_writer_mapping(writer, &mappings[i]);
@@ -135,11 +138,11 @@ static int write_event(struct trace_writer *writer, u32 number, u32 stacks)
 	return trace_writer_event(writer, &event);
 }
 
-static int write_all(struct trace_writer *writer, u32 functions, u32 events)
+static int write_all(struct trace_writer *writer, const char *folder, u32 functions, u32 events)
 {
 	const struct trace_ledger ledger = {.produced = events, .recorded = events};
 	u32 stacks = functions / INNER;
-	int err = write_names(writer, functions);
+	int err = write_names(writer, folder, functions);
 
 	for (u32 i = 0; i < stacks && !err; i++)
 		err = write_stack(writer, i);
@@ -153,12 +156,12 @@ int main(int argc, char **argv)
 	struct trace_writer *writer;
 	int err;
 
-	if (argc != 5)
+	if (argc != 5 && argc != 6)
 		return 2;
 	state = strtoull(argv[1], NULL, 10);
 	err = trace_writer_create(argv[4], &info, &writer, NULL);
 	if (!err)
-		err = write_all(writer, (u32)strtoul(argv[2], NULL, 10),
+		err = write_all(writer, argv[5] ?: "/usr/bin", (u32)strtoul(argv[2], NULL, 10),
 				(u32)strtoul(argv[3], NULL, 10));
 	if (err || trace_writer_close(&writer)) {
 		fprintf(stderr, "write_flames: %s\n", strerror(-err));

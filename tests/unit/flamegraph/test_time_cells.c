@@ -29,13 +29,7 @@ static int clear(void **state)
 
 static void add(u64 since, u32 thread)
 {
-	static const struct profile_path none;
-	const struct time_cell what = {.user = &none,
-				       .kernel = &none,
-				       .thread = thread,
-				       .cpu = 3,
-				       .count = 1,
-				       .value = 10};
+	const struct time_cell what = {.thread = thread, .cpu = 3, .count = 1, .value = 10};
 
 	assert_int_equal(time_cells_add(&cells, START + since, &what), 0);
 }
