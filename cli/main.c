@@ -17,6 +17,7 @@
 #include "completion.h"
 #include "message.h"
 #include "version.h"
+#include "write_stream.h"
 
 /* clang-format off */
 const struct command *const commands[] = {
@@ -153,7 +154,25 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-/* A pipe or socket says so by POLLERR; the errno of an earlier write is gone by now. */
+static struct write_stream standard_output;
+
+/* A terminal keeps the stream that knows it for one: that is written line by line. */
+static void watch_standard_output(void)
+{
+	if (!isatty(STDOUT_FILENO) && !write_stream_open(&standard_output, STDOUT_FILENO))
+		stdout = standard_output.file;
+}
+
+static int close_standard_output(void)
+{
+	bool failed = ferror(stdout);
+
+	if (standard_output.file)
+		return write_stream_close(&standard_output);
+	return fclose(stdout) || failed ? -EIO : 0;
+}
+
+/* A pipe or socket says so by POLLERR. */
 static bool reader_is_gone(void)
 {
 	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -163,18 +182,18 @@ static bool reader_is_gone(void)
 
 static int finish_output(int status)
 {
-	bool failed = ferror(stdout);
 	bool gone = reader_is_gone();
+	int err = close_standard_output();
 
-	errno = 0;
-	if ((fclose(stdout) == 0 && !failed) || gone)
+	if (!err || gone)
 		return status;
-	message("standard output: %s", errno ? strerror(errno) : "write error");
+	message("standard output: %s", strerror(-err));
 	return EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
+	watch_standard_output();
 	return finish_output(dispatch(argc, argv));
 }

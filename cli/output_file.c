@@ -20,8 +20,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "write_stream.h"
+
 #define ATTEMPTS 100
 
+static struct write_stream output;
 static const char *final_path;
 static char temporary[PATH_MAX]; /* "" while there is none */
 
@@ -69,13 +72,7 @@ static mode_t mode_like(const struct stat *former)
 	return former && former->st_uid == geteuid() ? former->st_mode & 0777 : 0;
 }
 
-static int open_stream(int fd, FILE **stream)
-{
-	*stream = fdopen(fd, "w");
-	return *stream ? 0 : -errno;
-}
-
-static int open_temporary(const struct stat *former, FILE **stream)
+static int open_temporary(const struct stat *former)
 {
 	mode_t mode = mode_like(former);
 	int fd = create_beside(final_path, mode ? mode : 0666), err;
@@ -85,7 +82,7 @@ static int open_temporary(const struct stat *former, FILE **stream)
 		return fd;
 	}
 	catch_signals();
-	err = mode && fchmod(fd, mode) ? -errno : open_stream(fd, stream);
+	err = mode && fchmod(fd, mode) ? -errno : write_stream_open(&output, fd);
 	if (!err)
 		return 0;
 	close(fd);
@@ -94,10 +91,25 @@ static int open_temporary(const struct stat *former, FILE **stream)
 	return err;
 }
 
-static int open_directly(const char *path, FILE **stream)
+static int open_directly(const char *path)
 {
-	*stream = fopen(path, "we");
-	return *stream ? 0 : -errno;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int err = fd < 0 ? -errno : write_stream_open(&output, fd);
+
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int open_file(const char *path)
+{
+	struct stat status;
+	bool exists = lstat(path, &status) == 0;
+
+	if (exists && !S_ISREG(status.st_mode))
+		return open_directly(path);
+	final_path = path;
+	return open_temporary(exists ? &status : NULL);
 }
 
 bool output_file_is_standard(const char *path)
@@ -107,35 +119,18 @@ bool output_file_is_standard(const char *path)
 
 int output_file_open(const char *path, FILE **stream)
 {
-	struct stat status;
-	bool exists = lstat(path, &status) == 0;
+	bool is_standard = output_file_is_standard(path);
+	int err = is_standard ? 0 : open_file(path);
 
-	if (output_file_is_standard(path)) {
-		*stream = stdout;
-		return 0;
-	}
-	if (exists && !S_ISREG(status.st_mode))
-		return open_directly(path, stream);
-	final_path = path;
-	return open_temporary(exists ? &status : NULL, stream);
-}
-
-/* Standard output stays open: who ends the process looks at what became of it. */
-static int close_stream(FILE *stream)
-{
-	int err = ferror(stream) ? -EIO : 0;
-
-	if (stream == stdout)
-		return 0;
-	errno = 0;
-	if (fclose(stream) && errno)
-		err = -errno;
+	if (!err)
+		*stream = is_standard ? stdout : output.file;
 	return err;
 }
 
+/* Standard output stays open: who ends the process looks at what became of it. */
 int output_file_close(FILE **stream, bool keep)
 {
-	int err = close_stream(*stream);
+	int err = *stream == stdout ? 0 : write_stream_close(&output);
 
 	*stream = NULL;
 	if (!temporary[0])
