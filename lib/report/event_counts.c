@@ -16,6 +16,7 @@
 
 #define TASK_CACHE_SLOTS 4096
 #define BATCH_EVENTS 64
+#define COMBINATION_BYTES 256 /* as counted here, and as a row of a profile */
 
 struct known_task {
 	const struct trace_task *task;
@@ -142,7 +143,8 @@ static struct event_count *find_count(struct counter *counter, const struct even
 
 	if (index != HASH_INDEX_NONE)
 		return &counts->items[index];
-	if (array_make_room(counts->items, counts->count, counter->room) ||
+	if (trace_reader_take(counter->reader, COMBINATION_BYTES) ||
+	    array_make_room(counts->items, counts->count, counter->room) ||
 	    hash_index_add(&counter->index, hash, counts->count))
 		return NULL;
 	counts->items[counts->count] = (struct event_count){.key = *key};

@@ -14,6 +14,8 @@
 #include "array.h"
 #include "hash_index.h"
 
+#define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
+
 struct join {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u32 reason;
@@ -27,6 +29,7 @@ struct leaf {
 };
 
 struct event_paths {
+	struct trace_reader *reader;
 	struct frame_names *names;
 	const struct trace_stack *stacks;
 	const struct profile_path **by_stack; /* without a leaf; NULL: not made yet */
@@ -129,8 +132,11 @@ static struct profile_path *path_create(struct event_paths *paths, const struct 
 
 static int path_add(struct event_paths *paths, struct profile_path *path, u32 hash)
 {
+	u64 bytes = sizeof(*path) + path->depth * sizeof(u32) + ENTRY_BYTES;
+
 	path->id = paths->path_index.count;
-	if (array_make_room(paths->paths, path->id, paths->path_room) ||
+	if (trace_reader_take(paths->reader, bytes) ||
+	    array_make_room(paths->paths, path->id, paths->path_room) ||
 	    hash_index_add(&paths->path_index, hash, path->id))
 		return -ENOMEM;
 	paths->paths[path->id] = path;
@@ -158,7 +164,8 @@ static const struct profile_path *join_add(struct event_paths *paths, const stru
 	struct join join = *key;
 
 	join.path = path_intern(paths, key);
-	if (!join.path || array_make_room(paths->joins, index, paths->join_room) ||
+	if (!join.path || trace_reader_take(paths->reader, sizeof(join) + ENTRY_BYTES) ||
+	    array_make_room(paths->joins, index, paths->join_room) ||
 	    hash_index_add(&paths->join_index, hash_join(key), index))
 		return NULL;
 	paths->joins[index] = join;
@@ -240,6 +247,7 @@ int event_paths_create(struct trace_reader *reader, struct frame_names *names,
 
 	if (!paths)
 		return -ENOMEM;
+	paths->reader = reader;
 	paths->names = names;
 	stacks = trace_reader_stacks(reader, &paths->stacks);
 	paths->by_stack = calloc(stacks + 1UL, sizeof(struct profile_path *));

@@ -16,6 +16,8 @@
 #include "kernel_match.h"
 #include "plain_names.h"
 
+#define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
+
 struct label {
 	const char *object; /* or NULL */
 	char text[];
@@ -75,8 +77,10 @@ static struct label *label_create(const char *text, const char *object)
 static int add_label(struct frame_names *names, struct label *label, u32 hash)
 {
 	u32 id = names->label_index.count;
+	u64 bytes = sizeof(*label) + strlen(label->text) + ENTRY_BYTES;
 
-	if (array_make_room(names->labels, id, names->label_room) ||
+	if (trace_reader_take(names->reader, bytes) ||
+	    array_make_room(names->labels, id, names->label_room) ||
 	    hash_index_add(&names->label_index, hash, id))
 		return -ENOMEM;
 	names->labels[id] = label;
@@ -387,8 +391,10 @@ static int name_frame(struct frame_names *names, struct named_frame *named)
 static int keep_frame(struct frame_names *names, struct named_frame *named, u32 hash)
 {
 	u32 index = names->frame_index.count;
+	u64 bytes = sizeof(*named) + sizeof(struct frame_function) + ENTRY_BYTES;
 
-	if (array_make_room(names->frames, index, names->frame_room) ||
+	if (trace_reader_take(names->reader, bytes) ||
+	    array_make_room(names->frames, index, names->frame_room) ||
 	    hash_index_add(&names->frame_index, hash, index))
 		return -ENOMEM;
 	names->frames[index] = named;

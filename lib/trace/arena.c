@@ -3,7 +3,6 @@
  * its own. */
 #include "trace/arena.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ struct arena_chunk {
 	u64 data[];
 };
 
-static bool take(struct arena *arena, u64 bytes)
+bool arena_take(struct arena *arena, u64 bytes)
 {
 	if (bytes > arena->limit - arena->taken)
 		return false;
@@ -27,12 +26,17 @@ static bool take(struct arena *arena, u64 bytes)
 	return true;
 }
 
+void arena_give(struct arena *arena, u64 bytes)
+{
+	arena->taken -= bytes;
+}
+
 static struct arena_chunk *add_chunk(struct arena *arena, size_t bytes)
 {
 	size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
 	struct arena_chunk *chunk;
 
-	if (!take(arena, room))
+	if (!arena_take(arena, room))
 		return NULL;
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk)
@@ -85,7 +89,8 @@ static bool array_grow(struct arena *arena, struct arena_array *array, size_t it
 	u32 room = array->room ? array->room * 2 : ARRAY_ROOM_MIN;
 	void *items;
 
-	if (array->room > UINT32_MAX / 2 || !take(arena, (u64)(room - array->room) * item_bytes))
+	if (array->room > UINT32_MAX / 2 ||
+	    !arena_take(arena, (u64)(room - array->room) * item_bytes))
 		return false;
 	items = reallocarray(array->items, room, item_bytes);
 	if (!items)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Memory of a reader that lives as long as the reader. It has a limit, so that a small hostile file
- * cannot unfold into more memory than any honest recording needs.
+ * cannot unfold into more memory than any honest recording needs. What others allocate because of
+ * the same file is counted against the limit, too.
  */
 #ifndef LIB_TRACE_ARENA_H
 #define LIB_TRACE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "scalar.h"
@@ -17,6 +19,11 @@ struct arena {
 	u64 limit;
 	u64 taken; /* <= limit */
 };
+
+/* Counts memory of somebody else against the limit, until it is given back. False: that is too
+ * much. */
+bool arena_take(struct arena *arena, u64 bytes);
+void arena_give(struct arena *arena, u64 bytes);
 
 /* Memory aligned for any of the library's types. NULL beyond the limit or without memory. */
 void *arena_alloc(struct arena *arena, size_t bytes);

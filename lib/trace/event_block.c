@@ -275,6 +275,9 @@ static int get_keys(struct event_decoder *decoder, const struct event_limits *li
 	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
 	u32 tid = 0;
 
+	if (most > decoder->view->header.records) /* each is of some event */
+		most = decoder->view->header.records;
+
 	decoder->key = calloc(most + 1, sizeof(*decoder->key));
 	decoder->memory = calloc(most + 1, sizeof(*decoder->memory));
 	decoder->successors = calloc(most + 1, sizeof(*decoder->successors));

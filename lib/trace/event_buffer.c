@@ -10,6 +10,7 @@
 
 #define TRACE_EVENTS_BUFFERED (1U << 20)
 #define EVENTS_MIN 1024U
+#define ROOM_MIN 32U /* a CPU without events costs little */
 
 void event_buffers_init(struct event_buffers *buffers, u32 cpus)
 {
@@ -35,7 +36,7 @@ static bool add_cpus(struct event_buffers *buffers, u32 cpus)
 
 static bool grow(struct event_buffer *buffer, u32 most)
 {
-	u32 room = buffer->room ? buffer->room * 2 : EVENTS_MIN;
+	u32 room = buffer->room ? buffer->room * 2 : ROOM_MIN;
 	struct trace_event *events;
 
 	if (room > most)

@@ -10,10 +10,6 @@
 
 #include "error.h"
 
-/* Events in memory at once. A writer holds about a million; a file that wants more than this is not
- * honest. */
-#define OPEN_EVENTS_MAX (1U << 24)
-
 struct open_block {
 	struct trace_event *events;
 	u32 next;
@@ -27,8 +23,13 @@ struct event_merge {
 	u64 end;
 	struct open_block *heap; /* room for all blocks */
 	u32 open;
-	u64 open_events;
+	struct arena *limit;
 };
+
+static u64 bytes_of(u32 events)
+{
+	return events * sizeof(struct trace_event);
+}
 
 static int by_first_time(const void *a, const void *b)
 {
@@ -119,28 +120,27 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	struct trace_event *events;
 	int err;
 
-	if (merge->open_events + block->records > OPEN_EVENTS_MAX)
+	if (!arena_take(merge->limit, bytes_of(block->records)))
 		return error_set_at(error, EBADMSG, block->offset,
 				    "damaged at byte %llu: too many blocks cover the same time",
 				    (unsigned long long)block->offset);
 	events = calloc(block->records, sizeof(*events));
-	if (!events)
-		return error_set(error, ENOMEM, "no memory for the events of a block");
-	err = decode(merge, block, events, error);
+	err = events ? decode(merge, block, events, error)
+		     : error_set(error, ENOMEM, "no memory for the events of a block");
 	if (err) {
+		arena_give(merge->limit, bytes_of(block->records));
 		free(events);
 		return err;
 	}
 	merge->heap[merge->open] = (struct open_block){
 		.events = events, .count = block->records, .sequence = block->sequence};
-	merge->open_events += block->records;
 	sift_up(merge, merge->open++);
 	return 0;
 }
 
 static void close_first(struct event_merge *merge)
 {
-	merge->open_events -= merge->heap[0].count;
+	arena_give(merge->limit, bytes_of(merge->heap[0].count));
 	free(merge->heap[0].events);
 	merge->heap[0] = merge->heap[--merge->open];
 	sift_down(merge);
@@ -181,10 +181,10 @@ static int merge_all(struct event_merge *merge, const struct event_block *blocks
 }
 
 int event_merge_run(const struct event_block *blocks, u32 count, int fd, u64 end,
-		    int (*each)(void *arg, const struct trace_event *event), void *arg,
-		    struct stackmap_error *error)
+		    struct arena *limit, int (*each)(void *arg, const struct trace_event *event),
+		    void *arg, struct stackmap_error *error)
 {
-	struct event_merge merge = {.fd = fd, .end = end};
+	struct event_merge merge = {.fd = fd, .end = end, .limit = limit};
 	int err;
 
 	merge.heap = calloc((size_t)count + 1, sizeof(*merge.heap));

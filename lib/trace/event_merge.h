@@ -6,6 +6,7 @@
 #ifndef LIB_TRACE_EVENT_MERGE_H
 #define LIB_TRACE_EVENT_MERGE_H
 
+#include "trace/arena.h"
 #include "trace/event_block.h"
 
 struct event_block {
@@ -20,10 +21,10 @@ struct event_block {
 /* By first time, then CPU, then place in the file. */
 void event_blocks_sort(struct event_block *blocks, u32 count);
 
-/* `blocks` are sorted, of the file `fd` that ends at `end`. Returns the first non-zero of `each`,
- * or -errno. */
+/* `blocks` are sorted, of the file `fd` that ends at `end`; open ones are counted against `limit`.
+ * Returns the first non-zero of `each`, or -errno. */
 int event_merge_run(const struct event_block *blocks, u32 count, int fd, u64 end,
-		    int (*each)(void *arg, const struct trace_event *event), void *arg,
-		    struct stackmap_error *error);
+		    struct arena *limit, int (*each)(void *arg, const struct trace_event *event),
+		    void *arg, struct stackmap_error *error);
 
 #endif

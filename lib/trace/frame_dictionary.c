@@ -10,13 +10,20 @@
 #define ROOM_MAX (1U << 28)
 #define INDEX_BITS_MIN 10
 
+static bool may_grow(const struct frame_dictionary *dictionary, u32 room)
+{
+	return !dictionary->limit ||
+	       arena_take(dictionary->limit, (room - dictionary->room) *
+						     (sizeof(u64) + sizeof(struct key_successors)));
+}
+
 static int grow(struct frame_dictionary *dictionary)
 {
 	u32 room = dictionary->room ? dictionary->room * 2 : ROOM_MIN;
 	struct key_successors *successors;
 	u64 *frames;
 
-	if (room > ROOM_MAX)
+	if (room > ROOM_MAX || !may_grow(dictionary, room))
 		return -ENOMEM;
 	frames = reallocarray(dictionary->frames, room, sizeof(*frames));
 	if (!frames)

@@ -7,6 +7,7 @@
 #ifndef LIB_TRACE_FRAME_DICTIONARY_H
 #define LIB_TRACE_FRAME_DICTIONARY_H
 
+#include "trace/arena.h"
 #include "trace/key_order.h"
 
 #define FRAME_KEY_ROOT 0
@@ -15,6 +16,7 @@ struct frame_dictionary {
 	u64 *frames; /* by key */
 	struct key_order order;
 	u32 room;
+	struct arena *limit; /* what its memory is counted against; NULL: nothing */
 };
 
 int frame_dictionary_init(struct frame_dictionary *dictionary); /* -ENOMEM */

@@ -25,7 +25,10 @@
 #include "trace/record_block.h"
 #include "trace/stack_block.h"
 
-#define DEFINITIONS_BYTES_MAX (1ULL << 30) /* in memory, of all kinds together */
+/* What a file may cost in memory, itself and what is made of it. An honest one takes 160 bytes for
+ * each of its own at most: samples of code without names, each at another place. */
+#define MEMORY_MIN (24ULL << 20)
+#define MEMORY_OF_A_BYTE 224
 
 struct trace_reader {
 	char *path;
@@ -229,8 +232,10 @@ static int decode_definitions(struct trace_reader *reader, u64 offset, struct st
 		return err;
 	err = read_whole_block(reader, &view);
 	if (err == -ENOMEM)
-		return error_set_at(error, ENOMEM, offset, "no memory for the block at byte %llu",
-				    (unsigned long long)offset);
+		return error_set_at(
+			error, ENOMEM, offset,
+			"damaged at byte %llu: no memory for what the block unfolds into",
+			(unsigned long long)offset);
 	if (err)
 		return error_set_at(error, EBADMSG, offset,
 				    "damaged at byte %llu: the block's records make no sense",
@@ -352,6 +357,7 @@ static int check_file(struct trace_reader *reader, const char *path, struct stac
 				 "%s: cannot be read: a recording is read from a regular file only",
 				 path);
 	reader->size = (u64)status.st_size;
+	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
 	return check_file_header(reader, path, error);
 }
 
@@ -363,12 +369,15 @@ static struct trace_reader *reader_alloc(const char *path)
 		return NULL;
 	reader->fd = -1;
 	reader->path = strdup(path);
-	reader->arena.limit = DEFINITIONS_BYTES_MAX;
+	reader->arena.limit = MEMORY_MIN;
 	reader->info.hostname = reader->info.kernel = reader->info.machine = "";
 	reader->info.command = reader->info.version = "";
 	if (!reader->path || frame_dictionary_init(&reader->frames) ||
-	    block_opener_create(&reader->opener))
+	    block_opener_create(&reader->opener)) {
 		trace_reader_close(&reader);
+		return NULL;
+	}
+	reader->frames.limit = &reader->arena;
 	return reader;
 }
 
@@ -449,6 +458,18 @@ void trace_reader_close(struct trace_reader **reader)
 	free(old->path);
 	free(old);
 	*reader = NULL;
+}
+
+int trace_reader_take(struct trace_reader *reader, u64 bytes)
+{
+	if (arena_take(&reader->arena, bytes))
+		return 0;
+	if (!reader->damage.message[0])
+		error_set(&reader->damage, EBADMSG,
+			  "%s: damaged: it unfolds into more memory than a recording of %llu bytes "
+			  "needs",
+			  reader->path, (unsigned long long)reader->size);
+	return -ENOMEM;
 }
 
 const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader)
@@ -553,6 +574,6 @@ int trace_reader_events(struct trace_reader *reader,
 {
 	const struct arena_array *blocks = &reader->records[TRACE_BLOCK_EVENTS];
 
-	return event_merge_run(blocks->items, blocks->count, reader->fd, reader->size, each, arg,
-			       error);
+	return event_merge_run(blocks->items, blocks->count, reader->fd, reader->size,
+			       &reader->arena, each, arg, error);
 }

@@ -23,7 +23,12 @@ int trace_reader_open_fd(int fd, const char *name, struct trace_reader **out,
 			 struct stackmap_error *error);
 void trace_reader_close(struct trace_reader **reader);
 
-/* NULL when the file is whole; else why it ends early. */
+/* Who is about to allocate because of what the file holds asks before: a file of few bytes may cost
+ * little memory, whatever it unfolds into. 0, or -ENOMEM, which the damage then explains. It is not
+ * given back. */
+int trace_reader_take(struct trace_reader *reader, u64 bytes);
+
+/* NULL when the file is whole; else why it ends early, or cannot be shown. */
 const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader);
 
 const struct trace_info *trace_reader_info(const struct trace_reader *reader);

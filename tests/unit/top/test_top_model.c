@@ -230,7 +230,15 @@ static const struct trace_info info = {.hostname = "",
 				       .version = "",
 				       .address_shown = 1};
 
-/* Events each at a place of its own. */
+/* A number below 2^28 for each one below it, without a pattern. */
+static u32 scattered(u32 number)
+{
+	number = number * 0x9e3779b1U & 0xfffffff;
+	return (number ^ number >> 14) * 0x85ebca6bU & 0xfffffff;
+}
+
+/* Events each at a place of its own. At regular distances the file would be too small to hold so
+ * many. */
 static struct trace_reader *wild_recording(void)
 {
 	const struct trace_source source = {
@@ -243,7 +251,7 @@ static struct trace_reader *wild_recording(void)
 	for (u32 i = 0; i < TOO_MANY; i++) {
 		const struct trace_event event = {
 			.time = i + 1,
-			.leaf = 0xffffffff81000000 + i,
+			.leaf = 0xffffffff80000000 + scattered(i),
 			.kernel = TRACE_NO_STACK,
 			.user = TRACE_NO_STACK,
 		};

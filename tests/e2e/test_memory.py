@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a small file may cost: recordings of some kilobytes that would unfold into gigabytes are read as far as their
+size allows, by every command that reads one."""
+
+import os
+import subprocess
+
+from cases import STACKMAP, main, program, run
+
+FILE_BYTES_MAX = 1 << 20
+MEMORY_KIB_MAX = 256 << 10
+# What write_bomb makes, and how many.
+BOMBS = {"stacks": 300000, "promises": 10000000, "frames": 30000, "events": 8000000, "leaves": 300000, "cpus": 10000}
+COMMANDS = [["report"], ["report", "--tree"], ["report", "--sort", "pid,dso,symbol"], ["diff", "small.data"],
+            ["flamegraph", "-o", "page.html"], ["flamegraph", "-o", "page.html", "small.data"],
+            ["merge", "-o", "merged.data", "small.data"], ["export"], ["export", "-f", "pprof", "-o", "out"],
+            ["export", "-f", "speedscope"], ["export", "-f", "mappings"]]
+
+
+def memory_of(*command):
+    """Its exit status, what it said, and the most memory it had, in KiB."""
+    with open("said", "w+b") as said:
+        process = subprocess.Popen([STACKMAP, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return process.returncode, said.read().decode(), usage.ru_maxrss
+
+
+def test_small_files_cost_little():
+    run(program("write_views"), 10, 10, "small.data")
+    for kind, count in BOMBS.items():
+        run(program("write_bomb"), kind, count, "bomb.data")
+        assert os.path.getsize("bomb.data") < FILE_BYTES_MAX, kind
+        for command in COMMANDS:
+            status, said, memory = memory_of(*command, "bomb.data")
+            assert status in (0, 1) and memory <= MEMORY_KIB_MAX, (kind, command, status, memory, said)
+            assert status == 0 or "memory" in said or "too many blocks" in said, (kind, command, said)
+            run("rm", "-f", "merged.data")
+
+
+if __name__ == "__main__":
+    main(globals())
