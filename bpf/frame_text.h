@@ -12,9 +12,11 @@
 
 const volatile u32 hides_addresses = 0; /* kptr_restrict, as it was at start */
 
-static __always_inline bool is_control(u8 c)
+/* What a terminal shows as it is. Beyond ASCII it would take a look at the bytes around it:
+ * controls are among those characters, and bytes that are none. */
+static __always_inline bool is_plain(u8 c)
 {
-	return c < ' ' || c == 0x7f;
+	return c >= ' ' && c < 0x7f;
 }
 
 struct name_put {
@@ -23,7 +25,7 @@ struct name_put {
 	u32 at;
 };
 
-/* A name is what somebody called a file: control characters would end lines, or worse. */
+/* A name is what somebody called a file: control characters would end lines, or be obeyed. */
 static long name_put_byte(u32 i, struct name_put *name)
 {
 	u32 at = name->at + i;
@@ -35,7 +37,7 @@ static long name_put_byte(u32 i, struct name_put *name)
 	c = name->record->path[at];
 	if (!c)
 		return 1;
-	if (is_control(c))
+	if (!is_plain(c))
 		c = '?';
 	bpf_seq_write(name->seq, &c, 1);
 	return 0;

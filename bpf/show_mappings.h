@@ -43,7 +43,7 @@ static __always_inline void path_byte_put(struct seq_file *seq, u8 c)
 {
 	u8 octal[4] = {'\\', '0' + (c >> 6), '0' + (c >> 3 & 7), '0' + (c & 7)};
 
-	if (is_control(c) || c == '\\')
+	if (!is_plain(c) || c == '\\')
 		bpf_seq_write(seq, octal, sizeof(octal));
 	else
 		bpf_seq_write(seq, &c, 1);

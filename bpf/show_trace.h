@@ -168,7 +168,7 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 	if (known)
 		name = *known;
 	for (i = 0; i < sizeof(name.comm); i++)
-		if (name.comm[i] && is_control(name.comm[i]))
+		if (name.comm[i] && !is_plain(name.comm[i]))
 			name.comm[i] = '?';
 	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, tid);
 }

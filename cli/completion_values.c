@@ -3,7 +3,8 @@
  * Values that are known: by the words of the option's own row, else by what `--help` calls the
  * argument, so that a new option that takes a FILE or an EVENT is completed by itself.
  *
- * Of a list with commas the last element is completed; the candidate is then the whole list.
+ * Of a list with commas the last element is completed; the candidate is then the whole list. What
+ * would do harm on a terminal is not offered: replaced it would be another word.
  */
 #include <grp.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "capture/proc_tasks.h"
 #include "capture/source.h"
 #include "completion.h"
+#include "format/printable.h"
 
 struct value {
 	const char *start; /* of the element */
@@ -21,7 +23,7 @@ struct value {
 
 static void offer(const struct value *value, const char *word)
 {
-	if (!strncmp(word, value->start, strlen(value->start)))
+	if (!strncmp(word, value->start, strlen(value->start)) && printable_is(word))
 		printf("%.*s%s\n", value->list_bytes, value->list, word);
 }
 

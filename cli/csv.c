@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A field is quoted when it has a comma, a quote or a space at either end. */
+/*
+ * A field is quoted when it has a comma, a quote or a space at either end.
+ *
+ * A spreadsheet takes a cell for a formula that begins with one of a few characters, and a name is
+ * what somebody called a thing: such a cell begins with `'`, and one that begins with `'` already
+ * with two, so that whoever takes the first one away has the name. Where `;` separates cells, every
+ * frame of a path begins one.
+ */
 #include "csv.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "terminal.h"
+#include "format/printable.h"
 
 static bool needs_quotes(const char *text)
 {
@@ -14,17 +21,39 @@ static bool needs_quotes(const char *text)
 	return strpbrk(text, ",\"") || text[0] == ' ' || (length && text[length - 1] == ' ');
 }
 
-void csv_put(const char *text, FILE *to)
+/* Also of full width, as some spreadsheets take them; and behind spaces, as some leave these out.
+ */
+static bool is_formula(const char *text)
 {
-	if (!needs_quotes(text)) {
-		terminal_put_name(text, to);
-		return;
-	}
-	fputc('"', to);
-	for (; *text; text++) {
-		terminal_put_name((char[]){*text, '\0'}, to);
+	static const char *const begins[] = {"=",      "+",	 "-",	   "@",	    "'",
+					     "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+
+	text += strspn(text, " ");
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+static void put_text(const char *text, FILE *to)
+{
+	bool is_first = true;
+
+	while (*text) {
+		if (is_first && is_formula(text))
+			fputc('\'', to);
 		if (*text == '"')
 			fputc('"', to);
+		is_first = *text == ';';
+		text += printable_put_next(text, to);
 	}
-	fputc('"', to);
+}
+
+void csv_put(const char *text, FILE *to)
+{
+	const char *quote = needs_quotes(text) ? "\"" : "";
+
+	fputs(quote, to);
+	put_text(text, to);
+	fputs(quote, to);
 }

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* One field. Control characters, which would end the line or reach a terminal, become `?`. */
+/* One field of text. What is not printable becomes `?`; what a spreadsheet would take for a formula
+ * begins with `'`. */
 void csv_put(const char *text, FILE *to);
 
 #endif

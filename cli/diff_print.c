@@ -6,8 +6,8 @@
 #include "csv.h"
 #include "diff.h"
 #include "format/json_text.h"
+#include "format/printable.h"
 #include "pager.h"
-#include "terminal.h"
 
 static const char *event_of(const struct diff *diff, const struct comparison_row *row)
 {
@@ -55,13 +55,13 @@ static void put_cells(const struct diff *diff, const struct comparison_row *row)
 
 	if (shows_event(diff)) {
 		fputs("  ", stdout);
-		terminal_put_name(event_of(diff, row), stdout);
+		printable_put(event_of(diff, row), stdout);
 	}
 	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
 		if (!has_key(diff, key))
 			continue;
 		fputs("  ", stdout);
-		terminal_put_name(diff_cell_text(diff, row->side, cells, key, room), stdout);
+		printable_put(diff_cell_text(diff, row->side, cells, key, room), stdout);
 	}
 	putchar('\n');
 }
@@ -72,9 +72,9 @@ static void put_stack(const struct diff *diff, const struct comparison_row *row)
 	const struct profile_row *stack = report->profile->rows[row->index];
 
 	fputs("  ", stdout);
-	terminal_put_name(stack->comm[0] ? stack->comm : "[unknown]", stdout);
+	printable_put(stack->comm[0] ? stack->comm : "[unknown]", stdout);
 	fputs("  ", stdout);
-	terminal_put_name(event_of(diff, row), stdout);
+	printable_put(event_of(diff, row), stdout);
 	putchar('\n');
 	report_put_stack(report, stack);
 }
@@ -99,12 +99,12 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 	const struct report *report = &diff->side[side];
 
 	printf("# %-7s ", name);
-	terminal_put_name(diff->choice[side].name, stdout);
+	printable_put(diff->choice[side].name, stdout);
 	for (u32 i = 0; i < report->source_count; i++) {
 		if (!report->weights.counts[i])
 			continue;
 		printf(", %llu ", (unsigned long long)report->weights.counts[i]);
-		terminal_put_name(report->sources[i].name, stdout);
+		printable_put(report->sources[i].name, stdout);
 		if (report->weights.by[i] == WEIGHT_VALUE)
 			printf(" (%llu%s)", (unsigned long long)report->weights.totals[i],
 			       report_unit(report, i));

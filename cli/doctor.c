@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap doctor`: what works here for this user, what does not, why, and what to do about it. */
-#include <jansson.h>
+#include <stdio.h>
 
 #include "capture/feature.h"
 #include "command.h"
+#include "format/json_text.h"
+#include "format/printable.h"
 #include "trial.h"
 #include "user_way.h"
 
@@ -18,14 +20,21 @@ struct findings {
 	struct stackmap_error refusal; /* why not, or not in a better way */
 };
 
+static void print_text(const char *what, const char *text)
+{
+	if (!text[0])
+		return;
+	fputs(what, stdout);
+	printable_put(text, stdout);
+	putchar('\n');
+}
+
 static void print_feature(enum feature feature, const struct feature_result *result)
 {
 	printf("%-4s %-23s %s\n", result->works ? "yes" : "no", feature_name(feature),
 	       feature_meaning(feature));
-	if (result->why[0])
-		printf("     why: %s\n", result->why);
-	if (result->fix[0])
-		printf("     fix: %s\n", result->fix);
+	print_text("     why: ", result->why);
+	print_text("     fix: ", result->fix);
 }
 
 /* How user stacks are finished that cannot be at the event itself. */
@@ -42,20 +51,19 @@ static void print_table(const struct findings *findings)
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
 		print_feature(feature, &findings->features[feature]);
 	if (!findings->records) {
-		printf("\nRecording does not work here: %s\n", findings->refusal.message);
+		print_text("\nRecording does not work here: ", findings->refusal.message);
 		return;
 	}
 	printf("\nUser stacks are %s.\n", ways[findings->way]);
-	if (findings->refusal.message[0])
-		printf("A better way was tried: %s\n", findings->refusal.message);
+	print_text("A better way was tried: ", findings->refusal.message);
 	printf("Recording works here.\n");
 }
 
 static json_t *feature_json(enum feature feature, const struct feature_result *result)
 {
-	return json_pack("{s:s, s:s, s:b, s:s, s:s}", "name", feature_name(feature), "for",
-			 feature_meaning(feature), "works", result->works, "why", result->why,
-			 "fix", result->fix);
+	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", feature_name(feature), "for",
+			 feature_meaning(feature), "works", result->works, "why",
+			 json_text(result->why), "fix", json_text(result->fix));
 }
 
 static int print_json(const struct findings *findings)
@@ -63,16 +71,15 @@ static int print_json(const struct findings *findings)
 	const struct feature_result *results = findings->features;
 	const char *way = findings->records ? user_way_name(findings->way) : "none";
 	json_t *features = json_array();
-	json_t *report =
-		json_pack("{s:b, s:s, s:s, s:o}", "works", findings->records, "why",
-			  findings->refusal.message, "user_stacks", way, "features", features);
+	json_t *report = json_pack("{s:b, s:o, s:s, s:o}", "works", findings->records, "why",
+				   json_text(findings->refusal.message), "user_stacks", way,
+				   "features", features);
 	int err = report ? 0 : -1;
 
 	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)
 		err = json_array_append_new(features, feature_json(feature, &results[feature]));
 	if (!err)
-		err = json_dumpf(report, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-	printf("\n");
+		return json_put(report, stdout);
 	json_decref(report);
 	return err;
 }

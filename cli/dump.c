@@ -15,12 +15,12 @@
 #include "error.h"
 #include "format/json_text.h"
 #include "format/mappings_reader.h"
+#include "format/printable.h"
 #include "format/stack_map_bin_reader.h"
 #include "message.h"
 #include "privilege.h"
 #include "stack.h"
 #include "symbol/kernel_names.h"
-#include "terminal.h"
 
 struct dump_values {
 	const char *vmlinux;
@@ -107,7 +107,7 @@ static void print_stack(const struct dump *dump, const struct stack_map_bin_stac
 		printf("  [%u] 0x%llx", i, (unsigned long long)stack->frames[i]);
 		if (name_frame(dump, stack->frames[i], name, sizeof(name))) {
 			putchar(' ');
-			terminal_put_name(name, stdout);
+			printable_put(name, stdout);
 		}
 		putchar('\n');
 	}

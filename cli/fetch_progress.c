@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "format/printable.h"
 #include "terminal.h"
 
 #define LINE_MS 100
@@ -51,7 +52,7 @@ static void put_short(const char *path)
 	char name[40];
 
 	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
-	terminal_put_name(name, stderr);
+	printable_put(name, stderr);
 }
 
 static void show(const char *name, u64 bytes, u64 total)

@@ -5,12 +5,16 @@
  * them.
  */
 #include <errno.h>
-#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "capture/source.h"
 #include "command.h"
+#include "format/json_text.h"
+#include "format/printable.h"
 #include "message.h"
+
+#define NAME_COLUMNS 50
 
 struct list_values {
 	bool json;
@@ -18,15 +22,18 @@ struct list_values {
 
 static int print_source(void *arg, const char *group, const char *name)
 {
+	int padding = NAME_COLUMNS - (int)strlen(name);
+
 	(void)arg;
-	printf("%-50s [%s]\n", name, group);
+	printable_put(name, stdout);
+	printf("%*s [%s]\n", padding > 0 ? padding : 0, "", group);
 	return 0;
 }
 
 static int append_source(void *arg, const char *group, const char *name)
 {
 	json_t *sources = arg;
-	json_t *source = json_pack("{s:s, s:s}", "name", name, "group", group);
+	json_t *source = json_pack("{s:o, s:s}", "name", json_text(name), "group", group);
 
 	return json_array_append_new(sources, source) ? -ENOMEM : 0;
 }
@@ -40,24 +47,16 @@ static int fail(int err, const struct stackmap_error *error)
 	return err == -EINVAL || err == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int print_json(json_t *sources)
-{
-	int status = EXIT_DONE;
-
-	if (json_dumpf(sources, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		status = EXIT_FAILED;
-	return status;
-}
-
 static int list_json(const char *pattern)
 {
 	struct stackmap_error error = {.offset = STACKMAP_NO_OFFSET};
 	json_t *sources = json_array();
 	int err = sources ? source_catalogue(pattern, append_source, sources, &error) : -ENOMEM;
-	int status = err ? fail(err, &error) : print_json(sources);
 
+	if (!err)
+		return json_put(sources, stdout) ? EXIT_FAILED : EXIT_DONE;
 	json_decref(sources);
-	return status;
+	return fail(err, &error);
 }
 
 static int list_text(const char *pattern)

@@ -9,14 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "format/printable.h"
 #include "option.h"
-
-static void disarm(char *line)
-{
-	for (; *line; line++)
-		if ((unsigned char)*line < ' ' || *line == 0x7f)
-			*line = '?';
-}
 
 void message(const char *format, ...)
 {
@@ -26,7 +20,7 @@ void message(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	disarm(line);
+	printable_make(line);
 	fprintf(stderr, "stackmap: %s\n", line);
 }
 

@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "error.h"
+#include "format/printable.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "names.h"
@@ -62,24 +63,25 @@ const char *report_unit(const struct report *report, u32 kind)
 	const char *name = report->sources[kind].value_unit;
 
 	snprintf(unit, sizeof(unit), "%s%s", *name ? " " : "", name);
+	printable_make(unit);
 	return unit;
 }
 
 static void print_field(const char *name, const char *text)
 {
 	printf("# %-9s ", name);
-	terminal_put_name(text, stdout);
+	printable_put(text, stdout);
 	putchar('\n');
 }
 
 static void print_host(const struct trace_info *info)
 {
 	printf("# %-9s ", "host:");
-	terminal_put_name(info->hostname, stdout);
+	printable_put(info->hostname, stdout);
 	printf(", Linux ");
-	terminal_put_name(info->kernel, stdout);
+	printable_put(info->kernel, stdout);
 	printf(", ");
-	terminal_put_name(info->machine, stdout);
+	printable_put(info->machine, stdout);
 	printf(", %u CPUs\n", info->cpus);
 	if (!info->address_shown)
 		print_field("note:",
@@ -89,7 +91,7 @@ static void print_host(const struct trace_info *info)
 static void print_source_count(const struct report *report, u32 kind)
 {
 	printf("# %-9s %llu ", "events:", (unsigned long long)report->weights.counts[kind]);
-	terminal_put_name(report->sources[kind].name, stdout);
+	printable_put(report->sources[kind].name, stdout);
 	if (report->weights.by[kind] == WEIGHT_VALUE)
 		printf(", together %llu%s", (unsigned long long)report->weights.totals[kind],
 		       report_unit(report, kind));

@@ -6,8 +6,8 @@
 
 #include "csv.h"
 #include "format/json_text.h"
+#include "format/printable.h"
 #include "report.h"
-#include "terminal.h"
 
 /* A missing stack that nothing was lost of (user mode) is only worth a line where there is no
  * other. */
@@ -16,8 +16,7 @@ static void print_path(const struct report *report, const struct profile_path *p
 {
 	for (u32 i = 0; i < path->depth; i++) {
 		printf("    %s ", tag);
-		terminal_put_name(frame_names_label(report->profile->names, path->labels[i]),
-				  stdout);
+		printable_put(frame_names_label(report->profile->names, path->labels[i]), stdout);
 		putchar('\n');
 	}
 	if (alone || stack_end_is_cut(path->end))
@@ -44,9 +43,9 @@ static void print_row(const struct report *report, const struct profile_row *row
 
 	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", row_percent(report, row),
 	       (unsigned long long)row->count);
-	terminal_put_name(row->comm[0] ? row->comm : "[unknown]", stdout);
+	printable_put(row->comm[0] ? row->comm : "[unknown]", stdout);
 	printf("  ");
-	terminal_put_name(source->name, stdout);
+	printable_put(source->name, stdout);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		printf("  %llu%s", (unsigned long long)row->value, report_unit(report, row->kind));
 	printf("%s\n", report->color ? "\033[0m" : "");

@@ -11,8 +11,8 @@
 
 #include "csv.h"
 #include "format/json_text.h"
+#include "format/printable.h"
 #include "report.h"
-#include "terminal.h"
 
 #define TEXT_COLUMN_MAX 48 /* longer texts push the rest of the line to the right */
 
@@ -100,7 +100,7 @@ static void print_cell(const struct table_field *field, const char *text, int wi
 
 	if (!is_text(field))
 		printf("%*s", padding > 0 ? padding : 0, "");
-	terminal_put_name(text, stdout);
+	printable_put(text, stdout);
 	if (is_text(field) && !is_last)
 		printf("%*s", padding > 0 ? padding : 0, "");
 	fputs(is_last ? "\n" : "  ", stdout);
@@ -168,7 +168,7 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 static void print_source(const struct view *view, u32 kind, const struct table_row *rows, u32 count)
 {
 	printf("\n# ");
-	terminal_put_name(view->report->sources[kind].name, stdout);
+	printable_put(view->report->sources[kind].name, stdout);
 	printf(": %llu%s\n", (unsigned long long)view->report->weights.totals[kind],
 	       view->report->weights.by[kind] == WEIGHT_VALUE ? report_unit(view->report, kind)
 							      : " events");

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "format/json_text.h"
+#include "format/printable.h"
 #include "report.h"
-#include "terminal.h"
 
 struct tree {
 	const struct report *report;
@@ -19,7 +19,7 @@ static void print_node(const struct tree *tree, const struct calltree_node *node
 {
 	printf("%6.2f%% %6.2f%%  %*s%s ", report_percent(tree->report, tree->kind, node->count),
 	       report_percent(tree->report, tree->kind, node->self), indent, "", mark);
-	terminal_put_name(node->name, stdout);
+	printable_put(node->name, stdout);
 	putchar('\n');
 }
 
@@ -62,7 +62,7 @@ static void print_title(const struct tree *tree)
 	const char *const *title = titles[tree->request->view];
 
 	printf("\n# %s of ", title[0]);
-	terminal_put_name(tree->report->sources[tree->kind].name, stdout);
+	printable_put(tree->report->sources[tree->kind].name, stdout);
 	printf(": %s, %s\n",
 	       tree->request->view == CALLTREE_CALLERS ? "through here, from here on"
 						       : "with callees, itself",

@@ -11,13 +11,13 @@
 
 #include "command.h"
 #include "error.h"
+#include "format/printable.h"
 #include "live.h"
 #include "message.h"
 #include "names.h"
 #include "recording.h"
 #include "report/frame_names.h"
 #include "report/stack_end.h"
-#include "terminal.h"
 #include "trace/cgroup_name.h"
 #include "trace/source_name.h"
 
@@ -79,12 +79,12 @@ static void print_task(const struct script *script, const struct trace_event *ev
 	const struct trace_task *task = trace_reader_task(script->reader, event->tid, event->time);
 	char room[TRACE_CGROUP_ROOM];
 
-	terminal_put_name(task ? task->comm : "<...>", stdout);
+	printable_put(task ? task->comm : "<...>", stdout);
 	printf("%c%u", separator, event->tid);
 	if (!script->show_cgroup)
 		return;
 	putchar(' ');
-	terminal_put_name(trace_cgroup_name(script->reader, task ? task->cgroup : 0, room), stdout);
+	printable_put(trace_cgroup_name(script->reader, task ? task->cgroup : 0, room), stdout);
 }
 
 static void print_place(const struct trace_event *event)
@@ -99,7 +99,7 @@ static void print_line(const struct script *script, const struct frame_function 
 	if (!script->lines || !function->file)
 		return;
 	printf("  ");
-	terminal_put_name(function->file, stdout);
+	printable_put(function->file, stdout);
 	printf(":%u\n", function->line);
 }
 
@@ -107,8 +107,7 @@ static void print_inlined(const struct script *script, const struct frame_name *
 {
 	for (u32 i = 0; i + 1 < name->function_count; i++) {
 		printf("\t%16llx ", (unsigned long long)name->address);
-		terminal_put_name(frame_names_label(script->names, name->functions[i].label),
-				  stdout);
+		printable_put(frame_names_label(script->names, name->functions[i].label), stdout);
 		putchar('\n');
 		print_line(script, &name->functions[i]);
 	}
@@ -122,11 +121,11 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 		return -ENOMEM;
 	print_inlined(script, name);
 	printf("\t%16llx ", (unsigned long long)name->address);
-	terminal_put_name(frame_names_label(script->names, name->label), stdout);
+	printable_put(frame_names_label(script->names, name->label), stdout);
 	if (name->function && name->size)
 		printf("+0x%llx", (unsigned long long)name->offset);
 	printf(" (");
-	terminal_put_name(name->object, stdout);
+	printable_put(name->object, stdout);
 	printf(")\n");
 	print_line(script, &name->functions[name->function_count - 1]);
 	return 0;
@@ -158,7 +157,7 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	print_place(event);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		printf("%llu ", (unsigned long long)event->value);
-	terminal_put_name(source->name, stdout);
+	printable_put(source->name, stdout);
 	printf(":\n");
 	err = print_side(script, kernel_side(script, event));
 	if (!err)
@@ -182,7 +181,7 @@ static int print_leaf(const struct script *script, u64 leaf)
 	if (!name)
 		return -ENOMEM;
 	printf(" <leaf ");
-	terminal_put_name(frame_names_label(script->names, name->label), stdout);
+	printable_put(frame_names_label(script->names, name->label), stdout);
 	if (name->function)
 		printf("+0x%llx/0x%llx", (unsigned long long)name->offset,
 		       (unsigned long long)name->size);
@@ -197,7 +196,7 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 
 	print_task(script, event, '-');
 	print_place(event);
-	terminal_put_name(trace_source_short_name(script->sources[event->kind].name), stdout);
+	printable_put(trace_source_short_name(script->sources[event->kind].name), stdout);
 	putchar(':');
 	print_id(&kernel, "stack_id");
 	print_id(&user, "user_stack_id");

@@ -14,6 +14,7 @@
 #include "capture/status.h"
 #include "command.h"
 #include "format/json_text.h"
+#include "format/printable.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "user_way.h"
@@ -57,8 +58,10 @@ static void print_sources(const struct source_list *sources)
 	u32 kind;
 
 	printf("  events       ");
-	for (kind = 0; kind < sources->count && kind < SOURCES_SHOWN; kind++)
-		printf("%s%s", kind ? ", " : "", sources->sources[kind].name);
+	for (kind = 0; kind < sources->count && kind < SOURCES_SHOWN; kind++) {
+		fputs(kind ? ", " : "", stdout);
+		printable_put(sources->sources[kind].name, stdout);
+	}
 	if (sources->count > SOURCES_SHOWN)
 		printf("... (%u)", sources->count);
 	printf("\n");
@@ -94,7 +97,9 @@ static int print_block(const struct instance *instance, void *unused)
 	printf("  user stacks  %s\n", user_way_meaning(status->user_way));
 	print_stacks(&status->stacks);
 	printf("  memory       %.1f MiB\n", status->memory / 1048576.0);
-	printf("  started by   %s\n", instance->about->command);
+	printf("  started by   ");
+	printable_put(instance->about->command, stdout);
+	putchar('\n');
 	ledger_print(&status->ledger, "  ledger       ", stdout);
 	return 0;
 }

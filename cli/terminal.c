@@ -19,12 +19,3 @@ bool terminal_color(FILE *stream)
 
 	return terminal_progress(stream) && !(no_color && *no_color);
 }
-
-void terminal_put_name(const char *name, FILE *to)
-{
-	for (; *name; name++) {
-		unsigned char c = (unsigned char)*name;
-
-		fputc(c < ' ' || c == 0x7f ? '?' : c, to);
-	}
-}

@@ -10,8 +10,4 @@
 bool terminal_progress(FILE *stream);
 bool terminal_color(FILE *stream);
 
-/* A name from a recording: its control characters could otherwise take over the terminal, or end
- * the line. */
-void terminal_put_name(const char *name, FILE *to);
-
 #endif

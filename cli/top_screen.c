@@ -16,6 +16,7 @@
 #include <wchar.h>
 #include <wctype.h>
 
+#include "format/printable.h"
 #include "message.h"
 #include "option.h"
 #include "terminal.h"
@@ -166,30 +167,27 @@ u32 top_screen_page(const struct top_screen *screen)
 	return LINES > HEAD_LINES ? (u32)(LINES - HEAD_LINES) : 1;
 }
 
-/* Names are of any process: what is no character of the locale, or would move the cursor, is a
- * question mark. Ends at the right edge. */
+/* `?` for what is not printable, or no character of the locale. */
+static wchar_t next_character(const char *text, u32 *bytes)
+{
+	mbstate_t state = {0};
+	wchar_t wide;
+
+	if (printable_next(text, bytes) != PRINTABLE ||
+	    mbrtowc(&wide, text, *bytes, &state) != *bytes || !iswprint(wide))
+		return '?';
+	return wide;
+}
+
+/* Ends at the right edge. */
 static void put(const char *text)
 {
-	const char *end = text + strlen(text);
-	mbstate_t state = {0};
+	for (u32 bytes; *text; text += bytes) {
+		wchar_t wide[2] = {next_character(text, &bytes)};
 
-	while (text < end) {
-		wchar_t wide[2] = {0};
-		size_t bytes = mbrtowc(wide, text, end - text, &state);
-		int columns;
-
-		if (bytes > (size_t)(end - text)) {
-			state = (mbstate_t){0};
-			bytes = 1;
-			wide[0] = '?';
-		}
-		if (!iswprint(wide[0]))
-			wide[0] = '?';
-		columns = wcwidth(wide[0]);
-		if (getcurx(stdscr) + columns >= COLS)
+		if (getcurx(stdscr) + wcwidth(wide[0]) >= COLS)
 			return;
 		addwstr(wide);
-		text += bytes;
 	}
 }
 

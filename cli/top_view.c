@@ -2,8 +2,8 @@
 /* Columns are as wide as their numbers; names come last and are never cut in text. */
 #include "top_view.h"
 
+#include "format/printable.h"
 #include "ledger_text.h"
-#include "terminal.h"
 
 static const char *source_name(const struct top_view *view)
 {
@@ -97,11 +97,11 @@ static void print_line(const struct top_line *line, FILE *to)
 	char start[64];
 
 	top_line_start(line, start, sizeof(start));
-	terminal_put_name(start, to);
-	terminal_put_name(line->text, to);
+	printable_put(start, to);
+	printable_put(line->text, to);
 	if (line->object[0]) {
 		fputs("  ", to);
-		terminal_put_name(line->object, to);
+		printable_put(line->object, to);
 	}
 	fputc('\n', to);
 }
@@ -111,7 +111,7 @@ void top_print(const struct top_view *view, u64 limit, FILE *to)
 	char text[512];
 
 	top_title(view, text, sizeof(text));
-	terminal_put_name(text, to);
+	printable_put(text, to);
 	fputc('\n', to);
 	top_account(view, text, sizeof(text));
 	fprintf(to, "%s\n%s\n", text, top_columns(view));

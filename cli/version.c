@@ -14,6 +14,7 @@
 #include "capture/task_work.h"
 #include "capture/ways.h"
 #include "command.h"
+#include "format/printable.h"
 #include "message.h"
 #include "privilege/capability.h"
 #include "trial.h"
@@ -29,7 +30,9 @@
 
 static void line(const char *what, const char *value)
 {
-	printf("%-18s %s\n", what, value);
+	printf("%-18s ", what);
+	printable_put(value, stdout);
+	putchar('\n');
 }
 
 static void print_build(void)

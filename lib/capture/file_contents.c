@@ -16,6 +16,7 @@
 #include "capture/pid_namespace.h"
 #include "capture/proc_tasks.h"
 #include "file_reading.h"
+#include "format/printable.h"
 #include "trace/source_name.h"
 
 /* So much of the pool is shown for one element, whatever it holds: at most 64 user frames, whose
@@ -76,6 +77,7 @@ static int put_text(const struct bpf_map *map, u32 at, const char *text)
 	if (!value)
 		return -ENOMEM;
 	snprintf(value, bytes, "%s", text);
+	printable_make(value);
 	result = bpf_map_update_elem(bpf_map__fd(map), &at, value, BPF_ANY);
 	free(value);
 	return result;

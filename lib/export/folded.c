@@ -11,19 +11,14 @@
 
 #include "error.h"
 #include "export_format.h"
+#include "format/printable.h"
 #include "report/profile_weights.h"
 
-/* `;` separates frames, and a control character would end the line or reach a terminal. */
+/* `;` separates frames. */
 static void put_bytes(const char *name, size_t length, FILE *to)
 {
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)name[i];
-
-		if (c == ';')
-			fputc(':', to);
-		else
-			fputc(c < ' ' || c == 0x7f ? '?' : c, to);
-	}
+	for (const char *end = name + length; name < end;)
+		name += printable_put_next(*name == ';' ? ":" : name, to);
 }
 
 static void put_name(const char *name, FILE *to)

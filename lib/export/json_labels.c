@@ -26,13 +26,20 @@ static int make_room(struct json_labels *labels, u32 label)
 	return 0;
 }
 
+/* NULL: not enough memory. */
 static char *encode(const char *label)
 {
-	json_t *string = json_text(label);
-	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+	int err = memory ? json_put_text(label, memory) : -ENOMEM;
 
-	json_decref(string);
-	return text;
+	if (memory && fclose(memory))
+		err = -ENOMEM;
+	if (!err)
+		return text;
+	free(text);
+	return NULL;
 }
 
 int json_labels_put(struct json_labels *labels, const struct event_frame *frame, FILE *to)

@@ -12,6 +12,7 @@
 #include "error.h"
 #include "event_stack.h"
 #include "export_format.h"
+#include "format/printable.h"
 
 struct printer {
 	struct trace_reader *reader;
@@ -22,16 +23,10 @@ struct printer {
 };
 
 /* `space` stands for a space. */
-static void put_name(const char *name, char space, FILE *to)
+static void put_name(const char *name, const char *space, FILE *to)
 {
-	for (; *name; name++) {
-		unsigned char c = (unsigned char)*name;
-
-		if (c == ' ')
-			putc_unlocked(space, to);
-		else
-			putc_unlocked(c < ' ' || c == 0x7f ? '?' : c, to);
-	}
+	while (*name)
+		name += printable_put_next(*name == ' ' ? space : name, to);
 }
 
 /* Readers expect two characters at least: a space more makes up for a name of one. */
@@ -40,7 +35,7 @@ static void put_task(const struct printer *printer, const struct trace_event *ev
 	const struct trace_task *task = trace_reader_task(printer->reader, event->tid, event->time);
 	const char *comm = task && task->comm[0] ? task->comm : "[unknown]";
 
-	put_name(comm, '_', printer->to);
+	put_name(comm, "_", printer->to);
 	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u", task ? task->tgid : event->tid,
 		event->tid);
 }
@@ -54,21 +49,21 @@ static void put_head(const struct printer *printer, const struct trace_event *ev
 	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
 		(unsigned long long)(event->time / 1000000000),
 		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);
-	put_name(source->name, '_', printer->to);
+	put_name(source->name, "_", printer->to);
 	fputs(": \n", printer->to);
 }
 
 static void put_object(const char *object, FILE *to)
 {
 	fputs(" (", to);
-	put_name(object, '_', to);
+	put_name(object, "_", to);
 	fputs(")\n", to);
 }
 
 static void put_code(const struct frame_name *name, const char *label, FILE *to)
 {
 	if (name->function)
-		put_name(label, ' ', to);
+		put_name(label, " ", to);
 	else
 		fputs("[unknown]", to);
 	if (name->function && name->size)
@@ -84,7 +79,7 @@ static void put_frame(const struct event_frame *frame, FILE *to)
 		put_code(frame->name, frame->label, to);
 		return;
 	}
-	put_name(frame->label, ' ', to);
+	put_name(frame->label, " ", to);
 	if (frame->inlined)
 		fputc('\n', to);
 	else

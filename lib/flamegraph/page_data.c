@@ -12,11 +12,11 @@
 
 #define JSON_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
-/* Outside of strings JSON has none of the three. */
+/* Outside of strings JSON has none of these: of markup, and DEL, which terminals know. */
 static int put_escaped(const char *text, size_t bytes, void *to)
 {
 	for (size_t i = 0; i < bytes; i++) {
-		if (memchr("<>&", text[i], 3))
+		if (memchr("<>&\x7f", text[i], 4))
 			fprintf(to, "\\u%04x", text[i]);
 		else
 			fputc(text[i], to);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/printable.h"
 #include "report/stack_end.h"
 
 static const char *const lost_names[LOST_COUNT] = {
@@ -20,28 +21,43 @@ static const char *const lost_names[LOST_COUNT] = {
 json_t *json_text(const char *text)
 {
 	json_t *string = json_string(text);
-	char *plain;
+	char *valid;
+	u32 bytes;
 
 	if (string)
 		return string;
-	plain = strdup(text);
-	for (char *c = plain; c && *c; c++)
-		if ((unsigned char)*c >= 0x80)
+	valid = strdup(text);
+	for (char *c = valid; c && *c; c += bytes)
+		if (printable_next(c, &bytes) == NO_CHARACTER)
 			*c = '?';
-	string = plain ? json_string(plain) : NULL;
-	free(plain);
+	string = valid ? json_string(valid) : NULL;
+	free(valid);
 	return string;
+}
+
+/* jansson escapes everything beyond ASCII and below it, but not DEL. */
+static int put_escaped(const char *text, size_t bytes, void *to)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (text[i] == 0x7f)
+			fputs("\\u007f", to);
+		else
+			putc_unlocked(text[i], to);
+	return 0;
+}
+
+static int put(json_t *value, size_t flags, FILE *to)
+{
+	if (!value)
+		return -ENOMEM;
+	json_dump_callback(value, put_escaped, to, flags | JSON_ENSURE_ASCII | JSON_ENCODE_ANY);
+	json_decref(value);
+	return 0;
 }
 
 int json_put_text(const char *text, FILE *to)
 {
-	json_t *string = json_text(text);
-
-	if (!string)
-		return -ENOMEM;
-	json_dumpf(string, to, JSON_ENCODE_ANY);
-	json_decref(string);
-	return 0;
+	return put(json_text(text), 0, to);
 }
 
 static json_t *checked(json_t *value, int failures)
@@ -179,10 +195,9 @@ json_t *json_stacks(const struct trace_reader *reader, const struct profile *pro
 
 int json_put(json_t *value, FILE *to)
 {
-	if (!value)
-		return -ENOMEM;
-	json_dumpf(value, to, JSON_INDENT(2) | JSON_ENCODE_ANY);
-	fputc('\n', to);
-	json_decref(value);
-	return 0;
+	int err = put(value, JSON_INDENT(2), to);
+
+	if (!err)
+		fputc('\n', to);
+	return err;
 }

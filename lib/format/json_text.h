@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Parts of JSON output that several commands share. A function that returns json_t returns NULL
- * without memory. */
+ * without memory. What is written is ASCII, so that it is the same text for every reader and does
+ * nothing to a terminal: other characters and DEL are escaped. */
 #ifndef LIB_FORMAT_JSON_TEXT_H
 #define LIB_FORMAT_JSON_TEXT_H
 

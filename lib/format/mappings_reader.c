@@ -3,6 +3,7 @@
 #include "mappings_reader.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,28 @@ static int parse_kernel(struct mappings *mappings, const char *line)
 	return 0;
 }
 
-static int parse_user(struct mappings *mappings, const char *line)
+static bool is_escape(const char *text)
+{
+	return text[0] == '\\' && strspn(text + 1, "01234567") >= 3;
+}
+
+/* \ooo stands for a byte. */
+static void unescape(char *path)
+{
+	char *end = path;
+
+	for (; *path; end++)
+		if (is_escape(path)) {
+			*end = (char)((path[1] - '0') << 6 | (path[2] - '0') << 3 |
+				      (path[3] - '0'));
+			path += 4;
+		} else {
+			*end = *path++;
+		}
+	*end = '\0';
+}
+
+static int parse_user(struct mappings *mappings, char *line)
 {
 	unsigned int number;
 	int path = 0;
@@ -62,6 +84,7 @@ static int parse_user(struct mappings *mappings, const char *line)
 		return -EBADMSG;
 	if (number > FRAME_MAPPING_MAX)
 		return -EBADMSG;
+	unescape(line + path);
 	return add_path(mappings, number, line + path);
 }
 

@@ -6,8 +6,8 @@
  *   kernel NAME 0xSTART-0xEND BUILD_ID     the image ("vmlinux") and each module
  *   NUMBER BUILD_ID PATH                   user code; the path goes on to the end of the line
  *
- * A build id is in hex, `-` where there is none. Control characters and backslashes in a path are
- * written as \ooo.
+ * A build id is in hex, `-` where there is none. Backslashes in a path, and each byte of what is
+ * not printable (printable.h; files of an instance: of all that is not ASCII), are written as \ooo.
  */
 #ifndef LIB_FORMAT_MAPPINGS_READER_H
 #define LIB_FORMAT_MAPPINGS_READER_H
@@ -24,7 +24,7 @@ struct mappings;
 int mappings_read(FILE *from, struct mappings **out, struct stackmap_error *error);
 void mappings_free(struct mappings **mappings);
 
-/* As written (with \ooo), or NULL. */
+/* Or NULL. */
 const char *mappings_path(const struct mappings *mappings, u32 number);
 
 /* Where _stext of the kernel image was; 0: not known. */

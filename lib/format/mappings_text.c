@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Paths are what somebody called their files: what could end a line is escaped. */
+/* Paths are what somebody called their files: each byte of what is not printable is escaped. */
 #include "mappings_text.h"
+
+#include "format/printable.h"
 
 static void put_build_id(const u8 *build_id, u32 bytes, FILE *to)
 {
@@ -12,13 +14,11 @@ static void put_build_id(const u8 *build_id, u32 bytes, FILE *to)
 
 static void put_path(const char *path, FILE *to)
 {
-	for (; *path; path++) {
-		unsigned char c = (unsigned char)*path;
+	for (u32 bytes; *path; path += bytes) {
+		bool plain = printable_next(path, &bytes) == PRINTABLE && *path != '\\';
 
-		if (c < ' ' || c == 0x7f || c == '\\')
-			fprintf(to, "\\%03o", c);
-		else
-			fputc(c, to);
+		for (u32 i = 0; i < bytes; i++)
+			fprintf(to, plain ? "%c" : "\\%03o", (u8)path[i]);
 	}
 }
 

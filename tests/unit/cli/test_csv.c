@@ -34,9 +34,27 @@ static void test_fields(void **state)
 	check("\xc3\xa9,", "\"\xc3\xa9,\"");
 }
 
+/* Whoever takes the first `'` of a cell away has the name. */
+static void test_formulas(void **state)
+{
+	(void)state;
+	check("=cmd()", "'=cmd()");
+	check("+1", "'+1");
+	check("-bash", "'-bash");
+	check("@SUM(1)", "'@SUM(1)");
+	check("'quoted", "''quoted");
+	check("\uff1d1", "'\uff1d1");
+	check(" =1", "\"' =1\"");
+	check("=a,b", "\"'=a,b\"");
+	check("main;=1;-b;a-b;", "main;'=1;'-b;a-b;");
+	check("a=b", "a=b");
+	check("\t=1", "?=1");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields),
+					   cmocka_unit_test(test_formulas)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,20 @@ static void test_finds_paths(void **state)
 	assert_null(mappings);
 }
 
+static void test_escapes(void **state)
+{
+	struct mappings *mappings;
+
+	(void)state;
+	assert_int_equal(parse("1 - /a\\012\\134b\n"
+			       "2 - /\\303\\251\\ 12\\12\\8\\\n",
+			       &mappings, NULL),
+			 0);
+	assert_string_equal(mappings_path(mappings, 1), "/a\n\\b");
+	assert_string_equal(mappings_path(mappings, 2), "/\xc3\xa9\\ 12\\12\\8\\");
+	mappings_free(&mappings);
+}
+
 static void test_no_lines_of_a_kind(void **state)
 {
 	struct mappings *mappings;
@@ -85,6 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_paths),
+		cmocka_unit_test(test_escapes),
 		cmocka_unit_test(test_no_lines_of_a_kind),
 		cmocka_unit_test(test_wrong_lines),
 	};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One example at least of each class that is not shown, and of what is. */
+#include "format/printable.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void check(const char *text, const char *shown)
+{
+	char *written, *made = strdup(text);
+	size_t bytes;
+	FILE *stream = open_memstream(&written, &bytes);
+
+	printable_put(text, stream);
+	fclose(stream);
+	assert_string_equal(written, shown);
+	printable_make(made);
+	assert_string_equal(made, shown);
+	assert_int_equal(printable_is(text), !strcmp(text, shown));
+	free(written);
+	free(made);
+}
+
+static void text_of_all_languages_is_shown(void **state)
+{
+	(void)state;
+	check("", "");
+	check("std::map<int, long>::at(int const&)", "std::map<int, long>::at(int const&)");
+	check("\u00a0\u00e9\u0416\u05d0\u0628\u0e01\u3042\u8a9e\ud55c\U0001f600",
+	      "\u00a0\u00e9\u0416\u05d0\u0628\u0e01\u3042\u8a9e\ud55c\U0001f600");
+	check("\u00ac\u00ae\u200a\u2010\u2027\u202f\u205f\u2070\U0010ffff",
+	      "\u00ac\u00ae\u200a\u2010\u2027\u202f\u205f\u2070\U0010ffff");
+}
+
+static void control_characters_are_not(void **state)
+{
+	char text[] = "a?b";
+
+	(void)state;
+	for (int c = 1; c < ' '; c++) {
+		text[1] = (char)c;
+		check(text, "a?b");
+	}
+	check("\033[31m\177", "?[31m?");
+	check("\xc2\x80\xc2\x9b"
+	      "31m\xc2\x9f",
+	      "??31m?");
+}
+
+static void invisible_characters_are_not(void **state)
+{
+	(void)state;
+	check("\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200d\u200e\u200f", "??????????");
+	check("\u2028\u2029\u202a\u202b\u202c\u202d\u202e", "???????");
+	check("\u2060\u2066\u2067\u2068\u2069\u206f\u3164\ufe0f\ufeff\uffa0\ufff9", "???????????");
+	check("\U000e0001\U000e007f\U0001d173\U0001bca0", "????");
+	check("nimda\u202egpj.exe", "nimda?gpj.exe");
+}
+
+/* Each byte is one of its own, and the character behind it is whole. */
+static void bytes_that_are_no_characters_are_not(void **state)
+{
+	(void)state;
+	check("\x9b\x33\x31m", "?31m");
+	check("\xff\xfe\x80", "???");
+	check("\xc3", "?");
+	check("\xc3(", "?(");
+	check("\xe2\x80", "??");
+	check("\xe2\x80\xc3\xa9", "??\u00e9");
+	check("\xf0\x9f\x98", "???");
+	check("\xc0\x9b", "??"); /* longer than it needs */
+	check("\xe0\x82\x9b", "???");
+	check("\xf0\x80\x82\x9b", "????");
+	check("\xed\xa0\x80", "???");	   /* a surrogate */
+	check("\xf4\x90\x80\x80", "????"); /* beyond the last character */
+	check("\xf8\x88\x80\x80\x80", "?????");
+}
+
+static void a_character_tells_its_length(void **state)
+{
+	u32 bytes;
+
+	(void)state;
+	assert_int_equal(printable_next("ab", &bytes), PRINTABLE);
+	assert_int_equal(bytes, 1);
+	assert_int_equal(printable_next("\u8a9e", &bytes), PRINTABLE);
+	assert_int_equal(bytes, 3);
+	assert_int_equal(printable_next("\u202e", &bytes), UNPRINTABLE);
+	assert_int_equal(bytes, 3);
+	assert_int_equal(printable_next("\xe2\x80", &bytes), NO_CHARACTER);
+	assert_int_equal(bytes, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_of_all_languages_is_shown),
+		cmocka_unit_test(control_characters_are_not),
+		cmocka_unit_test(invisible_characters_are_not),
+		cmocka_unit_test(bytes_that_are_no_characters_are_not),
+		cmocka_unit_test(a_character_tells_its_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
