@@ -64,11 +64,9 @@ static bool follows_tasks(const struct record *record)
 
 static int follow(struct record *record, struct stackmap_error *error)
 {
-	int result = 0;
-
-	if (record->workload.pid)
-		result = capture_follow_command(record->capture, record->workload.pid, error);
-	return result ?: record_target_follow(&record->target, record->capture, error);
+	if (record->values->pids.count)
+		return record_target_follow(&record->target, record->capture, error);
+	return capture_follow_command(record->capture, record->workload.pid, error);
 }
 
 static int create_capture(struct record *record)
