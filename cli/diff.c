@@ -192,8 +192,8 @@ static int diff_recordings(struct diff *diff, struct frame_naming *naming)
 		return EXIT_FAILED;
 	}
 	err = diff_readers(diff, naming, &error);
-	status = recording_close(&diff->side[BEFORE].reader, err, &error);
-	return recording_close(&diff->side[AFTER].reader, 0, NULL) ?: status;
+	status = recording_close(&diff->side[BEFORE].reader, &diff->choice[BEFORE], err, &error);
+	return recording_close(&diff->side[AFTER].reader, &diff->choice[AFTER], 0, NULL) ?: status;
 }
 
 /* The second one may be an instance, as it is now. */

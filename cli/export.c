@@ -63,7 +63,7 @@ static int export_recording(const struct export_values *values, const struct exp
 	if (!reader)
 		return EXIT_FAILED;
 	err = export_to_file(reader, format, options, values->output, &error);
-	return recording_close(&reader, err, &error);
+	return recording_close(&reader, choice, err, &error);
 }
 
 static int export_named(const struct export_values *values, const struct export_format *format,

@@ -78,7 +78,8 @@ static int close_all(struct inputs *inputs)
 
 	for (u32 i = 0; i < inputs->count; i++)
 		if (inputs->input[i].reader &&
-		    recording_close(&inputs->input[i].reader, 0, NULL) != EXIT_DONE)
+		    recording_close(&inputs->input[i].reader, &inputs->input[i].choice, 0, NULL) !=
+			    EXIT_DONE)
 			status = EXIT_FAILED;
 	return status;
 }

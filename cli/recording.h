@@ -43,17 +43,19 @@ struct recording_choice {
 	bool is_instance;
 	const char *output; /* a file that is made of it, or NULL */
 	struct event_filter filter;
+	struct event_filter_use use;
 };
 
-/* 0, or -EINVAL and a message: wrong usage. */
+/* 0, or -EINVAL and a message: wrong usage. The choice may not be moved then. */
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice);
 
 /* Opens it, and checks that it has what the filter asks for. NULL and a message on failure. */
 struct trace_reader *recording_open(const struct recording_choice *choice);
 
-/* Closes, and says where a damaged file ended. EXIT_DONE, or EXIT_FAILED if it did or `err` is not
- * 0 (`error` says why). */
-int recording_close(struct trace_reader **reader, int err, const struct stackmap_error *error);
+/* Closes, and says where a damaged file ended, or that of its events none was chosen. EXIT_DONE, or
+ * EXIT_FAILED if it was damaged or `err` is not 0 (`error` says why). */
+int recording_close(struct trace_reader **reader, const struct recording_choice *choice, int err,
+		    const struct stackmap_error *error);
 
 #endif

@@ -237,7 +237,7 @@ static int report_named(const struct report_values *values, struct report_reques
 	status = EXIT_FAILED;
 	if (reader) {
 		err = report_recording(request, reader, &naming, &error);
-		status = recording_close(&reader, err, &error);
+		status = recording_close(&reader, &request->choice, err, &error);
 	}
 	names_close(&naming);
 	return status;

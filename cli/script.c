@@ -282,7 +282,7 @@ static int show_recording(const struct script_values *values, const struct recor
 	if (!script->reader)
 		return EXIT_FAILED;
 	err = print_events(script, values, &error);
-	return recording_close(&script->reader, err, &error);
+	return recording_close(&script->reader, choice, err, &error);
 }
 
 static int script_run(const void *arg, int count, char **operands)

@@ -117,8 +117,8 @@ static bool task_passes(const struct event_filter *filter, const struct trace_re
 	return matches_any(&filter->comms, task->comm) && allows(&filter->pids, task->tgid);
 }
 
-bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,
-			 const struct trace_event *event)
+static bool passes(const struct event_filter *filter, const struct trace_reader *reader,
+		   const struct trace_event *event)
 {
 	const struct trace_source *sources;
 
@@ -128,4 +128,16 @@ bool event_filter_passes(const struct event_filter *filter, const struct trace_r
 	trace_reader_sources(reader, &sources);
 	return matches_any(&filter->events, sources[event->kind].name) &&
 	       task_passes(filter, reader, event);
+}
+
+bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,
+			 const struct trace_event *event)
+{
+	bool passed = passes(filter, reader, event);
+
+	if (filter->use) {
+		filter->use->met = true;
+		filter->use->passed |= passed;
+	}
+	return passed;
 }

@@ -10,12 +10,18 @@
 #include "string_list.h"
 #include "trace/reader.h"
 
+/* Set as events come: there was one at all, one has passed. */
+struct event_filter_use {
+	bool met, passed;
+};
+
 struct event_filter {
 	struct string_list comms;   /* globs */
 	struct string_list cgroups; /* each with those below it; also as directories of systemd */
 	struct string_list events;  /* globs over names of sources */
 	struct number_list pids, tids, cpus;
-	u64 from, to; /* time in ns, both included; to 0: no end */
+	u64 from, to;		      /* time in ns, both included; to 0: no end */
+	struct event_filter_use *use; /* or NULL: nobody asks */
 };
 
 /* -ENOENT when a source is asked for that the recording does not have, or a cgroup and it knows of

@@ -104,6 +104,21 @@ def test_diff_of_sources():
     assert "-6.00%  cpu-clock  twin\n" in text and "+6.00%  off-cpu  twin\n" in text, text
 
 
+def test_nothing_is_chosen():
+    """As with perf that is no failure, but it is said: which names there are, or that the options leave nothing."""
+    write()
+    for words in ["report"], ["report", "--json"], ["script"], ["export"], ["export", "-f", "pprof", "-o", "out"], \
+            ["flamegraph", "-o", "out"]:
+        said = stackmap(*words, "--comm", "alhpa", "views.data").stderr
+        assert "--comm alhpa: no task of this name, did you mean alpha? There are alpha, beta, gamma, gamma-thread\n" in said, said
+        said = stackmap(*words, "--time", "0,1", "views.data").stderr
+        assert "views.data: the options choose none of its events\n" in said, (words, said)
+        assert "choose none" not in stackmap(*words, "--comm", "alpha", "views.data").stderr
+    said = stackmap("diff", "--comm", "nobody", "views.data", "views.data").stderr
+    assert said.count("--comm nobody: no task of this name; there are alpha,") == 2, said
+    assert not stackmap("export", "-f", "mappings", "--comm", "nobody", "views.data").stderr, "it is not about events"
+
+
 def events(*options):
     """(command, source, CPU) of each event, as `script` has them."""
     text = stackmap("script", "--ids", *options, "views.data").stdout
