@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "capture/name_match.h"
+#include "foreign_option.h"
 #include "message.h"
 
 #define HELP_COLUMN 28
@@ -242,12 +243,38 @@ static bool is_prefix_of_many(const struct parser *parser, const char *word)
 	return matches > 1;
 }
 
-static void unknown_long(const struct parser *parser, const char *word)
+static bool told_foreign(const struct parser *parser, const char *option)
+{
+	const char *instead = foreign_option(parser->command->name, option);
+
+	if (instead)
+		message("%s: unknown option; %s", option, instead);
+	return instead;
+}
+
+static bool negates(const char *name, const char *of)
+{
+	return !strncmp(name, "no-", 3) && !strcmp(name + 3, of);
+}
+
+/* The nearest option would be the opposite of what is meant. */
+static bool told_default(const struct parser *parser, const char *name)
+{
+	for (int i = 0; i < parser->rows; i++) {
+		const struct option_row *row = parser->row[i];
+
+		if (takes_argument(row) || (!negates(name, row->name) && !negates(row->name, name)))
+			continue;
+		message("--%s: unknown option; it is so without --%s", name, row->name);
+		return true;
+	}
+	return false;
+}
+
+static void unknown_name(const struct parser *parser, const char *name)
 {
 	struct name_match match;
-	char name[64];
 
-	snprintf(name, sizeof(name), "%.*s", long_length(word) - 2, word + 2);
 	name_match_init(&match, name);
 	for (int i = 0; i < parser->rows; i++)
 		name_match_try(&match, parser->row[i]->name);
@@ -255,6 +282,24 @@ static void unknown_long(const struct parser *parser, const char *word)
 		message("--%s: unknown option; did you mean --%s?", name, match.nearest);
 	else
 		message("--%s: unknown option, see 'stackmap help %s'", name,
+			parser->command->name);
+}
+
+static void unknown_long(const struct parser *parser, const char *word)
+{
+	char option[64];
+
+	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
+	if (!told_foreign(parser, option) && !told_default(parser, option + 2))
+		unknown_name(parser, option + 2);
+}
+
+static void unknown_letter(const struct parser *parser, char letter)
+{
+	const char option[] = {'-', letter, '\0'};
+
+	if (!told_foreign(parser, option))
+		message("%s: unknown option, see 'stackmap help %s'", option,
 			parser->command->name);
 }
 
@@ -266,7 +311,7 @@ static void unknown_option(const struct parser *parser, char **argv)
 	if (optopt >= LONG_BASE)
 		message("--%s: takes no argument", row_of(parser, optopt)->name);
 	else if (optopt)
-		message("-%c: unknown option, see 'stackmap help %s'", optopt, name);
+		unknown_letter(parser, (char)optopt);
 	else if (is_prefix_of_many(parser, word))
 		message("%.*s: stands for several options, see 'stackmap help %s'",
 			long_length(word), word, name);
