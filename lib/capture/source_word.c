@@ -6,6 +6,8 @@
  * hexadecimal k:FUNC                                          (also kr:) NAME  NAME/PERIOD
  * CATEGORY:NAME  CATEGORY:NAME/value=FIELD/  CATEGORY:NAME/value=FIELD:UNIT/
  *
+ * The prefixes of bpftrace are taken, too: uprobe: is u:, tracepoint: is nothing.
+ *
  * PATH ends at the last colon: it may hold some itself, symbol names never do.
  */
 #include "source_word.h"
@@ -44,6 +46,25 @@ static int parse_offset(struct source_query *query, const char *text, struct sta
 	return 0;
 }
 
+/* Paths may have slashes, functions have none. */
+static int check_plain_function(const struct source_query *query, const char *spec,
+				struct stackmap_error *error)
+{
+	bool has_value = strstr(spec, "/" VALUE_TERM) && spec[strlen(spec) - 1] == '/';
+	const char *function = strrchr(spec, ':');
+
+	if (has_value)
+		return error_set(error, EINVAL,
+				 "%s: functions have no values; tracepoints and system calls "
+				 "(CATEGORY:NAME) have the fields of their records",
+				 query->subject);
+	if (strchr(function ?: spec, '/'))
+		return error_set(error, EINVAL,
+				 "%s: functions have no period: each call is an event",
+				 query->subject);
+	return 0;
+}
+
 static int parse_user_function(struct source_word *word, char *spec, struct stackmap_error *error)
 {
 	struct source_query *query = &word->query;
@@ -51,6 +72,8 @@ static int parse_user_function(struct source_word *word, char *spec, struct stac
 
 	if (!function || function == spec || !function[1])
 		return error_set(error, EINVAL, "%s: expected u:PATH:FUNC", query->subject);
+	if (check_plain_function(query, spec, error))
+		return -EINVAL;
 	word->prefix = strndup(query->text, function + 1 - word->parts);
 	if (!word->prefix)
 		return error_set(error, ENOMEM, "%s: out of memory", query->subject);
@@ -72,6 +95,8 @@ static int parse_kernel_function(struct source_word *word, char *spec, struct st
 {
 	if (!spec[0] || strchr(spec, '+'))
 		return error_set(error, EINVAL, "%s: expected k:FUNC", word->query.subject);
+	if (check_plain_function(&word->query, spec, error))
+		return -EINVAL;
 	word->query.prefix = word->query.on_return ? "kr:" : "k:";
 	name_match_init(&word->query.match, spec);
 	return 0;
@@ -152,8 +177,34 @@ static const struct word_form {
 	{"ur:", &source_user_ops, true, parse_user_function},
 	{"k:", &source_kernel_ops, false, parse_kernel_function},
 	{"kr:", &source_kernel_ops, true, parse_kernel_function},
+	/* The same in the words of bpftrace. */
+	{"uprobe:", &source_user_ops, false, parse_user_function},
+	{"uretprobe:", &source_user_ops, true, parse_user_function},
+	{"kprobe:", &source_kernel_ops, false, parse_kernel_function},
+	{"kretprobe:", &source_kernel_ops, true, parse_kernel_function},
+	{"fentry:", &source_kernel_ops, false, parse_kernel_function},
+	{"fexit:", &source_kernel_ops, true, parse_kernel_function},
+	{"tracepoint:", NULL, false, parse_name},
 	{"", NULL, false, parse_name},
 };
+
+/* More of its words, for what is said in another form here. */
+static const struct {
+	const char *prefix, *instead;
+} elsewhere[] = {
+	{"profile:", "CPU samples are -F HZ"},
+	{"software:", "expected NAME or NAME/PERIOD, as page-faults/100"},
+	{"hardware:", "expected NAME or NAME/PERIOD, as cycles/1000000"},
+	{"usdt:", "USDT probes cannot be recorded"},
+};
+
+static int check_form(const char *text, const char *subject, struct stackmap_error *error)
+{
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
+		if (!strncmp(text, elsewhere[i].prefix, strlen(elsewhere[i].prefix)))
+			return error_set(error, EINVAL, "%s: %s", subject, elsewhere[i].instead);
+	return 0;
+}
 
 static const struct word_form *form_of(const char *text)
 {
@@ -173,11 +224,12 @@ int source_word_parse(const char *text, const char *subject, struct source_word 
 
 	if (!parsed.parts)
 		return error_set(error, ENOMEM, "%s: out of memory", subject);
+	err = check_form(text, subject, error);
 	parsed.query.text = text;
 	parsed.query.subject = subject;
 	parsed.query.prefix = "";
 	parsed.query.on_return = form->on_return;
-	err = form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
+	err = err ?: form->parse(&parsed, parsed.parts + strlen(form->prefix), error);
 	if (err)
 		source_word_clear(&parsed);
 	else

@@ -43,6 +43,27 @@ def test_malformed_events():
         record_refused(USAGE, "-e", event)
 
 
+def test_functions_have_neither_values_nor_periods():
+    for event in "u:libc.so.6:malloc/value=size/", "u:libc.so.6:malloc/value=size:bytes/", "k:vfs_read/value=count/":
+        record_refused(USAGE, "-e", event, words=[event, "functions have no values"])
+    for event in "u:libc.so.6:malloc/100", "k:vfs_read/1":
+        record_refused(USAGE, "-e", event, words=[event, "functions have no period"])
+
+
+def test_words_of_other_tracers():
+    """What has another form here is answered with that form; what means the same is taken."""
+    for event, instead in (("profile:hz:99", "-F HZ"), ("software:page-faults:1", "page-faults/100"),
+                           ("hardware:cycles:1", "NAME/PERIOD"), ("usdt:/bin/sh:x", "USDT")):
+        record_refused(USAGE, "-e", event, words=[event, instead])
+    needs("bpf", "tracefs", "uprobes")
+    for event, near in (("tracepoint:sched:sched_swich", "sched:sched_switch"), ("uprobe:%s:countd" % WORKLOAD, "counted"),
+                        ("uretprobe:%s:countd" % WORKLOAD, "counted")):
+        record_refused(FAILED, "-e", event, words=[event, near])
+    for event, name in (("tracepoint:sched:sched_switch", "sched:sched_switch"), ("uprobe:%s:counted" % WORKLOAD, "u:%s:counted" % WORKLOAD),
+                        ("uretprobe:%s:counted" % WORKLOAD, "ur:%s:counted" % WORKLOAD)):
+        assert stackmap("list", event).stdout.split()[0] == name
+
+
 def test_globs_without_match():
     needs("bpf", "tracefs", "uprobes")
     for glob in ("sched:nothing_*", "syscalls:sys_enter_zz*", "u:%s:zz*" % WORKLOAD, "nothing*:*"):

@@ -105,6 +105,44 @@ static void a_value_may_have_a_unit(void **state)
 	source_word_clear(&word);
 }
 
+static void a_folder_may_have_any_name(void **state)
+{
+	struct source_word word = parse("u:/a/value=1/b/:main");
+
+	(void)state;
+	assert_string_equal(word.query.file, "/a/value=1/b/");
+	assert_string_equal(word.query.match.pattern, "main");
+	source_word_clear(&word);
+}
+
+static void words_of_bpftrace_are_taken(void **state)
+{
+	static const struct {
+		const char *text;
+		const struct source_ops *ops;
+		bool on_return;
+		const char *pattern;
+	} cases[] = {
+		{"uprobe:libc:malloc", &source_user_ops, false, "malloc"},
+		{"uretprobe:libc:malloc", &source_user_ops, true, "malloc"},
+		{"kprobe:vfs_read", &source_kernel_ops, false, "vfs_read"},
+		{"kretprobe:vfs_*", &source_kernel_ops, true, "vfs_*"},
+		{"fentry:vfs_read", &source_kernel_ops, false, "vfs_read"},
+		{"fexit:vfs_read", &source_kernel_ops, true, "vfs_read"},
+		{"tracepoint:sched:sched_switch", NULL, false, "sched:sched_switch"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct source_word word = parse(cases[i].text);
+
+		assert_ptr_equal(word.ops, cases[i].ops);
+		assert_int_equal(word.query.on_return, cases[i].on_return);
+		assert_string_equal(word.query.match.pattern, cases[i].pattern);
+		source_word_clear(&word);
+	}
+}
+
 static void a_malformed_word_is_refused(void **state)
 {
 	static const struct {
@@ -122,6 +160,13 @@ static void a_malformed_word_is_refused(void **state)
 		{"u:libc:0x1ffffffffffffffff", -ERANGE},
 		{"k:", -EINVAL},
 		{"kr:f+1", -EINVAL},
+		{"k:f/value=count/", -EINVAL},
+		{"k:f/100", -EINVAL},
+		{"u:libc:malloc/value=size/", -EINVAL},
+		{"u:libc:malloc/value=size:bytes/", -EINVAL},
+		{"u:libc:malloc/100", -EINVAL},
+		{"kprobe:", -EINVAL},
+		{"profile:hz:99", -EINVAL},
 		{"a:b/", -EINVAL},
 		{"a:b/100", -EINVAL},
 		{"a:b/value=/", -EINVAL},
@@ -163,6 +208,8 @@ int main(void)
 		cmocka_unit_test(a_name_may_have_a_period),
 		cmocka_unit_test(a_tracepoint_may_have_a_value),
 		cmocka_unit_test(a_value_may_have_a_unit),
+		cmocka_unit_test(a_folder_may_have_any_name),
+		cmocka_unit_test(words_of_bpftrace_are_taken),
 		cmocka_unit_test(a_malformed_word_is_refused),
 	};
 
