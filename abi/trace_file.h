@@ -24,8 +24,9 @@
 		's', 't', 'a', 'c', 'k', 'm', 'a', 'p'                                             \
 	}
 #define TRACE_FILE_MAGIC_BYTES 8
-#define TRACE_FILE_VERSION 2
-#define TRACE_FILE_VERSION_CGROUPS 2 /* before, there were no cgroups: tasks do not name one */
+#define TRACE_FILE_VERSION 3
+#define TRACE_FILE_VERSION_CGROUPS 2   /* before, there were no cgroups: tasks do not name one */
+#define TRACE_FILE_VERSION_ADDRESSES 3 /* before, symbols had no address, and all had a name */
 #define TRACE_FILE_LITTLE_ENDIAN 1
 
 /* These 16 bytes keep their meaning in every version. */
@@ -47,7 +48,7 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(STACKS, "stacks", "call stacks, in the order of their indexes")                          \
 	X(TASKS, "tasks", "names of threads")                                                      \
 	X(EVENTS, "events", "events of one CPU, in the order of time")                             \
-	X(SYMBOLS, "symbols", "names of code")                                                     \
+	X(SYMBOLS, "symbols", "names and bounds of functions")                                     \
 	X(LEDGER, "ledger", "the account of all events")                                           \
 	X(END, "end", "the last block: the recording was finished")                                \
 	X(ANSWERS, "answers", "what promised stacks turned out to be")                             \

@@ -320,6 +320,6 @@ struct trace_symbol code_map_symbol(const struct code_map *map, const struct tra
 	if (symbol->mapping)
 		moved.mapping = mapping_number(map, symbol->mapping);
 	else
-		moved.start = kernel_place(map, symbol->start);
+		moved.start = moved.address = kernel_place(map, symbol->start);
 	return moved;
 }

@@ -194,25 +194,35 @@ static const char *debug_function(const struct debug_name *debug)
 	return debug && debug->count ? debug->functions[debug->count - 1].function : NULL;
 }
 
+static void set_bounds(struct frame_name *name, u64 start, u64 size)
+{
+	u64 place = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
+
+	name->offset = place - start;
+	name->size = size;
+}
+
 /* The symbol of the recording or that of the debug file: the one that starts nearer. */
 static const char *find_symbol(const struct frame_names *names, const struct debug_name *debug,
 			       struct frame_name *name)
 {
 	const struct trace_symbol *symbol =
 		trace_reader_symbol(names->reader, name->frame, name->return_address);
-	u64 place = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
+	bool is_named = symbol && symbol->name[0];
+	const char *function;
 
-	if (debug && debug->symbol && (!symbol || debug->symbol_start > symbol->start)) {
-		name->offset = place - debug->symbol_start;
-		name->size = debug->symbol_size;
+	if (debug && debug->symbol && (!is_named || debug->symbol_start > symbol->start)) {
+		set_bounds(name, debug->symbol_start, debug->symbol_size);
 		return debug->symbol;
 	}
-	if (symbol) {
-		name->offset = place - symbol->start;
-		name->size = symbol->size;
+	if (is_named) {
+		set_bounds(name, symbol->start, symbol->size);
 		return symbol->name;
 	}
-	return find_kernel_symbol(names, name) ?: debug_function(debug);
+	function = find_kernel_symbol(names, name) ?: debug_function(debug);
+	if (!function && symbol)
+		set_bounds(name, symbol->start, symbol->size);
+	return function;
 }
 
 /* For people, unless they want it otherwise. */
@@ -229,6 +239,18 @@ static bool is_address(const struct frame_name *name, const struct trace_mapping
 	return mapping && mapping->kind == MAPPING_ANON;
 }
 
+/* Its function, where that is known as a range, or itself. */
+static void put_offset(const struct frame_name *name, const char *file, char *text, size_t bytes)
+{
+	unsigned long long start = name->address - name->offset;
+
+	if (name->size)
+		snprintf(text, bytes, "%.255s+0x%llx..0x%llx", file, start,
+			 start + (unsigned long long)name->size);
+	else
+		snprintf(text, bytes, "%.255s+0x%llx", file, start);
+}
+
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
 	const struct trace_mapping *mapping = NULL;
@@ -241,8 +263,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	if (is_address(name, mapping))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	else if (mapping)
-		snprintf(text, sizeof(text), "%.255s+0x%llx", base_name(path_of(mapping)),
-			 (unsigned long long)name->address);
+		put_offset(name, base_name(path_of(mapping)), text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "[unknown]");
 	return intern(names, text, name->object);

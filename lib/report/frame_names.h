@@ -3,10 +3,11 @@
  * What the frames of a recording are called. Each distinct frame is looked up and demangled once.
  * Its label is the name for reports, where all frames of a function are one:
  *
- *   FUNCTION         if a symbol covers it
- *   FILE+0xOFFSET    user code without a symbol
- *   0xADDRESS        kernel or JIT code without a symbol
- *   [unknown]        nothing is known: the mapping could not be read
+ *   FUNCTION               if a symbol covers it
+ *   FILE+0xSTART..0xEND    user code without a symbol: the bounds of its function
+ *   FILE+0xOFFSET          not even these are known
+ *   0xADDRESS              kernel or JIT code without a symbol
+ *   [unknown]              nothing is known: the mapping could not be read
  *
  * A label also knows the object that its code is in: functions of one name in two files are two.
  * Equal labels have equal ids, so label ids can stand for both when stacks are compared.
@@ -50,7 +51,7 @@ struct frame_name {
 	u64 frame;
 	bool return_address;
 	const char *function; /* NULL without a symbol */
-	u64 offset;	      /* of the frame from the function's start */
+	u64 offset;	      /* of the frame from the function's start, be it named or not */
 	u64 size;	      /* of the function; 0: not known, and no offset either */
 	const char *object;   /* path of the file, "[kernel.kallsyms]", "[MODULE]", "[unknown]" */
 	u64 address;	      /* kernel or JIT: the address; else the offset in the file */

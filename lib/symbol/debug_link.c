@@ -9,30 +9,20 @@
 #include <string.h>
 
 #include "build_id.h"
+#include "elf_section.h"
 #include "elf_segment.h"
 
-static Elf_Scn *find_section(Elf *elf, const char *name)
+static bool has_section(Elf *elf, const char *name)
 {
-	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *found = gelf_getshdr(section, &header)
-					    ? elf_strptr(elf, names, header.sh_name)
-					    : NULL;
-
-		if (found && header.sh_type != SHT_NOBITS && !strcmp(found, name))
-			return section;
-	}
-	return NULL;
+	return elf_section_find(elf, name, &header);
 }
 
 Elf_Data *debug_link_section(Elf *elf, const char *name)
 {
-	Elf_Scn *section = find_section(elf, name);
+	GElf_Shdr header;
+	Elf_Scn *section = elf_section_find(elf, name, &header);
 	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
 
 	return data && data->d_buf && data->d_size ? data : NULL;
@@ -77,9 +67,9 @@ void debug_link_read(Elf *elf, struct debug_link *link)
 		return;
 	elf_segments_read(elf, &segments);
 	link->build_id_bytes = build_id_from_elf(elf, link->build_id);
-	link->has_dwarf = find_section(elf, ".debug_info") || find_section(elf, ".zdebug_info");
-	link->has_symbols = find_section(elf, ".symtab") || find_section(elf, ".gnu_debugdata");
-	link->has_code = segments.count && find_section(elf, ".text");
+	link->has_dwarf = has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
+	link->has_symbols = has_section(elf, ".symtab") || has_section(elf, ".gnu_debugdata");
+	link->has_code = segments.count && has_section(elf, ".text");
 	read_file_link(elf, link);
 	read_shared_link(elf, link);
 }

@@ -190,7 +190,7 @@ static int take_symbol(struct symbol_bytes *bytes, const struct naming_query *qu
 		return -EBADMSG;
 	memcpy(&head, bytes->at, sizeof(head));
 	bytes->at += sizeof(head);
-	if (!head.name_bytes || head.name_bytes > NAMING_NAME_BYTES_MAX ||
+	if (head.name_bytes > NAMING_NAME_BYTES_MAX ||
 	    head.name_bytes > (size_t)(bytes->end - bytes->at) ||
 	    memchr(bytes->at, 0, head.name_bytes))
 		return -EBADMSG;
@@ -201,8 +201,11 @@ static int take_symbol(struct symbol_bytes *bytes, const struct naming_query *qu
 	bytes->at += head.name_bytes;
 	bytes->last = head.start;
 	bytes->first = false;
-	*symbol = (struct trace_symbol){
-		.mapping = query->number, .start = head.start, .size = head.size, .name = name};
+	*symbol = (struct trace_symbol){.mapping = query->number,
+					.start = head.start,
+					.size = head.size,
+					.address = head.address,
+					.name = name};
 	return 0;
 }
 

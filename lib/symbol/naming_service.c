@@ -3,6 +3,9 @@
  * Nothing is kept from one request to the next: the whole table of a file is made, asked for all
  * addresses, and freed. So memory is bounded by the largest file, and one bad file spoils no other.
  *
+ * The unwind table is read only if the symbols leave an address over. A function that it tells of
+ * counts if no symbol is in any part of it: a symbol could end too early, but it knows better.
+ *
  * Files are read, not mapped into memory, so one that shrinks meanwhile gives an error and not
  * SIGBUS.
  */
@@ -15,6 +18,7 @@
 
 #include "build_id.h"
 #include "elf_symbols.h"
+#include "fde_ranges.h"
 #include "jitdump.h"
 #include "kallsyms.h"
 #include "mapped_file.h"
@@ -22,6 +26,19 @@
 #include "privilege/service.h"
 #include "symbol_table.h"
 #include "vdso.h"
+
+/* What is known of the code of a request. */
+struct code {
+	struct symbol_table *symbols;
+	struct symbol_table *functions; /* without names */
+	struct elf_segments segments;	/* none: there is no ELF file */
+};
+
+/* Who asks, and for what. */
+struct question {
+	const struct naming_request *request;
+	const u64 *addresses;
+};
 
 static bool has_build_id(Elf *elf, const struct naming_request *request)
 {
@@ -31,13 +48,34 @@ static bool has_build_id(Elf *elf, const struct naming_request *request)
 	return bytes == request->build_id_bytes && !memcmp(build_id, request->build_id, bytes);
 }
 
+static bool have_all_names(const struct question *question, const struct symbol_table *symbols)
+{
+	struct symbol symbol;
+	u32 i = 0;
+
+	while (i < question->request->addresses &&
+	       symbol_table_find(symbols, question->addresses[i], &symbol))
+		i++;
+	return i == question->request->addresses;
+}
+
+static int load_functions(const struct question *question, Elf *elf, struct code *code)
+{
+	int result = elf_symbols_add(elf, code->symbols);
+
+	elf_segments_read(elf, &code->segments);
+	if (!result && !have_all_names(question, code->symbols))
+		result = fde_ranges_add(elf, &code->segments, code->functions);
+	return result;
+}
+
 /* Another file than the one meant has no symbols here. */
-static int load_elf(const struct naming_request *request, Elf *elf, struct symbol_table *table)
+static int load_elf(const struct question *question, Elf *elf, struct code *code)
 {
 	int result = 0;
 
-	if (elf && elf_kind(elf) == ELF_K_ELF && has_build_id(elf, request))
-		result = elf_symbols_add(elf, table);
+	if (elf && elf_kind(elf) == ELF_K_ELF && has_build_id(elf, question->request))
+		result = load_functions(question, elf, code);
 	elf_end(elf);
 	return result == -ENOEXEC ? 0 : result;
 }
@@ -72,20 +110,19 @@ static int load_generated(const struct naming_request *request, const int *files
 	return result;
 }
 
-static int load(const struct naming_request *request, const int *files, struct symbol_table *table,
-		u32 *unread)
+static int load(const struct question *question, const int *files, struct code *code, u32 *unread)
 {
-	switch (request->what) {
+	switch (question->request->what) {
 	case NAMING_FILE:
 		if (elf_version(EV_CURRENT) == EV_NONE)
 			return -ENOTSUP;
-		return load_elf(request, elf_begin(files[0], ELF_C_READ, NULL), table);
+		return load_elf(question, elf_begin(files[0], ELF_C_READ, NULL), code);
 	case NAMING_VDSO:
-		return load_elf(request, vdso_open(), table);
+		return load_elf(question, vdso_open(), code);
 	case NAMING_KERNEL:
-		return kallsyms_read_open(files[0], files[1], table);
+		return kallsyms_read_open(files[0], files[1], code->symbols);
 	case NAMING_GENERATED:
-		return load_generated(request, files, table, unread);
+		return load_generated(question->request, files, code->symbols, unread);
 	default:
 		return -EINVAL;
 	}
@@ -98,14 +135,21 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
+static bool find_at(const struct code *code, u64 address, struct symbol *found)
+{
+	if (symbol_table_find(code->symbols, address, found))
+		return true;
+	return symbol_table_find(code->functions, address, found) &&
+	       !symbol_table_touches(code->symbols, found->start, found->start + found->size);
+}
+
 /* The symbols of all addresses, each once, ascending: their number. */
-static u32 find(const struct symbol_table *table, const u64 *addresses, u32 count,
-		struct symbol *symbols)
+static u32 find(const struct code *code, const u64 *addresses, u32 count, struct symbol *symbols)
 {
 	u32 found = 0, kept = 0, i;
 
 	for (i = 0; i < count; i++)
-		found += symbol_table_find(table, addresses[i], &symbols[found]);
+		found += find_at(code, addresses[i], &symbols[found]);
 	qsort(symbols, found, sizeof(*symbols), by_start);
 	for (i = 0; i < found; i++)
 		if (!kept || symbols[kept - 1].start != symbols[i].start)
@@ -113,11 +157,19 @@ static u32 find(const struct symbol_table *table, const u64 *addresses, u32 coun
 	return kept;
 }
 
-static void put(FILE *out, const struct symbol *symbol)
+static u64 address_of(const struct code *code, u64 start)
+{
+	const struct elf_segment *segment = elf_segment_at(&code->segments, start);
+
+	return segment ? segment->address + (start - segment->offset) : start;
+}
+
+static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 {
 	struct naming_symbol head = {
 		.start = symbol->start,
 		.size = symbol->size,
+		.address = address_of(code, symbol->start),
 		.name_bytes = symbol->name_bytes,
 	};
 
@@ -128,14 +180,15 @@ static void put(FILE *out, const struct symbol *symbol)
 }
 
 /* All symbols as bytes; the caller frees them. */
-static int put_all(const struct symbol *symbols, u32 count, char **text, size_t *bytes)
+static int put_all(const struct code *code, const struct symbol *symbols, u32 count, char **text,
+		   size_t *bytes)
 {
 	FILE *out = open_memstream(text, bytes);
 
 	if (!out)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
-		put(out, &symbols[i]);
+		put(out, code, &symbols[i]);
 	if (!fclose(out))
 		return 0;
 	free(*text);
@@ -143,22 +196,34 @@ static int put_all(const struct symbol *symbols, u32 count, char **text, size_t 
 	return -ENOMEM;
 }
 
+static int name_code(const struct question *question, const int *files, struct code *code,
+		     struct naming_answer *answer, char **text)
+{
+	u32 count = question->request->addresses;
+	struct symbol *symbols = reallocarray(NULL, count + 1UL, sizeof(*symbols));
+	int result = symbols ? load(question, files, code, &answer->unread) : -ENOMEM;
+	size_t bytes = 0;
+
+	if (!result) {
+		answer->symbols = find(code, question->addresses, count, symbols);
+		result = put_all(code, symbols, answer->symbols, text, &bytes);
+	}
+	answer->bytes = bytes;
+	free(symbols);
+	return result;
+}
+
 static int name(const struct naming_request *request, const int *files, const u64 *addresses,
 		struct naming_answer *answer, char **text)
 {
-	struct symbol *symbols = reallocarray(NULL, request->addresses, sizeof(*symbols));
-	struct symbol_table *table = NULL;
-	size_t bytes = 0;
-	int result = symbols ? symbol_table_create(&table) : -ENOMEM;
+	const struct question question = {request, addresses};
+	struct code code = {};
+	int result = symbol_table_create(&code.symbols);
 
-	result = result ?: load(request, files, table, &answer->unread);
-	if (!result) {
-		answer->symbols = find(table, addresses, request->addresses, symbols);
-		result = put_all(symbols, answer->symbols, text, &bytes);
-	}
-	answer->bytes = bytes;
-	symbol_table_free(&table);
-	free(symbols);
+	result = result ?: symbol_table_create(&code.functions);
+	result = result ?: name_code(&question, files, &code, answer, text);
+	symbol_table_free(&code.symbols);
+	symbol_table_free(&code.functions);
 	return result;
 }
 

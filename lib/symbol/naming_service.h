@@ -4,7 +4,9 @@
  * (privilege/sandbox.h) and speaks with symbol/naming.c over a socket.
  *
  * Request: a naming_request with its open files; `addresses` u64, ascending. Answer: a
- * naming_answer; `bytes` bytes of symbols, each a naming_symbol and its name.
+ * naming_answer; `bytes` bytes of symbols, each a naming_symbol and its name. Where no symbol
+ * covers an address, one without a name tells which function it is in, as far as the unwind table
+ * knows.
  */
 #ifndef LIB_SYMBOL_NAMING_SERVICE_H
 #define LIB_SYMBOL_NAMING_SERVICE_H
@@ -43,6 +45,7 @@ struct naming_answer {
 struct naming_symbol {
 	u64 start;
 	u64 size;
+	u64 address; /* that the start has in the ELF file itself; `start` where there is none */
 	u32 name_bytes;
 	u32 reserved;
 };

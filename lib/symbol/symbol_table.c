@@ -266,3 +266,11 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 	}
 	return false;
 }
+
+bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end)
+{
+	struct symbol symbol;
+
+	return started(table, end - 1) != started(table, start) ||
+	       symbol_table_find(table, start, &symbol);
+}

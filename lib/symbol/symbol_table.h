@@ -39,6 +39,9 @@ void symbol_table_seal(struct symbol_table *table);
  * table. */
 bool symbol_table_find(const struct symbol_table *table, u64 address, struct symbol *found);
 
+/* Whether a symbol covers any address from start to before end. */
+bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end);
+
 /* Named symbols after sealing, in the order of their start: false once the index is past the last.
  */
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);

@@ -88,12 +88,13 @@ struct trace_module {
 	u8 build_id[TRACE_BUILD_ID_MAX];
 };
 
-/* A symbol that covers at least one recorded frame. Kernel: mapping 0, start is an address. */
+/* A function that covers at least one recorded frame. Kernel: mapping 0, start is an address. */
 struct trace_symbol {
 	u32 mapping;
 	u64 start;
 	u64 size;	  /* > 0 */
-	const char *name; /* as in the symbol table: mangled */
+	const char *name; /* as in the symbol table: mangled; "": only its bounds are known */
+	u64 address;	  /* of the start in its ELF file, or else the start; 0: not known */
 };
 
 /* Of the cgroup2 hierarchy. Cgroups are numbered from 1 in the order of the recording. */

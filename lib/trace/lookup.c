@@ -2,7 +2,8 @@
 /*
  * Binary searches. Symbols may overlap (aliases, code inside other code), so the search goes back
  * from the last symbol that starts at or before the address, as long as one further back can still
- * reach it: the innermost symbol that covers the address wins.
+ * reach it: the innermost symbol that covers the address wins. One without a name gives way to any
+ * that has one: in a merged recording they may be of one file, once as it was and once stripped.
  */
 #include "trace/lookup.h"
 
@@ -180,13 +181,18 @@ static u32 symbols_up_to(const struct lookup *lookup, u32 mapping, u64 address)
 
 const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address)
 {
+	const struct trace_symbol *nameless = NULL;
+
 	for (u32 i = symbols_up_to(lookup, mapping, address); i--;) {
 		const struct trace_symbol *symbol = &lookup->symbols[i];
 
 		if (symbol->mapping != mapping || lookup->symbol_reach[i] <= address)
-			return NULL;
-		if (end_of(symbol) > address)
+			return nameless;
+		if (end_of(symbol) <= address)
+			continue;
+		if (symbol->name[0])
 			return symbol;
+		nameless = nameless ?: symbol;
 	}
-	return NULL;
+	return nameless;
 }

@@ -113,7 +113,7 @@ static int read_symbols(struct trace_reader *reader, struct block_view *view)
 
 		if (!symbol)
 			return -ENOMEM;
-		err = record_get_symbol(view, &reader->arena, &before, symbol);
+		err = record_get_symbol(view, reader->version, &reader->arena, &before, symbol);
 		before = *symbol;
 	}
 	return err;

@@ -231,6 +231,12 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 	return outcome(view, true);
 }
 
+/* The same for all of a segment. */
+static u64 slide_of(const struct trace_symbol *symbol)
+{
+	return symbol->address - symbol->start;
+}
+
 void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
 		       const struct trace_symbol *symbol)
 {
@@ -239,10 +245,11 @@ void record_put_symbol(struct block_builder *builder, const struct trace_symbol 
 	byte_buffer_signed(column, (s64)symbol->mapping - before->mapping);
 	byte_buffer_signed(column, (s64)(symbol->start - before->start));
 	byte_buffer_varint(column, symbol->size);
+	byte_buffer_signed(column, (s64)(slide_of(symbol) - slide_of(before)));
 	put_text(builder, symbol->name);
 }
 
-int record_get_symbol(struct block_view *view, struct arena *arena,
+int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 		      const struct trace_symbol *before, struct trace_symbol *symbol)
 {
 	bool has_memory;
@@ -250,6 +257,9 @@ int record_get_symbol(struct block_view *view, struct arena *arena,
 	symbol->mapping = before->mapping + (u32)byte_cursor_signed(numbers(view));
 	symbol->start = before->start + (u64)byte_cursor_signed(numbers(view));
 	symbol->size = byte_cursor_varint(numbers(view));
+	if (version >= TRACE_FILE_VERSION_ADDRESSES)
+		symbol->address =
+			symbol->start + slide_of(before) + (u64)byte_cursor_signed(numbers(view));
 	has_memory = get_text(view, arena, &symbol->name);
 	return outcome(view, has_memory);
 }

@@ -37,7 +37,8 @@ int record_get_mapping(struct block_view *view, struct arena *arena, struct trac
 int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup);
 /* `version` of the file. */
 int record_get_task(struct block_view *view, u32 version, struct trace_task *task);
-int record_get_symbol(struct block_view *view, struct arena *arena,
+/* `version` of the file. */
+int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
 		      const struct trace_symbol *before, struct trace_symbol *symbol);
 int record_get_ledger(struct block_view *view, struct trace_ledger *ledger);
 int record_get_cpu_ledger(struct block_view *view, struct trace_cpu_ledger *cpu);

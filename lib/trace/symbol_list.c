@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Sorting by address makes the differences between symbols small, and drops repetitions by
- * comparing neighbours. */
+ * comparing neighbours; of those, one with a name comes first. */
 #include "trace/symbol_list.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 struct symbol_entry {
 	u64 start;
 	u64 size;
+	u64 address;
 	size_t name; /* offset in names */
 	u32 mapping;
+	bool is_named;
 };
 
 int symbol_list_add(struct symbol_list *list, const struct trace_symbol *symbol)
@@ -21,8 +23,10 @@ int symbol_list_add(struct symbol_list *list, const struct trace_symbol *symbol)
 	struct symbol_entry entry = {
 		.start = symbol->start,
 		.size = symbol->size,
+		.address = symbol->address,
 		.name = list->names.used,
 		.mapping = symbol->mapping,
+		.is_named = *symbol->name,
 	};
 
 	if (array_make_room(list->entries, list->count, list->room))
@@ -42,6 +46,8 @@ static int by_address(const void *a, const void *b)
 		return x->mapping < y->mapping ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
+	if (x->is_named != y->is_named)
+		return x->is_named ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
@@ -65,6 +71,7 @@ int symbol_list_each(struct symbol_list *list,
 			.mapping = list->entries[i].mapping,
 			.start = list->entries[i].start,
 			.size = list->entries[i].size,
+			.address = list->entries[i].address,
 			.name = (const char *)list->names.data + list->entries[i].name,
 		};
 

@@ -92,6 +92,40 @@ static void a_kernel_frame_is_in_no_mapping(void **state)
 	expect(1ULL << 63 | FRAME_USER(3, 0x10), (struct frame_naming){}, "[unknown]");
 }
 
+static void write_functions(const struct trace_symbol *symbols, u32 count)
+{
+	const struct trace_info info = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	const struct trace_mapping mapping = {
+		.number = 3, .kind = MAPPING_FILE, .tgid = 1, .path = "/usr/bin/true"};
+	struct trace_writer *writer;
+
+	unlink(recording);
+	assert_int_equal(trace_writer_create(recording, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(trace_writer_symbol(writer, &symbols[i]), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+/* A stripped program's: all of it has one label, which is no name. What has one elsewhere has it.
+ */
+static void a_function_without_a_name_is_its_range(void **state)
+{
+	static const struct trace_symbol symbols[] = {
+		{3, 0x100, 0x80, ""},
+		{3, 0x200, 0x10, ""},
+		{3, 0x200, 0x20, "named"},
+	};
+
+	(void)state;
+	write_functions(symbols, 3);
+	expect(FRAME_USER(3, 0x100), (struct frame_naming){}, "true+0x100..0x180");
+	expect(FRAME_USER(3, 0x17f), (struct frame_naming){}, "true+0x100..0x180");
+	expect(FRAME_USER(3, 0x180), (struct frame_naming){}, "true+0x180");
+	expect(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
+}
+
 static void a_copy_names_what_was_hidden(void **state)
 {
 	(void)state;
@@ -156,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_frame_is_in_no_mapping),
+		cmocka_unit_test(a_function_without_a_name_is_its_range),
 		cmocka_unit_test(a_copy_names_what_was_hidden),
 		cmocka_unit_test(a_copy_of_the_same_boot_names_what_is_left),
 		cmocka_unit_test(a_copy_of_another_boot_names_nothing),

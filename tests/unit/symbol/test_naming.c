@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "runtime.h"
+#include "sample_program.h"
 #include "sample_record.h"
 #include "symbol/kallsyms.h"
 #include "symbol/mapped_file.h"
@@ -164,6 +166,44 @@ static void a_function_of_libc(void **state)
 	make_known(&place, 4, address);
 	expect(&place, place.offset, "strerror", place.offset);
 	dlclose(libc);
+}
+
+static const char stripped[] = "static __attribute__((noinline)) int hidden(int x)\n"
+			       "{ __asm__ volatile(\"nop\"); return x + 1; }\n"
+			       "int (*const pointer)(int) = hidden;\n";
+
+/* Its address in the file is not its offset. */
+#define STRIPPED_BUILD                                                                             \
+	"gcc -O1 -shared -fPIC -s -Wl,--build-id -Wl,-Ttext-segment=0x10000000 $IN -o $OUT"
+
+static void a_function_that_only_the_unwind_table_knows(void **state)
+{
+	const struct sample sample = {"stripped", STRIPPED_BUILD, stripped, ".c"};
+	char path[SAMPLE_PATH_BYTES];
+	struct link_map *map;
+	struct place place;
+	struct seen seen;
+	void *library;
+	char *function;
+
+	(void)state;
+	if (!sample_folder_create())
+		skip();
+	sample_build(&sample, path);
+	library = dlopen(path, RTLD_NOW);
+	assert_non_null(library);
+	function = *(char **)dlsym(library, "pointer");
+	assert_int_equal(dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+	make_known(&place, 7, function);
+	assert_int_equal(ask(&place, &(u64){place.offset + 1}, 1, &seen), 0);
+	assert_int_equal(seen.count, 1);
+	assert_string_equal(seen.name, "");
+	assert_int_equal(seen.symbol.start, place.offset);
+	assert_in_range(seen.symbol.size, 2, 64);
+	assert_int_equal(seen.symbol.address, (u64)(uintptr_t)function - map->l_addr);
+	assert_true(seen.symbol.address != seen.symbol.start);
+	dlclose(library);
+	sample_folder_remove();
 }
 
 static void a_function_of_the_vdso(void **state)
@@ -455,6 +495,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(several_addresses_give_each_symbol_once, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_function_of_libc, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_function_that_only_the_unwind_table_knows, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_function_of_the_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_build_id_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_file_gives_no_name, setup, teardown),

@@ -16,8 +16,9 @@ static void print_stack(const struct trace_stack *stack)
 
 static void print_symbol(const struct trace_symbol *symbol)
 {
-	printf("symbol %u %" PRIx64 " %" PRIu64 " %s\n", symbol->mapping, (uint64_t)symbol->start,
-	       (uint64_t)symbol->size, symbol->name);
+	printf("symbol %u %" PRIx64 " %" PRIu64 " %" PRIx64 " %s\n", symbol->mapping,
+	       (uint64_t)symbol->start, (uint64_t)symbol->size, (uint64_t)symbol->address,
+	       symbol->name);
 }
 
 static void print_mapping(const struct trace_mapping *mapping)

@@ -213,11 +213,14 @@ class Recording:
 
     def symbols_of_block(self, records, columns, header):
         numbers, text = columns
-        mapping = start = 0
+        mapping = start = slide = 0
         for _ in range(records):
             mapping += numbers.signed()
             start += numbers.signed()
-            self.symbols.append(f"symbol {mapping} {start:x} {numbers.varint()} {text.string()}")
+            size = numbers.varint()
+            slide += numbers.signed()
+            address = (start + slide) % 2 ** 64
+            self.symbols.append(f"symbol {mapping} {start:x} {size} {address:x} {text.string()}")
 
     def ledger_of_block(self, records, columns, header):
         numbers = columns[0]
@@ -228,7 +231,7 @@ class Recording:
 
     def read(self, data):
         magic, order, zero, version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 2)
+        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 3)
         assert checksum == zlib.crc32(data[:12])
         readers = {3: self.mappings, 4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,
                    8: self.ledger_of_block, 10: self.answers, 11: self.cgroups}

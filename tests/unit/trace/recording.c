@@ -141,7 +141,10 @@ static void make_symbols(struct recording *recording, struct random *random)
 			start = 0;
 		symbol->size = 1 + random_below(random, 5000);
 		symbol->start = start + random_below(random, 3);
-		symbol->name = name("_ZN5space8function%lluEv", random_below(random, 100000));
+		symbol->address = symbol->mapping ? symbol->start + 0x1000 * symbol->mapping : 0;
+		symbol->name =
+			i % 5 == 3 ? name("", 0)
+				   : name("_ZN5space8function%lluEv", random_below(random, 100000));
 		start = symbol->start + symbol->size;
 	}
 }

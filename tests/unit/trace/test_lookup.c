@@ -79,6 +79,25 @@ static void test_symbol_at_the_end_of_the_address_space(void **state)
 	lookup_free(&lookup);
 }
 
+static void test_a_name_is_better_than_bounds(void **state)
+{
+	struct trace_symbol symbols[] = {
+		{.start = 100, .size = 50, .name = ""},
+		{.start = 100, .size = 60, .name = "outer"},
+		{.start = 120, .size = 10, .name = ""},
+		{.start = 200, .size = 20, .name = ""},
+	};
+	struct lookup lookup;
+
+	(void)state;
+	assert_int_equal(lookup_build(&lookup, NULL, 0, NULL, 0, symbols, 4), 0);
+	assert_string_equal(lookup_symbol(&lookup, 0, 100)->name, "outer");
+	assert_string_equal(lookup_symbol(&lookup, 0, 125)->name, "outer");
+	assert_int_equal(lookup_symbol(&lookup, 0, 219)->start, 200);
+	assert_null(lookup_symbol(&lookup, 0, 220));
+	lookup_free(&lookup);
+}
+
 static void test_task_is_the_one_of_the_time(void **state)
 {
 	static const struct trace_task tasks[] = {
@@ -136,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_symbols_that_overlap),
 		cmocka_unit_test(test_symbol_at_the_end_of_the_address_space),
+		cmocka_unit_test(test_a_name_is_better_than_bounds),
 		cmocka_unit_test(test_task_is_the_one_of_the_time),
 		cmocka_unit_test(test_last_record_of_a_mapping_counts),
 		cmocka_unit_test(test_nothing_is_found_in_nothing),

@@ -189,6 +189,7 @@ static void check_symbols(const struct trace_reader *reader, const struct record
 		assert_int_equal(symbols[i].mapping, recording->symbols[i].mapping);
 		assert_int_equal(symbols[i].start, recording->symbols[i].start);
 		assert_int_equal(symbols[i].size, recording->symbols[i].size);
+		assert_int_equal(symbols[i].address, recording->symbols[i].address);
 		assert_string_equal(symbols[i].name, recording->symbols[i].name);
 	}
 }

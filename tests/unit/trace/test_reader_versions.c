@@ -139,6 +139,41 @@ static void test_tasks_of_version_1_are_in_no_known_cgroup(void **state)
 	trace_reader_close(&reader);
 }
 
+/* A symbol as version 2 has it: without an address. */
+static void put_symbol_of_version_2(struct block_builder *builder, s64 further, const char *name)
+{
+	byte_buffer_signed(&builder->column[RECORD_NUMBERS], further ? 0 : 1);
+	byte_buffer_signed(&builder->column[RECORD_NUMBERS], further ?: 0x1000);
+	byte_buffer_varint(&builder->column[RECORD_NUMBERS], 16);
+	byte_buffer_string(&builder->column[RECORD_TEXT], name);
+	builder->records++;
+}
+
+static void test_symbols_of_version_2_have_no_address(void **state)
+{
+	const struct trace_symbol *symbol;
+	struct block_builder builder;
+	struct trace_reader *reader;
+	FILE *file = begin_file(2);
+
+	(void)state;
+	put_info(file);
+	record_builder_init(&builder, TRACE_BLOCK_SYMBOLS);
+	put_symbol_of_version_2(&builder, 0, "first");
+	put_symbol_of_version_2(&builder, 0x100, "second");
+	put_block(file, &builder, 1);
+	put_end(file, 2);
+	reader = open_reader();
+	assert_null(trace_reader_damage(reader));
+	symbol = trace_reader_symbol(reader, FRAME_USER(1, 0x110F), false);
+	assert_non_null(symbol);
+	assert_string_equal(symbol->name, "second");
+	assert_int_equal(symbol->address, 0);
+	assert_string_equal(trace_reader_symbol(reader, FRAME_USER(1, 0x1000), false)->name,
+			    "first");
+	trace_reader_close(&reader);
+}
+
 static void write_task_in_cgroup(u32 cgroup)
 {
 	const struct trace_task task = {.tid = 7, .tgid = 7, .cgroup = cgroup, .comm = "task"};
@@ -178,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tasks_of_version_1_are_in_no_known_cgroup),
+		cmocka_unit_test(test_symbols_of_version_2_have_no_address),
 		cmocka_unit_test(test_a_task_names_a_cgroup_that_is_there),
 	};
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libdw takes the entries apart. How an FDE writes its addresses is said by its CIE, in the
+ * augmentation (Linux Standard Base 5.0, core, section 10.6); neighbours share one, so the last is
+ * kept. Encodings that no linker writes here leave out the entry.
+ */
+#include "fde_ranges.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <string.h>
+
+#include "elf_section.h"
+
+#define ENCODING_FORMAT 0x0f
+#define ENCODING_BASE 0x70
+
+struct reader {
+	const u8 *ident; /* of the ELF header */
+	Elf_Data *data;
+	u64 address; /* of the section */
+	const struct elf_segments *segments;
+	struct symbol_table *table;
+	Dwarf_Off cie; /* of the last FDE */
+	u8 encoding;
+	bool has_cie;
+};
+
+/* The bytes of a number, 0: of variable length, or not known. */
+static size_t number_bytes(const struct reader *reader, u8 encoding)
+{
+	switch (encoding & ENCODING_FORMAT) {
+	case DW_EH_PE_absptr:
+		return reader->ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
+	case DW_EH_PE_udata2:
+	case DW_EH_PE_sdata2:
+		return 2;
+	case DW_EH_PE_udata4:
+	case DW_EH_PE_sdata4:
+		return 4;
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+static u64 read_number(const u8 *at, size_t bytes, bool is_signed)
+{
+	u64 number = 0;
+	u32 unused = 64 - 8 * bytes;
+
+	memcpy(&number, at, bytes);
+	return is_signed ? (u64)((s64)(number << unused) >> unused) : number;
+}
+
+/* The personality routine's address stands before what is looked for; 0: how long it is, is not
+ * known. */
+static size_t letter_bytes(const struct reader *reader, char letter, const u8 *data, size_t left)
+{
+	size_t bytes;
+
+	if (letter != 'P')
+		return letter == 'L' && left;
+	bytes = left ? number_bytes(reader, *data) : 0;
+	return bytes ? 1 + bytes : 0;
+}
+
+static u8 encoding_of(const struct reader *reader, const Dwarf_CIE *cie)
+{
+	const u8 *data = cie->augmentation_data;
+	size_t left = data ? cie->augmentation_data_size : 0;
+
+	if (cie->augmentation[0] != 'z')
+		return cie->augmentation[0] ? DW_EH_PE_omit : DW_EH_PE_absptr;
+	for (const char *letter = cie->augmentation + 1; *letter; letter++) {
+		size_t bytes;
+
+		if (*letter == 'S' || *letter == 'B')
+			continue;
+		if (*letter == 'R')
+			return left ? *data : DW_EH_PE_omit;
+		bytes = letter_bytes(reader, *letter, data, left);
+		if (!bytes || bytes > left)
+			return DW_EH_PE_omit;
+		data += bytes;
+		left -= bytes;
+	}
+	return DW_EH_PE_absptr;
+}
+
+static int next_entry(const struct reader *reader, Dwarf_Off at, Dwarf_Off *next,
+		      Dwarf_CFI_Entry *entry)
+{
+	return dwarf_next_cfi(reader->ident, reader->data, true, at, next, entry);
+}
+
+static void select_cie(struct reader *reader, Dwarf_Off at)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+
+	if (reader->has_cie && reader->cie == at)
+		return;
+	reader->has_cie = true;
+	reader->cie = at;
+	reader->encoding = DW_EH_PE_omit;
+	if (!next_entry(reader, at, &next, &entry) && dwarf_cfi_cie_p(&entry))
+		reader->encoding = encoding_of(reader, &entry.cie);
+}
+
+static int add_range(const struct reader *reader, u64 address, u64 bytes)
+{
+	const struct elf_segment *segment = elf_segment_of(reader->segments, address);
+	u64 start, left;
+
+	if (!segment || !bytes)
+		return 0;
+	left = segment->bytes - (address - segment->address);
+	start = segment->offset + (address - segment->address);
+	return symbol_table_add(
+		reader->table,
+		&(struct symbol){.start = start, .size = bytes, .limit = start + left, .name = ""});
+}
+
+static int add_fde(struct reader *reader, const Dwarf_FDE *fde)
+{
+	u8 base, encoding;
+	size_t bytes;
+	u64 address;
+
+	select_cie(reader, fde->CIE_pointer);
+	encoding = reader->encoding;
+	base = encoding & ENCODING_BASE;
+	bytes = number_bytes(reader, encoding);
+	if (encoding & DW_EH_PE_indirect || (base != DW_EH_PE_absptr && base != DW_EH_PE_pcrel) ||
+	    !bytes || (size_t)(fde->end - fde->start) < 2 * bytes)
+		return 0;
+	address = read_number(fde->start, bytes, encoding & DW_EH_PE_signed);
+	if (base == DW_EH_PE_pcrel)
+		address += reader->address + (fde->start - (const u8 *)reader->data->d_buf);
+	return add_range(reader, address, read_number(fde->start + bytes, bytes, false));
+}
+
+static int add_entries(struct reader *reader)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off at = 0, next;
+	int result = 0;
+
+	while (!result && !next_entry(reader, at, &next, &entry) && next > at) {
+		if (!dwarf_cfi_cie_p(&entry))
+			result = add_fde(reader, &entry.fde);
+		at = next;
+	}
+	return result;
+}
+
+int fde_ranges_add(Elf *elf, const struct elf_segments *segments, struct symbol_table *table)
+{
+	struct reader reader = {
+		.ident = (const u8 *)elf_getident(elf, NULL), .segments = segments, .table = table};
+	GElf_Shdr header;
+	Elf_Scn *section = elf_section_find(elf, ".eh_frame", &header);
+	int result = 0;
+
+	reader.data = section && reader.ident ? elf_rawdata(section, NULL) : NULL;
+	reader.address = section ? header.sh_addr : 0;
+	if (reader.data && reader.data->d_buf)
+		result = add_entries(&reader);
+	symbol_table_seal(table);
+	return result;
+}
