@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "code_layout.h"
+
 #define RECENT_BITS 14
 
 struct places {
@@ -157,6 +159,7 @@ static int find_names(struct trace_reader *reader, struct debug_naming *naming, 
 
 	if (mapping) {
 		code.mapping = trace_reader_mapping(reader, mapping);
+		code_layout_find(reader, mapping, &code.layout);
 		for (u32 i = 0; i < count; i++)
 			places[i] = FRAME_OFFSET(places[i]);
 	} else {

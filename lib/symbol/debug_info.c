@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Frames are file offsets and DWARF has addresses: the segments of the mapped file lead from one to
- * the other. A debug file that was split off it has program headers, too, but they say where
- * nothing is any more.
+ * the other. A debug file that was split off it has program headers, too, but GNU objcopy writes
+ * into them where nothing is any more. So without the mapped file the recording has to say it; a
+ * debug file's own headers are the last resort: those of eu-strip are as they were.
  *
  * Units are found by the ranges that they claim (DW_AT_ranges of the unit: .debug_aranges is not
  * written by every compiler), and each is read once, for all of its addresses that are asked for.
@@ -183,6 +184,14 @@ static int find_slide(struct debug_info *info, u64 stext)
 	return 0;
 }
 
+static void find_segments(struct debug_info *info, const struct elf_segments *layout)
+{
+	if (!info->code && layout && layout->count)
+		info->segments = *layout;
+	else
+		elf_segments_read(info->code ?: info->debug, &info->segments);
+}
+
 static int read_files(struct debug_info *info, const struct debug_files *files, u64 stext)
 {
 	int result;
@@ -191,11 +200,11 @@ static int read_files(struct debug_info *info, const struct debug_files *files, 
 	info->debug = open_elf(files->debug);
 	if (!info->code && !info->debug)
 		return -ENOEXEC;
+	find_segments(info, files->layout);
 	if (!info->code) {
 		info->code = info->debug;
 		info->debug = NULL;
 	}
-	elf_segments_read(info->code, &info->segments);
 	result = stext ? find_slide(info, stext) : read_symbols(info);
 	return result ?: open_dwarf(info, files->shared);
 }

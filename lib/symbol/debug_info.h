@@ -8,6 +8,7 @@
 #define LIB_SYMBOL_DEBUG_INFO_H
 
 #include "code_place.h"
+#include "elf_segment.h"
 #include "symbol_table.h"
 
 /* Descriptors, -1: none. */
@@ -15,6 +16,7 @@ struct debug_files {
 	int code;   /* the file that was mapped: where code lies in it; its own symbols */
 	int debug;  /* what was taken off it; -1: nothing was */
 	int shared; /* what dwz moved to a file of its own */
+	const struct elf_segments *layout; /* where code lies if `code` is -1; or NULL */
 };
 
 /* The build ids are those of one program: nothing here compares them. `stext` 0: places are file

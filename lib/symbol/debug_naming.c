@@ -236,8 +236,10 @@ static const char *shortcoming_of(const struct debug_search *search,
 static int ask_rest(struct question *question, struct debug_names **out)
 {
 	const struct debug_search *search = &question->search;
-	struct debug_request request = {
-		.what = DEBUG_PLACES, .count = question->rest_count, .stext = question->key.stext};
+	struct debug_request request = {.what = DEBUG_PLACES,
+					.count = question->rest_count,
+					.stext = question->key.stext,
+					.layout = search->code->layout};
 	struct debug_answer answer;
 	const char *shortcoming;
 	int result;

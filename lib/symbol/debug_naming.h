@@ -5,7 +5,8 @@
  * report is made, in the file itself, in a debug file beside it or below /usr/lib/debug; and on
  * debuginfod servers, if so chosen. What was found may be kept for the next report.
  *
- * Never a wrong name: a file counts only if its build id is that of the recording.
+ * Never a wrong name: a file counts only if its build id is that of the recording. The file that
+ * was mapped need not be there any more.
  *
  * This process opens the files; a sandbox parses them (symbol/debug_service.h), and what it says is
  * checked. A file on which it fails has no more names than the recording gives.
@@ -15,6 +16,7 @@
 
 #include "code_place.h"
 #include "debug_fetch.h"
+#include "elf_segment.h"
 #include "trace/event.h"
 
 enum debug_servers {
@@ -46,6 +48,9 @@ struct debug_code {
 	const struct trace_mapping *mapping;
 	const struct trace_module *module;
 	const char *release; /* of the kernel */
+	/* Where the mapping's code lies in its file, as far as the recording tells. It is used
+	 * where that file is not to be had. */
+	struct elf_segments layout;
 };
 
 struct debug_name {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Servers are asked for what is missing: debug information; and for the file with the code, if only
- * it says where code lies. A kernel's is half a gigabyte: for that they are asked only where the
- * user says so.
+ * Servers are asked for what is missing: debug information; and for the file with the code, if
+ * nothing else says where code lies. A kernel's is half a gigabyte: for that they are asked only
+ * where the user says so.
  */
 #include "debug_search.h"
 
@@ -303,7 +303,7 @@ void debug_search_servers(struct debug_search *search)
 		return;
 	if (!search->link.has_dwarf)
 		fetch_debug(search);
-	if (lacks_code(search))
+	if (lacks_code(search) && !search->code->layout.count)
 		fetch_code(search);
 }
 

@@ -90,7 +90,7 @@ static int find_places(const struct debug_request *request, const int *files, co
 		       struct debug_answer *answer, struct found *found)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
-				     files[DEBUG_FILE_SHARED]};
+				     files[DEBUG_FILE_SHARED], &request->layout};
 	struct debug_info *info;
 	int result = debug_info_open(&opened, request->stext, &info);
 

@@ -13,6 +13,7 @@
 #define LIB_SYMBOL_DEBUG_SERVICE_H
 
 #include "debug_link.h"
+#include "elf_segment.h"
 #include "scalar.h"
 
 enum debug_what {
@@ -29,7 +30,8 @@ struct debug_request {
 	u32 count;
 	u32 files; /* bits of enum debug_file: which were sent, in this order */
 	u32 reserved;
-	u64 stext; /* of a kernel; else 0 */
+	u64 stext;		    /* of a kernel; else 0 */
+	struct elf_segments layout; /* of the code, as far as the recording tells */
 };
 
 struct debug_answer {

@@ -19,14 +19,14 @@ int main(void) { for (int i = 0; i < 5; i++) outer(); return 0; }
 INLINED = ["inner (inlined)", "outer", "main"]
 
 
-def build(name):
+def build(name, *options):
     """It calls getppid() five times."""
     if platform.machine() != "x86_64":
         raise Skip("the test program makes its system calls for x86-64")
     needs_command("gcc", "--version")
     with open(name + ".c", "w", encoding="ascii") as file:
         file.write(SOURCE)
-    run("gcc", "-O2", "-g", "-Wl,--build-id", name + ".c", "-o", name)
+    run("gcc", "-O2", "-g", "-Wl,--build-id", *options, name + ".c", "-o", name)
 
 
 def split(name, keep="-S"):

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Names that the recorder did not have: inlined functions, lines of source, symbols of stripped programs."""
 
+import json
 import os
+import platform
+import re
 import shutil
 
-from cases import main, program, run, stackmap
+from cases import Skip, main, needs, needs_command, program, run, stackmap
 from inlined_program import INLINED, build, hottest, record_calls, split
+from recording import Recording, record
 
 
 def names(made, *options):
@@ -48,6 +52,99 @@ def test_stripped_program():
     assert names(made, "--sysroot", "system") == INLINED
     shutil.move("bare", "system" + os.getcwd())
     assert names(made, "--sysroot", "system") == INLINED
+
+
+def install_by_id(name):
+    """The debug file, below system/, where a package would put it."""
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", name).stdout)[1]
+    folder = "system/usr/lib/debug/.build-id/" + build_id[:2]
+    os.makedirs(folder, exist_ok=True)
+    shutil.move(name + ".debug", "%s/%s.debug" % (folder, build_id[2:]))
+
+
+def test_program_that_is_gone_or_replaced():
+    """Its debug file is enough: the recording says where its code lies."""
+    for name, options in ("gone", []), ("elsewhere", ["-no-pie", "-Wl,-Ttext-segment=0x10000000"]):
+        build(name, *options)
+        split(name)
+        made = record_calls(name)
+        install_by_id(name)
+        assert names(made, "--sysroot", "system") == INLINED
+        os.remove(name)
+        assert names(made, "--sysroot", "system", "--no-cache") == INLINED
+        stackmap("merge", "-o", "merged.data", made.path, made.path)
+        assert "outer;inner" in stackmap("export", "-f", "folded", "--sysroot", "system", "--no-cache", "merged.data").stdout
+        build("other")
+        shutil.move("other", name)
+        assert names(made, "--sysroot", "system", "--no-cache") == INLINED
+        assert names(made, "--no-cache")[0].startswith(name + "+0x")
+
+
+def test_what_a_recording_says_is_not_cached():
+    """It may be of anybody, and the cache is for all recordings."""
+    build("cached")
+    split("cached")
+    made = record_calls("cached")
+    install_by_id("cached")
+    os.remove("cached")
+    assert names(made, "--sysroot", "system") == INLINED
+    assert names(made)[0].startswith("cached+0x")
+
+
+CALLS = """
+#define ASK do { long ask = 110; __asm__ volatile("syscall" : "+a"(ask) : : "rcx", "r11", "memory"); } while (0)
+__attribute__((noinline)) void first(void) { ASK; ASK; ASK; __asm__ volatile("nop"); }
+__attribute__((noinline)) void second(void) { ASK; first(); ASK; __asm__ volatile("nop"); }
+int main(void) { for (int i = 0; i < 4; i++) second(); return 0; }
+"""
+
+
+def symbol_rows(made):
+    rows = json.loads(made.read("report", "--json", "--sort", "dso,symbol"))["rows"]
+    return {row["symbol"]: row["children"]["count"] for row in rows if row["dso"].endswith("/rows")}
+
+
+def test_stripped_function_is_one_row():
+    """Wherever in it an event was: the unwind table tells where it begins and ends."""
+    if platform.machine() != "x86_64":
+        raise Skip("the test program makes its system calls for x86-64")
+    needs_command("gcc", "--version")
+    with open("rows.c", "w", encoding="ascii") as file:
+        file.write(CALLS)
+    run("gcc", "-O2", "-Wl,--build-id", "rows.c", "-o", "rows")
+    symbols = {name: (int(start, 16), int(size, 16)) for start, size, name in
+               re.findall(r"^(\w+) (\w+) T (\w+)$", run("nm", "-S", "rows").stdout, re.MULTILINE)}
+    run("strip", "rows")
+    made = record_calls("rows")
+    expected = {"rows+0x%x..0x%x" % (symbols[name][0], sum(symbols[name])): counts
+                for name, counts in (("first", 12), ("second", 20), ("main", 20))}
+    rows = symbol_rows(made)
+    assert {name: rows.get(name) for name in expected} == expected, (rows, expected)
+    stackmap("merge", "-o", "merged.data", made.path)
+    assert symbol_rows(Recording("merged.data")) == rows
+    folded = made.read("export", "-f", "folded")
+    assert ";".join(list(expected)[::-1]) in folded, folded
+    stackmap("flamegraph", "-o", "page.html", made.path)
+    with open("page.html", encoding="ascii") as file:
+        page = file.read()
+    assert all(page.count('"%s"' % name) == 1 for name in expected)
+
+
+def test_stripped_program_of_the_distribution():
+    """Few places of code are in no function that the unwind table knows."""
+    awk = shutil.which("gawk") or shutil.which("mawk")
+    if not awk:
+        raise Skip("neither gawk nor mawk is installed")
+    needs("bpf", "perf events")
+    made = record("-F", "1999", "--", awk, "BEGIN { for (i = 0; i < 600000; i++) { a[i % 999] = a[i % 99] i; gsub(1, 2, a[i % 999]); "
+                  "if (length(a[i % 999]) > 40) a[i % 999] = \"\" } }")
+    dso = os.path.realpath(awk)
+    rows = json.loads(made.read("report", "--no-inline", "--json", "--sort", "dso,symbol"))["rows"]
+    counts = {row["symbol"]: row["self"]["count"] for row in rows if row["dso"] == dso and row["self"]["count"]}
+    places = sum(count for name, count in counts.items() if re.search(r"\+0x[0-9a-f]+$", name))
+    if sum(counts.values()) < 50:
+        raise Skip("too few samples of %s: %d" % (awk, sum(counts.values())))
+    assert places <= sum(counts.values()) / 50, counts
 
 
 def test_another_build():

@@ -79,7 +79,8 @@ static u64 number_of(const char *command)
 }
 
 static struct trace_mapping mapping;
-static u64 begin; /* the place of the label */
+static u64 begin;		   /* the place of the label */
+static struct elf_segment segment; /* of the code */
 
 /* Builds it, and looks at it before it is taken to pieces. */
 static void build(const char *label, const char *compile)
@@ -88,9 +89,12 @@ static void build(const char *label, const char *compile)
 	int file;
 
 	sample_build(&sample, path);
-	begin = number_of("nm $OUT | grep ' begin$'") -
-		number_of("readelf -lW $OUT | awk '/R E/ { print $3 }'") +
-		number_of("readelf -lW $OUT | awk '/R E/ { print $2 }'");
+	segment = (struct elf_segment){
+		.address = number_of("readelf -lW $OUT | awk '/R E/ { print $3 }'"),
+		.offset = number_of("readelf -lW $OUT | awk '/R E/ { print $2 }'"),
+		.bytes = number_of("readelf -lW $OUT | awk '/R E/ { print $5 }'"),
+	};
+	begin = number_of("nm $OUT | grep ' begin$'") - segment.address + segment.offset;
 	mapping = (struct trace_mapping){
 		.number = 1, .kind = MAPPING_FILE, .tgid = getpid(), .path = path};
 	file = open(path, O_RDONLY);
@@ -101,13 +105,14 @@ static void build(const char *label, const char *compile)
 
 static struct debug_names *names;
 
+static struct debug_code code = {.mapping = &mapping};
+
 static int find(void)
 {
 	const u64 places[] = {0, begin, begin + 1};
 
 	debug_names_free(&names);
-	return debug_naming_find(naming, &(struct debug_code){.mapping = &mapping}, places, 3,
-				 &names);
+	return debug_naming_find(naming, &code, places, 3, &names);
 }
 
 static void expect_inlined(void)
@@ -172,6 +177,83 @@ static void below_a_sysroot(void **state)
 	expect_inlined();
 	start(&(struct debug_choice){});
 	expect_nothing();
+}
+
+/* A server that is a folder: libdebuginfod knows file: too. */
+static void start_servers(enum debug_servers servers)
+{
+	char url[SAMPLE_PATH_BYTES + 32], cache[SAMPLE_PATH_BYTES + 16];
+
+	snprintf(url, sizeof(url), "file://%s/server", sample_folder());
+	snprintf(cache, sizeof(cache), "%s/fetched", sample_folder());
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	shell("rm -rf server fetched");
+	start(&(struct debug_choice){.servers = servers});
+}
+
+/* $FILE becomes what the server has as $KIND of its build id. */
+#define SERVE                                                                                      \
+	"to=server/buildid/$(readelf -n $FILE | awk '/Build ID/ { print $3 }') &&"                 \
+	" mkdir -p $to && mv $FILE $to/$KIND && rm -rf fetched"
+
+/* Where its debug file is found by build id. */
+#define INSTALL                                                                                    \
+	"id=$(readelf -n $OUT | awk '/Build ID/ { print $3 }') &&"                                 \
+	" to=by-id/usr/lib/debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $to &&"             \
+	" mv $OUT.debug $to/$(echo $id | cut -c3-).debug"
+
+static void start_by_id(const char *options)
+{
+	static char root[SAMPLE_PATH_BYTES + 8];
+	char command[512];
+
+	snprintf(command, sizeof(command), BUILD "%s", options);
+	build("absent", command);
+	shell("rm -rf by-id && " SPLIT " && " INSTALL);
+	snprintf(root, sizeof(root), "%s/by-id", sample_folder());
+	start(&(struct debug_choice){.sysroot = root});
+}
+
+/* A debug file does not say where code lies in the file that it was taken off: a recording does. */
+static void expect_without_code(const char *remove)
+{
+	expect_inlined();
+	shell(remove);
+	assert_int_equal(find(), 0);
+	assert_null(debug_names_at(names, begin));
+	code.layout = (struct elf_segments){.segment = {segment}, .count = 1};
+	expect_inlined();
+	code.layout = (struct elf_segments){};
+	assert_string_equal(notes, "");
+}
+
+static void of_a_program_that_is_gone_or_replaced(void **state)
+{
+	static const char *const options[] = {"", " -no-pie -Wl,-Ttext-segment=0x10000000",
+					      " -fuse-ld=lld -Wl,--build-id=sha1"};
+	size_t count = system("ld.lld --version >/dev/null 2>&1") ? 2 : 3;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		start_by_id(options[i]);
+		expect_without_code("rm $OUT");
+		start_by_id(options[i]);
+		expect_without_code("cp /bin/true $OUT");
+	}
+}
+
+/* The file with the code is not asked for. */
+static void of_a_program_that_is_gone_from_servers(void **state)
+{
+	(void)state;
+	build("gone", BUILD);
+	start_servers(DEBUG_SERVERS_USER);
+	shell(SPLIT " && FILE=$OUT.debug KIND=debuginfo; " SERVE " && rm $OUT");
+	code.layout = (struct elf_segments){.segment = {segment}, .count = 1};
+	expect_inlined();
+	assert_string_equal(notes, "");
+	code.layout = (struct elf_segments){};
 }
 
 static void behind_a_file_of_symbols_alone(void **state)
@@ -274,7 +356,7 @@ static void a_stripped_file_has_the_symbols_it_carries(void **state)
 static void a_kernel_lies_where_its_stext_is(void **state)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
-	const struct debug_code code = {.module = &module, .release = "none"};
+	const struct debug_code kernel = {.module = &module, .release = "none"};
 	const struct debug_name *name;
 	u64 place, slide = 0x1a000000;
 
@@ -284,18 +366,18 @@ static void a_kernel_lies_where_its_stext_is(void **state)
 	module.start = number_of("nm $OUT | grep ' _stext$'") + slide;
 	place = number_of("nm $OUT | grep ' begin$'") + slide;
 	start(&(struct debug_choice){.vmlinux = path});
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), 0);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), 0);
 	name = debug_names_at(names, place);
 	assert_non_null(name);
 	assert_int_equal(name->count, 2);
 	assert_string_equal(name->functions[0].function, "inner");
 	debug_names_free(&names);
 	module.build_id[0] ^= 1;
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), -ENOENT);
 	assert_non_null(strstr(notes, "not the recorded kernel"));
 	module.build_id[0] ^= 1;
 	shell("strip -g $OUT");
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), 0);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), 0);
 	assert_null(debug_names_at(names, place));
 	assert_non_null(strstr(notes, "it has none"));
 }
@@ -303,36 +385,18 @@ static void a_kernel_lies_where_its_stext_is(void **state)
 static void a_kernel_that_was_hidden_is_told_of(void **state)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
-	const struct debug_code code = {.module = &module, .release = "none"};
+	const struct debug_code kernel = {.module = &module, .release = "none"};
 	u64 place = 1ULL << 63;
 
 	(void)state;
 	build("kernel", BUILD);
 	start(&(struct debug_choice){});
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), -ENOENT);
 	assert_string_equal(notes, "");
 	start(&(struct debug_choice){.vmlinux = path});
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), -ENOENT);
 	assert_non_null(strstr(notes, "hidden"));
 }
-
-/* A server that is a folder: libdebuginfod knows file: too. */
-static void start_servers(enum debug_servers servers)
-{
-	char url[SAMPLE_PATH_BYTES + 32], cache[SAMPLE_PATH_BYTES + 16];
-
-	snprintf(url, sizeof(url), "file://%s/server", sample_folder());
-	snprintf(cache, sizeof(cache), "%s/fetched", sample_folder());
-	setenv("DEBUGINFOD_URLS", url, 1);
-	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
-	shell("rm -rf server fetched");
-	start(&(struct debug_choice){.servers = servers});
-}
-
-/* $FILE becomes what the server has as $KIND of its build id. */
-#define SERVE                                                                                      \
-	"to=server/buildid/$(readelf -n $FILE | awk '/Build ID/ { print $3 }') &&"                 \
-	" mkdir -p $to && mv $FILE $to/$KIND && rm -rf fetched"
 
 static void from_servers(void **state)
 {
@@ -377,7 +441,7 @@ static void what_several_files_share(void **state)
 static void a_kernel_from_servers_if_all_may_be(void **state)
 {
 	struct trace_module module = {.name = "vmlinux", .build_id_bytes = 20};
-	const struct debug_code code = {.module = &module, .release = "none"};
+	const struct debug_code kernel = {.module = &module, .release = "none"};
 	u64 place;
 
 	(void)state;
@@ -387,10 +451,10 @@ static void a_kernel_from_servers_if_all_may_be(void **state)
 	place = number_of("nm $OUT | grep ' begin$'");
 	start_servers(DEBUG_SERVERS_USER);
 	shell("FILE=$OUT KIND=debuginfo; " SERVE);
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), -ENOENT);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), -ENOENT);
 	assert_string_equal(notes, "");
 	start(&(struct debug_choice){.servers = DEBUG_SERVERS_ALL});
-	assert_int_equal(debug_naming_find(naming, &code, &place, 1, &names), 0);
+	assert_int_equal(debug_naming_find(naming, &kernel, &place, 1, &names), 0);
 	assert_int_equal(debug_names_at(names, place)->count, 2);
 	debug_names_free(&names);
 }
@@ -448,6 +512,8 @@ int main(void)
 		cmocka_unit_test(in_the_file_itself),
 		cmocka_unit_test(behind_a_debug_link),
 		cmocka_unit_test(below_a_sysroot),
+		cmocka_unit_test(of_a_program_that_is_gone_or_replaced),
+		cmocka_unit_test(of_a_program_that_is_gone_from_servers),
 		cmocka_unit_test(behind_a_file_of_symbols_alone),
 		cmocka_unit_test(never_with_another_build_id),
 		cmocka_unit_test(what_is_no_file_is_left_alone),
