@@ -58,16 +58,19 @@ def table(page):
     return {name: weights for name, *weights in rows}
 
 
-def check_sums(page, stacks, weight=1):
-    """The table has the first 200 functions only: those must be right, and the hottest."""
+def check_table(page, stacks, weight=1):
+    """It has the first 200 functions only: those must be right, and the hottest. Their sum."""
     expected, whole = sums_of(stacks, weight)
     shown = table(page)
     assert shown and all(expected[name] == weights for name, weights in shown.items())
     assert len(shown) == min(len(expected), 200), (len(shown), len(expected))
     hottest = sorted((pair[0] for pair in expected.values()), reverse=True)[:len(shown)]
     assert sorted((pair[0] for pair in shown.values()), reverse=True) == hottest
-    assert status_weight(page) == whole
-    return shown
+    return whole
+
+
+def check_sums(page, stacks, weight=1):
+    assert check_table(page, stacks, weight) == status_weight(page)
 
 
 def status(page):
@@ -175,6 +178,84 @@ def test_zoom():
         page.press("Escape")
         assert status(page)[0] == "all"
         assert page.value("document.querySelector('#unzoom').disabled")
+
+
+def check_zoomed_table(page, stacks, whole):
+    """The functions of what is zoomed to, and the words that say so."""
+    zoomed = status(page)[0]
+    weight = check_table(page, stacks)
+    assert page.text("#functions-of") == "in %s, which is %.2f%% of all" % (zoomed, 100 * weight / whole)
+    return zoomed
+
+
+def test_zoom_and_functions():
+    recording = write("a.data")
+    everything = stacks_of(recording, "cpu-clock")
+    stacks = stacks_of(recording, "cpu-clock", "--comm", "worker")
+    whole = sum(count for _, count, _ in everything)
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "cpu-clock")
+        check_table(page, everything)
+        assert page.value("document.querySelector('#functions-of').hidden")
+        page.click(page.place(CHART, 0.9, 1 - 27 / page.box(CHART)["height"]))
+        assert check_zoomed_table(page, stacks, whole) == "worker"
+        page.press("ArrowUp")
+        page.press("Enter")
+        outermost = status(page)[0]
+        check_zoomed_table(page, [stack for stack in stacks if visible(stack[0][-1]) == outermost], whole)
+        page.press("v")
+        check_table(page, everything)
+        page.value("document.querySelector('#chart').focus()")
+        page.press("ArrowUp")
+        page.press("Enter")
+        innermost = status(page)[0]
+        check_zoomed_table(page, [stack for stack in everything if visible(stack[0][0]) == innermost], whole)
+        page.press("Escape")
+        check_table(page, everything)
+        assert page.value("document.querySelector('#functions-of').hidden")
+
+
+def right_ends(page, selector):
+    return page.value("[...document.querySelectorAll(%s)].map(element => element.getBoundingClientRect().right)" % json.dumps(selector))
+
+
+def check_window(page, width):
+    page.resize(width, 800)
+    page.open("page.html")
+    choose_source(page, "cpu-clock")
+    assert page.value("document.documentElement.scrollWidth <= innerWidth"), width
+    for colour in "kind", "object":
+        page.choose("#colour", colour)
+        assert max(right_ends(page, "#legend span, #bar *")) <= width, (width, colour)
+    search, keys = page.box("#search"), page.box("#keys")
+    assert search["y"] < keys["y"] + keys["height"] and keys["y"] < search["y"] + search["height"], (width, search, keys)
+    assert search["width"] >= 60 and page.box("#rows-of-functions tr")["height"] > 10
+    chart, footer = page.box("#chart"), page.box("footer")
+    assert chart["height"] > 200 and chart["y"] + chart["height"] <= footer["y"] + 1, (width, chart, footer)
+    assert colour_of_row(page, 0) != colour_of_row(page, 1), "the outermost rows are in sight"
+
+
+def test_windows_of_every_width():
+    """Whole words, and nothing beside the window."""
+    draw(write("a.data"))
+    with browser.page() as page:
+        for width in 1400, 1000, 800, 400:
+            check_window(page, width)
+        assert page.value("[...document.querySelectorAll('#rows-of-functions td, #legend span, #status')]"
+                          ".every(element => element.scrollWidth <= element.clientWidth + 1)"), "nothing is cut"
+        page.type("#search", "function_60")
+        assert max(right_ends(page, "#bar *")) <= 400 and page.box("#share")["width"] > 0
+        page.press("Escape")
+        scroll_to_the_end(page)
+
+
+def scroll_to_the_end(page):
+    """The table is below the graph, the page scrolls there, and what is said of a frame stays in sight."""
+    page.value("document.querySelector('#more-functions').scrollIntoView()")
+    page.drawn()
+    functions, footer = page.box("table"), page.box("footer")
+    assert functions["y"] < 0 < functions["y"] + functions["height"] and footer["y"] + footer["height"] <= 800, (functions, footer)
 
 
 def test_colours():

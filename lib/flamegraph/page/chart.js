@@ -53,12 +53,14 @@ class Chart extends EventTarget {
   }
 
   resize() {
+    const hidden = this.hiddenBefore;
     this.width = this.chart.clientWidth;
     this.height = this.chart.clientHeight;
     this.layout = new Layout(this.tree, this.total, this.zoom, this.width);
     this.contentHeight = Math.max(this.height, this.layout.height * ROW);
     this.view.style.height = this.height + 'px';
     this.spacer.style.height = this.contentHeight - this.height + 'px';
+    this.scrollPast(hidden);
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = this.width * ratio;
     this.canvas.height = this.height * ratio;
@@ -67,6 +69,16 @@ class Chart extends EventTarget {
     this.context.scale(ratio, ratio);
     this.hover.hidden = true;
     this.paint();
+  }
+
+  // What is scrolled away at the edge at which the graph begins: that edge stays where it is when sizes change.
+  get hiddenBefore() {
+    const {scrollTop} = this.chart;
+    return this.isIcicle ? scrollTop : (this.contentHeight ?? 0) - (this.height ?? 0) - scrollTop;
+  }
+
+  scrollPast(hidden) {
+    this.chart.scrollTop = this.isIcicle ? hidden : this.contentHeight - this.height - hidden;
   }
 
   // Of the upper edge, in the view.
@@ -159,8 +171,7 @@ class Chart extends EventTarget {
 
   // The zoomed frame near the edge at which the graph begins.
   reveal() {
-    const before = Math.max(this.tree.depth[this.zoom] - ROWS_BEFORE_ZOOM, 0) * ROW;
-    this.chart.scrollTop = this.isIcicle ? before : this.contentHeight - this.height - before;
+    this.scrollPast(Math.max(this.tree.depth[this.zoom] - ROWS_BEFORE_ZOOM, 0) * ROW);
     this.paint();
   }
 

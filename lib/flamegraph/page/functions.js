@@ -6,7 +6,7 @@ const ROWS_MAX = 200;
 class FunctionTable extends EventTarget {
   constructor(elements, profile) {
     super();
-    Object.assign(this, elements); // body, more, changeHead, heads: {self, total, change}
+    Object.assign(this, elements); // body, more, of, changeHead, heads: {self, total, change}
     this.profile = profile;
     this.order = 'self';
     this.changeHead.hidden = !profile.isDiff;
@@ -24,9 +24,12 @@ class FunctionTable extends EventTarget {
     this.fill();
   }
 
-  // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null.
+  // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null. part: what the
+  // sums are of, '' of everything.
   show(content) {
     Object.assign(this, content);
+    this.of.textContent = content.part;
+    this.of.hidden = !content.part;
     this.fill();
   }
 

@@ -55,7 +55,7 @@ class Page {
       spacer: elements.spacer, hover: elements.hover, focus: elements.focus}, node => this.label(node));
     this.timeline = new Timeline(elements['timeline-canvas'], elements['timeline-scroll'], profile.buckets);
     this.functions = new FunctionTable({body: elements['rows-of-functions'], more: elements['more-functions'],
-      changeHead: elements['change-head'], heads: {self: elements['sort-self'], total: elements['sort-total'],
+      of: elements['functions-of'], changeHead: elements['change-head'], heads: {self: elements['sort-self'], total: elements['sort-total'],
         ...profile.isDiff && {change: elements['sort-change']}}}, profile);
     this.setTheme(matchMedia('(prefers-color-scheme: dark)'));
   }
@@ -90,7 +90,10 @@ class Page {
   listenToParts() {
     this.chart.addEventListener('point', event => this.showTip(event.detail));
     this.chart.addEventListener('focus', event => this.tellStatus(event.detail.node));
-    this.chart.addEventListener('zoom', () => this.updateZoom());
+    this.chart.addEventListener('zoom', () => {
+      this.updateFunctions();
+      this.updateZoom();
+    });
     this.functions.addEventListener('choose', event => this.searchFor(exactQuery(this.profile.names[event.detail])));
     this.timeline.addEventListener('choose', event => this.choose(event.detail));
     this.timeline.addEventListener('select', () => this.updateSoon());
@@ -171,19 +174,40 @@ class Page {
   }
 
   updateFunctions() {
-    const {whole, functions} = this.base;
-    this.functions.show({sums: functions, whole, unit: this.unit, matches: this.matches, change: this.functionChange()});
+    const {whole} = this.base;
+    const functions = this.sums.map(sums => this.functionsInView(sums));
+    this.functions.show({sums: functions[this.sums.indexOf(this.base)], whole, unit: this.unit, matches: this.matches,
+      change: this.functionChange(functions), part: this.zoomText()});
     const matched = this.matches && matchingWeight(this.profile.tree, this.base.total, this.matches);
     this.elements.share.textContent = this.matches ? `${percentText(matched, whole)} matched` : '';
     this.elements.share.dataset.weight = matched ?? '';
   }
 
-  functionChange() {
+  // Those below the zoomed frame; of a graph that is turned inside out, all of the stacks that it is part of.
+  functionsInView({self, total, functions}) {
+    const {tree, frameCount} = this.profile;
+    const {zoom} = this.chart;
+    if (zoom === ROOT)
+      return functions;
+    if (!this.isInverted)
+      return functionWeights(tree, self, total, frameCount, zoom);
+    const {tree: inverse, endOf} = this.inverse;
+    const isIn = stack => endOf[stack] >= zoom && endOf[stack] < inverse.end[zoom];
+    const part = self.map((weight, stack) => isIn(stack) ? weight : 0);
+    return functionWeights(tree, part, totalWeights(tree, part), frameCount);
+  }
+
+  zoomText() {
+    const {zoom} = this.chart;
+    return zoom === ROOT ? '' : `in ${this.label(zoom)}, which is ${percentText(this.total[zoom], this.total[ROOT])} of all`;
+  }
+
+  functionChange(functions) {
     if (!this.profile.isDiff)
       return null;
-    const [before, after] = this.sums;
-    return after.functions.total.map((total, frame) =>
-      (after.whole ? total / after.whole : 0) - (before.whole ? before.functions.total[frame] / before.whole : 0));
+    const [before, after] = this.sums.map(({whole}) => whole);
+    return functions[1].total.map((total, frame) =>
+      (after ? total / after : 0) - (before ? functions[0].total[frame] / before : 0));
   }
 
   updateRange() {
@@ -310,6 +334,7 @@ class Page {
     this.isInverted = !this.isInverted;
     this.elements.invert.setAttribute('aria-pressed', this.isInverted);
     this.updateChart();
+    this.updateFunctions();
     this.updateZoom();
   }
 
