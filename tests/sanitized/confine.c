@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The sandbox of the commands under sanitizers: a child like any other. AddressSanitizer maps
+ * terabytes of address space and writes its report to a file, which the sandbox of the product
+ * refuses. That one is tried as it is, by tests/unit/privilege; here it is the parsers inside that
+ * are. This file is no part of the product.
+ */
+#include "privilege/confine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int confine(int socket, pid_t parent)
+{
+	(void)socket;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
