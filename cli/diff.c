@@ -99,8 +99,8 @@ static int set_row(const struct diff *diff, enum comparison_side side, const str
 
 static int list_rows(struct diff *diff, enum comparison_side side)
 {
-	const struct table_options options = {.keys = diff->fields.keys,
-					      .by = diff->side[side].weights.by};
+	const struct table_options options = {
+		.keys = diff->fields.keys, .by = diff->side[side].weights.by, .by_file_name = true};
 	struct compared_list *list = &diff->list[side];
 	int err = report_table_create(diff->side[side].profile, &options, &diff->table[side]);
 

@@ -59,7 +59,7 @@ static int draw(const struct inputs *inputs, const struct frame_naming *naming, 
 		struct stackmap_error *error)
 {
 	struct flamegraph *graph;
-	int err = flamegraph_create(naming, &graph);
+	int err = flamegraph_create(naming, inputs->count, &graph);
 
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));

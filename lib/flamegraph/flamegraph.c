@@ -325,7 +325,7 @@ u64 flamegraph_events(const struct flamegraph *graph)
 	return events;
 }
 
-int flamegraph_create(const struct frame_naming *naming, struct flamegraph **out)
+int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct flamegraph **out)
 {
 	struct flamegraph *graph = calloc(1, sizeof(*graph));
 
@@ -337,6 +337,7 @@ int flamegraph_create(const struct frame_naming *naming, struct flamegraph **out
 		free(graph);
 		return -ENOMEM;
 	}
+	graph->tree.by_file_name = recordings > 1;
 	*out = graph;
 	return 0;
 }

@@ -16,8 +16,8 @@
 
 struct flamegraph;
 
-/* What `naming` points to must outlive the graph. */
-int flamegraph_create(const struct frame_naming *naming, struct flamegraph **out);
+/* Of so many recordings. What `naming` points to must outlive the graph. -ENOMEM. */
+int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct flamegraph **out);
 void flamegraph_free(struct flamegraph **graph);
 
 /* The events that pass the filter. The reader must outlive the graph; `name` is copied. */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/frame_names.h"
+
 int stack_tree_create(struct stack_tree *tree)
 {
 	static const struct intern_key root;
@@ -40,16 +42,20 @@ void stack_tree_clear(struct stack_tree *tree)
 
 static const struct tree_object *intern_object(struct stack_tree *tree, const char *path)
 {
-	const char *text = text_set_intern(&tree->texts, path);
+	const char *whole = text_set_intern(&tree->texts, path), *name = whole;
 	struct tree_object *object;
 
-	if (!text)
+	if (tree->by_file_name)
+		name = text_set_intern(&tree->texts, frame_names_file(path));
+	if (!whole || !name)
 		return NULL;
-	object = intern_entry(&tree->objects, &(struct intern_key){{intern_address(text)}});
+	object = intern_entry(&tree->objects, &(struct intern_key){{intern_address(name)}});
 	if (object && !object->path) {
-		object->path = text;
+		object->path = whole;
 		object->number = tree->objects.count - 1;
 	}
+	if (object && object->path != whole)
+		object->path = name;
 	return object;
 }
 

@@ -22,7 +22,7 @@ enum frame_kind { FRAME_KINDS(X) FRAME_KIND_COUNT };
 #undef X
 
 struct tree_object {
-	struct intern_key key; /* path */
+	struct intern_key key; /* path, or what stands for it */
 	const char *path;      /* of a file, "[kernel.kallsyms]"...; "" for none */
 	u32 number;
 };
@@ -48,6 +48,10 @@ struct stack_tree {
 	struct intern objects, frames, nodes;
 	struct tree_node *root;
 	struct tree_frame **sorted; /* frames by number */
+
+	/* Set before the first frame: files are the same in any folder (frame_names_file()), and
+	 * one that was found in several has its name as path. */
+	bool by_file_name;
 };
 
 int stack_tree_create(struct stack_tree *tree);

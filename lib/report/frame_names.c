@@ -127,11 +127,11 @@ static const char *path_of(const struct trace_mapping *mapping)
 	return mapping->path[0] ? mapping->path : "[unknown]";
 }
 
-static const char *base_name(const char *path)
+const char *frame_names_file(const char *object)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(object, '/');
 
-	return slash && slash[1] ? slash + 1 : path;
+	return slash && slash[1] ? slash + 1 : object;
 }
 
 static const struct trace_module *module_of(const struct trace_reader *reader, u64 address)
@@ -263,7 +263,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 	if (is_address(name, mapping))
 		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
 	else if (mapping)
-		put_offset(name, base_name(path_of(mapping)), text, sizeof(text));
+		put_offset(name, frame_names_file(path_of(mapping)), text, sizeof(text));
 	else
 		snprintf(text, sizeof(text), "[unknown]");
 	return intern(names, text, name->object);

@@ -80,4 +80,8 @@ const char *frame_names_label(const struct frame_names *names, u32 label);
 /* As frame_name's; NULL for a label that is not a frame's. */
 const char *frame_names_label_object(const struct frame_names *names, u32 label);
 
+/* The name of an object without its folders. Frames of two recordings are the same if function and
+ * this are: a program may lie elsewhere the second time. */
+const char *frame_names_file(const char *object);
+
 #endif

@@ -143,6 +143,13 @@ static int grow_labels(struct builder *builder, u32 label)
 	return 0;
 }
 
+static const char *file_of(const struct builder *builder, u32 label)
+{
+	const char *object = frame_names_label_object(builder->profile->names, label) ?: UNKNOWN;
+
+	return builder->options->by_file_name ? frame_names_file(object) : object;
+}
+
 /* Functions of one name in two files are one row unless the file is a key. */
 static int set_frame(struct builder *builder, u32 label, struct table_row *key)
 {
@@ -154,8 +161,7 @@ static int set_frame(struct builder *builder, u32 label, struct table_row *key)
 	cells = &builder->labels[label];
 	if (cells->symbol == NO_CELL) {
 		cells->symbol = frame_names_intern(names, frame_names_label(names, label));
-		cells->dso = frame_names_intern(names,
-						frame_names_label_object(names, label) ?: UNKNOWN);
+		cells->dso = frame_names_intern(names, file_of(builder, label));
 	}
 	if (cells->symbol == NO_CELL || cells->dso == NO_CELL)
 		return -ENOMEM;

@@ -46,6 +46,7 @@ struct table_options {
 	const enum profile_weight *by; /* of each source: what rows are ordered by */
 	bool by_children;	       /* order by `children`, not by `self` */
 	bool together;		       /* sources are not kept apart in the order */
+	bool by_file_name;	       /* files are the same in any folder: frame_names_file() */
 };
 
 struct report_table {

@@ -66,5 +66,22 @@ def test_pages_are_equal_and_say_what_diff_says():
         assert [sum(pair[side][0] for pair in sums.values()) for side in (0, 1)] == [before[1], after[1]]
 
 
+def test_one_program_in_two_folders():
+    """Built again elsewhere, or unpacked beside the former: its frames are the same ones."""
+    size = (300, 4000)
+    before, after = write("before.data", size, folder="/opt/old"), write("after.data", size, folder="/opt/new")
+    data = data_of(page_of(before, after))
+    alone = data_of(page_of(before))
+    assert len(data["nodes"]["frame"]) == len(alone["nodes"]["frame"])
+    sums = page_sums(data)
+    assert sums and all(pair[0] == pair[1] for pair in sums.values())
+    assert "program" in data["objects"] and "/usr/lib/</script>.so" in data["objects"], data["objects"]
+    assert "/opt/old/program" in alone["objects"], alone["objects"]
+    for keys in ("symbol", "dso", "dso,symbol"):
+        rows = json.loads(stackmap("diff", "--json", "-s", keys, before, after).stdout)["rows"]
+        assert rows and all(row["delta"] == 0 for row in rows), (keys, rows)
+    assert {row["dso"] for row in rows} == {"program", "script>.so"}, rows
+
+
 if __name__ == "__main__":
     main(globals())

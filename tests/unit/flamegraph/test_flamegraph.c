@@ -87,7 +87,7 @@ static void draw(const char *path, FILE *to)
 	struct flamegraph *graph;
 
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
-	assert_int_equal(flamegraph_create(&naming, &graph), 0);
+	assert_int_equal(flamegraph_create(&naming, 1, &graph), 0);
 	assert_int_equal(flamegraph_add(graph, reader, "", &all, NULL), 0);
 	assert_int_equal(flamegraph_write(graph, to, NULL), 0);
 	flamegraph_free(&graph);

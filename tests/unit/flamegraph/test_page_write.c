@@ -47,7 +47,7 @@ static char *page_of(const struct event_filter *filter, u32 recordings)
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
 
-	assert_int_equal(flamegraph_create(&naming, &graph), 0);
+	assert_int_equal(flamegraph_create(&naming, recordings, &graph), 0);
 	for (u32 i = 0; i < recordings; i++)
 		assert_int_equal(flamegraph_add(graph, reader, HOSTILE, filter, NULL), 0);
 	assert_int_equal(flamegraph_write(graph, to, NULL), 0);

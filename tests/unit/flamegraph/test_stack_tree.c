@@ -45,6 +45,21 @@ static void test_stacks_share_nodes(void **state)
 	assert_int_equal(tree.objects.count, 2);
 }
 
+static void test_files_by_name_are_the_same_in_any_folder(void **state)
+{
+	const struct tree_frame *frame;
+
+	(void)state;
+	tree.by_file_name = true;
+	frame = stack_tree_frame(&tree, "f", "/old/a", FRAME_KIND_USER);
+	assert_ptr_equal(stack_tree_frame(&tree, "f", "/old/a", FRAME_KIND_USER), frame);
+	assert_string_equal(frame->object->path, "/old/a");
+	assert_ptr_equal(stack_tree_frame(&tree, "f", "/new/a", FRAME_KIND_USER), frame);
+	assert_string_equal(frame->object->path, "a");
+	assert_ptr_not_equal(stack_tree_frame(&tree, "f", "/new/b", FRAME_KIND_USER), frame);
+	assert_int_equal(tree.objects.count, 2);
+}
+
 static void test_kinds_tell_frames_apart(void **state)
 {
 	(void)state;
@@ -102,6 +117,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_stacks_share_nodes, create, clear),
 		cmocka_unit_test_setup_teardown(test_kinds_tell_frames_apart, create, clear),
+		cmocka_unit_test_setup_teardown(test_files_by_name_are_the_same_in_any_folder,
+						create, clear),
 		cmocka_unit_test_setup_teardown(test_nodes_are_in_preorder_by_name, create, clear),
 		cmocka_unit_test_setup_teardown(test_frames_are_numbered_by_name, create, clear),
 		cmocka_unit_test_setup_teardown(test_no_stack_is_a_tree_too, create, clear),
