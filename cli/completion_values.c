@@ -13,6 +13,7 @@
 #include "capture/proc_tasks.h"
 #include "capture/source.h"
 #include "completion.h"
+#include "diff_unit.h"
 #include "format/printable.h"
 
 struct value {
@@ -61,6 +62,13 @@ static void offer_events(const struct value *value)
 
 	snprintf(pattern, sizeof(pattern), "%s*", value->start);
 	source_catalogue(pattern, offer_source, &offered, &error);
+}
+
+/* Of `diff --per`. */
+static void offer_units(const struct value *value)
+{
+	offer(value, UNIT_SECOND);
+	offer_events(value);
 }
 
 static int offer_instance(void *value, const char *name)
@@ -143,11 +151,12 @@ static const struct {
 	const char *argument;
 	void (*offer)(const struct value *value);
 } values[] = {
-	{"comm", "NAME", offer_comms}, {NULL, "NAME", offer_instances},
-	{NULL, "EVENT", offer_events}, {NULL, "PATTERN", offer_events},
-	{NULL, "PID", offer_pids},     {NULL, "TID", offer_tids},
-	{NULL, "GROUP", offer_groups}, {NULL, "DIR", offer_directories},
-	{NULL, "FILE", offer_files},   {NULL, "COMMAND", offer_commands},
+	{"comm", "NAME", offer_comms},	   {NULL, "NAME", offer_instances},
+	{"per", "EVENT", offer_units},	   {NULL, "EVENT", offer_events},
+	{NULL, "PATTERN", offer_events},   {NULL, "PID", offer_pids},
+	{NULL, "TID", offer_tids},	   {NULL, "GROUP", offer_groups},
+	{NULL, "DIR", offer_directories},  {NULL, "FILE", offer_files},
+	{NULL, "COMMAND", offer_commands},
 };
 
 static void offer_choices(const struct option_row *option, const struct value *value)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap diff`: what changed from one recording to another, as shares of the events of the same
- * source: the runs need not be of one length. Functions, or whatever --sort names, or whole stacks.
+ * `stackmap diff`: what changed from one recording to another, as amounts and as shares of the
+ * events of the same source. Functions, or whatever --sort names, or whole stacks. A share also
+ * changes because of all the others, an amount because of the length of the runs: each is there to
+ * read the other, and --per makes amounts of runs of different length comparable.
  *
  * Things of two recordings are the same if they are called the same: offsets and addresses differ
  * from build to build, labels are numbers of one profile.
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "diff_unit.h"
 #include "error.h"
 #include "message.h"
 
@@ -35,17 +38,41 @@ static double percent_of(const struct diff *diff, const struct report *report, u
 			      report->weights.by[kind] == WEIGHT_VALUE ? value : count);
 }
 
-static struct compared_share share_of(const struct diff *diff, const struct report *report,
-				      u32 kind, u64 count, u64 value)
+/* Of all events of the source before, per unit; of those after, if there were none. */
+static double whole_amount(const struct diff *diff, enum comparison_side side, u32 kind)
 {
-	return (struct compared_share){.percent = percent_of(diff, report, kind, count, value),
-				       .count = count,
-				       .value = value};
+	const struct report *before = &diff->side[BEFORE], *here = &diff->side[side];
+
+	for (u32 i = 0; i < before->source_count; i++)
+		if (strcmp(before->sources[i].name, here->sources[kind].name) == 0 &&
+		    before->weights.totals[i])
+			return (double)before->weights.totals[i] / diff->units[BEFORE];
+	return (double)here->weights.totals[kind] / diff->units[side];
 }
 
-static int set_stack(const struct diff *diff, const struct report *report,
+static struct compared_share share_of(const struct diff *diff, enum comparison_side side, u32 kind,
+				      u64 count, u64 value)
+{
+	const struct report *report = &diff->side[side];
+	bool by_value = report->weights.by[kind] == WEIGHT_VALUE;
+	struct compared_share share = {
+		.percent = percent_of(diff, report, kind, count, value),
+		.count = count,
+		.value = value,
+		.amount = (double)(by_value ? value : count) / diff->units[side],
+	};
+	double whole = whole_amount(diff, side, kind);
+
+	share.rank = share.percent;
+	if (diff->values->per)
+		share.rank = whole > 0 ? 100 * share.amount / whole : 0;
+	return share;
+}
+
+static int set_stack(const struct diff *diff, enum comparison_side side,
 		     const struct profile_row *row, struct compared_item *item)
 {
+	const struct report *report = &diff->side[side];
 	size_t bytes;
 	FILE *text = open_memstream(&item->text, &bytes);
 
@@ -55,7 +82,7 @@ static int set_stack(const struct diff *diff, const struct report *report,
 	report_put_path(report, row->kernel, text);
 	fputc(SEPARATOR, text);
 	report_put_path(report, row->user, text);
-	item->share = share_of(diff, report, row->kind, row->count, row->value);
+	item->share = share_of(diff, side, row->kind, row->count, row->value);
 	return fclose(text) ? -ENOMEM : 0;
 }
 
@@ -66,7 +93,7 @@ static int list_stacks(struct diff *diff, enum comparison_side side)
 	int err = compared_list_create(list, report->profile->row_count);
 
 	for (u32 i = 0; !err && i < list->count; i++)
-		err = set_stack(diff, report, report->profile->rows[i], &list->items[i]);
+		err = set_stack(diff, side, report->profile->rows[i], &list->items[i]);
 	return err;
 }
 
@@ -93,7 +120,7 @@ static int set_row(const struct diff *diff, enum comparison_side side, const str
 		if (diff->fields.keys & 1U << key)
 			fprintf(text, "%c%s", SEPARATOR,
 				diff_cell_text(diff, side, row, key, room));
-	item->share = share_of(diff, report, row->kind, sum->count, sum->value);
+	item->share = share_of(diff, side, row->kind, sum->count, sum->value);
 	return fclose(text) ? -ENOMEM : 0;
 }
 
@@ -160,6 +187,19 @@ static int read_profiles(struct diff *diff, const struct frame_naming *naming,
 	return err;
 }
 
+static int count_units(struct diff *diff, struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (u32 side = BEFORE; side < COMPARISON_SIDES && !err; side++) {
+		diff->units[side] = 1;
+		if (diff->values->per)
+			err = diff_unit_count(diff->values->per, &diff->choice[side],
+					      diff->side[side].reader, &diff->units[side], error);
+	}
+	return err;
+}
+
 static int diff_readers(struct diff *diff, struct frame_naming *naming,
 			struct stackmap_error *error)
 {
@@ -167,7 +207,7 @@ static int diff_readers(struct diff *diff, struct frame_naming *naming,
 	int err, compare_err;
 
 	names_check_boots(naming, readers, COMPARISON_SIDES);
-	err = read_profiles(diff, naming, error);
+	err = count_units(diff, error) ?: read_profiles(diff, naming, error);
 	if (!err) {
 		compare_err = compare(diff);
 		if (compare_err)
@@ -268,11 +308,13 @@ static const struct option_row rows[] = {
 	 .help = "whole stacks instead"},
 	{.name = "by", .type = OPTION_STRING, .argument = "WHAT", ROW(by, .group = "View"),
 	 .help = "what events weigh: count or value (default value where it has a unit)"},
+	{.name = "per", .type = OPTION_STRING, .argument = "EVENT", ROW(per, .group = "View"),
+	 .help = "amounts for each event of this source, or for each " UNIT_SECOND},
 	{.name = "top", .letter = 'n', .type = OPTION_U64, .argument = "N",
 	 ROW(top, .group = "Output"), .max = UINT32_MAX,
 	 .help = "how many, 0 for all (default 20; --json, --csv: all)"},
 	{.name = "min-percent", .type = OPTION_STRING, .argument = "PERCENT",
-	 ROW(min_percent, .group = "Output"), .help = "leave out smaller changes (default 0.005; --json, --csv: 0)"},
+	 ROW(min_percent, .group = "Output"), .help = "leave out smaller changes of the share (default 0.005; --json, --csv: 0)"},
 	{.name = "json", .letter = 'j', .type = OPTION_FLAG, ROW(json, .group = "Output"),
 	 .help = "one JSON object: ledgers and rows or stacks"},
 	{.name = "csv", .type = OPTION_FLAG, ROW(csv, .group = "Output"),

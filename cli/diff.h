@@ -13,7 +13,7 @@
 struct diff_values {
 	struct recording_values recording;
 	struct names_values names;
-	const char *sort, *by, *min_percent;
+	const char *sort, *by, *per, *min_percent;
 	u64 top;
 	bool stacks, children, json, csv, no_pager;
 };
@@ -23,6 +23,7 @@ struct diff {
 	struct report_fields fields;
 	struct recording_choice choice[COMPARISON_SIDES];
 	struct report side[COMPARISON_SIDES];
+	double units[COMPARISON_SIDES]; /* what amounts are divided by: 1 without --per */
 	struct report_table *table[COMPARISON_SIDES]; /* NULL with --stacks */
 	struct compared_list list[COMPARISON_SIDES];
 	struct comparison *comparison;

@@ -20,9 +20,9 @@ static const char *event_of(const struct diff *diff, const struct comparison_row
 
 static bool is_shown(const struct diff *diff, const struct comparison_row *row)
 {
-	double delta = comparison_delta(row);
+	double moved = comparison_moved(row);
 
-	return (delta < 0 ? -delta : delta) >= diff->least;
+	return (moved < 0 ? -moved : moved) >= diff->least;
 }
 
 /* Rows are in the order of their change. */
@@ -46,6 +46,16 @@ static bool has_key(const struct diff *diff, u32 key)
 static bool shows_event(const struct diff *diff)
 {
 	return diff->many_sources || diff_has_event_key(diff);
+}
+
+/* Events and values are whole numbers; what they are divided into has four digits at least. */
+static int decimals_of(const struct diff *diff, double amount)
+{
+	double size = amount < 0 ? -amount : amount;
+
+	if (!diff->values->per)
+		return 0;
+	return size >= 1000 ? 0 : size >= 1 ? 2 : 4;
 }
 
 static void put_cells(const struct diff *diff, const struct comparison_row *row)
@@ -79,9 +89,38 @@ static void put_stack(const struct diff *diff, const struct comparison_row *row)
 	report_put_stack(report, stack);
 }
 
+static void put_amount(const struct diff *diff, const struct compared_share *share)
+{
+	printf("%12.*f %7.2f%% ", decimals_of(diff, share->amount), share->amount, share->percent);
+}
+
+static void put_relative(const struct comparison_row *row)
+{
+	double before = row->share[BEFORE].amount;
+
+	if (before > 0)
+		printf("%+8.2f%%", 100 * comparison_change(row) / before);
+	else
+		printf("%9s", "new");
+}
+
+/* Both amounts with their shares, then the change: of the amount, in parts of what it was, and of
+ * the share. */
+static void put_numbers(const struct diff *diff, const struct comparison_row *row)
+{
+	double change = comparison_change(row);
+
+	put_amount(diff, &row->share[BEFORE]);
+	put_amount(diff, &row->share[AFTER]);
+	printf("%+12.*f ", decimals_of(diff, change), change);
+	put_relative(row);
+	printf(" %+7.2f%%", comparison_delta(row));
+}
+
 static void put_heading(const struct diff *diff)
 {
-	printf("\n# before    after    delta");
+	printf("\n#%11s %8s %12s %8s %12s %9s %8s", "before", "share", "after", "share", "change",
+	       "of before", "of share");
 	if (diff->values->stacks) {
 		printf("  comm  event, then the stack\n");
 		return;
@@ -109,6 +148,11 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 			printf(" (%llu%s)", (unsigned long long)report->weights.totals[i],
 			       report_unit(report, i));
 	}
+	if (diff->values->per) {
+		printf("; per ");
+		printable_put(diff->values->per, stdout);
+		printf(", of %.10g", diff->units[side]);
+	}
 	putchar('\n');
 }
 
@@ -124,8 +168,7 @@ static void print_plain(const struct diff *diff)
 	for (u32 i = 0; i < shown && !ferror(stdout); i++) {
 		const struct comparison_row *row = &diff->comparison->rows[i];
 
-		printf("%7.2f%% %7.2f%% %+7.2f%%", row->share[BEFORE].percent,
-		       row->share[AFTER].percent, comparison_delta(row));
+		put_numbers(diff, row);
 		if (diff->values->stacks)
 			put_stack(diff, row);
 		else
@@ -166,13 +209,25 @@ static int csv_stack(const struct diff *diff, const struct comparison_row *row)
 
 static void csv_heading(const struct diff *diff)
 {
-	printf("before,after,delta,count_before,count_after,value_before,value_after,event");
+	printf("before,after,delta,count_before,count_after,value_before,value_after,"
+	       "amount_before,amount_after,change,change_percent,event");
 	if (diff->values->stacks)
 		printf(",comm,kernel,user");
 	for (u32 key = 0; key < TABLE_KEY_COUNT && !diff->values->stacks; key++)
 		if (has_key(diff, key))
 			printf(",%s", table_key_name(key));
 	putchar('\n');
+}
+
+/* A change of nothing has no percentage. */
+static void csv_amounts(const struct comparison_row *row)
+{
+	double before = row->share[BEFORE].amount, change = comparison_change(row);
+
+	printf("%.10g,%.10g,%.10g,", before, row->share[AFTER].amount, change);
+	if (before > 0)
+		printf("%.4f", 100 * change / before);
+	putchar(',');
 }
 
 static int print_csv(const struct diff *diff)
@@ -190,6 +245,7 @@ static int print_csv(const struct diff *diff)
 		       comparison_delta(row), (unsigned long long)before->count,
 		       (unsigned long long)after->count, (unsigned long long)before->value,
 		       (unsigned long long)after->value);
+		csv_amounts(row);
 		csv_put(event_of(diff, row), stdout);
 		if (diff->values->stacks)
 			err = csv_stack(diff, row);
@@ -202,8 +258,9 @@ static int print_csv(const struct diff *diff)
 
 static json_t *share_object(const struct compared_share *share)
 {
-	return json_pack("{s:f, s:I, s:I}", "percent", share->percent, "count",
-			 (json_int_t)share->count, "value", (json_int_t)share->value);
+	return json_pack("{s:f, s:I, s:I, s:f}", "percent", share->percent, "count",
+			 (json_int_t)share->count, "value", (json_int_t)share->value, "amount",
+			 share->amount);
 }
 
 static json_t *path_array(const struct report *report, const struct profile_path *path)
@@ -243,12 +300,20 @@ static void set_key_members(const struct diff *diff, const struct comparison_row
 				json_text(diff_cell_text(diff, row->side, cells, key, room)));
 }
 
+static json_t *relative_change(const struct comparison_row *row)
+{
+	double before = row->share[BEFORE].amount;
+
+	return before > 0 ? json_real(100 * comparison_change(row) / before) : json_null();
+}
+
 static json_t *row_object(const struct diff *diff, const struct comparison_row *row)
 {
 	json_t *object =
-		json_pack("{s:o, s:o, s:o, s:f}", "event", json_text(event_of(diff, row)), "before",
-			  share_object(&row->share[BEFORE]), "after",
-			  share_object(&row->share[AFTER]), "delta", comparison_delta(row));
+		json_pack("{s:o, s:o, s:o, s:f, s:f, s:o}", "event", json_text(event_of(diff, row)),
+			  "before", share_object(&row->share[BEFORE]), "after",
+			  share_object(&row->share[AFTER]), "delta", comparison_delta(row),
+			  "change", comparison_change(row), "change_percent", relative_change(row));
 
 	if (object && diff->values->stacks)
 		set_stack_members(diff, row, object);
@@ -265,12 +330,15 @@ static int print_json(const struct diff *diff)
 	for (u32 i = 0; i < shown; i++)
 		if (json_array_append_new(rows, row_object(diff, &diff->comparison->rows[i])))
 			return -ENOMEM;
-	return json_put(json_pack("{s:o, s:o, s:o}", "before",
-				  json_ledger(trace_reader_ledger(diff->side[BEFORE].reader)),
-				  "after",
-				  json_ledger(trace_reader_ledger(diff->side[AFTER].reader)),
-				  diff->values->stacks ? "stacks" : "rows", rows),
-			stdout);
+	return json_put(
+		json_pack("{s:o, s:o, s:o, s:o, s:o}", "before",
+			  json_ledger(trace_reader_ledger(diff->side[BEFORE].reader)), "after",
+			  json_ledger(trace_reader_ledger(diff->side[AFTER].reader)), "per",
+			  diff->values->per ? json_text(diff->values->per) : json_null(), "units",
+			  json_pack("{s:f, s:f}", "before", diff->units[BEFORE], "after",
+				    diff->units[AFTER]),
+			  diff->values->stacks ? "stacks" : "rows", rows),
+		stdout);
 }
 
 int diff_print(const struct diff *diff)

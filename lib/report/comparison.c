@@ -25,6 +25,16 @@ double comparison_delta(const struct comparison_row *row)
 	return row->share[AFTER].percent - row->share[BEFORE].percent;
 }
 
+double comparison_change(const struct comparison_row *row)
+{
+	return row->share[AFTER].amount - row->share[BEFORE].amount;
+}
+
+double comparison_moved(const struct comparison_row *row)
+{
+	return row->share[AFTER].rank - row->share[BEFORE].rank;
+}
+
 static bool is_row(const void *rows, u32 index, const void *text)
 {
 	return strcmp(((const struct joined *)rows)[index].text, text) == 0;
@@ -48,6 +58,8 @@ static int add_item(struct builder *builder, enum comparison_side side, u32 numb
 	share->percent += item->share.percent;
 	share->count += item->share.count;
 	share->value += item->share.value;
+	share->amount += item->share.amount;
+	share->rank += item->share.rank;
 	return 0;
 }
 
@@ -64,8 +76,8 @@ static int add_lists(struct builder *builder, const struct compared_list *lists)
 static int by_change(const void *a, const void *b)
 {
 	const struct joined *x = a, *y = b;
-	double left = fabs(comparison_delta(&x->row)), right = fabs(comparison_delta(&y->row));
-	double after = x->row.share[AFTER].percent - y->row.share[AFTER].percent;
+	double left = fabs(comparison_moved(&x->row)), right = fabs(comparison_moved(&y->row));
+	double after = x->row.share[AFTER].rank - y->row.share[AFTER].rank;
 
 	if (left != right)
 		return left < right ? 1 : -1;

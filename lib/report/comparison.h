@@ -16,6 +16,8 @@ struct compared_share {
 	double percent;
 	u64 count;
 	u64 value;
+	double amount; /* count or value, whichever it weighs by, in the unit of the comparison */
+	double rank;   /* rows are ordered by how much this changed */
 };
 
 struct compared_item {
@@ -35,12 +37,14 @@ struct comparison_row {
 };
 
 struct comparison {
-	struct comparison_row *rows; /* the greatest change first */
+	struct comparison_row *rows; /* the greatest change of rank first */
 	u32 row_count;
 };
 
-/* after - before, in percent */
+/* after - before: of the shares, in percentage points; of the amounts; and of what orders rows. */
 double comparison_delta(const struct comparison_row *row);
+double comparison_change(const struct comparison_row *row);
+double comparison_moved(const struct comparison_row *row);
 
 /* Items of one list with equal text add up. -ENOMEM. */
 int comparison_create(const struct compared_list lists[COMPARISON_SIDES], struct comparison **out);

@@ -110,6 +110,7 @@ expect 'stackmap report --sort comm,sy' comm,symbol
 expect 'stackmap report --sort cg' cgroup
 expect 'stackmap report --fields children_c' children_count
 expect 'stackmap diff other.data oth' other.data
+expect 'stackmap diff --per secon' second
 expect 'stackmap merge other.data other.data oth' other.data
 expect 'stackmap top --sort ' self total
 expect 'stackmap record --cgroup fol' folder

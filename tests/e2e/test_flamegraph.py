@@ -418,6 +418,9 @@ def test_two_recordings():
         assert list(map(abs, shown.values())) == sorted(map(abs, shown.values()), reverse=True)
         assert status(page)[1].startswith("before: {:,} events".format(old_whole)), status(page)
         assert status(page)[2].startswith("after: {:,} events".format(new_whole))
+        change = new_whole - old_whole
+        assert status(page)[3] == "change: {:+,} events ({:+.2f}%), 0.00 points of share".format(
+            change, 100 * change / old_whole), status(page)
         page.choose("#base", "0")
         page.value("document.querySelector('#sort-self').click()")
         assert all(old[name] == weights for name, weights in table(page).items() if weights[1])

@@ -119,6 +119,56 @@ def test_nothing_is_chosen():
     assert not stackmap("export", "-f", "mappings", "--comm", "nobody", "views.data").stderr, "it is not about events"
 
 
+def test_diff_says_what_of_it_changed():
+    """One source is what it was, the other grew: only its share is smaller. Text, CSV and JSON agree."""
+    write(1000, 1000, "before.data")
+    write(1000, 3000, "after.data")
+    options = ["--sort", "event", "--by", "count", "before.data", "after.data"]
+    rows = {row["event"]: row for row in table("diff", "--csv", *options)}
+    assert [rows["cpu-clock"][name] for name in ("amount_before", "amount_after", "change", "change_percent")] == [
+        "1000", "1000", "0", "0.0000"] and float(rows["cpu-clock"]["delta"]) == -25, rows
+    assert [float(rows["off-cpu"][name]) for name in ("change", "change_percent", "delta")] == [2000, 200, 25], rows
+    check_agreement(rows, *options)
+    text = stackmap("diff", *options).stdout
+    assert re.search(r"^ +1000 +50.00% +1000 +25.00% +[+]0 +[+]0.00% +-25.00%  cpu-clock$", text, re.MULTILINE), text
+
+
+def test_diff_per_second_and_per_event():
+    write(1000, 1000, "before.data")
+    write(1000, 3000, "after.data")
+    options = ["--sort", "event", "--by", "count", "before.data", "after.data"]
+    rows = {row["event"]: row for row in table("diff", "--csv", "--per", "off-cpu", *options)}
+    assert [round(float(rows["cpu-clock"][name]), 6) for name in ("amount_before", "amount_after")] == [1, 0.333333], rows
+    assert float(rows["off-cpu"]["change"]) == 0, rows
+    assert list(rows) == ["cpu-clock", "off-cpu"], "the greatest change per event comes first"
+    check_agreement(rows, "--per", "off-cpu", *options)
+    alone = table("diff", "--csv", "--per", "off-cpu", "-e", "cpu-clock", *options)
+    assert alone[0]["amount_after"] == rows["cpu-clock"]["amount_after"], "the unit counts whatever -e leaves out"
+    rows = {row["event"]: row for row in table("diff", "--csv", "--per", "second", *options)}
+    units = json.loads(stackmap("diff", "--json", "--per", "second", *options).stdout)["units"]
+    for side in "before", "after":
+        times = [float(time) for time in re.findall(r" ([0-9]+[.][0-9]+): ", stackmap("script", "--ids", side + ".data").stdout)]
+        assert abs(units[side] - (max(times) - min(times))) < 1e-5, (units, max(times) - min(times))
+        amount = float(rows["cpu-clock"]["amount_" + side])
+        assert abs(amount * units[side] - 1000) < 1e-3, (amount, units)
+    check_agreement(rows, "--per", "second", *options)
+    done = stackmap("diff", "--per", "nothing", *options, status=1)
+    assert done.stderr == "stackmap: --per nothing: before.data has none\n", done.stderr
+
+
+def check_agreement(rows, *options):
+    """Of --csv with --json and the text."""
+    lines = stackmap("diff", "--top", 0, "--min-percent", 0, *options).stdout.splitlines()
+    for row in json.loads(stackmap("diff", "--json", *options).stdout)["rows"]:
+        csv = rows[row["event"]]
+        for name in "change", "change_percent", "delta":
+            assert abs(row[name] - float(csv[name])) < 1e-3, (name, row, csv)
+        for side in "before", "after":
+            assert abs(row[side]["amount"] - float(csv["amount_" + side])) < 1e-3, (row, csv)
+        line = next(line for line in lines if line.endswith("  " + row["event"]))
+        assert "%+.2f%% %+7.2f%%" % (row["change_percent"], row["delta"]) in line, (line, row)
+
+
 def events(*options):
     """(command, source, CPU) of each event, as `script` has them."""
     text = stackmap("script", "--ids", *options, "views.data").stdout

@@ -24,8 +24,8 @@ class FunctionTable extends EventTarget {
     this.fill();
   }
 
-  // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null. part: what the
-  // sums are of, '' of everything.
+  // sums: {self, total} by frame, whole: of everything, change: by frame in parts of the whole, or null; sides: before and
+  // after, each {functions: sums, whole}. part: what the sums are of, '' of everything.
   show(content) {
     Object.assign(this, content);
     this.of.textContent = content.part;
@@ -82,13 +82,21 @@ class FunctionTable extends EventTarget {
     return cell;
   }
 
+  // What the column says is of the share, with callees.
+  changeOf(frame) {
+    const [before, after] = this.sides.map(({functions, whole}) => ({weight: functions.total[frame], whole}));
+    return `with callees\nbefore: ${exactText(before.weight, this.unit)}, ${percentText(before.weight, before.whole)}\n` +
+      `after: ${exactText(after.weight, this.unit)}, ${percentText(after.weight, after.whole)}\n` +
+      changeText(before, after, this.unit);
+  }
+
   row(frame) {
     const row = document.createElement('tr');
     const name = this.profile.names[frame];
     row.dataset.frame = frame;
     row.append(this.weightCell(this.sums.self[frame]), this.weightCell(this.sums.total[frame]));
     if (this.change)
-      row.append(this.cell(pointsText(0, this.change[frame]), 'percent points of the whole, with callees'));
+      row.append(this.cell(pointsText(0, this.change[frame]), this.changeOf(frame)));
     row.append(this.cell(name, `${name}\n${this.profile.object(frame)}`));
     return row;
   }

@@ -177,7 +177,8 @@ class Page {
     const {whole} = this.base;
     const functions = this.sums.map(sums => this.functionsInView(sums));
     this.functions.show({sums: functions[this.sums.indexOf(this.base)], whole, unit: this.unit, matches: this.matches,
-      change: this.functionChange(functions), part: this.zoomText()});
+      change: this.functionChange(functions),
+      sides: this.sums.map((sums, side) => ({functions: functions[side], whole: sums.whole})), part: this.zoomText()});
     const matched = this.matches && matchingWeight(this.profile.tree, this.base.total, this.matches);
     this.elements.share.textContent = this.matches ? `${percentText(matched, whole)} matched` : '';
     this.elements.share.dataset.weight = matched ?? '';
@@ -274,7 +275,7 @@ class Page {
       return [this.label(node), ...about, this.weightLine(this.total, node)];
     const [before, after] = this.totals;
     return [this.label(node), ...about, `before: ${this.weightLine(before, node)}`, `after: ${this.weightLine(after, node)}`,
-      `${pointsText(this.part(before, node), this.part(after, node))} points`];
+      changeText(...this.totals.map(total => ({weight: total[node], whole: total[ROOT]})), this.unit)];
   }
 
   tellStatus(node) {

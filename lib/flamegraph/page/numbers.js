@@ -37,6 +37,20 @@ function pointsText(before, after) {
   return `${points > 0 ? '+' : ''}${points.toFixed(2)}`;
 }
 
+function signed(number, text) {
+  return `${number > 0 ? '+' : number < 0 ? '-' : ''}${text(Math.abs(number))}`;
+}
+
+// Of what is there before and after, each {weight, whole}: the weight, in parts of what it was, and its share. A share
+// changes because of all the others, too.
+function changeText(before, after, unit) {
+  const change = after.weight - before.weight;
+  const relative = before.weight > 0 ? signed(100 * change / before.weight, part => `${part.toFixed(2)}%`) : 'new';
+  const share = ({weight, whole}) => whole > 0 ? weight / whole : 0;
+  return `change: ${signed(change, number => exactText(number, unit))} (${relative}), ` +
+    `${pointsText(share(before), share(after))} points of share`;
+}
+
 function secondsText(seconds) {
   return seconds.toFixed(seconds < 10 ? 4 : 3) + ' s';
 }

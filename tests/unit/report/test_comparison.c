@@ -22,9 +22,11 @@ static struct compared_list list_of(const struct thing *things, u32 count)
 
 	assert_int_equal(compared_list_create(&list, count), 0);
 	for (u32 i = 0; i < count; i++)
-		list.items[i] = (struct compared_item){
-			.text = strdup(things[i].text),
-			.share = {.percent = things[i].percent, .count = things[i].count}};
+		list.items[i] = (struct compared_item){.text = strdup(things[i].text),
+						       .share = {.percent = things[i].percent,
+								 .count = things[i].count,
+								 .amount = (double)things[i].count,
+								 .rank = things[i].percent}};
 	return list;
 }
 
@@ -33,6 +35,7 @@ static void check(const struct comparison_row *row, double before, double after,
 	assert_true(row->share[BEFORE].percent == before);
 	assert_true(row->share[AFTER].percent == after);
 	assert_true(comparison_delta(row) == after - before);
+	assert_true(comparison_change(row) == (double)counts[AFTER] - (double)counts[BEFORE]);
 	assert_int_equal(row->share[BEFORE].count, counts[BEFORE]);
 	assert_int_equal(row->share[AFTER].count, counts[AFTER]);
 }
