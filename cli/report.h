@@ -31,7 +31,7 @@ int report_weigh_events(struct report *report, const char *by);
 
 /* Frames, a line each. */
 void report_put_stack(const struct report *report, const struct profile_row *row);
-/* The same on one line, separated by `;`. */
+/* The same on one line, separated by `;`, which is `:` in a name. */
 void report_put_path(const struct report *report, const struct profile_path *path, FILE *to);
 /* And as a field of CSV. -ENOMEM. */
 int report_csv_path(const struct report *report, const struct profile_path *path);

@@ -76,13 +76,20 @@ int report_stacks_plain(const struct report *report)
 	return 0;
 }
 
+static void put_frame(const char *name, FILE *to)
+{
+	for (; *name; name++)
+		fputc(*name == ';' ? ':' : *name, to);
+}
+
 void report_put_path(const struct report *report, const struct profile_path *path, FILE *to)
 {
 	const char *marker = profile_path_marker(path);
 
-	for (u32 i = 0; i < path->depth; i++)
-		fprintf(to, "%s%s", i ? ";" : "",
-			frame_names_label(report->profile->names, path->labels[i]));
+	for (u32 i = 0; i < path->depth; i++) {
+		fputs(i ? ";" : "", to);
+		put_frame(frame_names_label(report->profile->names, path->labels[i]), to);
+	}
 	if (marker)
 		fprintf(to, "%s%s", path->depth ? ";" : "", marker);
 }

@@ -14,7 +14,11 @@ static int mappings_write(struct trace_reader *reader, const struct export_optio
 	(void)options;
 	(void)error;
 	for (u32 i = 0; i < module_count; i++) {
-		mappings_put_module(&modules[i], to);
+		struct trace_module module = modules[i];
+
+		if (!trace_reader_info(reader)->address_shown)
+			module.start = module.end = 0;
+		mappings_put_module(&module, to);
 		fputc('\n', to);
 	}
 	for (u32 i = 0; i < mapping_count; i++) {

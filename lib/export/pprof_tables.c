@@ -278,8 +278,8 @@ static int set_place(struct pprof_tables *tables, const struct frame_name *name,
 	const struct trace_mapping *mapping;
 
 	message->address = name->address ? name->address - name->return_address : 0;
-	if (FRAME_IS_KERNEL(name->frame))
-		return find_module(tables, name, &message->mapping_id);
+	if (FRAME_IS_KERNEL(name->frame)) /* one that is hidden lies in none */
+		return name->address ? find_module(tables, name, &message->mapping_id) : 0;
 	mapping = trace_reader_mapping(tables->reader, FRAME_MAPPING(name->frame));
 	if (mapping && mapping->kind != MAPPING_ANON)
 		message->address = name->frame - name->return_address;

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A reader of recordings written from stackmap-data(5) alone, beside the library's: what both find in a file, is in it."""
+import ctypes
+import struct
+import zlib
+
+MASK = 2**64 - 1
+
+
+REASONS = ("not_asked no_frames unreadable no_room gone refused changed no_state answer_lost answer_overwritten "
+           "unanswered").split()
+
+
+class Column:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def signed(self):
+        return unzigzag(self.varint())
+
+    def string(self):
+        end = self.data.index(0, self.at)
+        text = self.data[self.at:end].decode(errors="replace")
+        self.at = end + 1
+        return text
+
+    def skip(self, count):
+        self.at += count
+
+    def left(self):
+        return len(self.data) - self.at
+
+
+def unzigzag(code):
+    return code >> 1 if code % 2 == 0 else -(code >> 1) - 1
+
+
+def stack_code(code, newest):
+    """(True, index) or (False, reason), and the highest index so far."""
+    if code < 16:
+        return (False, code), newest
+    index = newest + unzigzag(code - 16)
+    return (True, index), max(newest, index)
+
+
+class Numbers:
+    """A number column."""
+
+    def __init__(self, codes, bits):
+        self.codes, self.stream, self.used = codes, int.from_bytes(bits.data, "little"), 0
+
+    def bits(self, count):
+        value = self.stream >> self.used & (1 << count) - 1
+        self.used += count
+        return value
+
+    def next(self):
+        code = self.codes.byte()
+        if code < 8:
+            return code
+        if code == 255:
+            return self.bits(64)
+        return (8 + code % 8) << (code - 8) // 8 | self.bits((code - 8) // 8)
+
+
+class KeyOrder:
+    def __init__(self):
+        self.successors, self.keys, self.before = {}, 0, None
+
+    def next(self, symbol):
+        recent = self.successors.setdefault(self.before, [])
+        if symbol < 4:
+            key = recent[symbol]
+        elif symbol == 4:
+            key = self.keys
+            self.keys += 1
+        else:
+            key = symbol - 5
+        if key in recent:
+            recent.remove(key)
+        recent.insert(0, key)
+        del recent[4:]
+        self.before = key
+        return key
+
+
+def decompressed(payload, size):
+    """One frame of zstd, by the library that stackmap itself is linked with: Python has none of its own."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    raw = ctypes.create_string_buffer(size)
+    got = library.ZSTD_decompress(raw, ctypes.c_size_t(size), payload, ctypes.c_size_t(len(payload)))
+    assert got == size, (got, size)
+    return raw.raw
+
+
+class Recording:
+    def __init__(self):
+        self.lines, self.symbols, self.events = [], [], []
+        self.addresses_shown, self.sources = None, []
+        self.cgroup_lines, self.task_lines = [], []
+        self.stack_lines, self.ledger = [], []
+        self.index, self.answer = [], {}  # by index in the file: of the stack given out, and what a promise is
+        self.frames, self.order = [0], KeyOrder()
+        self.order.keys = 1
+
+    def info(self, records, columns, header):
+        fields = [columns[0].varint() for _ in range(6)]
+        self.addresses_shown = bool(fields[5])
+
+    def sources_of_block(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            extras = numbers.varint()
+            self.sources.append((text.string(), extras, text.string()))
+
+    def mappings(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            number, kind, tgid, base, size = (numbers.varint() for _ in range(5))
+            numbers.skip(size)
+            self.lines.append(f"mapping {number} {kind} {tgid} {base:x} {size} {text.string()}")
+
+    def cgroups(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            self.cgroup_lines.append(f"cgroup {numbers.varint()} {text.string()}")
+
+    def tasks(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            time, tid = numbers.varint(), numbers.varint()
+            tgid = (tid + numbers.signed()) % 2**32
+            self.task_lines.append(f"task {time} {tid} {tgid} {numbers.varint()} {text.string()}")
+
+    def stacks(self, records, columns, header):
+        ids, shapes, order, regions, offsets = columns
+        stack_id = generation = 0
+        path = []
+        for _ in range(records):
+            stack_id = (stack_id + ids.signed()) % 2**32
+            flags = shapes.varint()
+            generation += shapes.signed()
+            shared, further = shapes.varint(), shapes.varint()
+            if shared + further == 0:
+                self.index.append(None)
+                continue
+            path = path[:shared]
+            for _ in range(further):
+                self.order.before = path[-1] if path else 0
+                caller = self.frames[self.order.before]
+                new = self.order.keys
+                key = self.order.next(order.varint())
+                if key == new:
+                    self.frames.append(self.new_frame(caller, regions, offsets))
+                path.append(key)
+            frames = " ".join(f"{self.frames[key]:x}" for key in reversed(path))
+            self.index.append(len(self.stack_lines))
+            self.stack_lines.append(f"stack {stack_id} {flags} {generation} {frames}")
+
+    @staticmethod
+    def new_frame(caller, regions, offsets):
+        step = regions.signed()
+        low = offsets.varint() if step else caller % 2**40 + offsets.signed()
+        return (caller >> 40) + step << 40 | low
+
+    def answers(self, records, columns, header):
+        promises, stacks = columns[:2]
+        leaves = Numbers(columns[2], columns[3])
+        promise = leaf = newest = 0
+        for _ in range(records):
+            promise += promises.signed()
+            leaf = (leaf + unzigzag(leaves.next())) & MASK
+            stack, newest = stack_code(stacks.varint(), newest)
+            self.answer[promise] = (stack, leaf)
+
+    def events_of_block(self, records, columns, header):
+        tasks, kernel, user, order = columns[:4]
+        time, leaf, value = (Numbers(columns[i], columns[i + 1]) for i in (4, 6, 8))
+        has_leaf, has_value = leaf.codes.left(), value.codes.left()
+        keys, tid, newest = [], 0, 0
+        while tasks.left():
+            tid += tasks.signed()
+            stacks = [tid, tasks.varint()]
+            for column in kernel, user:
+                stack, newest = stack_code(column.varint(), newest)
+                stacks.append(stack)
+            keys.append(stacks)
+        key_order, now = KeyOrder(), header["first"]
+        leaves, values, last_leaf = {}, {}, {True: 0, False: 0}
+        for _ in range(records):
+            key = key_order.next(order.varint())
+            thread, kind, in_kernel, in_user = keys[key]
+            now += time.next()
+            if has_leaf:
+                step = unzigzag(leaf.next())
+                leaves[key] = (leaves.get(key, last_leaf[in_kernel[0]]) + step) & MASK
+                last_leaf[in_kernel[0]] = leaves[key]
+            if has_value:
+                values[key] = (values.get(key, 0) + unzigzag(value.next())) & MASK
+            self.events.append((now, header["cpu"], thread, kind, in_kernel, in_user, leaves.get(key, 0),
+                                values.get(key, 0)))
+
+    def resolved(self, event):
+        """With the answer in the place of a promise."""
+        time, cpu, thread, kind, kernel, user, leaf, value = event
+        has_stack, number = user
+        if has_stack and self.index[number] is None:
+            user, own_leaf = self.answer.get(number, ((False, REASONS.index("unanswered")), 0))
+            if not leaf or (user[0] and not leaf >> 63):
+                leaf = own_leaf
+        return time, cpu, thread, kind, kernel, user, leaf, value
+
+    def event_line(self, event):
+        time, cpu, thread, kind, kernel, user, leaf, value = self.resolved(event)
+        where = " ".join(f"{name}{self.index[number]}" if has_stack else f"{name}-{number}"
+                         for name, (has_stack, number) in (("k", kernel), ("u", user)))
+        return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value}"
+
+    def symbols_of_block(self, records, columns, header):
+        numbers, text = columns
+        mapping = start = slide = 0
+        for _ in range(records):
+            mapping += numbers.signed()
+            start = (start + numbers.signed()) & MASK
+            size = numbers.varint()
+            slide += numbers.signed()
+            address = (start + slide) & MASK
+            self.symbols.append(f"symbol {mapping} {start:x} {size} {address:x} {text.string()}")
+
+    def ledger_of_block(self, records, columns, header):
+        numbers = columns[0]
+        fields = [numbers.varint(), numbers.varint()]
+        for _ in range(4):  # lost, reasons of kernel and user stacks, stops
+            fields += [numbers.varint() for _ in range(numbers.varint())]
+        self.ledger.append("ledger " + " ".join(map(str, fields)))
+
+    def read(self, data):
+        magic, order, zero, version, checksum = struct.unpack_from("<8sBBHI", data)
+        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 3)
+        assert checksum == zlib.crc32(data[:12])
+        readers = {0: self.info, 1: self.sources_of_block, 3: self.mappings, 4: self.stacks, 5: self.tasks,
+                   6: self.events_of_block, 7: self.symbols_of_block, 8: self.ledger_of_block, 10: self.answers,
+                   11: self.cgroups}
+        at = 16
+        sequence = 0
+        while at < len(data):
+            (magic, checksum, kind, coding, cpu, number, stored, raw, records, columns, first,
+             last) = struct.unpack_from("<4sIBBHIIIIIQQ", data, at)
+            assert (magic, number) == (b"SBLK", sequence) and coding in (0, 1) and (coding or stored == raw)
+            payload = data[at + 48:at + 48 + stored]
+            assert checksum == zlib.crc32(data[at + 8:at + 48] + payload)
+            if coding:
+                payload = decompressed(payload, raw)
+            head = Column(payload)
+            lengths = [head.varint() for _ in range(columns)]
+            parts = []
+            for length in lengths:
+                parts.append(Column(payload[head.at:head.at + length]))
+                head.skip(length)
+            assert head.left() == 0
+            if kind in readers:
+                readers[kind](records, parts, {"cpu": cpu, "first": first, "last": last})
+            at += 48 + stored
+            sequence += 1
+        assert kind == 9
+
+    def text(self):
+        self.events.sort(key=lambda event: event[:2])
+        return (self.lines + self.cgroup_lines + self.task_lines + self.stack_lines + self.symbols + self.ledger +
+                [self.event_line(e) for e in self.events])
