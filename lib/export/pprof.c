@@ -15,6 +15,7 @@
 #include "error.h"
 #include "export/profile.pb-c.h"
 #include "export_format.h"
+#include "main_program.h"
 #include "pprof_tables.h"
 #include "sample_table.h"
 #include "trace/cgroup_name.h"
@@ -49,6 +50,7 @@ struct pprof {
 	struct sample_table *samples;
 	struct gzip_stream *gzip;
 	struct pprof_tables *tables;
+	struct main_program *program;
 	FILE *to;
 };
 
@@ -62,6 +64,7 @@ static int count_event(void *arg, const struct trace_event *event)
 		pprof->first = event->time;
 	pprof->last = event->time;
 	pprof->columns[event->kind].events++;
+	main_program_count(pprof->program, event);
 	return 0;
 }
 
@@ -203,13 +206,21 @@ static int make_label_keys(struct pprof *pprof)
 	return err;
 }
 
+/* pprof takes the first mapping of a file for its main program. */
+static int put_program(struct pprof *pprof)
+{
+	const struct trace_mapping *mapping = main_program_find(pprof->program);
+
+	return mapping ? pprof_mapping(pprof->tables, mapping) : 0;
+}
+
 static int put_head(struct pprof *pprof)
 {
 	return put_types(pprof) ?: put_default_type(pprof) ?: put_times(pprof) ?:
-	       put_comments(pprof) ?: make_label_keys(pprof);
+	       put_comments(pprof) ?: make_label_keys(pprof) ?: put_program(pprof);
 }
 
-/* Outermost first: the first mapping of a file is its main program. */
+/* Outermost first: of a profile without a program, the outermost file is its first mapping. */
 static int find_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
 {
 	size_t at;
@@ -334,12 +345,14 @@ static int pprof_open(struct pprof *pprof, const struct frame_naming *naming)
 		err = -ENOMEM;
 	err = err ?: sample_table_create(SAMPLES, &pprof->samples);
 	err = err ?: event_stacks_create(pprof->reader, naming, &pprof->stacks);
+	err = err ?: main_program_create(pprof->reader, &pprof->program);
 	return err ?: pprof_tables_create(pprof->reader, pprof->gzip, &pprof->tables);
 }
 
 static void pprof_close(struct pprof *pprof)
 {
 	pprof_tables_free(&pprof->tables);
+	main_program_free(&pprof->program);
 	event_stacks_free(&pprof->stacks);
 	sample_table_free(&pprof->samples);
 	gzip_stream_close(&pprof->gzip);

@@ -272,6 +272,13 @@ static int find_user_mapping(struct pprof_tables *tables, const struct trace_map
 	return before ? 0 : put_user_mapping(tables, *id, mapping);
 }
 
+int pprof_mapping(struct pprof_tables *tables, const struct trace_mapping *mapping)
+{
+	u64 id;
+
+	return find_user_mapping(tables, mapping, &id);
+}
+
 static int set_place(struct pprof_tables *tables, const struct frame_name *name,
 		     Pprof__Location *message)
 {

@@ -24,6 +24,7 @@ void pprof_put(struct gzip_stream *to, const struct Pprof__Profile *part);
 
 /* 0 or -ENOMEM. Bytes of names that are not UTF-8 become `?`. */
 int pprof_string(struct pprof_tables *tables, const char *text, s64 *index);
+int pprof_mapping(struct pprof_tables *tables, const struct trace_mapping *mapping);
 /* `frame` was not inlined: those that were inlined into it are in its location. */
 int pprof_location(struct pprof_tables *tables, const struct event_frame *frame, u64 *id);
 

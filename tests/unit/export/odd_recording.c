@@ -89,3 +89,55 @@ int odd_many(u32 count, struct trace_reader **out)
 		err = write_event(recording.writer, i % count + 1, i);
 	return err ?: memory_recording_end(&recording, out, NULL);
 }
+
+enum { WAKER = 1, PROGRAM, LIBRARY, MAPPINGS };
+
+static int write_waker_code(struct trace_writer *writer, u32 *waker, u32 *thread)
+{
+	static const char *const paths[] = {
+		[WAKER] = "/usr/bin/waker", [PROGRAM] = ODD_PROGRAM, [LIBRARY] = "/lib/libc.so.6"};
+	const u64 waker_frames[] = {FRAME_USER(WAKER, 0x10)};
+	const u64 thread_frames[] = {FRAME_USER(PROGRAM, 0x10), FRAME_USER(LIBRARY, 0x10)};
+	const struct trace_stack waker_stack = {
+		.flags = STACK_USER, .depth = 1, .frames = waker_frames};
+	const struct trace_stack thread_stack = {
+		.flags = STACK_USER, .depth = 2, .frames = thread_frames};
+	int err = 0;
+
+	for (u32 i = WAKER; i < MAPPINGS && !err; i++) {
+		const struct trace_mapping mapping = {
+			.number = i, .kind = MAPPING_FILE, .path = paths[i]};
+
+		err = trace_writer_mapping(writer, &mapping);
+	}
+	return err ?: trace_writer_stack(writer, &waker_stack, waker)
+			      ?: trace_writer_stack(writer, &thread_stack, thread);
+}
+
+static int write_waker_events(struct trace_writer *writer)
+{
+	const struct trace_source blocked = {.name = "offcpu-time", .value_unit = ""};
+	const struct trace_source wakers = {.name = "offcpu-waker", .value_unit = ""};
+	struct trace_event event = {.kernel = TRACE_NO_STACK, .kernel_reason = REASON_NOT_ASKED};
+	u32 waker, thread;
+	int err = trace_writer_source(writer, &blocked) ?: trace_writer_source(writer, &wakers);
+
+	err = err ?: write_waker_code(writer, &waker, &thread);
+	for (event.time = 1; event.time <= 5 && !err; event.time++) {
+		event.kind = event.time <= 3;
+		event.user = event.kind ? waker : thread;
+		err = trace_writer_event(writer, &event);
+	}
+	return err;
+}
+
+int odd_waker(struct trace_reader **out)
+{
+	static const struct trace_info info = {
+		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};
+	struct memory_recording recording;
+	int err = memory_recording_begin(&recording, "waker", &info, NULL)
+			  ?: write_waker_events(recording.writer);
+
+	return err ?: memory_recording_end(&recording, out, NULL);
+}

@@ -14,4 +14,8 @@ int odd_names(struct trace_reader **out);
 /* `count` events, each of a task of its own, and then the same once more. */
 int odd_many(u32 count, struct trace_reader **out);
 
+/* Three events of a waker, then two of a thread of ODD_PROGRAM, which began in the C library. */
+#define ODD_PROGRAM "/usr/bin/program"
+int odd_waker(struct trace_reader **out);
+
 #endif

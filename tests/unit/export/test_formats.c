@@ -218,6 +218,23 @@ static void test_pprof_of_many_samples(void **state)
 	trace_reader_close(&reader);
 }
 
+/* For pprof it is the first mapping. */
+static void test_pprof_tells_the_main_program(void **state)
+{
+	const Pprof__Mapping *first;
+	struct trace_reader *reader;
+	Pprof__Profile *profile;
+
+	(void)state;
+	assert_int_equal(odd_waker(&reader), 0);
+	profile = read_pprof(export_of(reader, "pprof"));
+	assert_int_equal(profile->n_mapping, 3);
+	first = profile->mapping[0];
+	assert_string_equal(profile->string_table[first->filename], ODD_PROGRAM);
+	pprof__profile__free_unpacked(profile, NULL);
+	trace_reader_close(&reader);
+}
+
 static void test_formats_are_found_by_name(void **state)
 {
 	(void)state;
@@ -237,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_perf_script),
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_of_many_samples),
+		cmocka_unit_test(test_pprof_tells_the_main_program),
 		cmocka_unit_test(test_formats_are_found_by_name),
 	};
 
