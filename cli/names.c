@@ -45,15 +45,34 @@ static int check_file(const char *path)
 	return EXIT_FAILED;
 }
 
-static void note_kernel(void *path, const struct trace_info *info, const char *why)
+#define TIME_ROOM 32
+
+static const char *time_of(const struct trace_info *info, char room[TIME_ROOM])
 {
 	time_t start = info->start_realtime / 1000000000;
-	char when[32] = "";
 	struct tm fields;
 
+	room[0] = '\0';
 	if (localtime_r(&start, &fields))
-		strftime(when, sizeof(when), "%F %T", &fields);
-	message("%s: not used for the recording of %s: %s", (const char *)path, when, why);
+		strftime(room, TIME_ROOM, "%F %T", &fields);
+	return room;
+}
+
+static void note_kernel(void *path, const struct trace_info *info, const char *why)
+{
+	char when[TIME_ROOM];
+
+	message("%s: not used for the recording of %s: %s", (const char *)path, time_of(info, when),
+		why);
+}
+
+static void note_unfinished(const struct trace_info *info)
+{
+	char when[TIME_ROOM];
+
+	message("the recording of %s was not finished, so kernel functions have no names; on its "
+		"machine, until that is booted again, --kallsyms /proc/kallsyms names them",
+		time_of(info, when));
 }
 
 static int open_kallsyms(const char *path, struct frame_naming *naming)
@@ -125,7 +144,8 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 	if (status)
 		return status;
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
-					.no_inline = values->no_inline};
+					.no_inline = values->no_inline,
+					.unfinished = note_unfinished};
 	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||
 	    open_kallsyms(values->kallsyms, naming))
 		return EXIT_FAILED;

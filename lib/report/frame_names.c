@@ -447,6 +447,17 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame, 
 					: &names->frames[index]->name;
 }
 
+static void check_symbols(const struct frame_names *names)
+{
+	const struct trace_reader *reader = names->reader;
+	const struct trace_module *kernel = trace_reader_kernel(reader);
+	const struct trace_symbol *symbols;
+
+	if (names->naming.unfinished && !names->naming.kernel && kernel && kernel->start &&
+	    !trace_reader_ledger(reader) && !trace_reader_symbols(reader, &symbols))
+		names->naming.unfinished(trace_reader_info(reader));
+}
+
 static void check_kernel(struct frame_names *names)
 {
 	struct frame_naming *naming = &names->naming;
@@ -471,6 +482,7 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 	names->reader = reader;
 	names->naming = *naming;
 	check_kernel(names);
+	check_symbols(names);
 	if (plain_names_create(&names->plain_names) ||
 	    (naming->debug && frame_debug_create(reader, naming->debug, &names->debug))) {
 		frame_names_free(&names);

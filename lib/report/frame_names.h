@@ -31,6 +31,9 @@ struct frame_naming {
 	/* Told where `kernel` is not used for a recording, and why; or NULL. */
 	void (*note)(void *arg, const struct trace_info *info, const char *why);
 	void *arg;
+	/* Told of a recording that ends before its symbols, if `kernel` names its kernel frames
+	 * neither; or NULL. */
+	void (*unfinished)(const struct trace_info *info);
 };
 
 struct frame_names;

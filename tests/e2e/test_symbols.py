@@ -188,6 +188,37 @@ ffffffff81000100 T _etext
 """
 
 
+SYMBOLS = 7  # type of block, as stackmap-data(5) has it
+
+
+def cut_before_symbols(path):
+    """What is left of a recorder that was killed."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at = 16
+    while data[at + 8] != SYMBOLS:
+        at += 48 + int.from_bytes(data[at + 16:at + 20], "little")
+    os.truncate(path, at)
+
+
+def test_a_recording_that_was_not_finished():
+    """Its kernel functions have no names, and how they get some is said, once."""
+    build("killed")
+    made = record_calls("killed")
+    named = {name for stack in made.report()["stacks"] for name in stack["kernel"]}
+    if not any(name.startswith("do_syscall") for name in named):
+        raise Skip("kernel addresses are hidden here: %s" % named)
+    assert "was not finished" not in stackmap("report", made.path).stderr
+    cut_before_symbols(made.path)
+    for command in ["report", "--json"], ["script"], ["export"], ["flamegraph", "-o", "page.html"], ["diff", made.path]:
+        said = stackmap(*command, made.path, status=1).stderr
+        times = 2 if "diff" in command else 1
+        assert said.count("was not finished, so kernel functions have no names;") == times and "--kallsyms" in said, said
+    done = stackmap("report", "--json", "--no-inline", "--kallsyms", "/proc/kallsyms", made.path, status=1)
+    assert {name for stack in json.loads(done.stdout)["stacks"] for name in stack["kernel"]} == named
+    assert "have no names" not in done.stderr, done.stderr
+
+
 def test_kallsyms_of_one_boot():
     """Of no recording the kernel's place is known: only their times tell boots apart."""
     with open("kallsyms", "w", encoding="ascii") as file:
