@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `stackmap report`: what was recorded, what became of every event, and where the time or the
- * events went: as hottest stacks, call trees or a table. Percentages are of the events of the same
- * source, or of the sum of their values where these have a unit.
+ * events went: as hottest stacks, call trees or a table; or what has no name. Percentages are of
+ * the events of the same source, or of the sum of their values where these have a unit.
  */
 #include "report.h"
 
@@ -33,7 +33,7 @@ struct report_values {
 	const char *sort, *fields, *callers, *callees, *by, *min_percent;
 	struct leaf_filter leaves;
 	u64 top;
-	bool tree, children;
+	bool tree, children, missing;
 	bool json, csv, no_pager;
 };
 
@@ -41,7 +41,7 @@ struct report_values {
 struct report_request {
 	struct recording_choice choice;
 	struct leaf_filter leaves;
-	bool is_table, is_tree;
+	bool is_table, is_tree, is_missing;
 	struct report_table_request table;
 	struct report_tree_request tree;
 	const char *by; /* "count", "value", or NULL: as the source has it */
@@ -152,6 +152,8 @@ static int print_json(const struct report *report, const struct report_request *
 		return report_table_json(report, &request->table);
 	if (request->is_tree)
 		return report_tree_json(report, &request->tree);
+	if (request->is_missing)
+		return report_missing_json(report);
 	return report_stacks_json(report);
 }
 
@@ -172,6 +174,8 @@ static int print_plain(struct report *report, const struct report_request *reque
 		return report_table_plain(report, &request->table);
 	if (request->is_tree)
 		return report_tree_plain(report, &request->tree);
+	if (request->is_missing)
+		return report_missing_plain(report);
 	return report_stacks_plain(report);
 }
 
@@ -200,6 +204,8 @@ static int report_profile(struct report *report, struct report_request *request,
 	if (err)
 		return err;
 	err = report_weigh_events(report, request->by);
+	if (!err && !request->is_missing)
+		report_note_missing(report);
 	err = err ?: print_report(report, request);
 	if (err)
 		error_set(error, -err, "report: %s", strerror(-err));
@@ -211,7 +217,10 @@ static int report_profile(struct report *report, struct report_request *request,
 static int report_recording(struct report_request *request, struct trace_reader *reader,
 			    const struct frame_naming *naming, struct stackmap_error *error)
 {
-	struct report report = {.reader = reader, .limit = request->limit, .least = request->least};
+	struct report report = {.reader = reader,
+				.debug = naming->debug,
+				.limit = request->limit,
+				.least = request->least};
 	u32 split = request->is_table ? table_keys_split(request->table.fields.keys) : 0;
 	int err = profile_create_split(reader, &request->choice.filter, naming, split,
 				       &report.profile, error);
@@ -262,17 +271,19 @@ static int check_one_of(const char *what, const char *const *names, const bool *
 static int check_combination(const struct report_values *values)
 {
 	static const char *const views[] = {"--sort or --fields", "--tree", "--callers",
-					    "--callees"};
+					    "--callees", "--missing"};
 	static const char *const formats[] = {"--json", "--csv"};
 	const bool viewed[] = {values->sort || values->fields, values->tree, values->callers,
-			       values->callees};
+			       values->callees, values->missing};
 	const bool formatted[] = {values->json, values->csv};
 
-	if (check_one_of("view", views, viewed, 4) || check_one_of("format", formats, formatted, 2))
+	if (check_one_of("view", views, viewed, 5) || check_one_of("format", formats, formatted, 2))
 		return -EINVAL;
-	if (!values->csv || !(values->tree || values->callers || values->callees))
+	if (!values->csv ||
+	    !(values->tree || values->callers || values->callees || values->missing))
 		return 0;
-	message("--csv: a tree is not a table, use --json");
+	message("--csv: %s is not a table, use --json",
+		values->missing ? "what is missing" : "a tree");
 	return -EINVAL;
 }
 
@@ -327,6 +338,7 @@ static int make_request(const struct report_values *values, char **operands,
 	set_tree(values, request);
 	set_output(values, request);
 	request->is_table = values->sort || values->fields;
+	request->is_missing = values->missing;
 	request->table.by_children = values->children;
 	if (request->is_table &&
 	    report_fields_parse(values->sort, values->fields, &request->table.fields))
@@ -364,6 +376,8 @@ static const struct option_row rows[] = {
 	 ROW(callers, .group = "View"), .help = "who calls this function (a glob), as a tree"},
 	{.name = "callees", .type = OPTION_STRING, .argument = "SYMBOL",
 	 ROW(callees, .group = "View"), .help = "what this function (a glob) calls, as a tree"},
+	{.name = "missing", .type = OPTION_FLAG, ROW(missing, .group = "View"),
+	 .help = "which code has no names, why, and what would bring them"},
 	{.name = "by", .type = OPTION_STRING, .argument = "WHAT", ROW(by, .group = "View"),
 	 .help = "what events weigh: count or value (default value where it has a unit)"},
 	{.name = "top", .letter = 'n', .type = OPTION_U64, .argument = "N",

@@ -12,6 +12,7 @@
 struct report {
 	struct trace_reader *reader;
 	struct profile *profile;
+	struct debug_naming *debug; /* NULL: without debug information */
 	const struct trace_source *sources;
 	u32 source_count;
 	struct profile_weights weights;
@@ -62,5 +63,10 @@ struct report_tree_request {
 
 int report_tree_plain(const struct report *report, const struct report_tree_request *request);
 int report_tree_json(const struct report *report, const struct report_tree_request *request);
+
+int report_missing_plain(const struct report *report);
+int report_missing_json(const struct report *report);
+/* On standard error, if it is much. */
+void report_note_missing(const struct report *report);
 
 #endif

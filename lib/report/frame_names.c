@@ -447,6 +447,16 @@ const struct frame_name *frame_names_find(struct frame_names *names, u64 frame, 
 					: &names->frames[index]->name;
 }
 
+int frame_names_each(const struct frame_names *names,
+		     int (*each)(void *arg, const struct frame_name *name), void *arg)
+{
+	int result = 0;
+
+	for (u32 i = 0; i < names->frame_index.count && !result; i++)
+		result = each(arg, &names->frames[i]->name);
+	return result;
+}
+
 static void check_symbols(const struct frame_names *names)
 {
 	const struct trace_reader *reader = names->reader;

@@ -73,6 +73,10 @@ void frame_names_free(struct frame_names **names);
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 					  bool return_address);
 
+/* All that were found so far, in any order. Stops at the first non-zero return and returns it. */
+int frame_names_each(const struct frame_names *names,
+		     int (*each)(void *arg, const struct frame_name *name), void *arg);
+
 /* Labels, innermost first. Belongs to `names` until the next frame_names_find(). */
 const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count);
 

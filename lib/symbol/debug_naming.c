@@ -310,3 +310,21 @@ int debug_naming_find(struct debug_naming *naming, const struct debug_code *code
 	debug_search_end(&question.search);
 	return result;
 }
+
+struct debug_facts debug_naming_look(struct debug_naming *naming, const struct debug_code *code)
+{
+	struct debug_facts facts = {};
+	struct debug_search search;
+
+	if (debug_search_begin(&search, &naming->searcher, code))
+		return facts;
+	debug_search_here(&search);
+	debug_search_servers(&search);
+	facts.has_id = true;
+	facts.has_code = search.files[DEBUG_FILE_CODE] >= 0;
+	facts.is_replaced = search.is_replaced;
+	facts.has_names = search.link.has_dwarf || search.link.has_symbols;
+	facts.is_placed = facts.has_code || code->layout.count || search.link.has_code;
+	debug_search_end(&search);
+	return facts;
+}

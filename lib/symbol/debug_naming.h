@@ -61,6 +61,16 @@ struct debug_name {
 	const struct code_place *functions; /* innermost first; `file` is the whole path */
 };
 
+/* What there is to name some code by. */
+struct debug_facts {
+	bool has_id;	  /* the recording tells a build id */
+	bool has_code;	  /* the file with the code is here */
+	bool is_replaced; /* its path leads to another file */
+	bool has_names;	  /* some file with the build id has symbols or debug information */
+	bool is_placed;	  /* where the code lies in its file is known */
+};
+struct debug_facts debug_naming_look(struct debug_naming *naming, const struct debug_code *code);
+
 /* What is known of the code's places (ascending): file offsets, or addresses of the kernel.
  * -ENOENT: nothing, -ENOMEM. */
 struct debug_names;

@@ -30,6 +30,7 @@ struct wanted {
 	u32 build_id_bytes;
 	enum need need;
 	struct debug_link link;
+	bool met; /* some file, be it the one or not */
 };
 
 static bool has_needed(const struct debug_link *link, enum need need)
@@ -52,6 +53,7 @@ static bool is_wanted(void *arg, int file)
 	struct wanted *wanted = arg;
 	struct debug_link *link = &wanted->link;
 
+	wanted->met = true;
 	return wanted->searcher->read_link(wanted->searcher->arg, file, link) &&
 	       link->build_id_bytes == wanted->build_id_bytes &&
 	       !memcmp(link->build_id, wanted->build_id, wanted->build_id_bytes) &&
@@ -116,6 +118,7 @@ static void find_code(struct debug_search *search)
 	const char *path = path_of_code(search);
 	int file = debug_path_open(&search->roots, path, is_wanted, &wanted);
 
+	search->is_replaced = file < 0 && wanted.met;
 	if (file >= 0)
 		keep_debug(search, DEBUG_FILE_CODE, file, &wanted.link, path);
 }

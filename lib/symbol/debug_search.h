@@ -31,6 +31,7 @@ struct debug_search {
 	char process_root[64];
 
 	/* What was found. */
+	bool is_replaced;	/* the mapped path leads to another file now */
 	int files[DEBUG_FILES]; /* -1: not */
 	struct debug_link link; /* of the file that says most */
 	char path[DEBUG_PATH_BYTES];

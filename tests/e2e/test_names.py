@@ -15,7 +15,7 @@ from odd_names import CLASSES, check_shown, is_utf8, name_of, outputs
 # By command, what it prints of a recording; {0} and {1} are two, "." is for none.
 VIEWS = {
     "report": [["{0}"], ["--tree", "{0}"], ["--callers", "ab*", "{0}"], ["--callees", "ab*", "{0}"], ["--csv", "{0}"],
-               ["--sort", "event,comm,cgroup,dso,symbol", "{0}"], ["--fields", "value,comm", "{0}"],
+               ["--missing", "{0}"], ["--sort", "event,comm,cgroup,dso,symbol", "{0}"], ["--fields", "value,comm", "{0}"],
                ["--csv", "--sort", "event,comm,cgroup,dso,symbol", "{0}"], ["--dsos", "ab*", "{0}"]],
     "diff": [["{0}", "{1}"], ["--stacks", "{0}", "{1}"], ["--sort", "comm,dso,symbol", "{0}", "{1}"],
              ["--csv", "{0}", "{1}"], ["--csv", "--stacks", "{0}", "{1}"]],
@@ -24,7 +24,8 @@ VIEWS = {
 }
 # Escaped, so that the name is there as it is.
 EXACT = {
-    "report": [["--json", "{0}"], ["--json", "--tree", "{0}"], ["--json", "--sort", "comm,cgroup,dso,symbol", "{0}"]],
+    "report": [["--json", "{0}"], ["--json", "--missing", "{0}"], ["--json", "--tree", "{0}"],
+               ["--json", "--sort", "comm,cgroup,dso,symbol", "{0}"]],
     "diff": [["--json", "{0}", "{1}"], ["--json", "--stacks", "{0}", "{1}"]],
     "export": [["-f", form, "{0}"] for form in ("json", "speedscope", "chrome")],
 }

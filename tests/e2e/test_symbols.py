@@ -56,7 +56,7 @@ def test_stripped_program():
 
 def install_by_id(name):
     """The debug file, below system/, where a package would put it."""
-    build_id = re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", name).stdout)[1]
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", name + ".debug").stdout)[1]
     folder = "system/usr/lib/debug/.build-id/" + build_id[:2]
     os.makedirs(folder, exist_ok=True)
     shutil.move(name + ".debug", "%s/%s.debug" % (folder, build_id[2:]))
@@ -145,6 +145,75 @@ def test_stripped_program_of_the_distribution():
     if sum(counts.values()) < 50:
         raise Skip("too few samples of %s: %d" % (awk, sum(counts.values())))
     assert places <= sum(counts.values()) / 50, counts
+
+
+def missing(made, name, *options):
+    """What `report --missing` says of a program's file."""
+    report = json.loads(stackmap("report", "--missing", "--json", "--no-cache", *options, made.path).stdout)
+    return next((file for file in report["missing"] if file["file"].endswith("/" + name)), None), report
+
+
+def check_missing(made, name, reason, *options):
+    file, report = missing(made, name, *options)
+    assert file and file["reason"] == reason and file["why"], (reason, report)
+    assert file["children"] == {"count": 5, "percent": 100.0} and report["events"] == 5, report
+    text = made.read("report", "--missing", "--no-cache", *options)
+    build_id = "        build id: %s\n" % file["build_id"] if file["build_id"] else ""
+    assert "/%s\n%s        why: %s\n" % (name, build_id, file["why"]) in text, text
+    return file
+
+
+def test_missing_names_and_why():
+    build("missing")
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", "missing").stdout)[1]
+    split("missing")
+    os.rename("missing.debug", "kept.debug")
+    made = record_calls("missing")
+    file = check_missing(made, "missing", "stripped")
+    assert file["build_id"] == build_id and file["places"] >= 2 and "debug symbols" in file["fix"], file
+    assert check_missing(made, "missing", "not_looked", "--no-inline")["fix"] == "leave out --no-inline"
+    shutil.copy("/bin/true", "missing")
+    check_missing(made, "missing", "replaced")
+    os.remove("missing")
+    check_missing(made, "missing", "gone")
+    os.rename("kept.debug", "missing.debug")
+    install_by_id("missing")
+    assert not missing(made, "missing", "--sysroot", "system")[0]
+    stackmap("report", "--missing", "--csv", made.path, status=2)
+    stackmap("report", "--missing", "--tree", made.path, status=2)
+
+
+def test_missing_build_id():
+    build("anonymous", "-Wl,--build-id=none")
+    run("strip", "anonymous")
+    file = check_missing(record_calls("anonymous"), "anonymous", "no_id")
+    assert file["build_id"] == "" and "--build-id" in file["fix"], file
+
+
+def test_missing_package():
+    awk = os.path.realpath(shutil.which("mawk") or "/usr/bin/missing")
+    if not os.path.exists(awk) or run("dpkg", "-S", awk, status=None).returncode:
+        raise Skip("mawk is not here, or no package of Debian's")
+    needs("bpf", "raw tracepoints")
+    made = record("-e", "syscalls:sys_enter_write", "--", awk, "BEGIN { print 1 }")
+    file, _ = missing(made, os.path.basename(awk))
+    if file["reason"] != "stripped":
+        raise Skip("the debug symbols of mawk are here")
+    assert "mawk-dbgsym" in file["fix"], file
+
+
+def test_a_word_about_missing_names():
+    """About user code that events end in: what ends in the kernel has its name there."""
+    build("told")
+    run("strip", "told")
+    assert "without a name" not in stackmap("report", record_calls("told").path).stderr
+    needs("perf events")
+    made = record("-e", "page-faults", "--", "./told")
+    stacks = [(stack["kernel"] + stack["user"], stack["count"]) for stack in made.report()["stacks"]]
+    nameless = sum(count for names, count in stacks if names and re.search(r"\+0x", names[0]))
+    share = nameless / made.ledger()["recorded"]
+    said = re.findall(r"(\d+)% of the events end in user code without a name", stackmap("report", "--no-inline", made.path).stderr)
+    assert said == (["%.0f" % (100 * share)] if share >= 0.1 else []), (said, stacks)
 
 
 def test_another_build():

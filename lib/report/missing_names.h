@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Code that has no name in a profile, file by file: how many events end in it or pass through it,
+ * why it has none, and what would bring some.
+ */
+#ifndef LIB_REPORT_MISSING_NAMES_H
+#define LIB_REPORT_MISSING_NAMES_H
+
+#include "profile.h"
+
+struct debug_naming;
+
+#define MISSING_REASONS(X)                                                                         \
+	X(HIDDEN, "hidden", "kernel addresses were hidden from the recorder (kptr_restrict)",      \
+	  "--kallsyms with a copy made in the same boot")                                          \
+	X(KERNEL, "kernel", "no symbol of the kernel covers these addresses", "")                  \
+	X(UNKNOWN, "unknown", "what is mapped there could not be found out", "")                   \
+	X(GENERATED, "generated", "the process generated this code, and told no names of it",      \
+	  "a perf map or a jitdump, which many runtimes write if told to")                         \
+	X(NO_ID, "no_id", "the file has no build id, or was gone before that could be read",       \
+	  "link it with --build-id: debug files are found by that alone")                          \
+	X(NOT_LOOKED, "not_looked", "no debug files were looked for", "leave out --no-inline")     \
+	X(GONE, "gone", "the file is gone, and no debug file with its build id is here", "")       \
+	X(REPLACED, "replaced",                                                                    \
+	  "the file has another build id now, and no debug file with the recorded one is here",    \
+	  "")                                                                                      \
+	X(STRIPPED, "stripped",                                                                    \
+	  "the file is stripped, and no debug file with its build id is here", "")                 \
+	X(UNPLACED, "unplaced",                                                                    \
+	  "a debug file is here, but nothing tells where the code lies in the file, which is not", \
+	  "the file itself, below --sysroot")                                                      \
+	X(UNCOVERED, "uncovered", "symbols and debug information name other code of the file", "")
+
+#define X(id, name, why, fix) MISSING_##id,
+enum missing_reason { MISSING_REASONS(X) MISSING_REASON_COUNT };
+#undef X
+
+const char *missing_reason_name(enum missing_reason reason);
+const char *missing_reason_why(enum missing_reason reason);
+/* "": a debug file (missing_wants_debug_file()), or nothing. */
+const char *missing_reason_fix(enum missing_reason reason);
+bool missing_wants_debug_file(enum missing_reason reason);
+
+struct missing_file {
+	const char *object;		     /* as frame_name's */
+	const struct trace_mapping *mapping; /* NULL: of the kernel, or not known */
+	u64 self;			     /* events that end in its code without a name */
+	u64 children;			     /* events that pass through it */
+	u32 places;			     /* functions, or where these are not known addresses */
+	enum missing_reason reason;
+};
+
+struct missing_names {
+	struct missing_file *files; /* by self, then children */
+	u32 count, room;
+	u64 events; /* all of the profile */
+	u64 self;   /* that end in code of any of the files */
+};
+
+/* `debug` may be NULL: it is not looked for. -ENOMEM. */
+int missing_names_find(const struct trace_reader *reader, const struct profile *profile,
+		       struct debug_naming *debug, struct missing_names *missing);
+void missing_names_free(struct missing_names *missing);
+
+/* The part of the events, from 0 to 1, that end in user code without a name. Quickly: reasons are
+ * not asked for. */
+double missing_names_share(const struct profile *profile);
+
+#endif
