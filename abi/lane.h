@@ -89,20 +89,20 @@ struct user_walk {
 	u32 at_entry; /* the function's frame is not built yet */
 };
 
-/* Whether an address at the top of a kernel stack is the tracer's own. */
+/* What an address on a kernel stack lies in. */
 struct frame_seen {
 	u64 address;
-	u64 is_tracer;
+	u64 kind; /* enum text_kind */
 };
 
 #define LANE_FRAMES_SEEN 64
 
 struct lane {
 	u32 busy;
-	u32 index;   /* on its CPU */
-	u64 refused; /* in a CPU's lane 0, atomic: events that found all lanes busy */
-	u32 tid;     /* in a PID namespace: of the event's task */
-	u32 reserved;
+	u32 index;	  /* on its CPU */
+	u64 refused;	  /* in a CPU's lane 0, atomic: events that found all lanes busy */
+	u32 tid;	  /* in a PID namespace: of the event's task */
+	u32 in_interrupt; /* of a waker: it is an interrupt, and not the task that it met */
 	struct lane_counters counters;
 	struct vma_search search; /* of the latest frame: neighbouring frames mostly share it */
 	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */

@@ -41,7 +41,8 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 	X(ANSWER_LOST, "answer_lost", "the ring had no room for the answer to its cookie")         \
 	X(ANSWER_OVERWRITTEN, "answer_overwritten",                                                \
 	  "the flight recorder replaced the answer to its cookie")                                 \
-	X(UNANSWERED, "unanswered", "the recording ended before its cookie was answered")
+	X(UNANSWERED, "unanswered", "the recording ended before its cookie was answered")          \
+	X(INTERRUPT, "interrupt", "an interrupt has none: the task is just the one that it met")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(REASON, id)
 enum stack_reason { STACK_REASONS(X) REASON_COUNT };

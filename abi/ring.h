@@ -53,6 +53,10 @@ ABI_OFFSET(struct ring_header, tail, 128);
 #define RING_BYTES(slots, slot_size) (sizeof(struct ring_header) + (u64)(slots) * (slot_size))
 #define RING_SLOTS_MIN 64U
 
+/* In a thread id's place: no task, but an interrupt. The kernel's ids are below 1 << 22. */
+#define TID_INTERRUPT 0xffffffffU
+#define TID_INTERRUPT_NAME "interrupt"
+
 /* A slot of an event. Sizes: 24 bytes, 32 with one extra word, 40 with two. */
 #define EVENT_EXTRA_MAX 2
 #define EVENT_SLOT_SIZE(extras) (24U + 8U * (extras))

@@ -9,6 +9,7 @@
 #define BPF_EMIT_H
 
 #include "filter.h"
+#include "interrupt.h"
 #include "lanes.h"
 #include "stack_store.h"
 #include "tracer_frames.h"
@@ -35,7 +36,9 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	u32 skip = hit->skip + (hit->kernel_pc != 0);
 	long bytes;
 
-	if (!config.kernel_stacks)
+	if (hit->is_waker)
+		lane->in_interrupt = 0;
+	if (!config.kernel_stacks && !hit->is_waker)
 		return no_stack(REASON_NOT_ASKED);
 	if (hit->is_probe)
 		return no_stack(REASON_NO_FRAMES);
@@ -48,6 +51,10 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
 		kernel_stack_drop_tracer(lane);
+	if (hit->is_waker)
+		lane->in_interrupt = interrupt_cut(lane);
+	if (!config.kernel_stacks)
+		return no_stack(REASON_NOT_ASKED);
 	return stack_store(lane, stack, cpu);
 }
 
@@ -55,15 +62,19 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 					struct lane *lane, u32 cpu, u64 position)
 {
 	struct event_slot *slot = (void *)ring_slot(ring, position);
+	struct user_side user = {.field = no_stack(REASON_INTERRUPT)};
 	u64 time = bpf_ktime_get_ns();
 	struct stack_field kernel;
-	struct user_side user;
+	u32 tid = TID_INTERRUPT;
 
 	if (!slot)
 		return;
 	kernel = kernel_field(ctx, hit, lane, cpu);
-	user = user_take(hit, lane, cpu);
-	slot->tid = in_pid_namespace() ? lane->tid : (u32)bpf_get_current_pid_tgid();
+	if (!hit->is_waker || !lane->in_interrupt) {
+		tid = in_pid_namespace() ? lane->tid : (u32)bpf_get_current_pid_tgid();
+		user = user_take(hit, lane, cpu);
+	}
+	slot->tid = tid;
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));
 	slot->kernel = kernel.value;
 	slot->user = user.field.value;

@@ -175,7 +175,8 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 
 static __always_inline void side_put_reason(struct seq_file *seq, u32 reason, bool is_user)
 {
-	if (reason == REASON_NOT_ASKED || reason == REASON_NO_FRAMES || reason == REASON_REFUSED)
+	if (reason == REASON_NOT_ASKED || reason == REASON_NO_FRAMES || reason == REASON_REFUSED ||
+	    reason == REASON_INTERRUPT)
 		return;
 	if (is_user)
 		BPF_SEQ_PRINTF(seq, " <no user_stack_id: ");

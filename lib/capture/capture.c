@@ -27,7 +27,7 @@
 #include "capture/settle.h"
 #include "capture/skeleton.h"
 #include "capture/task_work.h"
-#include "capture/tracer_ranges.h"
+#include "capture/text_ranges.h"
 #include "error.h"
 #include "privilege/capability.h"
 #include "rule_cache.h"
@@ -145,17 +145,17 @@ static bool has_tracepoints(const struct source_list *sources)
 	return false;
 }
 
-/* Tells the programs which frames are the tracer's own. */
-static int set_tracer_text(struct capture *capture)
+/* Tells the programs which frames are the tracer's own, and which an interrupt's. */
+static int set_kernel_text(struct capture *capture)
 {
 	struct shared_array text = {};
 	int result;
 
 	if (!has_tracepoints(capture->sources))
 		return 0;
-	result = share(&text, bpf_map__fd(capture_programs(capture)->maps.tracer_text),
-		       sizeof(struct tracer_text), 1);
-	result = result ?: tracer_ranges_read(text.memory);
+	result = share(&text, bpf_map__fd(capture_programs(capture)->maps.kernel_text),
+		       sizeof(struct kernel_text), 1);
+	result = result ?: text_ranges_read(text.memory);
 	unshare(&text);
 	return result;
 }
@@ -253,7 +253,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return result;
 	capture->settle_program = bpf_program__fd(capture_programs(capture)->progs.settle);
 	result = generations_begin(capture) ?: capture_share(capture);
-	result = result ?: set_tracer_text(capture);
+	result = result ?: set_kernel_text(capture);
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
 	init_rings(capture);

@@ -117,13 +117,18 @@ static int name_task(void *arg, u32 tgid, u32 tid)
 	return 0;
 }
 
+static void name_no_task(const struct files_bpf *files, u32 tid, const char *comm)
+{
+	struct task_name name = {};
+
+	strcpy((char *)name.comm, comm);
+	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &name, BPF_ANY);
+}
+
 static void name_tasks(const struct files_bpf *files, const struct pid_namespace_id *pids)
 {
-	struct task_name zero = {};
-	u32 tid = 0;
-
-	strcpy((char *)zero.comm, pid_namespace_zero(pids));
-	bpf_map_update_elem(bpf_map__fd(files->maps.task_names), &tid, &zero, BPF_ANY);
+	name_no_task(files, 0, pid_namespace_zero(pids));
+	name_no_task(files, TID_INTERRUPT, TID_INTERRUPT_NAME);
 	proc_tasks_each(name_task, files->maps.task_names);
 }
 

@@ -37,6 +37,7 @@ struct task_log {
 	int names_fd;	  /* a map: thread to its latest name; -1: none */
 	const char *zero; /* what has the id 0 */
 	bool ignores_proc;
+	bool knows_interrupt;
 	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
@@ -138,6 +139,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 	result = cgroup_log_path(log->cgroups, writer, "/", &zero.cgroup)
 			 ?: trace_writer_task(writer, &zero);
 	memset(log->known, 0, sizeof(log->known));
+	log->knows_interrupt = false;
 	set_known(log, 0);
 	return result || log->ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
 }
@@ -272,12 +274,26 @@ int task_log_lost(struct task_log *log, struct trace_writer *writer)
 	return result;
 }
 
+static int name_interrupt(struct task_log *log, struct trace_writer *writer)
+{
+	struct trace_task interrupt = {
+		.tid = TID_INTERRUPT, .tgid = TID_INTERRUPT, .comm = TID_INTERRUPT_NAME};
+
+	if (log->knows_interrupt)
+		return 0;
+	log->knows_interrupt = true;
+	return cgroup_log_path(log->cgroups, writer, "/", &interrupt.cgroup)
+		       ?: trace_writer_task(writer, &interrupt);
+}
+
 int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 {
 	struct trace_task ended = {.tid = tid}; /* nobody has kept its process */
 	struct task_name name;
 	u32 tgid;
 
+	if (tid == TID_INTERRUPT)
+		return name_interrupt(log, writer);
 	if (is_known(log, tid))
 		return 0;
 	tgid = log->ignores_proc ? 0 : process_of(tid);

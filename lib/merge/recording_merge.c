@@ -176,6 +176,12 @@ static int add_cgroups(struct part *part, u32 machine)
 	return err;
 }
 
+/* Interrupts are one "task", of whichever machine. */
+static u32 moved_tid(const struct part *part, u32 tid)
+{
+	return tid == TID_INTERRUPT ? tid : tid + part->first_tid;
+}
+
 static int add_tasks(const struct part *part)
 {
 	const struct trace_task *tasks;
@@ -186,8 +192,8 @@ static int add_tasks(const struct part *part)
 		struct trace_task moved = tasks[i];
 
 		moved.time = moved.time ? moved.time + part->shift : part->since;
-		moved.tid += part->first_tid;
-		moved.tgid += part->first_tid;
+		moved.tid = moved_tid(part, moved.tid);
+		moved.tgid = moved_tid(part, moved.tgid);
 		if (moved.cgroup)
 			moved.cgroup += part->cgroups_before;
 		err = trace_writer_task(part->merge->writer, &moved);
@@ -207,7 +213,7 @@ static int add_event(void *arg, const struct trace_event *event)
 
 	moved.time += part->shift;
 	moved.leaf = code_map_frame(part->code, event->leaf);
-	moved.tid += part->first_tid;
+	moved.tid = moved_tid(part, moved.tid);
 	moved.cpu = (u16)(event->cpu + part->first_cpu);
 	moved.kind = part->kinds[event->kind];
 	moved.kernel = stack_index(part, event->kernel);

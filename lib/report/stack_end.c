@@ -42,6 +42,7 @@ bool stack_end_is_cut(const struct stack_end *end)
 		FIRST_REASON + REASON_NOT_ASKED,
 		FIRST_REASON + REASON_NO_FRAMES,
 		FIRST_REASON + REASON_REFUSED,
+		FIRST_REASON + REASON_INTERRUPT,
 	};
 
 	for (size_t i = 0; i < sizeof(no_loss) / sizeof(*no_loss); i++)

@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """How long tasks are blocked, where, and who ends it: against what the tasks measure themselves."""
 
+import contextlib
+import os
+import subprocess
+import sys
+
 from cases import main, needs, program, stackmap
 from recording import function, kernel_frames, record, user_frames
 from test_later import user_account
 
 COUNT, MS = 20, 5
 TIME, WAKER = "offcpu-time", "offcpu-waker"
+INTERRUPT = 0xFFFFFFFF  # no task
 
 
 def record_blocked(*options):
@@ -57,6 +63,57 @@ def test_wakers():
     waits = [event for event in events_in(recording, TIME, "await") if is_blocked_in(event, "pipe_read")]
     assert COUNT / 2 <= len(woken) == len(waits) <= COUNT, (woken, waits)
     assert COUNT * MS * 500000 <= sum(event.value for event in woken) <= sum(event.value for event in waits)
+
+
+@contextlib.contextmanager
+def busy_cpus():
+    """Each CPU has a task in user mode, which interrupts meet."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+    try:
+        yield
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+
+def test_an_interrupt_that_wakes():
+    """A timer ends the waiting in rest(): whomever the interrupt met has nothing to do with it."""
+    with busy_cpus():
+        recording, *_ = record_blocked("--wakers")
+    timers = [event for event in recording.events() if event.name == WAKER and is_blocked_in(event, "hrtimer_wakeup")]
+    assert len(timers) >= COUNT / 2, recording.events()
+    for event in timers:
+        assert (event.comm, event.tid) == ("interrupt", INTERRUPT), event
+        assert not user_frames(event), event
+        assert function(event.frames[-1]).startswith(("sysvec_", "fred_sysvec_", "common_interrupt")), event
+    assert user_account(recording)[1].get("interrupt", 0) >= len(timers), recording.ledger()
+
+
+LOCAL_SOCKET = """
+import socket, threading, time
+ends = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+ends[0].bind(("127.0.0.1", 0))
+def send():
+    for _ in range(%d):
+        time.sleep(0.005)
+        ends[1].sendto(b"x", ends[0].getsockname())
+sender = threading.Thread(target=send)
+sender.start()
+for _ in range(%d):
+    ends[0].recv(1)
+sender.join()
+"""
+
+
+def test_a_task_that_wakes_through_a_soft_interrupt():
+    """Who sends to a local socket runs the soft interrupt that wakes its reader: that is no interrupt."""
+    needs("bpf", "raw tracepoints")
+    recording = record("--wakers", "--", sys.executable, "-c", LOCAL_SOCKET % (COUNT, COUNT))
+    woken = [event for event in recording.events() if event.name == WAKER and is_blocked_in(event, "udp")]
+    assert len(woken) >= COUNT / 2, recording.events()
+    assert all(event.tid != INTERRUPT and user_frames(event) for event in woken), woken
+    assert any("soft" in function(frame) for event in woken for frame in event.frames), woken[0]
 
 
 def test_beside_samples():

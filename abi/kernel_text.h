@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Functions of the kernel that programs recognise on a stack by their addresses, which user space
+ * takes from kallsyms.
+ *
+ * TEXT_TRACER lies between a tracepoint and the programs attached to it: __traceiter_NAME and
+ * __bpf_trace_NAME. How many of these frames are on a stack depends on the compiler (tail calls)
+ * and on who else has attached.
+ *
+ * TEXT_INTERRUPT is where the kernel's C code for an interrupt begins.
+ */
+#ifndef STACKMAP_ABI_KERNEL_TEXT_H
+#define STACKMAP_ABI_KERNEL_TEXT_H
+
+#include "scalar.h"
+
+#define KERNEL_TEXT_MAX 8192
+
+enum text_kind { TEXT_OTHER = 0, TEXT_TRACER = 1, TEXT_INTERRUPT = 2 };
+
+struct text_range {
+	u64 start;
+	u32 bytes;
+	u32 kind; /* enum text_kind */
+};
+
+struct kernel_text {
+	u64 count;
+	struct text_range range[KERNEL_TEXT_MAX]; /* in the order of their addresses */
+};
+
+#endif
