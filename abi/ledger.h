@@ -53,7 +53,10 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNKNOWN_FRAMES, "unknown_frames", "user frames whose file could not be identified")      \
 	X(UNNAMED_TASKS, "unnamed_tasks", "names of tasks that found the task ring full")          \
 	X(UNFOLLOWED_TASKS, "unfollowed_tasks", "children that could not be followed")             \
-	X(UNREAD_FILES, "unread_files", "files without names: reading them failed or took too long")
+	X(UNREAD_FILES, "unread_files",                                                            \
+	  "files without names: reading them failed or took too long")                             \
+	X(LATE_CPUS, "late_cpus", "times that a CPU came online, not sampled for up to 0.1 s")     \
+	X(UNSAMPLED_CPUS, "unsampled_cpus", "times that a CPU came online and could not be sampled")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -6,6 +6,7 @@
  * where the kernel left a stack to us to be finished CAP_DAC_READ_SEARCH     their files, in
  * folders that are closed to us CAP_CHECKPOINT_RESTORE  /proc/PID/map_files: files that were
  * deleted CAP_KILL                to end the command when it has become another user
+ *   CAP_PERFMON             to sample CPUs that come online
  *   CAP_DAC_OVERRIDE, CAP_FOWNER
  *                           only if files are made later in a folder of somebody else
  */
@@ -54,6 +55,8 @@ int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error
 		kept |= READING;
 	if (needs->ends_command)
 		kept |= CAPABILITY(CAP_KILL);
+	if (needs->opens_events)
+		kept |= CAPABILITY(CAP_PERFMON);
 	if (needs->later_file && !is_in_own_folder(needs->later_file))
 		kept |= WRITING;
 	result = capability_keep(kept);

@@ -13,6 +13,7 @@
 struct privilege_needs {
 	bool reads_files;	/* symbols and memory of other processes */
 	bool ends_command;	/* a command of ours, which may be another user by then */
+	bool opens_events;	/* perf events, of CPUs that come online */
 	const char *later_file; /* one that is made later; NULL: none */
 };
 

@@ -111,6 +111,7 @@ static int visit(struct record *record, int last_ms)
 {
 	int result;
 
+	capture_follow_cpus(record->capture);
 	if (!record->values->flight)
 		return recorder_round(&record->recorder, last_ms);
 	result = capture_assist(record->capture);
@@ -201,6 +202,7 @@ static int drop_privileges(const struct record *record)
 	const struct privilege_needs needs = {
 		.reads_files = true,
 		.ends_command = record->workload.pid,
+		.opens_events = capture_is_by_cpu(record->capture),
 		.later_file = makes_files_later(record) ? record->values->output : NULL,
 	};
 

@@ -87,9 +87,12 @@ static int open_instance(struct top_feed *feed, struct stackmap_error *error)
 	return feed->flight ? 0 : open_window(feed, error);
 }
 
-static int drop_privileges(void)
+static int drop_privileges(const struct top_feed *feed)
 {
-	const struct privilege_needs needs = {.reads_files = true};
+	const struct privilege_needs needs = {
+		.reads_files = true,
+		.opens_events = capture_is_by_cpu(feed->capture),
+	};
 
 	return privilege_drop(&needs);
 }
@@ -117,7 +120,7 @@ int top_feed_open(struct top_feed *feed, const struct record_values *values)
 		return status;
 	file_limit_raise();
 	result = feed->instance ? open_instance(feed, &error) : create_own(feed, values, &error);
-	return result ? message_failure(result, &error) : drop_privileges();
+	return result ? message_failure(result, &error) : drop_privileges(feed);
 }
 
 void top_feed_close(struct top_feed *feed)
@@ -137,6 +140,7 @@ int top_feed_visit(struct top_feed *feed)
 
 	if (feed->flight)
 		return ROUND_MS;
+	capture_follow_cpus(feed->capture);
 	result = live_window_drain(&feed->window, &fill, &events);
 	if (result)
 		return result;

@@ -113,6 +113,8 @@ static void add_notes(const struct capture *capture, u64 *notes)
 	}
 	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
 	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;
+	notes[NOTE_LATE_CPUS] = capture->attachment.hotplug.came;
+	notes[NOTE_UNSAMPLED_CPUS] = capture->attachment.hotplug.unsampled;
 }
 
 void account_file(const struct capture *capture, u64 recorded, u64 not_written,

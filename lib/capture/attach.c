@@ -395,10 +395,36 @@ static int attach_failed(const struct attachment *attachment, const struct sourc
 			 fix);
 }
 
+static bool is_perf_event(const struct source *source)
+{
+	return source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF;
+}
+
+bool attachment_is_by_cpu(const struct attachment *attachment)
+{
+	return attachment->event_count && !attachment->command;
+}
+
+int attachment_add_cpu(struct attachment *attachment, u32 cpu)
+{
+	int result = 0;
+	u32 kind;
+
+	for (kind = 0; kind < attachment->sources->count && !result; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+
+		if (is_perf_event(source))
+			result = attach_perf_cpu(attachment, source, kind,
+						 program_fd(attachment, kind), cpu);
+	}
+	return result;
+}
+
 int attachment_start(struct attachment *attachment, struct stackmap_error *error)
 {
 	u32 kind;
 
+	cpu_hotplug_begin(&attachment->hotplug);
 	for (kind = 0; kind < attachment->sources->count; kind++) {
 		int result = attach(attachment, kind);
 

@@ -12,6 +12,7 @@
 #ifndef LIB_CAPTURE_ATTACH_H
 #define LIB_CAPTURE_ATTACH_H
 
+#include "capture/cpu_hotplug.h"
 #include "capture/link.h"
 #include "capture/program_set.h"
 #include "capture/source.h"
@@ -21,7 +22,9 @@
 struct perf_event {
 	u32 link; /* its place in `links` */
 	u32 kind;
-	u64 count; /* once it was stopped */
+	int cpu;	  /* -1: of a command, whichever CPU it runs on */
+	u64 count_before; /* on a CPU that was offline since: of the event before this one */
+	u64 count;	  /* once it was stopped */
 };
 
 /* Where the program of a source is. */
@@ -46,6 +49,7 @@ struct attachment {
 	struct link_list links;
 	struct perf_event *events;
 	u32 event_count;
+	struct cpu_hotplug hotplug;
 };
 
 /* Loads all sets. On failure attachment_free() is still to be called. */
@@ -57,6 +61,12 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 
 /* Attaches every source. On failure nothing stays attached. */
 int attachment_start(struct attachment *attachment, struct stackmap_error *error);
+
+/* Whether there are perf events that are bound to CPUs. */
+bool attachment_is_by_cpu(const struct attachment *attachment);
+
+/* Opens the perf events of a CPU that has come online. 0, -ENODEV: it has gone, or -errno. */
+int attachment_add_cpu(struct attachment *attachment, u32 cpu);
 
 void attachment_stop(struct attachment *attachment);
 void attachment_free(struct attachment *attachment);

@@ -22,22 +22,42 @@ static int open_event(struct attachment *attachment, struct perf_event_attr *att
 		return -ENOMEM;
 	attachment->events = grown;
 	grown[attachment->event_count] =
-		(struct perf_event){.link = attachment->links.count, .kind = kind};
+		(struct perf_event){.link = attachment->links.count, .kind = kind, .cpu = cpu};
 	result = link_perf_event(&attachment->links, attr, pid, cpu, program_fd, 0);
 	if (!result)
 		attachment->event_count++;
 	return result;
 }
 
-static bool cpu_wanted(const struct capture_config *config, u32 cpu)
+static struct perf_event *find_event(struct attachment *attachment, u32 kind, u32 cpu)
 {
-	return !config->by_cpu || config->cpu_mask[cpu / 64] >> (cpu % 64) & 1;
+	u32 i;
+
+	for (i = 0; i < attachment->event_count; i++)
+		if (attachment->events[i].kind == kind && attachment->events[i].cpu == (int)cpu)
+			return &attachment->events[i];
+	return NULL;
 }
 
-int attach_perf(struct attachment *attachment, const struct source *source, u32 kind,
-		int program_fd)
+/* Its CPU was offline: the event has ended, and keeps what it had counted. */
+static int open_again(struct attachment *attachment, struct perf_event *event,
+		      struct perf_event_attr *attr, int program_fd)
 {
-	struct perf_event_attr attr = {
+	u64 count = 0;
+	int result;
+
+	link_perf_count(&attachment->links, event->link, &count);
+	result = link_perf_event_again(&attachment->links, event->link, attr, event->cpu,
+				       program_fd);
+	if (!result)
+		event->count_before += count;
+	return result ?: link_perf_enable(&attachment->links, event->link);
+}
+
+static struct perf_event_attr attr_of(const struct attachment *attachment,
+				      const struct source *source)
+{
+	return (struct perf_event_attr){
 		.type = source->perf_type,
 		.config = source->perf_config,
 		.freq = source->frequency != 0,
@@ -46,21 +66,38 @@ int attach_perf(struct attachment *attachment, const struct source *source, u32 
 		.enable_on_exec = attachment->command != 0,
 		.inherit = attachment->command != 0,
 	};
-	int result = -ENODEV, opened = 0;
-	u32 cpu;
+}
+
+int attach_perf_cpu(struct attachment *attachment, const struct source *source, u32 kind,
+		    int program_fd, u32 cpu)
+{
+	const struct capture_config *config = &attachment->plan->config;
+	struct perf_event_attr attr = attr_of(attachment, source);
+	struct perf_event *event = find_event(attachment, kind, cpu);
+
+	if (config->by_cpu && !(config->cpu_mask[cpu / 64] >> (cpu % 64) & 1))
+		return 0;
+	if (event)
+		return open_again(attachment, event, &attr, program_fd);
+	return open_event(attachment, &attr, kind, -1, cpu, program_fd)
+		       ?: link_perf_enable(&attachment->links, attachment->links.count - 2);
+}
+
+int attach_perf(struct attachment *attachment, const struct source *source, u32 kind,
+		int program_fd)
+{
+	struct perf_event_attr attr = attr_of(attachment, source);
+	u32 cpu, before = attachment->event_count;
+	int result = -ENODEV;
 
 	if (attachment->command)
 		return open_event(attachment, &attr, kind, attachment->command, -1, program_fd);
 	for (cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
-		if (!cpu_wanted(&attachment->plan->config, cpu))
-			continue;
-		result = open_event(attachment, &attr, kind, -1, cpu, program_fd);
-		result = result ?: link_perf_enable(&attachment->links);
+		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
 		if (result && result != -ENODEV) /* an offline CPU */
 			return result;
-		opened += !result;
 	}
-	return opened ? 0 : result;
+	return attachment->event_count > before ? 0 : -ENODEV;
 }
 
 void attach_perf_stop(struct attachment *attachment)
@@ -74,6 +111,7 @@ void attach_perf_stop(struct attachment *attachment)
 
 		if (link_perf_count(&attachment->links, event->link, &event->count))
 			event->count = 0;
+		event->count += event->count_before;
 	}
 }
 

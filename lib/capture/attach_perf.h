@@ -13,6 +13,10 @@
 int attach_perf(struct attachment *attachment, const struct source *source, u32 kind,
 		int program_fd);
 
+/* The same on one CPU, if it is wanted. -ENODEV: it is offline. */
+int attach_perf_cpu(struct attachment *attachment, const struct source *source, u32 kind,
+		    int program_fd, u32 cpu);
+
 /* Stops the events and keeps their counts; before their links are closed. */
 void attach_perf_stop(struct attachment *attachment);
 

@@ -381,6 +381,16 @@ int capture_attach(struct capture *capture, struct stackmap_error *error)
 	return attachment_start(&capture->attachment, error);
 }
 
+bool capture_is_by_cpu(const struct capture *capture)
+{
+	return attachment_is_by_cpu(&capture->attachment);
+}
+
+void capture_follow_cpus(struct capture *capture)
+{
+	cpu_hotplug_look(&capture->attachment);
+}
+
 void capture_detach(struct capture *capture)
 {
 	attachment_stop(&capture->attachment);

@@ -86,6 +86,13 @@ void capture_pause(struct capture *capture);
 void capture_resume(struct capture *capture);
 bool capture_is_paused(const struct capture *capture);
 
+/* Samples CPUs that came online since. Of one that this process attached: to be called all the time
+ * while events are recorded, as CPUs are looked for ten times a second at most. */
+void capture_follow_cpus(struct capture *capture);
+
+/* Whether it can be: events are opened for each CPU. */
+bool capture_is_by_cpu(const struct capture *capture);
+
 /* This process is the one whose events are left out, until it exits. */
 void capture_leave_out_self(struct capture *capture);
 

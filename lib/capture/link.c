@@ -47,25 +47,48 @@ void link_list_clear(struct link_list *links)
 	links->fds = NULL;
 }
 
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int event;
+
+	attr->size = sizeof(*attr);
+	event = syscall(__NR_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return event < 0 ? -errno : event;
+}
+
 int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t pid, int cpu,
 		    int program_fd, u64 cookie)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
-	int result, event;
+	int event = open_event(attr, pid, cpu), result = add(links, event);
 
-	attr->size = sizeof(*attr);
-	event = syscall(__NR_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (event < 0)
-		return -errno;
-	result = add(links, event);
 	if (result)
 		return result;
 	return add(links, bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options));
 }
 
-int link_perf_enable(const struct link_list *links)
+int link_perf_event_again(struct link_list *links, u32 index, struct perf_event_attr *attr, int cpu,
+			  int program_fd)
 {
-	return ioctl(links->fds[links->count - 2], PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+	int event = open_event(attr, -1, cpu), link;
+
+	if (event < 0)
+		return event;
+	link = bpf_link_create(program_fd, event, BPF_PERF_EVENT, NULL);
+	if (link < 0) {
+		close(event);
+		return link;
+	}
+	close(links->fds[index + 1]);
+	close(links->fds[index]);
+	links->fds[index] = event;
+	links->fds[index + 1] = link;
+	return 0;
+}
+
+int link_perf_enable(const struct link_list *links, u32 index)
+{
+	return ioctl(links->fds[index], PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
 int link_perf_count(const struct link_list *links, u32 index, u64 *count)

@@ -27,8 +27,12 @@ void link_list_clear(struct link_list *links);
 int link_perf_event(struct link_list *links, struct perf_event_attr *attr, pid_t pid, int cpu,
 		    int program_fd, u64 cookie);
 
-/* Enables the perf event that was added last. */
-int link_perf_enable(const struct link_list *links);
+/* Another perf event, on one CPU, in place of the pair that link_perf_event() added at `index`. */
+int link_perf_event_again(struct link_list *links, u32 index, struct perf_event_attr *attr, int cpu,
+			  int program_fd);
+
+/* Enables the perf event of the pair at `index`. */
+int link_perf_enable(const struct link_list *links, u32 index);
 
 /* Stops the event of the pair that link_perf_event() added at `index`, and reads its count (of all
  * tasks it was inherited by). */

@@ -24,6 +24,7 @@ SECONDS_MAX = cases.SECONDS_MAX
 # Bits of /proc/PID/status
 READING = {"sys_ptrace": 19, "dac_read_search": 2, "checkpoint_restore": 40}
 KILL = {"kill": 5}
+OPENING = {"perfmon": 38}
 WRITING = {"dac_override": 1, "fowner": 3}
 
 
@@ -115,6 +116,14 @@ def test_capabilities_are_given_up():
     needs_root()
     with recording("-a", "-e", "sched:sched_switch") as recorder:
         check_capabilities(recorder.pid, READING)
+        end(recorder).check()
+
+
+def test_cpus_that_come_online_may_be_sampled():
+    needs_root()
+    needs("perf events")
+    with recording("-a", "-F", "99") as recorder:
+        check_capabilities(recorder.pid, {**READING, **OPENING})
         end(recorder).check()
 
 

@@ -76,6 +76,16 @@ recordings() {
 	recording probe 100 malloc -e u:/lib/x86_64-linux-gnu/libc.so.6:malloc -- stackmap list
 }
 
+# Timers end sleeps in interrupts, whatever these meet; with real-time patches threads of the kernel may do that.
+wakers() {
+	stackmap script offcpu.data | awk '
+		/ offcpu-waker: *$/ { task = $1 }
+		/ hrtimer_wakeup/ { timers++ }
+		/ hrtimer_wakeup/ && task !~ /^(interrupt|ktimers\/|ksoftirqd\/)/ { print "not by " task }
+		END { if (timers < 5) print timers + 0 " timers" }' >wakers.faults
+	[ ! -s wakers.faults ] || fault "wakers: $(cat wakers.faults)"
+}
+
 # Prints the addresses of the kernel stacks of a recording.
 kernel_stacks() {
 	stackmap script --no-inline "$1" | awk '$1 ~ /^ffffffff/ { print $1 }'
@@ -96,5 +106,6 @@ values() {
 
 doctor
 recordings
+wakers
 values
 [ "$faults" -eq 0 ]

@@ -112,9 +112,70 @@ static void who_did_not_open_the_event_knows_its_count(void **state)
 	source_list_clear(&sources);
 }
 
+static void look_for_cpus(void)
+{
+	capture->attachment.hotplug.next_look = 0;
+	capture_follow_cpus(capture);
+}
+
+/* To us a CPU comes online if it was not there at the last look: its event is opened anew, and goes
+ * on counting where the first one ended. */
+static void a_cpu_that_comes_online_is_sampled(void **state)
+{
+	const struct cpu_hotplug *hotplug;
+	u32 events;
+
+	(void)state;
+	attach();
+	hotplug = &capture->attachment.hotplug;
+	events = capture->attachment.event_count;
+	touch_pages_on(0);
+	look_for_cpus();
+	assert_int_equal(hotplug->came, 0);
+
+	capture->attachment.hotplug.online[0] &= ~1ULL;
+	look_for_cpus();
+	assert_int_equal(hotplug->came, 1);
+	look_for_cpus();
+	assert_int_equal(hotplug->came, 1);
+	assert_int_equal(hotplug->unsampled, 0);
+	assert_int_equal(capture->attachment.event_count, events);
+	touch_pages_on(0);
+	capture_detach(capture);
+	assert_true(events_counted() >= 2 * PAGES);
+	assert_true(noted().runs >= 2 * PAGES);
+	capture_free(&capture);
+	source_list_clear(&sources);
+}
+
+/* It had none: it was offline at the start. */
+static void a_cpu_that_was_never_there_is_sampled(void **state)
+{
+	struct perf_event *event;
+	u32 events;
+
+	(void)state;
+	attach();
+	events = capture->attachment.event_count;
+	event = &capture->attachment.events[0];
+	assert_int_equal(event->cpu, 0);
+	event->cpu = CONFIG_CPUS_MAX;
+	capture->attachment.hotplug.online[0] &= ~1ULL;
+	look_for_cpus();
+	assert_int_equal(capture->attachment.event_count, events + 1);
+	assert_int_equal(capture->attachment.events[events].cpu, 0);
+	touch_pages_on(0);
+	capture_detach(capture);
+	assert_true(capture->attachment.events[events].count >= PAGES);
+	capture_free(&capture);
+	source_list_clear(&sources);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cpu_that_comes_online_is_sampled),
+		cmocka_unit_test(a_cpu_that_was_never_there_is_sampled),
 		cmocka_unit_test(who_did_not_open_the_event_knows_its_count),
 	};
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CPUs that come online while a recording lasts. Only perf events need to know: one is bound to its
+ * CPU, and ends for good when that goes offline. Programs at all other sources run on whatever CPU
+ * there is, and each that can ever be has its rings.
+ */
+#ifndef LIB_CAPTURE_CPU_HOTPLUG_H
+#define LIB_CAPTURE_CPU_HOTPLUG_H
+
+#include "config.h"
+#include "scalar.h"
+
+struct attachment;
+
+#define CPU_MASK_WORDS (CONFIG_CPUS_MAX / 64)
+
+/* By whoever attaches. */
+struct cpu_hotplug {
+	u64 online[CPU_MASK_WORDS]; /* at the last look */
+	u64 next_look;		    /* ns, CLOCK_MONOTONIC */
+	u64 came;		    /* times that a CPU came online and has its events since */
+	u64 unsampled;		    /* the same: its events were refused */
+};
+
+/* The CPUs that are online. 0 or -errno: they are not known. */
+int online_cpus_read(u64 online[CPU_MASK_WORDS]);
+
+/* Before the first event is opened. */
+void cpu_hotplug_begin(struct cpu_hotplug *hotplug);
+
+/* Opens the perf events of CPUs that came online since the last look. Reads the list of CPUs, ten
+ * times a second at most. */
+void cpu_hotplug_look(struct attachment *attachment);
+
+#endif
