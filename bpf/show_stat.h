@@ -80,6 +80,16 @@ static __always_inline u64 pool_bytes_used(const struct table_header *header)
 	return 8ULL * (words < geometry.pool_words ? words : geometry.pool_words);
 }
 
+/* Of entries or pool, whichever is nearer to its end. */
+static __always_inline u64 fill_percent(const struct reading *reading,
+					const struct table_header *table)
+{
+	u64 entries = percent(reading->entries, 1ULL << geometry.bits);
+	u64 pool = percent(pool_bytes_used(table), 8ULL * geometry.pool_words);
+
+	return entries > pool ? entries : pool;
+}
+
 static __always_inline void table_put(struct seq_file *seq, const struct reading *reading,
 				      void *table)
 {
@@ -89,6 +99,7 @@ static __always_inline void table_put(struct seq_file *seq, const struct reading
 	BPF_SEQ_PRINTF(seq, "entries: %llu / %llu\n", reading->entries, 1ULL << geometry.bits);
 	BPF_SEQ_PRINTF(seq, "pool: %llu / %llu\n", pool_bytes_used(table),
 		       8ULL * geometry.pool_words);
+	BPF_SEQ_PRINTF(seq, "full: %llu%%\n", fill_percent(reading, table));
 	BPF_SEQ_PRINTF(seq, "table_size: %llu\n", geometry.slot_mask + 1ULL);
 	BPF_SEQ_PRINTF(seq, "successes: %llu\n", reading->refs);
 	BPF_SEQ_PRINTF(seq, "hits: %llu\n", hits);

@@ -93,7 +93,7 @@ const char *user_unwind_word(size_t i);
 	    .argument = "BITS",                                                                  \
 	    .group = "Recording", .min = TABLE_BITS_MIN, .max = TABLE_BITS_MAX,                  \
                                                                                                  \
-	    .help = "the stack map holds 2^BITS stacks (default 14; with --flight what fits)"),  \
+	    .help = "the stack map holds 2^BITS stacks (default 14; of an instance 17)"),        \
 	TARGET_ROW(values, path pool, .name = "pool", .type = OPTION_SIZE,                       \
 	    .argument = "SIZE", .group = "Recording",                                            \
 	    .min = 8 * TABLE_POOL_WORDS_MIN, .max = 8ULL * TABLE_POOL_WORDS_MAX,                 \

@@ -20,6 +20,7 @@
 #include "user_way.h"
 
 #define SOURCES_SHOWN 4
+#define MIB 1048576.0
 
 struct status_values {
 	bool json;
@@ -77,10 +78,21 @@ static void print_reader(const struct instance *instance)
 
 static void print_stacks(const struct table_stat *stacks)
 {
-	printf("  stack map    %" PRIu64 " of %" PRIu64 " stacks, pool %.1f of %.1f KiB, "
+	u64 refused = table_stat_refused(stacks);
+
+	printf("  stack map    %u %% full: %" PRIu64 " of %" PRIu64
+	       " stacks, pool %.1f of %.1f KiB, "
 	       "generation %" PRIu64 "\n",
-	       stacks->entries, stacks->max_entries, stacks->pool_used * sizeof(u64) / 1024.0,
-	       stacks->pool_words * sizeof(u64) / 1024.0, stacks->generation);
+	       table_stat_fill(stacks), stacks->entries, stacks->max_entries,
+	       stacks->pool_used * sizeof(u64) / 1024.0, stacks->pool_words * sizeof(u64) / 1024.0,
+	       stacks->generation);
+	if (refused)
+		printf("  not counted  %.1f %% of the stacks of events, %" PRIu64
+		       ": the map had no room for them; 'stackmap reset' empties it, start with "
+		       "more "
+		       "--bits (here %d)\n",
+		       100.0 * refused / (refused + stacks->refs), refused,
+		       __builtin_ctzll(stacks->max_entries));
 }
 
 static int print_block(const struct instance *instance, void *unused)
@@ -96,7 +108,9 @@ static int print_block(const struct instance *instance, void *unused)
 	print_reader(instance);
 	printf("  user stacks  %s\n", user_way_meaning(status->user_way));
 	print_stacks(&status->stacks);
-	printf("  memory       %.1f MiB\n", status->memory / 1048576.0);
+	printf("  memory       %.1f MiB: %.1f rings, %.1f stack map, %.1f the rest\n",
+	       status->memory / MIB, status->rings / MIB, status->tables / MIB,
+	       (status->memory - status->rings - status->tables) / MIB);
 	printf("  started by   ");
 	printable_put(instance->about->command, stdout);
 	putchar('\n');
@@ -104,17 +118,27 @@ static int print_block(const struct instance *instance, void *unused)
 	return 0;
 }
 
+/* Full is what has refused a stack: for a deep one that may be before it is for others. */
+static const char *fill_text(const struct table_stat *stacks, char *text, size_t bytes)
+{
+	if (table_stat_refused(stacks))
+		return "full";
+	snprintf(text, bytes, "%u%%", table_stat_fill(stacks));
+	return text;
+}
+
 static int print_line(const struct instance *instance, void *unused)
 {
 	const struct trace_ledger *ledger = &instance->status.ledger;
-	char since[32], reader[16] = "-";
+	char since[32], fill[16], reader[16] = "-";
 
 	(void)unused;
 	if (instance->status.reader)
 		snprintf(reader, sizeof(reader), "%d", instance->status.reader);
-	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %s\n", instance->name,
+	printf("%-16s %-9s  %-6s  %-19s  %12" PRIu64 "  %10" PRIu64 "  %6s  %s\n", instance->name,
 	       state_of(instance), mode_of(instance), start_time(instance, since, sizeof(since)),
-	       ledger->recorded, ledger->produced - ledger->recorded, reader);
+	       ledger->recorded, ledger->produced - ledger->recorded,
+	       fill_text(&instance->status.stacks, fill, sizeof(fill)), reader);
 	return 0;
 }
 
@@ -130,25 +154,28 @@ static json_t *sources_json(const struct source_list *sources)
 
 static json_t *stacks_json(const struct table_stat *stacks)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "entries", (json_int_t)stacks->entries,
-			 "max_entries", (json_int_t)stacks->max_entries, "pool_used",
-			 (json_int_t)stacks->pool_used, "pool", (json_int_t)stacks->pool_words,
-			 "generation", (json_int_t)stacks->generation);
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:I}", "entries", (json_int_t)stacks->entries,
+		"max_entries", (json_int_t)stacks->max_entries, "pool_used",
+		(json_int_t)stacks->pool_used, "pool", (json_int_t)stacks->pool_words, "generation",
+		(json_int_t)stacks->generation, "full", table_stat_fill(stacks), "counted",
+		(json_int_t)stacks->refs, "not_counted", (json_int_t)table_stat_refused(stacks));
 }
 
 static json_t *instance_json(const struct instance *instance)
 {
 	const struct instance_status *status = &instance->status;
 
-	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:s, s:o, s:I, s:o}", "name",
-			 instance->name, "state", state_of(instance), "mode", mode_of(instance),
-			 "since", instance->about->start_realtime / 1e9, "command",
-			 json_text(instance->about->command), "reader",
+	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
+			 "name", instance->name, "state", state_of(instance), "mode",
+			 mode_of(instance), "since", instance->about->start_realtime / 1e9,
+			 "command", json_text(instance->about->command), "reader",
 			 status->reader ? json_integer(status->reader) : json_null(), "sources",
 			 sources_json(&instance->about->sources), "user_stacks",
 			 user_way_name(status->user_way), "stack_map", stacks_json(&status->stacks),
-			 "memory", (json_int_t)status->memory, "ledger",
-			 json_account(&status->ledger));
+			 "memory", (json_int_t)status->memory, "memory_rings",
+			 (json_int_t)status->rings, "memory_stack_map", (json_int_t)status->tables,
+			 "ledger", json_account(&status->ledger));
 }
 
 static int put_json(const struct instance *instance, void *unused)
@@ -256,8 +283,8 @@ static int list_text(const struct names *list)
 		printf("There is no instance; 'stackmap start' makes one.\n");
 		return EXIT_DONE;
 	}
-	printf("%-16s %-9s  %-6s  %-19s  %12s  %10s  %s\n", "NAME", "STATE", "MODE", "SINCE",
-	       "RECORDED", "LOST", "READER");
+	printf("%-16s %-9s  %-6s  %-19s  %12s  %10s  %6s  %s\n", "NAME", "STATE", "MODE", "SINCE",
+	       "RECORDED", "LOST", "MAP", "READER");
 	return show_each(list, print_line, NULL);
 }
 

@@ -361,6 +361,7 @@ static int begin(struct top *top)
 	top->view.model = top->shown;
 	top->view.ledger = &top->feed.ledger;
 	top->view.instance = top->values->record.instance;
+	top->view.stacks = &top->feed.stacks;
 	top->view.choice.stacks = top->values->stacks;
 	top->view.time = time(NULL);
 	return EXIT_DONE;

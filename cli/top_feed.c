@@ -11,6 +11,7 @@
 #include "capture/folder.h"
 #include "capture/live_recording.h"
 #include "capture/reset.h"
+#include "capture/status.h"
 #include "clock.h"
 #include "command_line.h"
 #include "error.h"
@@ -208,6 +209,8 @@ int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct ev
 		  struct stackmap_error *error)
 {
 	*filter = (struct event_filter){};
+	if (feed->instance)
+		capture_table_stat(feed->capture, &feed->stacks);
 	if (!feed->flight)
 		return take_window(feed, reader, error);
 	filter->from = feed->seen_until + 1;

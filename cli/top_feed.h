@@ -15,6 +15,7 @@
 #include "record_target.h"
 #include "recording_info.h"
 #include "report/event_filter.h"
+#include "stack_table.h"
 
 struct folder;
 
@@ -28,6 +29,7 @@ struct top_feed {
 	struct recording_info info;
 	struct live_window window;  /* of a drain: open at all times */
 	struct trace_ledger ledger; /* of all windows; of a flight recorder, as it tells it */
+	struct table_stat stacks;   /* of an instance's map, at the last window */
 	u64 seen_until;		    /* flight: ns, the last event that was shown */
 	u64 next_reset;		    /* ms */
 };

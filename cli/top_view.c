@@ -56,12 +56,25 @@ void top_title(const struct top_view *view, char *text, size_t bytes)
 		 weight, view->seconds, place_text, source_name(view));
 }
 
+static void map_text(const struct table_stat *stacks, char *text, size_t bytes)
+{
+	u64 refused = table_stat_refused(stacks);
+
+	if (refused)
+		snprintf(text, bytes, "; stack map: full, %llu stacks of events are not in it",
+			 (unsigned long long)refused);
+	else if (stacks->max_entries)
+		snprintf(text, bytes, "; stack map: %u %% full", table_stat_fill(stacks));
+}
+
 void top_account(const struct top_view *view, char *text, size_t bytes)
 {
-	char ledger[256];
+	char ledger[256], map[128] = "";
 
 	ledger_line(view->ledger, ledger, sizeof(ledger));
-	snprintf(text, bytes, "ledger: %s", ledger);
+	if (view->instance)
+		map_text(view->stacks, map, sizeof(map));
+	snprintf(text, bytes, "ledger: %s%s", ledger, map);
 }
 
 const char *top_columns(const struct top_view *view)

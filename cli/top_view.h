@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "stack_table.h"
 #include "top/top_lines.h"
 
 struct top_view {
@@ -13,9 +14,10 @@ struct top_view {
 	const struct trace_ledger *ledger;
 	struct top_choice choice;
 	struct top_lines lines;
-	const char *instance; /* NULL: our own */
-	time_t time;	      /* of the refresh */
-	double seconds;	      /* that the refresh is of */
+	const char *instance;		 /* NULL: our own */
+	const struct table_stat *stacks; /* of its stack map */
+	time_t time;			 /* of the refresh */
+	double seconds;			 /* that the refresh is of */
 	bool paused;
 };
 

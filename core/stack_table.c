@@ -82,3 +82,20 @@ void stack_table_stat(void *table, const struct table_geometry *geometry, struct
 	add_lines(table, geometry, stat);
 	add_elements(table, geometry, stat);
 }
+
+u64 table_stat_refused(const struct table_stat *stat)
+{
+	u64 refused = 0;
+
+	for (u32 cause = 0; cause < TABLE_DROP_COUNT; cause++)
+		refused += stat->drops[cause];
+	return refused;
+}
+
+u32 table_stat_fill(const struct table_stat *stat)
+{
+	u64 entries = stat->entries * 100 / stat->max_entries;
+	u64 pool = stat->pool_used * 100 / stat->pool_words;
+
+	return entries > pool ? entries : pool;
+}

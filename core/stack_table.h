@@ -38,6 +38,12 @@ struct table_stat {
 		       take */
 };
 
+/* Calls that the table refused. */
+u64 table_stat_refused(const struct table_stat *stat);
+
+/* In percent: of its entries or of its pool, whichever is nearer to its end. */
+u32 table_stat_fill(const struct table_stat *stat);
+
 /* 0 or -ERANGE: bits in [TABLE_BITS_MIN, TABLE_BITS_MAX], pool_words in [TABLE_POOL_WORDS_MIN,
  * TABLE_POOL_WORDS_MAX] (0: the default for `bits`), cpus > 0. */
 int table_geometry_set(struct table_geometry *geometry, u32 bits, u32 cpus, u32 pool_words);

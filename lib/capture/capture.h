@@ -20,7 +20,7 @@ struct capture_options {
 	u32 bits;	/* of the stack map; 0: the default, in flight mode fitted to the buffer */
 	u64 pool_bytes; /* 0: the default for `bits` */
 	u64 ring_bytes; /* drain: per CPU; 0: the default */
-	u64 flight_bytes; /* flight: rings and stack map together; 0: drain */
+	u64 flight_bytes; /* flight: the rings of all CPUs together; 0: drain */
 	bool no_dedup;
 	bool no_kernel_stacks;
 	bool no_user_stacks;

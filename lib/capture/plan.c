@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sizes. In flight mode the given size is what rings and stack map take together: the map gets the
- * largest table that leaves seven eighths to the events, because a busy machine has a few thousand
- * unique stacks and endless events.
+ * Sizes. A recording's stack map only saves room in the rings: what it refuses is recorded in full.
+ * Of an instance it is the account of every call path, for as long as that lives, so it is larger:
+ * docs/internals/instances.md has what machines were seen to need.
  */
 #include "capture/plan.h"
 
@@ -27,7 +27,7 @@
 #define TASK_SLOTS_FLIGHT 2048
 #define TASK_SLOTS_ALL (1U << 20)
 #define TASK_SLOTS_LEAST 256
-#define FLIGHT_TABLE_SHARE 8
+#define INSTANCE_BITS 17	       /* with user stacks: those of the kernel alone are few */
 #define TABLE_LINES(cpus) ((cpus) + 1) /* of counters: user space stores stacks too */
 
 static u32 read_number(const char *path, u32 otherwise)
@@ -56,19 +56,11 @@ static u32 possible_cpus(void)
 	return cpus;
 }
 
-static u64 table_bytes(u32 bits, u32 cpus)
+static u32 default_bits(const struct capture_options *options)
 {
-	return TABLE_BYTES(bits, TABLE_LINES(cpus), TABLE_WORDS_PER_STACK << bits);
-}
+	bool is_account = options->has_files && !options->no_user_stacks && !options->no_dedup;
 
-static u32 flight_bits(u64 bytes, u32 cpus)
-{
-	u32 bits = TABLE_BITS_MIN;
-
-	while (bits < TABLE_BITS_DEFAULT &&
-	       table_bytes(bits + 1, cpus) <= bytes / FLIGHT_TABLE_SHARE)
-		bits++;
-	return bits;
+	return is_account ? INSTANCE_BITS : TABLE_BITS_DEFAULT;
 }
 
 static int plan_table(const struct capture_options *options, struct plan *plan,
@@ -78,9 +70,7 @@ static int plan_table(const struct capture_options *options, struct plan *plan,
 	u64 words = options->pool_bytes / 8;
 	int result;
 
-	config->bits = options->bits	       ? options->bits
-		       : options->flight_bytes ? flight_bits(options->flight_bytes, config->cpus)
-					       : TABLE_BITS_DEFAULT;
+	config->bits = options->bits ?: default_bits(options);
 	if (options->pool_bytes && (words < TABLE_POOL_WORDS_MIN || words > TABLE_POOL_WORDS_MAX))
 		return error_set(error, ERANGE, "--pool %llu: must be between %u and %llu bytes",
 				 (unsigned long long)options->pool_bytes, TABLE_POOL_WORDS_MIN * 8,
@@ -122,18 +112,8 @@ static int plan_rings(const struct capture_options *options, struct plan *plan,
 	u64 least = header + RING_SLOTS_MIN * config->slot_size;
 
 	if (options->flight_bytes) {
-		u64 all = options->flight_bytes, table = plan->geometry.bytes;
-
 		config->flight = 1;
-		if (all < table + config->cpus * least)
-			return error_set(
-				error, ERANGE,
-				"--flight %llu: the stack map alone takes %llu bytes; at least "
-				"%llu are needed%s",
-				(unsigned long long)all, (unsigned long long)table,
-				(unsigned long long)(table + config->cpus * least),
-				config->bits > TABLE_BITS_MIN ? ", or fewer --bits" : "");
-		bytes = (all - table) / config->cpus;
+		bytes = options->flight_bytes / config->cpus;
 	}
 	if (bytes < least || bytes > RING_BYTES_MAX)
 		return error_set(

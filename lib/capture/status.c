@@ -48,17 +48,24 @@ static u64 map_bytes(int fd)
 	return bytes;
 }
 
-static u64 memory_of(const struct capture *capture)
+static u64 memory_of_maps(const struct capture *capture)
 {
 	const struct bpf_map *map;
 	u64 bytes = 0;
-	u32 i;
 
 	bpf_object__for_each_map(map, capture_programs(capture)->obj)
 	{
 		if (!engine_shares(bpf_map__name(map)))
 			bytes += map_bytes(bpf_map__fd(map));
 	}
+	return bytes;
+}
+
+static u64 memory_of_tables(const struct capture *capture)
+{
+	u64 bytes = 0;
+	u32 i;
+
 	for (i = 0; i < TABLE_ROLES; i++)
 		if (capture->generations.tables[i].fd >= 0)
 			bytes += map_bytes(capture->generations.tables[i].fd);
@@ -97,19 +104,25 @@ static pid_t lock_holder(const char *path)
 	return pid;
 }
 
-void capture_status(struct capture *capture, struct folder *folder, struct instance_status *status)
+void capture_table_stat(struct capture *capture, struct table_stat *stacks)
 {
-	const struct plan *plan = &capture->plan;
 	const struct generation_table *table = generation_current(capture);
 
+	if (table)
+		stack_table_stat(table->memory, &capture->plan.geometry, stacks);
+}
+
+void capture_status(struct capture *capture, struct folder *folder, struct instance_status *status)
+{
 	*status = (struct instance_status){
 		.paused = capture_is_paused(capture),
-		.flight = plan->config.flight,
+		.flight = capture->plan.config.flight,
 		.reader = lock_holder(folder_pin_path(folder, "")),
 		.user_way = capture_user_way(capture),
-		.memory = memory_of(capture),
+		.rings = map_bytes(bpf_map__fd(capture_programs(capture)->maps.rings)),
+		.tables = memory_of_tables(capture),
 	};
-	if (table)
-		stack_table_stat(table->memory, &plan->geometry, &status->stacks);
+	status->memory = memory_of_maps(capture) + status->tables;
+	capture_table_stat(capture, &status->stacks);
 	capture_totals(capture, &status->ledger);
 }

@@ -25,13 +25,17 @@ enum user_way capture_user_way(const struct capture *capture);
 /* Why the kernel refused the programs of a better way; NULL: it did not. */
 const char *capture_user_refusal(const struct capture *capture);
 
+/* Of the current generation of its stack map. */
+void capture_table_stat(struct capture *capture, struct table_stat *stacks);
+
 struct instance_status {
 	bool paused;
 	bool flight;
 	pid_t reader; /* who empties its rings; 0: nobody */
 	enum user_way user_way;
-	struct table_stat stacks;   /* of the current generation */
-	u64 memory;		    /* bytes of its maps, without what it shares with others */
+	struct table_stat stacks; /* of the current generation */
+	u64 memory;		  /* bytes of its maps, without what it shares with others */
+	u64 rings, tables;	  /* of these: rings of events; the generations of the stack map */
 	struct trace_ledger ledger; /* since it began */
 };
 

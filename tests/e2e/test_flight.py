@@ -31,9 +31,11 @@ def test_last_events_are_kept():
 
 
 def test_memory_is_what_was_asked_for():
-    """Slots of 24 bytes in the given size, less the stack map: twice the memory holds far more events."""
-    few, many = (flight("taskset -c 0 " + calls(300000), size=size).check()["recorded"] for size in ("2M", "4M"))
-    assert 10000 < few < 2 * 1024 * 1024 / 24 and few < many < 4 * 1024 * 1024 / 24, (few, many)
+    """Slots of 24 bytes in the given size, whatever the stack map takes: one CPU has its share of them."""
+    for size in 2, 4:
+        kept = flight("taskset -c 0 " + calls(300000), size="%dM" % size).check()["recorded"]
+        share = (size << 20) // os.sysconf("SC_NPROCESSORS_CONF") // 24
+        assert 0.9 * share < kept <= share, (size, kept, share)
 
 
 def test_signal_writes_numbered_files():
@@ -69,9 +71,12 @@ def test_signal_without_flight_changes_nothing():
 
 
 def test_too_small():
-    done = stackmap("record", "-o", "f.data", "--flight", "64K", "-e", "page-faults", "--", "true", status=None)
+    """A ring has 64 slots at least."""
+    done = stackmap("record", "-o", "f.data", "--flight", "4K", "-e", "page-faults", "--", "true", status=None)
+    needed = os.sysconf("SC_NPROCESSORS_CONF") * (64 * 24 + 256)
+    assert bool(done.returncode) == (needed > 4096), done.stderr
     if done.returncode:
-        assert done.returncode == 2 and done.stderr.count("\n") == 1 and not os.listdir("."), done.stderr
+        assert done.stderr.count("\n") == 1 and not os.listdir("."), done.stderr
 
 
 main(globals())

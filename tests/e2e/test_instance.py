@@ -225,6 +225,41 @@ def test_pause_and_resume_a_flight_recorder():
     pause_and_resume("--flight", "1M")
 
 
+def line_of(name):
+    """Of the list of instances: heading -> word."""
+    heads, *lines = stackmap("status").stdout.splitlines()
+    words = next(line for line in lines if line.startswith(name)).split()
+    words[3:5] = [" ".join(words[3:5])]  # date and time
+    return dict(zip(heads.split(), words))
+
+
+def test_the_default_map_has_room():
+    begin("room", "-e", CALLS, "--flight", "1M", "--comm", COMM)
+    call(50)
+    status = status_of("room")
+    assert status["stack_map"]["max_entries"] == 1 << 17 and status["stack_map"]["not_counted"] == 0, status
+    assert 1 << 20 <= status["memory_rings"] < 3 << 19 and status["memory_stack_map"] > 32 << 20, status
+    assert status["memory"] > status["memory_rings"] + status["memory_stack_map"], status
+    assert "not counted" not in stackmap("status", "room").stdout
+    assert line_of("room")["MAP"] == stat_of("room")["full"] == "0%", line_of("room")
+
+
+def test_what_a_full_map_does_not_count():
+    """12,000 call paths, each twice: status, the list, the file and top say what is not in a map of 1,024."""
+    needs("uprobes")
+    workload = program("call_paths")
+    begin("full", "-e", "u:%s:leaf" % workload, "--no-kernel", "--bits", 10, "--flight", "8M")
+    run(workload, 12000, 2)
+    stacks, stat = status_of("full")["stack_map"], stat_of("full")
+    assert stacks["full"] == 100 and stacks["counted"] + stacks["not_counted"] == 24000, stacks
+    assert 24000 - 2 * 1024 <= stacks["not_counted"] == int(stat["drops"]), (stacks, stat)
+    assert (stat["full"], line_of("full")["MAP"]) == ("100%", "full"), stat
+    text = stackmap("status", "full").stdout
+    assert re.search(r"^  not counted  9\d\.\d % of the stacks of events, ", text, re.MULTILINE), text
+    shown = stackmap("top", "--instance", "full", "--batch", "-n", 1).stdout
+    assert "; stack map: full, %d stacks of events are not in it" % stacks["not_counted"] in shown, shown
+
+
 def test_stop_leaves_nothing():
     needs("perf events", "uprobes")
     begin("stop", "-e", CALLS, "-e", "u:%s:counted" % COUNTS, "-e", "page-faults", "-e", "cpu-clock")

@@ -40,7 +40,8 @@ def source_of(number):
 def options_of(number):
     """Every combination of a mode and the ways to take stacks, and a task filter of its own."""
     ring = "64K" if number % 5 else "128K"  # whole stacks take more
-    options = ["--flight", "1M"] if number % 2 else ["--ring", ring, "--bits", 10 + number % 3]
+    options = ["--flight", "1M"] if number % 2 else ["--ring", ring]
+    options += ["--bits", 10 + number % 3]
     if number % 3 == 0:
         options.append("--no-user")
     if number % 3 == 1:
