@@ -145,8 +145,7 @@ static void put_side(const struct diff *diff, enum comparison_side side, const c
 		printf(", %llu ", (unsigned long long)report->weights.counts[i]);
 		printable_put(report->sources[i].name, stdout);
 		if (report->weights.by[i] == WEIGHT_VALUE)
-			printf(" (%llu%s)", (unsigned long long)report->weights.totals[i],
-			       report_unit(report, i));
+			printf(" (%s)", report_value(report, i, report->weights.totals[i]));
 	}
 	if (diff->values->per) {
 		printf("; per ");

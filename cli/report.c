@@ -15,6 +15,7 @@
 #include "command.h"
 #include "error.h"
 #include "format/printable.h"
+#include "format/value_text.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "names.h"
@@ -57,14 +58,13 @@ double report_percent(const struct report *report, u32 kind, u64 weight)
 	return total ? 100.0 * (double)weight / (double)total : 0;
 }
 
-const char *report_unit(const struct report *report, u32 kind)
+const char *report_value(const struct report *report, u32 kind, u64 value)
 {
-	static char unit[32];
-	const char *name = report->sources[kind].value_unit;
+	static char text[VALUE_TEXT_ROOM];
 
-	snprintf(unit, sizeof(unit), "%s%s", *name ? " " : "", name);
-	printable_make(unit);
-	return unit;
+	value_text(value, report->sources[kind].value_unit, text);
+	printable_make(text);
+	return text;
 }
 
 static void print_field(const char *name, const char *text)
@@ -93,8 +93,7 @@ static void print_source_count(const struct report *report, u32 kind)
 	printf("# %-9s %llu ", "events:", (unsigned long long)report->weights.counts[kind]);
 	printable_put(report->sources[kind].name, stdout);
 	if (report->weights.by[kind] == WEIGHT_VALUE)
-		printf(", together %llu%s", (unsigned long long)report->weights.totals[kind],
-		       report_unit(report, kind));
+		printf(", together %s", report_value(report, kind, report->weights.totals[kind]));
 	putchar('\n');
 }
 

@@ -24,7 +24,7 @@ struct report {
 /* Of the events of the same source, as the source's events weigh. */
 double report_percent(const struct report *report, u32 kind, u64 weight);
 /* " ns" for values of a source that have a unit. */
-const char *report_unit(const struct report *report, u32 kind);
+const char *report_value(const struct report *report, u32 kind, u64 value);
 
 /* Sets sources and weights, and sorts the profile (profile_weigh()). -ENOMEM, and then there is
  * nothing to clear. */

@@ -47,7 +47,7 @@ static void print_row(const struct report *report, const struct profile_row *row
 	printf("  ");
 	printable_put(source->name, stdout);
 	if (source->extras & TRACE_EXTRA_VALUE)
-		printf("  %llu%s", (unsigned long long)row->value, report_unit(report, row->kind));
+		printf("  %s", report_value(report, row->kind, row->value));
 	printf("%s\n", report->color ? "\033[0m" : "");
 	report_put_stack(report, row);
 }

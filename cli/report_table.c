@@ -82,9 +82,11 @@ static const char *cell_text(const struct view *view, const struct table_row *ro
 		return report_table_text(view->table, view->report->sources, row, field->key, room);
 	if (is_share(measure))
 		snprintf(room, CELL_ROOM, "%.2f%%", share_of(view, row, measure));
+	else if (is_value(measure))
+		snprintf(room, CELL_ROOM, "%s",
+			 report_value(view->report, row->kind, number_of(row, measure)));
 	else
-		snprintf(room, CELL_ROOM, "%llu%s", (unsigned long long)number_of(row, measure),
-			 is_value(measure) ? report_unit(view->report, row->kind) : "");
+		snprintf(room, CELL_ROOM, "%llu", (unsigned long long)number_of(row, measure));
 	return room;
 }
 
@@ -167,11 +169,14 @@ static void print_rows(const struct view *view, const struct table_row *rows, u3
 
 static void print_source(const struct view *view, u32 kind, const struct table_row *rows, u32 count)
 {
+	u64 total = view->report->weights.totals[kind];
+
 	printf("\n# ");
 	printable_put(view->report->sources[kind].name, stdout);
-	printf(": %llu%s\n", (unsigned long long)view->report->weights.totals[kind],
-	       view->report->weights.by[kind] == WEIGHT_VALUE ? report_unit(view->report, kind)
-							      : " events");
+	if (view->report->weights.by[kind] == WEIGHT_VALUE)
+		printf(": %s\n", report_value(view->report, kind, total));
+	else
+		printf(": %llu events\n", (unsigned long long)total);
 	print_rows(view, rows, count);
 }
 

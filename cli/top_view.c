@@ -3,6 +3,7 @@
 #include "top_view.h"
 
 #include "format/printable.h"
+#include "format/value_text.h"
 #include "ledger_text.h"
 
 static const char *source_name(const struct top_view *view)
@@ -30,13 +31,17 @@ static void weight_text(const struct top_view *view, char *text, size_t bytes)
 {
 	const struct top_model *model = view->model;
 	const struct top_source *source;
+	char value[VALUE_TEXT_ROOM];
 
 	snprintf(text, bytes, "0 events");
 	if (view->choice.kind >= model->source_count)
 		return;
 	source = &model->sources[view->choice.kind];
-	snprintf(text, bytes, "%llu %s", (unsigned long long)source->weight,
-		 source->unit[0] ? source->unit : "events");
+	if (source->unit[0])
+		value_text(source->weight, source->unit, value);
+	else
+		snprintf(value, sizeof(value), "%llu events", (unsigned long long)source->weight);
+	snprintf(text, bytes, "%s", value);
 }
 
 void top_title(const struct top_view *view, char *text, size_t bytes)

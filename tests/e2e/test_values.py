@@ -43,7 +43,7 @@ def told(recording, name):
 def test_argument_of_a_system_call():
     recording = recorded("-e", WRITE + "/value=count:bytes/", "--", *COPY)
     assert values(recording, WRITE) == [1000] * 100
-    assert told(recording, WRITE) == "100 %s, together 100000 bytes" % WRITE
+    assert told(recording, WRITE) == "100 %s, together 97.7 KiB" % WRITE
     assert sum(stack["value"] for stack in recording.report()["stacks"]) == 100000
 
 

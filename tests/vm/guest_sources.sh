@@ -97,7 +97,7 @@ values() {
 	recording argument 3 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -- sh -c "${command%;*}"
 	stackmap report argument.data | grep -q 'sys_enter_write, together 30 bytes' || fault "argument: not 30 bytes"
 	recording bytes 1 '' -a -e kmem:kmalloc/value=bytes_alloc/ -- sh -c "$command"
-	stackmap report bytes.data | grep -q 'kmem:kmalloc, together [1-9][0-9]* bytes' || fault "bytes: no sum"
+	stackmap report bytes.data | grep -q 'kmem:kmalloc, together [1-9][0-9.]* \(bytes\|KiB\|MiB\)' || fault "bytes: no sum"
 	recording exec_plain 1 bprm_execve -e $exec -- sh -c "$command"
 	recording exec_value 1 bprm_execve -e $exec/value=pid/ -- sh -c "$command"
 	kernel_stacks exec_plain.data >exec_plain.stacks

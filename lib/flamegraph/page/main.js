@@ -265,7 +265,8 @@ class Page {
   }
 
   weightLine(total, node) {
-    return `${exactText(total[node], this.unit)}, ${percentText(total[node], total[ROOT])}`;
+    const text = this.unit ? weightText(total[node], this.unit) : exactText(total[node], '');
+    return `${text}, ${percentText(total[node], total[ROOT])}`;
   }
 
   details(node) {
