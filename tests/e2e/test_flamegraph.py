@@ -78,7 +78,7 @@ def status(page):
 
 
 def status_weight(page):
-    return int(re.search(r"^([0-9,]+) ", status(page)[-1])[1].replace(",", ""))
+    return page.value("+document.querySelector('#status').dataset.weight")
 
 
 def colours(page):
@@ -143,6 +143,28 @@ def test_range_of_time():
         check_sums(page, stacks_of(recording, "cpu-clock", *time_option(page)))
         page.press("Escape")
         check_sums(page, stacks_of(recording, "cpu-clock"))
+
+
+def test_a_wait_is_in_all_of_its_time():
+    """The last event has waited for half of the recording: of each tenth in that half it has a tenth."""
+    recording = write("a.data")
+    last = max(stacks_of(recording, "off-cpu"), key=lambda stack: stack[2])
+    with browser.page() as page:
+        page.open(draw(recording))
+        choose_source(page, "off-cpu")
+        page.choose("#measure", "value")
+        whole = status_weight(page)
+        assert re.match(r"[0-9.]+ m?s, 100.00%$", status(page)[-1]), status(page)
+        page.drag(*(page.place("#timeline-canvas", across, 0.5) for across in (0.6, 0.65, 0.7)))
+        assert 0.15 < status_weight(page) / last[2] < 0.3, (status_weight(page), last)
+        page.press("Escape")
+        page.value("document.querySelector('#timeline-scroll').focus()")
+        page.press("Escape")
+        parts = 0
+        for ends in (0.001, 0.3), (0.3, 0.8), (0.8, 0.999):
+            page.drag(*(page.place("#timeline-canvas", across, 0.5) for across in (ends[0], sum(ends) / 2, ends[1])))
+            parts += status_weight(page)
+        assert 0.95 * whole < parts < 1.05 * whole, (parts, whole)
 
 
 def test_strips_choose_threads():

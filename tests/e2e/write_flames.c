@@ -121,11 +121,15 @@ static int write_stack(struct trace_writer *writer, u32 number)
 	return trace_writer_stack(writer, &stack, &index);
 }
 
-static int write_event(struct trace_writer *writer, u32 number, u32 stacks)
+#define EVERY_NS 1000003ULL
+
+/* The last one has waited for half of the recording. */
+static int write_event(struct trace_writer *writer, u32 number, u32 events, u32 stacks)
 {
-	u32 kind = random_below(2);
+	bool is_last = number + 1 == events;
+	u32 kind = is_last ? 1 : random_below(2);
 	struct trace_event event = {
-		.time = 1001 * SECOND + number * 1000003ULL,
+		.time = 1001 * SECOND + number * EVERY_NS,
 		.value = kind ? random_below(1000000) : 0,
 		.kind = (u16)kind,
 		.cpu = (u16)random_below(CPUS),
@@ -135,6 +139,8 @@ static int write_event(struct trace_writer *writer, u32 number, u32 stacks)
 		.kernel_reason = REASON_NO_FRAMES,
 	};
 
+	if (is_last)
+		event.value = events * EVERY_NS / 2;
 	return trace_writer_event(writer, &event);
 }
 
@@ -147,7 +153,7 @@ static int write_all(struct trace_writer *writer, const char *folder, u32 functi
 	for (u32 i = 0; i < stacks && !err; i++)
 		err = write_stack(writer, i);
 	for (u32 i = 0; i < events && !err; i++)
-		err = write_event(writer, i, stacks);
+		err = write_event(writer, i, events, stacks);
 	return err ?: trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 

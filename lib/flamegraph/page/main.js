@@ -102,7 +102,9 @@ class Page {
   get choice() {
     const {source, measure, thread, cpu} = this.elements;
     return {source: Number(source.value), measure: measure.value, cpu: Number(cpu.value),
-      threads: chosenThreads(this.profile, thread.value), from: this.timeline.from, to: this.timeline.to};
+      threads: chosenThreads(this.profile, thread.value), from: this.timeline.from, to: this.timeline.to,
+      span: this.unit === 'ns' ? this.profile.bucketSeconds * 1e9 : 0,
+      areBeside: this.profile.sources[source.value]?.name === 'offcpu-waker'};
   }
 
   get unit() {
@@ -281,6 +283,7 @@ class Page {
 
   tellStatus(node) {
     this.elements.status.textContent = this.details(node).join(' \u00b7 ');
+    this.elements.status.dataset.weight = this.total[node];
   }
 
   showTip({node, x, y}) {

@@ -2,7 +2,12 @@
 // How much of what is chosen belongs to which stack, node and function. Everything is summed anew from the cells when
 // the choice changes: one pass over cells and nodes, some ten milliseconds for a million.
 
-// A choice: {source, measure, threads: Uint8Array by thread or null for all, cpu or -1, from, to: buckets, to excluded}.
+// A choice: {source, measure, threads: Uint8Array by thread or null for all, cpu or -1, from, to: buckets, to excluded,
+// span: how much of a bucket's time one value can have; 0: values are no times}.
+//
+// A value that is a time lies before its event: a wait of ten seconds is in all of these, not where it ended. A thread waits
+// once at a time, so all that a cell has ended in its bucket lies one behind the other, back from there. But many wait for one
+// who wakes them: those lie beside each other. What would lie before the first bucket is in that.
 function forEachCell(cells, choice, each) {
   const weights = cells.weights[choice.measure];
   for (let i = 0; i < cells.count; i++) {
@@ -12,12 +17,21 @@ function forEachCell(cells, choice, each) {
   }
 }
 
+function forEachBucket(cells, i, weight, choice, each) {
+  const most = choice.areBeside ? choice.span * cells.weights.count[i] : choice.span;
+  let bucket = cells.bucket[i];
+  let left = weight;
+  for (; most && bucket > 0 && left > most; bucket--, left -= most)
+    each(bucket, most);
+  each(bucket, left);
+}
+
 function stackWeights(cells, choice, nodeCount) {
   const self = new Float64Array(nodeCount);
-  forEachCell(cells, choice, (i, weight) => {
-    if (cells.bucket[i] >= choice.from && cells.bucket[i] < choice.to)
-      self[cells.stack[i]] += weight;
-  });
+  forEachCell(cells, choice, (i, weight) => forEachBucket(cells, i, weight, choice, (bucket, part) => {
+    if (bucket >= choice.from && bucket < choice.to)
+      self[cells.stack[i]] += part;
+  }));
   return self;
 }
 
@@ -75,7 +89,7 @@ function histogram(cells, choice, rowCount, buckets, rowOf) {
   forEachCell(cells, choice, (i, weight) => {
     const row = rowOf(i);
     if (row >= 0)
-      rows[row][cells.bucket[i]] += weight;
+      forEachBucket(cells, i, weight, choice, (bucket, part) => rows[row][bucket] += part);
   });
   return rows;
 }
