@@ -56,7 +56,10 @@ enum stack_reason { STACK_REASONS(X) REASON_COUNT };
 	X(UNREAD_FILES, "unread_files",                                                            \
 	  "files without names: reading them failed or took too long")                             \
 	X(LATE_CPUS, "late_cpus", "times that a CPU came online, not sampled for up to 0.1 s")     \
-	X(UNSAMPLED_CPUS, "unsampled_cpus", "times that a CPU came online and could not be sampled")
+	X(UNSAMPLED_CPUS, "unsampled_cpus",                                                        \
+	  "times that a CPU came online and could not be sampled")                                 \
+	X(UNFINISHED_WAITS, "unfinished_waits",                                                    \
+	  "waits that went on when recording ended: their time so far")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(NOTE, id)
 enum ledger_note { LEDGER_NOTES(X) NOTE_COUNT };

@@ -203,6 +203,16 @@ int on_switch(u64 *ctx)
 	return 0;
 }
 
+SEC("iter/task")
+int on_stop(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		off_cpu_stop(task);
+	return 0;
+}
+
 SEC("tp_btf/sched_waking")
 int on_wake(u64 *ctx)
 {

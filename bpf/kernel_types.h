@@ -189,6 +189,7 @@ struct pid {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
 	struct uprobe_task *utask;
 	struct mm_struct *mm;
 	u32 flags;
@@ -203,6 +204,13 @@ struct task_struct {
 	u32 self_exec_id;
 	unsigned int in_execve : 1;
 	char comm[16];
+};
+
+struct bpf_iter_meta;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task; /* NULL: behind the last one */
 };
 
 /* As the kernel names its registers: programs are given the names of user space. */

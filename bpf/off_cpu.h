@@ -163,27 +163,40 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-/* The task is about to go on, on this CPU. */
-static __always_inline void off_cpu_end(struct task_struct *task, u32 cpu)
+/* The task is about to go on, on this CPU; or recording ends. Whoever takes the task out of the map
+ * records its wait. */
+static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 {
 	u32 tid = typed_tid_of(task);
-	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
+	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct lane *lane;
 	u64 position;
 
-	if (!from || !ring)
-		return;
+	if (!found || !ring)
+		return false;
+	from = *found;
+	if (bpf_map_delete_elem(&blocked, &tid))
+		return false;
 	lane = lane_claim(cpu);
 	if (lane) {
 		position = event_begin(ring, lane);
 		if (position)
-			off_cpu_write(task, from, ring, lane, cpu, position);
+			off_cpu_write(task, &from, ring, lane, cpu, position);
 		lane_release(lane);
 	} else {
 		lane_refuse(cpu);
 	}
-	bpf_map_delete_elem(&blocked, &tid);
+	return true;
+}
+
+u64 unfinished_waits;
+
+/* Of each task when recording ends: what it has waited so far, on whichever CPU this is. */
+static __always_inline void off_cpu_stop(struct task_struct *task)
+{
+	if (is_blocking(task, task->__state) && off_cpu_end(task, bpf_get_smp_processor_id()))
+		unfinished_waits++;
 }
 
 /* Who ends the waiting of a task. The value is how long it has waited. */

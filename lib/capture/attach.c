@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "capture/attach_perf.h"
+#include "capture/skeleton.h"
 #include "capture/valued.h"
 #include "error.h"
 #include "kernel_btf.h"
@@ -346,6 +348,19 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 	return attach_probe(attachment, source, kind, "kprobe");
 }
 
+/* What is opened here need not be when recording ends, and privileges have been given up. */
+static int attach_off_cpu(struct attachment *attachment, u32 kind)
+{
+	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
+	int fd = bpf_program__fd(set->object->progs.on_stop), result = 0;
+
+	if (!attachment->plan->config.has_files)
+		result = link_tasks(&attachment->links, fd);
+	if (result > 0)
+		attachment->tasks_fd = result;
+	return result < 0 ? result : link_typed(&attachment->links, program_fd(attachment, kind));
+}
+
 static int attach(struct attachment *attachment, u32 kind)
 {
 	const struct source *source = &attachment->sources->sources[kind];
@@ -365,6 +380,7 @@ static int attach(struct attachment *attachment, u32 kind)
 	case SOURCE_KERNEL:
 		return attach_kernel(attachment, source, kind);
 	case SOURCE_OFF_CPU:
+		return attach_off_cpu(attachment, kind);
 	case SOURCE_WAKER:
 		return link_typed(&attachment->links, program_fd(attachment, kind));
 	}
@@ -437,8 +453,19 @@ int attachment_start(struct attachment *attachment, struct stackmap_error *error
 	return 0;
 }
 
+/* Once: it is at its end then. */
+static void record_unfinished_waits(struct attachment *attachment)
+{
+	char nothing[16];
+
+	while (attachment->tasks_fd && read(attachment->tasks_fd, nothing, sizeof(nothing)) > 0)
+		;
+	attachment->tasks_fd = 0;
+}
+
 void attachment_stop(struct attachment *attachment)
 {
+	record_unfinished_waits(attachment);
 	attach_perf_stop(attachment);
 	link_list_clear(&attachment->links);
 }

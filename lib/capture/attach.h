@@ -47,6 +47,7 @@ struct attachment {
 	struct kernel_ways kernel;
 	struct link_list task_links;
 	struct link_list links;
+	int tasks_fd; /* among these: to read it records the waits that last; 0: none */
 	struct perf_event *events;
 	u32 event_count;
 	struct cpu_hotplug hotplug;

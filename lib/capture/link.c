@@ -144,3 +144,11 @@ int link_typed(struct link_list *links, int program_fd)
 {
 	return add(links, bpf_raw_tracepoint_open(NULL, program_fd));
 }
+
+int link_tasks(struct link_list *links, int program_fd)
+{
+	int result = add(links, bpf_link_create(program_fd, 0, BPF_TRACE_ITER, NULL));
+	int fd = result ?: bpf_iter_create(links->fds[links->count - 1]);
+
+	return fd < 0 ? fd : add(links, fd) ?: fd;
+}

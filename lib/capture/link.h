@@ -50,6 +50,9 @@ int link_user_functions(struct link_list *links, const char *path, const u64 *of
 int link_kernel_functions(struct link_list *links, const char **names, const u64 *cookies,
 			  u32 count, bool on_return, int program_fd);
 
+/* A program for each task of the machine: a descriptor, or -errno. It runs when that is read. */
+int link_tasks(struct link_list *links, int program_fd);
+
 /* fentry, fexit, or a tracepoint by its types: the target is part of the program. */
 int link_typed(struct link_list *links, int program_fd);
 

@@ -107,6 +107,8 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		bpf_program__set_autoload(set->object->progs.task_move, true);
 		select_deferral(set, plan);
 	}
+	if (set->programs & PROGRAM_OFF_CPU)
+		bpf_program__set_autoload(set->object->progs.on_stop, !plan->config.has_files);
 	if (set->programs & PROGRAM_USER_MULTI)
 		bpf_program__set_expected_attach_type(program_set_program(set, PROGRAM_USER_MULTI),
 						      ATTACH_TYPE_UPROBE_MULTI);

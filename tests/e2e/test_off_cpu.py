@@ -4,11 +4,15 @@
 
 import contextlib
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
-from cases import main, needs, program, stackmap
-from recording import function, kernel_frames, record, user_frames
+from cases import SECONDS_MAX, STACKMAP, main, needs, program, stackmap
+from recording import Recording, function, kernel_frames, record, user_frames
+from test_deferral import wait_until
 from test_later import user_account
 
 COUNT, MS = 20, 5
@@ -114,6 +118,40 @@ def test_a_task_that_wakes_through_a_soft_interrupt():
     assert len(woken) >= COUNT / 2, recording.events()
     assert all(event.tid != INTERRUPT and user_frames(event) for event in woken), woken
     assert any("soft" in function(frame) for event in woken for frame in event.frames), woken[0]
+
+
+def is_asleep(name):
+    """A task of that name, which is nobody else's, sleeps."""
+    for tid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % tid, encoding="ascii", errors="replace") as file:
+                comm, state = file.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if comm == name:
+            return state.split()[0] == "S"
+    return False
+
+
+def test_a_wait_that_has_not_ended():
+    """Who still waits when recording ends has waited so far."""
+    needs("bpf", "raw tracepoints")
+    name = "waits-%d" % os.getpid()
+    shutil.copy(shutil.which("sleep"), name)
+    with subprocess.Popen([STACKMAP, "record", "-o", "f.data", "--off-cpu", "--", "./" + name, "1000"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as recorder:
+        wait_until(lambda: is_asleep(name) or recorder.poll() is not None)
+        asleep = time.monotonic()
+        time.sleep(0.3)
+        least = time.monotonic() - asleep
+        recorder.send_signal(signal.SIGINT)
+        messages = recorder.communicate(timeout=SECONDS_MAX)[1]
+    recording = Recording("f.data")
+    recording.check()
+    waits = [event for event in recording.events() if is_blocked_in(event, "nanosleep") and event.comm == name]
+    assert len(waits) == 1 and least * 1e9 <= waits[0].value < 60e9, (recording.events(), messages)
+    assert user_frames(waits[0])[-1].object.endswith(name) and user_account(recording)[0] == recording.ledger()["recorded"], waits
+    assert "1 waits that went on when recording ended" in messages, messages
 
 
 def test_beside_samples():
