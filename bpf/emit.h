@@ -81,7 +81,7 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 	if (config.leaf)
 		slot->extra[0] = hit->kernel_pc ? hit->kernel_pc : user.leaf;
 	if (config.value)
-		slot->extra[config.leaf] = hit->value;
+		slot->extra[config.leaf] = hit->is_waker ? time - hit->value : hit->value;
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 

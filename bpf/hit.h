@@ -14,7 +14,7 @@ struct hit {
 	u64 kernel_pc;	/* of a sample in kernel mode; else 0 */
 	u64 user_pc;	/* of an event in user mode: the task's registers are those there; else 0 */
 	bool at_entry;	/* of a function, whose frame is not built yet */
-	u64 value;	/* in the unit of its source */
+	u64 value;	/* in the unit of its source; of a waker since when there was the wait */
 	bool is_record; /* at a tracepoint, by perf's way */
 	bool is_waker;	/* of whoever wakes a task, in the namespace or not */
 	bool is_probe;	/* at an instruction of user mode: there is no kernel stack */

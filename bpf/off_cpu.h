@@ -208,7 +208,7 @@ static __always_inline int off_cpu_wake(void *ctx, const struct task_struct *tas
 
 	if (!from)
 		return 0;
-	hit.value = bpf_ktime_get_ns() - from->since;
+	hit.value = from->since;
 	return event_record(ctx, &hit, cpu);
 }
 

@@ -18,6 +18,7 @@
 #include "recording.h"
 #include "report/frame_names.h"
 #include "report/stack_end.h"
+#include "report/wakeups.h"
 #include "trace/cgroup_name.h"
 #include "trace/source_name.h"
 
@@ -37,6 +38,7 @@ struct script {
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
 	struct frame_names *names;
+	struct wakeups *wakeups;
 };
 
 /* One side of an event's stack. */
@@ -148,6 +150,21 @@ static int print_side(const struct script *script, struct side side)
 	return err;
 }
 
+/* Behind the name of the event, where perf has the fields of its record. */
+static void print_other_end(const struct script *script, const struct trace_event *event)
+{
+	const struct trace_task *task;
+	u64 time;
+	u32 tid;
+
+	if (!wakeups_other(script->wakeups, event, &tid, &time))
+		return;
+	task = trace_reader_task(script->reader, tid, time);
+	printf(wakeups_is_waker(script->wakeups, event) ? " woke " : " woken by ");
+	printable_put(task ? task->comm : "<...>", stdout);
+	printf(" %u", tid);
+}
+
 static int print_with_stacks(const struct script *script, const struct trace_event *event)
 {
 	const struct trace_source *source = &script->sources[event->kind];
@@ -158,7 +175,9 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	if (source->extras & TRACE_EXTRA_VALUE)
 		printf("%llu ", (unsigned long long)event->value);
 	printable_put(source->name, stdout);
-	printf(":\n");
+	putchar(':');
+	print_other_end(script, event);
+	putchar('\n');
 	err = print_side(script, kernel_side(script, event));
 	if (!err)
 		err = print_side(script, user_side(script, event));
@@ -230,7 +249,8 @@ static int each_with_ids(void *script, const struct trace_event *event)
 static int print_events(struct script *script, const struct script_values *values,
 			struct stackmap_error *error)
 {
-	int err = frame_names_create(script->reader, &script->naming, &script->names);
+	int err = frame_names_create(script->reader, &script->naming, &script->names)
+			  ?: wakeups_create(script->reader, &script->wakeups);
 
 	trace_reader_sources(script->reader, &script->sources);
 	trace_reader_stacks(script->reader, &script->stacks);
@@ -241,6 +261,7 @@ static int print_events(struct script *script, const struct script_values *value
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "script: not enough memory");
 	frame_names_free(&script->names);
+	wakeups_free(&script->wakeups);
 	return err > 0 ? 0 : err;
 }
 

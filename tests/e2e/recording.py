@@ -9,14 +9,14 @@ import struct
 
 from cases import stackmap
 
-HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+): +(?:(\d+) +)?(.*): *$")
+HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+): +(?:(\d+) +)?(.*):(?: (woke.*)| *)$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+): ([^<]*):(.*)$")
 STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")
 
 BIN_MAGIC, BIN_VERSION = 0x464D5342, 2
 
-Event = collections.namedtuple("Event", "comm tid cpu time name frames value", defaults=[0])
+Event = collections.namedtuple("Event", "comm tid cpu time name frames value other", defaults=[0, None])
 Frame = collections.namedtuple("Frame", "address name object")
 IdLine = collections.namedtuple("IdLine", "comm tid name kernel user")
 Stack = collections.namedtuple("Stack", "refs flags frames")
@@ -60,7 +60,7 @@ def parse_events(text):
         if lines not in stacks:
             stacks[lines] = parse_frames(lines)
         events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], stacks[lines],
-                            int(head[5] or 0)))
+                            int(head[5] or 0), head[7]))
     return events
 
 

@@ -67,6 +67,8 @@ def test_wakers():
     waits = [event for event in events_in(recording, TIME, "await") if is_blocked_in(event, "pipe_read")]
     assert COUNT / 2 <= len(woken) == len(waits) <= COUNT, (woken, waits)
     assert COUNT * MS * 500000 <= sum(event.value for event in woken) <= sum(event.value for event in waits)
+    assert {event.other for event in woken} == {"woke %s %d" % (waits[0].comm, waits[0].tid)}, woken
+    assert {event.other for event in waits} == {"woken by %s %d" % (woken[0].comm, woken[0].tid)}, waits
 
 
 @contextlib.contextmanager
