@@ -19,11 +19,9 @@ struct open_block {
 
 struct event_merge {
 	struct block_opener *opener;
-	int fd;
-	u64 end;
+	const struct event_file *file;
 	struct open_block *heap; /* room for all blocks */
 	u32 open;
-	struct arena *limit;
 };
 
 static u64 bytes_of(u32 events)
@@ -97,7 +95,8 @@ static int decode(struct event_merge *merge, const struct event_block *block,
 {
 	struct trace_block_header header;
 	struct block_view view;
-	int err = block_load(merge->opener, merge->fd, block->offset, merge->end, &header, error);
+	int err = block_load(merge->opener, merge->file->fd, block->offset, merge->file->end,
+			     &header, error);
 
 	if (!err && header.records != block->records)
 		return error_set_at(error, EBADMSG, block->offset,
@@ -120,7 +119,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	struct trace_event *events;
 	int err;
 
-	if (!arena_take(merge->limit, bytes_of(block->records)))
+	if (!arena_take(merge->file->limit, bytes_of(block->records)))
 		return error_set_at(error, EBADMSG, block->offset,
 				    "damaged at byte %llu: too many blocks cover the same time",
 				    (unsigned long long)block->offset);
@@ -128,7 +127,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 	err = events ? decode(merge, block, events, error)
 		     : error_set(error, ENOMEM, "no memory for the events of a block");
 	if (err) {
-		arena_give(merge->limit, bytes_of(block->records));
+		arena_give(merge->file->limit, bytes_of(block->records));
 		free(events);
 		return err;
 	}
@@ -140,7 +139,7 @@ static int open_block(struct event_merge *merge, const struct event_block *block
 
 static void close_first(struct event_merge *merge)
 {
-	arena_give(merge->limit, bytes_of(merge->heap[0].count));
+	arena_give(merge->file->limit, bytes_of(merge->heap[0].count));
 	free(merge->heap[0].events);
 	merge->heap[0] = merge->heap[--merge->open];
 	sift_down(merge);
@@ -159,6 +158,17 @@ static void advance(struct event_merge *merge)
 		sift_down(merge);
 }
 
+/* Commands read several files. */
+static void name_file(const struct event_merge *merge, int err, struct stackmap_error *error)
+{
+	struct stackmap_error why;
+
+	if (!err || !error)
+		return;
+	why = *error;
+	error_set_at(error, -err, why.offset, "%s: %s", merge->file->path, why.message);
+}
+
 static int merge_all(struct event_merge *merge, const struct event_block *blocks, u32 count,
 		     int (*each)(void *arg, const struct trace_event *event), void *arg,
 		     struct stackmap_error *error)
@@ -172,6 +182,7 @@ static int merge_all(struct event_merge *merge, const struct event_block *blocks
 
 		if (is_due) {
 			err = open_block(merge, &blocks[next++], error);
+			name_file(merge, err, error);
 			continue;
 		}
 		err = each(arg, first_event(merge));
@@ -180,11 +191,11 @@ static int merge_all(struct event_merge *merge, const struct event_block *blocks
 	return err;
 }
 
-int event_merge_run(const struct event_block *blocks, u32 count, int fd, u64 end,
-		    struct arena *limit, int (*each)(void *arg, const struct trace_event *event),
-		    void *arg, struct stackmap_error *error)
+int event_merge_run(const struct event_block *blocks, u32 count, const struct event_file *file,
+		    int (*each)(void *arg, const struct trace_event *event), void *arg,
+		    struct stackmap_error *error)
 {
-	struct event_merge merge = {.fd = fd, .end = end, .limit = limit};
+	struct event_merge merge = {.file = file};
 	int err;
 
 	merge.heap = calloc((size_t)count + 1, sizeof(*merge.heap));

@@ -21,10 +21,16 @@ struct event_block {
 /* By first time, then CPU, then place in the file. */
 void event_blocks_sort(struct event_block *blocks, u32 count);
 
-/* `blocks` are sorted, of the file `fd` that ends at `end`; open ones are counted against `limit`.
- * Returns the first non-zero of `each`, or -errno. */
-int event_merge_run(const struct event_block *blocks, u32 count, int fd, u64 end,
-		    struct arena *limit, int (*each)(void *arg, const struct trace_event *event),
-		    void *arg, struct stackmap_error *error);
+struct event_file {
+	const char *path; /* as errors name it */
+	int fd;
+	u64 end;
+	struct arena *limit; /* open blocks are counted against it */
+};
+
+/* `blocks` are sorted. Returns the first non-zero of `each`, or -errno. */
+int event_merge_run(const struct event_block *blocks, u32 count, const struct event_file *file,
+		    int (*each)(void *arg, const struct trace_event *event), void *arg,
+		    struct stackmap_error *error);
 
 #endif

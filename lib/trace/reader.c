@@ -573,7 +573,10 @@ int trace_reader_events(struct trace_reader *reader,
 			struct stackmap_error *error)
 {
 	const struct arena_array *blocks = &reader->records[TRACE_BLOCK_EVENTS];
+	const struct event_file file = {.path = reader->path,
+					.fd = reader->fd,
+					.end = reader->size,
+					.limit = &reader->arena};
 
-	return event_merge_run(blocks->items, blocks->count, reader->fd, reader->size,
-			       &reader->arena, each, arg, error);
+	return event_merge_run(blocks->items, blocks->count, &file, each, arg, error);
 }
