@@ -22,6 +22,7 @@
 #include "pager.h"
 #include "recording.h"
 #include "report/leaf_filter.h"
+#include "report/runtime_hint.h"
 #include "terminal.h"
 
 #define TOP_DEFAULT 20
@@ -112,6 +113,15 @@ static void print_counts(const struct report *report)
 		       silent < report->source_count ? "other " : "");
 }
 
+static void print_hints(const struct report *report)
+{
+	struct runtime_hint hints[RUNTIME_HINTS_MAX];
+	u32 count = runtime_hints(report->reader, report->profile, hints);
+
+	for (u32 i = 0; i < count; i++)
+		printf("# %-9s %s has no names: %s\n", "note:", hints[i].name, hints[i].remedy);
+}
+
 static void print_header(const struct report *report, const struct recording_choice *choice)
 {
 	const struct trace_info *info = trace_reader_info(report->reader);
@@ -126,6 +136,7 @@ static void print_header(const struct report *report, const struct recording_cho
 	if (profile->last)
 		printf("# %-9s %.3f s from the first event to the last\n",
 		       "duration:", (double)(profile->last - profile->first) / 1e9);
+	print_hints(report);
 }
 
 static void print_ledger(const struct report *report)
