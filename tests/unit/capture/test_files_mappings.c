@@ -87,6 +87,7 @@ static void every_kind_has_its_line(void **state)
 	static const u8 id[MAPPING_BUILD_ID_MAX] = {0x01, 0xab, 0xff};
 	static const char odd[] = "a\n\\b\0c d";
 	static const char cut[] = "lib.so\0in";
+	static const char beyond_ascii[] = "caf\xc3\xa9\xe2\x80\xae";
 	static const char plain[] = "libc.so.6\0lib\0usr";
 	struct mapping_record *record;
 	FILE *file;
@@ -99,12 +100,14 @@ static void every_kind_has_its_line(void **state)
 	add_file(3, cut, sizeof(cut), false);
 	add_record(4, MAPPING_VDSO);
 	add_record(5, MAPPING_ANON);
+	add_file(6, beyond_ascii, sizeof(beyond_ascii), true);
 	file = behind_the_kernel();
 	assert_line(file, "1 01abff0000000000000000000000000000000000 /usr/lib/libc.so.6\n");
 	assert_line(file, "2 - /c d/a\\012\\134b\n");
 	assert_line(file, "3 - .../in/lib.so\n");
 	assert_line(file, "4 - [vdso]\n");
 	assert_line(file, "5 - [anon]\n");
+	assert_line(file, "6 - /caf\\303\\251\\342\\200\\256\n");
 	assert_end(file);
 }
 
