@@ -11,7 +11,7 @@ import re
 import struct
 
 UNNAMED = re.compile(r"^0x[0-9a-f]+$|.\+0x[0-9a-f]+(\.\.0x[0-9a-f]+)?$")
-NO_LOSS = ("[no_frames]", "[not_asked]", "[refused]", "[none]")
+NO_LOSS = ("[no_frames]", "[not_asked]", "[refused]", "[none]", "[interrupt]")
 
 
 class Sums(collections.defaultdict):

@@ -14,7 +14,7 @@ import page_reader  # noqa: E402
 
 STOPS = ("none root depth budget not_code null_return no_rule stack_unreadable table_unreadable bad_table unsupported "
          "unknown_register no_progress unaligned").split()
-NO_LOSS = ("not_asked", "no_frames", "refused")
+NO_LOSS = ("not_asked", "no_frames", "refused", "interrupt")
 TRUNCATED = 1
 ANONYMOUS = 3
 

@@ -18,7 +18,7 @@ from file_sums import FileSums
 from recording import parse_events, parse_ids, parse_stack_map_bin, record
 
 AS_RECORDED = ["--no-inline", "--no-demangle"]
-NO_STACK = ("[no_frames]", "[not_asked]", "[refused]", "[none]", "[root]")
+NO_STACK = ("[no_frames]", "[not_asked]", "[refused]", "[none]", "[root]", "[interrupt]")
 
 
 def without_place(name):
@@ -67,22 +67,23 @@ def report_csv(path):
 
 
 def report_text(path):
+    """Values are rounded there."""
     sums = Sums()
     for part in read("report", "--no-pager", "--top", "0", path).split("\n\n")[1:]:
         head, *lines = part.rstrip("\n").split("\n")
-        task, event, *value = re.match(r" *[0-9.]+%  (\d+)  (.*)$", head)[2].split("  ")
+        task, event, *_ = re.match(r" *[0-9.]+%  (\d+)  (.*)$", head)[2].split("  ")
         frames = [re.sub(r"^(\[\w+\]) .*$", r"\1", line[8:]) for line in lines]
         stack = tuple(name for name in frames[::-1] if name not in NO_STACK)
         user = sum(line.startswith("    [u] ") for line in lines)
         assert all(line[4:7] == ("[k]" if i < len(lines) - user else "[u]") for i, line in enumerate(lines)), part
-        sums.add((event, task, stack), int(head.split()[1]), int(value[0].split()[0]) if value else 0)
+        sums.add((event, task, stack), int(head.split()[1]), 0)
     return sums
 
 
 def script(path):
     sums = Sums()
     for event in parse_events(read("script", path)):
-        stack = tuple(plain(re.sub(r"(?<=.)\+0x[0-9a-f]+$", "", frame.name)) for frame in event.frames[::-1])
+        stack = tuple(plain(re.sub(r"(?<=.)\+0x[0-9a-f]+.*$", "", frame.name)) for frame in event.frames[::-1])
         sums.add((event.name, plain(event.comm).replace("<...>", "[unknown]"), stack), 1, event.value)
     return sums
 
@@ -208,7 +209,7 @@ def without_task(sums):
 BY_STACK = {
     "report --json": (report_json, by_stack),
     "report --csv": (report_csv, lambda file: by_stack(file).renamed(as_csv)),
-    "report": (report_text, by_stack),
+    "report": (report_text, lambda file: number_alone(by_stack(file))),
     "report --tree --by count": (tree("count"), lambda file: number_alone(without_task(by_stack(file)))),
     "report --tree --by value": (tree("value"), lambda file: weight_alone(file, without_task(by_stack(file)))),
     "script": (script, lambda file: file.by_stack().renamed(as_script)),

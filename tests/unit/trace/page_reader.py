@@ -8,7 +8,7 @@ MASK = 2**64 - 1
 
 
 REASONS = ("not_asked no_frames unreadable no_room gone refused changed no_state answer_lost answer_overwritten "
-           "unanswered").split()
+           "unanswered interrupt").split()
 
 
 class Column:
