@@ -37,10 +37,11 @@ static void fix_text(const struct missing_file *file, char text[FIX_BYTES])
 	if (!missing_wants_debug_file(file->reason))
 		snprintf(text, FIX_BYTES, "%s", missing_reason_fix(file->reason));
 	else if (debian_package_of(DEBIAN_PACKAGE_LISTS, file->object, package))
-		snprintf(text, FIX_BYTES,
-			 "install %s-dbgsym (or %s-dbg) of the recorded version, or name a server "
-			 "in DEBUGINFOD_URLS",
-			 package, package);
+		snprintf(
+			text, FIX_BYTES,
+			"install %s-dbgsym (or %s-dbg) of the recorded version, or unpack it below "
+			"--sysroot, or name a server in DEBUGINFOD_URLS",
+			package, package);
 	else
 		snprintf(text, FIX_BYTES,
 			 "install its debug symbols, or put them below --sysroot, or name a server "

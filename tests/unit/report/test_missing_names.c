@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,25 @@ static void reasons_have_words(void **state)
 	}
 }
 
+static const char *page; /* of report */
+
+static void the_page_lists_the_reasons(void **state)
+{
+	char text[65536], word[64];
+	FILE *file = fopen(page, "r");
+	size_t bytes;
+
+	(void)state;
+	assert_non_null(file);
+	bytes = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[bytes] = 0;
+	for (int reason = 0; reason < MISSING_REASON_COUNT; reason++) {
+		snprintf(word, sizeof(word), " %s ", missing_reason_name(reason));
+		assert_non_null(strstr(text, word));
+	}
+}
+
 /* Of the kernel a report says it by itself. */
 static void the_share_is_of_user_code(void **state)
 {
@@ -86,13 +106,17 @@ static int teardown(void **state)
 	return unlink(path);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_file_has_its_reason),
 		cmocka_unit_test(reasons_have_words),
+		cmocka_unit_test(the_page_lists_the_reasons),
 		cmocka_unit_test(the_share_is_of_user_code),
 	};
 
+	if (count != 2)
+		return 2;
+	page = arguments[1];
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

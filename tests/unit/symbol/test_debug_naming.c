@@ -215,15 +215,33 @@ static void start_by_id(const char *options)
 	start(&(struct debug_choice){.sysroot = root});
 }
 
+static void expect_facts(bool has_code, bool is_replaced, bool has_names, bool is_placed)
+{
+	const struct debug_facts facts = debug_naming_look(naming, &code);
+
+	assert_true(facts.has_id);
+	assert_int_equal(facts.has_code, has_code);
+	assert_int_equal(facts.is_replaced, is_replaced);
+	assert_int_equal(facts.has_names, has_names);
+	assert_int_equal(facts.is_placed, is_placed);
+}
+
 /* A debug file does not say where code lies in the file that it was taken off: a recording does. */
 static void expect_without_code(const char *remove)
 {
+	bool is_replaced = remove[0] == 'c';
+
 	expect_inlined();
+	expect_facts(true, false, true, true);
 	shell(remove);
+	expect_facts(false, is_replaced, true, false);
 	assert_int_equal(find(), 0);
 	assert_null(debug_names_at(names, begin));
 	code.layout = (struct elf_segments){.segment = {segment}, .count = 1};
 	expect_inlined();
+	expect_facts(false, is_replaced, true, true);
+	shell("rm -rf by-id");
+	expect_facts(false, is_replaced, false, true);
 	code.layout = (struct elf_segments){};
 	assert_string_equal(notes, "");
 }
