@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* libFuzzer target of what is read of ELF files: any bytes give functions by file offset that are
- * sound, and at most one build id. */
+ * sound, those that only the unwind table knows included, and at most one build id. */
 #include <errno.h>
 #include <libelf.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "fuzz_symbol_table.h"
 #include "symbol/build_id.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/fde_ranges.h"
 #include "trace/event.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
@@ -24,6 +25,21 @@ static void read_elf(Elf *elf)
 	demand(id_bytes >= 0 && id_bytes <= TRACE_BUILD_ID_MAX);
 	demand(!err || err == -ENOEXEC);
 	table_check(table);
+	symbol_table_free(&table);
+}
+
+/* A function without a name lies in code. */
+static void read_unwind_table(Elf *elf)
+{
+	struct symbol_table *table = table_create();
+	struct elf_segments segments;
+	struct symbol symbol;
+
+	elf_segments_read(elf, &segments);
+	demand(!fde_ranges_add(elf, &segments, table));
+	table_check(table);
+	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+		demand(!symbol.name[0] && elf_segment_at(&segments, symbol.start));
 	symbol_table_free(&table);
 }
 
@@ -41,8 +57,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	elf = elf_begin(file, ELF_C_READ, NULL);
 	if (!elf)
 		return 0;
-	if (elf_kind(elf) == ELF_K_ELF)
+	if (elf_kind(elf) == ELF_K_ELF) {
 		read_elf(elf);
+		read_unwind_table(elf);
+	}
 	elf_end(elf);
 	return 0;
 }
