@@ -40,16 +40,13 @@ static int export_to_file(struct trace_reader *reader, const struct export_forma
 			  struct stackmap_error *error)
 {
 	FILE *stream;
-	int err = output_file_open(path, &stream);
-	int write_err;
+	int err = output_file_open(path, &stream, error), write_err;
 
 	if (err)
-		return error_set(error, -err, "%s: %s", path, strerror(-err));
+		return err;
 	write_err = format->write(reader, options, stream, error);
-	err = output_file_close(&stream, !write_err);
-	if (write_err || !err)
-		return write_err;
-	return error_set(error, -err, "%s: %s", path, strerror(-err));
+	err = output_file_close(&stream, !write_err, error);
+	return err ?: write_err;
 }
 
 static int export_recording(const struct export_values *values, const struct export_format *format,

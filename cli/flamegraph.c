@@ -33,16 +33,13 @@ struct inputs {
 static int write_file(struct flamegraph *graph, const char *path, struct stackmap_error *error)
 {
 	FILE *stream;
-	int err = output_file_open(path, &stream);
-	int write_err;
+	int err = output_file_open(path, &stream, error), write_err;
 
 	if (err)
-		return error_set(error, -err, "%s: %s", path, strerror(-err));
+		return err;
 	write_err = flamegraph_write(graph, stream, error);
-	err = output_file_close(&stream, !write_err);
-	if (write_err || !err)
-		return write_err;
-	return error_set(error, -err, "%s: %s", path, strerror(-err));
+	err = output_file_close(&stream, !write_err, error);
+	return err ?: write_err;
 }
 
 static int fill(struct flamegraph *graph, const struct inputs *inputs, struct stackmap_error *error)

@@ -12,6 +12,7 @@
 #include "command_line.h"
 #include "file_limit.h"
 #include "message.h"
+#include "output_file.h"
 #include "privilege.h"
 #include "recording.h"
 
@@ -101,6 +102,7 @@ static int merge_run(const void *arg, int count, char **operands)
 		return EXIT_USAGE;
 	}
 	privilege_keep_files();
+	output_file_guard();
 	file_limit_raise();
 	readers = calloc((size_t)count, sizeof(struct trace_reader *));
 	if (!readers) {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An output that is there whole or not at all: it is written under a temporary name beside the real
- * one, which it gets at the end. A signal that ends the process removes it. What is not a regular
- * file (a pipe, a device, a symbolic link) is written directly, and so is standard output, which is
- * called "-".
- *
- * It is made for others to read, unlike a recording: its mode is what the umask leaves of 0666, or
- * that of our own file which it replaces.
+ * An output (output/output.h) that is made for others to read, as a stream: there whole, or not at
+ * all. Standard output is called "-".
  */
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H
@@ -14,13 +9,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "stackmap/error.h"
+
 bool output_file_is_standard(const char *path);
 
-/* One at a time. 0 and *stream, or -errno: *stream has no meaning. `path` must live until the end.
- */
-int output_file_open(const char *path, FILE **stream);
+/* One at a time. 0 and *stream, or -errno: *stream has no meaning. */
+int output_file_open(const char *path, FILE **stream, struct stackmap_error *error);
 
-/* Puts the file in its place, or removes it unless `keep`. 0 or -errno: then nothing is left. */
-int output_file_close(FILE **stream, bool keep);
+/* Puts the file in its place, or removes it unless `keep`. -errno: nothing is left. Bytes that
+ * could not be written are an error in any case, and its reason. */
+int output_file_close(FILE **stream, bool keep, struct stackmap_error *error);
+
+/* From here on a signal that ends the process removes a file that is not in its place yet. */
+void output_file_guard(void);
 
 #endif

@@ -15,11 +15,11 @@
 #include <zlib.h>
 
 #include "error.h"
+#include "output/output.h"
 #include "trace/answer_block.h"
 #include "trace/event_block.h"
 #include "trace/event_buffer.h"
 #include "trace/frame_set.h"
-#include "trace/output.h"
 #include "trace/promise_set.h"
 #include "trace/record_block.h"
 #include "trace/stack_block.h"
@@ -221,7 +221,7 @@ int trace_writer_create(const char *path, const struct trace_info *info, struct 
 			struct stackmap_error *error)
 {
 	struct output output;
-	int err = output_open(path, &output, error);
+	int err = output_open(path, OUTPUT_RECORDING, &output, error);
 
 	return err ?: begin_file(&output, path, info, out, error);
 }

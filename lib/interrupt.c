@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A signal handler runs in the thread that it interrupts, so two plain words are enough. */
+#include "interrupt.h"
+
+#include <signal.h>
+#include <time.h>
+
+static volatile sig_atomic_t end_asked, now_asked;
+
+void interrupt_end(void)
+{
+	end_asked = 1;
+}
+
+void interrupt_now(void)
+{
+	now_asked = 1;
+}
+
+bool interrupted(void)
+{
+	return now_asked;
+}
+
+static bool is_signal_pending(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGHUP) == 1);
+}
+
+bool interrupt_end_asked(void)
+{
+	return end_asked || now_asked || is_signal_pending();
+}
+
+/* The signal itself ends the pause. */
+void interrupt_nap(unsigned int ms)
+{
+	const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	if (!interrupted())
+		nanosleep(&pause, NULL);
+}

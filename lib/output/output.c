@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Opening, publishing and cutting back. A name is given by linkat(2), which replaces nothing: where
+ * there is a file the new one first gets a temporary name, and rename(2) puts it in its place.
+ */
+#include "output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "error.h"
+#include "interrupt.h"
+
+#define NAME_TRIES 100
+#define READER_NAP_MS 20
+#define POLL_MS 100
+#define LAST_WAIT_MS 1000 /* once the end was asked for */
+
+/* What poll(2) says may be written to a pipe without waiting. */
+#define PIPE_BYTES 4096
+
+static struct {
+	int folder;
+	char name[NAME_MAX + 1]; /* "": none stands */
+} standing;
+
+void output_remove_temporary(void)
+{
+	if (standing.name[0])
+		unlinkat(standing.folder, standing.name, 0);
+}
+
+static int fail(const struct output *output, int result, struct stackmap_error *error)
+{
+	return error_set(error, -result, "%s: cannot be written: %s", output->path,
+			 strerror(-result));
+}
+
+/* --- what is written as it is --- */
+
+static bool is_waited_for(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && !S_ISREG(status.st_mode);
+}
+
+static int open_standard(int standard, struct output *output)
+{
+	output->fd = fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (output->fd < 0)
+		return -errno;
+	output->waits = is_waited_for(output->fd);
+	return 0;
+}
+
+/* Standard output or error by another name (/dev/stdout): the file may be of whoever started us.
+ * -1: it is another one. */
+static int standard_of(const struct stat *named)
+{
+	struct stat status;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &status) && status.st_dev == named->st_dev &&
+		    status.st_ino == named->st_ino)
+			return fd;
+	return -1;
+}
+
+/* What was looked at may have been replaced since. */
+static int check_opened(int fd, const struct stat *wanted)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (status.st_dev != wanted->st_dev || status.st_ino != wanted->st_ino)
+		return -EBUSY;
+	return fcntl(fd, F_SETFL, 0) ? -errno : 0;
+}
+
+/* A FIFO without a reader refuses for as long. Only links of the kernel are left here. */
+static int open_when_read(const struct output_place *place, const struct stat *wanted)
+{
+	const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
+			  (S_ISLNK(place->status.st_mode) ? 0 : O_NOFOLLOW);
+	int fd = openat(place->folder, place->name, flags);
+
+	while (fd < 0 && errno == ENXIO && S_ISFIFO(wanted->st_mode)) {
+		if (interrupted())
+			return -EINTR;
+		interrupt_nap(READER_NAP_MS);
+		fd = openat(place->folder, place->name, flags);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_special(struct output *output, const struct stat *wanted)
+{
+	int fd, result;
+
+	if (!output_place_trusts(wanted->st_uid))
+		return -EPERM;
+	fd = open_when_read(&output->place, wanted);
+	if (fd < 0)
+		return fd;
+	result = check_opened(fd, wanted);
+	if (result) {
+		close(fd);
+		return result;
+	}
+	output->fd = fd;
+	output->waits = is_waited_for(fd);
+	return 0;
+}
+
+static int open_as_it_is(struct output *output, struct stackmap_error *error)
+{
+	struct stat status;
+	int standard, result;
+
+	if (fstatat(output->place.folder, output->place.name, &status, 0))
+		return fail(output, -errno, error);
+	standard = standard_of(&status);
+	result = standard < 0 ? open_special(output, &status) : open_standard(standard, output);
+	if (result == -EPERM)
+		return error_set(error, EPERM,
+				 "%s: a FIFO or device of user %u, who could read what is written, "
+				 "is left alone; '-o - >%s' writes it all the same",
+				 output->path, status.st_uid, output->path);
+	return result ? fail(output, result, error) : 0;
+}
+
+/* --- regular files --- */
+
+/* As it was, if there was one of ours: a file of somebody else does not open ours to him. */
+static mode_t former_mode(const struct output *output)
+{
+	const struct stat *former = &output->place.status;
+
+	if (output->kind == OUTPUT_RECORDING || !output->place.exists ||
+	    former->st_uid != geteuid())
+		return 0;
+	return former->st_mode & 0777;
+}
+
+/* The random part only avoids what others left. */
+static void choose_temporary(struct output *output)
+{
+	unsigned int number = 0;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+		number = clock_ns(CLOCK_MONOTONIC);
+	snprintf(output->temporary, sizeof(output->temporary), "%.*s.%08x", NAME_MAX - 9,
+		 output->place.name, number);
+}
+
+static void note_temporary(const struct output *output)
+{
+	standing.folder = output->place.folder;
+	strcpy(standing.name, output->temporary);
+}
+
+static void forget_temporary(struct output *output)
+{
+	output->temporary[0] = standing.name[0] = '\0';
+}
+
+/* Under a name that nobody has: tries `make` until it finds one. */
+static int with_temporary(struct output *output, int (*make)(struct output *output))
+{
+	int result = -EEXIST;
+
+	for (int i = 0; i < NAME_TRIES && result == -EEXIST; i++) {
+		choose_temporary(output);
+		result = make(output);
+	}
+	if (result)
+		output->temporary[0] = '\0';
+	else
+		note_temporary(output);
+	return result;
+}
+
+static mode_t mode_of(const struct output *output)
+{
+	return output->kind == OUTPUT_RECORDING ? 0600 : 0666;
+}
+
+static int create_temporary(struct output *output)
+{
+	output->fd = openat(output->place.folder, output->temporary,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of(output));
+	return output->fd < 0 ? -errno : 0;
+}
+
+static void path_of_fd(const struct output *output, char path[32])
+{
+	snprintf(path, 32, "/proc/self/fd/%d", output->fd);
+}
+
+/* Only by /proc, or with a capability that goes, can it be given a name. */
+static bool open_unnamed(struct output *output)
+{
+	char path[32];
+
+	output->fd = openat(output->place.folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC,
+			    mode_of(output));
+	if (output->fd < 0)
+		return false;
+	path_of_fd(output, path);
+	if (!access(path, F_OK))
+		return true;
+	close(output->fd);
+	output->fd = -1;
+	return false;
+}
+
+static int make_file(struct output *output)
+{
+	mode_t mode = former_mode(output);
+	int result = open_unnamed(output) ? 0 : with_temporary(output, create_temporary);
+
+	if (result)
+		return result;
+	return mode && fchmod(output->fd, mode) ? -errno : 0;
+}
+
+static int open_regular(struct output *output, struct stackmap_error *error)
+{
+	bool kept = output->kind == OUTPUT_RECORDING;
+	int result = output_place_check(&output->place, kept, output->path, error);
+
+	if (result)
+		return result;
+	output->is_file = true;
+	result = make_file(output);
+	return result ? fail(output, result, error) : 0;
+}
+
+static int open_named(struct output *output, struct stackmap_error *error)
+{
+	const struct stat *status = &output->place.status;
+	int result = output_place_find(output->path, &output->place, error);
+
+	if (result)
+		return result;
+	if (!output->place.exists || S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))
+		return open_regular(output, error);
+	return open_as_it_is(output, error);
+}
+
+static int open_any(const char *path, struct output *output, struct stackmap_error *error)
+{
+	bool standard = !strcmp(path, "-");
+	int result;
+
+	output->path = strdup(standard ? "standard output" : path);
+	if (!output->path)
+		return error_set(error, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+	if (!standard)
+		return open_named(output, error);
+	result = open_standard(STDOUT_FILENO, output);
+	return result ? fail(output, result, error) : 0;
+}
+
+int output_open(const char *path, enum output_kind kind, struct output *output,
+		struct stackmap_error *error)
+{
+	struct output opened = {.fd = -1, .kind = kind, .place.folder = -1};
+	int result = open_any(path, &opened, error);
+
+	if (result)
+		output_close(&opened);
+	else
+		*output = opened;
+	return result;
+}
+
+void output_take(int fd, struct output *output)
+{
+	*output = (struct output){.fd = fd, .place.folder = -1};
+}
+
+static int link_as(const struct output *output, const char *name)
+{
+	char path[32];
+
+	path_of_fd(output, path);
+	return linkat(AT_FDCWD, path, output->place.folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+static int link_temporary(struct output *output)
+{
+	return link_as(output, output->temporary);
+}
+
+static int rename_temporary(struct output *output)
+{
+	if (renameat(output->place.folder, output->temporary, output->place.folder,
+		     output->place.name))
+		return -errno;
+	forget_temporary(output);
+	return 0;
+}
+
+static int give_name(struct output *output)
+{
+	int result = 0;
+
+	if (!output->temporary[0]) {
+		result = link_as(output, output->place.name);
+		if (result != -EEXIST)
+			return result;
+		result = with_temporary(output, link_temporary);
+	}
+	return result ?: rename_temporary(output);
+}
+
+static int keep_older(const struct output *output)
+{
+	const struct output_place *place = &output->place;
+	char old[NAME_MAX + 1];
+
+	if (!output_place_old(place, old))
+		return -ENAMETOOLONG;
+	if (renameat(place->folder, place->name, place->folder, old))
+		return errno == ENOENT ? 0 : -errno;
+	return 0;
+}
+
+int output_publish(struct output *output, struct stackmap_error *error)
+{
+	int result;
+
+	if (!output->is_file || output->published)
+		return 0;
+	result = output->kind == OUTPUT_RECORDING ? keep_older(output) : 0;
+	if (result)
+		return error_set(error, -result, "%s: cannot be renamed to %s.old: %s",
+				 output->path, output->path, strerror(-result));
+	result = give_name(output);
+	if (result)
+		return fail(output, result, error);
+	output->published = true;
+	return 0;
+}
+
+/* Until there is room for some bytes. */
+static int wait_for_reader(int fd)
+{
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
+	u64 last = 0;
+
+	while (poll(&room, 1, POLL_MS) <= 0) {
+		if (!interrupt_end_asked())
+			continue;
+		last = last ?: clock_ms() + LAST_WAIT_MS;
+		if (interrupted() || clock_ms() >= last)
+			return -EINTR;
+	}
+	return 0;
+}
+
+static int write_all(const struct output *output, const u8 *data, size_t bytes)
+{
+	int result = 0;
+
+	while (bytes && !result) {
+		size_t part = output->waits && bytes > PIPE_BYTES ? PIPE_BYTES : bytes;
+		ssize_t n;
+
+		result = output->waits ? wait_for_reader(output->fd) : 0;
+		if (result)
+			break;
+		n = write(output->fd, data, part);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			result = -errno;
+		data += n > 0 ? n : 0;
+		bytes -= n > 0 ? n : 0;
+	}
+	return result;
+}
+
+/* A cut that fails leaves part of a block behind, which its checksum gives away. */
+static void cut_back(const struct output *output)
+{
+	int err = output->is_file ? ftruncate(output->fd, (off_t)output->written) : 0;
+
+	(void)err;
+}
+
+int output_write(struct output *output, const void *data, size_t bytes)
+{
+	int err = write_all(output, data, bytes);
+
+	if (err)
+		cut_back(output);
+	else
+		output->written += bytes;
+	return err;
+}
+
+int output_close(struct output *output)
+{
+	int err = output->fd >= 0 && close(output->fd) ? -errno : 0;
+
+	if (output->temporary[0])
+		unlinkat(output->place.folder, output->temporary, 0);
+	if (output->temporary[0])
+		forget_temporary(output);
+	output_place_close(&output->place);
+	free(output->path);
+	*output = (struct output){.fd = -1, .place.folder = -1};
+	return err;
+}

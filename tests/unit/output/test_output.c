@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is written where somebody else may have put something before, and what is left of it when it
+ * goes wrong. */
+#include "output/output.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "interrupt.h"
+
+#define OTHER 65533
+#define NAME "out"
+
+static char folder[] = "/tmp/stackmap-output-XXXXXX";
+static bool has_no_proc;
+static struct stackmap_error error;
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+
+int __wrap_access(const char *path, int mode)
+{
+	if (!has_no_proc)
+		return __real_access(path, mode);
+	errno = ENOENT;
+	return -1;
+}
+
+static int names_in_folder(void)
+{
+	DIR *listing = opendir(".");
+	int names = 0;
+
+	assert_non_null(listing);
+	for (struct dirent *entry; (entry = readdir(listing));)
+		names += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+	closedir(listing);
+	return names;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	has_no_proc = false;
+	error.message[0] = '\0';
+	return chdir(folder) ?: chmod(folder, 0755);
+}
+
+static int tear_down(void **state)
+{
+	DIR *listing = opendir(".");
+
+	(void)state;
+	for (struct dirent *entry; (entry = readdir(listing));)
+		if (unlink(entry->d_name) && entry->d_name[0] != '.')
+			rmdir(entry->d_name);
+	closedir(listing);
+	return names_in_folder();
+}
+
+static void put_text(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void assert_text(const char *name, const char *text)
+{
+	char got[64] = "";
+	int fd = open(name, O_RDONLY);
+
+	assert_true(read(fd, got, sizeof(got) - 1) >= 0);
+	assert_string_equal(got, text);
+	close(fd);
+}
+
+/* All of it, as a command does: 0 or -errno. */
+static int write_text(const char *name, enum output_kind kind, const char *text)
+{
+	struct output output;
+	int result = output_open(name, kind, &output, &error);
+
+	if (result)
+		return result;
+	result = output_write(&output, text, strlen(text)) ?: output_publish(&output, &error);
+	return output_close(&output) ?: result;
+}
+
+static void needs_root(void)
+{
+	if (!geteuid())
+		return;
+	printf("skip: only root makes files of others\n");
+	skip();
+}
+
+/* What a child process returns. */
+static int in_child(int (*act)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(act());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static const enum output_kind kinds[] = {OUTPUT_RECORDING, OUTPUT_EXPORT};
+
+static void test_a_fifo_of_another_user_gets_nothing(void **state)
+{
+	int reader;
+	char byte;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(chmod(folder, 01777), 0);
+	assert_int_equal(mkfifo(NAME, 0622), 0);
+	assert_int_equal(chown(NAME, OTHER, OTHER), 0);
+	reader = open(NAME, O_RDONLY | O_NONBLOCK);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(write_text(NAME, kinds[i], "secret"), -EPERM);
+		assert_non_null(strstr(error.message, NAME ": a FIFO or device of user 65533"));
+		assert_int_equal(read(reader, &byte, 1), 0);
+	}
+	close(reader);
+	assert_int_equal(names_in_folder(), 1);
+}
+
+static void test_a_link_of_another_user_is_not_followed(void **state)
+{
+	(void)state;
+	needs_root();
+	put_text("precious", "kept");
+	assert_int_equal(symlink("precious", NAME), 0);
+	assert_int_equal(lchown(NAME, OTHER, OTHER), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(write_text(NAME, kinds[i], "new"), -EPERM);
+		assert_non_null(strstr(error.message, "a link of user 65533"));
+	}
+	assert_text("precious", "kept");
+	assert_int_equal(names_in_folder(), 2);
+}
+
+static void test_a_link_of_ours_leads_to_the_file(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("there", 0755), 0);
+	assert_int_equal(symlink("there/file", "second"), 0);
+	assert_int_equal(symlink("second", NAME), 0);
+	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, "first"), 0);
+	assert_int_equal(write_text(NAME, OUTPUT_RECORDING, "later"), 0);
+	assert_text("there/file", "later");
+	assert_text("there/file.old", "first");
+	assert_int_equal(names_in_folder(), 3);
+	assert_int_equal(unlink("there/file"), 0);
+	assert_int_equal(unlink("there/file.old"), 0);
+}
+
+static void test_links_without_end(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink(NAME, NAME), 0);
+	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, ""), -ELOOP);
+}
+
+/* Whoever has it open sees what he has written, and nothing of ours. */
+static void test_a_file_of_another_user_is_not_written(void **state)
+{
+	char got[16] = "";
+	int fd;
+
+	(void)state;
+	needs_root();
+	for (int i = 0; i < 2; i++) {
+		put_text(NAME, "theirs");
+		assert_int_equal(chown(NAME, OTHER, OTHER), 0);
+		fd = open(NAME, O_RDONLY);
+		assert_int_equal(write_text(NAME, kinds[i], "ours"), 0);
+		assert_int_equal(read(fd, got, sizeof(got) - 1), 6);
+		assert_string_equal(got, "theirs");
+		assert_text(NAME, "ours");
+		close(fd);
+	}
+}
+
+static int write_where_each_keeps_his_own(void)
+{
+	if (setresuid(OTHER, OTHER, OTHER))
+		return 1;
+	if (write_text(NAME, OUTPUT_EXPORT, "") != -EPERM ||
+	    !strstr(error.message, "belongs to user 0"))
+		return 2;
+	return write_text("free", OUTPUT_RECORDING, "") != -EPERM ||
+	       !strstr(error.message, "free.old");
+}
+
+/* Said before anything is recorded, not when the file is to get its name. */
+static void test_what_cannot_be_replaced_is_told_at_once(void **state)
+{
+	(void)state;
+	needs_root();
+	assert_int_equal(chmod(folder, 01777), 0);
+	put_text(NAME, "theirs");
+	put_text("free", "");
+	assert_int_equal(chown("free", OTHER, OTHER), 0);
+	put_text("free.old", "theirs");
+	assert_int_equal(in_child(write_where_each_keeps_his_own), 0);
+}
+
+static void test_an_old_one_that_is_a_folder_is_told_at_once(void **state)
+{
+	struct output output;
+
+	(void)state;
+	put_text(NAME, "first");
+	assert_int_equal(mkdir(NAME ".old", 0755), 0);
+	assert_int_equal(output_open(NAME, OUTPUT_RECORDING, &output, &error), -EISDIR);
+	assert_non_null(strstr(error.message, NAME ".old"));
+	assert_text(NAME, "first");
+	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, "second"), 0);
+}
+
+static void test_names_that_are_too_long(void **state)
+{
+	char name[NAME_MAX + 2];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[NAME_MAX + 1] = '\0';
+	assert_int_equal(write_text(name, OUTPUT_EXPORT, ""), -ENAMETOOLONG);
+	name[NAME_MAX] = '\0';
+	assert_int_equal(write_text(name, OUTPUT_RECORDING, ""), -ENAMETOOLONG);
+	assert_int_equal(write_text(name, OUTPUT_EXPORT, "whole"), 0);
+	assert_int_equal(write_text(name, OUTPUT_EXPORT, "again"), 0);
+	assert_text(name, "again");
+	assert_int_equal(names_in_folder(), 1);
+}
+
+static void test_a_fifo_of_ours(void **state)
+{
+	char got[8] = "";
+	int reader;
+
+	(void)state;
+	assert_int_equal(mkfifo(NAME, 0600), 0);
+	reader = open(NAME, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(write_text(NAME, OUTPUT_RECORDING, "told"), 0);
+	assert_int_equal(read(reader, got, sizeof(got)), 4);
+	assert_string_equal(got, "told");
+	close(reader);
+}
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	interrupt_now();
+}
+
+static int wait_for_a_reader(void)
+{
+	const struct itimerval soon = {.it_value = {.tv_usec = 50000}};
+	struct output output;
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	return output_open(NAME, OUTPUT_RECORDING, &output, &error) != -EINTR;
+}
+
+static void test_a_fifo_that_nobody_reads_can_be_left(void **state)
+{
+	(void)state;
+	assert_int_equal(mkfifo(NAME, 0600), 0);
+	assert_int_equal(in_child(wait_for_a_reader), 0);
+}
+
+/* More than the pipe takes. */
+static int fill_pipe(void)
+{
+	static char bytes[1 << 20];
+	struct output output;
+	int reader = open(NAME, O_RDONLY | O_NONBLOCK);
+
+	interrupt_end();
+	if (reader < 0 || output_open(NAME, OUTPUT_RECORDING, &output, &error))
+		return 1;
+	return output_write(&output, bytes, sizeof(bytes)) != -EINTR;
+}
+
+static void test_a_reader_that_stopped_can_be_left(void **state)
+{
+	(void)state;
+	assert_int_equal(mkfifo(NAME, 0600), 0);
+	assert_int_equal(in_child(fill_pipe), 0);
+}
+
+static void test_devices(void **state)
+{
+	(void)state;
+	assert_int_equal(write_text("/dev/null", OUTPUT_RECORDING, "x"), 0);
+	assert_int_equal(write_text("/dev/full", OUTPUT_EXPORT, "x"), -ENOSPC);
+	assert_int_equal(symlink("/dev/null", NAME), 0);
+	assert_int_equal(write_text(NAME, OUTPUT_EXPORT, "x"), 0);
+}
+
+/* The pipe of whoever ran us by sudo. */
+static int write_standard_output(void)
+{
+	dup2(open(NAME, O_RDWR), STDOUT_FILENO);
+	return write_text("/dev/stdout", OUTPUT_EXPORT, "told") ||
+	       write_text("-", OUTPUT_RECORDING, "again");
+}
+
+static void test_standard_output_by_its_other_name(void **state)
+{
+	char got[16] = "";
+	int reader;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(mkfifo(NAME, 0600), 0);
+	assert_int_equal(chown(NAME, OTHER, OTHER), 0);
+	reader = open(NAME, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(in_child(write_standard_output), 0);
+	assert_int_equal(read(reader, got, sizeof(got)), 9);
+	assert_string_equal(got, "toldagain");
+	close(reader);
+}
+
+static int be_killed(void)
+{
+	struct output output;
+
+	if (output_open(NAME, OUTPUT_EXPORT, &output, &error) || output_write(&output, "x", 1))
+		return 1;
+	return raise(SIGKILL);
+}
+
+static void test_a_killed_process_leaves_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(be_killed), -SIGKILL);
+	assert_int_equal(names_in_folder(), 0);
+}
+
+/* Where a file without a name could not be given one. */
+static void test_under_a_temporary_name(void **state)
+{
+	struct output output;
+
+	(void)state;
+	has_no_proc = true;
+	put_text(NAME, "first");
+	assert_int_equal(output_open(NAME, OUTPUT_RECORDING, &output, &error), 0);
+	assert_int_equal(names_in_folder(), 2);
+	assert_int_equal(output_close(&output), 0);
+	assert_int_equal(names_in_folder(), 1);
+	assert_int_equal(write_text(NAME, OUTPUT_RECORDING, "second"), 0);
+	assert_text(NAME, "second");
+	assert_text(NAME ".old", "first");
+	assert_int_equal(names_in_folder(), 2);
+}
+
+static void test_a_temporary_name_is_removed(void **state)
+{
+	struct output output;
+
+	(void)state;
+	has_no_proc = true;
+	output_remove_temporary();
+	assert_int_equal(output_open(NAME, OUTPUT_EXPORT, &output, &error), 0);
+	assert_int_equal(names_in_folder(), 1);
+	output_remove_temporary();
+	assert_int_equal(names_in_folder(), 0);
+	output_close(&output);
+}
+
+/* Somebody else may have taken the name meanwhile. */
+static void test_a_name_that_was_taken_meanwhile(void **state)
+{
+	struct output output;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(output_open(NAME, kinds[i], &output, &error), 0);
+		assert_int_equal(output_write(&output, "ours", 4), 0);
+		put_text(NAME, "taken");
+		assert_int_equal(output_publish(&output, &error), 0);
+		assert_int_equal(output_close(&output), 0);
+		assert_text(NAME, "ours");
+		assert_int_equal(unlink(NAME), 0);
+	}
+	assert_text(NAME ".old", "taken");
+	assert_int_equal(names_in_folder(), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_fifo_of_another_user_gets_nothing),
+		TEST(test_a_link_of_another_user_is_not_followed),
+		TEST(test_a_link_of_ours_leads_to_the_file),
+		TEST(test_links_without_end),
+		TEST(test_a_file_of_another_user_is_not_written),
+		TEST(test_what_cannot_be_replaced_is_told_at_once),
+		TEST(test_an_old_one_that_is_a_folder_is_told_at_once),
+		TEST(test_names_that_are_too_long),
+		TEST(test_a_fifo_of_ours),
+		TEST(test_a_fifo_that_nobody_reads_can_be_left),
+		TEST(test_a_reader_that_stopped_can_be_left),
+		TEST(test_devices),
+		TEST(test_standard_output_by_its_other_name),
+		TEST(test_a_killed_process_leaves_nothing),
+		TEST(test_under_a_temporary_name),
+		TEST(test_a_temporary_name_is_removed),
+		TEST(test_a_name_that_was_taken_meanwhile),
+	};
+	int failed = mkdtemp(folder) ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+
+	rmdir(folder);
+	return failed;
+}
