@@ -27,11 +27,18 @@
 #define MEMORY_BYTES (4ULL << 30)
 #define FILES 16
 
-static int close_others(int socket)
+/* All between two that stay. */
+static int close_between(int low, int high)
 {
-	if (socket > 0 && close_range(0, socket - 1, 0))
-		return -errno;
-	return close_range(socket + 1, ~0U, 0) ? -errno : 0;
+	return high - low > 1 && close_range(low + 1, high - 1, 0) ? -errno : 0;
+}
+
+static int close_others(int socket, int lifeline)
+{
+	int low = socket < lifeline ? socket : lifeline, high = socket + lifeline - low;
+	int result = close_between(-1, low) ?: close_between(low, high);
+
+	return result ?: close_range(high + 1, ~0U, 0) ? -errno : 0;
 }
 
 /* What other processes, or BPF programs, see too: the writing end of a recorder's maps. */
@@ -77,7 +84,7 @@ static void be_first_to_go(void)
 	close(fd);
 }
 
-/* One that is lower stays. */
+/* Those that are lower stay. */
 static int limit(int resource, u64 value)
 {
 	struct rlimit limits;
@@ -86,7 +93,8 @@ static int limit(int resource, u64 value)
 		return -errno;
 	if (limits.rlim_max > value)
 		limits.rlim_max = value;
-	limits.rlim_cur = limits.rlim_max;
+	if (limits.rlim_cur > value)
+		limits.rlim_cur = value;
 	return setrlimit(resource, &limits) ? -errno : 0;
 }
 
@@ -112,10 +120,18 @@ static int become_nobody(void)
 		       : 0;
 }
 
-/* After the change of user, which takes the wish back. */
-static int end_with(pid_t parent)
+/*
+ * The kernel sends the signal of a parent's death with the parent's rights: to user nobody only
+ * from one that has CAP_KILL. That of a file goes to who asked for it, with the rights of that
+ * moment: so it comes from a pipe that the parent has the only other end of. Both are asked for
+ * after the change of user, and before it is looked whether the parent still lives.
+ */
+static int end_with(int lifeline, pid_t parent)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return -errno;
+	if (fcntl(lifeline, F_SETOWN, getpid()) || fcntl(lifeline, F_SETSIG, SIGKILL) ||
+	    fcntl(lifeline, F_SETFL, O_ASYNC))
 		return -errno;
 	return getppid() == parent ? 0 : -ESRCH;
 }
@@ -162,16 +178,16 @@ static int filter_calls(void)
 	return result;
 }
 
-int confine(int socket, pid_t parent)
+int confine(int socket, int lifeline, pid_t parent)
 {
 	int result;
 
 	ignore_terminal();
 	be_first_to_go();
-	result = unmap_shared() ?: close_others(socket);
+	result = unmap_shared() ?: close_others(socket, lifeline);
 	result = result ?: limit_resources();
 	result = result ?: become_nobody();
 	result = result ?: capability_keep(0);
-	result = result ?: end_with(parent);
+	result = result ?: end_with(lifeline, parent);
 	return result ?: filter_calls();
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "interrupt.h"
 
 union files_header {
 	struct cmsghdr header;
@@ -21,6 +22,8 @@ static int wait_for(int socket, short events, u64 deadline)
 	struct pollfd wanted = {.fd = socket, .events = events};
 	u64 time = clock_ns(CLOCK_MONOTONIC);
 
+	if (interrupted())
+		return -EINTR;
 	if (time >= deadline)
 		return -ETIMEDOUT;
 	return poll(&wanted, 1, (deadline - time) / 1000000 + 1) < 0 && errno != EINTR ? -errno : 0;

@@ -11,7 +11,8 @@
 #define MESSAGE_FILES_MAX 3
 #define MESSAGE_NO_DEADLINE 0
 
-/* `deadline`: CLOCK_MONOTONIC ns, or none. 0, -EPIPE: the other side is gone, -ETIMEDOUT. */
+/* `deadline`: CLOCK_MONOTONIC ns, or none. 0, -EPIPE: the other side is gone, -ETIMEDOUT; with a
+ * deadline -EINTR (lib/interrupt.h). */
 int message_send(int socket, const void *data, size_t bytes, u64 deadline);
 int message_receive(int socket, void *data, size_t bytes, u64 deadline);
 

@@ -2,30 +2,34 @@
 /*
  * The child makes itself harmless, and says that it has or why not, before anything is sent to it.
  *
- * Without CAP_KILL we may not end a process of user nobody: one that was given up on finds its
- * socket closed, or comes to the end of its CPU time, or goes with us. It is not waited for.
+ * Without CAP_KILL we may not end a process of user nobody. Its lifeline ends it: a pipe of which
+ * we have the only writing end, so that it goes with us as well. In a call that cannot be killed (a
+ * read of a file system that does not answer) it ends when that returns: nobody waits for it.
  */
 #include "sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "confine.h"
+#include "interrupt.h"
 #include "message.h"
 
 struct sandbox {
 	sandbox_service service;
 	u32 limit_ms;
 	pid_t pid;
-	int socket; /* -1: none runs */
+	int socket;   /* -1: none runs */
+	int lifeline; /* its other end */
 	u32 starts;
-	u64 deadline; /* of the request; CLOCK_MONOTONIC ns */
+	u64 deadline;			 /* of the request; CLOCK_MONOTONIC ns */
+	pid_t ended[SANDBOX_STARTS_MAX]; /* by us, and not waited for yet; 0: none */
 };
 
 static void begin_limit(struct sandbox *sandbox)
@@ -33,41 +37,81 @@ static void begin_limit(struct sandbox *sandbox)
 	sandbox->deadline = clock_ns(CLOCK_MONOTONIC) + sandbox->limit_ms * NS_PER_MS;
 }
 
-static void serve(sandbox_service service, int socket, pid_t parent)
+static void serve(sandbox_service service, int socket, int lifeline, pid_t parent)
 {
-	int result = confine(socket, parent);
+	int result = confine(socket, lifeline, parent);
 
 	if (!message_send(socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
 		service(socket);
 	_exit(0);
 }
 
+enum end { OURS, CHILDS };
+
+static void close_both(const int ends[2])
+{
+	close(ends[OURS]);
+	close(ends[CHILDS]);
+}
+
+/* The child's ends are for reading and writing, and for reading. */
+static int open_ends(int socket[2], int lifeline[2])
+{
+	int pipe[2], result;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socket))
+		return -errno;
+	if (!pipe2(pipe, O_CLOEXEC)) {
+		lifeline[CHILDS] = pipe[0];
+		lifeline[OURS] = pipe[1];
+		return 0;
+	}
+	result = -errno;
+	close_both(socket);
+	return result;
+}
+
 static int fork_child(struct sandbox *sandbox)
 {
-	pid_t parent = getpid();
-	int ends[2], result = 0;
+	pid_t parent = getpid(), pid;
+	int socket[2], lifeline[2] = {-1, -1}, result = open_ends(socket, lifeline);
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	sandbox->pid = fork();
-	if (!sandbox->pid)
-		serve(sandbox->service, ends[1], parent);
-	if (sandbox->pid < 0)
-		result = -errno;
-	close(ends[1]);
 	if (result)
-		close(ends[0]);
-	else
-		sandbox->socket = ends[0];
-	return result;
+		return result;
+	pid = fork();
+	if (!pid)
+		serve(sandbox->service, socket[CHILDS], lifeline[CHILDS], parent);
+	if (pid < 0) {
+		result = -errno;
+		close_both(socket);
+		close_both(lifeline);
+		return result;
+	}
+	close(socket[CHILDS]);
+	close(lifeline[CHILDS]);
+	sandbox->pid = pid;
+	sandbox->socket = socket[OURS];
+	sandbox->lifeline = lifeline[OURS];
+	return 0;
+}
+
+/* It was killed, but may still have to be let go by the kernel. */
+static void wait_for_ended(struct sandbox *sandbox)
+{
+	for (u32 i = 0; i < sandbox->starts; i++)
+		if (sandbox->ended[i] && waitpid(sandbox->ended[i], NULL, WNOHANG))
+			sandbox->ended[i] = 0;
 }
 
 static void give_up(struct sandbox *sandbox)
 {
 	if (sandbox->socket < 0)
 		return;
+	close(sandbox->lifeline);
 	close(sandbox->socket);
-	waitpid(sandbox->pid, NULL, kill(sandbox->pid, SIGKILL) ? WNOHANG : 0);
+	kill(sandbox->pid, SIGKILL);
+	sandbox->ended[sandbox->starts - 1] = sandbox->pid;
+	wait_for_ended(sandbox);
 	sandbox->socket = -1;
 	sandbox->pid = 0;
 }
@@ -86,6 +130,9 @@ static int start(struct sandbox *sandbox)
 
 	if (sandbox->starts == SANDBOX_STARTS_MAX)
 		return -EPIPE;
+	if (interrupted())
+		return -EINTR;
+	wait_for_ended(sandbox);
 	sandbox->starts++;
 	result = fork_child(sandbox);
 	if (result)

@@ -4,8 +4,9 @@
  * confined (privilege/confine.h), so whoever takes it over by such bytes can only give wrong
  * answers. The parent opens what is to be read, sends it, and checks what comes back.
  *
- * A request has a time limit. A child that dies, or does not answer in time, is replaced when the
- * next request comes, SANDBOX_STARTS_MAX - 1 times.
+ * A request has a time limit, and ends when the process is interrupted (-EINTR). A child that dies,
+ * or does not answer in time, is replaced when the next request comes, SANDBOX_STARTS_MAX - 1
+ * times.
  */
 #ifndef LIB_PRIVILEGE_SANDBOX_H
 #define LIB_PRIVILEGE_SANDBOX_H

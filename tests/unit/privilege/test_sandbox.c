@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "privilege/capability.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
 
@@ -328,6 +329,143 @@ static void test_not_for_ever(void **state)
 	assert_int_equal(sandbox_pid(*state), 0);
 }
 
+/* A process without capabilities, as a recorder is: it starts one, says which, and has it do
+ * something without end. */
+static void be_recorder(int told)
+{
+	struct sandbox *sandbox = NULL;
+	int number = NEVER_END;
+	pid_t pid;
+
+	if (sandbox_start(serve, LIMIT_MS, &sandbox) || capability_keep(0) ||
+	    sandbox_request(sandbox, &number, sizeof(number), NULL, 0))
+		_exit(1);
+	pid = sandbox_pid(sandbox);
+	if (write(told, &pid, sizeof(pid)) != sizeof(pid))
+		_exit(1);
+	if (sandbox_receive(sandbox, &number, sizeof(number)))
+		pause();
+	_exit(1);
+}
+
+/* Orphans come to this process, which learns how they end. */
+static pid_t start_recorder(pid_t *sandbox)
+{
+	int told[2];
+	pid_t pid;
+
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	assert_int_equal(pipe2(told, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid)
+		be_recorder(told[1]);
+	close(told[1]);
+	assert_int_equal(read(told[0], sandbox, sizeof(*sandbox)), sizeof(*sandbox));
+	close(told[0]);
+	return pid;
+}
+
+/* By itself it would end after a minute of CPU time. */
+static void assert_was_killed(pid_t pid)
+{
+	struct rusage usage;
+	int status;
+
+	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_true(usage.ru_utime.tv_sec < 30);
+}
+
+static void test_it_goes_with_a_killed_recorder(void **state)
+{
+	pid_t sandbox, recorder = start_recorder(&sandbox);
+
+	(void)state;
+	assert_int_equal(kill(recorder, SIGKILL), 0);
+	assert_int_equal(waitpid(recorder, NULL, 0), recorder);
+	assert_was_killed(sandbox);
+}
+
+/* In a process of its own, with no more rights than a recorder has. */
+static int give_one_up(void)
+{
+	struct sandbox *sandbox = NULL;
+	siginfo_t info;
+	pid_t pid;
+
+	if (sandbox_start(serve, 1000, &sandbox) || capability_keep(0))
+		return 1;
+	pid = sandbox_pid(sandbox);
+	if (ask(sandbox, NEVER_END) != -ETIMEDOUT)
+		return 2;
+	while (!waitid(P_PID, pid, &info, WEXITED | WNOWAIT) && info.si_pid != pid)
+		;
+	return ask(sandbox, READ_OPENED) ? 3 : 0;
+}
+
+/* The process ends only when the sandbox has. */
+static void test_one_given_up_is_killed(void **state)
+{
+	struct rusage usage;
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(give_one_up());
+	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+	assert_int_equal(status, 0);
+	assert_true(usage.ru_utime.tv_sec < 30);
+}
+
+static void assert_limits(pid_t pid, const char *name, u64 soft, u64 hard)
+{
+	unsigned long long found_soft = 0, found_hard = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			sscanf(line + strlen(name), " %llu %llu", &found_soft, &found_hard);
+	fclose(file);
+	assert_int_equal(found_soft, soft);
+	assert_int_equal(found_hard, hard);
+}
+
+static void set_limits(u64 seconds, u64 seconds_max, u64 bytes, u64 bytes_max)
+{
+	assert_int_equal(setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds_max}), 0);
+	assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes_max}), 0);
+}
+
+/* What is lower stays, the soft limit and the hard one: they are for whoever starts us to set. */
+static void test_limits_are_only_lowered(void **state)
+{
+	const u64 bytes = 3900000ULL << 10;
+	struct rlimit seconds_before, bytes_before;
+	struct sandbox *sandbox;
+
+	(void)state;
+	getrlimit(RLIMIT_CPU, &seconds_before);
+	getrlimit(RLIMIT_AS, &bytes_before);
+	if (seconds_before.rlim_cur < 60 || bytes_before.rlim_cur < 4ULL << 30) {
+		printf("skip: this process has lower limits\n");
+		skip();
+	}
+	set_limits(30, seconds_before.rlim_max, bytes, bytes_before.rlim_max);
+	assert_int_equal(sandbox_start(serve, LIMIT_MS, &sandbox), 0);
+	set_limits(seconds_before.rlim_cur, seconds_before.rlim_max, bytes_before.rlim_cur,
+		   bytes_before.rlim_max);
+	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	assert_limits(sandbox_pid(sandbox), "Max cpu time", 30, 60);
+	assert_limits(sandbox_pid(sandbox), "Max address space", bytes, 4ULL << 30);
+	sandbox_end(&sandbox);
+}
+
 static void test_one_that_takes_too_long(void **state)
 {
 	struct sandbox *sandbox;
@@ -357,6 +495,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_kernel_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_died_is_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_not_for_ever, set_up, tear_down),
+		cmocka_unit_test(test_it_goes_with_a_killed_recorder),
+		cmocka_unit_test(test_one_given_up_is_killed),
+		cmocka_unit_test(test_limits_are_only_lowered),
 		cmocka_unit_test(test_one_that_takes_too_long),
 		cmocka_unit_test_setup_teardown(test_distrusted, set_up, tear_down),
 	};
