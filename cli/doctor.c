@@ -6,6 +6,8 @@
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
+#include "interrupt.h"
+#include "signals.h"
 #include "trial.h"
 #include "user_way.h"
 
@@ -91,9 +93,11 @@ static int doctor_run(const void *values, int count, char **operands)
 
 	(void)count;
 	(void)operands;
-	for (int feature = 0; feature < FEATURE_COUNT; feature++)
+	signals_take();
+	for (int feature = 0; feature < FEATURE_COUNT && !interrupted(); feature++)
 		feature_probe(feature, &findings.features[feature]);
 	findings.records = !trial_recording(&findings.way, &findings.refusal);
+	signals_end_interrupted();
 	if (!doctor->json)
 		print_table(&findings);
 	else if (print_json(&findings))

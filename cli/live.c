@@ -22,6 +22,7 @@
 #include "clock.h"
 #include "error.h"
 #include "file_limit.h"
+#include "interrupt.h"
 #include "ledger_text.h"
 #include "message.h"
 #include "option.h"
@@ -122,10 +123,12 @@ static int show_window(struct following *following, struct stackmap_error *error
 	if (result)
 		return result;
 	ledger_add(&following->ledger, trace_reader_ledger(reader));
+	signals_release(); /* who reads what is shown may have stopped */
 	result = following->viewer->show(following->viewer->arg, reader, error);
 	trace_reader_close(&reader);
-	if (fflush(stdout))
-		following->ended = true; /* main() says so */
+	if (fflush(stdout) || interrupted())
+		following->ended = true; /* main() says why */
+	signals_hold();
 	return result;
 }
 
@@ -174,6 +177,7 @@ static int begin(struct following *following, const char *name, struct stackmap_
 		return result;
 	init_info(&following->info, following->capture);
 	following->signals = signals_take();
+	following->ended = !signals_hold();
 	if (following->signals >= 0)
 		return 0;
 	return error_set(error, -following->signals, "signals: %s", strerror(-following->signals));

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,6 +155,12 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* Where it is ignored, and that is inherited, children end without anybody being told how. */
+static void hear_of_children(void)
+{
+	signal(SIGCHLD, SIG_DFL);
+}
+
 static struct write_stream standard_output;
 
 /* A terminal keeps the stream that knows it for one: that is written line by line. */
@@ -195,5 +202,6 @@ int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
 	watch_standard_output();
+	hear_of_children();
 	return finish_output(dispatch(argc, argv));
 }

@@ -29,9 +29,12 @@ void message_error(const struct stackmap_error *error)
 	message("%s", error->message);
 }
 
-/* What was asked for is not possible at all, or it is and did not work. */
+/* What was asked for is not possible at all, or it is and did not work. Who interrupts a command
+ * knows why it ends. */
 int message_failure(int result, const struct stackmap_error *error)
 {
+	if (result == -EINTR)
+		return EXIT_FAILED;
 	message_error(error);
 	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -16,6 +16,7 @@
 #include "capture/capture.h"
 #include "command.h"
 #include "file_limit.h"
+#include "interrupt.h"
 #include "message.h"
 #include "privilege.h"
 #include "record_instance.h"
@@ -28,6 +29,7 @@
 #include "workload.h"
 
 #define ROUND_MS_MAX 100
+#define WAIT_MS 1000
 
 struct record {
 	const struct record_values *values;
@@ -37,6 +39,7 @@ struct record {
 	struct capture *capture;
 	int signals;
 	u32 snapshots;
+	bool asked; /* to end */
 };
 
 static int prepare_workload(struct record *record, int count, char **arguments)
@@ -129,8 +132,11 @@ static void record_events(struct record *record)
 
 		if (signal == SIGUSR2)
 			write_numbered_flight(record);
-		if (signal_asks_to_end(signal))
+		if (signal_asks_to_end(signal)) {
+			record->asked = true;
+			interrupt_end();
 			return;
+		}
 		if (record->workload.pid ? workload_ended(&record->workload)
 					 : record_target_ended(&record->target))
 			return;
@@ -138,19 +144,27 @@ static void record_events(struct record *record)
 	}
 }
 
-/* Asks the command to end; whoever asks us once more does not want to wait for it. */
-static void end_workload(struct record *record)
+/* Whoever asks us to end means the command, too; whoever asks once more does not want to wait for
+ * it. A recording that failed is no reason to end it. */
+static void ask_workload(struct record *record, bool insists)
+{
+	workload_signal(&record->workload, insists ? SIGKILL : SIGTERM);
+	record->asked = true;
+}
+
+static int end_workload(struct record *record, int status)
 {
 	struct workload *workload = &record->workload;
-	bool insisted = false;
 
-	if (!workload->pid)
-		return;
-	if (!workload_ended(workload))
-		kill(workload->pid, SIGTERM);
-	while (!workload_ended(workload) && !insisted)
-		insisted = signal_asks_to_end(signals_wait(record->signals, -1));
-	workload_end(workload, SIGKILL);
+	if (!workload->started)
+		return status;
+	signals_hold();
+	if (record->asked && !workload_ended(workload))
+		ask_workload(record, interrupted());
+	while (!workload_ended(workload))
+		if (signal_asks_to_end(signals_wait(record->signals, WAIT_MS)))
+			ask_workload(record, record->asked);
+	return status ?: workload_exit_status(workload);
 }
 
 static int write_last(struct record *record)
@@ -166,17 +180,12 @@ static int write_last(struct record *record)
 
 static int finish(struct record *record)
 {
-	int status;
-
+	signals_release();
 	capture_detach(record->capture);
 	if (record->recorder.writer)
 		capture_drain(record->capture, record->recorder.writer, NULL);
 	capture_settle(record->capture);
-	status = write_last(record);
-	end_workload(record);
-	if (status == EXIT_DONE && record->workload.pid)
-		return workload_exit_status(&record->workload);
-	return status;
+	return write_last(record);
 }
 
 /* Flight: the file is opened at the end only; that it cannot be is better said now. */
@@ -245,7 +254,10 @@ static int start(struct record *record, char **arguments)
 	int status = open_output(record);
 
 	status = status ?: attach(record);
-	status = status ?: start_workload(record, arguments);
+	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
+	if (status)
+		return status;
+	status = start_workload(record, arguments);
 	if (!status && record->recorder.writer)
 		status = recorder_publish(&record->recorder);
 	return status ?: drop_privileges(record);
@@ -314,11 +326,12 @@ static int record_run(const void *values, int count, char **operands)
 	status = run(&record, count, operands);
 	recorder_clear(&record.recorder);
 	capture_free(&record.capture);
-	if (!record.workload.ended)
-		workload_end(&record.workload, SIGKILL);
+	status = end_workload(&record, status);
+	workload_clear(&record.workload);
 	record_target_clear(&record.target);
 	if (record.signals >= 0)
 		close(record.signals);
+	signals_end_interrupted();
 	return status;
 }
 

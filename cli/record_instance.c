@@ -15,6 +15,7 @@
 #include "capture/reset.h"
 #include "command.h"
 #include "file_limit.h"
+#include "interrupt.h"
 #include "message.h"
 #include "privilege.h"
 #include "recorder.h"
@@ -87,6 +88,7 @@ static int write_snapshot(struct reading *reading)
 		message("%s: %s", reading->values->instance, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
+	signals_release();
 	status = recorder_snapshot(&reading->recorder, reading->values->output);
 	capture_thaw(reading->capture);
 	return status;
@@ -97,8 +99,10 @@ static void read_events(struct reading *reading)
 	int ms = ROUND_MS_MIN;
 
 	while (ms >= 0 && folder_is_there(reading->folder)) {
-		if (signal_asks_to_end(signals_wait(reading->signals, ms)))
+		if (signal_asks_to_end(signals_wait(reading->signals, ms))) {
+			interrupt_end();
 			return;
+		}
 		ms = recorder_round(&reading->recorder, ms);
 	}
 }
@@ -109,9 +113,11 @@ static int write_events(struct reading *reading)
 
 	status = status ?: recorder_publish(&reading->recorder);
 	status = status ?: drop_privileges(reading);
+	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (status)
 		return status;
 	read_events(reading);
+	signals_release();
 	return recorder_end(&reading->recorder);
 }
 
@@ -164,5 +170,6 @@ int record_instance(const struct record_values *values, int operands)
 	folder_close(&reading.folder);
 	if (reading.signals >= 0)
 		close(reading.signals);
+	signals_end_interrupted();
 	return status;
 }

@@ -1,19 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* signalfd(). A blocked signal is queued even if it is ignored, so one that must stay ignored
- * (nohup) is left out. */
+/*
+ * signalfd() for the main loop. A blocked signal is queued even if it is ignored, so a hang-up that
+ * must stay ignored (nohup) is left out.
+ *
+ * While a command begins, most of its time is the kernel's, which verifies programs. It stops that
+ * for a signal, and libbpf tries five times: so a timer goes on sending signals until all is given
+ * up.
+ */
 #include "signals.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
 #include <unistd.h>
+
+#include "interrupt.h"
+
+#define INSIST_MS 10
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t came, begins;
+static pid_t process;
 
 static bool is_ignored(int signal)
 {
 	struct sigaction action;
 
 	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+bool signal_asks_to_end(int signal)
+{
+	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
+static void insist(void)
+{
+	const struct timeval period = {.tv_usec = INSIST_MS * 1000};
+	const struct itimerval timer = {.it_interval = period, .it_value = period};
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Of a child that was forked, the signal is not ours. */
+static void on_end(int signal)
+{
+	int error = errno;
+
+	if (getpid() != process)
+		return;
+	came = signal;
+	interrupt_now();
+	if (begins)
+		insist();
+	errno = error;
+}
+
+static void on_insisting(int signal)
+{
+	(void)signal;
+}
+
+/* Those that are ignored stay so, for the command that is run, too. */
+static void catch_ending(void)
+{
+	const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESETHAND};
+
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (!is_ignored(ending[i]))
+			sigaction(ending[i], &action, NULL);
 }
 
 /* Blocked for good, so that a write fails with an error that can be told and accounted for. */
@@ -27,22 +85,54 @@ static void block_write_signals(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-int signals_take(void)
+static sigset_t ending_set(void)
 {
 	sigset_t set;
-	int fd;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGUSR2);
-	sigaddset(&set, SIGCHLD);
 	if (!is_ignored(SIGHUP))
 		sigaddset(&set, SIGHUP);
+	return set;
+}
+
+int signals_take(void)
+{
+	const struct sigaction nothing = {.sa_handler = on_insisting};
+	sigset_t told = ending_set(), other;
+	int fd;
+
+	process = getpid();
+	begins = true;
+	sigaction(SIGALRM, &nothing, NULL);
+	catch_ending();
 	block_write_signals();
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	sigemptyset(&other);
+	sigaddset(&other, SIGUSR2);
+	sigaddset(&other, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &other, NULL);
+	sigorset(&told, &told, &other);
+	fd = signalfd(-1, &told, SFD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+bool signals_hold(void)
+{
+	const sigset_t set = ending_set();
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	begins = begins && came;
+	return !begins;
+}
+
+void signals_release(void)
+{
+	const sigset_t set = ending_set();
+
+	begins = false;
+	catch_ending();
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 int signals_wait(int signals, int ms)
@@ -55,7 +145,13 @@ int signals_wait(int signals, int ms)
 	return read(signals, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
 }
 
-bool signal_asks_to_end(int signal)
+void signals_end_interrupted(void)
 {
-	return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+	const sigset_t set = ending_set();
+
+	if (!begins || !came)
+		return;
+	signal(came, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(came);
 }

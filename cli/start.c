@@ -15,6 +15,7 @@
 #include "file_limit.h"
 #include "message.h"
 #include "record_target.h"
+#include "signals.h"
 #include "table.h"
 #include "user_way.h"
 
@@ -122,10 +123,13 @@ static int start_run(const void *values, int count, char **operands)
 		return EXIT_USAGE;
 	}
 	file_limit_raise();
+	signals_take();
 	status = choose(&start) ?: run(&start, operands[0]);
 	capture_free(&start.capture);
 	folder_close(&start.folder);
 	record_target_clear(&start.target);
+	if (status)
+		signals_end_interrupted();
 	return status;
 }
 

@@ -340,11 +340,13 @@ static int end_watch(struct top *top, int result, const struct stackmap_error *e
 	bool had_screen = top->screen;
 
 	top_screen_close(&top->screen);
-	if (result)
+	if (result && result != -EINTR) {
 		message_error(error);
-	if (had_screen && !result)
+		return EXIT_FAILED;
+	}
+	if (had_screen)
 		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
-	return result ? EXIT_FAILED : EXIT_DONE;
+	return EXIT_DONE;
 }
 
 static int begin(struct top *top)
@@ -399,6 +401,7 @@ static int run(struct top *top, const struct record_values *record)
 	status = status ?: choose_order(top);
 	status = status ?: begin(top);
 	status = status ?: top_feed_open(&top->feed, record);
+	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (!status && !top->values->batch)
 		status = top_screen_open(&top->screen);
 	if (status)
@@ -422,6 +425,7 @@ static int top_run(const void *arg, int count, char **operands)
 	top_model_free(&top.coming);
 	if (top.signals >= 0)
 		close(top.signals);
+	signals_end_interrupted();
 	return status;
 }
 

@@ -6,13 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "interrupt.h"
+
+#define POLL_MS 100
 
 static int is_program(const char *path)
 {
@@ -84,8 +90,17 @@ int workload_prepare(struct workload *workload, char **arguments, bool output_ta
 	}
 	close(go[0]);
 	close(failed[1]);
-	*workload = (struct workload){.pid = pid, .go = go[1], .failed = failed[0]};
-	return 0;
+	*workload = (struct workload){
+		.pid = pid,
+		.process = syscall(SYS_pidfd_open, pid, 0),
+		.go = go[1],
+		.failed = failed[0],
+	};
+	if (workload->process >= 0)
+		return 0;
+	result = -errno;
+	workload_clear(workload);
+	return result;
 
 close_failed:
 	close(failed[0]);
@@ -98,11 +113,16 @@ close_go:
 
 int workload_start(struct workload *workload)
 {
+	struct pollfd told = {.fd = workload->failed, .events = POLLIN};
 	int error = 0;
 	ssize_t bytes;
 
 	if (write(workload->go, "", 1) != 1)
 		return -errno;
+	workload->started = true;
+	while (poll(&told, 1, POLL_MS) <= 0)
+		if (interrupt_end_asked())
+			return -EINTR;
 	bytes = read(workload->failed, &error, sizeof(error));
 	return bytes == sizeof(error) ? -error : 0;
 }
@@ -110,23 +130,28 @@ int workload_start(struct workload *workload)
 bool workload_ended(struct workload *workload)
 {
 	if (!workload->ended)
-		workload->ended =
-			waitpid(workload->pid, &workload->status, WNOHANG) == workload->pid;
+		workload->ended = waitpid(workload->pid, &workload->status, WNOHANG) != 0;
 	return workload->ended;
 }
 
-void workload_end(struct workload *workload, int signal)
+void workload_signal(const struct workload *workload, int signal)
+{
+	syscall(SYS_pidfd_send_signal, workload->process, signal, NULL, 0);
+}
+
+void workload_clear(struct workload *workload)
 {
 	if (!workload->pid)
 		return;
+	if (!workload->started && !workload->ended) {
+		kill(workload->pid, SIGKILL);
+		waitpid(workload->pid, NULL, 0);
+	}
 	close(workload->go);
 	close(workload->failed);
-	if (!workload_ended(workload)) {
-		kill(workload->pid, signal);
-		while (waitpid(workload->pid, &workload->status, 0) < 0 && errno == EINTR)
-			;
-		workload->ended = true;
-	}
+	if (workload->process >= 0)
+		close(workload->process);
+	*workload = (struct workload){};
 }
 
 int workload_exit_status(const struct workload *workload)

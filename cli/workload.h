@@ -8,10 +8,12 @@
 #include <sys/types.h>
 
 struct workload {
-	pid_t pid;  /* 0: none */
-	int go;	    /* held until this is closed */
-	int failed; /* the child writes its errno here if execve fails */
-	int status; /* of wait(), once it ended */
+	pid_t pid;   /* 0: none */
+	int process; /* a descriptor of it: signals meet nobody else */
+	int go;	     /* held until this is closed */
+	int failed;  /* the child writes its errno here if execve fails */
+	int status;  /* of wait(), once it ended */
+	bool started;
 	bool ended;
 };
 
@@ -19,16 +21,19 @@ struct workload {
  * writes to standard error what it has for standard output. */
 int workload_prepare(struct workload *workload, char **arguments, bool output_taken);
 
-/* Lets it go on to execve: 0 or its -errno. */
+/* Lets it go on to execve: 0 or its -errno; -EINTR: the end was asked for before that was known. */
 int workload_start(struct workload *workload);
 
 /* Whether it has ended by now; does not wait. */
 bool workload_ended(struct workload *workload);
 
-/* Ends a workload that still runs or was never started, and waits for it. */
-void workload_end(struct workload *workload, int signal);
+/* To one that runs. */
+void workload_signal(const struct workload *workload, int signal);
 
-/* As a shell gives it: 128 + N after signal N. */
+/* Ends one that was never started, and waits for it; one that runs is left alone. */
+void workload_clear(struct workload *workload);
+
+/* As a shell gives it: 128 + N after signal N. Of one that has ended. */
 int workload_exit_status(const struct workload *workload);
 
 #endif

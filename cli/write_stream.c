@@ -6,6 +6,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "interrupt.h"
+
 static void keep_error(struct write_stream *stream)
 {
 	if (!stream->error)
@@ -21,7 +23,7 @@ static ssize_t put(void *cookie, const char *data, size_t bytes)
 	while (done < bytes) {
 		ssize_t n = write(stream->fd, data + done, bytes - done);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && errno == EINTR && !interrupted())
 			continue;
 		if (n < 0) {
 			keep_error(stream);

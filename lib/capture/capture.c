@@ -29,6 +29,7 @@
 #include "capture/task_work.h"
 #include "capture/text_ranges.h"
 #include "error.h"
+#include "interrupt.h"
 #include "privilege/capability.h"
 #include "rule_cache.h"
 #include "symbol/naming.h"
@@ -242,7 +243,8 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return error_set(error, -result, "the process that reads symbols: %s",
 				 strerror(-result));
 	result = engine_open(capture->plan.config.pids.inode, &capture->engine)
-			 ?: generations_create(capture);
+			 ?: generations_create(capture)
+			 ?: interrupted() ? -EINTR : 0;
 	if (result)
 		return error_set(error, -result, "stack map of %llu bytes: %s",
 				 (unsigned long long)capture->plan.geometry.bytes,
@@ -327,8 +329,10 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	bool refused = false;
 	int first = create(options, &refused, out, &refusal), result = first;
 
-	while (result && refused && way_lower(&lower))
+	while (result && refused && !interrupted() && way_lower(&lower))
 		result = create(&lower, &refused, out, &again);
+	if (result && interrupted())
+		first = error_set(&refusal, EINTR, "%s", strerror(EINTR));
 	if (!result)
 		note_refusal(*out, &refusal);
 	else if (error)

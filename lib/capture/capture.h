@@ -40,7 +40,8 @@ struct capture;
 
 /*
  * Loads everything, attaches nothing but the hooks that follow tasks. -EPERM, -ENOSYS, -EOPNOTSUPP
- * with what is missing and the fix; -ERANGE names the range. *out is untouched on failure.
+ * with what is missing and the fix; -ERANGE names the range; -EINTR (lib/interrupt.h). *out is
+ * untouched on failure.
  *
  * Programs that the kernel refuses are loaded again for the next lower way to user stacks:
  * deferred, assisted, frame pointers.

@@ -19,6 +19,7 @@
 #include "capture/settle.h"
 #include "capture/skeleton.h"
 #include "clock.h"
+#include "interrupt.h"
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
@@ -309,7 +310,6 @@ static bool is_limit_reached(const struct capture *capture)
 /* A program that was interrupted may be in the middle of its slot. */
 static int drain_to_limit(struct capture *capture, struct trace_writer *writer)
 {
-	const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
 	int result = capture_drain(capture, writer, NULL);
 	u32 ms;
 
@@ -317,7 +317,7 @@ static int drain_to_limit(struct capture *capture, struct trace_writer *writer)
 		int error = capture_drain(capture, writer, NULL);
 
 		result = result ?: error;
-		nanosleep(&pause, NULL);
+		interrupt_nap(WAIT_MS);
 	}
 	return result;
 }

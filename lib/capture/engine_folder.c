@@ -131,7 +131,7 @@ int engine_open(u32 pid_namespace, struct engine **out)
 		return -ENOMEM;
 	*engine = (struct engine){.home = -1, .folder = -1};
 	name_folder(engine, pid_namespace);
-	engine->home = home_lock(HOME_SECONDS_OPTIONAL);
+	engine->home = home_lock(HOME_MS_OPTIONAL);
 	if (engine->home >= 0)
 		open_folder(engine);
 	if (engine->folder < 0)
@@ -229,7 +229,7 @@ void engine_close(struct engine **engine)
 	if (!gone)
 		return;
 	if (gone->folder >= 0 && gone->home < 0)
-		gone->home = home_lock(HOME_SECONDS_OPTIONAL);
+		gone->home = home_lock(HOME_MS_ENDING);
 	if (gone->folder >= 0)
 		close(gone->folder);
 	if (gone->folder >= 0 && gone->home >= 0)
@@ -241,7 +241,7 @@ void engine_close(struct engine **engine)
 
 void engine_sweep(void)
 {
-	int home = home_lock(HOME_SECONDS_OPTIONAL);
+	int home = home_lock(HOME_MS_OPTIONAL);
 
 	if (home < 0)
 		return;

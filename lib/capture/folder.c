@@ -14,12 +14,14 @@
 
 #include "capture/home.h"
 #include "error.h"
+#include "interrupt.h"
 
 #define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 #define NEW_PREFIX "_new-"
 #define GONE_PREFIX "_gone-"
 #define PINS "pins"
 #define PATH_BYTES 256
+#define LOCK_TRY_MS 10
 #define MODE_OWNER 0700
 #define MODE_GROUP 0750
 #define MODE_ENTER 0111
@@ -151,7 +153,7 @@ static int lock_failed(int code, struct stackmap_error *error)
 				 HOME
 				 ": another command has held its lock for %d s; go on with it or "
 				 "end it if it is stopped",
-				 HOME_SECONDS);
+				 HOME_MS / 1000);
 	return error_set(error, code, HOME ": %s", strerror(code));
 }
 
@@ -212,7 +214,7 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 
 	if (result)
 		return result;
-	home = home_lock(HOME_SECONDS);
+	home = home_lock(HOME_MS);
 	if (home < 0)
 		return lock_failed(-home, error);
 	sweep();
@@ -249,7 +251,7 @@ static int admit_group(const struct folder *folder, gid_t group)
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(HOME_SECONDS), result;
+	int home = home_lock(HOME_MS), result;
 
 	if (home < 0)
 		return lock_failed(-home, error);
@@ -317,7 +319,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* Also without the lock, if that is not to be had. */
 static void abandon(const struct folder *folder)
 {
-	int home = home_lock(HOME_SECONDS_OPTIONAL);
+	int home = home_lock(HOME_MS_ENDING);
 
 	remove_tree(folder->path);
 	home_unlock(home);
@@ -357,9 +359,13 @@ int folder_lock(struct folder *folder, struct stackmap_error *error)
 
 int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
 {
-	while (flock(folder->fd, LOCK_EX))
-		if (errno != EINTR)
-			return error_set(error, errno, "%s: %s", folder->name, strerror(errno));
+	while (flock(folder->fd, LOCK_EX | LOCK_NB)) {
+		int code = errno == EWOULDBLOCK && interrupt_end_asked() ? EINTR : errno;
+
+		if (code != EWOULDBLOCK)
+			return error_set(error, code, "%s: %s", folder->name, strerror(code));
+		interrupt_nap(LOCK_TRY_MS);
+	}
 	return 0;
 }
 
@@ -381,7 +387,7 @@ bool folder_is_there(const struct folder *folder)
 int folder_remove(struct folder *folder, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(HOME_SECONDS), result;
+	int home = home_lock(HOME_MS), result;
 
 	if (home < 0)
 		return lock_failed(-home, error);
@@ -412,7 +418,7 @@ static int list_one(void *arg, const char *name)
 int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error)
 {
 	struct listing listing = {.each = each, .arg = arg};
-	int home = access(HOME, F_OK) ? -ENOENT : home_lock(HOME_SECONDS);
+	int home = access(HOME, F_OK) ? -ENOENT : home_lock(HOME_MS);
 
 	if (home == -ENOENT)
 		return 0;

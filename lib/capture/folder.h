@@ -45,7 +45,7 @@ void folder_close(struct folder **folder);
 /* For who changes the instance, until the folder is closed. -EBUSY: somebody else does. */
 int folder_lock(struct folder *folder, struct stackmap_error *error);
 
-/* The same, after whoever else does. */
+/* The same, after whoever else does; -EINTR. */
 int folder_lock_wait(struct folder *folder, struct stackmap_error *error);
 
 /* For the one who empties its rings, until the folder is closed. -EBUSY: another does. */

@@ -10,10 +10,11 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#define LOCK_TRIES_PER_SECOND 100
+#include "interrupt.h"
+
+#define LOCK_TRY_MS 10
 
 static int mount_bpffs(void)
 {
@@ -24,17 +25,16 @@ static int mount_bpffs(void)
 	return mount("bpf", HOME_BPFFS, "bpf", 0, "mode=0700") ? -errno : 0;
 }
 
-static int lock_within_time(int fd, int seconds)
+static int lock_within_time(int fd, int ms)
 {
-	const struct timespec pause = {.tv_nsec = 1000000000L / LOCK_TRIES_PER_SECOND};
-	int try;
-
-	for (try = 0; try < seconds * LOCK_TRIES_PER_SECOND; try++) {
+	for (; ms > 0; ms -= LOCK_TRY_MS) {
 		if (!flock(fd, LOCK_EX | LOCK_NB))
 			return 0;
 		if (errno != EWOULDBLOCK)
 			return -errno;
-		nanosleep(&pause, NULL);
+		if (interrupted())
+			return -EINTR;
+		interrupt_nap(LOCK_TRY_MS);
 	}
 	return -EAGAIN;
 }
@@ -65,7 +65,7 @@ static int check_owner(int fd)
 }
 
 /* -ENOENT: it went away meanwhile. */
-static int lock_once(int seconds)
+static int lock_once(int ms)
 {
 	int fd, result;
 
@@ -74,7 +74,7 @@ static int lock_once(int seconds)
 	fd = open(HOME, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	result = check_owner(fd) ?: lock_within_time(fd, seconds);
+	result = check_owner(fd) ?: lock_within_time(fd, ms);
 	if (!result && !is_home(fd))
 		result = -ENOENT;
 	if (!result)
@@ -83,14 +83,14 @@ static int lock_once(int seconds)
 	return result;
 }
 
-int home_lock(int seconds)
+int home_lock(int ms)
 {
 	int result = mount_bpffs();
 
 	if (result)
 		return result;
 	do
-		result = lock_once(seconds);
+		result = lock_once(ms);
 	while (result == -ENOENT);
 	return result;
 }

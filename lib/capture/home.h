@@ -11,15 +11,16 @@
 
 /* Who was stopped while it held the lock must not stop the others for ever; but a start holds it
  * while the kernel verifies its programs, which takes seconds on a machine under load. */
-#define HOME_SECONDS 60
-#define HOME_SECONDS_OPTIONAL 5 /* for who can do without */
+#define HOME_MS 60000
+#define HOME_MS_OPTIONAL 5000 /* for who can do without */
+#define HOME_MS_ENDING 1000   /* for who is about to end: whoever ends later tidies up */
 
 /*
  * Makes what is missing of it, the mount included, and locks it: a descriptor, whose close()
- * unlocks, or -errno. -EAGAIN: somebody held it for so many seconds; -EPERM: it belongs to another
+ * unlocks, or -errno. -EAGAIN: somebody held it for so long; -EINTR; -EPERM: it belongs to another
  * user. Folders appear, change their names and go only under this lock.
  */
-int home_lock(int seconds);
+int home_lock(int ms);
 
 /* Removes it if it is empty, and unlocks; nothing below 0. */
 void home_unlock(int home);

@@ -7,7 +7,6 @@
 #include "capture/settle.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,6 +14,7 @@
 #include "capture/pending.h"
 #include "capture/skeleton.h"
 #include "clock.h"
+#include "interrupt.h"
 #include "settling.h"
 
 #define ROUND_MS 10
@@ -62,7 +62,7 @@ static int settle_round(struct capture *capture)
 	int result = pending_list_read(fd, &list), left = 0;
 	u32 i;
 
-	for (i = 0; i < list.count && !result; i++)
+	for (i = 0; i < list.count && !result && !interrupted(); i++)
 		left += settle(capture, &list.items[i], SETTLE_TAKE) != 0;
 	pending_list_clear(&list);
 	return result ?: left;
@@ -70,14 +70,13 @@ static int settle_round(struct capture *capture)
 
 int settle_pending(struct capture *capture)
 {
-	const struct timespec pause = {.tv_nsec = ROUND_MS * 1000000L};
 	int round, left;
 
-	for (round = 0; round < ROUNDS_MAX; round++) {
+	for (round = 0; round < ROUNDS_MAX && !interrupted(); round++) {
 		left = settle_round(capture);
 		if (left <= 0)
 			return left;
-		nanosleep(&pause, NULL);
+		interrupt_nap(ROUND_MS);
 	}
 	return 0;
 }
@@ -94,7 +93,7 @@ int settle_look(struct capture *capture, const struct pending_list *list, u32 *n
 {
 	u64 end = clock_ms() + ms;
 
-	if (capture->settle_program < 0)
+	if (capture->settle_program < 0 || interrupted())
 		*next = list->count;
 	while (*next < list->count) {
 		const struct pending *pending = &list->items[(*next)++];
@@ -102,7 +101,7 @@ int settle_look(struct capture *capture, const struct pending_list *list, u32 *n
 		if (is_wanted(capture, pending) &&
 		    settle(capture, pending, SETTLE_CHECK) == -ENOMEM)
 			return -ENOMEM;
-		if (clock_ms() >= end)
+		if (clock_ms() >= end || interrupted())
 			break;
 	}
 	return 0;

@@ -12,9 +12,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-int confine(int socket, pid_t parent)
+int confine(int socket, int lifeline, pid_t parent)
 {
 	(void)socket;
+	(void)lifeline;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		return -errno;
 	return getppid() == parent ? 0 : -ESRCH;

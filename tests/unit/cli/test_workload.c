@@ -58,8 +58,7 @@ static void assert_exit_status(const char *script, int status)
 	assert_true(workload_ended(&workload));
 	assert_true(workload_ended(&workload));
 	assert_int_equal(workload_exit_status(&workload), status);
-	workload_end(&workload, SIGKILL);
-	assert_int_equal(workload_exit_status(&workload), status);
+	workload_clear(&workload);
 }
 
 static void test_exit_status(void **state)
@@ -80,14 +79,14 @@ static void test_runs_only_once_started(void **state)
 	assert_int_equal(prepare_shell(&workload, ">ran", false), 0);
 	assert_true(workload.pid > 0);
 	assert_false(workload_ended(&workload));
-	workload_end(&workload, SIGKILL);
+	workload_clear(&workload);
 	assert_int_equal(access("ran", F_OK), -1);
 
 	assert_int_equal(prepare_shell(&workload, ">ran", false), 0);
 	assert_int_equal(workload_start(&workload), 0);
 	wait_for_end(&workload);
 	assert_int_equal(access("ran", F_OK), 0);
-	workload_end(&workload, SIGKILL);
+	workload_clear(&workload);
 }
 
 static void test_end_of_one_that_runs(void **state)
@@ -98,10 +97,12 @@ static void test_end_of_one_that_runs(void **state)
 	assert_int_equal(prepare_shell(&workload, "while :; do :; done", false), 0);
 	assert_int_equal(workload_start(&workload), 0);
 	assert_false(workload_ended(&workload));
-	workload_end(&workload, SIGTERM);
-	assert_true(workload.ended);
+	workload_signal(&workload, SIGTERM);
+	wait_for_end(&workload);
+	assert_true(workload_ended(&workload));
 	assert_int_equal(workload_exit_status(&workload), 128 + SIGTERM);
-	assert_int_equal(kill(workload.pid, 0), -1);
+	workload_signal(&workload, SIGKILL);
+	workload_clear(&workload);
 }
 
 static void test_none_to_run(void **state)
@@ -125,7 +126,7 @@ static void test_execve_fails(void **state)
 	(void)state;
 	assert_int_equal(prepare_file(&workload, "./bad", "#!/no/such/interpreter\n", 0700), 0);
 	assert_int_equal(workload_start(&workload), -ENOENT);
-	workload_end(&workload, SIGKILL);
+	workload_clear(&workload);
 }
 
 static void test_signals_are_as_they_were(void **state)
@@ -137,6 +138,49 @@ static void test_signals_are_as_they_were(void **state)
 	sigprocmask(SIG_BLOCK, &set, &old);
 	assert_exit_status("grep -q '^SigBlk:.0000000000000000$' /proc/self/status", 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Whoever has its number by then is not met: the signal goes to the process itself. */
+static void test_a_number_used_again_is_not_met(void **state)
+{
+	struct workload workload = {0};
+	pid_t other = fork();
+	int status;
+
+	(void)state;
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(prepare_shell(&workload, "exit 0", false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	wait_for_end(&workload);
+	assert_true(workload_ended(&workload));
+	workload.pid = other;
+	workload_signal(&workload, SIGKILL);
+	workload_clear(&workload);
+	assert_int_equal(waitpid(other, &status, WNOHANG), 0);
+	assert_int_equal(kill(other, SIGTERM), 0);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+static void test_one_that_runs_is_left_alone(void **state)
+{
+	struct workload workload = {0};
+	pid_t pid;
+	int status;
+
+	(void)state;
+	assert_int_equal(prepare_shell(&workload, "sleep 1000", false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	pid = workload.pid;
+	workload_clear(&workload);
+	assert_memory_equal(&workload, &none, sizeof(workload));
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
 /* What the command says on standard output when that is taken. */
@@ -153,7 +197,7 @@ static void test_output_goes_to_standard_error(void **state)
 	dup2(error, STDERR_FILENO);
 	assert_int_equal(workload_start(&workload), 0);
 	wait_for_end(&workload);
-	workload_end(&workload, SIGKILL);
+	workload_clear(&workload);
 	assert_int_equal(pread(file, said, sizeof(said) - 1, 0), 4);
 	assert_string_equal(said, "out\n");
 	close(error);
@@ -185,6 +229,8 @@ int main(void)
 		cmocka_unit_test(test_none_to_run),
 		cmocka_unit_test(test_execve_fails),
 		cmocka_unit_test(test_signals_are_as_they_were),
+		cmocka_unit_test(test_a_number_used_again_is_not_met),
+		cmocka_unit_test(test_one_that_runs_is_left_alone),
 		cmocka_unit_test(test_output_goes_to_standard_error),
 	};
 
