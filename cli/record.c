@@ -159,8 +159,8 @@ static int end_workload(struct record *record, int status)
 	if (!workload->started)
 		return status;
 	signals_hold();
-	if (record->asked && !workload_ended(workload))
-		ask_workload(record, interrupted());
+	if (record->asked || interrupted())
+		ask_workload(record, record->asked && interrupted());
 	while (!workload_ended(workload))
 		if (signal_asks_to_end(signals_wait(record->signals, WAIT_MS)))
 			ask_workload(record, record->asked);

@@ -16,6 +16,7 @@
 
 #include <bpf/bpf.h>
 
+#include "capture/folder.h"
 #include "capture/home.h"
 #include "engine.h"
 
@@ -98,6 +99,7 @@ static void sweep(void)
 			remove_unused(entry->d_name);
 	if (home)
 		closedir(home);
+	folder_sweep();
 }
 
 static void open_folder(struct engine *engine)

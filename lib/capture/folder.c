@@ -134,8 +134,7 @@ static int sweep_one(void *arg, const char *name)
 	return 0;
 }
 
-/* The home is locked. */
-static void sweep(void)
+void folder_sweep(void)
 {
 	each_entry(open_directory(HOME), NEW_PREFIX, sweep_one, NULL);
 	each_entry(open_directory(HOME), GONE_PREFIX, sweep_one, NULL);
@@ -217,7 +216,7 @@ int folder_claim(const char *name, struct folder **out, struct stackmap_error *e
 	home = home_lock(HOME_MS);
 	if (home < 0)
 		return lock_failed(-home, error);
-	sweep();
+	folder_sweep();
 	folder = folder_new(name, NEW_PREFIX);
 	result = !folder ? -ENOMEM : exists(name) ? -EEXIST : make_both(folder);
 	home_unlock(home);
@@ -424,7 +423,7 @@ int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stac
 		return 0;
 	if (home < 0)
 		return lock_failed(-home, error);
-	sweep();
+	folder_sweep();
 	home_unlock(home);
 	return each_entry(open_directory(HOME), "", list_one, &listing);
 }

@@ -42,6 +42,9 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* A folder that was claimed and not committed is removed. */
 void folder_close(struct folder **folder);
 
+/* Removes what killed processes have left; the directory above is locked (capture/home.h). */
+void folder_sweep(void);
+
 /* For who changes the instance, until the folder is closed. -EBUSY: somebody else does. */
 int folder_lock(struct folder *folder, struct stackmap_error *error);
 
