@@ -16,6 +16,7 @@
 #include "error.h"
 #include "kernel_btf.h"
 #include "pmu.h"
+#include "privilege/limit.h"
 
 /* The kernel does not run a program inside itself: a timer's event that interrupts an allocation's
  * would be lost if both had the same program. */
@@ -405,8 +406,8 @@ static int attach_failed(const struct attachment *attachment, const struct sourc
 	else if (code == EPERM || code == EACCES)
 		fix = "; it needs root or CAP_PERFMON, and a sandbox that allows perf_event_open() "
 		      "and bpf()";
-	if (code == EMFILE)
-		fix = "; raise the limit with ulimit -n";
+	else
+		fix = limit_advice(code);
 	return error_set(error, code, "-e %s: cannot attach: %s%s", source->name, strerror(code),
 			 fix);
 }

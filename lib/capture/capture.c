@@ -31,6 +31,7 @@
 #include "error.h"
 #include "interrupt.h"
 #include "privilege/capability.h"
+#include "privilege/limit.h"
 #include "rule_cache.h"
 #include "symbol/naming.h"
 
@@ -240,8 +241,8 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return result;
 	result = capture_prepare_naming(capture);
 	if (result)
-		return error_set(error, -result, "the process that reads symbols: %s",
-				 strerror(-result));
+		return error_set(error, -result, "the process that reads symbols: %s%s",
+				 strerror(-result), limit_advice(-result));
 	result = engine_open(capture->plan.config.pids.inode, &capture->engine)
 			 ?: generations_create(capture)
 			 ?: interrupted() ? -EINTR : 0;

@@ -19,6 +19,7 @@
 #include "error.h"
 #include "lane.h"
 #include "privilege/capability.h"
+#include "privilege/limit.h"
 #include "ring.h"
 
 /* libbpf reports through a callback: the first warning is kept, to say why a load failed. */
@@ -223,10 +224,11 @@ int programs_refused(int code, struct stackmap_error *error)
 	if (code == EPERM)
 		return error_set(error, code, "the kernel refuses BPF programs: %s; %s",
 				 strerror(code), capability_advice());
-	if (code == EMFILE)
-		return error_set(error, code,
-				 "the BPF programs: %s; raise the limit with ulimit -n",
-				 strerror(code));
+	if (limit_memory_advice())
+		code = ENOMEM;
+	if (*limit_advice(code))
+		return error_set(error, code, "the BPF programs: %s%s", strerror(code),
+				 limit_advice(code));
 	if (code == ESRCH && access("/sys/kernel/btf/vmlinux", R_OK))
 		return error_set(error, code,
 				 "/sys/kernel/btf/vmlinux cannot be read: mount sysfs, or take a "

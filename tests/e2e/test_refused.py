@@ -41,6 +41,28 @@ def test_perf_events_refused_by_seccomp():
         check_refusal(record_without("perf_event_open", *source, "--flight", "1M"), "CAP_PERFMON")
 
 
+def limited(*limits):
+    """A command with lower limits: its soft and its hard one."""
+    return ["sh", "-c", "ulimit %s; exec \"$@\"" % " ".join(limits), "sh", STACKMAP, "record", "-o", "f.data", "-F", 99,
+            "--", "true"]
+
+
+def test_a_limit_is_named():
+    needs("bpf", "perf events")
+    check_refusal(limited("-v", "20000"), "Cannot allocate memory", "ulimit -v")
+    check_refusal(limited("-d", "10000"), "Cannot allocate memory", "ulimit -d")
+    for files in ("8", "20"):
+        check_refusal(limited("-n", files), "Too many open files", "ulimit -n")
+
+
+def test_limits_below_those_of_the_sandbox():
+    """What is lower than it would be set to is let alone, and enough."""
+    needs("bpf", "perf events")
+    for limits in (("-v", "3900000"), ("-t", "30"), ("-S", "-t", "30"), ("-n", "128"), ("-c", "0")):
+        done = run(*limited(*limits))
+        assert "files without names" not in done.stderr, done.stderr
+
+
 def test_user_without_privileges():
     if os.geteuid() != 0:
         raise Skip("needs root, to become nobody")

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A library that gets no memory may say something else, so it is tried whether there is some. */
+#include "privilege/limit.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#define TRIED_BYTES (64UL << 20) /* the kernel's types, several times */
+
+static bool is_limited(int resource)
+{
+	struct rlimit limit;
+
+	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
+static bool is_memory_left(void)
+{
+	void *memory = mmap(NULL, TRIED_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory != MAP_FAILED && !munmap(memory, TRIED_BYTES);
+}
+
+const char *limit_memory_advice(void)
+{
+	if (is_memory_left())
+		return NULL;
+	if (is_limited(RLIMIT_AS))
+		return "; raise the limit with ulimit -v";
+	return is_limited(RLIMIT_DATA) ? "; raise the limit with ulimit -d" : NULL;
+}
+
+const char *limit_advice(int code)
+{
+	const char *memory = code == ENOMEM ? limit_memory_advice() : NULL;
+
+	if (code == EMFILE)
+		return "; raise the limit with ulimit -n";
+	return memory ? memory : "";
+}
