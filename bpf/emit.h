@@ -9,7 +9,7 @@
 #define BPF_EMIT_H
 
 #include "filter.h"
-#include "interrupt.h"
+#include "interrupt_cut.h"
 #include "lanes.h"
 #include "stack_store.h"
 #include "tracer_frames.h"

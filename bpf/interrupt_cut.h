@@ -10,8 +10,8 @@
  * The kernel's preemption count would not tell these two apart; and programs cannot read it where
  * kallsyms has no variables.
  */
-#ifndef BPF_INTERRUPT_H
-#define BPF_INTERRUPT_H
+#ifndef BPF_INTERRUPT_CUT_H
+#define BPF_INTERRUPT_CUT_H
 
 #include "text_kind.h"
 
