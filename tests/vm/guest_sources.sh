@@ -79,7 +79,7 @@ recordings() {
 # Timers end sleeps in interrupts, whatever these meet; with real-time patches threads of the kernel may do that.
 wakers() {
 	stackmap script offcpu.data | awk '
-		/ offcpu-waker: *$/ { task = $1 }
+		/ offcpu-waker:/ { task = $1 }
 		/ hrtimer_wakeup/ { timers++ }
 		/ hrtimer_wakeup/ && task !~ /^(interrupt|ktimers\/|ksoftirqd\/)/ { print "not by " task }
 		END { if (timers < 5) print timers + 0 " timers" }' >wakers.faults
