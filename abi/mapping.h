@@ -22,7 +22,7 @@
 
 enum mapping_kind { MAPPING_FREE = 0, MAPPING_FILE = 1, MAPPING_VDSO = 2, MAPPING_ANON = 3 };
 
-#define MAPPING_PATH_BYTES 416
+#define MAPPING_PATH_BYTES 408
 #define MAPPING_BUILD_ID_MAX 20
 #define MAPPING_NO_BUILD_ID (~0U) /* as build_id_bytes: the file has none, or a longer one */
 
@@ -44,7 +44,9 @@ struct mapping_record {
 	u32 build_id_looks; /* for nothing: what is mapped could not be read or may be written to */
 	u64 start;	    /* where it was mapped there */
 	u64 end;
-	u64 offset; /* file offset of `start` */
+	u64 offset;	 /* file offset of `start` */
+	u32 owner;	 /* of a file: the user who decides how it answers */
+	u32 file_system; /* its magic number; 0: its owner has mounted it, in a user namespace */
 	u8 build_id[MAPPING_BUILD_ID_MAX];
 	u32 build_id_bytes; /* 0: not looked for, or not readable yet */
 	u32 path_bytes;	    /* used bytes of path */

@@ -5,6 +5,7 @@
 #define BPF_FILTER_H
 
 #include "instance.h"
+#include "own_processes.h"
 #include "task_ids.h"
 
 /* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes.
@@ -67,15 +68,24 @@ static __always_inline bool cgroup_matches(void)
 }
 
 /* Processes that are left out; 0: none. Their exit clears them: an id is given away again. */
-u32 own_tgid;	 /* the recorder */
-u32 own_sandbox; /* what parses files for it */
+u32 own_tgid;			  /* the recorder */
+u32 own_processes[OWN_PROCESSES]; /* what opens and parses files for it */
+
+/* Each stands in the slot of its id, or the next one. */
+static __always_inline u32 *own_process(u32 tgid)
+{
+	u32 *slot = &own_processes[tgid % OWN_PROCESSES];
+	u32 *next = &own_processes[(tgid + 1) % OWN_PROCESSES];
+
+	return *slot == tgid ? slot : *next == tgid ? next : NULL;
+}
 
 static __always_inline bool event_wanted(u32 cpu)
 {
 	u64 ids = current_ids();
 	u32 tgid = ids >> 32;
 
-	if (tgid && (tgid == own_tgid || tgid == own_sandbox))
+	if (tgid && (tgid == own_tgid || own_process(tgid)))
 		return false;
 	if (config.by_cpu && !cpu_matches(cpu))
 		return false;

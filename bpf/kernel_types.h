@@ -71,11 +71,25 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct kuid {
+	u32 val;
+};
+
+/* Its owner made it, and may be of another one: only that of the outermost is who they are. */
+struct user_namespace {
+	struct user_namespace *parent;
+	int level; /* 0: the initial one */
+	struct kuid owner;
+};
+
 struct super_block {
 	u32 s_dev;
+	unsigned long s_magic;
+	struct user_namespace *s_user_ns;
 };
 
 struct inode {
+	struct kuid i_uid;
 	u32 i_nlink;
 	unsigned long i_ino;
 	u32 i_generation;

@@ -223,7 +223,7 @@ static __always_inline void thaw(void)
 SEC("raw_tp/sched_process_exit")
 int task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	u32 tid = current_tid();
+	u32 tid = current_tid(), *own;
 
 	if (in_pid_namespace())
 		task_end((void *)ctx->args[0], tid);
@@ -231,8 +231,9 @@ int task_exit(struct bpf_raw_tracepoint_args *ctx)
 		exited_add(ctx->args[0], tid);
 	if (tid == own_tgid)
 		own_tgid = 0;
-	if (tid == own_sandbox)
-		own_sandbox = 0;
+	own = own_process(tid);
+	if (own)
+		*own = 0;
 	if (tid && tid == freezer_tgid)
 		thaw();
 	return 0;

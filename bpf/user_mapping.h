@@ -18,6 +18,7 @@
 
 #define LOOKS_MAX 64
 #define BUILD_ID_LOOKS_MAX 256
+#define NAMESPACES_MAX 33 /* the kernel nests them this deep */
 #define PATH_COMPONENTS_MAX 40
 #define PATH_COMPONENT_BYTES 256
 
@@ -224,6 +225,25 @@ __noinline u32 mapping_publish(struct vma_search *search)
 	return mapping_number(search);
 }
 
+/* What is mounted in a user namespace is, whatever it says of its files, of who made the outermost
+ * namespace around it that is not the initial one. */
+static __always_inline void owner_read(struct mapping_record *record, struct inode *inode)
+{
+	struct super_block *mounted = BPF_CORE_READ(inode, i_sb);
+	struct user_namespace *space = BPF_CORE_READ(mounted, s_user_ns);
+	u32 level;
+
+	for (level = 0; level < NAMESPACES_MAX && BPF_CORE_READ(space, level) > 1; level++)
+		space = BPF_CORE_READ(space, parent);
+	if (BPF_CORE_READ(space, level)) {
+		record->owner = BPF_CORE_READ(space, owner.val);
+		record->file_system = 0;
+		return;
+	}
+	record->owner = BPF_CORE_READ(inode, i_uid.val);
+	record->file_system = BPF_CORE_READ(mounted, s_magic);
+}
+
 /* A number for search->record.key, which is of search->entry. */
 static __always_inline u32 mapping_add(struct vma_search *search)
 {
@@ -234,8 +254,10 @@ static __always_inline u32 mapping_add(struct vma_search *search)
 	search->record.build_id_bytes = 0;
 	search->record.build_id_looks = 0;
 	search->record.path_bytes = 0;
-	if (search->record.key.kind == MAPPING_FILE)
+	if (search->record.key.kind == MAPPING_FILE) {
+		owner_read(&search->record, inode_of(&search->entry));
 		path_read(search, (void *)search->entry.file);
+	}
 	return mapping_publish(search);
 }
 

@@ -24,9 +24,6 @@
 #include "message.h"
 #include "privilege/capability.h"
 
-#define READING                                                                                    \
-	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |                            \
-	 CAPABILITY(CAP_CHECKPOINT_RESTORE))
 #define WRITING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
 /* One that cannot be told from ours counts as another's. */
@@ -52,7 +49,7 @@ int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error
 	int result;
 
 	if (needs->reads_files)
-		kept |= READING;
+		kept |= CAPABILITIES_READING;
 	if (needs->ends_command)
 		kept |= CAPABILITY(CAP_KILL);
 	if (needs->opens_events)

@@ -18,6 +18,8 @@
 #include "ledger_text.h"
 #include "message.h"
 #include "recording_info.h"
+#include "symbol/file_owner.h"
+#include "symbol/symbolizers.h"
 #include "terminal.h"
 
 #define ROUND_MS_MAX 100
@@ -50,6 +52,20 @@ static int open_file(struct recorder *recorder, const char *path, struct stackma
 	return result ?: capture_begin(recorder->capture, recorder->writer, error);
 }
 
+/* Each owner once. */
+static void tell_trouble(const struct recorder *recorder)
+{
+	struct symbolizers_trouble trouble;
+
+	while (!recorder->quiet && capture_tell_trouble(recorder->capture, &trouble)) {
+		unsigned long long owner = trouble.owner & ~FILE_OWNER_MOUNT;
+
+		message("%s %llu: %llu files did not give their names in time, one of them %s",
+			trouble.owner & FILE_OWNER_MOUNT ? "device" : "user", owner,
+			(unsigned long long)trouble.files, trouble.path);
+	}
+}
+
 static void print_summary(const struct recorder *recorder, const char *path,
 			  const struct trace_ledger *ledger, u64 bytes)
 {
@@ -65,11 +81,14 @@ static int close_file(struct recorder *recorder, const char *path)
 {
 	struct stackmap_error error;
 	struct trace_ledger ledger = {};
-	int named = capture_finish(recorder->capture, recorder->writer, &ledger, &error);
-	u64 bytes = trace_writer_bytes(recorder->writer);
-	int written = trace_writer_close(&recorder->writer);
+	int named, written;
+	u64 bytes;
 
+	named = capture_finish(recorder->capture, recorder->writer, &ledger, &error);
+	bytes = trace_writer_bytes(recorder->writer);
+	written = trace_writer_close(&recorder->writer);
 	print_summary(recorder, path, &ledger, bytes);
+	tell_trouble(recorder);
 	if (written) {
 		message("%s: %s; what was written before is whole", path, strerror(-written));
 		return EXIT_FAILED;

@@ -33,7 +33,7 @@
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 #include "rule_cache.h"
-#include "symbol/naming.h"
+#include "symbol/symbolizers.h"
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 {
@@ -359,7 +359,7 @@ void capture_free(struct capture **capture)
 	attachment_free(&gone->attachment);
 	assisted_free(&gone->assisted);
 	answer_join_free(&gone->join);
-	naming_free(&gone->naming);
+	symbolizers_free(&gone->symbolizers);
 	pending_list_clear(&gone->pending);
 	generations_free(gone);
 	unshare(&gone->rings);

@@ -122,6 +122,10 @@ int capture_snapshot(struct capture *capture, struct trace_writer *writer);
 int capture_finish(struct capture *capture, struct trace_writer *writer,
 		   struct trace_ledger *ledger, struct stackmap_error *error);
 
+/* Owners of files that did not answer, or not in time: the next that was not told yet, or false. */
+struct symbolizers_trouble;
+bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble);
+
 /* Sources, kernel modules: what the file needs before its first event. */
 int capture_begin(struct capture *capture, struct trace_writer *writer,
 		  struct stackmap_error *error);

@@ -16,6 +16,7 @@
 #include "capture/event_stacks.h"
 #include "capture/generation_reader.h"
 #include "capture/instance.h"
+#include "capture/naming.h"
 #include "capture/settle.h"
 #include "capture/skeleton.h"
 #include "clock.h"
@@ -263,6 +264,7 @@ int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fil
 	result = drain_events(capture, writer) ?: result;
 	if (capture->join)
 		result = pass_epoch(capture, writer) ?: result;
+	result = capture_take_names(capture, writer) ?: result;
 	result = generation_settle(capture) ?: result;
 	if (fill)
 		*fill = fullest;

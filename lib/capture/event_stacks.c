@@ -10,26 +10,12 @@
 #include "stack_map.h"
 #include "stack_pack.h"
 
-#define PATH_BYTES_MAX 4096
 #define FLAGS_WRITTEN (STACK_TRUNCATED | STACK_USER | 0xf << STACK_STOP_SHIFT)
-
-static int write_mapping(struct capture *capture, struct trace_writer *writer, u32 number)
-{
-	char path[PATH_BYTES_MAX];
-	struct trace_mapping mapping = {};
-
-	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
-		return 0;
-	capture->mapping_written[number] = 1;
-	capture->code_met++;
-	capture_identify_mapping(capture, number, &mapping, path, sizeof(path));
-	return trace_writer_mapping(writer, &mapping);
-}
 
 int event_stack_mapping(struct capture *capture, struct trace_writer *writer, u64 frame)
 {
 	return frame && !FRAME_IS_KERNEL(frame)
-		       ? write_mapping(capture, writer, FRAME_MAPPING(frame))
+		       ? capture_write_mapping(capture, writer, FRAME_MAPPING(frame))
 		       : 0;
 }
 

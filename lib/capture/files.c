@@ -18,7 +18,7 @@
 #include "capture/kernel_mappings.h"
 #include "capture/skeleton.h"
 #include "error.h"
-#include "symbol/naming.h"
+#include "symbol/symbolizers.h"
 
 /* What has the same name in the instance is that. */
 static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)
@@ -101,7 +101,7 @@ int files_create(struct capture *capture, const struct files_options *options,
 {
 	struct kernel_mappings kernel;
 	struct files_bpf *files;
-	int result = kernel_mappings_read(naming_kernel_files(capture->naming),
+	int result = kernel_mappings_read(symbolizers_kernel_files(capture->symbolizers),
 					  options->hides_addresses, &kernel, error);
 
 	if (result)

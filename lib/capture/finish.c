@@ -14,7 +14,7 @@
 #include "capture/skeleton.h"
 #include "error.h"
 #include "symbol/kernel_image.h"
-#include "symbol/naming.h"
+#include "symbol/symbolizers.h"
 
 static int write_module(void *writer, const struct trace_module *module)
 {
@@ -46,8 +46,8 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 		result = trace_writer_source(writer, &written);
 	}
 	result = result
-			 ?: kernel_image_modules(naming_kernel_files(capture->naming), write_module,
-						 writer, error);
+			 ?: kernel_image_modules(symbolizers_kernel_files(capture->symbolizers),
+						 write_module, writer, error);
 	result = result ?: task_log_scan(capture->tasks, writer);
 	result = result ?: trace_writer_flush(writer);
 	if (result)

@@ -59,7 +59,7 @@ struct capture {
 	struct shared_array rules;
 	struct shared_array cgroup_paths;
 	struct task_log *tasks;
-	struct naming *naming;
+	struct symbolizers *symbolizers;
 	struct answer_join *join; /* NULL: user stacks are not deferred; so is the next */
 	struct assisted *assisted;
 	struct pending_list pending; /* of the moment of a snapshot, a sweep, or the end */

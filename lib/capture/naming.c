@@ -2,6 +2,9 @@
 /*
  * The frames of a file become addresses, sorted, so that those of one mapping stand together and
  * each mapping is one question. The kernel's come last: bit 63.
+ *
+ * All that is known of files is asked for beside (symbol/symbolizers.h). What a drain takes of it
+ * has come by then: it waits for nobody.
  */
 #include "capture/naming.h"
 
@@ -12,33 +15,111 @@
 #include "capture/capture.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
+#include "clock.h"
 #include "error.h"
+#include "interrupt.h"
+#include "own_processes.h"
 #include "symbol/kernel_image.h"
-#include "symbol/naming.h"
+#include "symbol/symbolizers.h"
+
+#define PATH_BYTES_MAX 4096
+#define WAIT_MS 10000
+#define HURRY_MS 1500
+#define LOOK_MS 100 /* a signal that is blocked ends no poll() */
 
 int capture_prepare_naming(struct capture *capture)
 {
-	return naming_create(&capture->naming);
+	return symbolizers_create(&capture->symbolizers);
+}
+
+bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble)
+{
+	return symbolizers_tell(capture->symbolizers, trouble);
 }
 
 bool capture_addresses_shown(const struct capture *capture)
 {
-	return kernel_image_shown(naming_kernel_files(capture->naming));
+	return kernel_image_shown(symbolizers_kernel_files(capture->symbolizers));
 }
 
-/* It may be another one than before. */
-static void leave_out_sandbox(const struct capture *capture)
+/* Each stands in the slot of its id, or the next one: where the programs look for it. */
+static void put_process(u32 *slots, u32 pid)
 {
-	if (!capture->foreign)
-		capture_programs(capture)->bss->own_sandbox = naming_pid(capture->naming);
+	u32 *slot = &slots[pid % OWN_PROCESSES], *next = &slots[(pid + 1) % OWN_PROCESSES];
+
+	*(*slot ? next : slot) = pid;
 }
 
-void capture_identify_mapping(struct capture *capture, u32 number, struct trace_mapping *mapping,
-			      char *path, size_t path_bytes)
+/* They may be others than before. */
+static void leave_out_processes(const struct capture *capture)
 {
-	leave_out_sandbox(capture);
-	naming_identify(capture->naming, number, capture_mapping(capture, number), mapping, path,
-			path_bytes);
+	u32 pids[SYMBOLIZER_PROCESSES_MAX], slots[OWN_PROCESSES] = {}, count, i;
+	u32 *own;
+
+	if (capture->foreign)
+		return;
+	own = capture_programs(capture)->bss->own_processes;
+	count = symbolizers_processes(capture->symbolizers, pids);
+	for (i = 0; i < count; i++)
+		put_process(slots, pids[i]);
+	for (i = 0; i < OWN_PROCESSES; i++)
+		if (own[i] != slots[i])
+			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
+}
+
+struct names_writer {
+	struct capture *capture;
+	struct trace_writer *writer;
+};
+
+static int write_mapping(struct capture *capture, struct trace_writer *writer, u32 number)
+{
+	char path[PATH_BYTES_MAX];
+	struct trace_mapping mapping;
+
+	symbolizers_identify(capture->symbolizers, number, capture_mapping(capture, number),
+			     &mapping, path, sizeof(path));
+	return trace_writer_mapping(writer, &mapping);
+}
+
+int capture_write_mapping(struct capture *capture, struct trace_writer *writer, u32 number)
+{
+	if (number >= MAPPINGS_MAX || capture->mapping_written[number])
+		return 0;
+	capture->mapping_written[number] = 1;
+	capture->code_met++;
+	return write_mapping(capture, writer, number);
+}
+
+/* Of several records for a mapping the last counts. */
+static int write_identified(void *arg, u32 number)
+{
+	const struct names_writer *names = arg;
+
+	if (!names->capture->mapping_written[number])
+		return 0;
+	return write_mapping(names->capture, names->writer, number);
+}
+
+static int write_symbol(void *arg, const struct trace_symbol *symbol)
+{
+	const struct names_writer *names = arg;
+
+	return trace_writer_symbol(names->writer, symbol);
+}
+
+int capture_take_names(struct capture *capture, struct trace_writer *writer)
+{
+	struct names_writer names = {.capture = capture, .writer = writer};
+	const struct symbolizers_sink sink = {
+		.arg = &names,
+		.identified = write_identified,
+		.symbol = write_symbol,
+	};
+	int result = symbolizers_visit(capture->symbolizers, &sink);
+
+	leave_out_processes(capture);
+	return result;
 }
 
 struct addresses {
@@ -86,11 +167,6 @@ static void sort_addresses(struct addresses *addresses)
 	addresses->count = kept;
 }
 
-static int write_symbol(void *writer, const struct trace_symbol *symbol)
-{
-	return trace_writer_symbol(writer, symbol);
-}
-
 static bool is_same_mapping(u64 frame, u64 other)
 {
 	if (FRAME_IS_KERNEL(frame) || FRAME_IS_KERNEL(other))
@@ -99,17 +175,11 @@ static bool is_same_mapping(u64 frame, u64 other)
 }
 
 /* User frames as file offsets: `run` of one mapping. */
-static int name_run(struct capture *capture, struct trace_writer *writer, u64 *run, u32 count)
+static int ask_run(struct capture *capture, u64 *run, u32 count)
 {
 	bool kernel = FRAME_IS_KERNEL(run[0]);
 	u32 number = kernel ? 0 : FRAME_MAPPING(run[0]), i;
-	struct naming_query query = {
-		.number = number,
-		.addresses = run,
-		.count = count,
-		.each = write_symbol,
-		.arg = writer,
-	};
+	struct symbolizers_query query = {.number = number, .addresses = run, .count = count};
 
 	if (number >= MAPPINGS_MAX || (!kernel && !capture->mapping_written[number]))
 		return 0;
@@ -117,23 +187,56 @@ static int name_run(struct capture *capture, struct trace_writer *writer, u64 *r
 		run[i] = FRAME_OFFSET(run[i]);
 	if (!kernel)
 		query.record = capture_mapping(capture, number);
-	return naming_symbols(capture->naming, &query);
+	return symbolizers_ask(capture->symbolizers, &query);
 }
 
-static int name_all(struct capture *capture, struct trace_writer *writer,
-		    const struct addresses *addresses)
+/* From the last one on: the kernel's come first. */
+static int ask_all(struct capture *capture, const struct addresses *addresses)
 {
-	u32 first = 0, next;
+	u32 first, end = addresses->count;
 	int result = 0;
 
-	for (; first < addresses->count && !result; first = next) {
-		for (next = first + 1;
-		     next < addresses->count &&
-		     is_same_mapping(addresses->items[first], addresses->items[next]);
-		     next++)
+	for (; end && !result; end = first) {
+		for (first = end - 1;
+		     first && is_same_mapping(addresses->items[first - 1], addresses->items[first]);
+		     first--)
 			;
-		result = name_run(capture, writer, addresses->items + first, next - first);
+		result = ask_run(capture, addresses->items + first, end - first);
 	}
+	return result;
+}
+
+/* Root's names and our own are waited for as long as each may take, those of others less, and less
+ * still once the end was asked for; when nobody waits any longer, none. */
+static u64 end_of_patience(u64 began)
+{
+	u64 hurried = clock_ms() + HURRY_MS;
+
+	if (!interrupt_end_asked() || began + WAIT_MS < hurried)
+		return began + WAIT_MS;
+	return hurried;
+}
+
+static int await_names(struct capture *capture, struct trace_writer *writer)
+{
+	bool hurries = interrupt_end_asked();
+	u64 began = clock_ms(), end = end_of_patience(began);
+	int result = capture_take_names(capture, writer);
+
+	while (!result && !interrupted()) {
+		bool all = clock_ms() < end;
+
+		if (!symbolizers_are_busy(capture->symbolizers,
+					  all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED))
+			break;
+		symbolizers_wait(capture->symbolizers, LOOK_MS);
+		if (!hurries && interrupt_end_asked()) {
+			hurries = true;
+			end = end_of_patience(began);
+		}
+		result = capture_take_names(capture, writer);
+	}
+	symbolizers_drop(capture->symbolizers);
 	return result;
 }
 
@@ -143,11 +246,11 @@ int capture_name_frames(struct capture *capture, struct trace_writer *writer,
 	struct addresses addresses = {};
 	int result = trace_writer_frames(writer, add_address, &addresses);
 
-	leave_out_sandbox(capture);
 	sort_addresses(&addresses);
-	result = result ?: name_all(capture, writer, &addresses);
+	result = result ?: ask_all(capture, &addresses);
 	free(addresses.items);
-	capture->written.notes[NOTE_UNREAD_FILES] += naming_failures(capture->naming);
+	result = await_names(capture, writer) ?: result;
+	capture->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(capture->symbolizers);
 	if (result)
 		error_set(error, -result, "names of frames: %s", strerror(-result));
 	return result;

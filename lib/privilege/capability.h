@@ -5,9 +5,16 @@
 
 #include <stdbool.h>
 
+#include <linux/capability.h>
+
 #include "scalar.h"
 
 #define CAPABILITY(cap) (1ULL << (cap))
+
+/* What it takes to open the files and read the memory of other users' processes. */
+#define CAPABILITIES_READING                                                                       \
+	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |                            \
+	 CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
 /* The effective ones, as bits. */
 u64 capability_held(void);

@@ -178,6 +178,17 @@ static int filter_calls(void)
 	return result;
 }
 
+int confine_files(int socket, pid_t parent)
+{
+	int result;
+
+	ignore_terminal();
+	result = unmap_shared() ?: close_others(socket, socket);
+	if (!result && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		result = -errno;
+	return result ?: getppid() == parent ? 0 : -ESRCH;
+}
+
 int confine(int socket, int lifeline, pid_t parent)
 {
 	int result;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes this process one that can do nothing but compute, and talk over what it has open. */
+/* Makes this process one that can do nothing but compute, and talk over what it has open; or one
+ * that holds nothing of its parent's. */
 #ifndef LIB_PRIVILEGE_CONFINE_H
 #define LIB_PRIVILEGE_CONFINE_H
 
@@ -20,5 +21,9 @@
  * -errno: it is not confined; to be ended at once.
  */
 int confine(int socket, int lifeline, pid_t parent);
+
+/* Less of it, for a process that opens files of others: no open file but `socket`, no memory that
+ * others see, the end with `parent`; signals for the terminal are not for it. */
+int confine_files(int socket, pid_t parent);
 
 #endif

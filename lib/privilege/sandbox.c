@@ -167,6 +167,11 @@ void sandbox_end(struct sandbox **sandbox)
 	*sandbox = NULL;
 }
 
+void sandbox_limit(struct sandbox *sandbox, u32 limit_ms)
+{
+	sandbox->limit_ms = limit_ms;
+}
+
 pid_t sandbox_pid(const struct sandbox *sandbox)
 {
 	return sandbox->pid;

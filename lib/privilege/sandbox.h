@@ -28,6 +28,9 @@ typedef void (*sandbox_service)(int socket);
 int sandbox_start(sandbox_service service, u32 limit_ms, struct sandbox **out);
 void sandbox_end(struct sandbox **sandbox);
 
+/* Of the requests from now on. */
+void sandbox_limit(struct sandbox *sandbox, u32 limit_ms);
+
 /* 0: none runs. */
 pid_t sandbox_pid(const struct sandbox *sandbox);
 

@@ -11,15 +11,27 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-int file_place_in(int folder, const char *path)
+#include "scalar.h"
+
+static int walk(int folder, const char *path, u64 resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
+		.resolve = RESOLVE_NO_SYMLINKS | resolve,
 	};
 	int place = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 
 	return place < 0 ? -ENOENT : place;
+}
+
+int file_place_in(int folder, const char *path)
+{
+	return walk(folder, path, RESOLVE_IN_ROOT);
+}
+
+int file_place_cached(const char *path)
+{
+	return walk(AT_FDCWD, path, RESOLVE_CACHED);
 }
 
 int file_place_below(const char *root, const char *path)

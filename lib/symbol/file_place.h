@@ -15,6 +15,10 @@ int file_place_below(const char *root, const char *path);
 /* The same below an open folder. */
 int file_place_in(int folder, const char *path);
 
+/* The same below our own root, if all of the path is in the kernel's cache: no file system is
+ * asked, so none can keep us waiting. */
+int file_place_cached(const char *path);
+
 /* The file there, open for reading; or -ENOENT. */
 int file_place_read(int place);
 

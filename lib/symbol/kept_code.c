@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mapped_file.h"
 #include "open_limit.h"
 
 struct kept {
@@ -60,22 +59,27 @@ static const struct kept *find(const struct kept_code *code, const struct mappin
 	return NULL;
 }
 
-void kept_code_keep(struct kept_code *code, const struct mapping_record *record, const char *path)
+int kept_code_keep(struct kept_code *code, const struct mapping_record *record, const char *path,
+		   kept_code_opener open)
 {
 	struct kept *slot = &code->kept[code->count % code->room];
 	struct stat status;
-	int file = find(code, &record->key) ? -ENOENT : mapped_file_open(record, path);
+	int file;
 
+	if (find(code, &record->key))
+		return 0;
+	file = open(record, path);
 	if (file < 0)
-		return;
+		return -ENOENT;
 	if (fstat(file, &status)) {
 		close(file);
-		return;
+		return -ENOENT;
 	}
 	if (code->count >= code->room)
 		close(slot->file);
 	*slot = (struct kept){record->key, file, status.st_mtim};
 	code->count++;
+	return 0;
 }
 
 static bool is_as_it_was(const struct kept *kept)
@@ -87,10 +91,10 @@ static bool is_as_it_was(const struct kept *kept)
 }
 
 int kept_code_open(const struct kept_code *code, const struct mapping_record *record,
-		   const char *path)
+		   const char *path, kept_code_opener open)
 {
 	const struct kept *kept = find(code, &record->key);
 	int file = kept && is_as_it_was(kept) ? fcntl(kept->file, F_DUPFD_CLOEXEC, 0) : -1;
 
-	return file < 0 ? mapped_file_open(record, path) : file;
+	return file < 0 ? open(record, path) : file;
 }

@@ -16,12 +16,17 @@ struct kept_code;
 int kept_code_create(struct kept_code **out);
 void kept_code_free(struct kept_code **code);
 
-/* The file of a mapping was met; `path` as mapped_file_path() gives it. */
-void kept_code_keep(struct kept_code *code, const struct mapping_record *record, const char *path);
+/* mapped_file_open(), or another that finds less. */
+typedef int (*kept_code_opener)(const struct mapping_record *record, const char *path);
 
-/* Opens it: the kept one if nobody has written it since, else mapped_file_open(). The caller closes
- * it. -ENOENT. */
+/* The file of a mapping was met; `path` as mapped_file_path() gives it. -ENOENT: it was not found.
+ */
+int kept_code_keep(struct kept_code *code, const struct mapping_record *record, const char *path,
+		   kept_code_opener open);
+
+/* Opens it: the kept one if nobody has written it since, else by `open`. The caller closes it.
+ * -ENOENT. */
 int kept_code_open(const struct kept_code *code, const struct mapping_record *record,
-		   const char *path);
+		   const char *path, kept_code_opener open);
 
 #endif

@@ -65,6 +65,36 @@ static int open_if_same(int place, const struct mapping_key *key)
 	return -ENOENT;
 }
 
+/* As the kernel remembers it, without asking its file system. */
+static bool is_same_by_cache(int place, const struct mapping_key *key)
+{
+	const u32 wanted = STATX_TYPE | STATX_INO | STATX_MTIME;
+	struct statx file;
+
+	if (statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &file) ||
+	    (file.stx_mask & wanted) != wanted)
+		return false;
+	return S_ISREG(file.stx_mode) && file.stx_ino == key->inode &&
+	       ((u64)file.stx_dev_major << 20 | file.stx_dev_minor) == key->device &&
+	       FILE_WRITTEN(file.stx_mtime.tv_sec, file.stx_mtime.tv_nsec) == key->since;
+}
+
+int mapped_file_open_cached(const struct mapping_record *record, const char *path)
+{
+	int place, fd = -ENOENT;
+
+	if (record->key.kind != MAPPING_FILE || path[0] != '/')
+		return -ENOENT;
+	place = file_place_cached(path);
+	if (place < 0)
+		return -ENOENT;
+	if (is_same_by_cache(place, &record->key))
+		fd = open_if_same(place, &record->key);
+	else
+		close(place);
+	return fd;
+}
+
 static int walk_below_process(u32 tgid, const char *path)
 {
 	char root[64];

@@ -28,6 +28,10 @@ u32 mapped_process(const struct mapping_record *record, u64 *base);
  * closes. */
 int mapped_file_open(const struct mapping_record *record, const char *path);
 
+/* The same, only by its path here, and only where no file system has to be asked for it: what other
+ * users have mounted cannot keep us waiting. */
+int mapped_file_open_cached(const struct mapping_record *record, const char *path);
+
 /* Build id of an ELF file: bytes written (<= TRACE_BUILD_ID_MAX), 0 if it has none, or -errno. It
  * parses the file: in a sandbox only (symbol/naming.h). */
 int mapped_file_build_id(int fd, u8 *build_id);

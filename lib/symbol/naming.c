@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kept_code.h"
 #include "mapped_file.h"
 #include "naming_service.h"
 #include "privilege/message.h"
@@ -19,20 +18,14 @@
 
 #define PATH_BYTES_MAX 4096
 #define LIMIT_MS 10000
+#define BUILD_ID_LIMIT_MS 1000 /* some headers and notes of a file */
 #define ANSWER_BYTES_MAX (256ULL << 20)
-
-struct file_id {
-	u32 bytes;
-	u8 build_id[TRACE_BUILD_ID_MAX];
-};
 
 struct naming {
 	struct sandbox *sandbox;
-	struct kernel_files kernel;
 	struct kept_code *code;
 	struct runtime_files *runtimes;
 	u64 failures;
-	struct file_id ids[MAPPINGS_MAX]; /* of the mappings identified so far */
 };
 
 int naming_create(struct naming **out)
@@ -42,7 +35,6 @@ int naming_create(struct naming **out)
 
 	if (!naming)
 		return -ENOMEM;
-	kernel_files_open(&naming->kernel);
 	result = sandbox_start(naming_serve, LIMIT_MS, &naming->sandbox);
 	result = result ?: kept_code_create(&naming->code);
 	result = result ?: runtime_files_create(&naming->runtimes);
@@ -58,16 +50,10 @@ void naming_free(struct naming **naming)
 	if (!*naming)
 		return;
 	sandbox_end(&(*naming)->sandbox);
-	kernel_files_close(&(*naming)->kernel);
 	kept_code_free(&(*naming)->code);
 	runtime_files_free(&(*naming)->runtimes);
 	free(*naming);
 	*naming = NULL;
-}
-
-const struct kernel_files *naming_kernel_files(const struct naming *naming)
-{
-	return &naming->kernel;
 }
 
 u32 naming_pid(const struct naming *naming)
@@ -107,11 +93,12 @@ static int ask(struct naming *naming, const struct naming_request *request, cons
 	return result ?: answer->result;
 }
 
-static void ask_build_id(struct naming *naming, int file, struct file_id *id)
+static void ask_build_id(struct naming *naming, int file, struct naming_id *id)
 {
 	const struct naming_request request = {.what = NAMING_BUILD_ID};
 	struct naming_answer answer;
 
+	sandbox_limit(naming->sandbox, BUILD_ID_LIMIT_MS);
 	if (ask(naming, &request, &file, 1, NULL, &answer)) {
 		naming->failures++;
 		return;
@@ -120,41 +107,40 @@ static void ask_build_id(struct naming *naming, int file, struct file_id *id)
 	memcpy(id->build_id, answer.build_id, sizeof(id->build_id));
 }
 
-/* A number stands for one version of one file, so its id is asked for once. */
-static void find_build_id(struct naming *naming, u32 number, const struct mapping_record *record,
-			  const char *path)
+static bool has_build_id(const struct mapping_record *record)
 {
-	struct file_id *id = &naming->ids[number];
-	int file = id->bytes ? -1 : kept_code_open(naming->code, record, path);
-
-	if (file < 0)
-		return;
-	ask_build_id(naming, file, id);
-	close(file);
+	return record->build_id_bytes && record->build_id_bytes <= MAPPING_BUILD_ID_MAX;
 }
 
-void naming_identify(struct naming *naming, u32 number, const struct mapping_record *record,
-		     struct trace_mapping *mapping, char *path, size_t path_bytes)
+static int learn_file(struct naming *naming, const struct mapping_record *record,
+		      kept_code_opener open, struct naming_id *id)
 {
-	struct file_id *id;
+	char path[PATH_BYTES_MAX];
+	int file;
 
-	mapped_file_identify(number, record, mapping, path, path_bytes);
-	if (mapping->kind == MAPPING_ANON)
-		runtime_files_keep(naming->runtimes, mapping->tgid, record->key.since);
-	if (number >= MAPPINGS_MAX)
-		return;
-	if (mapping->kind == MAPPING_FILE)
-		kept_code_keep(naming->code, record, path);
-	id = &naming->ids[number];
-	if (mapping->build_id_bytes) {
-		id->bytes = mapping->build_id_bytes;
-		memcpy(id->build_id, mapping->build_id, sizeof(id->build_id));
-		return;
-	}
-	if (mapping->kind == MAPPING_FILE)
-		find_build_id(naming, number, record, path);
-	mapping->build_id_bytes = id->bytes;
-	memcpy(mapping->build_id, id->build_id, sizeof(mapping->build_id));
+	mapped_file_path(record, path, sizeof(path));
+	if (kept_code_keep(naming->code, record, path, open))
+		return -ENOENT;
+	file = has_build_id(record) ? -1 : kept_code_open(naming->code, record, path, open);
+	if (file < 0)
+		return 0;
+	ask_build_id(naming, file, id);
+	close(file);
+	return 0;
+}
+
+int naming_learn(struct naming *naming, const struct mapping_record *record, kept_code_opener open,
+		 struct naming_id *id)
+{
+	u64 base;
+
+	*id = (struct naming_id){};
+	if (record->key.kind == MAPPING_FILE)
+		return learn_file(naming, record, open, id);
+	if (record->key.kind == MAPPING_ANON)
+		runtime_files_keep(naming->runtimes, mapped_process(record, &base),
+				   record->key.since);
+	return 0;
 }
 
 /* Whether one of the addresses lies in the symbol. */
@@ -235,8 +221,10 @@ static int ask_symbols(struct naming *naming, const struct naming_query *query,
 {
 	struct naming_answer answer;
 	u8 *data = NULL;
-	int failed = ask(naming, request, files, count, query->addresses, &answer), result = 0;
+	int failed, result = 0;
 
+	sandbox_limit(naming->sandbox, LIMIT_MS);
+	failed = ask(naming, request, files, count, query->addresses, &answer);
 	if (!failed) {
 		data = malloc(answer.bytes + 1);
 		if (!data)
@@ -257,9 +245,9 @@ static int name_file(struct naming *naming, const struct naming_query *query,
 	int file, result;
 
 	mapped_file_path(query->record, path, sizeof(path));
-	file = kept_code_open(naming->code, query->record, path);
+	file = kept_code_open(naming->code, query->record, path, query->open);
 	if (file < 0)
-		return 0;
+		return -ENOENT;
 	request->what = NAMING_FILE;
 	result = ask_symbols(naming, query, request, &file, 1);
 	close(file);
@@ -269,7 +257,7 @@ static int name_file(struct naming *naming, const struct naming_query *query,
 static int name_kernel(struct naming *naming, const struct naming_query *query,
 		       struct naming_request *request)
 {
-	const int files[] = {naming->kernel.kallsyms, naming->kernel.modules};
+	const int files[] = {query->kallsyms, query->modules};
 
 	if (files[0] < 0)
 		return 0;
@@ -302,17 +290,19 @@ static int name_generated(struct naming *naming, const struct naming_query *quer
 int naming_symbols(struct naming *naming, const struct naming_query *query)
 {
 	struct naming_request request = {.addresses = query->count};
-	const struct file_id *id = &naming->ids[query->number];
+	const struct mapping_record *record = query->record;
 
-	if (!query->record)
+	if (!record)
 		return name_kernel(naming, query, &request);
-	request.build_id_bytes = id->bytes;
-	memcpy(request.build_id, id->build_id, sizeof(request.build_id));
-	if (query->record->key.kind == MAPPING_FILE)
+	if (has_build_id(record)) {
+		request.build_id_bytes = record->build_id_bytes;
+		memcpy(request.build_id, record->build_id, record->build_id_bytes);
+	}
+	if (record->key.kind == MAPPING_FILE)
 		return name_file(naming, query, &request);
-	if (query->record->key.kind == MAPPING_ANON)
+	if (record->key.kind == MAPPING_ANON)
 		return name_generated(naming, query, &request);
-	if (query->record->key.kind != MAPPING_VDSO || !id->bytes)
+	if (record->key.kind != MAPPING_VDSO || !request.build_id_bytes)
 		return 0;
 	request.what = NAMING_VDSO;
 	return ask_symbols(naming, query, &request, NULL, 0);

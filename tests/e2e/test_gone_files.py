@@ -24,14 +24,14 @@ int main(void)
   return read(0, &byte, 1); }
 """
 
-# The recorder, the parent of this shell, has the file open: only then the program ends.
+# A process beside the recorder, the parent of this shell, has the file open: only then the program ends.
 UNTIL_KEPT = """
 mkfifo go
 { %(start)s; } <go &
 exec 3>go
 %(meanwhile)s
 tries=0
-until ls -l /proc/$PPID/fd | grep -q '/%(name)s'; do
+until ls -l /proc/$PPID/fd $(sed 's:[0-9]*:/proc/&/fd:g' /proc/$PPID/task/$PPID/children) 2>/dev/null | grep -q '/%(name)s'; do
 	tries=$((tries + 1))
 	[ $tries -lt 3000 ] || exit 9
 	sleep 0.01

@@ -20,6 +20,7 @@ NOBODY = 65534
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 1 << 14, 1 << 18
 BPF_AND_PERFMON = "+bpf,+perfmon"
 SECONDS_MAX = cases.SECONDS_MAX
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)  # of the command; the last if we are asked twice
 
 # Bits of /proc/PID/status
 READING = {"sys_ptrace": 19, "dac_read_search": 2, "checkpoint_restore": 40}
@@ -61,11 +62,17 @@ def children(pid):
         return [int(word) for word in file.read().split()]
 
 
-def sandbox_of(pid):
-    """The child that no execve has made another program."""
+def symbolizer_of(pid):
+    """The first child that no execve has made another program: it opens the files of root."""
     own = os.readlink("/proc/%d/exe" % pid)
-    found = [child for child in children(pid) if os.readlink("/proc/%d/exe" % child) == own
-             and status(child)["Seccomp"] == "2"]
+    found = [child for child in children(pid) if os.readlink("/proc/%d/exe" % child) == own]
+    return min(found) if found else None
+
+
+def sandbox_of(pid):
+    """What parses these files."""
+    symbolizer = symbolizer_of(pid)
+    found = [child for child in children(symbolizer) if status(child)["Seccomp"] == "2"] if symbolizer else []
     return found[0] if found else None
 
 
@@ -100,7 +107,7 @@ def end(recorder, output="f.data"):
 
 def finished(recorder, output="f.data"):
     messages = recorder.communicate(timeout=SECONDS_MAX)[1]
-    assert recorder.returncode in (0, 128 + signal.SIGINT, 128 + signal.SIGTERM), (recorder.returncode, messages)
+    assert recorder.returncode in (0, *(128 + end for end in ENDINGS)), (recorder.returncode, messages)
     return Recording(output, messages)
 
 
@@ -532,7 +539,8 @@ def end_with_stopped_sandbox(recorder, then):
     pid = sandbox_of(recorder.pid)
     os.kill(pid, signal.SIGSTOP)
     recorder.send_signal(signal.SIGINT)
-    wait_for("the recorder waits for an answer", lambda: waits_for_answer(recorder.pid))
+    symbolizer = symbolizer_of(recorder.pid)
+    wait_for("the sandbox is asked", lambda: waits_for_answer(symbolizer))
     if then:
         os.kill(pid, then)
     else:

@@ -17,6 +17,7 @@
 
 #include "sample_record.h"
 #include "symbol/kept_code.h"
+#include "symbol/mapped_file.h"
 
 #define PATH_BYTES 128
 
@@ -51,12 +52,12 @@ static void make(struct file *file, u32 number)
 static void make_kept(struct file *file, u32 number)
 {
 	make(file, number);
-	kept_code_keep(code, &file->record, file->path);
+	kept_code_keep(code, &file->record, file->path, mapped_file_open);
 }
 
 static int open_it(const struct file *file)
 {
-	return kept_code_open(code, &file->record, file->path);
+	return kept_code_open(code, &file->record, file->path, mapped_file_open);
 }
 
 static void expect(const struct file *file, u32 number)
@@ -116,7 +117,7 @@ static void a_file_that_was_not_there(void **state)
 	(void)state;
 	make(&kept, 1);
 	unlink(kept.path);
-	kept_code_keep(code, &kept.record, kept.path);
+	kept_code_keep(code, &kept.record, kept.path, mapped_file_open);
 	assert_int_equal(open_it(&kept), -ENOENT);
 }
 
@@ -138,7 +139,7 @@ static void the_oldest_make_room(void **state)
 	assert_non_null(files);
 	for (number = 0; number < KEPT_CODE_FILES + 2; number++) {
 		make_kept(&files[number], number);
-		kept_code_keep(code, &files[number].record, files[number].path);
+		kept_code_keep(code, &files[number].record, files[number].path, mapped_file_open);
 		assert_int_equal(unlink(files[number].path), 0);
 	}
 	assert_true(open_files() <= before + KEPT_CODE_FILES);

@@ -21,22 +21,28 @@
 #include "runtime.h"
 #include "sample_program.h"
 #include "sample_record.h"
+#include "symbol/build_id.h"
 #include "symbol/kallsyms.h"
+#include "symbol/kernel_files.h"
 #include "symbol/mapped_file.h"
 #include "symbol/naming.h"
+#include "symbol/vdso.h"
 #include "symbol/whole_file.h"
 
 static struct naming *naming;
+static struct kernel_files kernel;
 
 static int setup(void **state)
 {
 	(void)state;
+	kernel_files_open(&kernel);
 	return naming_create(&naming);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
+	kernel_files_close(&kernel);
 	naming_free(&naming);
 	assert_null(naming);
 	return 0;
@@ -72,16 +78,29 @@ struct place {
 	u64 offset; /* of the address asked for */
 };
 
+static struct naming_id vdso_id(void)
+{
+	Elf *vdso = vdso_open();
+	struct naming_id id = {.bytes = build_id_from_elf(vdso, id.build_id)};
+
+	elf_end(vdso);
+	return id;
+}
+
 /* Makes the mapping of an address known as `number`. */
 static void make_known(struct place *place, u32 number, const void *address)
 {
-	char path[MAPPING_PATH_BYTES + 1];
-	struct trace_mapping mapping;
+	struct naming_id id;
 
 	assert_true(sample_record_mapped(&place->record, address));
 	place->number = number;
 	place->offset = (uintptr_t)address - place->record.start + place->record.offset;
-	naming_identify(naming, number, &place->record, &mapping, path, sizeof(path));
+	if (place->record.key.kind == MAPPING_VDSO)
+		id = vdso_id();
+	else
+		assert_int_equal(naming_learn(naming, &place->record, mapped_file_open, &id), 0);
+	place->record.build_id_bytes = id.bytes;
+	memcpy(place->record.build_id, id.build_id, id.bytes);
 }
 
 static int ask(const struct place *place, const u64 *addresses, u32 count, struct seen *seen)
@@ -89,6 +108,9 @@ static int ask(const struct place *place, const u64 *addresses, u32 count, struc
 	const struct naming_query query = {
 		.number = place->number,
 		.record = place->number ? &place->record : NULL,
+		.open = mapped_file_open,
+		.kallsyms = kernel.kallsyms,
+		.modules = kernel.modules,
 		.addresses = addresses,
 		.count = count,
 		.each = see,
@@ -228,19 +250,27 @@ static void a_function_of_the_vdso(void **state)
 
 static void the_build_id_is_read(void **state)
 {
-	char path[MAPPING_PATH_BYTES + 1];
 	struct mapping_record record;
-	struct trace_mapping mapping, again;
+	struct naming_id id, again;
 
 	(void)state;
 	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
-	naming_identify(naming, 9, &record, &mapping, path, sizeof(path));
-	assert_in_range(mapping.build_id_bytes, 1, TRACE_BUILD_ID_MAX);
-	memset(record.path, 0, sizeof(record.path));
-	record.key.inode = record.start = 0;
-	naming_identify(naming, 9, &record, &again, path, sizeof(path));
-	assert_int_equal(again.build_id_bytes, mapping.build_id_bytes);
-	assert_memory_equal(again.build_id, mapping.build_id, mapping.build_id_bytes);
+	assert_int_equal(naming_learn(naming, &record, mapped_file_open, &id), 0);
+	assert_in_range(id.bytes, 1, TRACE_BUILD_ID_MAX);
+	record.build_id_bytes = id.bytes;
+	assert_int_equal(naming_learn(naming, &record, mapped_file_open, &again), 0);
+	assert_int_equal(again.bytes, 0);
+}
+
+static void a_file_that_is_not_there(void **state)
+{
+	struct mapping_record record;
+	struct naming_id id;
+
+	(void)state;
+	assert_true(sample_record_mapped(&record, nothing_else_has_this_name));
+	record.key.inode++;
+	assert_int_equal(naming_learn(naming, &record, mapped_file_open, &id), -ENOENT);
 }
 
 /* The mapping keeps the build id that it had when it was met. */
@@ -248,15 +278,18 @@ static void another_file_gives_no_name(void **state)
 {
 	struct place program, other;
 	struct mapping_record record;
+	struct seen seen;
 	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 
 	(void)state;
 	make_known(&program, 1, nothing_else_has_this_name);
 	other = program;
 	other.record.key.inode++;
-	expect_nothing(&other, other.offset);
+	assert_int_equal(ask(&other, &other.offset, 1, &seen), -ENOENT);
 	assert_true(sample_record_mapped(&record, dlsym(libc, "strerror")));
 	other.record = record;
+	other.record.build_id_bytes = program.record.build_id_bytes;
+	memcpy(other.record.build_id, program.record.build_id, sizeof(record.build_id));
 	expect_nothing(&other, (uintptr_t)dlsym(libc, "strerror") - record.start + record.offset);
 	dlclose(libc);
 }
@@ -384,8 +417,8 @@ static void a_dump_that_cannot_be_read(void **state)
 /* From when it is identified on, what names the code of a process is open. */
 static void code_of_a_process_that_has_ended(void **state)
 {
-	char path[MAPPING_PATH_BYTES + 1];
-	struct trace_mapping mapping;
+	struct naming_id id;
+	char end;
 	struct place place = {.number = 6, .record = {.key = {.kind = MAPPING_ANON}}};
 	int ready[2];
 	pid_t child;
@@ -407,11 +440,11 @@ static void code_of_a_process_that_has_ended(void **state)
 		pause();
 	}
 	close(ready[1]);
-	assert_int_equal(read(ready[0], path, 1), 0);
+	assert_int_equal(read(ready[0], &end, 1), 0);
 	close(ready[0]);
 	place.record.key.inode = (u64)child << 24 | 0x7f;
 	place.record.key.since = start_of(child);
-	naming_identify(naming, 6, &place.record, &mapping, path, sizeof(path));
+	assert_int_equal(naming_learn(naming, &place.record, mapped_file_open, &id), 0);
 	assert_int_equal(kill(child, SIGKILL), 0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	expect(&place, 0x1000, "in the dump", 0x1000);
@@ -429,7 +462,7 @@ static int find_schedule(void *arg, const struct kallsyms_line *line)
 
 static void a_function_of_the_kernel(void **state)
 {
-	struct place kernel = {};
+	struct place place = {};
 	u64 address = 0;
 	size_t bytes;
 	char *text;
@@ -445,8 +478,8 @@ static void a_function_of_the_kernel(void **state)
 		printf("skip: /proc/kallsyms hides addresses (kptr_restrict)\n");
 		skip();
 	}
-	expect(&kernel, address, "schedule", address);
-	expect(&kernel, address + 4, "schedule", address);
+	expect(&place, address, "schedule", address);
+	expect(&place, address + 4, "schedule", address);
 }
 
 static int refuse(void *arg, const struct trace_symbol *symbol)
@@ -459,7 +492,7 @@ static int refuse(void *arg, const struct trace_symbol *symbol)
 static void the_end_comes_from_each(void **state)
 {
 	struct place place;
-	struct naming_query query = {.each = refuse, .count = 1};
+	struct naming_query query = {.open = mapped_file_open, .each = refuse, .count = 1};
 
 	(void)state;
 	make_known(&place, 3, nothing_else_has_this_name);
@@ -499,6 +532,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_function_of_the_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_build_id_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_file_gives_no_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_a_file_has_no_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_that_a_perf_map_names, setup, teardown),

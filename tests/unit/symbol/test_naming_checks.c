@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "privilege/message.h"
+#include "symbol/kernel_files.h"
 #include "symbol/naming.h"
 #include "symbol/naming_service.h"
 
@@ -81,16 +82,25 @@ static u32 told(const struct lie *told, bool *distrusted)
 	const u64 addresses[2] = {ASKED, ASKED + 4};
 	struct naming *naming;
 	u32 symbols = 0;
-	const struct naming_query query = {
-		.addresses = addresses, .count = 2, .each = count, .arg = &symbols};
+	struct kernel_files kernel;
+	struct naming_query query = {
+		.addresses = addresses,
+		.count = 2,
+		.each = count,
+		.arg = &symbols,
+	};
 
 	lie = *told;
+	kernel_files_open(&kernel);
+	query.kallsyms = kernel.kallsyms;
+	query.modules = kernel.modules;
 	assert_int_equal(naming_create(&naming), 0);
 	assert_int_equal(naming_symbols(naming, &query), 0);
 	*distrusted = !naming_pid(naming);
 	assert_int_equal(naming_failures(naming), *distrusted);
 	assert_int_equal(naming_failures(naming), 0);
 	naming_free(&naming);
+	kernel_files_close(&kernel);
 	return symbols;
 }
 

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an ordinary user can put in the way of a recorder: code in files that do not answer, or that
+ * take for ever to be read.
+ *
+ *   neighbour lookup|open|getattr|read|fault FOLDER DEVICE
+ *     runs code of a file of a FUSE file system of its own, below an overlay (by which root's calls
+ *     reach it), both in a user namespace. Once the code is mapped, calls of that kind are never
+ *     answered. `fault` sleeps with a frame in a page that is not read yet. DEVICE is that of FUSE.
+ *   neighbour bombs FOLDER
+ *     runs code of eight sparse files, each with 40,000 headers of the same 512 MiB of empty notes.
+ *
+ * Prints a line when all is as said, and runs until it is killed.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+#define CODE_AT (16 * PAGE) /* the page before it stays unread, and so does the first */
+#define FILE_BYTES (32 * PAGE)
+#define NODE_FILE 2
+#define SERVER_SECONDS 120 /* nobody hangs for ever, whatever becomes of the test */
+
+#define BOMBS 8
+#define BOMB_HEADERS 40000
+#define BOMB_CODE_AT (4UL << 20)
+#define BOMB_NOTES_AT (8UL << 20)
+#define BOMB_NOTES_BYTES (512UL << 20)
+
+/* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
+static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+
+typedef void (*through_file)(void (*function)(void));
+
+static void check(bool is_well, const char *what)
+{
+	if (is_well)
+		return;
+	printf("skip: %s: %s\n", what, strerror(errno));
+	exit(77);
+}
+
+/* The file system */
+
+static struct timespec began;
+
+struct server {
+	int device;
+	uint32_t hangs; /* at requests of this kind, once it is told to */
+	volatile bool *is_told;
+};
+
+static void reply(const struct server *server, uint64_t unique, int error, const void *data,
+		  size_t bytes)
+{
+	char packet[sizeof(struct fuse_out_header) + 128 * 1024];
+	struct fuse_out_header header = {
+		.len = sizeof(header) + bytes, .error = -error, .unique = unique};
+
+	memcpy(packet, &header, sizeof(header));
+	if (bytes)
+		memcpy(packet + sizeof(header), data, bytes);
+	if (write(server->device, packet, header.len) < 0 && errno == ENODEV)
+		exit(0);
+}
+
+/* Valid for no time at all: it is asked for again and again. Written now: another run's is another
+ * file. */
+static struct fuse_attr attributes(uint64_t node)
+{
+	return (struct fuse_attr){
+		.ino = node,
+		.size = node == NODE_FILE ? FILE_BYTES : 0,
+		.mode = node == NODE_FILE ? S_IFREG | 0755 : S_IFDIR | 0755,
+		.nlink = 1,
+		.blksize = PAGE,
+		.mtime = began.tv_sec,
+		.mtimensec = began.tv_nsec,
+	};
+}
+
+static void reply_lookup(const struct server *server, const struct fuse_in_header *in)
+{
+	const struct fuse_entry_out entry = {.nodeid = NODE_FILE, .attr = attributes(NODE_FILE)};
+
+	if (strcmp((const char *)(in + 1), "program"))
+		reply(server, in->unique, ENOENT, NULL, 0);
+	else
+		reply(server, in->unique, 0, &entry, sizeof(entry));
+}
+
+static void reply_read(const struct server *server, const struct fuse_in_header *in)
+{
+	const struct fuse_read_in *read = (const void *)(in + 1);
+	static char content[FILE_BYTES];
+	uint64_t left = read->offset < FILE_BYTES ? FILE_BYTES - read->offset : 0;
+
+	memcpy(content + CODE_AT, code, sizeof(code));
+	reply(server, in->unique, 0, content + read->offset, read->size < left ? read->size : left);
+}
+
+/* Pages are read one by one. */
+static void reply_init(const struct server *server, const struct fuse_in_header *in)
+{
+	const struct fuse_init_out out = {
+		.major = FUSE_KERNEL_VERSION,
+		.minor = 31,
+		.max_readahead = 0,
+		.max_write = 4096,
+		.max_pages = 1,
+		.flags = FUSE_MAX_PAGES,
+	};
+
+	reply(server, in->unique, 0, &out, sizeof(out));
+}
+
+static void answer(const struct server *server, const struct fuse_in_header *in)
+{
+	const struct fuse_open_out opened = {.fh = 1, .open_flags = FOPEN_KEEP_CACHE};
+	const struct fuse_attr_out attr = {.attr = attributes(in->nodeid)};
+	const struct fuse_statfs_out fs = {.st = {.bsize = PAGE, .namelen = 255}};
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		return reply_init(server, in);
+	case FUSE_LOOKUP:
+		return reply_lookup(server, in);
+	case FUSE_GETATTR:
+		return reply(server, in->unique, 0, &attr, sizeof(attr));
+	case FUSE_OPEN:
+	case FUSE_OPENDIR:
+		return reply(server, in->unique, 0, &opened, sizeof(opened));
+	case FUSE_READ:
+		return reply_read(server, in);
+	case FUSE_STATFS:
+		return reply(server, in->unique, 0, &fs, sizeof(fs));
+	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+	case FUSE_FLUSH:
+	case FUSE_ACCESS:
+		return reply(server, in->unique, 0, NULL, 0);
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		return;
+	default:
+		reply(server, in->unique, ENOSYS, NULL, 0);
+	}
+}
+
+static void serve(const struct server *server)
+{
+	static char request[256 * 1024];
+
+	alarm(SERVER_SECONDS);
+	while (read(server->device, request, sizeof(request)) > 0) {
+		const struct fuse_in_header *in = (const void *)request;
+
+		if (!*server->is_told || in->opcode != server->hangs)
+			answer(server, in);
+	}
+	exit(0);
+}
+
+/* The user namespace and its mounts */
+
+static void write_file(const char *path, const char *text)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	check(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text), path);
+	close(file);
+}
+
+static void enter_namespaces(void)
+{
+	unsigned user = getuid(), group = getgid();
+	char map[64];
+
+	check(!unshare(CLONE_NEWUSER | CLONE_NEWNS), "no user namespace");
+	write_file("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "0 %u 1\n", user);
+	write_file("/proc/self/uid_map", map);
+	snprintf(map, sizeof(map), "0 %u 1\n", group);
+	write_file("/proc/self/gid_map", map);
+}
+
+/* Ends with its parent. */
+static pid_t fork_child(void)
+{
+	pid_t child = fork();
+
+	check(child >= 0, "fork");
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+static void mount_fuse(struct server *server, const char *device)
+{
+	char options[128];
+
+	server->device = open(device, O_RDWR | O_CLOEXEC);
+	check(server->device >= 0, device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
+		 server->device);
+	check(!mount("neighbour", "fuse", "fuse", MS_NOSUID | MS_NODEV, options), "fuse");
+	if (!fork_child())
+		serve(server);
+	close(server->device); /* who waits for it is let go when the server ends */
+}
+
+static void make_mounts(const char *folder, const char *device, struct server *server)
+{
+	enter_namespaces();
+	check(!mount("none", folder, "tmpfs", 0, NULL) && !chdir(folder), folder);
+	check(!mkdir("fuse", 0755) && !mkdir("empty", 0755) && !mkdir("seen", 0755), "mkdir");
+	mount_fuse(server, device);
+	check(!mount("overlay", "seen", "overlay", 0, "lowerdir=fuse:empty,userxattr"), "overlay");
+}
+
+/* Code that is run */
+
+static void sleep_a_little(void)
+{
+	usleep(200);
+}
+
+static const char *map_file(const char *path, size_t bytes)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	const char *memory = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+
+	check(file >= 0 && memory != MAP_FAILED, path);
+	close(file);
+	return memory;
+}
+
+static void run_for_ever(through_file *entries, int count)
+{
+	for (int i = 0; i < count; i++)
+		entries[i](sleep_a_little);
+	printf("ready\n");
+	fflush(stdout);
+	for (;;)
+		for (int i = 0; i < count; i++)
+			entries[i](sleep_a_little);
+}
+
+static const char *unread_frame;
+
+/* What is behind the frame pointer is in the unread page. */
+static void sleep_with_unread_frame(void)
+{
+#ifdef __x86_64__
+	asm volatile("push %%rbp\n\tmov %0, %%rbp\n\tmov $34, %%eax\n\tsyscall\n\tpop %%rbp"
+		     :
+		     : "r"(unread_frame)
+		     : "rax", "rcx", "r11", "memory");
+#endif
+}
+
+static void sleep_beside(const char *memory)
+{
+	unread_frame = memory + 8 * PAGE + 512;
+	if (!fork_child())
+		for (;;)
+			sleep_with_unread_frame();
+}
+
+static uint32_t request_of(const char *mode)
+{
+	static const struct {
+		const char *name;
+		uint32_t opcode;
+	} kinds[] = {
+		{"lookup", FUSE_LOOKUP}, {"open", FUSE_OPEN},  {"getattr", FUSE_GETATTR},
+		{"read", FUSE_READ},	 {"fault", FUSE_READ},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(mode, kinds[i].name))
+			return kinds[i].opcode;
+	return 0;
+}
+
+static void hang(const char *mode, const char *folder, const char *device)
+{
+	struct server server = {.hangs = request_of(mode)};
+	through_file entry;
+	const char *memory;
+	bool *told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	check(told != MAP_FAILED, "memory");
+	clock_gettime(CLOCK_REALTIME, &began);
+	server.is_told = told;
+	make_mounts(folder, device, &server);
+	memory = map_file("seen/program", FILE_BYTES);
+	entry = (through_file)(uintptr_t)(memory + CODE_AT);
+	entry(sleep_a_little);
+	*told = true;
+	if (!strcmp(mode, "fault"))
+		sleep_beside(memory);
+	run_for_ever(&entry, 1);
+}
+
+/* Bombs */
+
+static void write_bomb(const char *path)
+{
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
+	Elf64_Phdr *headers = calloc(BOMB_HEADERS, sizeof(*headers));
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(*headers),
+		.e_phnum = BOMB_HEADERS,
+	};
+
+	check(file >= 0 && headers && !ftruncate(file, BOMB_NOTES_AT + BOMB_NOTES_BYTES), path);
+	for (int i = 0; i < BOMB_HEADERS; i++)
+		headers[i] = (Elf64_Phdr){
+			.p_type = PT_NOTE,
+			.p_offset = BOMB_NOTES_AT,
+			.p_filesz = BOMB_NOTES_BYTES,
+			.p_align = 4,
+		};
+	check(write(file, &header, sizeof(header)) == sizeof(header) &&
+		      write(file, headers, BOMB_HEADERS * sizeof(*headers)) > 0 &&
+		      pwrite(file, code, sizeof(code), BOMB_CODE_AT) == sizeof(code),
+	      path);
+	free(headers);
+	close(file);
+}
+
+static void run_bombs(const char *folder)
+{
+	through_file entries[BOMBS];
+	char path[16];
+
+	check(!chdir(folder), folder);
+	for (int i = 0; i < BOMBS; i++) {
+		snprintf(path, sizeof(path), "bomb%d", i);
+		write_bomb(path);
+		entries[i] =
+			(through_file)(uintptr_t)(map_file(path, BOMB_NOTES_AT) + BOMB_CODE_AT);
+	}
+	run_for_ever(entries, BOMBS);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "bombs"))
+		run_bombs(argv[2]);
+	if (argc == 4 && request_of(argv[1]))
+		hang(argv[1], argv[2], argv[3]);
+	fprintf(stderr,
+		"usage: neighbour lookup|open|getattr|read|fault FOLDER DEVICE, or bombs FOLDER\n");
+	return 2;
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""An ordinary user runs code in files that do not answer, or take for ever to be read, while root records the machine.
+Nothing is lost for it, root's names are all there, and the end comes soon."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+import cases
+from cases import Skip
+from recording import Recording
+from test_privileges import needs_root, recording
+
+NEIGHBOUR = 12345  # a user who has nothing
+FUSE = os.makedev(10, 229)
+END_SECONDS = 10  # 2 on a machine that does nothing else
+SWITCHES = 20000
+
+
+@contextlib.contextmanager
+def place_of_neighbour():
+    """A folder that is theirs, and a FUSE device that all may open, as it is where udev runs."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        device, theirs = os.path.join(folder, "device"), os.path.join(folder, "theirs")
+        os.mknod(device, stat.S_IFCHR | 0o666, FUSE)
+        os.chmod(device, 0o666)
+        os.mkdir(theirs)
+        os.chown(theirs, NEIGHBOUR, NEIGHBOUR)
+        yield theirs, device
+
+
+@contextlib.contextmanager
+def neighbour(what):
+    with place_of_neighbour() as (folder, device):
+        program = shutil.copy(os.path.join(cases.PROGRAMS, "neighbour"), os.path.dirname(folder))
+        os.chmod(program, 0o755)
+        command = [program, what, folder] + ([device] if what != "bombs" else [])
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=NEIGHBOUR, group=NEIGHBOUR, extra_groups=[])
+        try:
+            line = running.stdout.readline()
+            if line.startswith("skip: "):
+                raise Skip(line[len("skip: "):].strip())
+            assert line == "ready\n", line
+            yield
+        finally:
+            running.kill()
+            running.communicate()
+
+
+def switch():
+    """Two processes that wake one another: some events for the recorder to lose."""
+    load = ("import os, sys\na, b = os.pipe(), os.pipe()\nchild = os.fork()\n"
+            "me, you = (a[0], b[1]) if child else (b[0], a[1])\n"
+            "if child: os.write(you, b'x')\n"
+            "for i in range(%d): os.read(me, 1), os.write(you, b'x')\n"
+            "if child: os._exit(0)\n" % SWITCHES)
+    subprocess.run(["python3", "-c", load], check=True, timeout=cases.SECONDS_MAX)
+
+
+def end_soon(recorder):
+    began = time.monotonic()
+    recorder.send_signal(signal.SIGINT)
+    messages = recorder.communicate(timeout=cases.SECONDS_MAX)[1]
+    took = time.monotonic() - began
+    assert took < END_SECONDS, "%.1f s to the end: %s" % (took, messages)
+    return Recording("f.data", messages)
+
+
+def check_losses(made):
+    ledger = made.check()
+    assert ledger["produced"] > SWITCHES, ledger
+    lost = sum(ledger["lost"].values())
+    assert lost <= ledger["produced"] / 1000, ledger
+
+
+def check_names(made):
+    stacks = made.report()["stacks"]
+    kernel = [name for stack in stacks for name in stack["kernel"]]
+    user = [name for stack in stacks for name in stack["user"]]
+    assert "__schedule" in kernel or "schedule" in kernel, kernel[:20]
+    assert any(re.fullmatch("(__libc_)?(read|write)|__GI___(read|write)", name) for name in user), sorted(set(user))[:50]
+
+
+def record_beside(what):
+    needs_root()
+    with neighbour(what), recording("-a", "-e", "sched:sched_switch") as recorder:
+        switch()
+        made = end_soon(recorder)
+    check_losses(made)
+    check_names(made)
+    return made
+
+
+def check_told(made, files):
+    assert "%d files without names" % files in made.messages, made.messages
+    assert re.search("stackmap: user %d: %d files did not give their names in time, one of them /" % (NEIGHBOUR, files),
+                     made.messages), made.messages
+
+
+def test_no_neighbour():
+    needs_root()
+    with recording("-a", "-e", "sched:sched_switch") as recorder:
+        switch()
+        made = end_soon(recorder)
+    check_losses(made)
+    check_names(made)
+    assert "did not give their names" not in made.messages, made.messages
+
+
+def test_files_that_are_not_looked_up():
+    record_beside("lookup")
+
+
+def test_files_that_are_not_opened():
+    check_told(record_beside("open"), 1)
+
+
+def test_files_that_do_not_tell_what_they_are():
+    check_told(record_beside("getattr"), 1)
+
+
+def test_files_with_notes_without_end():
+    check_told(record_beside("bombs"), 8)
+
+
+if __name__ == "__main__":
+    cases.main(globals())
