@@ -52,7 +52,7 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
 		kernel_stack_drop_tracer(lane);
 	if (hit->is_waker)
-		lane->in_interrupt = interrupt_cut(lane);
+		interrupt_cut(lane);
 	if (!config.kernel_stacks)
 		return no_stack(REASON_NOT_ASKED);
 	return stack_store(lane, stack, cpu);

@@ -15,20 +15,27 @@
 
 #include "text_kind.h"
 
-/* Whether lane->kernel is of an interrupt: then it ends where that begins. A global function:
- * verified by itself. */
+static long interrupt_look(u32 i, struct lane **context)
+{
+	struct lane *lane = *context;
+
+	core_one_register(i);
+	if (i >= STACK_KERNEL_DEPTH_MAX || i >= lane->kernel.depth)
+		return 1;
+	if (text_kind(lane, lane->kernel.word[i]) != TEXT_INTERRUPT)
+		return 0;
+	lane->kernel.depth = i + 1;
+	lane->kernel.flags = 0;
+	lane->in_interrupt = 1;
+	return 1;
+}
+
+/* Whether lane->kernel is of an interrupt, as lane->in_interrupt: then it ends where that begins. A
+ * global function: verified by itself. */
 __noinline int interrupt_cut(struct lane *lane)
 {
-	u32 i;
-
-	if (!lane)
-		return 0;
-	for (i = 0; i < STACK_KERNEL_DEPTH_MAX && i < lane->kernel.depth; i++)
-		if (text_kind(lane, lane->kernel.word[i]) == TEXT_INTERRUPT) {
-			lane->kernel.depth = i + 1;
-			lane->kernel.flags = 0;
-			return 1;
-		}
+	if (lane)
+		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_look, &lane, 0);
 	return 0;
 }
 

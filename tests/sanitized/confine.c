@@ -12,11 +12,22 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+static int end_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
 int confine(int socket, int lifeline, pid_t parent)
 {
 	(void)socket;
 	(void)lifeline;
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
-		return -errno;
-	return getppid() == parent ? 0 : -ESRCH;
+	return end_with(parent);
+}
+
+int confine_files(int socket, pid_t parent)
+{
+	(void)socket;
+	return end_with(parent);
 }

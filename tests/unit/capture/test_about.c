@@ -19,7 +19,7 @@
 #include "about_map.h"
 #include "capture/instance.h"
 #include "capture/naming.h"
-#include "symbol/naming.h"
+#include "symbol/symbolizers.h"
 
 #define COMMAND "stackmap start slab -F 99 --flight 8M"
 
@@ -40,7 +40,7 @@ static int write_map(void)
 	struct capture capture = {.sources = &list, .about_fd = -1};
 	int result = capture_prepare_naming(&capture) ?: about_write(&capture, COMMAND, &error);
 
-	naming_free(&capture.naming);
+	symbolizers_free(&capture.symbolizers);
 	if (result) {
 		printf("%s\n", error.message);
 		assert_int_equal(result, -EPERM);

@@ -14,7 +14,7 @@
 #include "capture/skeleton.h"
 #include "engine.h"
 #include "symbol/mapped_file.h"
-#include "symbol/naming.h"
+#include "symbol/symbolizers.h"
 
 static void publish(u32 number, const struct mapping_key *key)
 {
@@ -55,9 +55,9 @@ static FILE *behind_the_kernel(void)
 	FILE *file = open_file("mappings");
 	char line[1024], *wanted;
 
-	assert_int_equal(
-		kernel_mappings_read(naming_kernel_files(capture->naming), false, &kernel, &error),
-		0);
+	assert_int_equal(kernel_mappings_read(symbolizers_kernel_files(capture->symbolizers), false,
+					      &kernel, &error),
+			 0);
 	wanted = kernel.text;
 	for (u32 i = 0; i < kernel.count; i++, wanted += strlen(wanted) + 1) {
 		assert_non_null(fgets(line, sizeof(line), file));
