@@ -121,6 +121,11 @@ def events_of(recording):
     return [event for event in recording.events() if event.comm == "known_stack"]
 
 
+def is_unwinders(event):
+    """A page of tables that the program has not read yet, and the unwinder in it does: a fault of the task, too."""
+    return any(frame.name.startswith("bpf_copy_from_user") for frame in event.frames)
+
+
 def engine_state():
     needs_command("bpftool", "version")
     dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", FOLDER + "/engine_state").stdout)
@@ -154,7 +159,7 @@ def test_one_unwind_for_all():
     check_one_unwind(before)
     for recorder in recorders:
         recording = recorder.end()
-        events = events_of(recording)
+        events = [event for event in events_of(recording) if not is_unwinders(event)]
         assert [event.name for event in events] == FAULTS, events
         for event in events:
             check_whole(event, "meet_faults")

@@ -63,7 +63,7 @@ def entry_offset(path):
 def begins_something(name, path):
     if re.fullmatch(r"(_start|(__)?clone3?)\+0x[0-9a-f]+", name):
         return True
-    without_symbol = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)", name)
+    without_symbol = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)(\.\.0x[0-9a-f]+)?", name)
     if not without_symbol or not os.path.isfile(path):
         return False
     offset = int(without_symbol[1], 16)

@@ -15,8 +15,9 @@ inside() {
 	unshare -p -f --mount-proc sh -c "$1; exit \$?"
 }
 
+# Those of tasks: an interrupt that wakes one has an id that is none.
 ids() {
-	stackmap report --csv --fields tid "$1" | sed '1d; s/.*,//' | sort -nu
+	stackmap report --csv --fields tid "$1" | sed '1d; s/.*,//' | grep -vx 4294967295 | sort -nu
 }
 
 programs='--wakers -e cpu-clock -e page-faults -e sched:sched_switch -e syscalls:sys_enter_getpgid'
