@@ -31,7 +31,8 @@ int symbolizer_memory(void)
 
 static int put_symbol(void *arg, const struct trace_symbol *symbol)
 {
-	const struct symbolizer_symbol head = {symbol->start, symbol->size, strlen(symbol->name)};
+	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
+					       strlen(symbol->name)};
 	FILE *out = arg;
 
 	fwrite(&head, sizeof(head), 1, out);

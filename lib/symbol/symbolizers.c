@@ -271,6 +271,7 @@ static int take_symbols(const struct symbolizers_sink *sink, u32 number, const c
 		bytes -= head.name_bytes;
 		symbol.start = head.start;
 		symbol.size = head.size;
+		symbol.address = head.address;
 		result = sink->symbol(sink->arg, &symbol);
 	}
 	free(name);
