@@ -173,10 +173,23 @@ static __always_inline void task_put(struct seq_file *seq, u32 tid)
 	BPF_SEQ_PRINTF(seq, "%s-%u", (u64)name.comm, tid);
 }
 
+/* Nothing to say: there is no such stack. */
+#define SILENT_REASONS                                                                             \
+	(1u << REASON_NOT_ASKED | 1u << REASON_NO_FRAMES | 1u << REASON_REFUSED |                  \
+	 1u << REASON_INTERRUPT)
+#define REASON_MASK 31u
+
+_Static_assert(REASON_COUNT <= REASON_MASK + 1, "a reason is a bit of SILENT_REASONS");
+
+/*
+ * The verifier of 6.18 takes a number that is known to be no less than 12 for at most 5, behind
+ * signed comparisons as compilers make them of a switch, and complains of its own (a warning on the
+ * console): so the range is bounded from above, and no value is excluded before the switch.
+ */
 static __always_inline void side_put_reason(struct seq_file *seq, u32 reason, bool is_user)
 {
-	if (reason == REASON_NOT_ASKED || reason == REASON_NO_FRAMES || reason == REASON_REFUSED ||
-	    reason == REASON_INTERRUPT)
+	reason &= REASON_MASK;
+	if (SILENT_REASONS >> reason & 1)
 		return;
 	if (is_user)
 		BPF_SEQ_PRINTF(seq, " <no user_stack_id: ");
