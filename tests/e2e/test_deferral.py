@@ -280,7 +280,7 @@ def test_inside_an_execve_that_takes_long():
     while reader_rounds(recorder) < begin + 20:
         time.sleep(0.01)
     recorder.say(b"go on\n")
-    recording = recorder.end()
+    recording = recorder.ended()
     assert not user_account(recording)[1].get("answer_lost"), recording.ledger()
     last = [event for event in recording.events() if event.name == EXIT_EXECVE][-1]
     assert last.comm == "true", last

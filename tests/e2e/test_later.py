@@ -40,6 +40,10 @@ class Recorder:
     def end(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(SECONDS_MAX)  # the command's input stays open: it does not wake up
+        return self.ended()
+
+    def ended(self):
+        """Its command ends by itself: a signal now would be the one that cuts the naming short."""
         _, messages = self.process.communicate(timeout=SECONDS_MAX)
         return Recording(self.output, messages.decode())
 
