@@ -46,6 +46,11 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
+CORE_INLINE bool unwind_refill(struct unwind *unwind)
+{
+	return false;
+}
+
 struct find {
 	struct unwind *unwind;
 	u64 pc;

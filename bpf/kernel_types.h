@@ -82,8 +82,13 @@ struct user_namespace {
 	struct kuid owner;
 };
 
+struct file_system_type {
+	const char *name;
+};
+
 struct super_block {
 	u32 s_dev;
+	struct file_system_type *s_type;
 	unsigned long s_magic;
 	struct user_namespace *s_user_ns;
 };
@@ -131,7 +136,14 @@ struct file {
 
 struct vm_operations_struct;
 
+struct userfaultfd_ctx;
+
+struct vm_userfaultfd_ctx {
+	struct userfaultfd_ctx *ctx; /* only in kernels that have them */
+};
+
 struct vm_area_struct {
+	struct vm_userfaultfd_ctx vm_userfaultfd_ctx;
 	unsigned long vm_start;
 	unsigned long vm_end;
 	struct mm_struct *vm_mm;

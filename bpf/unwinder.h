@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder (core/unwind.h) in programs that may sleep: it reads the current task's memory with
- * faults, finds its mappings, and keeps every rule for all.
+ * The unwinder (core/unwind.h) in programs that may sleep: it reads the current task's memory,
+ * waits for pages that are not there (missing_page.h), finds its mappings, and keeps every rule for
+ * all.
  *
  * Its memory is a pool that instances share. A program claims an unwinder by exchange; per-CPU
  * memory would not do, because a page fault takes its time. What was unwound last stays in it for
@@ -17,6 +18,7 @@
 #include "engine_maps.h"
 #include "file_memory.h"
 #include "instance.h"
+#include "missing_page.h"
 #include "rule_cache.h"
 #include "stack.h"
 #include "unwind.h"
@@ -42,6 +44,15 @@ static __always_inline void rcu_leave(void)
 		bpf_rcu_read_unlock();
 }
 
+/* Of a read that found no page. */
+struct missing_read {
+	u64 address;
+	u32 bytes;   /* 0: none */
+	u32 budget;  /* that was left */
+	u32 refused; /* the depth of the frame whose pages are not waited for (any more); 0: none */
+	u32 reserved;
+};
+
 struct unwinder {
 	u32 busy;
 	u32 tid;
@@ -50,6 +61,7 @@ struct unwinder {
 	struct vma_search search;
 	u64 frame; /* the current one, as mapping and offset */
 	struct file_reads reads;
+	struct missing_read missing;
 	struct unwind walk;
 };
 
@@ -106,13 +118,48 @@ static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
 	return (void *)walk - offsetof(struct unwinder, walk);
 }
 
+/* Nothing else is read until the page is there: see unwind_refill(). */
+static __always_inline void read_missed(struct unwind *walk, u64 address, u32 bytes)
+{
+	struct missing_read *missing = &unwinder_of(walk)->missing;
+
+	if (missing->refused == walk->depth)
+		return;
+	missing->address = address;
+	missing->bytes = bytes;
+	missing->budget = walk->budget;
+	walk->budget = 0;
+}
+
 CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
 {
 	struct file_reads *reads = &unwinder_of(walk)->reads;
 
 	if (reads->is_noted)
 		file_reads_note(reads, address, bytes);
-	return bpf_copy_from_user(buffer, bytes, (const void *)address) == 0;
+	if (!bpf_probe_read_user(buffer, bytes, (const void *)address))
+		return true;
+	read_missed(walk, address, bytes);
+	return false;
+}
+
+/* Waits for what was not there. Where that cannot be, the frame has to do without. */
+CORE_INLINE bool unwind_refill(struct unwind *walk)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+	struct missing_read *missing = &unwinder->missing;
+	u64 first = missing->address, last = first + missing->bytes - 1;
+	u8 byte;
+
+	if (!missing->bytes)
+		return false;
+	missing->bytes = 0;
+	walk->budget = missing->budget;
+	if (!missing_page_may_wait(&unwinder->search, first, last) ||
+	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)first) ||
+	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)last))
+		missing->refused = walk->depth;
+	return true;
 }
 
 /* Where the file's header is costs more, and matters only if a table has to be read. */
@@ -248,6 +295,7 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 	walk->budget = UNWIND_BUDGET;
 	unwind_forget(walk);
 	file_reads_begin(&unwinder->reads);
+	unwinder->missing = (struct missing_read){};
 	if (!address_space_enter(&unwinder->search))
 		return;
 	unwind_stack(walk, config.max_user_depth);

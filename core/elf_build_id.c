@@ -17,12 +17,15 @@
 #define NOTE_NAME_GNU 0x00554e47U
 #define NOTE_FIELD_MAX 4096U /* bytes of a name or a descriptor that is passed over */
 
-/* Where fields are, by class. */
-#define HEADER_SEGMENTS(is_64) ((is_64) ? 32 : 28)
-#define HEADER_SEGMENT_COUNT(is_64) ((is_64) ? 56 : 44)
-#define SEGMENT_BYTES(is_64) ((is_64) ? 56 : 32)
-#define SEGMENT_OFFSET(is_64) ((is_64) ? 8 : 4)
-#define SEGMENT_FILE_BYTES(is_64) ((is_64) ? 32 : 16)
+/* Where fields are. The class is kept as it was read, not as an answer of two: of that the verifier
+ * would follow both, to the end. */
+#define IS_64(search) ((search)->class == ELF_CLASS_64)
+#define HEADER_CLASS 4
+#define HEADER_SEGMENTS(search) (IS_64(search) ? 32 : 28)
+#define HEADER_SEGMENT_COUNT(search) (IS_64(search) ? 56 : 44)
+#define SEGMENT_BYTES(search) (IS_64(search) ? 56 : 32)
+#define SEGMENT_OFFSET(search) (IS_64(search) ? 8 : 4)
+#define SEGMENT_FILE_BYTES(search) (IS_64(search) ? 32 : 16)
 
 struct elf_note {
 	u32 name_bytes;
@@ -46,7 +49,7 @@ CORE_PART bool fetch(struct elf_build_id *search, u64 at, void *buffer, u32 byte
 CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at, u64 *value)
 {
 	*value = 0;
-	return fetch(search, at, value, search->is_64 ? 8 : 4);
+	return fetch(search, at, value, IS_64(search) ? 8 : 4);
 }
 
 CORE_PART u64 padded(u32 bytes)
@@ -87,7 +90,7 @@ static long look_at_note(u32 i, void *arg)
 static long look_at_segment(u32 i, void *arg)
 {
 	struct elf_build_id *search = *(struct elf_build_id **)arg;
-	u64 at = search->segments_at + (u64)i * SEGMENT_BYTES(search->is_64);
+	u64 at = search->segments_at + (u64)i * SEGMENT_BYTES(search);
 	u64 bytes = 0;
 	u32 type = 0;
 
@@ -95,8 +98,8 @@ static long look_at_segment(u32 i, void *arg)
 		return 1;
 	if (type != SEGMENT_NOTE)
 		return 0;
-	if (!fetch_offset(search, at + SEGMENT_OFFSET(search->is_64), &search->at) ||
-	    !fetch_offset(search, at + SEGMENT_FILE_BYTES(search->is_64), &bytes))
+	if (!fetch_offset(search, at + SEGMENT_OFFSET(search), &search->at) ||
+	    !fetch_offset(search, at + SEGMENT_FILE_BYTES(search), &bytes))
 		return 1;
 	search->end = search->at + bytes;
 	core_loop(NOTES_MAX, look_at_note, arg);
@@ -105,16 +108,16 @@ static long look_at_segment(u32 i, void *arg)
 
 CORE_PART bool read_header(struct elf_build_id *search)
 {
-	u32 magic[2] = {0};
+	u32 magic = 0;
 	u16 count = 0;
 
-	if (!fetch(search, 0, magic, sizeof(magic)) || magic[0] != ELF_MAGIC)
+	if (!fetch(search, 0, &magic, sizeof(magic)) || magic != ELF_MAGIC ||
+	    !fetch(search, HEADER_CLASS, &search->class, 1))
 		return false;
-	search->is_64 = (magic[1] & 0xff) == ELF_CLASS_64;
-	if (!search->is_64 && (magic[1] & 0xff) != ELF_CLASS_32)
+	if (search->class != ELF_CLASS_64 && search->class != ELF_CLASS_32)
 		return false;
-	if (!fetch_offset(search, HEADER_SEGMENTS(search->is_64), &search->segments_at) ||
-	    !fetch(search, HEADER_SEGMENT_COUNT(search->is_64), &count, sizeof(count)))
+	if (!fetch_offset(search, HEADER_SEGMENTS(search), &search->segments_at) ||
+	    !fetch(search, HEADER_SEGMENT_COUNT(search), &count, sizeof(count)))
 		return false;
 	search->segments = count;
 	return true;

@@ -16,7 +16,7 @@ struct elf_build_id {
 	u64 end;   /* of these notes */
 	u64 segments_at;
 	u16 segments; /* program headers: how many there are, and where the first one is */
-	u16 is_64;
+	u16 class;    /* of words: ELFCLASS32, ELFCLASS64 */
 	u16 is_unreadable;
 	u16 id_bytes; /* what was found; 0: nothing */
 	u8 id[MAPPING_BUILD_ID_MAX];

@@ -163,6 +163,14 @@ CORE_PART u32 frame_enter(struct unwind *unwind)
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
 }
 
+CORE_PART void tables_forget(struct unwind *unwind)
+{
+	unwind->image.header = 0;
+	unwind->bytes.filled = 0;
+	unwind->cfi.entry.cie = 0;
+}
+
+/* Nothing is left half-read when the frame is tried again. */
 static long walk_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -171,24 +179,29 @@ static long walk_step(u32 i, void *arg)
 	unwind->stop = frame_enter(unwind);
 	if (!unwind->stop)
 		unwind->stop = frame_leave(unwind);
-	return unwind->stop != STOP_NONE;
+	if (core_reload(unwind->budget) || unwind->refills == UNWIND_REFILLS_MAX ||
+	    !unwind_refill(unwind))
+		return core_reload(unwind->stop) != STOP_NONE;
+	tables_forget(unwind);
+	unwind->refills++;
+	unwind->depth--;
+	return 0;
 }
 
 CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 {
 	unwind->depth = 0;
+	unwind->refills = 0;
 	unwind->max_depth = max_depth < STACK_USER_DEPTH_MAX ? max_depth : STACK_USER_DEPTH_MAX;
 	unwind->is_interrupted = true;
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
-	core_loop(STACK_USER_DEPTH_MAX + 1, walk_step, &unwind);
+	core_loop(STACK_USER_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);
 	return unwind->depth;
 }
 
 CORE_INLINE void unwind_forget(struct unwind *unwind)
 {
 	unwind->mapping.end = 0;
-	unwind->image.header = 0;
-	unwind->bytes.filled = 0;
-	unwind->cfi.entry.cie = 0;
+	tables_forget(unwind);
 }

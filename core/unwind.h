@@ -8,7 +8,7 @@
  * For each frame, the first of these that applies makes a rule (abi/rule.h), which is then
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
- * The embedder supplies five functions, natively by linking them, in BPF by defining them before it
+ * The embedder supplies six functions, natively by linking them, in BPF by defining them before it
  * includes the .c files of this unwinder: cfi, cfi_rule, code_scan, dwarf_expr, eh_frame, sframe,
  * unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
@@ -37,7 +37,8 @@
 /* Steps of work: reads, instructions, rows, records. A frame takes 50 or so; of a file that does
  * not say where its table is, one for each four bytes that are looked at. */
 #define UNWIND_BUDGET 200000U
-#define UNWIND_FRAMES 512 /* > STACK_USER_DEPTH_MAX, a power of two */
+#define UNWIND_REFILLS_MAX 1024 /* frames that are tried again */
+#define UNWIND_FRAMES 512	/* > STACK_USER_DEPTH_MAX, a power of two */
 
 /* The executable mapping of a pc. */
 struct unwind_mapping {
@@ -87,6 +88,7 @@ struct unwind {
 
 	/* The walk: */
 	u32 max_depth;
+	u32 refills;
 	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
 	u32 is_lasting;	    /* the rule of the current pc may be kept */
 	u32 is_search;	    /* what the rule stands for is where the table is (RULE_KEY_TABLE) */
@@ -117,12 +119,19 @@ struct unwind {
 	u64 saved[STEP_WORDS];
 	u64 saved_base;
 	u32 saved_count;
-	u32 reserved;
 	u64 context[SIGNAL_CONTEXT_WORDS];
 };
 
 /* The embedder's: reads memory of the task, all bytes or none. */
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
+
+/*
+ * The embedder's: asked where the budget is spent. True: there is more of it, and the frame is
+ * tried again; what was read for it counts for nothing. So an embedder whose memory may have to be
+ * waited for, but not within a read, fails the read, takes the budget away, and waits here. Asked
+ * at most UNWIND_REFILLS_MAX times in a walk.
+ */
+CORE_INLINE bool unwind_refill(struct unwind *unwind);
 
 /* The embedder's: makes unwind->mapping the executable one of a pc. False: there is none. A pc that
  * stands for another (a return address that a probe has taken) it replaces in the registers. */

@@ -224,6 +224,8 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 		stop = frame_step(unwind, rule);
 	if (stop)
 		return stop;
+	if (!core_reload(unwind->budget)) /* what could not be read may have counted as lost */
+		return STOP_BUDGET;
 	if (!(unwind->caller.known & KNOWN(REGISTER_RIP)))
 		return STOP_UNKNOWN_REGISTER;
 	unwind->registers = unwind->caller;

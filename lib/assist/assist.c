@@ -84,6 +84,12 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return raw_memory_read(&assist->memory, address, buffer, bytes);
 }
 
+bool unwind_refill(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct assist *assist = unwind->memory;

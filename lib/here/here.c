@@ -22,6 +22,12 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return own_memory_read(unwind->memory, address, buffer, bytes);
 }
 
+bool unwind_refill(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct own_code code;

@@ -40,7 +40,7 @@ struct symbolizer_answer {
 struct symbolizer_symbol {
 	u64 start;
 	u64 size;
-	u64 address; /* in the ELF file itself */
+	u64 address;	/* in the ELF file itself */
 	u64 name_bytes; /* without a NUL */
 };
 

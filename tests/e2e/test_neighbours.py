@@ -127,6 +127,15 @@ def test_files_that_do_not_tell_what_they_are():
     check_told(record_beside("getattr"), 1)
 
 
+def test_files_that_are_not_read():
+    check_told(record_beside("read"), 1)
+
+
+def test_pages_that_never_come():
+    """A frame whose caller's registers are in such a page."""
+    check_told(record_beside("fault"), 1)
+
+
 def test_files_with_notes_without_end():
     check_told(record_beside("bombs"), 8)
 

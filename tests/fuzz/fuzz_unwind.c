@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libFuzzer target of the unwinder: any memory gives frames and a stop reason of the list, within
- * the budget of reads, and every rule that a table makes is one that the executor knows.
+ * the budget of reads, and every rule that a table makes is one that the executor knows. Memory of
+ * which each part has to be waited for gives the same.
  */
 #include "fuzz_unwind.h"
 
@@ -12,6 +13,8 @@
 #include "unwind.h"
 
 #define BUDGET 3000
+#define PART 512 /* bytes that come at once */
+#define PARTS 64
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
@@ -19,6 +22,9 @@ struct memory {
 	const u8 *data;
 	size_t bytes;
 	u64 reads;
+	u64 absent;  /* parts that have to be waited for, as bits */
+	u64 missing; /* those of them that a read was about */
+	u32 budget;  /* that it had */
 };
 
 #define demand(condition)                                                                          \
@@ -35,7 +41,26 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	demand(++memory->reads <= BUDGET && bytes > 0);
 	if (offset >= memory->bytes || memory->bytes - offset < bytes)
 		return false;
+	for (u64 part = offset / PART; part <= (offset + bytes - 1) / PART && part < PARTS; part++)
+		memory->missing |= memory->absent & 1ULL << part;
+	if (memory->missing) {
+		memory->budget = unwind->budget;
+		unwind->budget = 0;
+		return false;
+	}
 	memcpy(buffer, memory->data + offset, bytes);
+	return true;
+}
+
+bool unwind_refill(struct unwind *unwind)
+{
+	struct memory *memory = unwind->memory;
+
+	if (!memory->missing)
+		return false;
+	memory->absent &= ~memory->missing;
+	memory->missing = 0;
+	unwind->budget = memory->budget;
 	return true;
 }
 
@@ -85,6 +110,29 @@ static void check_table(struct unwind *unwind, u32 stop)
 	demand(unwind_step(unwind) < STOP_COUNT);
 }
 
+static void run_walk(struct unwind *unwind)
+{
+	unwind_forget(unwind);
+	demand(unwind_stack(unwind, STACK_USER_DEPTH_MAX) <= STACK_USER_DEPTH_MAX);
+	demand(unwind->stop > STOP_NONE && unwind->stop < STOP_COUNT);
+}
+
+static void run_walks(struct unwind *unwind)
+{
+	static struct unwind waiting;
+	struct memory memory = *(struct memory *)unwind->memory;
+
+	memory.absent = ~0ULL;
+	waiting = *unwind;
+	waiting.memory = &memory;
+	run_walk(unwind);
+	run_walk(&waiting);
+	if (unwind->stop == STOP_BUDGET || waiting.stop == STOP_BUDGET)
+		return;
+	demand(waiting.stop == unwind->stop && waiting.depth == unwind->depth);
+	demand(!memcmp(waiting.frame, unwind->frame, waiting.depth * sizeof(waiting.frame[0])));
+}
+
 static void run_part(struct unwind *unwind, u32 part, u64 bytes)
 {
 	struct image_range all = {FUZZ_BASE, FUZZ_BASE + bytes};
@@ -110,9 +158,7 @@ static void run_part(struct unwind *unwind, u32 part, u64 bytes)
 		demand(expr_evaluate(unwind, FUZZ_BASE, (u16)bytes) < STOP_COUNT);
 		break;
 	default:
-		unwind_forget(unwind);
-		demand(unwind_stack(unwind, STACK_USER_DEPTH_MAX) <= STACK_USER_DEPTH_MAX);
-		demand(unwind->stop > STOP_NONE && unwind->stop < STOP_COUNT);
+		run_walks(unwind);
 	}
 }
 
@@ -125,7 +171,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 	if (bytes <= sizeof(input))
 		return 0;
 	memcpy(&input, data, sizeof(input));
-	memory = (struct memory){data + sizeof(input), bytes - sizeof(input), 0};
+	memory = (struct memory){data + sizeof(input), bytes - sizeof(input), 0, 0, 0, 0};
 	memset(&unwind, 0, sizeof(unwind));
 	unwind.memory = &memory;
 	unwind.budget = BUDGET;

@@ -284,6 +284,12 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return traced_read(unwind->memory, address, buffer, bytes);
 }
 
+bool unwind_refill(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	const struct traced *traced = unwind->memory;

@@ -38,6 +38,11 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 	return walk_read(buffer, bytes, (const void *)address) == 0;
 }
 
+CORE_INLINE bool unwind_refill(struct unwind *unwind)
+{
+	return false;
+}
+
 struct find {
 	struct unwind *unwind;
 	u64 pc;

@@ -28,12 +28,15 @@ record_cpu() {
 	recorder=$!
 	while [ ! -e $data ] && kill -0 $recorder; do sleep 0.1; done
 	sleep 1
+	echo '    recording: CPU 1 goes offline'
 	echo 0 >$control || fault 'CPU 1 does not go offline'
 	sleep 1
+	echo '    CPU 1 comes back'
 	echo 1 >$control || fault 'CPU 1 does not come back'
 	sleep 1
 	back=$(cut -d' ' -f1 /proc/uptime)
 	sleep 2
+	echo '    the recording ends'
 	kill -INT $recorder
 	wait $recorder || fault "record ended with $?"
 	since=$(samples "$back")

@@ -68,6 +68,39 @@ static void work_is_limited(void **state)
 	assert_true(unwind.depth < 100);
 }
 
+/* Each word of the chain has to be waited for, and all of the code. */
+static void what_was_not_there_changes_nothing(void **state)
+{
+	u32 budget;
+
+	(void)state;
+	memory_block = 8;
+	chain(20);
+	assert_int_equal(unwind_stack(&unwind, STACK_USER_DEPTH_MAX), 21);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+	for (u32 i = 1; i <= 20; i++)
+		assert_int_equal(unwind.frame[i], WORD(10) + i - 1);
+	assert_in_range(memory_waits, 2 * 20, 5 * 20);
+	budget = unwind.budget;
+	memory_block = 0;
+	chain(20);
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_true(unwind.budget > budget);
+}
+
+/* A read that misses byte after byte. */
+static void waiting_is_limited(void **state)
+{
+	(void)state;
+	memory_block = 1;
+	chain(500);
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_int_equal(unwind.stop, STOP_BUDGET);
+	assert_in_range(unwind.depth, 40, 100);
+	assert_int_equal(memory_waits, UNWIND_REFILLS_MAX);
+	memory_block = 0;
+}
+
 static void a_chain_that_turns_back_ends(void **state)
 {
 	(void)state;
@@ -108,13 +141,19 @@ static struct rule_cache *cache_open(void)
 	return &cache;
 }
 
-static bool is_cached(u64 pc, bool interrupted, u64 code)
+static bool cached(u64 pc, bool interrupted, u64 code, struct unwind_rule *rule)
 {
 	struct rule_key key = {.place = MEMORY_FRAME(pc) | (interrupted ? RULE_KEY_INTERRUPTED : 0),
 			       .code = code};
+
+	return rule_cache_get(memory_rules, &key, rule);
+}
+
+static bool is_cached(u64 pc, bool interrupted, u64 code)
+{
 	struct unwind_rule rule;
 
-	return rule_cache_get(memory_rules, &key, &rule);
+	return cached(pc, interrupted, code, &rule);
 }
 
 /* The same rule is made again, and for free. */
@@ -199,16 +238,25 @@ static void what_lies_further_on_is_not_remembered(void **state)
 static void what_was_cut_short_is_not_remembered(void **state)
 {
 	const u64 zeroes[CODE_HASH_WORDS] = {0};
+	struct unwind_rule whole, rule;
+	u32 kept = 0;
 
 	(void)state;
+	cache_open();
+	chain(3);
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_true(cached(WORD(5), true, code_hash(zeroes), &whole));
 	cache_open();
 	for (u32 budget = 0; budget < 12; budget++) {
 		chain(3);
 		unwind.budget = budget;
 		unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
-		if (unwind.depth < 2)
-			assert_false(is_cached(WORD(5), true, code_hash(zeroes)));
+		if (!cached(WORD(5), true, code_hash(zeroes), &rule))
+			continue;
+		kept++;
+		assert_memory_equal(&rule, &whole, sizeof(rule));
 	}
+	assert_in_range(kept, 1, 11);
 	memory_rules = NULL;
 }
 
@@ -245,6 +293,8 @@ int main(void)
 		cmocka_unit_test(a_chain_is_walked_to_its_root),
 		cmocka_unit_test(depth_is_limited),
 		cmocka_unit_test(work_is_limited),
+		cmocka_unit_test(what_was_not_there_changes_nothing),
+		cmocka_unit_test(waiting_is_limited),
 		cmocka_unit_test(a_chain_that_turns_back_ends),
 		cmocka_unit_test(a_leaf_outside_of_code_counts),
 		cmocka_unit_test(a_guess_is_not_believed),

@@ -8,27 +8,65 @@
 struct rule_cache *memory_rules;
 u64 memory_image;
 
+u32 memory_block, memory_waits;
+
+#define BLOCKS_MAX 65536
+
 static const u8 *memory_start;
 static u32 memory_bytes;
+static bool is_there[BLOCKS_MAX];
+static u32 absent; /* the block that a read has not found */
+static u32 budget; /* that it had */
 
 void memory_set(struct unwind *unwind, const void *memory, u32 bytes)
 {
 	memory_start = memory;
 	memory_bytes = bytes;
+	memset(is_there, 0, sizeof(is_there));
+	absent = BLOCKS_MAX;
+	memory_waits = 0;
 	memset(unwind, 0, sizeof(*unwind));
 	unwind->budget = UNWIND_BUDGET;
 	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
 	unwind->is_interrupted = true;
 }
 
+static bool all_is_there(u64 offset, u32 bytes)
+{
+	if (!memory_block)
+		return true;
+	for (u64 block = offset / memory_block; block * memory_block < offset + bytes; block++) {
+		absent = block;
+		if (!is_there[block])
+			return false;
+	}
+	absent = BLOCKS_MAX;
+	return true;
+}
+
 bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 {
 	u64 offset = address - MEMORY_BASE;
 
-	(void)unwind;
 	if (offset > memory_bytes || memory_bytes - offset < bytes)
 		return false;
+	if (!all_is_there(offset, bytes)) {
+		budget = unwind->budget;
+		unwind->budget = 0;
+		return false;
+	}
 	memcpy(buffer, memory_start + offset, bytes);
+	return true;
+}
+
+bool unwind_refill(struct unwind *unwind)
+{
+	if (absent == BLOCKS_MAX)
+		return false;
+	is_there[absent] = true;
+	absent = BLOCKS_MAX;
+	memory_waits++;
+	unwind->budget = budget;
 	return true;
 }
 

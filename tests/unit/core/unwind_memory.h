@@ -11,6 +11,10 @@
 extern struct rule_cache *memory_rules; /* asked first, gets what is found; NULL: there is none */
 extern u64 memory_image; /* where the memory's file begins; 0: it is generated code */
 
+extern u32 memory_block; /* bytes that come at once, each block when it was waited for; 0: all is
+			    there */
+extern u32 memory_waits; /* blocks that were waited for */
+
 /* It is a file, but on being asked for its image nobody knows. */
 #define MEMORY_IMAGE_LOST 1
 

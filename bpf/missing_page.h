@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Whether a page of the current task that is not there may be waited for.
+ *
+ * A program that sleeps does so within RCU tasks trace, and until it wakes up nobody on the machine
+ * frees a BPF program or closes a perf event with one. So it waits for disks, but not for what
+ * somebody else answers for: a file system's server, which may be any user's process, and
+ * userfaultfd. It is said of a mapping as it is now; who replaces it between that and the fault can
+ * have the fault still.
+ */
+#ifndef BPF_MISSING_PAGE_H
+#define BPF_MISSING_PAGE_H
+
+#include "file_system.h"
+#include "user_mapping.h"
+
+#define PAGE_BITS 12			    /* or more */
+#define WAIT_LOOKS_MAX 8		    /* at mappings that are being changed */
+#define NAME_VIRTIOFS 0x73666f6974726976ULL /* "virtiofs" */
+
+/* A FUSE that the hypervisor answers for. */
+static __always_inline bool is_virtiofs(struct super_block *mounted)
+{
+	u64 name = 0;
+
+	bpf_probe_read_kernel(&name, sizeof(name), BPF_CORE_READ(mounted, s_type, name));
+	return name == NAME_VIRTIOFS;
+}
+
+/* What is mounted in a user namespace is its owner's, whatever file system it is. */
+static __always_inline bool is_of_others(struct super_block *mounted)
+{
+	return BPF_CORE_READ(mounted, s_user_ns, level) ||
+	       (file_system_is_of_others(BPF_CORE_READ(mounted, s_magic)) && !is_virtiofs(mounted));
+}
+
+static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
+{
+	return bpf_core_field_exists(vma->vm_userfaultfd_ctx.ctx) &&
+	       BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx);
+}
+
+static __always_inline bool page_is_answered(const struct vma_search *search)
+{
+	struct inode *inode = inode_of(&search->entry);
+
+	return !has_userfaultfd((void *)search->entry.vma) &&
+	       !(inode && is_of_others(BPF_CORE_READ(inode, i_sb))) && is_mapped_still(search);
+}
+
+static __always_inline bool page_may_wait(struct vma_search *search, u64 address)
+{
+	u32 look;
+
+	for (look = 0; look < WAIT_LOOKS_MAX; look++) {
+		if (vma_find(search, address))
+			return page_is_answered(search);
+		if (!search->entry.vma)
+			return false;
+	}
+	return false;
+}
+
+/* Of the first and the last byte of a read. Writes over search->entry. */
+__noinline int missing_page_may_wait(struct vma_search *search, u64 first, u64 last)
+{
+	return search && page_may_wait(search, first) &&
+	       (first >> PAGE_BITS == last >> PAGE_BITS || page_may_wait(search, last));
+}
+
+#endif
