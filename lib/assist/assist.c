@@ -52,6 +52,11 @@ void assist_free(struct assist **assist)
 	*assist = NULL;
 }
 
+u32 assist_processes(const struct assist *assist, u32 *pids)
+{
+	return readers_processes(assist->memory.readers, pids);
+}
+
 /* The mapping of an address, or NULL. One whose end is 0 was gone when it was looked up. */
 static const struct raw_mapping *mapping_of(const struct raw_stack *raw, u64 address)
 {

@@ -3,8 +3,9 @@
  * Finishes in user space the user stacks that the kernel could not (abi/raw_stack.h): the native
  * embedder of the unwinder in core/.
  *
- * Nothing of the traced process has to be there any more but its files. One assist is used by one
- * thread at a time.
+ * Nothing of the traced process has to be there any more but its files. What other users could keep
+ * us waiting for is read by helper processes (assist/readers.h). One assist is used by one thread
+ * at a time.
  */
 #ifndef LIB_ASSIST_ASSIST_H
 #define LIB_ASSIST_ASSIST_H
@@ -35,6 +36,10 @@ struct assist_stack {
 
 int assist_create(const struct assist_options *options, struct assist **assist);
 void assist_free(struct assist **assist);
+
+/* Processes that run for it: their ids; at most ASSIST_PROCESSES_MAX. */
+#define ASSIST_PROCESSES_MAX 8
+u32 assist_processes(const struct assist *assist, u32 *pids);
 
 /* 0 and a stack, which may end early (STACK_STOP); -EINVAL: *raw contradicts itself. All
  * RAW_STACK_SIZE(raw->stack_bytes) bytes of it must be there. */

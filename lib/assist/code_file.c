@@ -14,14 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbol/mapped_file.h"
-
 #define OPEN_MAX 96
-#define PAGE 4096U
+#define PAGE READERS_PAGE
 #define PAGES 512U
 #define SEGMENTS_MAX 16U
 #define HEADERS_MAX 64U
-#define PATH_BYTES 4096
 
 struct code_segment {
 	u64 address;
@@ -31,10 +28,9 @@ struct code_segment {
 };
 
 struct code_file {
-	u32 number; /* MAPPING_NONE: nothing here */
-	u32 tgid;   /* of the process that it was opened for */
-	u64 used;   /* the last time, in calls */
-	int fd;	    /* -1: it could not be opened */
+	struct reader_file seen; /* number MAPPING_NONE: nothing here */
+	u64 used;		 /* the last time, in calls */
+	int fd;			 /* READERS_HELD, or -1: it could not be opened */
 	u32 segment_count;
 	struct code_segment segment[SEGMENTS_MAX]; /* loaded ones */
 };
@@ -46,17 +42,19 @@ struct code_page {
 };
 
 struct code_files {
+	struct readers *readers;
 	u64 calls;
 	struct code_file file[OPEN_MAX];
 	struct code_page page[PAGES];
 };
 
-int code_files_create(struct code_files **files)
+int code_files_create(struct readers *readers, struct code_files **files)
 {
 	struct code_files *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return -ENOMEM;
+	made->readers = readers;
 	for (u32 i = 0; i < OPEN_MAX; i++)
 		made->file[i].fd = -1;
 	*files = made;
@@ -65,7 +63,7 @@ int code_files_create(struct code_files **files)
 
 static void file_close(struct code_file *file)
 {
-	if (file->fd >= 0)
+	if (file->fd >= 0 && file->fd != READERS_HELD)
 		close(file->fd);
 	*file = (struct code_file){.fd = -1};
 }
@@ -80,15 +78,18 @@ void code_files_free(struct code_files **files)
 	*files = NULL;
 }
 
-static bool page_fill(const struct code_file *file, struct code_page *page, u64 index)
+static bool page_fill(struct code_files *files, const struct code_file *file,
+		      struct code_page *page, u64 index)
 {
-	ssize_t got = pread(file->fd, page->data, PAGE, index * PAGE);
+	ssize_t got = file->fd == READERS_HELD
+			      ? readers_page(files->readers, &file->seen, index, page->data)
+			      : pread(file->fd, page->data, PAGE, index * PAGE);
 
 	page->number = MAPPING_NONE;
 	if (got <= 0)
 		return false;
 	memset(page->data + got, 0, PAGE - got);
-	page->number = file->number;
+	page->number = file->seen.number;
 	page->index = index;
 	return true;
 }
@@ -96,11 +97,11 @@ static bool page_fill(const struct code_file *file, struct code_page *page, u64 
 static const struct code_page *page_get(struct code_files *files, const struct code_file *file,
 					u64 index)
 {
-	struct code_page *page = &files->page[(index + file->number * 61) % PAGES];
+	struct code_page *page = &files->page[(index + file->seen.number * 61) % PAGES];
 
-	if (page->number == file->number && page->index == index)
+	if (page->number == file->seen.number && page->index == index)
 		return page;
-	return page_fill(file, page, index) ? page : NULL;
+	return page_fill(files, file, page, index) ? page : NULL;
 }
 
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
@@ -156,21 +157,6 @@ static void segments_read(struct code_files *files, struct code_file *file)
 			segment_add(file, &segment);
 }
 
-/* Where it was seen now comes first: the process that the record tells of may be gone. */
-static int open_mapped(const struct code_place *place, const struct mapping_record *record)
-{
-	struct mapping_record seen = *record;
-	char path[PATH_BYTES];
-	int fd;
-
-	seen.tgid = place->tgid;
-	seen.start = place->start;
-	seen.end = place->end;
-	mapped_file_path(record, path, sizeof(path));
-	fd = mapped_file_open(&seen, path);
-	return fd >= 0 ? fd : mapped_file_open(record, path);
-}
-
 /* The file's own entry, or the one to be given up for it. */
 static struct code_file *entry_of(struct code_files *files, u32 number)
 {
@@ -179,7 +165,7 @@ static struct code_file *entry_of(struct code_files *files, u32 number)
 	for (u32 i = 0; i < OPEN_MAX; i++) {
 		struct code_file *file = &files->file[i];
 
-		if (file->number == number)
+		if (file->seen.number == number)
 			return file;
 		if (file->used < oldest->used)
 			oldest = file;
@@ -187,21 +173,20 @@ static struct code_file *entry_of(struct code_files *files, u32 number)
 	return oldest;
 }
 
-static bool is_settled(const struct code_file *file, const struct code_place *place)
+static bool is_settled(const struct code_file *file, const struct reader_file *seen)
 {
-	return file->number == place->number && (file->fd >= 0 || file->tgid == place->tgid);
+	return file->seen.number == seen->number &&
+	       (file->fd >= 0 || file->seen.tgid == seen->tgid);
 }
 
-const struct code_file *code_files_get(struct code_files *files, const struct code_place *place,
-				       const struct mapping_record *record)
+const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen)
 {
-	struct code_file *file = entry_of(files, place->number);
+	struct code_file *file = entry_of(files, seen->number);
 
-	if (!is_settled(file, place)) {
+	if (!is_settled(file, seen)) {
 		file_close(file);
-		file->number = place->number;
-		file->tgid = place->tgid;
-		file->fd = open_mapped(place, record);
+		file->seen = *seen;
+		file->fd = readers_open(files->readers, seen);
 		if (file->fd >= 0)
 			segments_read(files, file);
 	}

@@ -8,26 +8,19 @@
 
 #include <stdbool.h>
 
+#include "assist/readers.h"
 #include "mapping.h"
 
 struct code_files;
 struct code_file;
 
-/* Where a file was seen mapped: another process than that of its record may still be there. */
-struct code_place {
-	u32 number;
-	u32 tgid;
-	u64 start;
-	u64 end;
-};
-
-int code_files_create(struct code_files **files);
+/* `readers` stays the caller's, and has to live as long. */
+int code_files_create(struct readers *readers, struct code_files **files);
 void code_files_free(struct code_files **files);
 
 /* The file of a mapping, valid until the next call; NULL if it cannot be opened or is not the one
- * that was mapped. */
-const struct code_file *code_files_get(struct code_files *files, const struct code_place *place,
-				       const struct mapping_record *record);
+ * that was mapped. The record has to stay as it is. */
+const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen);
 
 /* Bytes of a file, all or none; the last page is followed by zeroes, as in memory. */
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,

@@ -8,19 +8,20 @@
 #include "raw_memory.h"
 
 #include <string.h>
-#include <sys/uio.h>
 
 #include "symbol/vdso.h"
 
 int raw_memory_create(struct raw_memory *memory)
 {
 	*memory = (struct raw_memory){.vdso = vdso_open()};
-	return code_files_create(&memory->files);
+	return readers_create(&memory->readers)
+		       ?: code_files_create(memory->readers, &memory->files);
 }
 
 void raw_memory_release(struct raw_memory *memory)
 {
 	code_files_free(&memory->files);
+	readers_free(&memory->readers);
 	if (memory->vdso)
 		elf_end(memory->vdso);
 	memory->vdso = NULL;
@@ -30,6 +31,7 @@ void raw_memory_begin(struct raw_memory *memory, const struct raw_stack *raw)
 {
 	memory->raw = raw;
 	memory->mapping = NULL;
+	readers_begin(memory->readers);
 }
 
 /* Where the header is in most files: rules that are known already need no more than that it is
@@ -42,15 +44,16 @@ static u64 usual_header(const struct raw_mapping *mapping)
 static u64 enter_file(struct raw_memory *memory, const struct mapping_record *record)
 {
 	const struct raw_mapping *mapping = memory->mapping;
-	const struct code_place place = {
+	const struct reader_file seen = {
 		.number = mapping->number,
 		.tgid = memory->raw->tgid,
 		.start = mapping->start,
 		.end = mapping->end,
+		.record = record,
 	};
 	u64 code, header;
 
-	memory->file = code_files_get(memory->files, &place, record);
+	memory->file = code_files_get(memory->files, &seen);
 	if (!memory->file)
 		return usual_header(mapping);
 	if (!code_file_address(memory->file, mapping->offset, &code) ||
@@ -132,13 +135,10 @@ static bool may_ask_process(const struct raw_memory *memory, u64 address, u32 by
 static bool process_read(const struct raw_memory *memory, u64 address, void *buffer, u32 bytes)
 {
 	const struct raw_stack *raw = memory->raw;
-	struct iovec local = {buffer, bytes};
-	struct iovec remote = {(void *)address, bytes};
-
-	pid_t pid = raw->flags & RAW_ALIVE ? raw->tid : raw->tgid;
 
 	return may_ask_process(memory, address, bytes) &&
-	       process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+	       readers_memory(memory->readers, raw->flags & RAW_ALIVE ? raw->tid : raw->tgid,
+			      raw->tgid, address, buffer, bytes);
 }
 
 bool raw_memory_read(struct raw_memory *memory, u64 address, void *buffer, u32 bytes)

@@ -10,6 +10,7 @@
 #include "raw_stack.h"
 
 struct raw_memory {
+	struct readers *readers;
 	struct code_files *files;
 	Elf *vdso; /* ours; NULL: there is none */
 

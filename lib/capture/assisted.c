@@ -11,7 +11,6 @@
 
 #include <bpf/libbpf.h>
 
-#include "assist/assist.h"
 #include "capture/event_stacks.h"
 #include "capture/instance.h"
 #include "capture/raw_ring.h"
@@ -29,6 +28,11 @@ struct assisted {
 	bool looks;    /* at what stays in the ring buffer */
 	struct assist_stack found;
 };
+
+u32 assisted_processes(const struct assisted *assisted, u32 *pids)
+{
+	return assist_processes(assisted->assist, pids);
+}
 
 static u64 found_bytes(const struct found_answer *found)
 {

@@ -9,6 +9,7 @@
 
 #include <sys/queue.h>
 
+#include "assist/assist.h"
 #include "capture/answer_join.h"
 #include "capture/capture.h"
 #include "raw_stack.h"
@@ -28,6 +29,9 @@ struct assisted;
 /* The maps are there, and shared with us. */
 int assisted_create(struct capture *capture, struct assisted **out);
 void assisted_free(struct assisted **assisted);
+
+/* Processes that run for it: their ids; at most ASSIST_PROCESSES_MAX. */
+u32 assisted_processes(const struct assisted *assisted, u32 *pids);
 
 /* Unwinds all that is in the ring buffer. *fill: how full it was, in percent. -ENOMEM. */
 int assisted_consume(struct assisted *assisted, u32 *fill);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/assisted.h"
 #include "capture/capture.h"
 #include "capture/instance.h"
 #include "capture/skeleton.h"
@@ -53,13 +54,16 @@ static void put_process(u32 *slots, u32 pid)
 /* They may be others than before. */
 static void leave_out_processes(const struct capture *capture)
 {
-	u32 pids[SYMBOLIZER_PROCESSES_MAX], slots[OWN_PROCESSES] = {}, count, i;
+	u32 pids[SYMBOLIZER_PROCESSES_MAX + ASSIST_PROCESSES_MAX], slots[OWN_PROCESSES] = {}, count,
+								   i;
 	u32 *own;
 
 	if (capture->foreign)
 		return;
 	own = capture_programs(capture)->bss->own_processes;
 	count = symbolizers_processes(capture->symbolizers, pids);
+	if (capture->assisted)
+		count += assisted_processes(capture->assisted, pids + count);
 	for (i = 0; i < count; i++)
 		put_process(slots, pids[i]);
 	for (i = 0; i < OWN_PROCESSES; i++)

@@ -89,9 +89,9 @@ def check_names(made):
     assert any(re.fullmatch("(__libc_)?(read|write)|__GI___(read|write)", name) for name in user), sorted(set(user))[:50]
 
 
-def record_beside(what):
+def record_beside(what, prefix=()):
     needs_root()
-    with neighbour(what), recording("-a", "-e", "sched:sched_switch") as recorder:
+    with neighbour(what), recording("-a", "-e", "sched:sched_switch", prefix=prefix) as recorder:
         switch()
         made = end_soon(recorder)
     check_losses(made)
@@ -134,6 +134,24 @@ def test_files_that_are_not_read():
 def test_pages_that_never_come():
     """A frame whose caller's registers are in such a page."""
     check_told(record_beside("fault"), 1)
+
+
+def record_assisted_beside(what):
+    """As on a kernel that cannot call a program back: the recorder itself reads what others have."""
+    return record_beside(what, ("env", "LD_PRELOAD=" + cases.program("librefuse_programs.so"), "REFUSE_NAME=ask_for_callbac",
+                                "REFUSE_COUNT=1000"))
+
+
+def test_files_that_are_not_opened_for_the_recorder():
+    record_assisted_beside("open")
+
+
+def test_files_that_are_not_read_by_the_recorder():
+    record_assisted_beside("read")
+
+
+def test_pages_that_never_come_for_the_recorder():
+    record_assisted_beside("fault")
 
 
 def test_files_with_notes_without_end():

@@ -23,6 +23,7 @@
 #define MANY 300
 
 static char path[64];
+static struct readers *readers;
 static struct code_files *files;
 static struct mapping_record record;
 
@@ -46,7 +47,7 @@ static int set_up(void **state)
 	for (u32 i = 0; i < FILE_BYTES; i++)
 		bytes[i] = i % 251;
 	write_file(bytes, sizeof(bytes));
-	return code_files_create(&files);
+	return readers_create(&readers) ?: code_files_create(readers, &files);
 }
 
 static int tear_down(void **state)
@@ -54,15 +55,17 @@ static int tear_down(void **state)
 	(void)state;
 	code_files_free(&files);
 	assert_null(files);
+	readers_free(&readers);
+	assert_null(readers);
 	unlink(path);
 	return 0;
 }
 
 static const struct code_file *get(u32 number)
 {
-	const struct code_place place = {.number = number, .tgid = getpid()};
+	const struct reader_file seen = {.number = number, .tgid = getpid(), .record = &record};
 
-	return code_files_get(files, &place, &record);
+	return code_files_get(files, &seen);
 }
 
 static void bytes_are_those_of_the_file(void **state)
@@ -143,18 +146,18 @@ static void file_used_lately_stays_open(void **state)
 /* The record's process is gone and its root with it; another one still has the file. */
 static void file_is_looked_for_again_in_another_process(void **state)
 {
-	struct code_place place = {.number = 1, .tgid = NO_PROCESS};
+	struct reader_file seen = {.number = 1, .tgid = NO_PROCESS, .record = &record};
 	char kept[80];
 
 	(void)state;
 	record.tgid = NO_PROCESS;
 	snprintf(kept, sizeof(kept), "%s.kept", path);
 	assert_int_equal(rename(path, kept), 0);
-	assert_null(code_files_get(files, &place, &record));
+	assert_null(code_files_get(files, &seen));
 	assert_int_equal(rename(kept, path), 0);
-	assert_null(code_files_get(files, &place, &record));
-	place.tgid = getpid();
-	assert_non_null(code_files_get(files, &place, &record));
+	assert_null(code_files_get(files, &seen));
+	seen.tgid = getpid();
+	assert_non_null(code_files_get(files, &seen));
 }
 
 static void file_without_headers_has_no_addresses(void **state)

@@ -50,6 +50,7 @@ void sample_record_file(struct mapping_record *record, const char *path)
 	record->key.device = (u64)major(stat.st_dev) << 20 | minor(stat.st_dev);
 	record->key.since = written(&stat);
 	record->owner = stat.st_uid;
+	record->file_system = 0xef53; /* ext4 */
 	record->tgid = getpid();
 	sample_record_path(record, path);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is read of others, by whoever may wait for it; and a helper process that does so: one
+ * question, one answer. */
+#ifndef LIB_ASSIST_READER_H
+#define LIB_ASSIST_READER_H
+
+#include "assist/readers.h"
+#include "mapping.h"
+
+enum reader_what { READER_OPEN, READER_HOLD, READER_PAGE, READER_MEMORY };
+
+struct reader_request {
+	u32 what; /* enum reader_what */
+	u32 number;
+	u32 tid;
+	u32 bytes;
+	u64 at; /* READER_PAGE: the page; READER_MEMORY: the address */
+	struct mapping_record seen;
+	struct mapping_record record;
+};
+
+struct reader_answer {
+	s32 result; /* bytes, or -errno; READER_OPEN: the file comes along */
+	u8 data[READERS_PAGE];
+};
+
+/* Where it was seen now comes first: the process that the record tells of may be gone. A file for
+ * the caller to close, or -errno. */
+int reader_open(const struct mapping_record *seen, const struct mapping_record *record);
+
+/* Bytes read, or -errno. */
+int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes);
+
+/* Serves until the other side closes the socket (helper_start()). */
+void reader_serve(int socket);
+
+#endif
