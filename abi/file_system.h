@@ -6,8 +6,6 @@
 #ifndef ABI_FILE_SYSTEM_H
 #define ABI_FILE_SYSTEM_H
 
-#include <stdbool.h>
-
 #include "scalar.h"
 
 #define FILE_SYSTEMS_OF_OTHERS(X)                                                                  \
@@ -23,9 +21,9 @@
 	X(0x73757245) /* Coda */
 
 #define X(magic) || file_system == (magic)
-static inline bool file_system_is_of_others(u64 file_system)
+ABI_INLINE u32 file_system_is_of_others(u64 file_system)
 {
-	return false FILE_SYSTEMS_OF_OTHERS(X);
+	return 0 FILE_SYSTEMS_OF_OTHERS(X);
 }
 #undef X
 
