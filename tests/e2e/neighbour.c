@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an ordinary user can put in the way of a recorder: code in files that do not answer, or that
- * take for ever to be read.
+ * What an ordinary user can put in the way of a recorder: code in files that do not answer.
  *
  *   neighbour lookup|open|getattr|read|fault FOLDER DEVICE
  *     runs code of a file of a FUSE file system of its own, below an overlay (by which root's calls
  *     reach it), both in a user namespace. Once the code is mapped, calls of that kind are never
  *     answered. `fault` sleeps with a frame in a page that is not read yet. DEVICE is that of FUSE.
- *   neighbour bombs FOLDER
- *     runs code of eight sparse files, each with 40,000 headers of the same 512 MiB of empty notes.
  *
  * Prints a line when all is as said, and runs until it is killed.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -30,30 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096UL
+#include "neighbour_code.h"
+
 #define CODE_AT (16 * PAGE) /* the page before it stays unread, and so does the first */
 #define FILE_BYTES (32 * PAGE)
 #define NODE_FILE 2
 #define SERVER_SECONDS 120 /* nobody hangs for ever, whatever becomes of the test */
-
-#define BOMBS 8
-#define BOMB_HEADERS 40000
-#define BOMB_CODE_AT (4UL << 20)
-#define BOMB_NOTES_AT (8UL << 20)
-#define BOMB_NOTES_BYTES (512UL << 20)
-
-/* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
-static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
-
-typedef void (*through_file)(void (*function)(void));
-
-static void check(bool is_well, const char *what)
-{
-	if (is_well)
-		return;
-	printf("skip: %s: %s\n", what, strerror(errno));
-	exit(77);
-}
 
 /* The file system */
 
@@ -110,7 +88,7 @@ static void reply_read(const struct server *server, const struct fuse_in_header 
 	static char content[FILE_BYTES];
 	uint64_t left = read->offset < FILE_BYTES ? FILE_BYTES - read->offset : 0;
 
-	memcpy(content + CODE_AT, code, sizeof(code));
+	memcpy(content + CODE_AT, neighbour_code, sizeof(neighbour_code));
 	reply(server, in->unique, 0, content + read->offset, read->size < left ? read->size : left);
 }
 
@@ -177,39 +155,7 @@ static void serve(const struct server *server)
 	exit(0);
 }
 
-/* The user namespace and its mounts */
-
-static void write_file(const char *path, const char *text)
-{
-	int file = open(path, O_WRONLY | O_CLOEXEC);
-
-	check(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text), path);
-	close(file);
-}
-
-static void enter_namespaces(void)
-{
-	unsigned user = getuid(), group = getgid();
-	char map[64];
-
-	check(!unshare(CLONE_NEWUSER | CLONE_NEWNS), "no user namespace");
-	write_file("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof(map), "0 %u 1\n", user);
-	write_file("/proc/self/uid_map", map);
-	snprintf(map, sizeof(map), "0 %u 1\n", group);
-	write_file("/proc/self/gid_map", map);
-}
-
-/* Ends with its parent. */
-static pid_t fork_child(void)
-{
-	pid_t child = fork();
-
-	check(child >= 0, "fork");
-	if (!child)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return child;
-}
+/* The mounts */
 
 static void mount_fuse(struct server *server, const char *device)
 {
@@ -232,34 +178,6 @@ static void make_mounts(const char *folder, const char *device, struct server *s
 	check(!mkdir("fuse", 0755) && !mkdir("empty", 0755) && !mkdir("seen", 0755), "mkdir");
 	mount_fuse(server, device);
 	check(!mount("overlay", "seen", "overlay", 0, "lowerdir=fuse:empty,userxattr"), "overlay");
-}
-
-/* Code that is run */
-
-static void sleep_a_little(void)
-{
-	usleep(200);
-}
-
-static const char *map_file(const char *path, size_t bytes)
-{
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-	const char *memory = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
-
-	check(file >= 0 && memory != MAP_FAILED, path);
-	close(file);
-	return memory;
-}
-
-static void run_for_ever(through_file *entries, int count)
-{
-	for (int i = 0; i < count; i++)
-		entries[i](sleep_a_little);
-	printf("ready\n");
-	fflush(stdout);
-	for (;;)
-		for (int i = 0; i < count; i++)
-			entries[i](sleep_a_little);
 }
 
 static const char *unread_frame;
@@ -302,7 +220,7 @@ static uint32_t request_of(const char *mode)
 static void hang(const char *mode, const char *folder, const char *device)
 {
 	struct server server = {.hangs = request_of(mode)};
-	through_file entry;
+	through_code entry;
 	const char *memory;
 	bool *told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -311,7 +229,7 @@ static void hang(const char *mode, const char *folder, const char *device)
 	server.is_told = told;
 	make_mounts(folder, device, &server);
 	memory = map_file("seen/program", FILE_BYTES);
-	entry = (through_file)(uintptr_t)(memory + CODE_AT);
+	entry = (through_code)(uintptr_t)(memory + CODE_AT);
 	entry(sleep_a_little);
 	*told = true;
 	if (!strcmp(mode, "fault"))
@@ -319,62 +237,10 @@ static void hang(const char *mode, const char *folder, const char *device)
 	run_for_ever(&entry, 1);
 }
 
-/* Bombs */
-
-static void write_bomb(const char *path)
-{
-	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0755);
-	Elf64_Phdr *headers = calloc(BOMB_HEADERS, sizeof(*headers));
-	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			    EV_CURRENT},
-		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
-		.e_version = EV_CURRENT,
-		.e_phoff = sizeof(header),
-		.e_ehsize = sizeof(header),
-		.e_phentsize = sizeof(*headers),
-		.e_phnum = BOMB_HEADERS,
-	};
-
-	check(file >= 0 && headers && !ftruncate(file, BOMB_NOTES_AT + BOMB_NOTES_BYTES), path);
-	for (int i = 0; i < BOMB_HEADERS; i++)
-		headers[i] = (Elf64_Phdr){
-			.p_type = PT_NOTE,
-			.p_offset = BOMB_NOTES_AT,
-			.p_filesz = BOMB_NOTES_BYTES,
-			.p_align = 4,
-		};
-	check(write(file, &header, sizeof(header)) == sizeof(header) &&
-		      write(file, headers, BOMB_HEADERS * sizeof(*headers)) > 0 &&
-		      pwrite(file, code, sizeof(code), BOMB_CODE_AT) == sizeof(code),
-	      path);
-	free(headers);
-	close(file);
-}
-
-static void run_bombs(const char *folder)
-{
-	through_file entries[BOMBS];
-	char path[16];
-
-	check(!chdir(folder), folder);
-	for (int i = 0; i < BOMBS; i++) {
-		snprintf(path, sizeof(path), "bomb%d", i);
-		write_bomb(path);
-		entries[i] =
-			(through_file)(uintptr_t)(map_file(path, BOMB_NOTES_AT) + BOMB_CODE_AT);
-	}
-	run_for_ever(entries, BOMBS);
-}
-
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "bombs"))
-		run_bombs(argv[2]);
 	if (argc == 4 && request_of(argv[1]))
 		hang(argv[1], argv[2], argv[3]);
-	fprintf(stderr,
-		"usage: neighbour lookup|open|getattr|read|fault FOLDER DEVICE, or bombs FOLDER\n");
+	fprintf(stderr, "usage: neighbour lookup|open|getattr|read|fault FOLDER DEVICE\n");
 	return 2;
 }

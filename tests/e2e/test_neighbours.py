@@ -4,65 +4,28 @@
 Nothing is lost for it, root's names are all there, and the end comes soon."""
 
 import contextlib
-import os
 import re
-import shutil
 import signal
-import stat
-import subprocess
-import tempfile
 import time
 
 import cases
+import neighbours
 from cases import Skip
+from neighbours import FLOODS, USER
 from recording import Recording
 from test_privileges import needs_root, recording
 
-NEIGHBOUR = 12345  # a user who has nothing
-FUSE = os.makedev(10, 229)
-END_SECONDS = 10  # 2 on a machine that does nothing else
+END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
 SWITCHES = 20000
 
 
 @contextlib.contextmanager
-def place_of_neighbour():
-    """A folder that is theirs, and a FUSE device that all may open, as it is where udev runs."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        os.chmod(folder, 0o755)
-        device, theirs = os.path.join(folder, "device"), os.path.join(folder, "theirs")
-        os.mknod(device, stat.S_IFCHR | 0o666, FUSE)
-        os.chmod(device, 0o666)
-        os.mkdir(theirs)
-        os.chown(theirs, NEIGHBOUR, NEIGHBOUR)
-        yield theirs, device
-
-
-@contextlib.contextmanager
-def neighbour(what):
-    with place_of_neighbour() as (folder, device):
-        program = shutil.copy(os.path.join(cases.PROGRAMS, "neighbour"), os.path.dirname(folder))
-        os.chmod(program, 0o755)
-        command = [program, what, folder] + ([device] if what != "bombs" else [])
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=NEIGHBOUR, group=NEIGHBOUR, extra_groups=[])
-        try:
-            line = running.stdout.readline()
-            if line.startswith("skip: "):
-                raise Skip(line[len("skip: "):].strip())
-            assert line == "ready\n", line
+def neighbour(kind):
+    try:
+        with neighbours.neighbour(kind, cases.PROGRAMS):
             yield
-        finally:
-            running.kill()
-            running.communicate()
-
-
-def switch():
-    """Two processes that wake one another: some events for the recorder to lose."""
-    load = ("import os, sys\na, b = os.pipe(), os.pipe()\nchild = os.fork()\n"
-            "me, you = (a[0], b[1]) if child else (b[0], a[1])\n"
-            "if child: os.write(you, b'x')\n"
-            "for i in range(%d): os.read(me, 1), os.write(you, b'x')\n"
-            "if child: os._exit(0)\n" % SWITCHES)
-    subprocess.run(["python3", "-c", load], check=True, timeout=cases.SECONDS_MAX)
+    except neighbours.NotHere as reason:
+        raise Skip(str(reason)) from reason
 
 
 def end_soon(recorder):
@@ -92,7 +55,7 @@ def check_names(made):
 def record_beside(what, prefix=()):
     needs_root()
     with neighbour(what), recording("-a", "-e", "sched:sched_switch", prefix=prefix) as recorder:
-        switch()
+        neighbours.switch(SWITCHES)
         made = end_soon(recorder)
     check_losses(made)
     check_names(made)
@@ -101,14 +64,14 @@ def record_beside(what, prefix=()):
 
 def check_told(made, files):
     assert "%d files without names" % files in made.messages, made.messages
-    assert re.search("stackmap: user %d: %d files did not give their names in time, one of them /" % (NEIGHBOUR, files),
+    assert re.search("stackmap: user %d: %d files did not give their names in time, one of them /" % (USER, files),
                      made.messages), made.messages
 
 
 def test_no_neighbour():
     needs_root()
     with recording("-a", "-e", "sched:sched_switch") as recorder:
-        switch()
+        neighbours.switch(SWITCHES)
         made = end_soon(recorder)
     check_losses(made)
     check_names(made)
@@ -155,7 +118,17 @@ def test_pages_that_never_come_for_the_recorder():
 
 
 def test_files_with_notes_without_end():
-    check_told(record_beside("bombs"), 8)
+    check_told(record_beside("notes"), 8)
+
+
+def flood(what):
+    """Files, generated code and changes in masses, each of which would be work for minutes."""
+    return lambda: record_beside(what)
+
+
+for kind in FLOODS:
+    if kind != "notes":
+        globals()["test_flood_of_" + kind] = flood(kind)
 
 
 if __name__ == "__main__":
