@@ -44,8 +44,10 @@
 #define SYSCALL 0x050f
 #define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
 #define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
-#define MOV_ESP_DEREF_RET 0xc324048b /* of eax; the register is in bits 11 to 13 */
-#define VSYSCALL_RETURN 0xc3595a5d   /* pop %ebp; pop %edx; pop %ecx; ret */
+#define MOV_ESP_DEREF_RET 0xc324048b	     /* of eax; the register is in bits 11 to 13 */
+#define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: of exit() */
+#define MOV_EDI_MOV_60_MASK 0xffffff00000000ffULL
+#define VSYSCALL_RETURN 0xc3595a5d /* pop %ebp; pop %edx; pop %ecx; ret */
 
 /* What is at the pc, and the six bytes before it. */
 struct code {
@@ -200,6 +202,14 @@ CORE_PART bool interrupted_rule(struct unwind *unwind, const struct code *code, 
 	return true;
 }
 
+/* Behind the call that is all that a thread does it exits (Go's clone): there is no caller,
+ * whatever the registers say, which are those of who made the thread. */
+CORE_PART bool is_thread_end(const struct unwind *unwind, const struct code *code)
+{
+	return !unwind->is_compat && !unwind->is_interrupted &&
+	       (code->at & MOV_EDI_MOV_60_MASK) == MOV_EDI_MOV_60;
+}
+
 CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
 	u32 word = unwind->is_compat ? WORD / 2 : WORD;
@@ -211,6 +221,8 @@ CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
 		return STOP_NONE;
 	if (!unwind->is_compat && is_signal_return(&code))
 		rule_signal_frame(rule);
+	else if (is_thread_end(unwind, &code))
+		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
 	else if (unwind->is_compat || !code_scan_rule(unwind, rule))
 		rule_frame_pointer(rule, word);
 	return STOP_NONE;

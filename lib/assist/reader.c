@@ -96,7 +96,7 @@ void reader_serve(int socket)
 {
 	struct reader_answer answer = {};
 	struct reader_request request;
-	int result = 0;
+	int result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
 
 	while (!result && !message_receive(socket, &request, sizeof(request), MESSAGE_NO_DEADLINE))
 		result = request.what == READER_OPEN ? answer_file(socket, &request, &answer)

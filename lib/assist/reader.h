@@ -31,7 +31,8 @@ int reader_open(const struct mapping_record *seen, const struct mapping_record *
 /* Bytes read, or -errno. */
 int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes);
 
-/* Serves until the other side closes the socket (helper_start()). */
+/* Serves until the other side closes the socket (helper_start()). An answer to nothing comes first:
+ * it is there. */
 void reader_serve(int socket);
 
 #endif

@@ -19,7 +19,8 @@
 #include "symbol/mapped_file.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)
-#define STARTS_MAX 5 /* of one owner's: each may be stuck in the kernel */
+#define START_NS (1000 * NS_PER_MS) /* nobody else has a say in that */
+#define STARTS_MAX 5		    /* of one owner's: each may be stuck in the kernel */
 #define PATH_BYTES 4096
 
 struct debt {
@@ -119,14 +120,23 @@ static bool may_wait(struct debt *debt, u64 now, u32 share, u64 most)
 	return debt->ns <= most;
 }
 
-static int ready(struct reader *reader)
+static int ready(struct reader *reader, struct reader_answer *answer)
 {
+	int result;
+
 	if (reader->helper.pid)
 		return 0;
 	if (reader->starts == STARTS_MAX)
 		return -EPIPE;
 	reader->starts++;
-	return helper_start(reader_serve, &reader->helper);
+	result = helper_start(reader_serve, &reader->helper);
+	if (result)
+		return result;
+	result = message_receive(reader->helper.socket, answer, sizeof(*answer),
+				 clock_ns(CLOCK_MONOTONIC) + START_NS);
+	if (result)
+		helper_end(&reader->helper, 0);
+	return result;
 }
 
 static int talk(struct reader *reader, const struct reader_request *request,
@@ -149,9 +159,10 @@ static int ask(struct readers *readers, u64 owner, const struct reader_request *
 	if (!may_wait(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
 	    !may_wait(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
 		return -EBUSY;
-	result = ready(reader);
+	result = ready(reader, answer);
 	if (result)
 		return result;
+	now = clock_ns(CLOCK_MONOTONIC);
 	result = talk(reader, request, answer, files, now + ANSWER_NS);
 	waited = clock_ns(CLOCK_MONOTONIC) - now;
 	reader->debt.ns += waited;

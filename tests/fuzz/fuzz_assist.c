@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "assist/assist.h"
+#include "assist/readers.h"
 #include "fuzz_assist.h"
-#include "symbol/mapped_file.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 
@@ -23,23 +23,61 @@ static struct {
 
 static struct rule_cache rules;
 
-/* In place of lib/symbol: the file is the input's. */
-void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes)
+/* In place of lib/assist/readers.c: the file is the input's, and no process is read. */
+int readers_create(struct readers **out)
 {
-	(void)record;
-	strncpy(path, "/file", path_bytes);
+	*out = NULL;
+	return 0;
 }
 
-int mapped_file_open(const struct mapping_record *record, const char *path)
+void readers_free(struct readers **readers)
+{
+	(void)readers;
+}
+
+void readers_begin(struct readers *readers)
+{
+	(void)readers;
+}
+
+u32 readers_processes(const struct readers *readers, u32 *pids)
+{
+	(void)readers;
+	(void)pids;
+	return 0;
+}
+
+int readers_open(struct readers *readers, const struct reader_file *seen)
 {
 	int fd = memfd_create("fuzzed", MFD_CLOEXEC);
 
-	(void)path;
-	if (record->key.kind != MAPPING_FILE)
+	(void)readers;
+	if (seen->record->key.kind != MAPPING_FILE)
 		abort();
 	if (fd < 0 || write(fd, file.data, file.bytes) != (ssize_t)file.bytes)
 		abort();
 	return fd;
+}
+
+int readers_page(struct readers *readers, const struct reader_file *seen, u64 index, void *page)
+{
+	(void)readers;
+	(void)seen;
+	(void)index;
+	(void)page;
+	abort();
+}
+
+bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
+		    u32 bytes)
+{
+	(void)readers;
+	(void)tid;
+	(void)tgid;
+	(void)address;
+	(void)buffer;
+	(void)bytes;
+	return false;
 }
 
 static const struct mapping_record *mapping(void *argument, u32 number)

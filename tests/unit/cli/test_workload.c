@@ -172,7 +172,7 @@ static void test_one_that_runs_is_left_alone(void **state)
 	int status;
 
 	(void)state;
-	assert_int_equal(prepare_shell(&workload, "sleep 1000", false), 0);
+	assert_int_equal(prepare_shell(&workload, "exec sleep 1000", false), 0);
 	assert_int_equal(workload_start(&workload), 0);
 	pid = workload.pid;
 	workload_clear(&workload);

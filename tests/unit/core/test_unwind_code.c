@@ -138,6 +138,19 @@ static void callers_have_their_frame(void **state)
 	assert_stack_pointer(40, 3);
 }
 
+/* call *%r12; mov $111, %edi; mov $60, %eax; syscall */
+static void threads_end_behind_their_call(void **state)
+{
+	static const u8 clone[] = {0x41, 0xff, 0xd4, 0xbf, 0x6f, 0,    0,   0,
+				   0xb8, 0x3c, 0,    0,	   0,	 0x0f, 0x05};
+
+	(void)state;
+	rule_at(clone, sizeof(clone), 3, false, false);
+	assert_int_equal(rule->flags, RULE_OUTERMOST);
+	rule_at(clone, sizeof(clone), 3, true, false);
+	assert_int_not_equal(rule->flags, RULE_OUTERMOST);
+}
+
 /* _init as crti.o and crtn.o make it: every instruction of it. */
 static void start_up_code(void **state)
 {
@@ -224,9 +237,13 @@ static void trampolines_without_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stubs_of_the_linkage_table), cmocka_unit_test(edges_of_functions),
-		cmocka_unit_test(returns_from_clone),	      cmocka_unit_test(exit_code),
-		cmocka_unit_test(callers_have_their_frame),   cmocka_unit_test(start_up_code),
+		cmocka_unit_test(stubs_of_the_linkage_table),
+		cmocka_unit_test(edges_of_functions),
+		cmocka_unit_test(returns_from_clone),
+		cmocka_unit_test(exit_code),
+		cmocka_unit_test(callers_have_their_frame),
+		cmocka_unit_test(threads_end_behind_their_call),
+		cmocka_unit_test(start_up_code),
 		cmocka_unit_test(trampolines_without_tables),
 	};
 
