@@ -94,6 +94,7 @@ struct super_block {
 };
 
 struct inode {
+	unsigned short i_mode;
 	struct kuid i_uid;
 	u32 i_nlink;
 	unsigned long i_ino;

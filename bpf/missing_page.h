@@ -5,8 +5,9 @@
  * A program that sleeps does so within RCU tasks trace, and until it wakes up nobody on the machine
  * frees a BPF program or closes a perf event with one. So it waits for disks, but not for what
  * somebody else answers for: a file system's server, which may be any user's process, and
- * userfaultfd. It is said of a mapping as it is now; who replaces it between that and the fault can
- * have the fault still.
+ * userfaultfd. It is said of a mapping as it is now: who replaces it between that and the fault, or
+ * keeps the lock of the memory (a process that waits itself, under the lock, for a server of its
+ * own), can have the fault wait still.
  */
 #ifndef BPF_MISSING_PAGE_H
 #define BPF_MISSING_PAGE_H
@@ -14,6 +15,8 @@
 #include "file_system.h"
 #include "user_mapping.h"
 
+#define S_IFMT 0170000
+#define S_IFREG 0100000
 #define PAGE_BITS 12			    /* or more */
 #define WAIT_LOOKS_MAX 8		    /* at mappings that are being changed */
 #define NAME_VIRTIOFS 0x73666f6974726976ULL /* "virtiofs" */
@@ -40,12 +43,11 @@ static __always_inline bool has_userfaultfd(struct vm_area_struct *vma)
 	       BPF_CORE_READ(vma, vm_userfaultfd_ctx.ctx);
 }
 
-static __always_inline bool page_is_answered(const struct vma_search *search)
+/* Of a device somebody else may answer for, too. */
+static __always_inline bool file_is_answered(struct inode *inode)
 {
-	struct inode *inode = inode_of(&search->entry);
-
-	return !has_userfaultfd((void *)search->entry.vma) &&
-	       !(inode && is_of_others(BPF_CORE_READ(inode, i_sb))) && is_mapped_still(search);
+	return !inode || ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFREG &&
+			  !is_of_others(BPF_CORE_READ(inode, i_sb)));
 }
 
 static __always_inline bool page_may_wait(struct vma_search *search, u64 address)
@@ -53,10 +55,14 @@ static __always_inline bool page_may_wait(struct vma_search *search, u64 address
 	u32 look;
 
 	for (look = 0; look < WAIT_LOOKS_MAX; look++) {
-		if (vma_find(search, address))
-			return page_is_answered(search);
-		if (!search->entry.vma)
+		bool is_mapping = vma_find(search, address), may_wait;
+
+		if (!is_mapping && !search->entry.vma)
 			return false;
+		may_wait = !has_userfaultfd((void *)search->entry.vma) &&
+			   file_is_answered(inode_of(&search->entry));
+		if (is_mapping && is_mapped_still(search))
+			return may_wait;
 	}
 	return false;
 }

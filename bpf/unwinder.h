@@ -154,6 +154,7 @@ CORE_INLINE bool unwind_refill(struct unwind *walk)
 	if (!missing->bytes)
 		return false;
 	missing->bytes = 0;
+	unwinder->reads.is_noted = 0;
 	walk->budget = missing->budget;
 	if (!missing_page_may_wait(&unwinder->search, first, last) ||
 	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)first) ||

@@ -111,9 +111,10 @@ static int write_events(struct reading *reading)
 {
 	int status = recorder_open(&reading->recorder);
 
+	/* From when the file has its name it is not taken away any more. */
+	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	status = status ?: recorder_publish(&reading->recorder);
 	status = status ?: drop_privileges(reading);
-	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (status)
 		return status;
 	read_events(reading);

@@ -368,8 +368,12 @@ static long scan_step(u32 i, void *arg)
 	(void)i;
 	if (bytes->at >= search->block_end && !scan_back(unwind))
 		return 1;
-	if (!unwind_spend(unwind) || bytes_ready(unwind))
+	if (!unwind_spend(unwind))
 		return 1;
+	if (bytes_ready(unwind)) {
+		search->is_unreadable = 1;
+		return 1;
+	}
 	record = bytes->at;
 	head = bytes_take(bytes, 8);
 	cie = cie_of(unwind, record, head, bytes_peek(bytes));
@@ -447,9 +451,10 @@ CORE_PART void eh_frame_find(struct unwind *unwind)
 	unwind->is_search = true;
 	unwind->image.searched = search_recall(unwind);
 	if (!unwind->image.searched) {
+		unwind->eh.is_unreadable = 0;
 		if (!is_linked_by_go(unwind))
 			core_loop(IMAGE_SEGMENTS_MAX, scan_segment, &unwind);
-		unwind->image.searched = unwind->budget != 0;
+		unwind->image.searched = unwind->budget && !unwind->eh.is_unreadable;
 		if (unwind->image.searched)
 			search_remember(unwind);
 	}
@@ -468,7 +473,7 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 	eh_frame_find(unwind);
 	if (unwind->image.eh_frame.start)
 		return records_search(unwind);
-	return unwind->budget ? STOP_NO_RULE : STOP_BUDGET;
+	return unwind->image.searched ? STOP_NO_RULE : unwind_fetch_stop(unwind);
 }
 
 CORE_INLINE u32 eh_frame_rule(struct unwind *unwind, struct unwind_rule *rule)

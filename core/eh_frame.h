@@ -26,7 +26,8 @@ struct eh_search {
 	u64 header;	/* address of .eh_frame_hdr */
 	u64 record_end; /* of the record that was opened last */
 	u32 stop;
-	u32 blocks; /* that may be scanned before this one, for records */
+	u16 blocks;	   /* that may be scanned before this one, for records */
+	u16 is_unreadable; /* not all of that was */
 	u64 block, block_end;
 	u64 segment; /* where that of the block begins */
 	struct eh_index_entry entry;

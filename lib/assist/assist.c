@@ -145,7 +145,9 @@ bool unwind_recall(struct unwind *unwind)
 /* What a process shows in place of a file is not that file. */
 static bool is_genuine(const struct raw_memory *memory)
 {
-	return memory->file || memory->kind != MAPPING_FILE;
+	if (memory->kind != MAPPING_FILE)
+		return true;
+	return memory->file && !code_file_is_held(memory->file);
 }
 
 void unwind_remember(struct unwind *unwind)

@@ -30,13 +30,14 @@ struct code_segment {
 struct code_file {
 	struct reader_file seen; /* number MAPPING_NONE: nothing here */
 	u64 used;		 /* the last time, in calls */
-	int fd;			 /* READERS_HELD, or -1: it could not be opened */
+	int fd;			 /* READERS_HELD, or -errno */
 	u32 segment_count;
 	struct code_segment segment[SEGMENTS_MAX]; /* loaded ones */
 };
 
 struct code_page {
 	u32 number; /* MAPPING_NONE: nothing here */
+	u32 tgid;   /* of a file that is held: what one process has may be no other's */
 	u64 index;
 	u8 data[PAGE];
 };
@@ -78,6 +79,11 @@ void code_files_free(struct code_files **files)
 	*files = NULL;
 }
 
+static u32 held_for(const struct code_file *file)
+{
+	return file->fd == READERS_HELD ? file->seen.tgid : 0;
+}
+
 static bool page_fill(struct code_files *files, const struct code_file *file,
 		      struct code_page *page, u64 index)
 {
@@ -90,6 +96,7 @@ static bool page_fill(struct code_files *files, const struct code_file *file,
 		return false;
 	memset(page->data + got, 0, PAGE - got);
 	page->number = file->seen.number;
+	page->tgid = held_for(file);
 	page->index = index;
 	return true;
 }
@@ -99,7 +106,8 @@ static const struct code_page *page_get(struct code_files *files, const struct c
 {
 	struct code_page *page = &files->page[(index + file->seen.number * 61) % PAGES];
 
-	if (page->number == file->seen.number && page->index == index)
+	if (page->number == file->seen.number && page->tgid == held_for(file) &&
+	    page->index == index)
 		return page;
 	return page_fill(files, file, page, index) ? page : NULL;
 }
@@ -143,18 +151,23 @@ static bool is_elf(const Elf64_Ehdr *header)
 	       header->e_phentsize == sizeof(Elf64_Phdr) && header->e_phnum <= HEADERS_MAX;
 }
 
-/* What is no ELF file has no segments. */
-static void segments_read(struct code_files *files, struct code_file *file)
+/* What is no ELF file has no segments. False: nothing is known of it, yet. */
+static bool segments_read(struct code_files *files, struct code_file *file)
 {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 
-	if (!code_file_read(files, file, 0, &header, sizeof(header)) || !is_elf(&header))
-		return;
+	if (!code_file_read(files, file, 0, &header, sizeof(header)))
+		return false;
+	if (!is_elf(&header))
+		return true;
 	for (u32 i = 0; i < header.e_phnum; i++)
 		if (code_file_read(files, file, header.e_phoff + i * sizeof(segment), &segment,
 				   sizeof(segment)))
 			segment_add(file, &segment);
+		else
+			return false;
+	return true;
 }
 
 /* The file's own entry, or the one to be given up for it. */
@@ -173,25 +186,44 @@ static struct code_file *entry_of(struct code_files *files, u32 number)
 	return oldest;
 }
 
+/* One that is not there for a process will not be; what was refused may be given later. */
 static bool is_settled(const struct code_file *file, const struct reader_file *seen)
 {
-	return file->seen.number == seen->number &&
-	       (file->fd >= 0 || file->seen.tgid == seen->tgid);
+	if (file->seen.number != seen->number)
+		return false;
+	if (file->fd >= 0 && file->fd != READERS_HELD)
+		return true;
+	return file->seen.tgid == seen->tgid && (file->fd == READERS_HELD || file->fd == -ENOENT);
+}
+
+static void file_open(struct code_files *files, struct code_file *file,
+		      const struct reader_file *seen)
+{
+	file_close(file);
+	file->seen = *seen;
+	file->fd = readers_open(files->readers, seen);
+	if (file->fd != READERS_HELD) {
+		if (file->fd >= 0)
+			segments_read(files, file);
+		return;
+	}
+	if (!segments_read(files, file))
+		file->fd = -EAGAIN;
 }
 
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen)
 {
 	struct code_file *file = entry_of(files, seen->number);
 
-	if (!is_settled(file, seen)) {
-		file_close(file);
-		file->seen = *seen;
-		file->fd = readers_open(files->readers, seen);
-		if (file->fd >= 0)
-			segments_read(files, file);
-	}
+	if (!is_settled(file, seen))
+		file_open(files, file, seen);
 	file->used = ++files->calls;
 	return file->fd >= 0 ? file : NULL;
+}
+
+bool code_file_is_held(const struct code_file *file)
+{
+	return file->fd == READERS_HELD;
 }
 
 /* Code is mapped in whole pages, so also what lies before and behind a segment in its pages. */

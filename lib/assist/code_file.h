@@ -22,6 +22,9 @@ void code_files_free(struct code_files **files);
  * that was mapped. The record has to stay as it is. */
 const struct code_file *code_files_get(struct code_files *files, const struct reader_file *seen);
 
+/* It is what one process shows, and maybe no other. */
+bool code_file_is_held(const struct code_file *file);
+
 /* Bytes of a file, all or none; the last page is followed by zeroes, as in memory. */
 bool code_file_read(struct code_files *files, const struct code_file *file, u64 offset,
 		    void *buffer, u32 bytes);

@@ -2,23 +2,30 @@
 #include "reader.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "file_system.h"
 #include "privilege/message.h"
 #include "symbol/mapped_file.h"
 
 #define PATH_BYTES 4096
 #define HELD_MAX 32
 
-int reader_open(const struct mapping_record *seen, const struct mapping_record *record)
+int reader_open(const struct mapping_record *record)
 {
 	char path[PATH_BYTES];
-	int fd;
 
 	mapped_file_path(record, path, sizeof(path));
-	fd = mapped_file_open(seen, path);
-	return fd >= 0 ? fd : mapped_file_open(record, path);
+	return mapped_file_open(record, path);
+}
+
+bool reader_asks_others(const struct mapping_record *record)
+{
+	return !record->file_system || file_system_is_of_others(record->file_system);
 }
 
 int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes)
@@ -43,7 +50,7 @@ static int hold(const struct reader_request *request)
 
 	if (held[place].number == request->number)
 		return held[place].fd;
-	fd = reader_open(&request->seen, &request->record);
+	fd = reader_open(&request->record);
 	if (fd < 0)
 		return fd;
 	if (held[place].number != MAPPING_NONE)
@@ -64,25 +71,32 @@ static int read_page(const struct reader_request *request, void *page)
 	return count < 0 ? -errno : count;
 }
 
+/* Another one may read it as well as we: it is on the file system that the record tells of, not on
+ * one that shows that file, or says so (an overlay). */
+static bool is_plain(int fd, const struct mapping_record *record)
+{
+	struct statfs mounted;
+	struct stat status;
+
+	return !reader_asks_others(record) && !fstat(fd, &status) && !fstatfs(fd, &mounted) &&
+	       ((u64)major(status.st_dev) << 20 | minor(status.st_dev)) == record->key.device &&
+	       (u32)mounted.f_type == record->file_system;
+}
+
 static int answer_file(int socket, const struct reader_request *request,
 		       struct reader_answer *answer)
 {
-	int fd = reader_open(&request->seen, &request->record), result;
+	int fd = hold(request);
+	u32 count = fd >= 0 && is_plain(fd, &request->record);
 
 	answer->result = fd < 0 ? fd : 0;
-	result = message_send_files(socket, answer, sizeof(*answer), &fd, fd >= 0,
-				    MESSAGE_NO_DEADLINE);
-	if (fd >= 0)
-		close(fd);
-	return result;
+	return message_send_files(socket, answer, sizeof(*answer), &fd, count, MESSAGE_NO_DEADLINE);
 }
 
 static int answer_bytes(int socket, const struct reader_request *request,
 			struct reader_answer *answer)
 {
-	if (request->what == READER_HOLD)
-		answer->result = hold(request) < 0 ? -ENOENT : 0;
-	else if (request->what == READER_PAGE)
+	if (request->what == READER_PAGE)
 		answer->result = read_page(request, answer->data);
 	else if (request->bytes <= READERS_PAGE)
 		answer->result =

@@ -7,7 +7,7 @@
 #include "assist/readers.h"
 #include "mapping.h"
 
-enum reader_what { READER_OPEN, READER_HOLD, READER_PAGE, READER_MEMORY };
+enum reader_what { READER_OPEN, READER_PAGE, READER_MEMORY };
 
 struct reader_request {
 	u32 what; /* enum reader_what */
@@ -15,18 +15,19 @@ struct reader_request {
 	u32 tid;
 	u32 bytes;
 	u64 at; /* READER_PAGE: the page; READER_MEMORY: the address */
-	struct mapping_record seen;
 	struct mapping_record record;
 };
 
 struct reader_answer {
-	s32 result; /* bytes, or -errno; READER_OPEN: the file comes along */
+	s32 result; /* bytes, or -errno; READER_OPEN: the file comes along, or is held */
 	u8 data[READERS_PAGE];
 };
 
-/* Where it was seen now comes first: the process that the record tells of may be gone. A file for
- * the caller to close, or -errno. */
-int reader_open(const struct mapping_record *seen, const struct mapping_record *record);
+/* A file for the caller to close, or -errno. */
+int reader_open(const struct mapping_record *record);
+
+/* Whether somebody else answers for the file, or is root where it is mounted. */
+bool reader_asks_others(const struct mapping_record *record);
 
 /* Bytes read, or -errno. */
 int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes);

@@ -12,7 +12,6 @@
 
 #include "assist/reader.h"
 #include "clock.h"
-#include "file_system.h"
 #include "privilege/helper.h"
 #include "privilege/message.h"
 #include "symbol/file_owner.h"
@@ -20,7 +19,8 @@
 
 #define ANSWER_NS (100 * NS_PER_MS)
 #define START_NS (1000 * NS_PER_MS) /* nobody else has a say in that */
-#define STARTS_MAX 5		    /* of one owner's: each may be stuck in the kernel */
+#define STARTS_MAX 5 /* of one owner's, in STARTS_NS: each may be stuck in the kernel */
+#define STARTS_NS (600000 * NS_PER_MS)
 #define PATH_BYTES 4096
 
 struct debt {
@@ -36,6 +36,7 @@ struct debt {
 struct reader {
 	u64 owner;
 	u32 starts;
+	u64 since; /* CLOCK_MONOTONIC ns: the first of them */
 	struct helper helper;
 	struct debt debt;
 };
@@ -88,16 +89,11 @@ static u64 process_owner(struct readers *readers, u32 tgid)
 	return readers->owner;
 }
 
-static bool is_of_others(const struct mapping_record *record)
+static u64 owner_of(struct readers *readers, const struct mapping_record *record)
 {
-	return !record->file_system || file_system_is_of_others(record->file_system);
-}
-
-static u64 owner_of(struct readers *readers, const struct reader_file *file)
-{
-	if (is_of_others(file->record))
-		return FILE_OWNER_MOUNT | file->record->key.device;
-	return process_owner(readers, file->tgid);
+	if (reader_asks_others(record))
+		return FILE_OWNER_MOUNT | record->key.device;
+	return process_owner(readers, record->tgid);
 }
 
 static struct reader *reader_of(struct readers *readers, u64 owner)
@@ -120,20 +116,23 @@ static bool may_wait(struct debt *debt, u64 now, u32 share, u64 most)
 	return debt->ns <= most;
 }
 
-static int ready(struct reader *reader, struct reader_answer *answer)
+static int ready(struct reader *reader, struct reader_answer *answer, u64 now)
 {
 	int result;
 
 	if (reader->helper.pid)
 		return 0;
+	if (now - reader->since > STARTS_NS) {
+		reader->since = now;
+		reader->starts = 0;
+	}
 	if (reader->starts == STARTS_MAX)
 		return -EPIPE;
 	reader->starts++;
 	result = helper_start(reader_serve, &reader->helper);
 	if (result)
 		return result;
-	result = message_receive(reader->helper.socket, answer, sizeof(*answer),
-				 clock_ns(CLOCK_MONOTONIC) + START_NS);
+	result = message_receive(reader->helper.socket, answer, sizeof(*answer), now + START_NS);
 	if (result)
 		helper_end(&reader->helper, 0);
 	return result;
@@ -159,7 +158,8 @@ static int ask(struct readers *readers, u64 owner, const struct reader_request *
 	if (!may_wait(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
 	    !may_wait(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
 		return -EBUSY;
-	result = ready(reader, answer);
+	result = ready(reader, answer, now);
+	readers->debt.ns += clock_ns(CLOCK_MONOTONIC) - now;
 	if (result)
 		return result;
 	now = clock_ns(CLOCK_MONOTONIC);
@@ -173,17 +173,15 @@ static int ask(struct readers *readers, u64 owner, const struct reader_request *
 	return result ?: answer->result;
 }
 
-static void fill(const struct reader_file *file, u32 what, struct reader_request *request)
+static struct reader_request request_for(const struct reader_file *file, u32 what)
 {
-	*request = (struct reader_request){
-		.what = what,
-		.number = file->number,
-		.seen = *file->record,
-		.record = *file->record,
-	};
-	request->seen.tgid = file->tgid;
-	request->seen.start = file->start;
-	request->seen.end = file->end;
+	struct reader_request request = {
+		.what = what, .number = file->number, .record = *file->record};
+
+	request.record.tgid = file->tgid;
+	request.record.start = file->start;
+	request.record.end = file->end;
+	return request;
 }
 
 static int open_cached(const struct mapping_record *record)
@@ -199,34 +197,44 @@ static int ask_for_file(struct readers *readers, u64 owner, const struct reader_
 	struct reader_answer answer;
 	int file = -1, result = ask(readers, owner, request, &answer, &file);
 
-	if (request->what == READER_HOLD)
-		return result ?: READERS_HELD;
-	return result ?: file >= 0 ? file : -EPROTO;
+	return result ?: file >= 0 ? file : READERS_HELD;
 }
 
-int readers_open(struct readers *readers, const struct reader_file *file)
+/* As one process has it: by who that is. */
+static int open_as(struct readers *readers, const struct reader_request *request)
 {
-	u64 owner = owner_of(readers, file);
-	struct reader_request request;
+	u64 owner = owner_of(readers, &request->record);
 	int fd = -ENOENT;
 
-	fill(file, is_of_others(file->record) ? READER_HOLD : READER_OPEN, &request);
 	if (file_owner_trusted(owner))
-		return reader_open(&request.seen, &request.record);
-	if (request.what == READER_OPEN)
-		fd = open_cached(file->record);
-	return fd >= 0 ? fd : ask_for_file(readers, owner, &request);
+		return reader_open(&request->record);
+	if (!reader_asks_others(&request->record))
+		fd = open_cached(&request->record);
+	return fd >= 0 ? fd : ask_for_file(readers, owner, request);
+}
+
+/* Where it was seen now comes first: the process that the record tells of may be gone. What is held
+ * is held as it was seen. */
+int readers_open(struct readers *readers, const struct reader_file *file)
+{
+	struct reader_request request = request_for(file, READER_OPEN);
+	int fd = open_as(readers, &request);
+
+	if (fd != -ENOENT || file->tgid == file->record->tgid)
+		return fd;
+	request.record = *file->record;
+	fd = open_as(readers, &request);
+	return fd == READERS_HELD ? -ENOENT : fd;
 }
 
 int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page)
 {
-	struct reader_request request;
+	struct reader_request request = request_for(file, READER_PAGE);
 	struct reader_answer answer;
 	int unused, result;
 
-	fill(file, READER_PAGE, &request);
 	request.at = index;
-	result = ask(readers, owner_of(readers, file), &request, &answer, &unused);
+	result = ask(readers, owner_of(readers, &request.record), &request, &answer, &unused);
 	if (result > 0)
 		memcpy(page, answer.data, result);
 	return result;

@@ -16,7 +16,10 @@ u64 file_owner_process(u32 tgid)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%u", tgid);
-	return stat(path, &status) ? FILE_OWNER_NONE : status.st_uid;
+	if (stat(path, &status))
+		return FILE_OWNER_NONE;
+	/* One that ends just now is said to be root's. */
+	return status.st_uid || !access(path, F_OK) ? status.st_uid : FILE_OWNER_NONE;
 }
 
 u64 file_owner(const struct mapping_record *record)

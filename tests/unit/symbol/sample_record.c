@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -41,16 +42,18 @@ static u64 written(const struct stat *stat)
 
 void sample_record_file(struct mapping_record *record, const char *path)
 {
+	struct statfs mounted;
 	struct stat stat;
 
 	assert_int_equal(lstat(path, &stat), 0);
+	assert_int_equal(statfs(path, &mounted), 0);
 	memset(record, 0, sizeof(*record));
 	record->key.kind = MAPPING_FILE;
 	record->key.inode = stat.st_ino;
 	record->key.device = (u64)major(stat.st_dev) << 20 | minor(stat.st_dev);
 	record->key.since = written(&stat);
 	record->owner = stat.st_uid;
-	record->file_system = 0xef53; /* ext4 */
+	record->file_system = mounted.f_type;
 	record->tgid = getpid();
 	sample_record_path(record, path);
 }
