@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -63,6 +64,7 @@ static void record_path(struct mapping_record *record, char *path)
 static void add_record(struct stopped *stopped, u32 number, struct maps_line *line)
 {
 	struct mapping_record *record = &stopped->record[number];
+	struct statfs mounted;
 
 	*record = (struct mapping_record){
 		.tgid = stopped->pid,
@@ -80,6 +82,8 @@ static void add_record(struct stopped *stopped, u32 number, struct maps_line *li
 		.inode = line->inode,
 		.since = written(stopped, line),
 	};
+	if (!statfs(line->path, &mounted))
+		record->file_system = mounted.f_type;
 	record_path(record, line->path);
 }
 
