@@ -50,21 +50,29 @@ static __always_inline bool file_is_answered(struct inode *inode)
 			  !is_of_others(BPF_CORE_READ(inode, i_sb)));
 }
 
+/* 1, 0, or -EAGAIN: the mapping is being changed. */
+__noinline int missing_page_look(struct vma_search *search, u64 address)
+{
+	bool is_mapping, may_wait;
+
+	if (!search)
+		return 0;
+	is_mapping = vma_find(search, address);
+	if (!search->entry.vma)
+		return 0;
+	may_wait = !has_userfaultfd((void *)search->entry.vma) &&
+		   file_is_answered(inode_of(&search->entry));
+	return is_mapping && is_mapped_still(search) ? may_wait : -EAGAIN;
+}
+
 static __always_inline bool page_may_wait(struct vma_search *search, u64 address)
 {
+	int answer = -EAGAIN;
 	u32 look;
 
-	for (look = 0; look < WAIT_LOOKS_MAX; look++) {
-		bool is_mapping = vma_find(search, address), may_wait;
-
-		if (!is_mapping && !search->entry.vma)
-			return false;
-		may_wait = !has_userfaultfd((void *)search->entry.vma) &&
-			   file_is_answered(inode_of(&search->entry));
-		if (is_mapping && is_mapped_still(search))
-			return may_wait;
-	}
-	return false;
+	for (look = 0; look < WAIT_LOOKS_MAX && answer == -EAGAIN; look++)
+		answer = missing_page_look(search, address);
+	return answer == 1;
 }
 
 /* Of the first and the last byte of a read. Writes over search->entry. */
