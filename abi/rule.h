@@ -65,6 +65,8 @@ enum rule_flag {
 	RULE_FRAME_POINTER = 1 << 2, /* guessed: no table covers the pc */
 	RULE_STACK_MOVED = 1 << 3,   /* CFA_REGISTER: the caller's rsp is not the CFA, but what is
 					in register `operand` (longjmp) */
+	RULE_ENTRY = 1 << 4,	     /* guessed: the code is one where stacks begin, and they do so
+					where rbp is 0 */
 };
 
 /* The slots, in this order. */

@@ -48,12 +48,32 @@ struct uprobes_state {
 	struct xol_area *xol_area;
 };
 
+struct rw_semaphore {
+	struct {
+		long counter;
+	} count;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
 	struct maple_tree mm_mt;
+	struct rw_semaphore mmap_lock;
 	struct mm_context context;
 	struct uprobes_state uprobes_state;
 	struct seqcount mm_lock_seq;
+};
+
+/* With PREEMPT_RT. */
+struct rwbase_rt {
+	struct {
+		int counter;
+	} readers;
+};
+
+struct mm_struct___rt {
+	struct {
+		struct rwbase_rt rwbase;
+	} mmap_lock;
 };
 
 struct vfsmount {

@@ -4,10 +4,9 @@
  *
  * A program that sleeps does so within RCU tasks trace, and until it wakes up nobody on the machine
  * frees a BPF program or closes a perf event with one. So it waits for disks, but not for what
- * somebody else answers for: a file system's server, which may be any user's process, and
- * userfaultfd. It is said of a mapping as it is now: who replaces it between that and the fault, or
- * keeps the lock of the memory (a process that waits itself, under the lock, for a server of its
- * own), can have the fault wait still.
+ * somebody else answers for: a file system's server, which may be any user's process, userfaultfd,
+ * and the lock of the memory, under which another thread may wait for a server. It is said of the
+ * memory as it is now: who changes it between that and the fault can have the fault wait still.
  */
 #ifndef BPF_MISSING_PAGE_H
 #define BPF_MISSING_PAGE_H
@@ -18,7 +17,8 @@
 #define S_IFMT 0170000
 #define S_IFREG 0100000
 #define PAGE_BITS 12			    /* or more */
-#define WAIT_LOOKS_MAX 8		    /* at mappings that are being changed */
+#define WAIT_LOOKS_MAX 8		    /* at memory that is being changed */
+#define LOCK_IS_WANTED 3		    /* rwsem.count: written under it, or waited for */
 #define NAME_VIRTIOFS 0x73666f6974726976ULL /* "virtiofs" */
 
 /* A FUSE that the hypervisor answers for. */
@@ -50,13 +50,27 @@ static __always_inline bool file_is_answered(struct inode *inode)
 			  !is_of_others(BPF_CORE_READ(inode, i_sb)));
 }
 
-/* 1, 0, or -EAGAIN: the mapping is being changed. */
+/* Whether who wants to read under the lock of the memory has to wait (kernel/locking/rwsem.c; with
+ * PREEMPT_RT rwbase_rt.c: there the count is negative while readers may enter). */
+static __always_inline bool is_lock_wanted(const struct vma_search *search)
+{
+	struct mm_struct *mm = (void *)search->vma.space.mm;
+	struct mm_struct___rt *rt = (void *)mm;
+
+	if (bpf_core_field_exists(rt->mmap_lock.rwbase))
+		return BPF_CORE_READ(rt, mmap_lock.rwbase.readers.counter) >= 0;
+	return BPF_CORE_READ(mm, mmap_lock.count.counter) & LOCK_IS_WANTED;
+}
+
+/* 1, 0, or -EAGAIN: the mapping is being changed, or one beside it. */
 __noinline int missing_page_look(struct vma_search *search, u64 address)
 {
 	bool is_mapping, may_wait;
 
 	if (!search)
 		return 0;
+	if (is_lock_wanted(search))
+		return -EAGAIN;
 	is_mapping = vma_find(search, address);
 	if (!search->entry.vma)
 		return 0;

@@ -167,6 +167,7 @@ static void end_window(struct recorder *recorder)
 {
 	struct stackmap_error error;
 
+	capture_name_ahead(recorder->capture, recorder->writer, CAPTURE_PATIENCE_MS);
 	if (recorder->instance)
 		reset_by_reader(recorder->capture, recorder->instance, &error);
 	else

@@ -196,12 +196,11 @@ CORE_PART u32 step_by_base(struct direct *direct, const struct cached_step *step
 	return caller_enter(walk, cfa, pc);
 }
 
-/* The ABI: the outermost frame's rbp is 0, where frame pointers are all there is. */
+/* The ABI: the outermost frame's rbp is 0. */
 CORE_PART bool is_outermost_frame(const struct direct_walk *walk, u32 flags)
 {
-	return flags & RULE_OUTERMOST ||
-	       (flags & RULE_FRAME_POINTER && direct_knows(walk, REGISTER_RBP) &&
-		!walk->registers.value[REGISTER_RBP]);
+	return flags & RULE_OUTERMOST || (flags & RULE_ENTRY && direct_knows(walk, REGISTER_RBP) &&
+					  !walk->registers.value[REGISTER_RBP]);
 }
 
 CORE_OUTLINED u32 step_other(struct direct *direct, const struct cached_step *step)

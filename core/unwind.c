@@ -127,10 +127,10 @@ CORE_PART bool is_guess(const struct unwind *unwind)
 	return unwind->rule.flags & RULE_FRAME_POINTER;
 }
 
-/* The ABI: the outermost frame's rbp is 0. */
+/* The ABI: the outermost frame's rbp is 0. Elsewhere it may be as well, as any register. */
 CORE_PART bool is_chain_end(const struct unwind *unwind)
 {
-	return is_guess(unwind) && unwind->registers.known >> REGISTER_RBP & 1 &&
+	return unwind->rule.flags & RULE_ENTRY && unwind->registers.known >> REGISTER_RBP & 1 &&
 	       unwind->registers.value[REGISTER_RBP] == 0;
 }
 

@@ -3,8 +3,8 @@
  * Only an interrupted frame can stand at any instruction; one that made a call stands behind it,
  * with its frame set up. So prologues, 32-bit epilogues and stubs are looked for in interrupted
  * frames alone. What is none of these is read forwards (code_scan), or, failing that and in 32-bit
- * code, taken to keep a frame pointer. Stubs of the PLT (AMD64 supplement, section 5.2; with IBT
- * also .plt.sec) never set up a frame:
+ * code, taken to keep a frame pointer, which is 0 where stacks begin. Stubs of the PLT (AMD64
+ * supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
  *
  *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
  *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
@@ -16,7 +16,8 @@
 
 #define CODE_BEFORE 6 /* bytes of it that lie before the pc */
 #define WORD 8
-#define PUSHED_RBP 16 /* in place of a number of words: one, which is rbp */
+#define BEFORE_BYTES (3 * WORD) /* musl's _start clears rbp 19 bytes before its call */
+#define PUSHED_RBP 16		/* in place of a number of words: one, which is rbp */
 
 #define BYTES_1(code) ((u8)(code))
 #define BYTES_2(code) ((u16)(code))
@@ -35,6 +36,9 @@
 #define PUSH_MEMORY 0x35ff
 #define PUSH_IMMEDIATE 0x68
 #define JMP 0xe9
+#define CALL 0xe8
+#define MOV_RSP_RDI 0xe78948
+#define MOV_RSP_RDI_CALL 0xe8e78948
 #define BND_JMP 0xe9f2
 #define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
 #define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
@@ -55,13 +59,13 @@ struct code {
 	u64 before;
 };
 
-CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word)
+CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word, u32 flags)
 {
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RBP,
 		.cfa_offset = 2 * word,
 		.base = RULE_BASE_CFA,
-		.flags = RULE_FRAME_POINTER,
+		.flags = RULE_FRAME_POINTER | flags,
 		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
 	};
 }
@@ -77,19 +81,79 @@ CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word,
 	};
 }
 
-/* Reads the code around the pc; zeroes stand for what is before its mapping. */
+#define EACH_BYTE(byte) (0x0101010101010101ULL * (byte))
+#define XOR_EBP_EBP_1 EACH_BYTE(0x31)
+#define XOR_EBP_EBP_2 EACH_BYTE(0xed)
+
+/* Not 0: one of the bytes is 0 (Mycroft's test). */
+CORE_PART u64 zero_bytes(u64 word)
+{
+	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Not 0: xor %ebp, %ebp begins in the word. */
+CORE_PART u64 clears_rbp(u64 word, u64 next)
+{
+	return zero_bytes((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
+}
+
+/* call *operand: 0xff, then a byte whose bits 3 to 5 are 2. */
+CORE_PART bool is_call_indirect(u64 bytes)
+{
+	return (bytes & 0x38ff) == 0x10ff;
+}
+
+/* Whether a call ends with these eight bytes, of whatever length. */
+CORE_PART bool is_behind_call(u64 bytes)
+{
+	return BYTES_1(bytes >> 24) == CALL || is_call_indirect(bytes >> 8) ||
+	       is_call_indirect(bytes >> 16) || is_call_indirect(bytes >> 32) ||
+	       is_call_indirect(bytes >> 40) || is_call_indirect(bytes >> 48);
+}
+
+/* The dynamic linker begins with mov %rsp, %rdi; call. */
+CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
+{
+	if (!is_interrupted)
+		return BYTES_4(before) == MOV_RSP_RDI_CALL;
+	return BYTES_4(at) == MOV_RSP_RDI_CALL ||
+	       (BYTES_1(at) == CALL && before >> 40 == MOV_RSP_RDI);
+}
+
+/*
+ * RULE_ENTRY if stacks begin in the code around the pc, of which these are the words before it and
+ * that at it; or 0. It clears rbp itself, as _start and clone() do before they call anything, or is
+ * the dynamic linker's; or the pc is a return address that no call has left there, but who made the
+ * stack (Go's goexit).
+ */
+CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
+{
+	if (clears_rbp(third, second) | clears_rbp(second, last) |
+	    clears_rbp(last, is_interrupted ? at : 0))
+		return RULE_ENTRY;
+	if (is_interrupted)
+		return clears_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
+	return !is_behind_call(last) || is_linker_start(last, at, false) ? RULE_ENTRY : 0;
+}
+
+/* Reads the code around the pc, and leaves what is before it in code_word; zeroes stand for what is
+ * before its mapping. */
 CORE_PART bool code_read(struct unwind *unwind, struct code *code)
 {
 	u64 pc = unwind->registers.value[REGISTER_RIP], inside = pc - unwind->mapping.start;
-	u32 before = inside < CODE_BEFORE ? inside : CODE_BEFORE;
+	u32 before = inside < BEFORE_BYTES ? inside : BEFORE_BYTES;
 
 	if (!unwind_fetch(unwind, pc, &unwind->word, sizeof(unwind->word)))
 		return false;
 	code->at = unwind->word;
-	if (!unwind_fetch(unwind, pc - before, &unwind->word, sizeof(unwind->word)))
+	unwind->code_word[0] = unwind->code_word[1] = unwind->code_word[2] = 0;
+	core_one_register(before);
+	if (before > BEFORE_BYTES ||
+	    !unwind_fetch(unwind, pc - before, (u8 *)unwind->code_word + (BEFORE_BYTES - before),
+			  before + 1))
 		return false;
 	unwind->code_seen = pc + sizeof(code->at);
-	code->before = unwind->word << 8 * (CODE_BEFORE - before);
+	code->before = unwind->code_word[2] >> 8 * (WORD - CODE_BEFORE);
 	return true;
 }
 
@@ -223,7 +287,12 @@ CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
 		rule_signal_frame(rule);
 	else if (is_thread_end(unwind, &code))
 		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
-	else if (unwind->is_compat || !code_scan_rule(unwind, rule))
-		rule_frame_pointer(rule, word);
+	else if (unwind->is_compat)
+		rule_frame_pointer(rule, word, RULE_ENTRY);
+	else if (!code_scan_rule(unwind, rule))
+		rule_frame_pointer(rule, word,
+				   entry_flag(unwind->code_word[0], unwind->code_word[1],
+					      unwind->code_word[2], code.at,
+					      unwind->is_interrupted));
 	return STOP_NONE;
 }

@@ -360,6 +360,7 @@ void capture_free(struct capture **capture)
 	assisted_free(&gone->assisted);
 	answer_join_free(&gone->join);
 	symbolizers_free(&gone->symbolizers);
+	capture_forget_names(gone);
 	pending_list_clear(&gone->pending);
 	generations_free(gone);
 	unshare(&gone->rings);
@@ -509,6 +510,7 @@ static void forget_written(struct capture *capture)
 	u32 cpu;
 
 	generations_forget_written(capture);
+	capture_forget_names(capture);
 	memset(capture->mapping_written, 0, sizeof(capture->mapping_written));
 	memset(&capture->written, 0, sizeof(capture->written));
 	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)

@@ -107,6 +107,12 @@ void capture_thaw(struct capture *capture);
  * in percent. Errors are the writer's. */
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
 
+/* Drain, events going on, best before the window ends: asks for the names of what went to the
+ * writer, and drains until they are known, but no longer than `patience_ms`. So capture_finish(),
+ * which drains nothing, has to wait for few. */
+#define CAPTURE_PATIENCE_MS 10000
+int capture_name_ahead(struct capture *capture, struct trace_writer *writer, u32 patience_ms);
+
 /* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks
  * that are not known yet get their reasons. What follows is for another file: capture_finish(),
  * capture_next_file(), capture_begin(). */

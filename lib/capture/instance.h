@@ -37,6 +37,13 @@ struct cpu_reader {
 struct about;
 struct assisted;
 
+/* Frames: kernel address, or mapping and offset. */
+struct addresses {
+	u64 *items; /* ascending, each once */
+	u32 count;
+	u32 room;
+};
+
 struct capture {
 	const struct source_list *sources;
 	struct plan plan;
@@ -66,6 +73,8 @@ struct capture {
 	struct cpu_reader *cpus;
 	u64 time_limit;			  /* ns: no stamp read in this round is later */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the current file */
+	struct addresses named;		  /* asked for already, for the current file */
+	bool named_ahead;		  /* capture_name_ahead() has waited for them */
 	u64 code_met;			  /* mappings written so far */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };

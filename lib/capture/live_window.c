@@ -8,6 +8,8 @@
 #include "capture/instance.h"
 #include "error.h"
 
+#define PATIENCE_MS 1000 /* somebody looks at it */
+
 int live_window_open(struct live_window *window, struct capture *capture,
 		     const struct trace_info *info, const char *name, struct stackmap_error *error)
 {
@@ -42,8 +44,9 @@ int live_window_close(struct live_window *window, struct trace_reader **out,
 {
 	struct trace_writer *writer = window->recording.writer;
 	struct trace_ledger ledger;
-	int result = capture_end_window(window->capture, writer);
+	int result = capture_name_ahead(window->capture, writer, PATIENCE_MS);
 
+	result = capture_end_window(window->capture, writer) ?: result;
 	if (result)
 		error_set(error, -result, "%s: %s", window->recording.name, strerror(-result));
 	result = result ?: capture_finish(window->capture, writer, &ledger, error);

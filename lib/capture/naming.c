@@ -24,9 +24,10 @@
 #include "symbol/symbolizers.h"
 
 #define PATH_BYTES_MAX 4096
-#define WAIT_MS 10000
 #define HURRY_MS 1500
+#define LATE_MS 100 /* for what was met since it was named ahead */
 #define LOOK_MS 100 /* a signal that is blocked ends no poll() */
+#define DRAIN_MS 2
 
 int capture_prepare_naming(struct capture *capture)
 {
@@ -126,12 +127,6 @@ int capture_take_names(struct capture *capture, struct trace_writer *writer)
 	return result;
 }
 
-struct addresses {
-	u64 *items; /* as frames: kernel address, or mapping and offset */
-	u32 count;
-	u32 room;
-};
-
 /* A return address is looked up one byte before: a call may be a function's last instruction. */
 static int add_address(void *arg, u64 frame, bool return_address)
 {
@@ -210,21 +205,78 @@ static int ask_all(struct capture *capture, const struct addresses *addresses)
 	return result;
 }
 
+/* What `all` has and `known` has not. -ENOMEM. */
+static int addresses_without(const struct addresses *all, const struct addresses *known,
+			     struct addresses *fresh)
+{
+	u32 i, k = 0;
+
+	fresh->items = calloc(all->count + 1, sizeof(*fresh->items));
+	if (!fresh->items)
+		return -ENOMEM;
+	for (i = 0; i < all->count; i++) {
+		while (k < known->count && known->items[k] < all->items[i])
+			k++;
+		if (k == known->count || known->items[k] != all->items[i])
+			fresh->items[fresh->count++] = all->items[i];
+	}
+	return 0;
+}
+
+/* Each frame that went into the file is asked for once. */
+static int ask_new(struct capture *capture, struct trace_writer *writer)
+{
+	struct addresses all = {}, fresh = {};
+	int result = trace_writer_frames(writer, add_address, &all);
+
+	sort_addresses(&all);
+	result = result ?: addresses_without(&all, &capture->named, &fresh);
+	if (!result) {
+		result = ask_all(capture, &fresh);
+		free(capture->named.items);
+		capture->named = all;
+		all = (struct addresses){};
+	}
+	free(all.items);
+	free(fresh.items);
+	return result;
+}
+
+void capture_forget_names(struct capture *capture)
+{
+	free(capture->named.items);
+	capture->named = (struct addresses){};
+	capture->named_ahead = false;
+}
+
+int capture_name_ahead(struct capture *capture, struct trace_writer *writer, u32 patience_ms)
+{
+	u64 end = clock_ms() + patience_ms;
+	int result = ask_new(capture, writer);
+
+	while (!result && clock_ms() < end && !interrupt_end_asked() &&
+	       symbolizers_are_busy(capture->symbolizers, SYMBOLIZERS_ANY)) {
+		symbolizers_wait(capture->symbolizers, DRAIN_MS);
+		result = capture_drain(capture, writer, NULL);
+	}
+	capture->named_ahead = !interrupt_end_asked();
+	return result;
+}
+
 /* Root's names and our own are waited for as long as each may take, those of others less, and less
  * still once the end was asked for; when nobody waits any longer, none. */
-static u64 end_of_patience(u64 began)
+static u64 end_of_patience(const struct capture *capture, u64 began)
 {
+	u64 longest = began + (capture->named_ahead ? LATE_MS : CAPTURE_PATIENCE_MS);
 	u64 hurried = clock_ms() + HURRY_MS;
 
-	if (!interrupt_end_asked() || began + WAIT_MS < hurried)
-		return began + WAIT_MS;
-	return hurried;
+	return interrupt_end_asked() && hurried < longest ? hurried : longest;
 }
 
 static int await_names(struct capture *capture, struct trace_writer *writer)
 {
 	bool hurries = interrupt_end_asked();
-	u64 began = clock_ms(), end = end_of_patience(began);
+	u64 began = clock_ms(), end = end_of_patience(capture, began);
 	int result = capture_take_names(capture, writer);
 
 	while (!result && !interrupted()) {
@@ -236,7 +288,7 @@ static int await_names(struct capture *capture, struct trace_writer *writer)
 		symbolizers_wait(capture->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {
 			hurries = true;
-			end = end_of_patience(began);
+			end = end_of_patience(capture, began);
 		}
 		result = capture_take_names(capture, writer);
 	}
@@ -247,12 +299,8 @@ static int await_names(struct capture *capture, struct trace_writer *writer)
 int capture_name_frames(struct capture *capture, struct trace_writer *writer,
 			struct stackmap_error *error)
 {
-	struct addresses addresses = {};
-	int result = trace_writer_frames(writer, add_address, &addresses);
+	int result = ask_new(capture, writer);
 
-	sort_addresses(&addresses);
-	result = result ?: ask_all(capture, &addresses);
-	free(addresses.items);
 	result = await_names(capture, writer) ?: result;
 	capture->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(capture->symbolizers);
 	if (result)

@@ -24,6 +24,9 @@ int capture_write_mapping(struct capture *capture, struct trace_writer *writer, 
 /* Writes what has become known of mappings since. Never waits. */
 int capture_take_names(struct capture *capture, struct trace_writer *writer);
 
+/* Nothing is in the file yet. */
+void capture_forget_names(struct capture *capture);
+
 /* Writes the symbol of every frame that went into the file. */
 int capture_name_frames(struct capture *capture, struct trace_writer *writer,
 			struct stackmap_error *error);

@@ -7,11 +7,20 @@
  *     reach it), both in a user namespace. Once the code is mapped, calls of that kind are never
  *     answered. `fault` sleeps with a frame in a page that is not read yet. DEVICE is that of FUSE.
  *
+ *   neighbour lock FOLDER DEVICE
+ *     has the lock of its memory wait for such a file system, and sleeps with a frame in a page
+ *     that has to be read from a disk.
+ *
  * Prints a line when all is as said, and runs until it is killed.
+ *
+ *   neighbour run FOLDER DEVICE FILE ARGUMENT...
+ *     runs a copy of FILE in such a file system, as fusermount makes it: mounted by root, which we
+ *     are, for a user, who runs it. All is answered.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,6 +32,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,7 +40,9 @@
 
 #define CODE_AT (16 * PAGE) /* the page before it stays unread, and so does the first */
 #define FILE_BYTES (32 * PAGE)
+#define CONTENT_MAX (4096 * PAGE)
 #define NODE_FILE 2
+#define USER 12345
 #define SERVER_SECONDS 120 /* nobody hangs for ever, whatever becomes of the test */
 
 /* The file system */
@@ -40,7 +52,10 @@ static struct timespec began;
 struct server {
 	int device;
 	uint32_t hangs; /* at requests of this kind, once it is told to */
+	uint32_t fails; /* so many of them before */
 	volatile bool *is_told;
+	const char *content;
+	size_t bytes;
 };
 
 static void reply(const struct server *server, uint64_t unique, int error, const void *data,
@@ -59,11 +74,11 @@ static void reply(const struct server *server, uint64_t unique, int error, const
 
 /* Valid for no time at all: it is asked for again and again. Written now: another run's is another
  * file. */
-static struct fuse_attr attributes(uint64_t node)
+static struct fuse_attr attributes(const struct server *server, uint64_t node)
 {
 	return (struct fuse_attr){
 		.ino = node,
-		.size = node == NODE_FILE ? FILE_BYTES : 0,
+		.size = node == NODE_FILE ? server->bytes : 0,
 		.mode = node == NODE_FILE ? S_IFREG | 0755 : S_IFDIR | 0755,
 		.nlink = 1,
 		.blksize = PAGE,
@@ -74,7 +89,8 @@ static struct fuse_attr attributes(uint64_t node)
 
 static void reply_lookup(const struct server *server, const struct fuse_in_header *in)
 {
-	const struct fuse_entry_out entry = {.nodeid = NODE_FILE, .attr = attributes(NODE_FILE)};
+	const struct fuse_entry_out entry = {.nodeid = NODE_FILE,
+					     .attr = attributes(server, NODE_FILE)};
 
 	if (strcmp((const char *)(in + 1), "program"))
 		reply(server, in->unique, ENOENT, NULL, 0);
@@ -85,11 +101,10 @@ static void reply_lookup(const struct server *server, const struct fuse_in_heade
 static void reply_read(const struct server *server, const struct fuse_in_header *in)
 {
 	const struct fuse_read_in *read = (const void *)(in + 1);
-	static char content[FILE_BYTES];
-	uint64_t left = read->offset < FILE_BYTES ? FILE_BYTES - read->offset : 0;
+	uint64_t left = read->offset < server->bytes ? server->bytes - read->offset : 0;
 
-	memcpy(content + CODE_AT, neighbour_code, sizeof(neighbour_code));
-	reply(server, in->unique, 0, content + read->offset, read->size < left ? read->size : left);
+	reply(server, in->unique, 0, server->content + read->offset,
+	      read->size < left ? read->size : left);
 }
 
 /* Pages are read one by one. */
@@ -110,7 +125,7 @@ static void reply_init(const struct server *server, const struct fuse_in_header 
 static void answer(const struct server *server, const struct fuse_in_header *in)
 {
 	const struct fuse_open_out opened = {.fh = 1, .open_flags = FOPEN_KEEP_CACHE};
-	const struct fuse_attr_out attr = {.attr = attributes(in->nodeid)};
+	const struct fuse_attr_out attr = {.attr = attributes(server, in->nodeid)};
 	const struct fuse_statfs_out fs = {.st = {.bsize = PAGE, .namelen = 255}};
 
 	switch (in->opcode) {
@@ -141,7 +156,7 @@ static void answer(const struct server *server, const struct fuse_in_header *in)
 	}
 }
 
-static void serve(const struct server *server)
+static void serve(struct server *server)
 {
 	static char request[256 * 1024];
 
@@ -151,23 +166,33 @@ static void serve(const struct server *server)
 
 		if (!*server->is_told || in->opcode != server->hangs)
 			answer(server, in);
+		else if (server->fails && server->fails--)
+			reply(server, in->unique, EIO, NULL, 0);
 	}
 	exit(0);
 }
 
 /* The mounts */
 
-static void mount_fuse(struct server *server, const char *device)
+/* Who has changed is not ended with his parent any more. */
+static void become(unsigned user)
+{
+	check(!setgid(user) && !setuid(user) && !prctl(PR_SET_PDEATHSIG, SIGKILL), "user");
+}
+
+static void mount_fuse(struct server *server, const char *device, unsigned user)
 {
 	char options[128];
 
 	server->device = open(device, O_RDWR | O_CLOEXEC);
 	check(server->device >= 0, device);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
-		 server->device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u",
+		 server->device, user, user);
 	check(!mount("neighbour", "fuse", "fuse", MS_NOSUID | MS_NODEV, options), "fuse");
-	if (!fork_child())
+	if (!fork_child()) {
+		become(user);
 		serve(server);
+	}
 	close(server->device); /* who waits for it is let go when the server ends */
 }
 
@@ -176,29 +201,101 @@ static void make_mounts(const char *folder, const char *device, struct server *s
 	enter_namespaces();
 	check(!mount("none", folder, "tmpfs", 0, NULL) && !chdir(folder), folder);
 	check(!mkdir("fuse", 0755) && !mkdir("empty", 0755) && !mkdir("seen", 0755), "mkdir");
-	mount_fuse(server, device);
+	mount_fuse(server, device, 0);
 	check(!mount("overlay", "seen", "overlay", 0, "lowerdir=fuse:empty,userxattr"), "overlay");
 }
 
 static const char *unread_frame;
 
-/* What is behind the frame pointer is in the unread page. */
+/* The stack is in the unread page. */
 static void sleep_with_unread_frame(void)
 {
 #ifdef __x86_64__
-	asm volatile("push %%rbp\n\tmov %0, %%rbp\n\tmov $34, %%eax\n\tsyscall\n\tpop %%rbp"
-		     :
-		     : "r"(unread_frame)
-		     : "rax", "rcx", "r11", "memory");
+	static const struct timespec time = {.tv_nsec = 10000000};
+	long number = SYS_nanosleep;
+
+	asm volatile("push %%rbp\n\tmov %%rsp, %%r8\n\tmov %1, %%rsp\n\tmov %1, %%rbp\n\t"
+		     "syscall\n\tmov %%r8, %%rsp\n\tpop %%rbp"
+		     : "+a"(number)
+		     : "d"(unread_frame), "D"(&time), "S"(NULL)
+		     : "rcx", "r8", "r11", "memory");
 #endif
+}
+
+static void sleep_with_it_for_ever(void)
+{
+	for (;;)
+		sleep_with_unread_frame();
 }
 
 static void sleep_beside(const char *memory)
 {
 	unread_frame = memory + 8 * PAGE + 512;
 	if (!fork_child())
-		for (;;)
-			sleep_with_unread_frame();
+		sleep_with_it_for_ever();
+}
+
+static char *asked_for; /* a page that comes never */
+
+static void *fault_for_ever(void *unused)
+{
+	(void)unused;
+	return (void *)(uintptr_t) * (volatile char *)asked_for;
+}
+
+/* Who waits for the lock to write, lets nobody else read. */
+static void *wait_for_lock(void *is_told)
+{
+	while (!*(volatile bool *)is_told)
+		sleep_a_little();
+	return mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* A file that is on the disk and not in memory. */
+static const char *map_unread(const char *folder)
+{
+	static const char content[2 * PAGE];
+	char path[128];
+	const char *memory;
+	int file;
+
+	snprintf(path, sizeof(path), "%s/unread", folder);
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	check(file >= 0 && write(file, content, sizeof(content)) == sizeof(content), path);
+	check(!fsync(file) && !posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), path);
+	memory = mmap(NULL, sizeof(content), PROT_READ, MAP_PRIVATE, file, 0);
+	check(memory != MAP_FAILED, path);
+	return memory;
+}
+
+static void start_thread(void *(*function)(void *), void *argument)
+{
+	pthread_t thread;
+
+	check(!pthread_create(&thread, NULL, function, argument), "thread");
+}
+
+/* The first read fails: a second try keeps the lock, as nobody does at the first one. */
+static void sleep_below_lock(const char *folder, const char *device)
+{
+	static char content[PAGE];
+	struct server server = {
+		.hangs = FUSE_READ, .fails = 1, .content = content, .bytes = sizeof(content)};
+	bool *told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	check(told != MAP_FAILED, "memory");
+	server.is_told = told;
+	unread_frame = map_unread(folder) + 512;
+	make_mounts(folder, device, &server);
+	asked_for = (char *)map_file("fuse/program", PAGE);
+	start_thread(wait_for_lock, told + 1);
+	start_thread(fault_for_ever, NULL);
+	*told = true;
+	usleep(200000);
+	told[1] = true;
+	usleep(200000);
+	check(write(STDOUT_FILENO, "ready\n", 6) == 6, "output");
+	sleep_with_it_for_ever();
 }
 
 static uint32_t request_of(const char *mode)
@@ -219,12 +316,15 @@ static uint32_t request_of(const char *mode)
 
 static void hang(const char *mode, const char *folder, const char *device)
 {
-	struct server server = {.hangs = request_of(mode)};
+	static char content[FILE_BYTES];
+	struct server server = {
+		.hangs = request_of(mode), .content = content, .bytes = sizeof(content)};
 	through_code entry;
 	const char *memory;
 	bool *told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	check(told != MAP_FAILED, "memory");
+	memcpy(content + CODE_AT, neighbour_code, sizeof(neighbour_code));
 	clock_gettime(CLOCK_REALTIME, &began);
 	server.is_told = told;
 	make_mounts(folder, device, &server);
@@ -237,10 +337,34 @@ static void hang(const char *mode, const char *folder, const char *device)
 	run_for_ever(&entry, 1);
 }
 
+static void run_from_fuse(char **arguments)
+{
+	static char content[CONTENT_MAX];
+	static bool is_told;
+	int file = open(arguments[2], O_RDONLY | O_CLOEXEC);
+	ssize_t bytes = read(file, content, sizeof(content));
+	struct server server = {.is_told = &is_told, .content = content, .bytes = bytes};
+
+	check(bytes > 0 && bytes < (ssize_t)sizeof(content), arguments[2]);
+	clock_gettime(CLOCK_REALTIME, &began);
+	check(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL),
+	      "no mount namespace");
+	check(!chdir(arguments[0]) && !mkdir("fuse", 0755), arguments[0]);
+	mount_fuse(&server, arguments[1], USER);
+	become(USER);
+	execv("fuse/program", arguments + 2);
+	check(false, "fuse/program");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && request_of(argv[1]))
 		hang(argv[1], argv[2], argv[3]);
-	fprintf(stderr, "usage: neighbour lookup|open|getattr|read|fault FOLDER DEVICE\n");
+	if (argc == 4 && !strcmp(argv[1], "lock"))
+		sleep_below_lock(argv[2], argv[3]);
+	if (argc >= 6 && !strcmp(argv[1], "run"))
+		run_from_fuse(argv + 2);
+	fprintf(stderr, "usage: neighbour lookup|open|getattr|read|fault|lock FOLDER DEVICE\n"
+			"       neighbour run FOLDER DEVICE FILE ARGUMENT...\n");
 	return 2;
 }

@@ -5,13 +5,14 @@ For tests, and for bench/neighbours."""
 import contextlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
 
 USER = 12345
 FUSE = os.makedev(10, 229)
-SILENT = ("lookup", "open", "getattr", "read", "fault")
+SILENT = ("lookup", "open", "getattr", "read", "fault", "lock")
 FLOODS = ("notes", "symbols", "frames", "dwarf", "jitdump", "perfmap", "fifo", "fifos", "rewrite", "mappings", "names")
 
 
@@ -40,7 +41,8 @@ def neighbour(kind, programs):
         program = shutil.copy(os.path.join(programs, name), os.path.dirname(folder))
         os.chmod(program, 0o755)
         command = [program, kind, folder] + ([device] if kind in SILENT else [])
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=USER, group=USER, extra_groups=[])
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, user=USER, group=USER, extra_groups=[],
+                                   start_new_session=True)
         try:
             line = running.stdout.readline()
             if line.startswith("skip: "):
@@ -48,7 +50,7 @@ def neighbour(kind, programs):
             assert line == "ready\n", line
             yield
         finally:
-            running.kill()
+            os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
             with contextlib.suppress(OSError):
                 os.unlink("/tmp/perf-%d.map" % running.pid)

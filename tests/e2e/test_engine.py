@@ -14,7 +14,7 @@ from recording import Recording
 
 BPFFS = "/sys/fs/bpf"
 HOME = BPFFS + "/stackmap"
-FOLDER = HOME + "/_engine-2"
+FOLDER = HOME + "/_engine-3"
 SHARED = {"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders"}
 OWN_MOUNTS = "STACKMAP_TEST_OWN_MOUNTS"
 

@@ -4,7 +4,10 @@
 Nothing is lost for it, root's names are all there, and the end comes soon."""
 
 import contextlib
+import glob
+import os
 import re
+import shutil
 import signal
 import time
 
@@ -12,7 +15,9 @@ import cases
 import neighbours
 from cases import Skip
 from neighbours import FLOODS, USER
-from recording import Recording
+from recording import Recording, check_ledger, user_frames
+from test_cold_pages import CALLS, CHAIN
+from test_later import user_account
 from test_privileges import needs_root, recording
 
 END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
@@ -37,8 +42,7 @@ def end_soon(recorder):
     return Recording("f.data", messages)
 
 
-def check_losses(made):
-    ledger = made.check()
+def check_losses(ledger):
     assert ledger["produced"] > SWITCHES, ledger
     lost = sum(ledger["lost"].values())
     assert lost <= ledger["produced"] / 1000, ledger
@@ -57,7 +61,7 @@ def record_beside(what, prefix=()):
     with neighbour(what), recording("-a", "-e", "sched:sched_switch", prefix=prefix) as recorder:
         neighbours.switch(SWITCHES)
         made = end_soon(recorder)
-    check_losses(made)
+    check_losses(made.check())
     check_names(made)
     return made
 
@@ -73,7 +77,7 @@ def test_no_neighbour():
     with recording("-a", "-e", "sched:sched_switch") as recorder:
         neighbours.switch(SWITCHES)
         made = end_soon(recorder)
-    check_losses(made)
+    check_losses(made.check())
     check_names(made)
     assert "did not give their names" not in made.messages, made.messages
 
@@ -97,6 +101,44 @@ def test_files_that_are_not_read():
 def test_pages_that_never_come():
     """A frame whose caller's registers are in such a page."""
     check_told(record_beside("fault"), 1)
+
+
+def test_a_lock_that_is_kept():
+    """A frame whose caller's registers are in a page that cannot be had before another thread's wait has an end."""
+    made = record_beside("lock")
+    ends = {event.frames[-1].name for event in made.events() if event.comm == "neighbour"}
+    assert ends and "[unanswered]" not in ends, ends
+
+
+def test_a_program_whose_tables_nobody_waits_for():
+    """Its file system is a user's own and lets nobody else in, and its tables are not in memory: a helper reads them."""
+    needs_root()
+    with neighbours.place() as (folder, device):
+        runner, target = (shutil.copy(cases.program(name), os.path.dirname(folder)) for name in ("neighbour", "cold_stack"))
+        done = cases.stackmap("record", "-o", "f.data", "-e", "syscalls:sys_enter_getppid", "--",
+                              runner, "run", folder, device, target, "new", 1, status=None)
+    if done.returncode == cases.SKIPPED:
+        raise Skip(done.stdout.strip())
+    made = Recording("f.data", done.stderr)
+    stacks = [user_frames(event) for event in made.events() if event.comm == "program"]
+    assert len(stacks) == CALLS and min(map(len, stacks)) > len(CHAIN), (done.stdout, stacks)
+    assert not user_account(made)[1], user_account(made)
+
+
+def test_files_end_beside_files_that_are_not_opened():
+    """While names of the last file are waited for, events go on into it."""
+    needs_root()
+    with neighbour("open"), recording("-a", "-e", "sched:sched_switch", "--rotate", "1s", output="f.data") as recorder:
+        while not os.path.exists("f.data.0002"):
+            neighbours.switch(SWITCHES)
+        recorder.send_signal(signal.SIGINT)
+        messages = recorder.communicate(timeout=cases.SECONDS_MAX)[1]
+    for path in sorted(glob.glob("f.data.*")):
+        made = Recording(path, messages)
+        check_ledger(made.ledger())
+        if made.ledger()["produced"] > SWITCHES:
+            check_losses(made.ledger())
+            check_names(made)
 
 
 def record_assisted_beside(what):

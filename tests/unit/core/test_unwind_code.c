@@ -39,13 +39,13 @@ static void assert_stack_pointer(u32 offset, u8 rbp_slot)
 	assert_int_equal(rule->flags, 0);
 }
 
-static void assert_frame_pointer(u32 word)
+static void assert_frame_pointer(u32 word, u32 flags)
 {
 	assert_int_equal(rule->cfa_register, REGISTER_RBP);
 	assert_int_equal(rule->cfa_offset, 2 * word);
 	assert_int_equal(rule->slot[SLOT_RBP], 2);
 	assert_int_equal(rule->slot[SLOT_RBX], SLOT_LOST);
-	assert_int_equal(rule->flags, RULE_FRAME_POINTER);
+	assert_int_equal(rule->flags, RULE_FRAME_POINTER | flags);
 }
 
 static void stubs_of_the_linkage_table(void **state)
@@ -108,15 +108,15 @@ static void edges_of_functions(void **state)
 	assert_stack_pointer(16, 2);
 	unwind.mapping.start = unwind.registers.value[REGISTER_RIP];
 	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
-	assert_frame_pointer(8);
+	assert_frame_pointer(8, 0);
 	rule_at(function, sizeof(function), 4, true, false);
-	assert_frame_pointer(8);
+	assert_frame_pointer(8, 0);
 	rule_at(function, sizeof(function), 6, true, false);
 	assert_stack_pointer(8, 0);
 	rule_at(function_32, sizeof(function_32), 1, true, true);
 	assert_stack_pointer(8, 2);
 	rule_at(function_32, sizeof(function_32), 3, true, true);
-	assert_frame_pointer(4);
+	assert_frame_pointer(4, RULE_ENTRY);
 	rule_at(thunk, sizeof(thunk), 0, true, true);
 	assert_stack_pointer(4, 0);
 }
@@ -130,7 +130,7 @@ static void callers_have_their_frame(void **state)
 
 	(void)state;
 	rule_at(call, sizeof(call), 5, false, false);
-	assert_frame_pointer(8);
+	assert_frame_pointer(8, 0);
 	rule_at(init, sizeof(init), 2, false, false);
 	assert_stack_pointer(16, 0);
 	rule_at(epilogue, sizeof(epilogue), 0, false, false);
@@ -149,6 +149,52 @@ static void threads_end_behind_their_call(void **state)
 	assert_int_equal(rule->flags, RULE_OUTERMOST);
 	rule_at(clone, sizeof(clone), 3, true, false);
 	assert_int_not_equal(rule->flags, RULE_OUTERMOST);
+}
+
+/* A frame pointer of 0 ends a stack in such code only. */
+static void code_where_stacks_begin(void **state)
+{
+	/* xor %rbp, %rbp; mov %rsp, %rdi; lea (%rip), %rsi; and $-16, %rsp; call */
+	static const u8 start[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35, 1, 2,
+				   3,	 4,    0x48, 0x83, 0xe4, 0xf0, 0xe8, 1,	   2,	 3, 4};
+	/* xor %ebp, %ebp; pop %rdi; call *%r9 */
+	static const u8 clone[] = {0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1};
+	/* mov %rsp, %rdi; call: the dynamic linker */
+	static const u8 linker[] = {0x48, 0x89, 0xe7, 0xe8, 1, 2, 3, 4, 0x49, 0x89, 0xc4};
+	static const u8 calls[][6] = {
+		{0, 0xe8, 1, 2, 3, 4},	     {0, 0, 0, 0, 0xff, 0xd0}, {0, 0, 0, 0xff, 0x50, 8},
+		{0, 0, 0xff, 0x54, 0x24, 8}, {0xff, 0x15, 1, 2, 3, 4}, {0xff, 0x93, 1, 2, 3, 4},
+		{0, 0, 0, 0x41, 0xff, 0xd4},
+	};
+	/* nop; call: what Go has return there */
+	static const u8 goexit[] = {0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xe8, 1, 2, 3, 4};
+
+	(void)state;
+	rule_at(start, sizeof(start), sizeof(start), false, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	unwind.mapping.start = unwind.registers.value[REGISTER_RIP] - sizeof(start);
+	assert_int_equal(code_rule(&unwind, &unwind.rule), STOP_NONE);
+	assert_frame_pointer(8, RULE_ENTRY);
+	rule_at(start + 3, sizeof(start) - 3, sizeof(start) - 3, false, false);
+	assert_frame_pointer(8, 0);
+	rule_at(clone, sizeof(clone), sizeof(clone), false, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	rule_at(clone, sizeof(clone), 0, true, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	rule_at(linker, sizeof(linker), 0, true, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	rule_at(linker, sizeof(linker), 3, true, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	rule_at(linker, sizeof(linker), 8, false, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	for (u32 i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		rule_at(calls[i], sizeof(calls[i]), sizeof(calls[i]), false, false);
+		assert_frame_pointer(8, 0);
+	}
+	rule_at(goexit, sizeof(goexit), 6, false, false);
+	assert_frame_pointer(8, RULE_ENTRY);
+	rule_at(goexit, sizeof(goexit), 6, true, false);
+	assert_frame_pointer(8, 0);
 }
 
 /* _init as crti.o and crtn.o make it: every instruction of it. */
@@ -183,7 +229,7 @@ static void start_up_code(void **state)
 	rule_at(tail, sizeof(tail), 0, true, false);
 	assert_stack_pointer(8, 0);
 	rule_at(table, sizeof(table), 0, true, false);
-	assert_frame_pointer(8);
+	assert_frame_pointer(8, 0);
 }
 
 /* __do_global_dtors_aux of crtbeginS.o: a conditional jump over a frame that comes and goes. */
@@ -242,6 +288,7 @@ int main(void)
 		cmocka_unit_test(returns_from_clone),
 		cmocka_unit_test(exit_code),
 		cmocka_unit_test(callers_have_their_frame),
+		cmocka_unit_test(code_where_stacks_begin),
 		cmocka_unit_test(threads_end_behind_their_call),
 		cmocka_unit_test(start_up_code),
 		cmocka_unit_test(trampolines_without_tables),
