@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "report/plain_names.h"
-#include "symbol/debug_naming.h"
-#include "symbol/elf_segment.h"
-#include "symbol/mapped_file.h"
+#include "symbol/debuginfo/debug_naming.h"
+#include "symbol/elf/elf_segment.h"
+#include "symbol/file/mapped_file.h"
 
 #define PLACES_MAX (1U << 20)
 

@@ -20,7 +20,7 @@
 #include "message.h"
 #include "privilege.h"
 #include "stack.h"
-#include "symbol/kernel_names.h"
+#include "symbol/kernel/kernel_names.h"
 
 struct dump_values {
 	const char *vmlinux;

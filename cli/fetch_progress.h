@@ -4,7 +4,7 @@
 #ifndef CLI_FETCH_PROGRESS_H
 #define CLI_FETCH_PROGRESS_H
 
-#include "symbol/debug_fetch.h"
+#include "symbol/debuginfo/debug_fetch.h"
 
 extern const struct debug_watch fetch_progress;
 

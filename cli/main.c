@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/name_match.h"
 #include "command.h"
 #include "completion.h"
 #include "message.h"
+#include "name_match.h"
 #include "version.h"
 #include "write_stream.h"
 

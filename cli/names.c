@@ -14,8 +14,8 @@
 #include "fetch_progress.h"
 #include "merge/machine_list.h"
 #include "message.h"
-#include "symbol/debug_naming.h"
-#include "symbol/kernel_names.h"
+#include "symbol/debuginfo/debug_naming.h"
+#include "symbol/kernel/kernel_names.h"
 
 static void note(void *arg, const char *path, const char *why)
 {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/name_match.h"
 #include "foreign_option.h"
 #include "message.h"
+#include "name_match.h"
 
 #define HELP_COLUMN 28
 #define LONG_BASE                                                                                  \

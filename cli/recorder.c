@@ -18,8 +18,8 @@
 #include "ledger_text.h"
 #include "message.h"
 #include "recording_info.h"
-#include "symbol/file_owner.h"
-#include "symbol/symbolizers.h"
+#include "symbol/file/file_owner.h"
+#include "symbol/symbolizer/symbolizers.h"
 #include "terminal.h"
 
 #define ROUND_MS_MAX 100

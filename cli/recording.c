@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/name_match.h"
 #include "live.h"
 #include "message.h"
+#include "name_match.h"
 #include "privilege.h"
 
 #define NS_DIGITS 9

@@ -9,7 +9,7 @@
 #include "message.h"
 #include "report.h"
 #include "report/missing_names.h"
-#include "symbol/debian_package.h"
+#include "symbol/debuginfo/debian_package.h"
 
 #define NOTED_SHARE 0.1 /* from here on a report tells of what is missing */
 #define BUILD_ID_TEXT (2 * TRACE_BUILD_ID_MAX + 1)

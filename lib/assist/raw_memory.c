@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "symbol/vdso.h"
+#include "symbol/elf/vdso.h"
 
 int raw_memory_create(struct raw_memory *memory)
 {

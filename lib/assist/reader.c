@@ -11,7 +11,7 @@
 
 #include "file_system.h"
 #include "privilege/message.h"
-#include "symbol/mapped_file.h"
+#include "symbol/file/mapped_file.h"
 
 #define PATH_BYTES 4096
 #define HELD_MAX 32

@@ -14,8 +14,8 @@
 #include "clock.h"
 #include "privilege/helper.h"
 #include "privilege/message.h"
-#include "symbol/file_owner.h"
-#include "symbol/mapped_file.h"
+#include "symbol/file/file_owner.h"
+#include "symbol/file/mapped_file.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)
 #define START_NS (1000 * NS_PER_MS) /* nobody else has a say in that */

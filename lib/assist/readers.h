@@ -4,7 +4,7 @@
  * process has mapped, or reads its memory, may have to wait for that process or for a file system
  * that somebody else answers for (FUSE, a server), deaf to signals. Of root and of our own user
  * that is taken for granted; for all others a helper process asks, one for each owner
- * (symbol/file_owner.h).
+ * (symbol/file/file_owner.h).
  *
  * Its answer is waited for, 0.1 s at most: longer, and the process is left behind. An owner may
  * cost a tenth of the time, all together a quarter; what is asked beyond that is refused.

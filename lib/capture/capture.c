@@ -33,7 +33,7 @@
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 #include "rule_cache.h"
-#include "symbol/symbolizers.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 {

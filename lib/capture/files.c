@@ -18,7 +18,7 @@
 #include "capture/kernel_mappings.h"
 #include "capture/skeleton.h"
 #include "error.h"
-#include "symbol/symbolizers.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 /* What has the same name in the instance is that. */
 static int lend_maps(struct files_bpf *files, const struct bpf_object *instance)

@@ -13,8 +13,8 @@
 #include "capture/naming.h"
 #include "capture/skeleton.h"
 #include "error.h"
-#include "symbol/kernel_image.h"
-#include "symbol/symbolizers.h"
+#include "symbol/kernel/kernel_image.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 static int write_module(void *writer, const struct trace_module *module)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/whole_file.h"
+#include "symbol/file/whole_file.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 

@@ -9,7 +9,7 @@
 
 #include "error.h"
 #include "format/mappings_text.h"
-#include "symbol/kernel_image.h"
+#include "symbol/kernel/kernel_image.h"
 
 struct gathering {
 	struct kernel_mappings *lines;

@@ -3,8 +3,8 @@
  * The frames of a file become addresses, sorted, so that those of one mapping stand together and
  * each mapping is one question. The kernel's come last: bit 63.
  *
- * All that is known of files is asked for beside (symbol/symbolizers.h). What a drain takes of it
- * has come by then: it waits for nobody.
+ * All that is known of files is asked for beside (symbol/symbolizer/symbolizers.h). What a drain
+ * takes of it has come by then: it waits for nobody.
  */
 #include "capture/naming.h"
 
@@ -20,8 +20,8 @@
 #include "error.h"
 #include "interrupt.h"
 #include "own_processes.h"
-#include "symbol/kernel_image.h"
-#include "symbol/symbolizers.h"
+#include "symbol/kernel/kernel_image.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 #define PATH_BYTES_MAX 4096
 #define HURRY_MS 1500

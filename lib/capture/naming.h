@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names for the frames of a recording, and of the files that they are in. They are found in
- * processes of their own (symbol/symbolizers.h), which the programs leave out as they do the
- * recorder. */
+ * processes of their own (symbol/symbolizer/symbolizers.h), which the programs leave out as they do
+ * the recorder. */
 #ifndef LIB_CAPTURE_NAMING_H
 #define LIB_CAPTURE_NAMING_H
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/kallsyms.h"
-#include "symbol/whole_file.h"
+#include "symbol/file/whole_file.h"
+#include "symbol/kernel/kallsyms.h"
 
 /* Those of BPF programs come last, each found from the beginning of their list: with a thousand of
  * them they take longer than all others. */

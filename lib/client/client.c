@@ -23,7 +23,7 @@
 #include "error.h"
 #include "lane.h"
 #include "stack_map/table_find.h"
-#include "symbol/mapped_file.h"
+#include "symbol/file/mapped_file.h"
 
 #define HOOKS 2
 

@@ -7,7 +7,7 @@
 #ifndef LIB_REPORT_CODE_LAYOUT_H
 #define LIB_REPORT_CODE_LAYOUT_H
 
-#include "symbol/elf_segment.h"
+#include "symbol/elf/elf_segment.h"
 #include "trace/reader.h"
 
 /* No segments where the recording does not tell. Functions with one slide between offset and

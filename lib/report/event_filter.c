@@ -6,8 +6,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "capture/name_match.h"
 #include "error.h"
+#include "name_match.h"
 #include "trace/cgroup_name.h"
 
 static bool matches_any(const struct string_list *globs, const char *name)

@@ -4,7 +4,7 @@
 #ifndef LIB_REPORT_FRAME_DEBUG_H
 #define LIB_REPORT_FRAME_DEBUG_H
 
-#include "symbol/debug_naming.h"
+#include "symbol/debuginfo/debug_naming.h"
 #include "trace/reader.h"
 
 struct frame_debug;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/name_match.h"
 #include "error.h"
+#include "name_match.h"
 
 #define UNKNOWN "[unknown]" /* the object of a label without one, as in tables */
 

@@ -6,7 +6,7 @@
 #ifndef LIB_REPORT_KERNEL_MATCH_H
 #define LIB_REPORT_KERNEL_MATCH_H
 
-#include "symbol/kernel_names.h"
+#include "symbol/kernel/kernel_names.h"
 #include "trace/reader.h"
 
 /* Why the copy is not to be used, or NULL. Where the kernel lay was perhaps hidden from the

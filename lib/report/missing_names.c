@@ -12,7 +12,7 @@
 
 #include "array.h"
 #include "code_layout.h"
-#include "symbol/debug_naming.h"
+#include "symbol/debuginfo/debug_naming.h"
 #include "whole_stack.h"
 
 #define NO_FILE UINT32_MAX

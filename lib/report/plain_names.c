@@ -7,8 +7,8 @@
 
 #include "array.h"
 #include "hash_index.h"
-#include "symbol/demangle.h"
-#include "symbol/demangler.h"
+#include "symbol/demangle/demangle.h"
+#include "symbol/demangle/demangler.h"
 
 struct plain_name {
 	char *plain; /* NULL: it is not mangled */

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "fuzz_symbol_table.h"
-#include "symbol/build_id.h"
-#include "symbol/elf_symbols.h"
-#include "symbol/fde_ranges.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/fde_ranges.h"
 #include "trace/event.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);

@@ -4,7 +4,7 @@
 #define TESTS_FUZZ_GENERATED_CODE_H
 
 #include "fuzz_symbol_table.h"
-#include "symbol/generated_code.h"
+#include "symbol/jit/generated_code.h"
 
 static inline void generated_code_check(const struct generated_code *code,
 					const struct code_range *range)

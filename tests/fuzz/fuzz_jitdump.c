@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz_generated_code.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit/jitdump.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 

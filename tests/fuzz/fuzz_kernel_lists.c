@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "fuzz_generated_code.h"
-#include "symbol/build_id.h"
-#include "symbol/kallsyms.h"
-#include "symbol/perf_map.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/jit/perf_map.h"
+#include "symbol/kernel/kallsyms.h"
 #include "trace/event.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/symbol_table.h"
+#include "symbol/table/symbol_table.h"
 
 #define demand(condition)                                                                          \
 	do {                                                                                       \

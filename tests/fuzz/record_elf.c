@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 #include "trace/writer.h"
 
 #define DEPTH 16

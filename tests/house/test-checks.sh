@@ -65,6 +65,17 @@ layer_breaches_fail() {
 	new_tree
 	file lib/trace/reader.c <<<'/* printf("x") exits */ const char *s = "exit(1)";'
 	expect 0 'lib speaks of printing' check-layers
+	new_tree
+	file lib/report/tree.h <<<'int tree;'
+	file lib/trace/reader.c <<<'#include "report/tree.h"'
+	expect 1 'a room includes a later one' check-layers
+	new_tree
+	file lib/symbol/jit/map.h <<<'int map;'
+	file lib/symbol/elf/note.c <<<'#include "symbol/jit/map.h"'
+	expect 1 'a room of a room includes a later one' check-layers
+	new_tree
+	file lib/attic/old.c <<<'int old;'
+	expect 1 'a room without a place in the order' check-layers
 }
 
 lonely_headers_fail() {

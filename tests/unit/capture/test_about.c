@@ -19,7 +19,7 @@
 #include "about_map.h"
 #include "capture/instance.h"
 #include "capture/naming.h"
-#include "symbol/symbolizers.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 #define COMMAND "stackmap start slab -F 99 --flight 8M"
 

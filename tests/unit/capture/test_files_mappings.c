@@ -13,8 +13,8 @@
 #include "capture/kernel_mappings.h"
 #include "capture/skeleton.h"
 #include "engine.h"
-#include "symbol/mapped_file.h"
-#include "symbol/symbolizers.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 static void publish(u32 number, const struct mapping_key *key)
 {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "report/frame_names.h"
-#include "symbol/kernel_names.h"
+#include "symbol/kernel/kernel_names.h"
 #include "trace/writer.h"
 
 #define KERNEL 0xffffffff81000000ULL

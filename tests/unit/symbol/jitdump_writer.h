@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "named_table.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit/jitdump.h"
 
 #define MAGIC 0x4a695444
 #define PID 1234

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_SYMBOL_NAMED_TABLE_H
 #define TESTS_UNIT_SYMBOL_NAMED_TABLE_H
 
-#include "symbol/generated_code.h"
+#include "symbol/jit/generated_code.h"
 
 static inline void assert_name(const struct symbol_table *table, u64 address, u64 start,
 			       const char *name)

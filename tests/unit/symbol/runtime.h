@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbol/runtime_process.h"
+#include "symbol/jit/runtime_process.h"
 
 static inline u64 monotonic(void)
 {

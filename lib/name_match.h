@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One name or glob, tried against every name there is: counts what matches, and of what does not it
+ * remembers the nearest, so that a typing error can be answered with "did you mean".
+ */
+#ifndef LIB_NAME_MATCH_H
+#define LIB_NAME_MATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "scalar.h"
+
+#define NAME_NEAREST_BYTES 128
+
+struct name_match {
+	const char *pattern;
+	bool is_glob;
+	u32 found;
+	u32 distance; /* of `nearest`; names at this distance or farther are of no interest */
+	char nearest[NAME_NEAREST_BYTES]; /* "" while no name is near enough */
+};
+
+/* `pattern` must outlive the match. */
+void name_match_init(struct name_match *match, const char *pattern);
+
+bool name_match_try(struct name_match *match, const char *name);
+
+/*
+ * Edits (insert, delete, replace, swap two neighbours) that turn one name into the other, or
+ * `limit` if it takes that many or more.
+ */
+u32 name_distance(const char *a, const char *b, u32 limit);
+
+#endif

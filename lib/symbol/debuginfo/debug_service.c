@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "debug_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privilege/message.h"
+#include "privilege/service.h"
+#include "symbol/dwarf/debug_info.h"
+#include "symbol/table/text_pool.h"
+
+struct writer {
+	FILE *out; /* items */
+	struct text_pool texts;
+	const struct debug_info *info;
+	const u64 *places;
+	u32 items;
+};
+
+static int put_text(struct writer *writer, const char *text, u32 *offset)
+{
+	*offset = 0;
+	if (!text || strnlen(text, DEBUG_TEXT_BYTES_MAX) == DEBUG_TEXT_BYTES_MAX)
+		return 0;
+	return text_pool_put(&writer->texts, text, offset);
+}
+
+static int put_function(struct writer *writer, const struct code_place *place)
+{
+	struct debug_function function = {.line = place->line, .inlined = place->inlined};
+	char file[CODE_PATH_BYTES];
+	bool has_file = code_place_path(place, file);
+	int result = put_text(writer, place->function, &function.name);
+
+	result = result ?: put_text(writer, has_file ? file : NULL, &function.file);
+	fwrite(&function, sizeof(function), 1, writer->out);
+	return result;
+}
+
+static int put_item(void *arg, u32 index, const struct code_place *functions, u32 count)
+{
+	struct writer *writer = arg;
+	struct debug_item item = {.place = index, .functions = count};
+	struct symbol symbol = {};
+	int result = 0;
+
+	if (debug_info_symbol(writer->info, writer->places[index], &symbol)) {
+		item.symbol_start = symbol.start;
+		item.symbol_size = symbol.size;
+		result = put_text(writer, symbol.name, &item.symbol);
+	}
+	if (!count && !item.symbol)
+		return result;
+	fwrite(&item, sizeof(item), 1, writer->out);
+	for (u32 i = 0; i < count && !result; i++)
+		result = put_function(writer, &functions[i]);
+	writer->items++;
+	return result;
+}
+
+/* What is found, as it is sent. */
+struct found {
+	char *texts, *items;
+};
+
+static int find(struct debug_info *info, const u64 *places, u32 count, struct debug_answer *answer,
+		struct found *found)
+{
+	size_t bytes = 0;
+	struct writer writer = {
+		.out = open_memstream(&found->items, &bytes), .info = info, .places = places};
+	int result;
+
+	if (!writer.out)
+		return -ENOMEM;
+	result = text_pool_begin(&writer.texts);
+	result = result ?: debug_info_find(info, places, count, put_item, &writer);
+	if (fclose(writer.out))
+		result = -ENOMEM;
+	answer->items = writer.items;
+	answer->text_bytes = writer.texts.bytes;
+	answer->bytes = answer->text_bytes + bytes;
+	found->texts = text_pool_take(&writer.texts);
+	return result;
+}
+
+static int find_places(const struct debug_request *request, const int *files, const u64 *places,
+		       struct debug_answer *answer, struct found *found)
+{
+	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
+				     files[DEBUG_FILE_SHARED], &request->layout};
+	struct debug_info *info;
+	int result = debug_info_open(&opened, request->stext, &info);
+
+	if (result)
+		return result;
+	result = find(info, places, request->count, answer, found);
+	answer->is_damaged = debug_info_is_damaged(info);
+	debug_info_close(&info);
+	return result;
+}
+
+static int read_link(int file, struct debug_link *link)
+{
+	Elf *elf;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	elf = elf_begin(file, ELF_C_READ, NULL);
+	if (!elf)
+		return -ENOEXEC;
+	debug_link_read(elf, link);
+	elf_end(elf);
+	return 0;
+}
+
+/* The files come without gaps. */
+static void sort_files(const struct debug_request *request, const int *received, int *files)
+{
+	_Static_assert(DEBUG_FILES <= MESSAGE_FILES_MAX, "one message takes them all");
+	for (u32 i = 0, next = 0; i < DEBUG_FILES; i++)
+		files[i] = request->files & 1U << i ? received[next++] : -1;
+}
+
+static int send_answer(int socket, struct debug_answer *answer, const struct found *found)
+{
+	if (answer->result)
+		answer->items = answer->bytes = answer->text_bytes = 0;
+	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE)
+		       ?: message_send(socket, found->texts, answer->text_bytes,
+				       MESSAGE_NO_DEADLINE)
+		       ?: message_send(socket, found->items, answer->bytes - answer->text_bytes,
+				       MESSAGE_NO_DEADLINE);
+}
+
+static int reply(int socket, const void *arg, const int *received, const u64 *places)
+{
+	const struct debug_request *request = arg;
+	struct debug_answer answer = {};
+	struct found found = {};
+	int files[DEBUG_FILES], result;
+
+	sort_files(request, received, files);
+	answer.result = request->what == DEBUG_LINK
+				? read_link(files[DEBUG_FILE_CODE], &answer.link)
+				: find_places(request, files, places, &answer, &found);
+	result = send_answer(socket, &answer, &found);
+	free(found.texts);
+	free(found.items);
+	return result;
+}
+
+static u32 count_places(const void *request)
+{
+	return ((const struct debug_request *)request)->count;
+}
+
+void debug_serve(int socket)
+{
+	static const struct service service = {
+		.request_bytes = sizeof(struct debug_request),
+		.count = count_places,
+		.reply = reply,
+	};
+
+	service_run(socket, &service);
+}

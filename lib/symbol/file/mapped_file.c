@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Paths in records were true when the mapping was met; by now the path may name another file, a
+ * FIFO or a device, and the process may be gone. So a path is only walked to (O_PATH, which has no
+ * effect on what it finds), the identity of what is there, and when it was last written, is
+ * compared with the record, and only then is that same file opened for reading.
+ *
+ * A record's path is what the kernel's directory entries say, so no part of it is a symbolic link:
+ * RESOLVE_NO_SYMLINKS keeps a container's links from leading out of its root, RESOLVE_IN_ROOT does
+ * the same for "..".
+ */
+#include "mapped_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "file_place.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/elf/vdso.h"
+
+#define KERNEL_DEVICE(device) ((u64)major(device) << 20 | minor(device))
+
+/* Its number, and nobody has written it since. */
+static bool is_same_file(int fd, const struct mapping_key *key)
+{
+	struct stat stat;
+
+	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_ino == key->inode &&
+	       FILE_WRITTEN(stat.st_mtim.tv_sec, stat.st_mtim.tv_nsec) == key->since &&
+	       (KERNEL_DEVICE(stat.st_dev) == key->device || file_place_hides_device(fd));
+}
+
+/* An inode number is used again after its file is gone; its generation then differs. Not every file
+ * system tells. */
+static bool is_same_generation(int fd, const struct mapping_key *key)
+{
+	u32 generation = 0;
+
+	return ioctl(fd, FS_IOC_GETVERSION, &generation) || !generation || !key->generation ||
+	       generation == key->generation;
+}
+
+/* Takes over `place`, an O_PATH descriptor or -1. */
+static int open_if_same(int place, const struct mapping_key *key)
+{
+	int fd = -1;
+
+	if (place < 0)
+		return -ENOENT;
+	if (is_same_file(place, key))
+		fd = file_place_read(place);
+	close(place);
+	if (fd >= 0 && is_same_generation(fd, key))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ENOENT;
+}
+
+/* As the kernel remembers it, without asking its file system. */
+static bool is_same_by_cache(int place, const struct mapping_key *key)
+{
+	const u32 wanted = STATX_TYPE | STATX_INO | STATX_MTIME;
+	struct statx file;
+
+	if (statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &file) ||
+	    (file.stx_mask & wanted) != wanted)
+		return false;
+	return S_ISREG(file.stx_mode) && file.stx_ino == key->inode &&
+	       ((u64)file.stx_dev_major << 20 | file.stx_dev_minor) == key->device &&
+	       FILE_WRITTEN(file.stx_mtime.tv_sec, file.stx_mtime.tv_nsec) == key->since;
+}
+
+int mapped_file_open_cached(const struct mapping_record *record, const char *path)
+{
+	int place, fd = -ENOENT;
+
+	if (record->key.kind != MAPPING_FILE || path[0] != '/')
+		return -ENOENT;
+	place = file_place_cached(path);
+	if (place < 0)
+		return -ENOENT;
+	if (is_same_by_cache(place, &record->key))
+		fd = open_if_same(place, &record->key);
+	else
+		close(place);
+	return fd;
+}
+
+static int walk_below_process(u32 tgid, const char *path)
+{
+	char root[64];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
+	return file_place_below(root, path);
+}
+
+static int walk_to_mapping(const struct mapping_record *record)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
+		 (unsigned long long)record->start, (unsigned long long)record->end);
+	return open(path, O_PATH | O_CLOEXEC);
+}
+
+int mapped_file_open(const struct mapping_record *record, const char *path)
+{
+	bool walkable = path[0] == '/';
+	int fd = -ENOENT;
+
+	if (record->key.kind != MAPPING_FILE)
+		return -ENOENT;
+	if (walkable)
+		fd = open_if_same(walk_below_process(record->tgid, path), &record->key);
+	if (fd < 0)
+		fd = open_if_same(walk_to_mapping(record), &record->key);
+	if (fd < 0 && walkable)
+		fd = open_if_same(file_place_below("/", path), &record->key);
+	return fd;
+}
+
+int mapped_file_build_id(int fd, u8 *build_id)
+{
+	Elf *elf;
+	int bytes;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf)
+		return -EIO;
+	bytes = elf_kind(elf) == ELF_K_ELF ? build_id_from_elf(elf, build_id) : -ENOEXEC;
+	elf_end(elf);
+	return bytes;
+}
+
+static bool is_component(const char *name, size_t length)
+{
+	return length && !memchr(name, '/', length) && strcmp(name, ".") && strcmp(name, "..");
+}
+
+static bool prepend(char *path, size_t *at, const char *text, size_t length)
+{
+	if (length + 1 > *at)
+		return false;
+	*at -= length;
+	memcpy(path + *at, text, length);
+	path[--*at] = '/';
+	return true;
+}
+
+/* The components stand innermost first: fills the path from its end. False if they are no path, or
+ * too long. */
+static bool join_components(const struct mapping_record *record, char *path, size_t path_bytes)
+{
+	const char *name = (const char *)record->path;
+	const char *end = name + record->path_bytes;
+	size_t at = path_bytes - 1;
+
+	path[at] = 0;
+	while (name < end) {
+		size_t length = strnlen(name, end - name);
+
+		if (name + length == end || !is_component(name, length) ||
+		    !prepend(path, &at, name, length))
+			return false;
+		name += length + 1;
+	}
+	memmove(path, path + at, path_bytes - at);
+	return true;
+}
+
+/* A path that lost its outer components is marked, and no longer absolute. */
+static void mark_cut(char *path, size_t path_bytes)
+{
+	size_t length = strlen(path);
+
+	if (length + 4 > path_bytes)
+		length = path_bytes - 4;
+	memmove(path + 3, path, length);
+	memcpy(path, "...", 3);
+	path[length + 3] = 0;
+}
+
+void mapped_file_path(const struct mapping_record *record, char *path, size_t path_bytes)
+{
+	path[0] = 0;
+	if (path_bytes < 8 || record->path_bytes > sizeof(record->path) ||
+	    !join_components(record, path, path_bytes)) {
+		path[0] = 0;
+		return;
+	}
+	if (!record->path_whole)
+		mark_cut(path, path_bytes);
+}
+
+/* What the programs read of it when they met it. */
+static void take_build_id(const struct mapping_record *record, struct trace_mapping *mapping)
+{
+	u32 bytes = __atomic_load_n(&record->build_id_bytes, __ATOMIC_ACQUIRE);
+
+	_Static_assert(MAPPING_BUILD_ID_MAX <= TRACE_BUILD_ID_MAX, "it has room");
+	if (bytes > MAPPING_BUILD_ID_MAX)
+		return;
+	memcpy(mapping->build_id, record->build_id, bytes);
+	mapping->build_id_bytes = bytes;
+}
+
+/* 32-bit tasks have a vdso of their own; nothing is known of it here. */
+static void identify_vdso(const struct mapping_record *record, struct trace_mapping *mapping)
+{
+	Elf *elf = record->key.inode || mapping->build_id_bytes ? NULL : vdso_open();
+
+	if (!elf)
+		return;
+	mapping->build_id_bytes = build_id_from_elf(elf, mapping->build_id);
+	elf_end(elf);
+}
+
+u32 mapped_process(const struct mapping_record *record, u64 *base)
+{
+	*base = (record->key.inode & 0xffffff) << 40;
+	return record->key.inode >> 24;
+}
+
+void mapped_file_identify(u32 number, const struct mapping_record *record,
+			  struct trace_mapping *mapping, char *path, size_t path_bytes)
+{
+	*mapping = (struct trace_mapping){
+		.number = number,
+		.kind = record->key.kind,
+		.tgid = record->tgid,
+		.path = path,
+	};
+	take_build_id(record, mapping);
+	switch (record->key.kind) {
+	case MAPPING_FILE:
+		mapped_file_path(record, path, path_bytes);
+		break;
+	case MAPPING_VDSO:
+		snprintf(path, path_bytes, "[vdso]");
+		identify_vdso(record, mapping);
+		break;
+	default:
+		snprintf(path, path_bytes, "[anon]");
+		mapping->tgid = mapped_process(record, &mapping->base);
+	}
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Both kinds of file end in one symbol table. That of an ELF file is by file offset, so an address
+ * is first taken back by the distance that KASLR moved the kernel, then through the segment it lies
+ * in.
+ */
+#include "kernel_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "kallsyms.h"
+#include "symbol/elf/elf_segment.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/file/whole_file.h"
+
+struct kernel_names {
+	struct symbol_table *table;
+	u64 stext; /* at run time */
+	bool is_elf;
+	struct elf_segments segments;
+	u64 moved; /* run time - link time, modulo 2^64 */
+};
+
+static int create(struct kernel_names **out)
+{
+	struct kernel_names *names = calloc(1, sizeof(*names));
+	int err = names ? symbol_table_create(&names->table) : -ENOMEM;
+
+	if (err)
+		free(names);
+	else
+		*out = names;
+	return err;
+}
+
+void kernel_names_free(struct kernel_names **names)
+{
+	if (!*names)
+		return;
+	symbol_table_free(&(*names)->table);
+	free(*names);
+	*names = NULL;
+}
+
+static int parse_kallsyms(const char *path, struct kernel_names *names)
+{
+	static const struct module_list none = {0};
+	struct symbol first;
+	size_t bytes;
+	char *text;
+	int err = whole_file_read(path, &text, &bytes);
+
+	if (err)
+		return err;
+	err = kallsyms_parse(text, bytes, &none, names->table);
+	names->stext = kallsyms_address(text, bytes, "_stext");
+	free(text);
+	if (!err && !symbol_table_at(names->table, 0, &first))
+		err = -EBADMSG;
+	return err;
+}
+
+int kernel_names_from_kallsyms(const char *path, struct kernel_names **out,
+			       struct stackmap_error *error)
+{
+	struct kernel_names *names;
+	int err = create(&names);
+
+	if (err)
+		return error_set(error, -err, "%s: %s", path, strerror(-err));
+	err = parse_kallsyms(path, names);
+	if (!err) {
+		*out = names;
+		return 0;
+	}
+	kernel_names_free(&names);
+	if (err == -EBADMSG)
+		return error_set(error, EBADMSG, "%s: no kernel addresses in this file", path);
+	return error_set(error, -err, "%s: %s", path, strerror(-err));
+}
+
+static bool find_in_section(Elf *elf, Elf_Scn *section, const char *name, u64 *address)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Shdr header;
+	GElf_Sym symbol;
+
+	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+		return false;
+	for (int i = 1; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *text = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+		if (text && strcmp(text, name) == 0) {
+			*address = symbol.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_address(Elf *elf, const char *name, u64 *address)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (find_in_section(elf, section, name, address))
+			return true;
+	return false;
+}
+
+static int read_elf(Elf *elf, u64 stext, struct kernel_names *names)
+{
+	int err = elf_symbols_add(elf, names->table);
+	u64 linked;
+
+	if (err)
+		return err;
+	if (!find_address(elf, "_stext", &linked))
+		return -EBADMSG;
+	names->is_elf = true;
+	names->moved = stext ? stext - linked : 0;
+	names->stext = linked + names->moved;
+	elf_segments_read(elf, &names->segments);
+	return 0;
+}
+
+static int read_vmlinux(const char *path, u64 stext, struct kernel_names *names)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err = -ENOEXEC;
+	Elf *elf;
+
+	if (fd < 0)
+		return -errno;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf)
+		err = read_elf(elf, stext, names);
+	elf_end(elf);
+	close(fd);
+	return err;
+}
+
+static int vmlinux_error(const char *path, int err, struct stackmap_error *error)
+{
+	switch (err) {
+	case -ENOEXEC:
+		return error_set(error, ENOEXEC,
+				 "%s: not an ELF file; a bzImage must be unpacked first", path);
+	case -EBADMSG:
+		return error_set(error, EBADMSG,
+				 "%s: no symbol _stext, so not a kernel with symbols", path);
+	default:
+		return error_set(error, -err, "%s: %s", path, strerror(-err));
+	}
+}
+
+int kernel_names_from_vmlinux(const char *path, u64 stext, struct kernel_names **out,
+			      struct stackmap_error *error)
+{
+	struct kernel_names *names;
+	int err = create(&names);
+
+	if (err)
+		return vmlinux_error(path, err, error);
+	err = read_vmlinux(path, stext, names);
+	if (err) {
+		kernel_names_free(&names);
+		return vmlinux_error(path, err, error);
+	}
+	*out = names;
+	return 0;
+}
+
+u64 kernel_names_stext(const struct kernel_names *names)
+{
+	return names->stext;
+}
+
+static bool find_in_elf(const struct kernel_names *names, u64 address, struct symbol *symbol)
+{
+	u64 linked = address - names->moved;
+	const struct elf_segment *segment = elf_segment_of(&names->segments, linked);
+	u64 offset;
+
+	if (!segment)
+		return false;
+	offset = linked - segment->address + segment->offset;
+	if (!symbol_table_find(names->table, offset, symbol))
+		return false;
+	symbol->start = address - (offset - symbol->start);
+	return true;
+}
+
+bool kernel_names_find(const struct kernel_names *names, u64 return_address, struct symbol *symbol)
+{
+	u64 address = return_address - 1;
+
+	if (names->is_elf)
+		return find_in_elf(names, address, symbol);
+	return symbol_table_find(names->table, address, symbol);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * /proc/modules gives the address of a module's text and the size of all its memory. Since 6.4
+ * text, data and init memory lie apart, so address + size may reach into the next module; its start
+ * is the better end then.
+ */
+#include "module_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/file/whole_file.h"
+
+#define LINE_BYTES                                                                                 \
+	4096 /* longer ones lose their list of users, which stands before the address: left out */
+
+static int parse_line(const char *line, size_t bytes, struct module *module)
+{
+	char copy[LINE_BYTES];
+	unsigned long long size, start;
+
+	if (bytes >= sizeof(copy))
+		return -EINVAL;
+	memcpy(copy, line, bytes);
+	copy[bytes] = 0;
+	if (sscanf(copy, "%63s %llu %*s %*s %*s 0x%llx", module->name, &size, &start) != 3)
+		return -EINVAL;
+	module->start = start;
+	module->end = start && size < UINT64_MAX - start ? start + size : start;
+	return 0;
+}
+
+static int append(struct module_list *list, const struct module *module)
+{
+	struct module *modules = list->modules;
+
+	if (!(list->count & (list->count - 1)))
+		modules = realloc(modules, (list->count ? 2 * list->count : 1) * sizeof(*modules));
+	if (!modules)
+		return -ENOMEM;
+	modules[list->count++] = *module;
+	list->modules = modules;
+	return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct module *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static void end_before_next(struct module_list *list)
+{
+	if (list->count)
+		qsort(list->modules, list->count, sizeof(*list->modules), by_address);
+	for (u32 i = 0; i + 1 < list->count; i++)
+		if (list->modules[i].end > list->modules[i + 1].start)
+			list->modules[i].end = list->modules[i + 1].start;
+}
+
+int module_list_parse(const char *text, size_t bytes, struct module_list *list)
+{
+	const char *end = text + bytes;
+	struct module_list found = {};
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', end - text);
+		size_t length = (newline ? newline : end) - text;
+		struct module module = {};
+
+		if (!parse_line(text, length, &module) && append(&found, &module)) {
+			module_list_clear(&found);
+			return -ENOMEM;
+		}
+		text += length + 1;
+	}
+	end_before_next(&found);
+	*list = found;
+	return 0;
+}
+
+int module_list_read_open(int fd, struct module_list *list)
+{
+	char *text;
+	size_t bytes;
+	int err;
+
+	if (fd < 0) {
+		*list = (struct module_list){};
+		return 0;
+	}
+	err = whole_file_read_open(fd, &text, &bytes);
+	if (err)
+		return err;
+	err = module_list_parse(text, bytes, list);
+	free(text);
+	return err;
+}
+
+int module_list_read(struct module_list *list)
+{
+	int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0 && errno != ENOENT)
+		return -errno;
+	err = module_list_read_open(fd, list);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+const struct module *module_list_find(const struct module_list *list, const char *name,
+				      size_t name_bytes)
+{
+	for (u32 i = 0; i < list->count; i++) {
+		const struct module *module = &list->modules[i];
+
+		if (strlen(module->name) == name_bytes && !memcmp(module->name, name, name_bytes))
+			return module;
+	}
+	return NULL;
+}
+
+void module_list_clear(struct module_list *list)
+{
+	free(list->modules);
+	*list = (struct module_list){};
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is long travels as a file in memory, so that a packet never fills a socket's buffer.
+ *
+ * The sandbox is started first, while it may still become user nobody.
+ */
+#include "symbolizer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "privilege/capability.h"
+#include "privilege/message.h"
+#include "symbol/file/mapped_file.h"
+
+#define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, which 6.3 has brought */
+
+int symbolizer_memory(void)
+{
+	int file = memfd_create("stackmap", MFD_CLOEXEC | MEMORY_NO_EXEC);
+
+	if (file < 0 && errno == EINVAL)
+		file = memfd_create("stackmap", MFD_CLOEXEC);
+	return file < 0 ? -errno : file;
+}
+
+static int put_symbol(void *arg, const struct trace_symbol *symbol)
+{
+	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
+					       strlen(symbol->name)};
+	FILE *out = arg;
+
+	fwrite(&head, sizeof(head), 1, out);
+	fwrite(symbol->name, head.name_bytes, 1, out);
+	return ferror(out) ? -ENOMEM : 0;
+}
+
+static int read_addresses(int file, u32 count, u64 **out)
+{
+	size_t bytes = count * sizeof(**out);
+	u64 *addresses = malloc(bytes + 1);
+
+	if (!addresses)
+		return -ENOMEM;
+	if (pread(file, addresses, bytes, 0) != (ssize_t)bytes) {
+		free(addresses);
+		return -EIO;
+	}
+	*out = addresses;
+	return 0;
+}
+
+static int find_symbols(struct naming *naming, const struct symbolizer_request *request,
+			const int *files, FILE *out)
+{
+	struct naming_query query = {
+		.number = request->number,
+		.record = request->number ? &request->record : NULL,
+		.open = request->cached ? mapped_file_open_cached : mapped_file_open,
+		.kallsyms = files[1],
+		.modules = files[2],
+		.count = request->count,
+		.each = put_symbol,
+		.arg = out,
+	};
+	u64 *addresses;
+	int result = read_addresses(files[0], request->count, &addresses);
+
+	if (result)
+		return result;
+	query.addresses = addresses;
+	result = naming_symbols(naming, &query);
+	free(addresses);
+	return result;
+}
+
+/* *memory: the symbols. */
+static int answer_symbols(struct naming *naming, const struct symbolizer_request *request,
+			  const int *files, int *memory, u64 *bytes)
+{
+	int file = symbolizer_memory(), result;
+	FILE *out;
+
+	if (file < 0)
+		return file;
+	out = fdopen(dup(file), "w");
+	if (!out) {
+		close(file);
+		return -ENOMEM;
+	}
+	result = find_symbols(naming, request, files, out);
+	*bytes = ftello(out);
+	if (fclose(out))
+		result = result ?: -ENOMEM;
+	*memory = file;
+	return result;
+}
+
+static int reply(struct naming *naming, int socket, const struct symbolizer_request *request,
+		 const int *files)
+{
+	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
+	int memory = -1, result;
+
+	if (request->what == SYMBOLIZER_LEARN)
+		answer.result = naming_learn(
+			naming, &request->record,
+			request->cached ? mapped_file_open_cached : mapped_file_open, &answer.id);
+	else
+		answer.result = answer_symbols(naming, request, files, &memory, &answer.bytes);
+	answer.failures = naming_failures(naming);
+	answer.sandbox = naming_pid(naming);
+	result = message_send_files(socket, &answer, sizeof(answer), &memory, memory >= 0,
+				    MESSAGE_NO_DEADLINE);
+	if (memory >= 0)
+		close(memory);
+	return result;
+}
+
+static void close_files(const int *files)
+{
+	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
+		if (files[i] >= 0)
+			close(files[i]);
+}
+
+static int tell_ready(struct naming *naming, int socket)
+{
+	const struct symbolizer_answer ready = {
+		.what = SYMBOLIZER_READY,
+		.sandbox = naming_pid(naming),
+	};
+
+	return message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
+}
+
+static void serve(struct naming *naming, int socket)
+{
+	struct symbolizer_request request;
+	int files[MESSAGE_FILES_MAX], result = 0;
+
+	while (!result && !message_receive_files(socket, &request, sizeof(request), files,
+						 MESSAGE_NO_DEADLINE)) {
+		result = reply(naming, socket, &request, files);
+		close_files(files);
+	}
+}
+
+void symbolizer_serve(int socket)
+{
+	struct symbolizer_answer failed = {.what = SYMBOLIZER_READY};
+	struct naming *naming;
+
+	failed.result = naming_create(&naming);
+	if (failed.result) {
+		message_send(socket, &failed, sizeof(failed), MESSAGE_NO_DEADLINE);
+		return;
+	}
+	if (!capability_keep(CAPABILITIES_READING) && !tell_ready(naming, socket))
+		serve(naming, socket);
+	naming_free(&naming);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A file is asked for in the name of its owner. Its path is one of the process that has it mapped,
+ * which may be another user's: on a way of their making (mounted over, mounted below) the owner's
+ * symbolizer would wait for them. So it looks by its own root then, as far as the kernel has the
+ * path in its cache, and what it does not find there is for the symbolizer of that user.
+ *
+ * There are only so many processes: owners who come late share the last one.
+ */
+#include "symbolizers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/file/file_owner.h"
+#include "symbol/file/mapped_file.h"
+#include "symbolizer_client.h"
+
+#define CLIENTS_MAX 12
+#define END_MS 50
+#define NAME_BYTES_MAX 65536
+_Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each has a sandbox");
+
+struct symbolizers {
+	struct kernel_files kernel;
+	struct symbolizer_client clients[CLIENTS_MAX];
+	struct symbolizers_trouble troubles[CLIENTS_MAX];
+	bool told[CLIENTS_MAX];
+	u32 count;
+	u64 failures;
+	const struct symbolizers_sink *sink; /* of this visit */
+	bool learned[MAPPINGS_MAX];	     /* or asked for */
+	bool unread[MAPPINGS_MAX];	     /* it could not be learned of */
+	bool is_trouble[MAPPINGS_MAX];	     /* counted as such */
+	u8 keeper[MAPPINGS_MAX];	     /* 1 + which client has its file open; 0: none */
+	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
+	struct naming_id ids[MAPPINGS_MAX];
+};
+
+static struct symbolizer_client *client_of(struct symbolizers *symbolizers, u64 owner)
+{
+	u32 i = 0;
+
+	while (i < symbolizers->count && symbolizers->clients[i].owner != owner)
+		i++;
+	if (i == CLIENTS_MAX)
+		return &symbolizers->clients[CLIENTS_MAX - 1];
+	if (i == symbolizers->count) {
+		symbolizers->clients[i].owner = owner;
+		symbolizers->troubles[i].owner = owner;
+		symbolizers->count++;
+	}
+	return &symbolizers->clients[i];
+}
+
+int symbolizers_create(struct symbolizers **out)
+{
+	struct symbolizers *symbolizers = calloc(1, sizeof(*symbolizers));
+	struct symbolizer_client *root;
+	int result;
+
+	if (!symbolizers)
+		return -ENOMEM;
+	kernel_files_open(&symbolizers->kernel);
+	root = client_of(symbolizers, FILE_OWNER_ROOT);
+	result = symbolizer_client_start(root);
+	if (result)
+		symbolizers_free(&symbolizers);
+	else
+		*out = symbolizers;
+	return result;
+}
+
+void symbolizers_free(struct symbolizers **symbolizers)
+{
+	struct symbolizers *gone = *symbolizers;
+
+	if (!gone)
+		return;
+	for (u32 i = 0; i < gone->count; i++)
+		symbolizer_client_end(&gone->clients[i], END_MS);
+	kernel_files_close(&gone->kernel);
+	free(gone);
+	*symbolizers = NULL;
+}
+
+const struct kernel_files *symbolizers_kernel_files(const struct symbolizers *symbolizers)
+{
+	return &symbolizers->kernel;
+}
+
+u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < symbolizers->count; i++) {
+		const struct symbolizer_client *client = &symbolizers->clients[i];
+
+		if (client->helper.pid)
+			pids[count++] = client->helper.pid;
+		if (client->sandbox)
+			pids[count++] = client->sandbox;
+	}
+	return count;
+}
+
+u64 symbolizers_failures(struct symbolizers *symbolizers)
+{
+	u64 failures = symbolizers->failures;
+
+	symbolizers->failures = 0;
+	return failures;
+}
+
+bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble)
+{
+	for (u32 i = 0; i < symbolizers->count; i++) {
+		if (symbolizers->told[i] || !symbolizers->troubles[i].files)
+			continue;
+		symbolizers->told[i] = true;
+		*trouble = symbolizers->troubles[i];
+		return true;
+	}
+	return false;
+}
+
+/* A file that could not be learned of counts when its symbols are asked for. */
+static void note_failures(struct symbolizers *symbolizers, const struct symbolizer_client *client,
+			  const struct question *question, u64 files)
+{
+	struct symbolizers_trouble *trouble = &symbolizers->troubles[client - symbolizers->clients];
+
+	if (question->what == SYMBOLIZER_LEARN)
+		symbolizers->unread[question->number] = files;
+	else
+		symbolizers->failures += files;
+	if (!files || (question->record && symbolizers->is_trouble[question->number]))
+		return;
+	symbolizers->is_trouble[question->number] = true;
+	trouble->files += files;
+	if (!trouble->path[0] && question->record)
+		mapped_file_path(question->record, trouble->path, sizeof(trouble->path));
+}
+
+/* Questions */
+
+/* Whose process has it mapped, as far as the way to it is theirs. */
+static u64 user_of(const struct mapping_record *record, u64 owner)
+{
+	if (record->key.kind != MAPPING_FILE || owner & FILE_OWNER_MOUNT)
+		return owner;
+	return file_owner_process(record->tgid);
+}
+
+static int ask_owner(struct symbolizers *symbolizers, struct question *question)
+{
+	u64 owner = file_owner(question->record);
+
+	if (owner == FILE_OWNER_NONE)
+		owner = FILE_OWNER_ROOT;
+	question->next = user_of(question->record, owner);
+	question->cached = question->next != owner;
+	if (!question->cached)
+		question->next = FILE_OWNER_NONE;
+	return symbolizer_client_ask(client_of(symbolizers, owner), question);
+}
+
+static int ask(struct symbolizers *symbolizers, struct question *question)
+{
+	u32 keeper = question->record ? symbolizers->keeper[question->number] : 1;
+
+	if (!keeper)
+		return ask_owner(symbolizers, question);
+	question->next = FILE_OWNER_NONE;
+	question->cached = symbolizers->cached[question->number];
+	return symbolizer_client_ask(&symbolizers->clients[keeper - 1], question);
+}
+
+static void learn(struct symbolizers *symbolizers, u32 number, const struct mapping_record *record)
+{
+	struct question question = {
+		.what = SYMBOLIZER_LEARN,
+		.number = number,
+		.record = record,
+		.addresses = -1,
+	};
+
+	if (symbolizers->learned[number])
+		return;
+	if (record->key.kind != MAPPING_FILE && record->key.kind != MAPPING_ANON)
+		return;
+	if (!ask(symbolizers, &question))
+		symbolizers->learned[number] = true;
+}
+
+void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
+			  const struct mapping_record *record, struct trace_mapping *mapping,
+			  char *path, size_t path_bytes)
+{
+	struct naming_id *id;
+
+	mapped_file_identify(number, record, mapping, path, path_bytes);
+	if (number >= MAPPINGS_MAX)
+		return;
+	id = &symbolizers->ids[number];
+	if (mapping->build_id_bytes) {
+		id->bytes = mapping->build_id_bytes;
+		memcpy(id->build_id, mapping->build_id, sizeof(id->build_id));
+	}
+	mapping->build_id_bytes = id->bytes;
+	memcpy(mapping->build_id, id->build_id, sizeof(mapping->build_id));
+	learn(symbolizers, number, record);
+}
+
+static int write_addresses(const struct symbolizers_query *query)
+{
+	size_t bytes = query->count * sizeof(*query->addresses);
+	int file = symbolizer_memory();
+
+	if (file < 0)
+		return file;
+	if (pwrite(file, query->addresses, bytes, 0) == (ssize_t)bytes)
+		return file;
+	close(file);
+	return -ENOMEM;
+}
+
+int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query)
+{
+	struct question question = {
+		.what = SYMBOLIZER_SYMBOLS,
+		.number = query->number,
+		.record = query->record,
+		.count = query->count,
+		.addresses = write_addresses(query),
+	};
+
+	if (question.addresses < 0)
+		return question.addresses;
+	if (query->record && symbolizers->unread[query->number]) {
+		question_clear(&question);
+		symbolizers->failures++;
+		return 0;
+	}
+	return ask(symbolizers, &question);
+}
+
+/* Answers */
+
+static int take_symbols(const struct symbolizers_sink *sink, u32 number, const char *data,
+			size_t bytes)
+{
+	char *name = malloc(NAME_BYTES_MAX + 1);
+	struct symbolizer_symbol head;
+	int result = name ? 0 : -ENOMEM;
+
+	while (!result && bytes >= sizeof(head)) {
+		struct trace_symbol symbol = {.mapping = number, .name = name};
+
+		memcpy(&head, data, sizeof(head));
+		data += sizeof(head);
+		bytes -= sizeof(head);
+		if (head.name_bytes > NAME_BYTES_MAX || head.name_bytes > bytes)
+			break;
+		memcpy(name, data, head.name_bytes);
+		name[head.name_bytes] = 0;
+		data += head.name_bytes;
+		bytes -= head.name_bytes;
+		symbol.start = head.start;
+		symbol.size = head.size;
+		symbol.address = head.address;
+		result = sink->symbol(sink->arg, &symbol);
+	}
+	free(name);
+	return result;
+}
+
+static int take_symbol_file(const struct symbolizers_sink *sink, u32 number, int file, u64 bytes)
+{
+	char *data = file < 0 || !bytes ? NULL : malloc(bytes);
+	int result;
+
+	if (file < 0 || !bytes)
+		return 0;
+	if (!data)
+		return -ENOMEM;
+	result = pread(file, data, bytes, 0) == (ssize_t)bytes
+			 ? take_symbols(sink, number, data, bytes)
+			 : 0;
+	free(data);
+	return result;
+}
+
+static int take_id(struct symbolizers *symbolizers, u32 number, const struct naming_id *id)
+{
+	const struct symbolizers_sink *sink = symbolizers->sink;
+
+	if (!id->bytes || id->bytes > TRACE_BUILD_ID_MAX || symbolizers->ids[number].bytes)
+		return 0;
+	symbolizers->ids[number] = *id;
+	return sink->identified(sink->arg, number);
+}
+
+static int take_learned(struct symbolizers *symbolizers, const struct symbolizer_client *client,
+			const struct question *question, const struct symbolizer_answer *answer)
+{
+	if (!answer->result) {
+		symbolizers->keeper[question->number] = 1 + (client - symbolizers->clients);
+		symbolizers->cached[question->number] = question->cached;
+	}
+	return take_id(symbolizers, question->number, &answer->id);
+}
+
+/* The user whose process has it mapped may have another way to it. */
+static int ask_next(struct symbolizers *symbolizers, struct question *question)
+{
+	u64 owner = question->next;
+
+	question->next = FILE_OWNER_NONE;
+	question->cached = false;
+	return symbolizer_client_ask(client_of(symbolizers, owner), question);
+}
+
+static int answered(void *arg, struct symbolizer_client *client, struct question *question,
+		    const struct symbolizer_answer *answer, int symbols)
+{
+	struct symbolizers *symbolizers = arg;
+	int result = 0;
+
+	if (answer && answer->result == -ENOENT && question->next != FILE_OWNER_NONE)
+		return ask_next(symbolizers, question);
+	if (!question->is_dropped)
+		note_failures(symbolizers, client, question, answer ? answer->failures : 1);
+	if (answer && question->what == SYMBOLIZER_LEARN)
+		result = take_learned(symbolizers, client, question, answer);
+	else if (answer && !question->is_dropped)
+		result = take_symbol_file(symbolizers->sink, question->number, symbols,
+					  answer->bytes);
+	question_clear(question);
+	return result;
+}
+
+static const struct naming_id *known_id(void *arg, u32 number)
+{
+	const struct symbolizers *symbolizers = arg;
+	const struct naming_id *id = &symbolizers->ids[number];
+
+	return id->bytes ? id : NULL;
+}
+
+int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink)
+{
+	const struct symbolizer_talk talk = {
+		.arg = symbolizers,
+		.id = known_id,
+		.kallsyms = symbolizers->kernel.kallsyms,
+		.modules = symbolizers->kernel.modules,
+		.answered = answered,
+	};
+	int result = 0;
+
+	symbolizers->sink = sink;
+	for (u32 i = 0; i < symbolizers->count; i++)
+		result = symbolizer_client_visit(&symbolizers->clients[i], &talk) ?: result;
+	return result;
+}
+
+static bool has_symbols_to_come(const struct symbolizer_client *client)
+{
+	for (u32 i = 0; i < client->count; i++)
+		if (client->questions[i].what == SYMBOLIZER_SYMBOLS &&
+		    !client->questions[i].is_dropped)
+			return true;
+	return false;
+}
+
+bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which)
+{
+	for (u32 i = 0; i < symbolizers->count; i++) {
+		const struct symbolizer_client *client = &symbolizers->clients[i];
+
+		if ((which == SYMBOLIZERS_ANY || file_owner_trusted(client->owner)) &&
+		    has_symbols_to_come(client))
+			return true;
+	}
+	return false;
+}
+
+void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
+{
+	struct pollfd ready[CLIENTS_MAX];
+
+	for (u32 i = 0; i < symbolizers->count; i++) {
+		const struct symbolizer_client *client = &symbolizers->clients[i];
+		int patience = symbolizer_client_patience(client);
+
+		ready[i] = (struct pollfd){.fd = client->helper.pid ? client->helper.socket : -1,
+					   .events = POLLIN};
+		if (patience >= 0 && patience < ms)
+			ms = patience;
+	}
+	poll(ready, symbolizers->count, ms);
+}
+
+/* A question that is with its process will be answered still. */
+static void drop(struct symbolizers *symbolizers, struct symbolizer_client *client)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < client->count; i++) {
+		struct question *question = &client->questions[i];
+
+		if (question->what == SYMBOLIZER_SYMBOLS && !question->is_dropped) {
+			note_failures(symbolizers, client, question, 1);
+			question->is_dropped = true;
+		}
+		if (question->is_dropped && i >= client->sent)
+			question_clear(question);
+		else
+			client->questions[kept++] = *question;
+	}
+	client->count = kept;
+}
+
+void symbolizers_drop(struct symbolizers *symbolizers)
+{
+	for (u32 i = 0; i < symbolizers->count; i++)
+		drop(symbolizers, &symbolizers->clients[i]);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Long names, as compilers made them, through the sandbox; and names that were made to cost a
+ * demangler everything: each has an end, and the next name is demangled.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/demangle/demangler.h"
+
+/* Of g++, rustc (both schemes) and gdc; what c++filt makes of them. */
+static const char *const vectors[][2] = {
+	{"_ZN3foo3barEi", "foo::bar(int)"},
+	{"_ZNSt6vectorISt4pairIiNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEESaIS7_EE9push_"
+	 "backERKS7_",
+	 "std::vector<std::pair<int, std::__cxx11::basic_string<char, std::char_traits<char>, "
+	 "std::allocator<char> > >, std::allocator<std::pair<int, std::__cxx11::basic_string<char, "
+	 "std::char_traits<char>, std::allocator<char> > > > >::push_back(std::pair<int, "
+	 "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > > "
+	 "const&)"},
+	{"_ZN66_$LT$core..option..Option$LT$T$GT$$u20$as$u20$core..fmt..Debug$GT$"
+	 "3fmt17h4cafbfd85c87e87cE",
+	 "<core::option::Option<T> as core::fmt::Debug>::fmt"},
+	{"_RINvYNtNtNtCsjrHSEGnQ3l9_3std4hash6random11RandomStateNtNtCsgEmfK2I1SDS_"
+	 "4core4hash11BuildHasher8hash_oneRReECs4aeLWIHSniE_2tr",
+	 "<std::hash::random::RandomState as core::hash::BuildHasher>::hash_one::<&&str>"},
+	{"_D3std3uni__T10MultiArrayTSQzQx__T9BitPackedTkVmi8ZQrTSQCbQCa__TQBeTkVmi13ZQBpTSQDaQCz__"
+	 "TQCdTbVmi1ZQCnZQDm__T7raw_ptrVmi0ZQnMNgFNaNbNdNiZPNgm",
+	 "std.uni.MultiArray!(std.uni.BitPacked!(uint, 8uL).BitPacked, std.uni.BitPacked!(uint, "
+	 "13uL).BitPacked, std.uni.BitPacked!(bool, 1uL).BitPacked).MultiArray.raw_ptr!(0uL)."
+	 "raw_ptr() inout"},
+};
+
+#define VECTORS (sizeof(vectors) / sizeof(vectors[0]))
+
+static struct demangler *demangler;
+
+static void expect(const char *mangled, const char *plain)
+{
+	char *found = demangler_name(demangler, mangled);
+
+	assert_non_null(found);
+	assert_string_equal(found, plain);
+	free(found);
+}
+
+static void expect_all(void)
+{
+	for (size_t i = 0; i < VECTORS; i++)
+		expect(vectors[i][0], vectors[i][1]);
+}
+
+static void long_names_are_demangled(void **state)
+{
+	(void)state;
+	expect_all();
+}
+
+static void other_names_stay(void **state)
+{
+	static const char *const names[] = {
+		"main", "", "_",
+		"_a_function_of_the_kernel_whose_name_is_longer_than_what_is_short",
+		"a_function_of_the_kernel_whose_name_is_even_longer_than_what_is_called_short"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_null(demangler_name(demangler, names[i]));
+	expect_all();
+}
+
+/* before, piece piece piece ... , behind */
+static char *repeat(const char *before, const char *piece, size_t times, const char *behind)
+{
+	size_t bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	fputs(before, out);
+	for (size_t i = 0; i < times; i++)
+		fputs(piece, out);
+	fputs(behind, out);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void expect_an_end(const char *before, const char *piece, size_t times, const char *behind)
+{
+	char *name = repeat(before, piece, times, behind);
+
+	free(demangler_name(demangler, name));
+	free(name);
+	expect_all();
+}
+
+static void nesting_without_end(void **state)
+{
+	static const char *const begin[] = {"_Z1f", "_RNvC1a", "_D1f"};
+	static const char *const pieces[] = {"I", "P", "F", "N"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		for (size_t j = 0; j < sizeof(pieces) / sizeof(pieces[0]); j++) {
+			expect_an_end(begin[i], pieces[j], 1000, "i");
+			expect_an_end(begin[i], pieces[j], 50000, "i");
+			expect_an_end(begin[i], pieces[j], 1000000, "i");
+		}
+}
+
+/* Each type is made of two of the one before. */
+static void names_that_grow_without_end(void **state)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[512] = "_Z1f1A1BIS_S_E";
+
+	(void)state;
+	for (size_t i = 1; i < 35; i++)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "S0_IS%c_S%c_E",
+			 digits[i], digits[i]);
+	assert_null(demangler_name(demangler, name));
+	expect_all();
+}
+
+/* Each piece doubles the ways to read the name. */
+static void work_without_end(void **state)
+{
+	(void)state;
+	expect_an_end("_ZcvT_", "IT_", 150, "v");
+	expect_an_end("_D1f", "VC1a", 100, "i");
+	expect_an_end("_ZcvT_", "IT_", 19, "");
+	expect_an_end("_D1f", "VC1a", 15, "");
+}
+
+/* _Z1fIJii...EEvDTspplT_spplT_...T_E: each step is done for all arguments of the one before. */
+static void expressions_that_are_expanded(void **state)
+{
+	static const struct {
+		int arguments, steps;
+	} names[] = {{20, 3}, {20, 5}, {40, 9}, {100, 11}};
+	char name[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		strcpy(name, "_Z1fIJ");
+		for (int j = 0; j < names[i].arguments; j++)
+			strcat(name, "i");
+		strcat(name, "EEvDT");
+		for (int j = 0; j < names[i].steps; j++)
+			strcat(name, "spplT_");
+		strcat(name, "T_E");
+		free(demangler_name(demangler, name));
+		expect_all();
+	}
+}
+
+/* Not even tried. */
+static void a_name_that_is_too_long(void **state)
+{
+	char *name = repeat("_ZN", "1a", 40000, "Ev");
+
+	(void)state;
+	assert_null(demangler_name(demangler, name));
+	free(name);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return demangler_create(&demangler);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	demangler_free(&demangler);
+	assert_null(demangler);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(long_names_are_demangled, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_names_stay, setup, teardown),
+		cmocka_unit_test_setup_teardown(nesting_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_that_grow_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(work_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(expressions_that_are_expanded, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Notes as /sys gives them: found behind others, absent, cut off, with sizes that lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/elf/build_id.h"
+#include "trace/event.h"
+
+static const u8 id[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+static size_t put(u8 *at, u32 type, const char *name, u32 name_bytes, u32 bytes)
+{
+	Elf64_Nhdr note = {.n_namesz = name_bytes, .n_descsz = bytes, .n_type = type};
+	size_t padded = (name_bytes + 3) & ~3U;
+
+	memcpy(at, &note, sizeof(note));
+	memset(at + sizeof(note), 0, padded);
+	memcpy(at + sizeof(note), name, name_bytes);
+	memcpy(at + sizeof(note) + padded, id, sizeof(id));
+	return sizeof(note) + padded + sizeof(id);
+}
+
+static void found_behind_other_notes(void **state)
+{
+	u8 notes[256], found[TRACE_BUILD_ID_MAX];
+	size_t bytes = put(notes, 6, "Linux", 6, 8);
+
+	(void)state;
+	bytes += put(notes + bytes, NT_GNU_BUILD_ID, "Xen", 4, 8);
+	bytes += put(notes + bytes, NT_GNU_BUILD_ID, "GNU", 4, 8);
+	assert_int_equal(build_id_from_notes(notes, bytes, found), 8);
+	assert_memory_equal(found, id, 8);
+}
+
+static void absent_or_too_long_is_none(void **state)
+{
+	u8 notes[256], found[TRACE_BUILD_ID_MAX];
+	size_t bytes = put(notes, 1, "GNU", 4, 8);
+
+	(void)state;
+	assert_int_equal(build_id_from_notes(notes, bytes, found), 0);
+	assert_int_equal(build_id_from_notes(notes, 0, found), 0);
+	put(notes, NT_GNU_BUILD_ID, "GNU", 4, TRACE_BUILD_ID_MAX + 1);
+	assert_int_equal(build_id_from_notes(notes, sizeof(notes), found), 0);
+}
+
+static void cuts_and_lying_sizes_are_none(void **state)
+{
+	static const u32 sizes[] = {0x7fffffff, 0xffffffff, 0xfffffffd, 9};
+	u8 found[TRACE_BUILD_ID_MAX], whole[64];
+	size_t bytes = put(whole, NT_GNU_BUILD_ID, "GNU", 4, 8);
+
+	(void)state;
+	for (size_t cut = 1; cut < bytes; cut++) {
+		u8 *notes = malloc(cut);
+
+		memcpy(notes, whole, cut);
+		assert_int_equal(build_id_from_notes(notes, cut, found), 0);
+		free(notes);
+	}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		memcpy(whole + 4, &sizes[i], 4);
+		assert_int_equal(build_id_from_notes(whole, bytes, found), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(found_behind_other_notes),
+		cmocka_unit_test(absent_or_too_long_is_none),
+		cmocka_unit_test(cuts_and_lying_sizes_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Files without a size, empty ones, and what is no file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbol/file/whole_file.h"
+
+static void a_file_larger_than_one_read(void **state)
+{
+	const size_t size = (3 << 20) + 1;
+	int fd = memfd_create("large", MFD_CLOEXEC);
+	char path[64], *expected = malloc(size), *text;
+	size_t bytes;
+
+	(void)state;
+	assert_non_null(expected);
+	for (size_t i = 0; i < size; i++)
+		expected[i] = i * 31 >> 3;
+	assert_int_equal(write(fd, expected, size), size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(whole_file_read(path, &text, &bytes), 0);
+	assert_int_equal(bytes, size);
+	assert_memory_equal(text, expected, size);
+	assert_int_equal(text[size], 0);
+	free(text);
+	free(expected);
+	close(fd);
+}
+
+/* Wherever reads end: also within the mark. */
+static void reading_ends_at_a_mark(void **state)
+{
+	static char expected[1 << 20];
+	int fd = memfd_create("marked", MFD_CLOEXEC);
+	char path[64], *text;
+	size_t bytes;
+
+	(void)state;
+	memset(expected, 'x', sizeof(expected));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (size_t at = 0; at < 131200;
+	     at += at < 65500 || (at > 65600 && at < 131000) ? 991 : 1) {
+		memcpy(expected + at, "mark", 4);
+		assert_int_equal(pwrite(fd, expected, sizeof(expected), 0), sizeof(expected));
+		assert_int_equal(whole_file_read_until(path, "mark", &text, &bytes), 0);
+		assert_in_range(bytes, at + 4, sizeof(expected) - 1);
+		assert_memory_equal(text, expected, bytes);
+		assert_int_equal(text[bytes], 0);
+		free(text);
+		memset(expected + at, 'x', 4);
+	}
+	assert_int_equal(pwrite(fd, expected, sizeof(expected), 0), sizeof(expected));
+	assert_int_equal(whole_file_read_until(path, "mark", &text, &bytes), 0);
+	assert_int_equal(bytes, sizeof(expected));
+	free(text);
+	close(fd);
+}
+
+static void an_empty_file_is_an_empty_text(void **state)
+{
+	char *text;
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(whole_file_read("/dev/null", &text, &bytes), 0);
+	assert_int_equal(bytes, 0);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+static void failures_leave_the_results_alone(void **state)
+{
+	char *text = (char *)state;
+	size_t bytes = 7;
+
+	assert_int_equal(whole_file_read("/proc/no such file", &text, &bytes), -ENOENT);
+	assert_int_equal(whole_file_read("/", &text, &bytes), -EISDIR);
+	assert_int_equal(whole_file_read("/dev/zero", &text, &bytes), -EFBIG);
+	assert_ptr_equal(text, state);
+	assert_int_equal(bytes, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_larger_than_one_read),
+		cmocka_unit_test(reading_ends_at_a_mark),
+		cmocka_unit_test(an_empty_file_is_an_empty_text),
+		cmocka_unit_test(failures_leave_the_results_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

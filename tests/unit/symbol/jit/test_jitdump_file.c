@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The dump of this very process, or of a child: which mapped files are taken for one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "runtime.h"
+#include "symbol/jit/jitdump_file.h"
+
+#define OTHER_USER 12345
+
+static char folder[64];
+static char path[128];
+
+static void name_dump(const char *pattern)
+{
+	int length = snprintf(path, sizeof(path), "%s/", folder);
+
+	snprintf(path + length, sizeof(path) - length, pattern, getpid());
+}
+
+static void write_dump(void)
+{
+	name_dump("jit-%d.dump");
+	write_text(path, "JiTD");
+}
+
+/* Each case is a process of its own: what it maps stays mapped. */
+static void in_child(void (*act)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		act();
+		exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static int open_dump(void)
+{
+	const struct runtime_process process = process_of(getpid());
+
+	return jitdump_open(&process);
+}
+
+static void assert_taken(void)
+{
+	assert_begins(open_dump(), "JiTD");
+}
+
+static void assert_refused(void)
+{
+	assert_int_equal(open_dump(), -ENOENT);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof(folder), "/tmp/a folder of dumps XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	return system(command);
+}
+
+static void map_it(void)
+{
+	write_dump();
+	assert_refused();
+	map_as(path, PROT_READ);
+	assert_refused();
+	map_as(path, PROT_READ | PROT_EXEC);
+	assert_taken();
+}
+
+static void the_dump_that_is_mapped(void **state)
+{
+	(void)state;
+	in_child(map_it);
+}
+
+static void delete_it(void)
+{
+	write_dump();
+	map_as(path, PROT_READ | PROT_EXEC);
+	unlink(path);
+	assert_taken();
+}
+
+static void one_that_was_deleted(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		printf("skip: this user cannot open what is mapped and deleted\n");
+		skip();
+	}
+	in_child(delete_it);
+}
+
+static void map_others(void)
+{
+	static const char *const names[] = {"jit-%d.dump1", "jit-%d0.dump", "jit-1%d.dump",
+					    "xjit-%d.dump", "jit-.dump",    "jit-%d.dump (deleted"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		name_dump(names[i]);
+		write_text(path, "JiTD");
+		map_as(path, PROT_READ | PROT_EXEC);
+	}
+	assert_refused();
+	write_dump();
+	map_as(path, PROT_READ | PROT_EXEC);
+	assert_taken();
+}
+
+static void files_with_other_names(void **state)
+{
+	(void)state;
+	in_child(map_others);
+}
+
+static void age_it(void)
+{
+	write_dump();
+	make_old(path);
+	map_as(path, PROT_READ | PROT_EXEC);
+	assert_refused();
+}
+
+static void one_from_before_the_process(void **state)
+{
+	(void)state;
+	in_child(age_it);
+}
+
+static void give_it_away(void)
+{
+	write_dump();
+	assert_int_equal(chown(path, OTHER_USER, -1), 0);
+	map_as(path, PROT_READ | PROT_EXEC);
+	assert_refused();
+}
+
+static void one_of_another_user(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		printf("skip: this user may not give files to others\n");
+		skip();
+	}
+	in_child(give_it_away);
+}
+
+static void become_another_user(void)
+{
+	assert_int_equal(setuid(OTHER_USER), 0);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+}
+
+/* By its path, as long as it has it. */
+static void rename_it(void)
+{
+	char kept[160];
+
+	assert_int_equal(chmod(folder, 0777), 0);
+	become_another_user();
+	write_dump();
+	map_as(path, PROT_READ | PROT_EXEC);
+	snprintf(kept, sizeof(kept), "%s/kept", folder);
+	assert_int_equal(rename(path, kept), 0);
+	assert_refused();
+	write_text(path, "JiTD");
+	assert_refused();
+	assert_int_equal(rename(kept, path), 0);
+	assert_taken();
+}
+
+/* Its path leads to another file: another folder is mounted over its own. */
+static void cover_it(void)
+{
+	char other[128];
+
+	snprintf(other, sizeof(other), "%s/other", folder);
+	assert_int_equal(mkdir(other, 0777), 0);
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	write_dump();
+	map_as(path, PROT_READ | PROT_EXEC);
+	assert_int_equal(mount(other, folder, NULL, MS_BIND, NULL), 0);
+	write_dump();
+	assert_int_equal(chown(path, OTHER_USER, -1), 0);
+	assert_taken();
+	become_another_user();
+	assert_refused();
+}
+
+static void without_privileges_a_path_that_leads_elsewhere(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		printf("skip: this user may mount nothing\n");
+		skip();
+	}
+	in_child(cover_it);
+}
+
+static void without_privileges(void **state)
+{
+	(void)state;
+	if (geteuid()) {
+		printf("skip: this user cannot become another\n");
+		skip();
+	}
+	in_child(rename_it);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_dump_that_is_mapped, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_was_deleted, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_with_other_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_from_before_the_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_of_another_user, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_privileges, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_privileges_a_path_that_leads_elsewhere,
+						setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* kallsyms on crafted text, hostile text, and on what this kernel gives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/file/whole_file.h"
+#include "symbol/kernel/kallsyms.h"
+
+#define K "ffffffff81"
+#define M "ffffffffa0"
+
+static const char modules_text[] = "ext4 8192 1 - Live 0xffffffffa0000000\n"
+				   "mbcache 4096 1 ext4, Live 0xffffffffa0001000\n"
+				   "short line\n"
+				   "hidden 4096 0 - Live 0x0000000000000000\n";
+
+static const char symbols_text[] =
+	"0000000000000100 A fixed_percpu_data\n" K "000000 T _stext\n" K "000000 T _text\n" K
+	"000000 T first\n" K "000100 t __pfx_second\n" K "000110 t second\n" K
+	"000110 T __second\n" K "000200 T __ia32_sys_fork\n" K "000200 T __x64_sys_fork\n" K
+	"000200 t __do_sys_fork\n" K "000300 t __irqentry_text_start\n" K
+	"000300 t irq_entries_start\n" K "000400 t $x\n" K "000410 W weak\n" K "000500 T last\n" K
+	"000600 T _etext\n" K "001000 D data\n" M "000000 t ext4_a\t[ext4]\n" M
+	"000100 t ext4_b\t[ext4]\n" M "001000 t mb_a\t[mbcache]\n" M
+	"300000 t bpf_prog_6deef7357e7b4530_main\t[bpf]\n";
+
+struct fixture {
+	struct symbol_table *table;
+};
+
+static void parse(struct fixture *fixture, const char *text, size_t bytes)
+{
+	struct module_list modules;
+
+	assert_int_equal(symbol_table_create(&fixture->table), 0);
+	assert_int_equal(module_list_parse(modules_text, strlen(modules_text), &modules), 0);
+	assert_int_equal(kallsyms_parse(text, bytes, &modules, fixture->table), 0);
+	module_list_clear(&modules);
+}
+
+static void expect(const struct fixture *fixture, u64 address, const char *name, u64 start, u64 end)
+{
+	struct symbol found;
+
+	if (!name) {
+		assert_false(symbol_table_find(fixture->table, address, &found));
+		return;
+	}
+	assert_true(symbol_table_find(fixture->table, address, &found));
+	assert_string_equal(found.name, name);
+	assert_int_equal(found.start, start);
+	assert_int_equal(found.start + found.size, end);
+}
+
+static void kernel_symbols_end_at_the_next(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	parse(&f, symbols_text, strlen(symbols_text));
+	expect(&f, 0x100, NULL, 0, 0);
+	expect(&f, 0xffffffff80ffffff, NULL, 0, 0);
+	expect(&f, 0xffffffff81000000, "first", 0xffffffff81000000, 0xffffffff81000100);
+	expect(&f, 0xffffffff81000105, NULL, 0, 0);
+	expect(&f, 0xffffffff810001ff, "__second", 0xffffffff81000110, 0xffffffff81000200);
+	expect(&f, 0xffffffff81000200, "__x64_sys_fork", 0xffffffff81000200, 0xffffffff81000300);
+	expect(&f, 0xffffffff81000300, "irq_entries_start", 0xffffffff81000300, 0xffffffff81000400);
+	expect(&f, 0xffffffff81000405, NULL, 0, 0);
+	expect(&f, 0xffffffff81000410, "weak", 0xffffffff81000410, 0xffffffff81000500);
+	expect(&f, 0xffffffff810005ff, "last", 0xffffffff81000500, 0xffffffff81000600);
+	expect(&f, 0xffffffff81000600, NULL, 0, 0);
+	expect(&f, 0xffffffff81001000, NULL, 0, 0);
+	symbol_table_free(&f.table);
+}
+
+static void module_and_bpf_symbols_end_with_their_memory(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	parse(&f, symbols_text, strlen(symbols_text));
+	expect(&f, 0xffffffffa0000fff, "ext4_b", 0xffffffffa0000100, 0xffffffffa0001000);
+	expect(&f, 0xffffffffa0001fff, "mb_a", 0xffffffffa0001000, 0xffffffffa0002000);
+	expect(&f, 0xffffffffa0002000, NULL, 0, 0);
+	expect(&f, 0xffffffffa0300010, "bpf_prog_6deef7357e7b4530_main", 0xffffffffa0300000,
+	       0xffffffffa0400000);
+	symbol_table_free(&f.table);
+}
+
+static void hidden_addresses_give_no_symbols(void **state)
+{
+	static const char text[] = "0000000000000000 T _stext\n0000000000000000 T schedule\n";
+	struct fixture f;
+	struct symbol symbol;
+
+	(void)state;
+	parse(&f, text, strlen(text));
+	assert_false(symbol_table_at(f.table, 0, &symbol));
+	expect(&f, 0, NULL, 0, 0);
+	symbol_table_free(&f.table);
+}
+
+static void senseless_lines_are_left_out(void **state)
+{
+	static const char text[] =
+		"\n \nffffffff81000000\nffffffff81000000 T\nffffffff81000000 T \n"
+		"xyz T name\nffffffff81000000TT name\n-1 T minus\n"
+		"ffffffff810000000000 T too_long\nffffffff81000000 T nul\0name\n"
+		"ffffffff81000010 T good\nffffffff81000020 T last_without_newline";
+	struct fixture f;
+	struct symbol symbol;
+
+	(void)state;
+	parse(&f, text, sizeof(text) - 1);
+	expect(&f, 0xffffffff8100001f, "good", 0xffffffff81000010, 0xffffffff81000020);
+	assert_true(symbol_table_at(f.table, 1, &symbol));
+	assert_string_equal(symbol.name, "last_without_newline");
+	assert_false(symbol_table_at(f.table, 2, &symbol));
+	symbol_table_free(&f.table);
+}
+
+static void a_huge_line_is_one_name(void **state)
+{
+	const size_t bytes = 4 << 20;
+	char *text = malloc(bytes);
+	struct fixture f;
+	struct symbol found;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'n', bytes);
+	memcpy(text, "ffffffff81000000 T ", 19);
+	parse(&f, text, bytes);
+	free(text);
+	assert_true(symbol_table_find(f.table, 0xffffffff81000000, &found));
+	assert_int_equal(found.name_bytes, bytes - 19);
+	symbol_table_free(&f.table);
+}
+
+/* Every cut of the text, in a buffer of just its size, so that a sanitizer sees any read beyond. */
+static void every_cut_is_safe(void **state)
+{
+	(void)state;
+	for (size_t bytes = 0; bytes <= strlen(symbols_text); bytes++) {
+		char *text = malloc(bytes ? bytes : 1);
+		struct fixture f;
+
+		assert_non_null(text);
+		memcpy(text, symbols_text, bytes);
+		parse(&f, text, bytes);
+		free(text);
+		symbol_table_free(&f.table);
+	}
+}
+
+static int count_schedule(void *arg, const struct kallsyms_line *line)
+{
+	u64 *address = arg;
+
+	if (line->name_bytes == strlen("schedule") && !memcmp(line->name, "schedule", 8))
+		*address = line->address;
+	return 0;
+}
+
+static void this_kernel_has_schedule(void **state)
+{
+	struct symbol_table *table;
+	struct symbol found;
+	u64 address = 0;
+	size_t bytes;
+	char *text;
+	int fd;
+
+	(void)state;
+	if (whole_file_read("/proc/kallsyms", &text, &bytes)) {
+		printf("skip: no readable /proc/kallsyms\n");
+		skip();
+	}
+	kallsyms_each(text, bytes, count_schedule, &address);
+	free(text);
+	if (!address) {
+		printf("skip: /proc/kallsyms hides addresses (kptr_restrict)\n");
+		skip();
+	}
+	assert_int_equal(symbol_table_create(&table), 0);
+	fd = open("/proc/kallsyms", O_RDONLY);
+	assert_int_equal(kallsyms_read_open(fd, -1, table), 0);
+	close(fd);
+	assert_true(symbol_table_find(table, address + 4, &found));
+	assert_string_equal(found.name, "schedule");
+	assert_int_equal(found.start, address);
+	symbol_table_free(&table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel_symbols_end_at_the_next),
+		cmocka_unit_test(module_and_bpf_symbols_end_with_their_memory),
+		cmocka_unit_test(hidden_addresses_give_no_symbols),
+		cmocka_unit_test(senseless_lines_are_left_out),
+		cmocka_unit_test(a_huge_line_is_one_name),
+		cmocka_unit_test(every_cut_is_safe),
+		cmocka_unit_test(this_kernel_has_schedule),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The processes beside, and what becomes of their answers when one of them is stopped or killed:
+ * the files of its owner have no names, those of root do. Here the service is the test's own: it
+ * reads nothing, and hangs at files of one number. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "privilege/message.h"
+#include "symbol/file/file_owner.h"
+#include "symbol/symbolizer/symbolizer.h"
+#include "symbol/symbolizer/symbolizers.h"
+
+#define HANGS 77
+#define DIES 78
+#define UNFOUND 79
+#define SOMEBODY 12345
+
+/* What the product's is told, as a program of its own would not know it. */
+int symbolizer_memory(void)
+{
+	return memfd_create("test", MFD_CLOEXEC);
+}
+
+static void send_symbol(int socket, struct symbolizer_answer *answer)
+{
+	const struct symbolizer_symbol head = {.start = answer->number, .size = 8, .name_bytes = 4};
+	int memory = symbolizer_memory();
+
+	answer->bytes = sizeof(head) + head.name_bytes;
+	assert_int_equal(write(memory, &head, sizeof(head)), sizeof(head));
+	assert_int_equal(write(memory, "name", head.name_bytes), head.name_bytes);
+	message_send_files(socket, answer, sizeof(*answer), &memory, 1, MESSAGE_NO_DEADLINE);
+	close(memory);
+}
+
+static void answer(int socket, const struct symbolizer_request *request)
+{
+	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
+
+	while (request->number == HANGS)
+		pause();
+	if (request->number == DIES)
+		_exit(1);
+	if (request->number == UNFOUND && request->cached)
+		answer.result = -ENOENT;
+	if (!answer.result && request->what == SYMBOLIZER_SYMBOLS)
+		return send_symbol(socket, &answer);
+	answer.id = (struct naming_id){.bytes = 4, .build_id = "abc"};
+	message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
+}
+
+void symbolizer_serve(int socket)
+{
+	const struct symbolizer_answer ready = {.what = SYMBOLIZER_READY};
+	struct symbolizer_request request;
+	int files[MESSAGE_FILES_MAX];
+
+	message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
+	while (!message_receive_files(socket, &request, sizeof(request), files,
+				      MESSAGE_NO_DEADLINE)) {
+		for (int i = 0; i < MESSAGE_FILES_MAX; i++)
+			if (files[i] >= 0)
+				close(files[i]);
+		answer(socket, &request);
+	}
+}
+
+static struct symbolizers *symbolizers;
+static struct mapping_record records[128];
+static u32 identified, named[128];
+
+static int see_identified(void *arg, u32 number)
+{
+	(void)arg;
+	(void)number;
+	identified++;
+	return 0;
+}
+
+static int see_symbol(void *arg, const struct trace_symbol *symbol)
+{
+	(void)arg;
+	assert_string_equal(symbol->name, "name");
+	named[symbol->mapping]++;
+	return 0;
+}
+
+static const struct symbolizers_sink sink = {.identified = see_identified, .symbol = see_symbol};
+
+static int setup(void **state)
+{
+	(void)state;
+	identified = 0;
+	memset(named, 0, sizeof(named));
+	return symbolizers_create(&symbolizers);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	symbolizers_free(&symbolizers);
+	return 0;
+}
+
+/* A file that one of our processes has mapped. */
+static void meet(u32 number, u32 owner)
+{
+	struct trace_mapping mapping;
+	char path[64];
+
+	records[number] = (struct mapping_record){
+		.key = {.kind = MAPPING_FILE}, .owner = owner, .tgid = getpid()};
+	symbolizers_identify(symbolizers, number, &records[number], &mapping, path, sizeof(path));
+	assert_int_equal(mapping.build_id_bytes, 0);
+}
+
+static void ask(u32 number)
+{
+	const u64 addresses[1] = {number};
+	const struct symbolizers_query query = {
+		.number = number,
+		.record = number ? &records[number] : NULL,
+		.addresses = addresses,
+		.count = 1,
+	};
+
+	assert_int_equal(symbolizers_ask(symbolizers, &query), 0);
+}
+
+static void await(enum symbolizers_which which)
+{
+	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	while (symbolizers_are_busy(symbolizers, which)) {
+		symbolizers_wait(symbolizers, 1000);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+}
+
+static void names_of_several_owners(void **state)
+{
+	(void)state;
+	meet(1, FILE_OWNER_ROOT);
+	meet(2, SOMEBODY);
+	ask(0);
+	ask(1);
+	ask(2);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[0], 1);
+	assert_int_equal(named[1], 1);
+	assert_int_equal(named[2], 1);
+	assert_int_equal(identified, 2);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
+}
+
+/* Nobody waits for it, and what it had to do is dropped when the time is over. */
+static void a_process_that_hangs_costs_its_owner(void **state)
+{
+	struct symbolizers_trouble trouble;
+	u64 began = clock_ms();
+
+	(void)state;
+	meet(HANGS, SOMEBODY);
+	meet(2, SOMEBODY);
+	meet(1, FILE_OWNER_ROOT);
+	ask(HANGS);
+	ask(2);
+	ask(1);
+	ask(0);
+	await(SYMBOLIZERS_TRUSTED);
+	assert_int_equal(named[1], 1);
+	assert_int_equal(named[0], 1);
+	assert_int_equal(named[2], 0);
+	symbolizers_drop(symbolizers);
+	assert_int_equal(symbolizers_failures(symbolizers), 2);
+	assert_false(symbolizers_are_busy(symbolizers, SYMBOLIZERS_ANY));
+	assert_true(symbolizers_tell(symbolizers, &trouble));
+	assert_int_equal(trouble.owner, SOMEBODY);
+	assert_int_equal(trouble.files, 2);
+	assert_false(symbolizers_tell(symbolizers, &trouble));
+	assert_true(clock_ms() - began < 3000); /* its own time is not over then */
+}
+
+static void what_is_behind_it_goes_to_another(void **state)
+{
+	(void)state;
+	meet(HANGS, SOMEBODY);
+	meet(2, SOMEBODY);
+	ask(HANGS);
+	ask(2);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[2], 1);
+	assert_int_equal(named[HANGS], 0);
+	assert_int_equal(symbolizers_failures(symbolizers), 1);
+}
+
+/* An owner has so many processes, and no more. */
+static void one_that_dies_again_and_again(void **state)
+{
+	(void)state;
+	meet(3, SOMEBODY);
+	for (int i = 0; i < 8; i++) {
+		records[DIES] = records[3];
+		ask(DIES);
+	}
+	ask(3);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[3], 0);
+	assert_int_equal(symbolizers_failures(symbolizers), 9);
+	meet(1, FILE_OWNER_ROOT);
+	ask(1);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[1], 1);
+}
+
+/* By a path of the process that has it mapped: that user's process looks for it. */
+static void a_file_that_its_owner_does_not_find(void **state)
+{
+	u32 pids[SYMBOLIZER_PROCESSES_MAX], before;
+
+	(void)state;
+	meet(1, FILE_OWNER_ROOT);
+	ask(1);
+	await(SYMBOLIZERS_ANY);
+	before = symbolizers_processes(symbolizers, pids);
+	meet(UNFOUND, SOMEBODY);
+	ask(UNFOUND);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[UNFOUND], 1);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_int_equal(symbolizers_processes(symbolizers, pids), before + 1);
+}
+
+static void owners(void **state)
+{
+	struct mapping_record record = {.key = {.kind = MAPPING_FILE, .device = 41}};
+
+	(void)state;
+	assert_int_equal(file_owner(&record), FILE_OWNER_ROOT);
+	record.file_system = 0x65735546; /* FUSE */
+	assert_int_equal(file_owner(&record), FILE_OWNER_MOUNT | 41);
+	assert_false(file_owner_trusted(file_owner(&record)));
+	record.file_system = 0xef53; /* ext4 */
+	record.owner = SOMEBODY;
+	assert_int_equal(file_owner(&record), SOMEBODY);
+	record.key = (struct mapping_key){.kind = MAPPING_ANON, .inode = (u64)getpid() << 24};
+	assert_int_equal(file_owner(&record), geteuid());
+	assert_true(file_owner_trusted(geteuid()));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(names_of_several_owners, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_process_that_hangs_costs_its_owner, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_behind_it_goes_to_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_dies_again_and_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_its_owner_does_not_find, setup,
+						teardown),
+		cmocka_unit_test(owners),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
