@@ -4,7 +4,7 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "option.h"
+#include "option/option.h"
 
 extern const struct command record_command;
 extern const struct command start_command;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which word the cursor is at is found as the parser would (cli/option.c), from the tables that it
- * parses by: a command and its options are completed as soon as they are there. But a line that is
- * not finished may not be taken amiss: what is wrong in it is passed over.
+ * Which word the cursor is at is found as the parser would (cli/option/option.c), from the tables
+ * that it parses by: a command and its options are completed as soon as they are there. But a line
+ * that is not finished may not be taken amiss: what is wrong in it is passed over.
  */
 #include "completion.h"
 

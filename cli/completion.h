@@ -12,7 +12,7 @@
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 
-#include "option.h"
+#include "option/option.h"
 
 /* Exit status; what does not work gives no candidates. */
 int completion_print(int count, char *const *words);

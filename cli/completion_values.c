@@ -13,8 +13,8 @@
 #include "capture/proc_tasks.h"
 #include "capture/source.h"
 #include "completion.h"
-#include "diff_unit.h"
 #include "format/printable.h"
+#include "view/diff_unit.h"
 
 struct value {
 	const char *start; /* of the element */

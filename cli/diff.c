@@ -8,7 +8,7 @@
  * Things of two recordings are the same if they are called the same: offsets and addresses differ
  * from build to build, labels are numbers of one profile.
  */
-#include "diff.h"
+#include "view/diff.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "command.h"
-#include "diff_unit.h"
 #include "error.h"
-#include "message.h"
+#include "terminal/message.h"
+#include "view/diff_unit.h"
 
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX

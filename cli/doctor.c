@@ -7,9 +7,9 @@
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "interrupt.h"
-#include "signals.h"
-#include "trial.h"
-#include "user_way.h"
+#include "process/signals.h"
+#include "recording/trial.h"
+#include "recording/user_way.h"
 
 struct doctor_values {
 	bool json;

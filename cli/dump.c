@@ -17,10 +17,10 @@
 #include "format/mappings_reader.h"
 #include "format/printable.h"
 #include "format/stack_map_bin_reader.h"
-#include "message.h"
-#include "privilege.h"
+#include "process/privilege.h"
 #include "stack.h"
 #include "symbol/kernel/kernel_names.h"
+#include "terminal/message.h"
 
 struct dump_values {
 	const char *vmlinux;

@@ -9,11 +9,11 @@
 #include "command.h"
 #include "error.h"
 #include "export/export_format.h"
-#include "message.h"
-#include "names.h"
-#include "output_file.h"
-#include "recording.h"
-#include "report.h"
+#include "terminal/message.h"
+#include "terminal/output_file.h"
+#include "view/names.h"
+#include "view/recording.h"
+#include "view/report.h"
 
 struct export_values {
 	struct recording_values recording;

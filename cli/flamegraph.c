@@ -7,10 +7,10 @@
 #include "command.h"
 #include "error.h"
 #include "flamegraph/flamegraph.h"
-#include "message.h"
-#include "names.h"
-#include "output_file.h"
-#include "recording.h"
+#include "terminal/message.h"
+#include "terminal/output_file.h"
+#include "view/names.h"
+#include "view/recording.h"
 
 #define OUTPUT_DEFAULT "flamegraph.html"
 

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "message.h"
+#include "terminal/message.h"
 
 #define NAME_COLUMNS 50
 

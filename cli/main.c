@@ -15,10 +15,10 @@
 
 #include "command.h"
 #include "completion.h"
-#include "message.h"
 #include "name_match.h"
+#include "terminal/message.h"
+#include "terminal/write_stream.h"
 #include "version.h"
-#include "write_stream.h"
 
 /* clang-format off */
 const struct command *const commands[] = {

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "command.h"
-#include "command_line.h"
-#include "file_limit.h"
-#include "message.h"
-#include "output_file.h"
-#include "privilege.h"
-#include "recording.h"
+#include "option/command_line.h"
+#include "process/file_limit.h"
+#include "process/privilege.h"
+#include "terminal/message.h"
+#include "terminal/output_file.h"
+#include "view/recording.h"
 
 #define RECORDINGS_MAX 4096
 

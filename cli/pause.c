@@ -6,7 +6,7 @@
 #include "capture/capture.h"
 #include "capture/folder.h"
 #include "command.h"
-#include "message.h"
+#include "terminal/message.h"
 
 typedef void (*change)(struct capture *capture);
 

@@ -15,18 +15,18 @@
 
 #include "capture/capture.h"
 #include "command.h"
-#include "file_limit.h"
 #include "interrupt.h"
-#include "message.h"
-#include "privilege.h"
-#include "record_instance.h"
-#include "record_target.h"
-#include "recorder.h"
-#include "recording.h"
-#include "signals.h"
+#include "process/file_limit.h"
+#include "process/privilege.h"
+#include "process/signals.h"
+#include "process/workload.h"
+#include "recording/record_instance.h"
+#include "recording/record_target.h"
+#include "recording/recorder.h"
+#include "recording/user_way.h"
 #include "table.h"
-#include "user_way.h"
-#include "workload.h"
+#include "terminal/message.h"
+#include "view/recording.h"
 
 #define ROUND_MS_MAX 100
 #define WAIT_MS 1000

@@ -4,7 +4,7 @@
  * events went: as hottest stacks, call trees or a table; or what has no name. Percentages are of
  * the events of the same source, or of the sum of their values where these have a unit.
  */
-#include "report.h"
+#include "view/report.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,14 +16,14 @@
 #include "error.h"
 #include "format/printable.h"
 #include "format/value_text.h"
-#include "ledger_text.h"
-#include "message.h"
-#include "names.h"
-#include "pager.h"
-#include "recording.h"
 #include "report/leaf_filter.h"
 #include "report/runtime_hint.h"
-#include "terminal.h"
+#include "terminal/message.h"
+#include "terminal/pager.h"
+#include "terminal/terminal.h"
+#include "view/ledger_text.h"
+#include "view/names.h"
+#include "view/recording.h"
 
 #define TOP_DEFAULT 20
 #define TOP_UNSET UINT64_MAX

@@ -6,7 +6,7 @@
 #include "capture/folder.h"
 #include "capture/reset.h"
 #include "command.h"
-#include "message.h"
+#include "terminal/message.h"
 
 static int reset(const char *name, struct stackmap_error *error)
 {

@@ -12,15 +12,15 @@
 #include "command.h"
 #include "error.h"
 #include "format/printable.h"
-#include "live.h"
-#include "message.h"
-#include "names.h"
-#include "recording.h"
 #include "report/frame_names.h"
 #include "report/stack_end.h"
 #include "report/wakeups.h"
+#include "terminal/message.h"
 #include "trace/cgroup_name.h"
 #include "trace/source_name.h"
+#include "view/live.h"
+#include "view/names.h"
+#include "view/recording.h"
 
 struct script_values {
 	struct recording_values recording;

@@ -11,13 +11,13 @@
 #include "capture/folder.h"
 #include "capture/persist.h"
 #include "command.h"
-#include "command_line.h"
-#include "file_limit.h"
-#include "message.h"
-#include "record_target.h"
-#include "signals.h"
+#include "option/command_line.h"
+#include "process/file_limit.h"
+#include "process/signals.h"
+#include "recording/record_target.h"
+#include "recording/user_way.h"
 #include "table.h"
-#include "user_way.h"
+#include "terminal/message.h"
 
 struct start_values {
 	struct record_values record;

@@ -15,9 +15,9 @@
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
-#include "ledger_text.h"
-#include "message.h"
-#include "user_way.h"
+#include "recording/user_way.h"
+#include "terminal/message.h"
+#include "view/ledger_text.h"
 
 #define SOURCES_SHOWN 4
 #define MIB 1048576.0

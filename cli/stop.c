@@ -5,7 +5,7 @@
 #include "capture/folder.h"
 #include "capture/stop.h"
 #include "command.h"
-#include "message.h"
+#include "terminal/message.h"
 
 static int stop_one(const char *name)
 {

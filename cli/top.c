@@ -18,12 +18,12 @@
 #include "clock.h"
 #include "command.h"
 #include "error.h"
-#include "ledger_text.h"
-#include "message.h"
-#include "signals.h"
-#include "top_feed.h"
-#include "top_screen.h"
-#include "top_view.h"
+#include "process/signals.h"
+#include "terminal/message.h"
+#include "top/top_feed.h"
+#include "top/top_screen.h"
+#include "top/top_view.h"
+#include "view/ledger_text.h"
 
 #define FREQUENCY_DEFAULT 99
 

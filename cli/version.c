@@ -15,9 +15,9 @@
 #include "capture/ways.h"
 #include "command.h"
 #include "format/printable.h"
-#include "message.h"
 #include "privilege/capability.h"
-#include "trial.h"
+#include "recording/trial.h"
+#include "terminal/message.h"
 #include "version_commit.h"
 
 #ifdef __clang__

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The parser is getopt_long(3); this file turns rows into its tables, its answers into values, and
+ * what is wrong into one line that shows the option as the user wrote it.
+ */
+#include "option.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foreign_option.h"
+#include "name_match.h"
+#include "terminal/message.h"
+
+#define HELP_COLUMN 28
+#define LONG_BASE                                                                                  \
+	256 /* getopt's value of row 0 when its long name was used; short ones are their letter */
+
+static const struct option_row help_row = {
+	.name = "help",
+	.letter = 'h',
+	.type = OPTION_FLAG,
+	.help = "show this help",
+};
+
+struct parser {
+	const struct command *command;
+	const struct option_row *row[OPTION_ROWS_MAX + 1]; /* the command's, then help */
+	int rows;
+	struct option longs[OPTION_ROWS_MAX + 2];
+	char shorts[2 * OPTION_ROWS_MAX + 8];
+};
+
+static bool takes_argument(const struct option_row *row)
+{
+	return row->type != OPTION_FLAG;
+}
+
+static void parser_add(struct parser *parser, const struct option_row *row)
+{
+	int i = parser->rows++;
+	char *end = parser->shorts + strlen(parser->shorts);
+
+	parser->row[i] = row;
+	parser->longs[i] = (struct option){
+		.name = row->name,
+		.has_arg = takes_argument(row) ? required_argument : no_argument,
+		.val = LONG_BASE + i,
+	};
+	if (!row->letter)
+		return;
+	*end++ = row->letter;
+	if (takes_argument(row))
+		*end = ':';
+}
+
+static void parser_init(struct parser *parser, const struct command *command)
+{
+	memset(parser, 0, sizeof(*parser));
+	parser->command = command;
+	strcpy(parser->shorts, command->stops_at_operand ? "+:" : ":");
+	for (const struct option_row *row = command->rows; row && row->name; row++)
+		if (parser->rows < OPTION_ROWS_MAX)
+			parser_add(parser, row);
+	parser_add(parser, &help_row);
+}
+
+static const struct option_row *row_of(const struct parser *parser, int value)
+{
+	if (value >= LONG_BASE && value < LONG_BASE + parser->rows)
+		return parser->row[value - LONG_BASE];
+	for (int i = 0; value && i < parser->rows; i++)
+		if (parser->row[i]->letter == value)
+			return parser->row[i];
+	return NULL;
+}
+
+/* "--bits" or "-b": whichever the user wrote. */
+static const char *spelling(const struct option_row *row, int value, char *text, size_t bytes)
+{
+	if (value >= LONG_BASE)
+		snprintf(text, bytes, "--%s", row->name);
+	else
+		snprintf(text, bytes, "-%c", value);
+	return text;
+}
+
+static int digits(const char *text, u64 *number, const char **end)
+{
+	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	*number = strtoull(text, (char **)end, base);
+	return errno ? -errno : 0;
+}
+
+static unsigned int suffix_shift(char letter)
+{
+	switch (toupper((unsigned char)letter)) {
+	case 'K':
+		return 10;
+	case 'M':
+		return 20;
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+int option_number(const char *text, bool suffix, u64 *number)
+{
+	const char *end;
+	unsigned int shift;
+	u64 value;
+	int err = digits(text, &value, &end);
+
+	if (err)
+		return err;
+	shift = suffix ? suffix_shift(*end) : 0;
+	if (shift)
+		end++;
+	if (*end)
+		return -EINVAL;
+	if (value > UINT64_MAX >> shift)
+		return -ERANGE;
+	*number = value << shift;
+	return 0;
+}
+
+static const char *size_text(u64 size, char *text, size_t bytes)
+{
+	static const char suffix[] = {'\0', 'K', 'M', 'G'};
+	unsigned int i = 0;
+
+	while (i < 3 && size && size % 1024 == 0) {
+		size /= 1024;
+		i++;
+	}
+	snprintf(text, bytes, "%llu%.1s", (unsigned long long)size, &suffix[i]);
+	return text;
+}
+
+static int number_wrong(const struct option_row *row, const char *option, const char *text)
+{
+	bool size = row->type == OPTION_SIZE;
+	char min[24], max[24];
+
+	if (size) {
+		message("%s %s: must be a size between %s and %s", option, text,
+			size_text(row->min, min, sizeof(min)),
+			size_text(row->max, max, sizeof(max)));
+	} else {
+		message("%s %s: must be between %llu and %llu", option, text,
+			(unsigned long long)row->min, (unsigned long long)row->max);
+	}
+	return -EINVAL;
+}
+
+static int set_number(const struct option_row *row, const char *option, const char *text,
+		      u64 *target)
+{
+	u64 number;
+	int err = option_number(text, row->type == OPTION_SIZE, &number);
+
+	if (err == -EINVAL && row->type == OPTION_U64) {
+		message("%s %s: not a number", option, text);
+		return err;
+	}
+	if (err || number < row->min || number > row->max)
+		return number_wrong(row, option, text);
+	*target = number;
+	return 0;
+}
+
+static int add_string(struct string_list *list, const char *text)
+{
+	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
+
+	if (!items) {
+		message("options: %s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	items[list->count++] = text;
+	list->items = items;
+	return 0;
+}
+
+static int add_numbers(const struct option_row *row, const char *option, const char *text,
+		       struct number_list *list)
+{
+	int err = number_list_add(list, text, row->max);
+
+	if (err == -ENOMEM)
+		message("options: %s", strerror(ENOMEM));
+	else if (err)
+		message("%s %s: must be numbers up to %llu, like 0-3,8", option, text,
+			(unsigned long long)row->max);
+	return err;
+}
+
+static int set_value(const struct option_row *row, const char *option, char *values)
+{
+	void *target = values + row->target;
+
+	switch (row->type) {
+	case OPTION_FLAG:
+		*(bool *)target = true;
+		return 0;
+	case OPTION_STRING:
+		*(const char **)target = optarg;
+		return 0;
+	case OPTION_U64:
+	case OPTION_SIZE:
+		return set_number(row, option, optarg, target);
+	case OPTION_STRINGS:
+		return add_string(target, optarg);
+	case OPTION_NUMBERS:
+		return add_numbers(row, option, optarg, target);
+	}
+	return -EINVAL;
+}
+
+/* getopt leaves the name of a long option that it did not like only in argv, maybe with "=value".
+ */
+static int long_length(const char *word)
+{
+	return (int)strcspn(word, "=");
+}
+
+static bool is_prefix_of_many(const struct parser *parser, const char *word)
+{
+	size_t length = (size_t)long_length(word) - 2;
+	int matches = 0;
+
+	for (int i = 0; i < parser->rows; i++)
+		matches += strncmp(parser->row[i]->name, word + 2, length) == 0;
+	return matches > 1;
+}
+
+static bool told_foreign(const struct parser *parser, const char *option)
+{
+	const char *instead = foreign_option(parser->command->name, option);
+
+	if (instead)
+		message("%s: unknown option; %s", option, instead);
+	return instead;
+}
+
+static bool negates(const char *name, const char *of)
+{
+	return !strncmp(name, "no-", 3) && !strcmp(name + 3, of);
+}
+
+/* The nearest option would be the opposite of what is meant. */
+static bool told_default(const struct parser *parser, const char *name)
+{
+	for (int i = 0; i < parser->rows; i++) {
+		const struct option_row *row = parser->row[i];
+
+		if (takes_argument(row) || (!negates(name, row->name) && !negates(row->name, name)))
+			continue;
+		message("--%s: unknown option; it is so without --%s", name, row->name);
+		return true;
+	}
+	return false;
+}
+
+static void unknown_name(const struct parser *parser, const char *name)
+{
+	struct name_match match;
+
+	name_match_init(&match, name);
+	for (int i = 0; i < parser->rows; i++)
+		name_match_try(&match, parser->row[i]->name);
+	if (match.nearest[0])
+		message("--%s: unknown option; did you mean --%s?", name, match.nearest);
+	else
+		message("--%s: unknown option, see 'stackmap help %s'", name,
+			parser->command->name);
+}
+
+static void unknown_long(const struct parser *parser, const char *word)
+{
+	char option[64];
+
+	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
+	if (!told_foreign(parser, option) && !told_default(parser, option + 2))
+		unknown_name(parser, option + 2);
+}
+
+static void unknown_letter(const struct parser *parser, char letter)
+{
+	const char option[] = {'-', letter, '\0'};
+
+	if (!told_foreign(parser, option))
+		message("%s: unknown option, see 'stackmap help %s'", option,
+			parser->command->name);
+}
+
+static void unknown_option(const struct parser *parser, char **argv)
+{
+	const char *word = argv[optind - 1];
+	const char *name = parser->command->name;
+
+	if (optopt >= LONG_BASE)
+		message("--%s: takes no argument", row_of(parser, optopt)->name);
+	else if (optopt)
+		unknown_letter(parser, (char)optopt);
+	else if (is_prefix_of_many(parser, word))
+		message("%.*s: stands for several options, see 'stackmap help %s'",
+			long_length(word), word, name);
+	else
+		unknown_long(parser, word);
+}
+
+static void argument_missing(const struct parser *parser)
+{
+	const struct option_row *row = row_of(parser, optopt);
+	char option[64];
+
+	message("%s: needs an argument: %s", spelling(row, optopt, option, sizeof(option)),
+		row->argument);
+}
+
+static enum option_result take(const struct parser *parser, int value, char **argv, void *values)
+{
+	const struct option_row *row = row_of(parser, value);
+	char option[64];
+
+	if (value == '?') {
+		unknown_option(parser, argv);
+		return OPTION_WRONG;
+	}
+	if (value == ':') {
+		argument_missing(parser);
+		return OPTION_WRONG;
+	}
+	if (row == &help_row)
+		return OPTION_HELP;
+	if (set_value(row, spelling(row, value, option, sizeof(option)), values))
+		return OPTION_WRONG;
+	return OPTION_PARSED;
+}
+
+static enum option_result check_operands(const struct command *command, int count, char **operands)
+{
+	if ((u32)count <= command->operands_max)
+		return OPTION_PARSED;
+	message("%s: unexpected argument, see 'stackmap help %s'", operands[command->operands_max],
+		command->name);
+	return OPTION_WRONG;
+}
+
+enum option_result option_parse(const struct command *command, int argc, char **argv, void *values,
+				int *first)
+{
+	struct parser parser;
+	int value;
+
+	parser_init(&parser, command);
+	optind = 0;
+	opterr = 0;
+	while ((value = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
+		enum option_result result = take(&parser, value, argv, values);
+
+		if (result != OPTION_PARSED)
+			return result;
+	}
+	*first = optind;
+	return check_operands(command, argc - optind, argv + optind);
+}
+
+static void clear_strings(struct string_list *list)
+{
+	free(list->items);
+	*list = (struct string_list){0};
+}
+
+void option_clear(const struct command *command, void *values)
+{
+	for (const struct option_row *row = command->rows; row && row->name; row++) {
+		void *target = (char *)values + row->target;
+
+		if (row->type == OPTION_STRINGS)
+			clear_strings(target);
+		else if (row->type == OPTION_NUMBERS)
+			number_list_clear(target);
+	}
+}
+
+static void help_line(const struct option_row *row, FILE *to)
+{
+	char left[64], letter[8] = "   ";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c,", row->letter);
+	snprintf(left, sizeof(left), "  %s --%s%s%s", letter, row->name, row->argument ? " " : "",
+		 row->argument ? row->argument : "");
+	if (strlen(left) >= HELP_COLUMN)
+		fprintf(to, "%s\n%*s%s\n", left, HELP_COLUMN, "", row->help);
+	else
+		fprintf(to, "%-*s%s\n", HELP_COLUMN, left, row->help);
+}
+
+void option_help(const struct command *command, FILE *to)
+{
+	const char *group = NULL;
+
+	fprintf(to, "Usage: stackmap %s [OPTION]... %s\n\n%s\n", command->name, command->operands,
+		command->summary);
+	for (const struct option_row *row = command->rows; row && row->name; row++) {
+		if (!group || strcmp(group, row->group) != 0)
+			fprintf(to, "\n%s:\n", row->group);
+		group = row->group;
+		help_line(row, to);
+	}
+	fputc('\n', to);
+	help_line(&help_row, to);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Options as table rows. One row says all there is to say about an option, so the parser, `--help`
+ * and the check of the man pages cannot disagree. A row names its target by offset into the
+ * command's own struct of values: tables are constant, and a command starts from a copy of its
+ * defaults.
+ *
+ * Every command has `-h, --help` besides its rows. Options and operands may be mixed, except in a
+ * command that runs another one (`stops_at_operand`): there the first operand begins the other's
+ * arguments. `--` always ends the options.
+ */
+#ifndef CLI_OPTION_H
+#define CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "number_list.h"
+#include "scalar.h"
+#include "string_list.h"
+#include "terminal/exit_status.h"
+
+/* The type of the target is the right column. */
+enum option_type {
+	OPTION_FLAG,	/* bool: set to true */
+	OPTION_STRING,	/* const char * */
+	OPTION_U64,	/* u64 within [min, max] */
+	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
+	OPTION_STRINGS, /* struct string_list: the option may be repeated */
+	OPTION_NUMBERS, /* struct number_list within [0, max]: it is a list, and may be repeated */
+};
+
+struct option_row {
+	const char *name; /* long name, without dashes */
+	char letter;	  /* short name, or 0 */
+	enum option_type type;
+	const char *argument; /* what `--help` calls its argument; NULL for a flag */
+	size_t target;	      /* offset into the command's values */
+	const char *group;    /* heading in `--help`; rows of a group stand together */
+	const char *help;
+	u64 min, max;
+	const char *(*choice)(size_t i); /* the words it takes, NULL behind the last; NULL: any */
+};
+
+#define OPTION_ROWS_MAX 48
+
+struct command {
+	const char *name;
+	const char *operands; /* as the usage line shows them: "[FILE]" */
+	u32 operands_max;
+	bool stops_at_operand;
+	const char *summary;
+	const struct option_row *rows; /* ends with a row without name; NULL: no options */
+	size_t values_bytes;
+	const void *defaults; /* values_bytes of them; NULL: all zero */
+
+	/* Returns the exit status. The operands are a NULL-terminated array. */
+	int (*run)(const void *values, int count, char **operands);
+};
+
+enum option_result {
+	OPTION_PARSED,
+	OPTION_HELP,  /* the user asked for help: print it and stop */
+	OPTION_WRONG, /* said so on standard error */
+};
+
+/* argv[0] is the command's name. Fills *values (values_bytes, already a copy of the defaults) and
+ * sets *first to the index of the first operand; may reorder argv. Whatever the result,
+ * option_clear() frees what values hold. */
+enum option_result option_parse(const struct command *command, int argc, char **argv, void *values,
+				int *first);
+void option_clear(const struct command *command, void *values);
+
+/* A number as options take it: decimal or 0x..., no sign, no rest; with `suffix` also K, M, G. 0,
+ * -EINVAL or -ERANGE. */
+int option_number(const char *text, bool suffix, u64 *number);
+
+void option_help(const struct command *command, FILE *to);
+
+#endif

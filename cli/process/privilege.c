@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What stays, and why:
+ *
+ *   CAP_SYS_PTRACE          /proc/PID/root and map_files of processes of others; their memory,
+ * where the kernel left a stack to us to be finished CAP_DAC_READ_SEARCH     their files, in
+ * folders that are closed to us CAP_CHECKPOINT_RESTORE  /proc/PID/map_files: files that were
+ * deleted CAP_KILL                to end the command when it has become another user
+ *   CAP_PERFMON             to sample CPUs that come online
+ *   CAP_DAC_OVERRIDE, CAP_FOWNER
+ *                           only if files are made later in a folder of somebody else
+ */
+#include "privilege.h"
+
+#include <libgen.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "privilege/capability.h"
+#include "terminal/message.h"
+
+#define WRITING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
+
+/* One that cannot be told from ours counts as another's. */
+static bool is_own_folder(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && status.st_uid == geteuid() && status.st_mode & S_IWUSR;
+}
+
+static bool is_in_own_folder(const char *file)
+{
+	char *path = strdup(file);
+	bool own = path && is_own_folder(dirname(path));
+
+	free(path);
+	return own;
+}
+
+int privilege_give_up(const struct privilege_needs *needs, struct stackmap_error *error)
+{
+	u64 kept = 0;
+	int result;
+
+	if (needs->reads_files)
+		kept |= CAPABILITIES_READING;
+	if (needs->ends_command)
+		kept |= CAPABILITY(CAP_KILL);
+	if (needs->opens_events)
+		kept |= CAPABILITY(CAP_PERFMON);
+	if (needs->later_file && !is_in_own_folder(needs->later_file))
+		kept |= WRITING;
+	result = capability_keep(kept);
+	if (!result)
+		return 0;
+	return error_set(error, -result, "privileges cannot be given up: %s", strerror(-result));
+}
+
+int privilege_drop(const struct privilege_needs *needs)
+{
+	struct stackmap_error error;
+
+	if (!privilege_give_up(needs, &error))
+		return EXIT_DONE;
+	message_error(&error);
+	return EXIT_FAILED;
+}
+
+/* A failure leaves what nobody needs here: no reason not to show the recording. */
+void privilege_keep_files(void)
+{
+	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Everything is checked before anything starts: numbers that are none, CPUs and processes that are
+ * not there, a rate that no event takes. */
+#include "record_target.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "option/cpu_list.h"
+#include "terminal/message.h"
+
+static int wrong_usage(const char *text)
+{
+	message("%s", text);
+	return EXIT_USAGE;
+}
+
+static int check_options(const struct record_values *values, bool has_command)
+{
+	if (values->all && values->pids.count)
+		return wrong_usage("-a and -p: choose one, the whole machine or some processes");
+	if (!values->all && !values->pids.count && !has_command && !values->comm &&
+	    !values->cgroup && !values->cpus)
+		return wrong_usage("nothing to record: name a COMMAND, -p PID, or -a for the whole "
+				   "machine; see 'stackmap help record'");
+	if (values->flight && values->ring)
+		return wrong_usage(
+			"--flight and --ring: the size of the flight buffer is that of the rings");
+	return EXIT_DONE;
+}
+
+const char *user_unwind_word(size_t i)
+{
+	static const char *const words[] = {"auto", "fp", "none", NULL};
+
+	return words[i];
+}
+
+static int choose_user_unwind(const struct record_values *values, struct record_target *target)
+{
+	const char *way = values->user_unwind;
+	bool fp = !strcmp(way, "fp"), none = !strcmp(way, "none");
+
+	if (!fp && !none && strcmp(way, "auto")) {
+		message("--user-unwind %s: must be auto, fp or none", way);
+		return EXIT_USAGE;
+	}
+	target->user_stacks = !none && !values->no_user;
+	target->user_unwind = fp ? USER_UNWIND_FP : USER_UNWIND_AUTO;
+	if (values->user_at_syscall && (fp || !target->user_stacks))
+		return wrong_usage("--user-at-syscall: it needs --user-unwind auto");
+	return EXIT_DONE;
+}
+
+/* Unless something else was asked for. */
+static bool wants_samples(const struct record_values *values)
+{
+	bool off_cpu = values->off_cpu || values->wakers;
+
+	return !values->events.count && (!off_cpu || values->frequency != RECORD_FREQUENCY_UNSET);
+}
+
+static int choose_sources(const struct record_values *values, struct source_list *sources)
+{
+	bool unset = values->frequency == RECORD_FREQUENCY_UNSET;
+	struct stackmap_error error;
+	int result = 0;
+	size_t i;
+
+	if (wants_samples(values))
+		result = source_list_add_sample(
+			sources, unset ? RECORD_FREQUENCY_DEFAULT : values->frequency, &error);
+	if (!result && (values->off_cpu || values->wakers))
+		result = source_list_add(sources, "offcpu-time", 0, &error);
+	if (!result && values->wakers)
+		result = source_list_add(sources, "offcpu-waker", 0, &error);
+	for (i = 0; i < values->events.count && !result; i++)
+		result = source_list_add(sources, values->events.items[i],
+					 unset ? 0 : values->frequency, &error);
+	if (!result)
+		return EXIT_DONE;
+	return message_failure(result, &error);
+}
+
+/* Tracepoints and functions come when they come. */
+static int check_frequency(const struct record_values *values, const struct source_list *sources)
+{
+	u32 kind;
+
+	if (values->frequency == RECORD_FREQUENCY_UNSET)
+		return EXIT_DONE;
+	for (kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].frequency)
+			return EXIT_DONE;
+	return wrong_usage("-F: none of these events is sampled at a rate; add -e cpu-clock to "
+			   "sample the CPUs too");
+}
+
+static int choose_cpus(const char *text, u64 *mask)
+{
+	u64 online[CONFIG_CPUS_MAX / 64] = {0};
+	char list[256] = "not known";
+	int result = text ? cpu_list_parse(text, mask) : 0;
+
+	if (!text)
+		return EXIT_DONE;
+	if (result == -EINVAL) {
+		message("-C %s: must be a list of CPUs like 0-3,8", text);
+		return EXIT_USAGE;
+	}
+	if (!cpu_list_online(list, sizeof(list), online))
+		for (u32 i = 0; i < CONFIG_CPUS_MAX / 64 && !result; i++)
+			result = mask[i] & ~online[i] ? -ERANGE : 0;
+	if (!result)
+		return EXIT_DONE;
+	message("-C %s: the CPUs of this machine are %s", text, list);
+	return EXIT_USAGE;
+}
+
+static int open_process(struct record_target *target, size_t i)
+{
+	target->pidfds[i] = syscall(SYS_pidfd_open, target->pids.pids[i], 0);
+	if (target->pidfds[i] >= 0)
+		return EXIT_DONE;
+	if (errno == ESRCH || errno == EINVAL)
+		message("-p %d: no such process", target->pids.pids[i]);
+	else
+		message("-p %d: %s", target->pids.pids[i], strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int choose_pids(const struct string_list *texts, struct record_target *target)
+{
+	int status = EXIT_DONE;
+	size_t i;
+
+	for (i = 0; i < texts->count; i++)
+		if (pid_list_add(&target->pids, texts->items[i])) {
+			message("-p %s: must be a process id, or several like 12,34",
+				texts->items[i]);
+			return EXIT_USAGE;
+		}
+	target->pidfds = calloc(target->pids.count + 1, sizeof(*target->pidfds));
+	for (i = 0; target->pidfds && i < target->pids.count; i++)
+		status = status ?: open_process(target, i);
+	return target->pidfds ? status : EXIT_FAILED;
+}
+
+int record_target_choose(const struct record_values *values, bool has_command,
+			 struct record_target *target)
+{
+	int status = check_options(values, has_command);
+
+	status = status ?: choose_cpus(values->cpus, target->cpu_mask);
+	status = status ?: choose_pids(&values->pids, target);
+	status = status ?: choose_user_unwind(values, target);
+	status = status ?: choose_sources(values, &target->sources);
+	return status ?: check_frequency(values, &target->sources);
+}
+
+struct capture_options record_target_options(const struct record_values *values,
+					     const struct record_target *target)
+{
+	return (struct capture_options){
+		.sources = &target->sources,
+		.bits = values->bits,
+		.pool_bytes = values->pool,
+		.ring_bytes = values->ring,
+		.flight_bytes = values->flight,
+		.no_dedup = values->no_dedup,
+		.no_kernel_stacks = values->no_kernel,
+		.no_user_stacks = !target->user_stacks,
+		.user_unwind = target->user_unwind,
+		.max_user_depth = values->max_depth,
+		.user_at_syscall = values->user_at_syscall,
+		.comm = values->comm,
+		.cgroup = values->cgroup,
+		.cpu_mask = values->cpus ? target->cpu_mask : NULL,
+	};
+}
+
+int record_target_follow(const struct record_target *target, struct capture *capture,
+			 struct stackmap_error *error)
+{
+	int result = 0;
+	size_t i;
+
+	for (i = 0; i < target->pids.count && !result; i++)
+		result = capture_follow(capture, target->pids.pids[i], error);
+	return result;
+}
+
+void record_target_clear(struct record_target *target)
+{
+	size_t i;
+
+	for (i = 0; target->pidfds && i < target->pids.count; i++)
+		if (target->pidfds[i] > 0)
+			close(target->pidfds[i]);
+	free(target->pidfds);
+	target->pidfds = NULL;
+	pid_list_clear(&target->pids);
+	source_list_clear(&target->sources);
+}
+
+bool record_target_ended(const struct record_target *target)
+{
+	size_t i;
+
+	for (i = 0; i < target->pids.count; i++) {
+		struct pollfd process = {.fd = target->pidfds[i], .events = POLLIN};
+
+		if (poll(&process, 1, 0) == 0)
+			return false;
+	}
+	return target->pids.count > 0;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A file that cannot be written any more ends the recording, but not a rotation: its window ends,
+ * and what comes waits in the rings until the next file can be opened.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/reset.h"
+#include "clock.h"
+#include "error.h"
+#include "option/command_line.h"
+#include "symbol/file/file_owner.h"
+#include "symbol/symbolizer/symbolizers.h"
+#include "terminal/message.h"
+#include "terminal/terminal.h"
+#include "view/ledger_text.h"
+#include "view/recording_info.h"
+
+#define ROUND_MS_MAX 100
+#define FLUSH_MS 2000
+#define PROGRESS_MS 500
+#define TRY_MS 1000
+#define WATCH_MS 1000 /* after code was met */
+
+void recorder_init(struct recorder *recorder)
+{
+	*recorder = (struct recorder){.command_line = command_line_read()};
+}
+
+void recorder_clear(struct recorder *recorder)
+{
+	trace_writer_discard(&recorder->writer);
+	free(recorder->command_line);
+	free(recorder->path);
+}
+
+/* Opens a file and writes what comes before the events. */
+static int open_file(struct recorder *recorder, const char *path, struct stackmap_error *error)
+{
+	struct recording_info info;
+	int result;
+
+	recording_info_init(&info, recorder->capture, recorder->frequency,
+			    recorder->command_line ?: "");
+	result = trace_writer_create(path, &info.info, &recorder->writer, error);
+	return result ?: capture_begin(recorder->capture, recorder->writer, error);
+}
+
+/* Each owner once. */
+static void tell_trouble(const struct recorder *recorder)
+{
+	struct symbolizers_trouble trouble;
+
+	while (!recorder->quiet && capture_tell_trouble(recorder->capture, &trouble)) {
+		unsigned long long owner = trouble.owner & ~FILE_OWNER_MOUNT;
+
+		message("%s %llu: %llu files did not give their names in time, one of them %s",
+			trouble.owner & FILE_OWNER_MOUNT ? "device" : "user", owner,
+			(unsigned long long)trouble.files, trouble.path);
+	}
+}
+
+static void print_summary(const struct recorder *recorder, const char *path,
+			  const struct trace_ledger *ledger, u64 bytes)
+{
+	if (recorder->quiet)
+		return;
+	message("%llu events, %.1f KiB in %s", (unsigned long long)ledger->recorded, bytes / 1024.0,
+		path);
+	ledger_print(ledger, "stackmap: ledger: ", stderr);
+}
+
+/* Names, ledger, end of the file. */
+static int close_file(struct recorder *recorder, const char *path)
+{
+	struct stackmap_error error;
+	struct trace_ledger ledger = {};
+	int named, written;
+	u64 bytes;
+
+	named = capture_finish(recorder->capture, recorder->writer, &ledger, &error);
+	bytes = trace_writer_bytes(recorder->writer);
+	written = trace_writer_close(&recorder->writer);
+	print_summary(recorder, path, &ledger, bytes);
+	tell_trouble(recorder);
+	if (written) {
+		message("%s: %s; what was written before is whole", path, strerror(-written));
+		return EXIT_FAILED;
+	}
+	return named ? message_failure(named, &error) : EXIT_DONE;
+}
+
+int recorder_snapshot(struct recorder *recorder, const char *path)
+{
+	struct stackmap_error error;
+	int result =
+		open_file(recorder, path, &error) ?: trace_writer_publish(recorder->writer, &error);
+
+	if (result) {
+		trace_writer_discard(&recorder->writer);
+		return message_failure(result, &error);
+	}
+	capture_snapshot(recorder->capture, recorder->writer);
+	return close_file(recorder, path);
+}
+
+static char *next_path(struct recorder *recorder)
+{
+	return rotation_is_on(&recorder->rotation) ? rotation_next(&recorder->rotation, clock_ms())
+						   : strdup(recorder->output);
+}
+
+static int open_next(struct recorder *recorder, struct stackmap_error *error)
+{
+	int result;
+
+	free(recorder->path);
+	recorder->path = next_path(recorder);
+	if (!recorder->path)
+		return error_set(error, ENOMEM, "%s: %s", recorder->output, strerror(ENOMEM));
+	result = open_file(recorder, recorder->path, error);
+	if (result || !rotation_is_on(&recorder->rotation))
+		return result;
+	return reset_prepare(recorder->capture, error);
+}
+
+int recorder_open(struct recorder *recorder)
+{
+	struct stackmap_error error;
+	int result = open_next(recorder, &error);
+
+	return result ? message_failure(result, &error) : EXIT_DONE;
+}
+
+int recorder_publish(struct recorder *recorder)
+{
+	struct stackmap_error error;
+	int result = trace_writer_publish(recorder->writer, &error);
+
+	return result ? message_failure(result, &error) : EXIT_DONE;
+}
+
+int recorder_close(struct recorder *recorder)
+{
+	int status = recorder->writer ? close_file(recorder, recorder->path) : EXIT_FAILED;
+
+	recorder->status = recorder->status ?: status;
+	return recorder->status;
+}
+
+int recorder_end(struct recorder *recorder)
+{
+	if (recorder->writer)
+		capture_end_window(recorder->capture, recorder->writer);
+	return recorder_close(recorder);
+}
+
+/* The file that is open takes what was recorded until now; the map is emptied unless somebody else
+ * is doing that. */
+static void end_window(struct recorder *recorder)
+{
+	struct stackmap_error error;
+
+	capture_name_ahead(recorder->capture, recorder->writer, CAPTURE_PATIENCE_MS);
+	if (recorder->instance)
+		reset_by_reader(recorder->capture, recorder->instance, &error);
+	else
+		reset_followed(recorder->capture, 0, &error);
+	capture_end_window(recorder->capture, recorder->writer);
+	recorder_close(recorder);
+	capture_next_file(recorder->capture);
+}
+
+/* What is in the way is said once, not at each try. */
+static void begin_window(struct recorder *recorder)
+{
+	struct stackmap_error error;
+	int result = open_next(recorder, &error) ?: trace_writer_publish(recorder->writer, &error);
+
+	if (result && !recorder->next_try)
+		recorder->status = recorder->status ?: message_failure(result, &error);
+	recorder->next_try = result ? clock_ms() + TRY_MS : 0;
+	if (!result)
+		return;
+	trace_writer_discard(&recorder->writer);
+	recorder->rotation.number--;
+}
+
+static void show_progress(struct recorder *recorder)
+{
+	u64 now = clock_ms();
+
+	if (recorder->quiet || !terminal_progress(stderr) || now < recorder->next_progress)
+		return;
+	recorder->next_progress = now + PROGRESS_MS;
+	fprintf(stderr, "\r%llu events, %.1f KiB ",
+		(unsigned long long)trace_writer_recorded(recorder->writer),
+		trace_writer_bytes(recorder->writer) / 1024.0);
+}
+
+/* Files are opened when their code is met, and programs that do not live long come in swarms
+ * (builds, tests): after one, the next is looked for while it is there. */
+static bool meets_code(struct recorder *recorder)
+{
+	u64 met = capture_code_met(recorder->capture), now = clock_ms();
+
+	if (met != recorder->code_met)
+		recorder->watch_until = now + WATCH_MS;
+	recorder->code_met = met;
+	return now < recorder->watch_until;
+}
+
+static int round_ms(int last, u32 fill, bool meets)
+{
+	if (meets)
+		return ROUND_MS_MIN;
+	if (fill > 25)
+		return last / 2 > ROUND_MS_MIN ? last / 2 : ROUND_MS_MIN;
+	if (fill < 10)
+		return last * 2 < ROUND_MS_MAX ? last * 2 : ROUND_MS_MAX;
+	return last;
+}
+
+static int drain(struct recorder *recorder, u32 *fill)
+{
+	int result = capture_drain(recorder->capture, recorder->writer, fill);
+
+	if (clock_ms() < recorder->next_flush)
+		return result;
+	recorder->next_flush = clock_ms() + FLUSH_MS;
+	return trace_writer_flush(recorder->writer) ?: result;
+}
+
+int recorder_round(struct recorder *recorder, int last_ms)
+{
+	bool rotates = rotation_is_on(&recorder->rotation);
+	u32 fill = 0;
+	int result;
+
+	if (!recorder->writer && clock_ms() >= recorder->next_try)
+		begin_window(recorder);
+	if (!recorder->writer)
+		return ROUND_MS_MAX;
+	result = drain(recorder, &fill);
+	if (result && !rotates)
+		return result;
+	show_progress(recorder);
+	if (rotates && (result || rotation_is_due(&recorder->rotation, clock_ms(),
+						  trace_writer_bytes(recorder->writer)))) {
+		end_window(recorder);
+		begin_window(recorder);
+	}
+	return round_ms(last_ms, fill, meets_code(recorder));
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Files are OUTPUT.0001, OUTPUT.0002... A recorder that is started again goes on counting, and what
+ * is to be kept counts the files of those before it too.
+ */
+#include "rotation.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "option/option.h"
+#include "terminal/message.h"
+
+#define DIGITS "[0-9]"
+
+/* The unit of a time in ms, or 0. */
+static u64 time_unit(const char *name)
+{
+	static const struct {
+		const char *name;
+		u64 ms;
+	} units[] = {{"s", 1000}, {"min", 60000}, {"h", 3600000}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i].name, name) == 0)
+			return units[i].ms;
+	return 0;
+}
+
+static bool parse_time(const char *word, u64 *ms)
+{
+	size_t digits = strspn(word, "0123456789");
+	u64 unit = time_unit(word + digits);
+	char number[16] = "";
+	u64 count;
+
+	if (!unit || !digits || digits >= sizeof(number))
+		return false;
+	memcpy(number, word, digits);
+	if (option_number(number, false, &count) || !count || count > UINT32_MAX)
+		return false;
+	*ms = count * unit;
+	return true;
+}
+
+int rotation_choose(const char *word, u64 keep, const char *output, struct rotation *rotation)
+{
+	*rotation = (struct rotation){.keep = keep, .output = output};
+	if (!word && !keep)
+		return EXIT_DONE;
+	if (!word) {
+		message("--keep: it goes with --rotate");
+		return EXIT_USAGE;
+	}
+	if (!strcmp(output, "-")) {
+		message("--rotate: standard output is one file; name one with -o");
+		return EXIT_USAGE;
+	}
+	if (parse_time(word, &rotation->period_ms) ||
+	    (!option_number(word, true, &rotation->bytes) && rotation->bytes))
+		return EXIT_DONE;
+	message("--rotate %s: neither a time (60s, 10min, 2h) nor a size (100M)", word);
+	return EXIT_USAGE;
+}
+
+bool rotation_is_due(const struct rotation *rotation, u64 now_ms, u64 bytes)
+{
+	return (rotation->period_ms && now_ms >= rotation->end_ms) ||
+	       (rotation->bytes && bytes >= rotation->bytes);
+}
+
+/* The output's name as a pattern that means itself. */
+static char *quoted(const char *text)
+{
+	char *pattern = malloc(2 * strlen(text) + 1), *end = pattern;
+
+	for (; pattern && *text; text++) {
+		if (strchr("\\*?[", *text))
+			*end++ = '\\';
+		*end++ = *text;
+	}
+	if (pattern)
+		*end = 0;
+	return pattern;
+}
+
+static int find_files(const struct rotation *rotation, glob_t *found)
+{
+	char *name = quoted(rotation->output), *pattern = NULL;
+	int result = -1;
+
+	if (name && asprintf(&pattern, "%s." DIGITS DIGITS DIGITS DIGITS "*", name) >= 0) {
+		result = glob(pattern, GLOB_NOSORT, NULL, found);
+		free(pattern);
+	}
+	free(name);
+	return result;
+}
+
+/* The number behind the output's name; 0: it is another file. */
+static u64 number_of(const struct rotation *rotation, const char *path)
+{
+	const char *digits = path + strlen(rotation->output) + 1;
+	u64 number;
+
+	if (strspn(digits, "0123456789") != strlen(digits))
+		return 0;
+	number = strtoull(digits, NULL, 10);
+	return number < UINT32_MAX ? number : 0;
+}
+
+static u64 highest_number(const struct rotation *rotation)
+{
+	u64 highest = 0;
+	glob_t found;
+
+	if (find_files(rotation, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		u64 number = number_of(rotation, found.gl_pathv[i]);
+
+		highest = number > highest ? number : highest;
+	}
+	globfree(&found);
+	return highest;
+}
+
+static void remove_oldest(const struct rotation *rotation)
+{
+	glob_t found;
+
+	if (!rotation->keep || find_files(rotation, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		u64 number = number_of(rotation, found.gl_pathv[i]);
+
+		if (!number || number + rotation->keep > rotation->number)
+			continue;
+		if (unlink(found.gl_pathv[i]))
+			message("%s: %s", found.gl_pathv[i], strerror(errno));
+	}
+	globfree(&found);
+}
+
+char *rotation_next(struct rotation *rotation, u64 now_ms)
+{
+	char *path;
+
+	rotation->number = rotation->number ? rotation->number + 1 : highest_number(rotation) + 1;
+	rotation->end_ms = now_ms + rotation->period_ms;
+	remove_oldest(rotation);
+	if (asprintf(&path, "%s.%04llu", rotation->output, (unsigned long long)rotation->number) <
+	    0)
+		return NULL;
+	return path;
+}

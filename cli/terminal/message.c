@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One line for the user. It is put together first and written by one call, so that lines of several
+ * threads or processes do not mix.
+ */
+#include "message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "format/printable.h"
+
+void message(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	printable_make(line);
+	fprintf(stderr, "stackmap: %s\n", line);
+}
+
+void message_error(const struct stackmap_error *error)
+{
+	message("%s", error->message);
+}
+
+/* What was asked for is not possible at all, or it is and did not work. Who interrupts a command
+ * knows why it ends. */
+int message_failure(int result, const struct stackmap_error *error)
+{
+	if (result == -EINTR)
+		return EXIT_FAILED;
+	message_error(error);
+	return result == -EINVAL || result == -ERANGE ? EXIT_USAGE : EXIT_FAILED;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the user is told on standard error: one line, `stackmap: what: why`. What is not printable
+ * in it (format/printable.h) is shown as `?`: names of files and in files are those of others. */
+#ifndef CLI_MESSAGE_H
+#define CLI_MESSAGE_H
+
+#include "exit_status.h"
+#include "stackmap/error.h"
+
+/* message("%s: %s", path, strerror(ENOENT)) prints "stackmap: PATH: No such file or directory". */
+__attribute__((format(printf, 1, 2))) void message(const char *format, ...);
+
+/* Prints what the library said. */
+void message_error(const struct stackmap_error *error);
+
+/* The same, as the end of a command: the exit status that `result` comes to. */
+int message_failure(int result, const struct stackmap_error *error);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One window begins where the last ended, so that no event falls between two. A flight recorder is
+ * locked only as long as it is looked at. */
+#include "top_feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/about.h"
+#include "capture/folder.h"
+#include "capture/live_recording.h"
+#include "capture/reset.h"
+#include "capture/status.h"
+#include "clock.h"
+#include "error.h"
+#include "option/command_line.h"
+#include "process/file_limit.h"
+#include "process/privilege.h"
+#include "recording/record_instance.h"
+#include "terminal/message.h"
+#include "view/ledger_text.h"
+
+#define WINDOW_EVENTS_MAX 100000
+#define ROUND_MS 100
+#define ROUND_MS_FULL 5 /* a ring is filling up */
+#define FULL_PERCENT 10
+#define RESET_MS 60000
+
+static const char *name_of(const struct top_feed *feed)
+{
+	return feed->instance ?: "top";
+}
+
+static int open_window(struct top_feed *feed, struct stackmap_error *error)
+{
+	return live_window_open(&feed->window, feed->capture, &feed->info.info, name_of(feed),
+				error);
+}
+
+static int create_own(struct top_feed *feed, const struct record_values *values,
+		      struct stackmap_error *error)
+{
+	struct capture_options options = record_target_options(values, &feed->target);
+	int result;
+
+	options.by_task = values->pids.count > 0;
+	result = capture_create(&options, &feed->capture, error);
+	result = result ?: record_target_follow(&feed->target, feed->capture, error);
+	result = result ?: reset_prepare(feed->capture, error);
+	if (result)
+		return result;
+	recording_info_init(&feed->info, feed->capture, feed->target.sources.sources[0].frequency,
+			    feed->command_line ?: "");
+	return open_window(feed, error) ?: capture_attach(feed->capture, error);
+}
+
+/* The mode is known when it is open; who empties it opens it in another way. */
+static int find_mode(struct top_feed *feed, struct stackmap_error *error)
+{
+	struct capture *capture;
+	int result = capture_open(feed->folder, &capture, error);
+
+	if (result)
+		return result;
+	feed->flight = capture_is_flight(capture);
+	capture_free(&capture);
+	return 0;
+}
+
+static int open_capture(struct top_feed *feed, struct stackmap_error *error)
+{
+	return feed->flight ? reset_open_viewer(feed->folder, &feed->capture, error)
+			    : reset_open_reader(feed->folder, &feed->capture, error);
+}
+
+static int open_instance(struct top_feed *feed, struct stackmap_error *error)
+{
+	int result = folder_open(feed->instance, &feed->folder, error);
+
+	result = result ?: find_mode(feed, error);
+	result = result ?: open_capture(feed, error);
+	if (result)
+		return result;
+	recording_info_init(&feed->info, feed->capture,
+			    capture_about(feed->capture)->sources.sources[0].frequency,
+			    feed->command_line ?: "");
+	return feed->flight ? 0 : open_window(feed, error);
+}
+
+static int drop_privileges(const struct top_feed *feed)
+{
+	const struct privilege_needs needs = {
+		.reads_files = true,
+		.opens_events = capture_is_by_cpu(feed->capture),
+	};
+
+	return privilege_drop(&needs);
+}
+
+static int choose(struct top_feed *feed, const struct record_values *values)
+{
+	if (feed->instance)
+		return record_instance_check(values, 0);
+	return record_target_choose(values, false, &feed->target);
+}
+
+int top_feed_open(struct top_feed *feed, const struct record_values *values)
+{
+	struct stackmap_error error;
+	int result, status;
+
+	*feed = (struct top_feed){
+		.instance = values->instance,
+		.command_line = command_line_read(),
+		.seen_until = clock_ms() * 1000000,
+		.next_reset = clock_ms() + RESET_MS,
+	};
+	status = choose(feed, values);
+	if (status)
+		return status;
+	file_limit_raise();
+	result = feed->instance ? open_instance(feed, &error) : create_own(feed, values, &error);
+	return result ? message_failure(result, &error) : drop_privileges(feed);
+}
+
+void top_feed_close(struct top_feed *feed)
+{
+	live_window_discard(&feed->window);
+	capture_free(&feed->capture);
+	folder_close(&feed->folder);
+	record_target_clear(&feed->target);
+	free(feed->command_line);
+}
+
+int top_feed_visit(struct top_feed *feed)
+{
+	u32 fill;
+	u64 events;
+	int result;
+
+	if (feed->flight)
+		return ROUND_MS;
+	capture_follow_cpus(feed->capture);
+	result = live_window_drain(&feed->window, &fill, &events);
+	if (result)
+		return result;
+	if (events >= WINDOW_EVENTS_MAX)
+		return 0;
+	return fill > FULL_PERCENT ? ROUND_MS_FULL : ROUND_MS;
+}
+
+/* What this process is the only one to use is emptied now and then: it would be full of the past
+ * some day. If it cannot be now, it can later. */
+static void reset_own(struct top_feed *feed)
+{
+	struct stackmap_error error;
+
+	if (feed->instance || clock_ms() < feed->next_reset)
+		return;
+	reset_followed(feed->capture, 0, &error);
+	feed->next_reset = clock_ms() + RESET_MS;
+}
+
+static int take_window(struct top_feed *feed, struct trace_reader **reader,
+		       struct stackmap_error *error)
+{
+	int result;
+
+	reset_own(feed);
+	result = live_window_close(&feed->window, reader, error);
+	if (result)
+		return result;
+	ledger_add(&feed->ledger, trace_reader_ledger(*reader));
+	result = open_window(feed, error);
+	if (result)
+		trace_reader_close(reader);
+	return result;
+}
+
+/* Nobody resets it meanwhile, nor is another snapshot taken. */
+static int look_locked(struct top_feed *feed, struct folder *control, struct trace_reader **reader,
+		       struct stackmap_error *error)
+{
+	int result = folder_lock_wait(control, error);
+
+	if (result)
+		return result;
+	result =
+		live_recording_open(feed->capture, &feed->info.info, feed->instance, reader, error);
+	if (!result)
+		feed->ledger = *trace_reader_ledger(*reader);
+	return result;
+}
+
+static int look(struct top_feed *feed, struct trace_reader **reader, struct stackmap_error *error)
+{
+	struct folder *control;
+	int result = folder_open(feed->instance, &control, error);
+
+	if (result)
+		return result;
+	result = look_locked(feed, control, reader, error);
+	folder_close(&control);
+	return result;
+}
+
+int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct event_filter *filter,
+		  struct stackmap_error *error)
+{
+	*filter = (struct event_filter){};
+	if (feed->instance)
+		capture_table_stat(feed->capture, &feed->stacks);
+	if (!feed->flight)
+		return take_window(feed, reader, error);
+	filter->from = feed->seen_until + 1;
+	return look(feed, reader, error);
+}
+
+bool top_feed_ended(const struct top_feed *feed)
+{
+	return feed->folder ? !folder_is_there(feed->folder) : record_target_ended(&feed->target);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From options to a struct frame_naming. What cannot be had costs names, not the report: a note on
+ * standard error says which. Only files that the user has named must be there.
+ */
+#include "names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "fetch_progress.h"
+#include "merge/machine_list.h"
+#include "symbol/debuginfo/debug_naming.h"
+#include "symbol/kernel/kernel_names.h"
+#include "terminal/message.h"
+
+static void note(void *arg, const char *path, const char *why)
+{
+	(void)arg;
+	message("%s: its debug information is not used: %s", path, why);
+}
+
+static int check_folder(const char *path)
+{
+	struct stat status;
+	int err = !path || !stat(path, &status) ? 0 : errno;
+
+	if (!err && path && !S_ISDIR(status.st_mode))
+		err = ENOTDIR;
+	if (err)
+		message("%s: %s", path, strerror(err));
+	return err ? EXIT_FAILED : 0;
+}
+
+static int check_file(const char *path)
+{
+	struct stat status;
+
+	if (!path || !stat(path, &status))
+		return 0;
+	message("%s: %s", path, strerror(errno));
+	return EXIT_FAILED;
+}
+
+#define TIME_ROOM 32
+
+static const char *time_of(const struct trace_info *info, char room[TIME_ROOM])
+{
+	time_t start = info->start_realtime / 1000000000;
+	struct tm fields;
+
+	room[0] = '\0';
+	if (localtime_r(&start, &fields))
+		strftime(room, TIME_ROOM, "%F %T", &fields);
+	return room;
+}
+
+static void note_kernel(void *path, const struct trace_info *info, const char *why)
+{
+	char when[TIME_ROOM];
+
+	message("%s: not used for the recording of %s: %s", (const char *)path, time_of(info, when),
+		why);
+}
+
+static void note_unfinished(const struct trace_info *info)
+{
+	char when[TIME_ROOM];
+
+	message("the recording of %s was not finished, so kernel functions have no names; on its "
+		"machine, until that is booted again, --kallsyms /proc/kallsyms names them",
+		time_of(info, when));
+}
+
+static int open_kallsyms(const char *path, struct frame_naming *naming)
+{
+	struct stackmap_error error;
+
+	naming->note = note_kernel;
+	naming->arg = (void *)path;
+	if (!path || !kernel_names_from_kallsyms(path, &naming->kernel, &error))
+		return 0;
+	message_error(&error);
+	return EXIT_FAILED;
+}
+
+static int check_servers(const struct names_values *values)
+{
+	if (!values->debuginfod || values->no_debuginfod || debug_fetch_has_servers())
+		return 0;
+	message("--debuginfod: DEBUGINFOD_URLS names no servers");
+	return EXIT_USAGE;
+}
+
+static enum debug_servers servers_of(const struct names_values *values)
+{
+	if (values->no_debuginfod || !debug_fetch_has_servers())
+		return DEBUG_SERVERS_NONE;
+	return values->debuginfod ? DEBUG_SERVERS_ALL : DEBUG_SERVERS_USER;
+}
+
+static void note_unused(const char *option, bool is_given)
+{
+	if (is_given)
+		message("%s is not used: --no-inline reads no debug information", option);
+}
+
+static void note_all_unused(const struct names_values *values)
+{
+	note_unused("--vmlinux", values->vmlinux);
+	note_unused("--sysroot", values->sysroot);
+	note_unused("--debuginfod", values->debuginfod);
+}
+
+static void open_debug(const struct names_values *values, struct frame_naming *naming)
+{
+	const struct debug_choice choice = {
+		.sysroot = values->sysroot,
+		.vmlinux = values->vmlinux,
+		.servers = servers_of(values),
+		.watch = fetch_progress,
+		.cached = !values->no_cache,
+		.note = note,
+	};
+	int err;
+
+	if (values->no_inline && !values->lines) {
+		note_all_unused(values);
+		return;
+	}
+	err = debug_naming_create(&choice, &naming->debug);
+	if (err)
+		message("no inlined functions and lines: their reader does not start: %s",
+			strerror(-err));
+}
+
+int names_open(const struct names_values *values, struct frame_naming *naming)
+{
+	int status = check_servers(values);
+
+	if (status)
+		return status;
+	*naming = (struct frame_naming){.mangled = values->no_demangle,
+					.no_inline = values->no_inline,
+					.unfinished = note_unfinished};
+	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||
+	    open_kallsyms(values->kallsyms, naming))
+		return EXIT_FAILED;
+	open_debug(values, naming);
+	return 0;
+}
+
+void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count)
+{
+	struct machine_list list = {};
+	int err = machine_list_create(&list, readers, count);
+
+	naming->many_boots = err || list.count > 1;
+	machine_list_free(&list);
+}
+
+void names_close(struct frame_naming *naming)
+{
+	debug_naming_free(&naming->debug);
+	kernel_names_free(&naming->kernel);
+}

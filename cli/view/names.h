@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How the commands that show a recording name its frames. */
+#ifndef CLI_NAMES_H
+#define CLI_NAMES_H
+
+#include "option/option.h"
+#include "report/frame_names.h"
+
+struct names_values {
+	const char *sysroot, *vmlinux, *kallsyms;
+	bool no_demangle, no_inline;
+	bool debuginfod, no_debuginfod, no_cache;
+	bool lines; /* not an option of all commands */
+};
+
+/* The rows of a command whose struct `values` has a struct names_values as `member`. */
+/* clang-format off */
+#define NAMES_ROWS(values, member)								\
+	{"no-demangle", 0, OPTION_FLAG, NULL, offsetof(values, member.no_demangle), "Names",	\
+		"names as in the symbol table"},						\
+	{"no-inline", 0, OPTION_FLAG, NULL, offsetof(values, member.no_inline), "Names",	\
+		"only what the recording says: fast, without inlined functions"},		\
+	{"sysroot", 0, OPTION_STRING, "DIR", offsetof(values, member.sysroot), "Names",		\
+		"look for files of the recorded machine below DIR first"},			\
+	{"vmlinux", 0, OPTION_STRING, "FILE", offsetof(values, member.vmlinux), "Names",	\
+		"its kernel with debug information"},						\
+	{"kallsyms", 0, OPTION_STRING, "FILE", offsetof(values, member.kallsyms), "Names",	\
+		"a copy of its /proc/kallsyms, same boot: for hidden names"},				\
+	{"debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.debuginfod), "Names",	\
+		"fetch missing debug files, the kernel's too"},					\
+	{"no-debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.no_debuginfod),	\
+		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"},			\
+	{"no-cache", 0, OPTION_FLAG, NULL, offsetof(values, member.no_cache), "Names",		\
+		"read debug files again, and keep nothing of them"}
+/* clang-format on */
+
+/* Recordings that are named together, all open: a copy of kallsyms is of one boot. */
+void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count);
+
+/* Call before the recording is opened. `values` must outlive the naming. 0, or a message and
+ * EXIT_FAILED or EXIT_USAGE. */
+int names_open(const struct names_values *values, struct frame_naming *naming);
+void names_close(struct frame_naming *naming);
+
+#endif

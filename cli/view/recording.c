@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A damaged recording is still shown as far as it goes. The note about it comes last, on standard
+ * error, and the command fails, so that no script takes a part for the whole.
+ */
+#include "recording.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "live.h"
+#include "name_match.h"
+#include "process/privilege.h"
+#include "terminal/message.h"
+
+#define NS_DIGITS 9
+#define COMMS_SHOWN 10
+
+/* "123.4567" in ns. Digits that are not given count as `missing`: 0 for a start, 9 for an end. */
+static int parse_time(const char **text, char missing, u64 *time)
+{
+	const char *at = *text;
+	u64 value = 0;
+	int digits = 0;
+	bool fraction = false;
+
+	for (; isdigit((unsigned char)*at) || (*at == '.' && !fraction); at++) {
+		if (*at == '.') {
+			fraction = true;
+			continue;
+		}
+		if (value > (UINT64_MAX - 9) / 10 || (fraction && ++digits > NS_DIGITS))
+			return -ERANGE;
+		value = 10 * value + (u64)(*at - '0');
+	}
+	for (; digits < NS_DIGITS; digits++) {
+		if (__builtin_mul_overflow(value, 10, &value))
+			return -ERANGE;
+		value += fraction ? (u64)(missing - '0') : 0;
+	}
+	*text = at;
+	*time = value;
+	return 0;
+}
+
+static int parse_times(const char *text, struct event_filter *filter)
+{
+	int err = parse_time(&text, '0', &filter->from);
+
+	if (err || *text++ != ',')
+		return -EINVAL;
+	if (!*text)
+		return 0;
+	err = parse_time(&text, '9', &filter->to);
+	return err || *text || filter->to < filter->from ? -EINVAL : 0;
+}
+
+static int check_cgroups(const struct string_list *cgroups)
+{
+	for (size_t i = 0; i < cgroups->count; i++) {
+		if (*cgroups->items[i] == '/' || *cgroups->items[i] == '[')
+			continue;
+		message("--cgroup %s: must be a path as 'report --sort cgroup' shows it, or a "
+			"directory below /sys/fs/cgroup",
+			cgroups->items[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int choose_events(const struct recording_values *values, struct recording_choice *choice)
+{
+	choice->filter = (struct event_filter){
+		.comms = values->comms,
+		.cgroups = values->cgroups,
+		.events = values->events,
+		.pids = values->pids,
+		.tids = values->tids,
+		.cpus = values->cpus,
+		.use = &choice->use,
+	};
+	if (check_cgroups(&values->cgroups))
+		return -EINVAL;
+	if (!values->time || !parse_times(values->time, &choice->filter))
+		return 0;
+	message("--time %s: must be FROM,TO in seconds, such as 12.5,13", values->time);
+	return -EINVAL;
+}
+
+int recording_choose(const struct recording_values *values, char *const *operands,
+		     struct recording_choice *choice)
+{
+	choice->output = NULL;
+	choice->use = (struct event_filter_use){};
+	choice->is_instance = values->instance;
+	choice->name = values->instance ?: operands[0] ?: RECORDING_DEFAULT;
+	if (values->instance && operands[0]) {
+		message("--instance %s and %s: choose one", values->instance, operands[0]);
+		return -EINVAL;
+	}
+	return choose_events(values, choice);
+}
+
+static struct trace_reader *open_file(const char *path)
+{
+	struct stackmap_error error;
+	struct trace_reader *reader;
+
+	privilege_keep_files();
+	if (!trace_reader_open(path, &reader, &error))
+		return reader;
+	message_error(&error);
+	return NULL;
+}
+
+struct trace_reader *recording_open(const struct recording_choice *choice)
+{
+	struct trace_reader *reader = choice->is_instance ? live_open(choice->name, choice->output)
+							  : open_file(choice->name);
+	struct stackmap_error error;
+	int err;
+
+	if (!reader)
+		return NULL;
+	err = event_filter_check(&choice->filter, reader, &error);
+	if (err) {
+		message_error(&error);
+		trace_reader_close(&reader);
+	}
+	return err ? NULL : reader;
+}
+
+static bool has_comm(const char *const *comms, u32 count, const char *comm)
+{
+	while (count--)
+		if (!strcmp(comms[count], comm))
+			return true;
+	return false;
+}
+
+/* Some names of tasks, as "sh, cat and others". */
+static void list_comms(const struct trace_reader *reader, char *text, size_t bytes)
+{
+	const struct trace_task *tasks;
+	u32 task_count = trace_reader_tasks(reader, &tasks), count = 0;
+	const char *comms[COMMS_SHOWN];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (u32 i = 0; i < task_count && used < bytes; i++) {
+		if (has_comm(comms, count, tasks[i].comm))
+			continue;
+		if (count == COMMS_SHOWN) {
+			snprintf(text + used, bytes - used, " and others");
+			return;
+		}
+		used += snprintf(text + used, bytes - used, "%s%s", count ? ", " : "",
+				 tasks[i].comm);
+		comms[count++] = tasks[i].comm;
+	}
+}
+
+static void match_comms(const struct trace_reader *reader, struct name_match *match)
+{
+	const struct trace_task *tasks;
+	u32 count = trace_reader_tasks(reader, &tasks);
+
+	for (u32 i = 0; i < count; i++)
+		name_match_try(match, tasks[i].comm);
+}
+
+/* Whether it is for a name that no task has. */
+static bool told_comm(const char *name, const char *comm, const struct trace_reader *reader)
+{
+	char comms[256];
+	struct name_match match;
+
+	name_match_init(&match, comm);
+	match_comms(reader, &match);
+	list_comms(reader, comms, sizeof(comms));
+	if (match.found || !comms[0])
+		return false;
+	if (match.nearest[0])
+		message("%s: --comm %s: no task of this name, did you mean %s? There are %s", name,
+			comm, match.nearest, comms);
+	else
+		message("%s: --comm %s: no task of this name; there are %s", name, comm, comms);
+	return true;
+}
+
+/* As with perf that is no failure, so it has to be said. */
+static void tell_nothing_chosen(const struct recording_choice *choice,
+				const struct trace_reader *reader)
+{
+	const struct string_list *comms = &choice->filter.comms;
+	bool told = false;
+
+	for (size_t i = 0; i < comms->count; i++)
+		told |= told_comm(choice->name, comms->items[i], reader);
+	if (!told)
+		message("%s: the options choose none of its events", choice->name);
+}
+
+int recording_close(struct trace_reader **reader, const struct recording_choice *choice, int err,
+		    const struct stackmap_error *error)
+{
+	const struct stackmap_error *damage = trace_reader_damage(*reader);
+	bool is_empty = !err && choice->use.met && !choice->use.passed;
+
+	if (err || damage || is_empty)
+		fflush(stdout);
+	if (err)
+		message_error(error);
+	if (is_empty)
+		tell_nothing_chosen(choice, *reader);
+	if (damage)
+		message_error(damage);
+	trace_reader_close(reader);
+	return err || damage ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the commands that read a recording have in common: finding it, choosing events from it, and
+ * saying what it lost. */
+#ifndef CLI_RECORDING_H
+#define CLI_RECORDING_H
+
+#include "option/option.h"
+#include "report/event_filter.h"
+#include "trace/reader.h"
+
+#define RECORDING_DEFAULT "stackmap.data"
+
+struct recording_values {
+	const char *instance, *time;
+	struct string_list comms, cgroups, events;
+	struct number_list pids, tids, cpus;
+};
+
+/* The rows of a command whose struct `values` has a struct recording_values as `member`. */
+/* clang-format off */
+#define RECORDING_ROWS(values, member)								\
+	{"instance", 0, OPTION_STRING, "NAME", offsetof(values, member.instance), "Events",	\
+		"what this instance holds now, instead of FILE"},				\
+	{"comm", 0, OPTION_STRINGS, "NAME", offsetof(values, member.comms), "Events",		\
+		"only tasks of this name (a glob); may be repeated"},				\
+	{"cgroup", 0, OPTION_STRINGS, "DIR", offsetof(values, member.cgroups), "Events",	\
+		"only tasks in or below this cgroup; may be repeated"},				\
+	{"event", 'e', OPTION_STRINGS, "EVENT", offsetof(values, member.events), "Events",	\
+		"only this event (a glob); may be repeated"},					\
+	{"pid", 'p', OPTION_NUMBERS, "PID", offsetof(values, member.pids), "Events",		\
+		"only this process, all its threads; several like 12,34", 0, INT32_MAX},	\
+	{"tid", 0, OPTION_NUMBERS, "TID", offsetof(values, member.tids), "Events",		\
+		"only this thread; several like 12,34", 0, INT32_MAX},				\
+	{"cpu", 'C', OPTION_NUMBERS, "CPUS", offsetof(values, member.cpus), "Events",		\
+		"only on these CPUs, like 0-3,8", 0, UINT16_MAX},				\
+	{"time", 0, OPTION_STRING, "FROM,TO", offsetof(values, member.time), "Events",		\
+		"only this time, in seconds as 'script' shows it"}
+/* clang-format on */
+
+/* Which recording, and which of its events. Borrows from the values. */
+struct recording_choice {
+	const char *name; /* of the file, or the instance */
+	bool is_instance;
+	const char *output; /* a file that is made of it, or NULL */
+	struct event_filter filter;
+	struct event_filter_use use;
+};
+
+/* 0, or -EINVAL and a message: wrong usage. The choice may not be moved then. */
+int recording_choose(const struct recording_values *values, char *const *operands,
+		     struct recording_choice *choice);
+
+/* Opens it, and checks that it has what the filter asks for. NULL and a message on failure. */
+struct trace_reader *recording_open(const struct recording_choice *choice);
+
+/* Closes, and says where a damaged file ended, or that of its events none was chosen. EXIT_DONE, or
+ * EXIT_FAILED if it was damaged or `err` is not 0 (`error` says why). */
+int recording_close(struct trace_reader **reader, const struct recording_choice *choice, int err,
+		    const struct stackmap_error *error);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which code has no names, why, and what would bring them: file by file. Shares are of the number
+ * of events, of all sources. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "format/json_text.h"
+#include "format/printable.h"
+#include "report.h"
+#include "report/missing_names.h"
+#include "symbol/debuginfo/debian_package.h"
+#include "terminal/message.h"
+
+#define NOTED_SHARE 0.1 /* from here on a report tells of what is missing */
+#define BUILD_ID_TEXT (2 * TRACE_BUILD_ID_MAX + 1)
+#define FIX_BYTES (2 * DEBIAN_PACKAGE_BYTES + 128)
+
+static double percent(const struct missing_names *missing, u64 count)
+{
+	return missing->events ? 100.0 * (double)count / (double)missing->events : 0;
+}
+
+static void build_id_text(const struct missing_file *file, char text[BUILD_ID_TEXT])
+{
+	u32 bytes = file->mapping ? file->mapping->build_id_bytes : 0;
+
+	text[0] = 0;
+	for (u32 i = 0; i < bytes; i++)
+		sprintf(text + 2 * i, "%02x", file->mapping->build_id[i]);
+}
+
+/* What would bring names, "" if nothing is known to. */
+static void fix_text(const struct missing_file *file, char text[FIX_BYTES])
+{
+	char package[DEBIAN_PACKAGE_BYTES];
+
+	if (!missing_wants_debug_file(file->reason))
+		snprintf(text, FIX_BYTES, "%s", missing_reason_fix(file->reason));
+	else if (debian_package_of(DEBIAN_PACKAGE_LISTS, file->object, package))
+		snprintf(
+			text, FIX_BYTES,
+			"install %s-dbgsym (or %s-dbg) of the recorded version, or unpack it below "
+			"--sysroot, or name a server in DEBUGINFOD_URLS",
+			package, package);
+	else
+		snprintf(text, FIX_BYTES,
+			 "install its debug symbols, or put them below --sysroot, or name a server "
+			 "in DEBUGINFOD_URLS");
+}
+
+/* Those of which events are left, and which are to be shown. */
+static u32 shown_files(const struct report *report, const struct missing_names *missing)
+{
+	u32 count = 0;
+
+	while (count < missing->count && count < report->limit && missing->files[count].children &&
+	       percent(missing, missing->files[count].self) >= report->least)
+		count++;
+	return count;
+}
+
+static void print_line(const char *name, const char *text)
+{
+	if (!text[0])
+		return;
+	printf("%8s%s ", "", name);
+	printable_put(text, stdout);
+	putchar('\n');
+}
+
+static void print_file(const struct missing_names *missing, const struct missing_file *file)
+{
+	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
+
+	printf("\n%7.2f%%  %7.2f%%  %6u  ", percent(missing, file->children),
+	       percent(missing, file->self), file->places);
+	printable_put(file->object, stdout);
+	putchar('\n');
+	build_id_text(file, build_id);
+	fix_text(file, fix);
+	print_line("build id:", build_id);
+	print_line("why:", missing_reason_why(file->reason));
+	print_line("fix:", fix);
+}
+
+static void print_all(const struct report *report, const struct missing_names *missing)
+{
+	u32 shown = shown_files(report, missing);
+
+	printf("\n# %llu of %llu events end in code without a name\n",
+	       (unsigned long long)missing->self, (unsigned long long)missing->events);
+	if (shown)
+		printf("# %6s  %8s  %6s  %s\n", "children", "self", "places", "file");
+	for (u32 i = 0; i < shown && !ferror(stdout); i++)
+		print_file(missing, &missing->files[i]);
+	if (shown == report->limit && shown < missing->count)
+		printf("\n# %u of %u files shown, --top 0 shows all\n", shown, missing->count);
+}
+
+int report_missing_plain(const struct report *report)
+{
+	struct missing_names missing;
+	int err = missing_names_find(report->reader, report->profile, report->debug, &missing);
+
+	if (err)
+		return err;
+	print_all(report, &missing);
+	missing_names_free(&missing);
+	return 0;
+}
+
+static json_t *share_json(const struct missing_names *missing, u64 count)
+{
+	return json_pack("{s:f, s:I}", "percent", percent(missing, count), "count",
+			 (json_int_t)count);
+}
+
+static json_t *file_json(const struct missing_names *missing, const struct missing_file *file)
+{
+	char build_id[BUILD_ID_TEXT], fix[FIX_BYTES];
+
+	build_id_text(file, build_id);
+	fix_text(file, fix);
+	return json_pack("{s:o, s:s, s:o, s:o, s:I, s:s, s:s, s:o}", "file",
+			 json_text(file->object), "build_id", build_id, "children",
+			 share_json(missing, file->children), "self",
+			 share_json(missing, file->self), "places", (json_int_t)file->places,
+			 "reason", missing_reason_name(file->reason), "why",
+			 missing_reason_why(file->reason), "fix", json_text(fix));
+}
+
+static json_t *files_json(const struct report *report, const struct missing_names *missing)
+{
+	u32 shown = shown_files(report, missing);
+	json_t *files = json_array();
+
+	for (u32 i = 0; i < shown; i++)
+		if (json_array_append_new(files, file_json(missing, &missing->files[i]))) {
+			json_decref(files);
+			return NULL;
+		}
+	return files;
+}
+
+int report_missing_json(const struct report *report)
+{
+	struct missing_names missing;
+	int err = missing_names_find(report->reader, report->profile, report->debug, &missing);
+	json_t *value;
+
+	if (err)
+		return err;
+	value = json_pack("{s:o, s:I, s:I, s:o}", "ledger",
+			  json_ledger(trace_reader_ledger(report->reader)), "events",
+			  (json_int_t)missing.events, "self", (json_int_t)missing.self, "missing",
+			  files_json(report, &missing));
+	missing_names_free(&missing);
+	return json_put(value, stdout);
+}
+
+void report_note_missing(const struct report *report)
+{
+	double share = missing_names_share(report->profile);
+
+	if (share >= NOTED_SHARE)
+		message("%.0f%% of the events end in user code without a name: 'report --missing' "
+			"says why, and what would bring names",
+			100 * share);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The option parser on a table that has every type. What it says on standard error is left to the
+ * golden tests. */
+#include "option/option.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct values {
+	bool flag;
+	const char *string;
+	u64 number;
+	u64 size;
+	struct string_list strings;
+	struct number_list numbers;
+};
+
+static const struct option_row rows[] = {
+	{"flag", 'f', OPTION_FLAG, NULL, offsetof(struct values, flag), "A", "help"},
+	{"string", 's', OPTION_STRING, "S", offsetof(struct values, string), "A", "help"},
+	{"bits", 'b', OPTION_U64, "N", offsetof(struct values, number), "B", "help", 10, 20},
+	{"size", 0, OPTION_SIZE, "SIZE", offsetof(struct values, size), "B", "help", 4096, 1 << 30},
+	{"each", 'e', OPTION_STRINGS, "E", offsetof(struct values, strings), "B", "help"},
+	{"cpus", 'C', OPTION_NUMBERS, "CPUS", offsetof(struct values, numbers), "B", "help", 0, 9},
+	{0},
+};
+
+static struct command command = {
+	.name = "test",
+	.operands = "[FILE]...",
+	.operands_max = 2,
+	.rows = rows,
+	.values_bytes = sizeof(struct values),
+};
+
+static struct values values;
+static int first;
+static char *operands[16];
+
+static enum option_result parse(const char *line)
+{
+	static char text[256];
+	int argc = 0;
+
+	option_clear(&command, &values);
+	values = (struct values){.number = 14};
+	strcpy(text, line);
+	operands[argc++] = (char *)"test";
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		operands[argc++] = word;
+	operands[argc] = NULL;
+	return option_parse(&command, argc, operands, &values, &first);
+}
+
+static void test_defaults_stay(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(""), OPTION_PARSED);
+	assert_int_equal(values.number, 14);
+	assert_false(values.flag);
+	assert_null(operands[first]);
+}
+
+static void test_each_type(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-f --string=x -b 20 --size 8M"), OPTION_PARSED);
+	assert_true(values.flag);
+	assert_string_equal(values.string, "x");
+	assert_int_equal(values.number, 20);
+	assert_int_equal(values.size, 8 << 20);
+}
+
+static void test_repeated(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-e one --each two -ethree"), OPTION_PARSED);
+	assert_int_equal(values.strings.count, 3);
+	assert_string_equal(values.strings.items[0], "one");
+	assert_string_equal(values.strings.items[1], "two");
+	assert_string_equal(values.strings.items[2], "three");
+}
+
+static void test_lists_of_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-C 0-3,8 --cpus 5"), OPTION_PARSED);
+	for (u64 i = 0; i <= 9; i++)
+		assert_int_equal(number_list_has(&values.numbers, i), i <= 3 || i == 5 || i == 8);
+	assert_int_equal(parse("-C 0-10"), OPTION_WRONG);
+	assert_int_equal(parse("-C 1,x"), OPTION_WRONG);
+}
+
+static void test_range_is_inclusive(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--bits 10"), OPTION_PARSED);
+	assert_int_equal(parse("--bits 9"), OPTION_WRONG);
+	assert_int_equal(parse("--bits 21"), OPTION_WRONG);
+	assert_int_equal(parse("--size 4K"), OPTION_PARSED);
+	assert_int_equal(parse("--size 4095"), OPTION_WRONG);
+	assert_int_equal(parse("--size 1G"), OPTION_PARSED);
+	assert_int_equal(parse("--size 1025M"), OPTION_WRONG);
+}
+
+static void test_wrong_keeps_the_value(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--bits 9"), OPTION_WRONG);
+	assert_int_equal(values.number, 14);
+}
+
+static void test_operands_mix_with_options(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("one -f two"), OPTION_PARSED);
+	assert_true(values.flag);
+	assert_string_equal(operands[first], "one");
+	assert_string_equal(operands[first + 1], "two");
+	assert_int_equal(parse("one two three"), OPTION_WRONG);
+}
+
+static void test_stops_at_operand(void **state)
+{
+	(void)state;
+	command.stops_at_operand = true;
+	assert_int_equal(parse("-b 12 ls -f"), OPTION_PARSED);
+	command.stops_at_operand = false;
+	assert_false(values.flag);
+	assert_int_equal(values.number, 12);
+	assert_string_equal(operands[first], "ls");
+	assert_string_equal(operands[first + 1], "-f");
+}
+
+static void test_double_dash(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("-- -f"), OPTION_PARSED);
+	assert_false(values.flag);
+	assert_string_equal(operands[first], "-f");
+}
+
+static void test_wrong_usage(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--none"), OPTION_WRONG);
+	assert_int_equal(parse("-x"), OPTION_WRONG);
+	assert_int_equal(parse("--flag=1"), OPTION_WRONG);
+	assert_int_equal(parse("--string"), OPTION_WRONG);
+	assert_int_equal(parse("-b"), OPTION_WRONG);
+	assert_int_equal(parse("--s x"), OPTION_WRONG); /* --string or --size */
+	assert_int_equal(parse("--st x"), OPTION_PARSED);
+}
+
+static void test_help(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--help"), OPTION_HELP);
+	assert_int_equal(parse("-h"), OPTION_HELP);
+}
+
+static void test_help_shows_every_row(void **state)
+{
+	char *text;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	(void)state;
+	option_help(&command, to);
+	fclose(to);
+	for (const struct option_row *row = rows; row->name; row++)
+		assert_non_null(strstr(text, row->name));
+	assert_non_null(strstr(text, "--size SIZE"));
+	assert_non_null(strstr(text, "-b, --bits N"));
+	assert_non_null(strstr(text, "-h, --help"));
+	free(text);
+}
+
+static void test_numbers(void **state)
+{
+	u64 number = 7;
+
+	(void)state;
+	assert_int_equal(option_number("0x10", false, &number), 0);
+	assert_int_equal(number, 16);
+	assert_int_equal(option_number("010", false, &number), 0);
+	assert_int_equal(number, 10);
+	assert_int_equal(option_number("3k", true, &number), 0);
+	assert_int_equal(number, 3072);
+	assert_int_equal(option_number("18446744073709551615", false, &number), 0);
+	assert_true(number == UINT64_MAX);
+	assert_int_equal(option_number("18446744073709551616", false, &number), -ERANGE);
+	assert_int_equal(option_number("17179869184G", true, &number), -ERANGE);
+}
+
+static void test_not_numbers(void **state)
+{
+	static const char *const words[] = {"",	  "-1", "+1", " 1", "1 ", "1K",
+					    "1x", "K",	"0x", "x",  "1.5"};
+	u64 number = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		assert_int_equal(option_number(words[i], false, &number), -EINVAL);
+	assert_int_equal(option_number("1KB", true, &number), -EINVAL);
+	assert_int_equal(option_number("1T", true, &number), -EINVAL);
+	assert_int_equal(number, 7);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	option_clear(&command, &values);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults_stay),
+		cmocka_unit_test(test_each_type),
+		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_lists_of_numbers),
+		cmocka_unit_test(test_range_is_inclusive),
+		cmocka_unit_test(test_wrong_keeps_the_value),
+		cmocka_unit_test(test_operands_mix_with_options),
+		cmocka_unit_test(test_stops_at_operand),
+		cmocka_unit_test(test_double_dash),
+		cmocka_unit_test(test_wrong_usage),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_help_shows_every_row),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_not_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, teardown);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The command that is recorded: held until it may go, and what its end is told as. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/workload.h"
+
+static char folder[] = "/tmp/stackmap-workload-XXXXXX";
+static const struct workload none;
+
+static int prepare_shell(struct workload *workload, const char *script, bool output_taken)
+{
+	char *arguments[] = {"sh", "-c", (char *)script, NULL};
+
+	return workload_prepare(workload, arguments, output_taken);
+}
+
+static int prepare_file(struct workload *workload, const char *name, const char *text, mode_t mode)
+{
+	char *arguments[] = {(char *)name, NULL};
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(chmod(name, mode), 0);
+	return workload_prepare(workload, arguments, false);
+}
+
+/* Waits without taking the end away from the workload. */
+static void wait_for_end(const struct workload *workload)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, workload->pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void assert_exit_status(const char *script, int status)
+{
+	struct workload workload = {0};
+
+	assert_int_equal(prepare_shell(&workload, script, false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	wait_for_end(&workload);
+	assert_true(workload_ended(&workload));
+	assert_true(workload_ended(&workload));
+	assert_int_equal(workload_exit_status(&workload), status);
+	workload_clear(&workload);
+}
+
+static void test_exit_status(void **state)
+{
+	(void)state;
+	assert_exit_status("exit 0", 0);
+	assert_exit_status("exit 7", 7);
+	assert_exit_status("exit 255", 255);
+	assert_exit_status("kill -TERM $$", 128 + SIGTERM);
+	assert_exit_status("kill -KILL $$", 128 + SIGKILL);
+}
+
+static void test_runs_only_once_started(void **state)
+{
+	struct workload workload = {0};
+
+	(void)state;
+	assert_int_equal(prepare_shell(&workload, ">ran", false), 0);
+	assert_true(workload.pid > 0);
+	assert_false(workload_ended(&workload));
+	workload_clear(&workload);
+	assert_int_equal(access("ran", F_OK), -1);
+
+	assert_int_equal(prepare_shell(&workload, ">ran", false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	wait_for_end(&workload);
+	assert_int_equal(access("ran", F_OK), 0);
+	workload_clear(&workload);
+}
+
+static void test_end_of_one_that_runs(void **state)
+{
+	struct workload workload = {0};
+
+	(void)state;
+	assert_int_equal(prepare_shell(&workload, "while :; do :; done", false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	assert_false(workload_ended(&workload));
+	workload_signal(&workload, SIGTERM);
+	wait_for_end(&workload);
+	assert_true(workload_ended(&workload));
+	assert_int_equal(workload_exit_status(&workload), 128 + SIGTERM);
+	workload_signal(&workload, SIGKILL);
+	workload_clear(&workload);
+}
+
+static void test_none_to_run(void **state)
+{
+	char *missing[] = {"no-such-command", NULL}, *path[] = {"./none", NULL};
+	char *directory[] = {folder, NULL};
+	struct workload workload = {0};
+
+	(void)state;
+	assert_int_equal(workload_prepare(&workload, missing, false), -ENOENT);
+	assert_int_equal(workload_prepare(&workload, path, false), -ENOENT);
+	assert_int_equal(workload_prepare(&workload, directory, false), -EACCES);
+	assert_int_equal(prepare_file(&workload, "./text", "text\n", 0600), -EACCES);
+	assert_memory_equal(&workload, &none, sizeof(workload));
+}
+
+static void test_execve_fails(void **state)
+{
+	struct workload workload = {0};
+
+	(void)state;
+	assert_int_equal(prepare_file(&workload, "./bad", "#!/no/such/interpreter\n", 0700), 0);
+	assert_int_equal(workload_start(&workload), -ENOENT);
+	workload_clear(&workload);
+}
+
+static void test_signals_are_as_they_were(void **state)
+{
+	sigset_t set, old;
+
+	(void)state;
+	sigfillset(&set);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	assert_exit_status("grep -q '^SigBlk:.0000000000000000$' /proc/self/status", 0);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Whoever has its number by then is not met: the signal goes to the process itself. */
+static void test_a_number_used_again_is_not_met(void **state)
+{
+	struct workload workload = {0};
+	pid_t other = fork();
+	int status;
+
+	(void)state;
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(prepare_shell(&workload, "exit 0", false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	wait_for_end(&workload);
+	assert_true(workload_ended(&workload));
+	workload.pid = other;
+	workload_signal(&workload, SIGKILL);
+	workload_clear(&workload);
+	assert_int_equal(waitpid(other, &status, WNOHANG), 0);
+	assert_int_equal(kill(other, SIGTERM), 0);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+static void test_one_that_runs_is_left_alone(void **state)
+{
+	struct workload workload = {0};
+	pid_t pid;
+	int status;
+
+	(void)state;
+	assert_int_equal(prepare_shell(&workload, "exec sleep 1000", false), 0);
+	assert_int_equal(workload_start(&workload), 0);
+	pid = workload.pid;
+	workload_clear(&workload);
+	assert_memory_equal(&workload, &none, sizeof(workload));
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+/* What the command says on standard output when that is taken. */
+static void test_output_goes_to_standard_error(void **state)
+{
+	struct workload workload = {0};
+	int error = dup(STDERR_FILENO), file = open("said", O_RDWR | O_CREAT, 0600);
+	char said[8] = "";
+
+	(void)state;
+	assert_true(error >= 0 && file >= 0);
+	dup2(file, STDERR_FILENO);
+	assert_int_equal(prepare_shell(&workload, "echo out", true), 0);
+	dup2(error, STDERR_FILENO);
+	assert_int_equal(workload_start(&workload), 0);
+	wait_for_end(&workload);
+	workload_clear(&workload);
+	assert_int_equal(pread(file, said, sizeof(said) - 1, 0), 4);
+	assert_string_equal(said, "out\n");
+	close(error);
+	close(file);
+}
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	static const char *const names[] = {"ran", "text", "bad", "said"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(names[i]);
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit_status),
+		cmocka_unit_test(test_runs_only_once_started),
+		cmocka_unit_test(test_end_of_one_that_runs),
+		cmocka_unit_test(test_none_to_run),
+		cmocka_unit_test(test_execve_fails),
+		cmocka_unit_test(test_signals_are_as_they_were),
+		cmocka_unit_test(test_a_number_used_again_is_not_met),
+		cmocka_unit_test(test_one_that_runs_is_left_alone),
+		cmocka_unit_test(test_output_goes_to_standard_error),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, remove_folder);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "view/csv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void check(const char *text, const char *field)
+{
+	char *written;
+	size_t bytes;
+	FILE *stream = open_memstream(&written, &bytes);
+
+	csv_put(text, stream);
+	fclose(stream);
+	assert_string_equal(written, field);
+	free(written);
+}
+
+static void test_fields(void **state)
+{
+	(void)state;
+	check("", "");
+	check("main", "main");
+	check("foo::bar(int)", "foo::bar(int)");
+	check("map<int, long>", "\"map<int, long>\"");
+	check("operator\"\"_s", "\"operator\"\"\"\"_s\"");
+	check(" padded", "\" padded\"");
+	check("two\nlines\033[31m", "two?lines?[31m");
+	check("\xc3\xa9,", "\"\xc3\xa9,\"");
+}
+
+/* Whoever takes the first `'` of a cell away has the name. */
+static void test_formulas(void **state)
+{
+	(void)state;
+	check("=cmd()", "'=cmd()");
+	check("+1", "'+1");
+	check("-bash", "'-bash");
+	check("@SUM(1)", "'@SUM(1)");
+	check("'quoted", "''quoted");
+	check("\uff1d1", "'\uff1d1");
+	check(" =1", "\"' =1\"");
+	check("=a,b", "\"'=a,b\"");
+	check("main;=1;-b;a-b;", "main;'=1;'-b;a-b;");
+	check("a=b", "a=b");
+	check("\t=1", "?=1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields),
+					   cmocka_unit_test(test_formulas)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
