@@ -95,7 +95,7 @@ struct perf_runs {
 	u64 count; /* of the event on this CPU at the last run; not of an event that is inherited */
 };
 
-/* Of a tracepoint with a value, by CPU (bpf/valued.h). */
+/* Of a tracepoint with a value, by CPU (bpf/event/valued.h). */
 struct valued_runs {
 	u64 ahead;	 /* runs of its program that the raw one has yet to follow; signed */
 	u64 is_followed; /* the raw one has run here */

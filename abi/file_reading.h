@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How far a read of an instance's file has come (bpf/reading.h). User space makes the values of the
- * map large enough for all CPUs. */
+/* How far a read of an instance's file has come (bpf/show/reading.h). User space makes the values
+ * of the map large enough for all CPUs. */
 #ifndef STACKMAP_ABI_FILE_READING_H
 #define STACKMAP_ABI_FILE_READING_H
 

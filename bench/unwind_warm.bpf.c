@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "direct_stack.h"
-#include "lanes.h"
+#include "kernel/user_registers.h"
+#include "stack/direct_stack.h"
+#include "state/lanes.h"
 #include "unwind.h"
 #include "unwind_warm.h"
-#include "user_registers.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

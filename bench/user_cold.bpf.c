@@ -9,9 +9,9 @@
 #include <asm/ptrace.h>
 
 #include "deferral.h"
-#include "kernel_types.h"
-#include "task_work.h"
-#include "unwinder.h"
+#include "kernel/kernel_types.h"
+#include "kernel/task_work.h"
+#include "stack/unwinder.h"
 #include "user_cold.h"
 
 #include "cached_rule.c"

@@ -8,18 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "answer.h"
-#include "at_syscall.h"
-#include "deliver.h"
-#include "emit.h"
-#include "filter.h"
-#include "instance.h"
-#include "leave.h"
-#include "off_cpu.h"
-#include "probe.h"
-#include "settle.h"
-#include "tasks.h"
-#include "valued.h"
+#include "deferral/answer.h"
+#include "deferral/deliver.h"
+#include "deferral/leave.h"
+#include "deferral/settle.h"
+#include "event/at_syscall.h"
+#include "event/emit.h"
+#include "event/filter.h"
+#include "event/off_cpu.h"
+#include "event/probe.h"
+#include "event/valued.h"
+#include "state/instance.h"
+#include "task/tasks.h"
 
 #include "cached_rule.c"
 #include "cfi.c"
@@ -102,7 +102,7 @@ int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return event_emit(ctx, &hit);
 }
 
-/* Both at one tracepoint (bpf/valued.h), this one attached first. */
+/* Both at one tracepoint (bpf/event/valued.h), this one attached first. */
 SEC("tracepoint")
 int on_valued(void *ctx)
 {

@@ -13,10 +13,10 @@
 /* A tool's skeleton shows nothing of stackmap's. */
 #define INSTANCE_CONSTANT static
 
-#include "deliver.h"
-#include "leave.h"
+#include "deferral/deliver.h"
+#include "deferral/leave.h"
 #include "ledger.h"
-#include "stack_tables.h"
+#include "state/stack_tables.h"
 
 #include "cached_rule.c"
 #include "cfi.c"

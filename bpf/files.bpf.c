@@ -10,9 +10,9 @@
 
 #include "stack_map.c"
 
-#include "show_mappings.h"
-#include "show_stacks.h"
-#include "show_stat.h"
-#include "show_trace.h"
+#include "show/show_mappings.h"
+#include "show/show_stacks.h"
+#include "show/show_stat.h"
+#include "show/show_trace.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

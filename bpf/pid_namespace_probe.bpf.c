@@ -7,7 +7,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "config.h"
-#include "upid.h"
+#include "kernel/upid.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -7,7 +7,7 @@
 #include <linux/bpf.h>
 #include <stddef.h>
 
-#include "task_work.h"
+#include "kernel/task_work.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -53,7 +53,7 @@ struct capture {
 		refusal;     /* of the programs of a better way to user stacks; or empty */
 	struct about *about; /* of an instance that was opened; it has its sources */
 	int about_fd;	     /* the map; -1: not made */
-	int settle_program;  /* bpf/settle.h; -1: not loaded */
+	int settle_program;  /* bpf/deferral/settle.h; -1: not loaded */
 	int *programs;	     /* of an instance that was opened */
 	u32 program_count;
 	bool running; /* events may come at any time */

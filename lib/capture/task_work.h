@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * BPF task work (bpf/task_work.h): whether the kernel does it, and objects that may call it.
+ * BPF task work (bpf/kernel/task_work.h): whether the kernel does it, and objects that may call it.
  *
  * An object declares both forms of the call as weak. Kernels of the second form still name the
  * first, with another prototype: libbpf before 1.3 refuses the object for it. What the kernel lacks

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tracepoints whose events have a value (bpf/valued.h). */
+/* Tracepoints whose events have a value (bpf/event/valued.h). */
 #ifndef LIB_CAPTURE_VALUED_H
 #define LIB_CAPTURE_VALUED_H
 

@@ -11,10 +11,10 @@
 #include <asm/ptrace.h>
 
 #include "deferral.h"
-#include "kernel_types.h"
+#include "kernel/kernel_types.h"
+#include "kernel/task_work.h"
 #include "samples.h"
-#include "task_work.h"
-#include "unwinder.h"
+#include "stack/unwinder.h"
 
 #include "cached_rule.c"
 #include "cfi.c"

@@ -7,9 +7,9 @@
 /* Of no instance: its skeleton shows nothing of one. */
 #define INSTANCE_CONSTANT static
 
+#include "mapping/user_frame.h"
+#include "mapping/vma_image.h"
 #include "test_vma_image.h"
-#include "user_frame.h"
-#include "vma_image.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -93,7 +93,7 @@ static void make_stack(u32 writer, u64 sequence, struct stack *stack)
 			stack->word[i] = frame_of(writer, sequence, i);
 }
 
-/* The four below follow bpf/emit.h, which compiles for BPF only. */
+/* The four below follow bpf/event/emit.h, which compiles for BPF only. */
 static bool claim(struct writer *self, u64 position)
 {
 	enum ring_claim found = ring_claim(slot_at(position), position);

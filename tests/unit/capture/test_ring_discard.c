@@ -131,7 +131,7 @@ static void a_drain_ends_at_what_is_being_written(void **state)
 
 static u64 overwritten, busy, written;
 
-/* As programs do (bpf/ring_slots.h). */
+/* As programs do (bpf/state/ring_slots.h). */
 static void *write_events(void *unused)
 {
 	(void)unused;

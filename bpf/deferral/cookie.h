@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Cookies: which entry into the kernel one is of, opening and closing them (abi/engine.h). */
+#ifndef BPF_COOKIE_H
+#define BPF_COOKIE_H
+
+#include "kernel/kernel_types.h"
+#include "kernel/user_registers.h"
+#include "state/engine_maps.h"
+
+static __always_inline struct kernel_entry current_entry(void)
+{
+	const struct pt_regs___kernel *regs = current_regs();
+	struct place place = current_place();
+
+	return (struct kernel_entry){.ip = place.pc, .sp = place.sp, .orig_ax = regs->orig_ax};
+}
+
+static __always_inline bool same_kernel_entry(const struct kernel_entry *a,
+					      const struct kernel_entry *b)
+{
+	return a->ip == b->ip && a->sp == b->sp && a->orig_ax == b->orig_ax;
+}
+
+static __always_inline struct engine_task *engine_task_of(u32 tid)
+{
+	struct engine_task empty = {}, *task = bpf_map_lookup_elem(&engine_tasks, &tid);
+
+	if (task)
+		return task;
+	bpf_map_update_elem(&engine_tasks, &tid, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&engine_tasks, &tid);
+}
+
+static __always_inline u32 cookie_take(struct engine_state *engine)
+{
+	return (atomic_fetch_add_acq_rel(&engine->cookie_last, 1) + 1) & ~COOKIE_LASTING;
+}
+
+/* A number that no task has had; 0 without an engine. */
+static __always_inline u32 cookie_new(void)
+{
+	struct engine_state *engine = engine_current();
+	u32 cookie;
+
+	if (!engine)
+		return 0;
+	cookie = cookie_take(engine);
+	return cookie ? cookie : cookie_take(engine);
+}
+
+/*
+ * The cookie of this entry into the kernel: the one that another instance opened, or a new one. One
+ * that this instance has answered already (`last`) is as good as closed. 0 without memory.
+ */
+static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_entry *entry)
+{
+	struct engine_task *task = engine_task_of(tid);
+	u64 word;
+	u32 cookie;
+
+	if (!task)
+		return 0;
+	word = atomic_load_relaxed(&task->word);
+	cookie = TASK_COOKIE(word);
+	if (cookie && !TASK_CLOSED(word) && cookie != last &&
+	    same_kernel_entry(&task->entry, entry))
+		return cookie;
+	cookie = cookie_new();
+	task->entry = *entry;
+	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
+		return cookie;
+	return TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of who interrupted us */
+}
+
+/* No more requests join this cookie. */
+static __always_inline void cookie_close(struct engine_task *task, u32 cookie)
+{
+	atomic_cas_acq_rel(&task->word, TASK_WORD(cookie, 0), TASK_WORD(cookie, 1));
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The callback of a request: runs in the task, on its way back to user mode, and may sleep. The
+ * first instance whose callback runs unwinds; the others find its stack by the cookie.
+ */
+#ifndef BPF_DELIVER_H
+#define BPF_DELIVER_H
+
+#include "request.h"
+#include "stack/unwinder.h"
+
+/* Claims the unwinder in which the answer of a cookie still lies: its index, or UNWINDERS_MAX. */
+static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, u32 cookie)
+{
+	u32 index = task->unwinder - 1;
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder || atomic_exchange_acq_rel(&unwinder->busy, 1))
+		return UNWINDERS_MAX;
+	if (unwinder->tid == tid && unwinder->cookie == cookie &&
+	    unwinder->walk.max_depth == config.max_user_depth)
+		return index;
+	unwinder_release(unwinder);
+	return UNWINDERS_MAX;
+}
+
+/* The cookie that this callback answers; 0: none. Looked up anew wherever it matters: a verifier
+ * that knew whether there is one would follow the walk once for each. */
+static __always_inline u32 cookie_running(const struct deferral *deferral)
+{
+	u64 word = core_reload(deferral->word);
+
+	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING ? DEFERRAL_COOKIE(word) : 0;
+}
+
+/* The registers to begin with: without a cookie those that were kept for the rules' sake. */
+static __always_inline void registers_enter(const struct deferral *deferral, u32 tid,
+					    struct unwind *walk)
+{
+	struct unwind_registers *kept = bpf_map_lookup_elem(&unlearned, &tid);
+
+	walk->is_compat = registers_of_current(&walk->registers);
+	if (kept && !cookie_running(deferral))
+		bpf_probe_read_kernel(&walk->registers, sizeof(*kept), kept);
+}
+
+/* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX if none is free. */
+static __always_inline u32 answer_make(const struct deferral *deferral, struct engine_task *task,
+				       u32 tid)
+{
+	u32 index = unwinder_claim();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return UNWINDERS_MAX;
+	unwinder->tid = tid;
+	unwinder->cookie = cookie_running(deferral);
+	registers_enter(deferral, tid, &unwinder->walk);
+	unwinder_walk(unwinder);
+	task->unwinder = index + 1;
+	return index;
+}
+
+/* Memory or registers are not those of the request: execve and rt_sigreturn. orig_ax does not
+ * count: the interrupt that brings the callback may be another one than that of the request. Nor
+ * does it whether the request was made in the trap of a breakpoint, behind it. */
+static __always_inline bool is_changed(const struct kernel_entry *requested)
+{
+	struct kernel_entry now = current_entry();
+
+	return requested->ip - now.ip > BREAKPOINT_BYTES || now.sp != requested->sp;
+}
+
+/* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it
+ * has any: a stack of one frame says how it ended. */
+static __always_inline void answer_unwound(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					   const struct unwinder *unwinder)
+{
+	u32 skip = config.leaf && unwinder->walk.depth > 1;
+
+	unwinder_copy(unwinder, &lane->user, skip);
+	answer_stack(lane, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
+}
+
+/* Of pages that a program does not wait for: a reader waits in its own time, and knows who it is
+ * for. */
+static __always_inline bool answer_elsewhere(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					     const struct unwinder *unwinder)
+{
+	return unwinder->missing.refused && unwinder->walk.stop != STOP_ROOT &&
+	       unwinder->walk.stop != STOP_DEPTH && address_space_enter(&lane->search) &&
+	       !answer_unfinished(lane, cpu, tid, cookie);
+}
+
+static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
+				       u32 reason)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct lane *lane = lane_claim(cpu);
+
+	if (!lane) {
+		answer_drop(tid, cookie);
+		return;
+	}
+	if (!unwinder || !unwinder->walk.depth)
+		answer_refuse(lane, cpu, tid, cookie, reason);
+	else if (!answer_elsewhere(lane, cpu, tid, cookie, unwinder))
+		answer_unwound(lane, cpu, tid, cookie, unwinder);
+	lane_release(lane);
+}
+
+/* The unwinder with the answer, claimed, or UNWINDERS_MAX with the reason. */
+static __always_inline u32 answer_get(const struct deferral *deferral, struct engine_task *task,
+				      u32 tid, u32 *reason)
+{
+	u32 cookie = cookie_running(deferral), index;
+
+	*reason = REASON_CHANGED;
+	if (cookie && is_changed(&deferral->entry))
+		return UNWINDERS_MAX;
+	*reason = REASON_NO_STATE;
+	index = cookie ? answer_find(task, tid, cookie) : UNWINDERS_MAX;
+	return index < UNWINDERS_MAX ? index : answer_make(deferral, task, tid);
+}
+
+/*
+ * The cookie is closed before the request becomes idle. A request that came in between waits for
+ * another one already, and for the next callback.
+ */
+static __always_inline void answer_close(struct deferral *deferral, struct engine_task *task,
+					 u32 cookie)
+{
+	cookie_close(task, cookie);
+	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
+			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+}
+
+/* Begins to answer the cookie that the task waits for, if it waits. */
+static __always_inline void cookie_claim(struct deferral *deferral)
+{
+	u64 word = atomic_load_relaxed(&deferral->word);
+
+	if (DEFERRAL_STATE(word) == DEFERRAL_PENDING)
+		atomic_cas_acq_rel(&deferral->word, word,
+				   DEFERRAL_WORD(DEFERRAL_COOKIE(word), DEFERRAL_RUNNING));
+}
+
+/* One walk: for the cookie, or else for the rules. */
+static __always_inline void resume(struct deferral *deferral, struct engine_task *task, u32 tid)
+{
+	u32 reason, index = answer_get(deferral, task, tid, &reason);
+	u32 cookie = cookie_running(deferral);
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (cookie) {
+		answer_begin(deferral, cookie);
+		rcu_enter();
+		answer_put(unwinder, tid, cookie, reason);
+		rcu_leave();
+	}
+	if (unwinder)
+		unwinder_release(unwinder);
+	if (cookie)
+		answer_close(deferral, task, cookie);
+	bpf_map_delete_elem(&unlearned, &tid);
+}
+
+static int on_task_resume(struct bpf_map *map, void *key, void *value)
+{
+	u32 work = *(u32 *)key, tid = WORK_TID(work);
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct engine_task *task = engine_task_of(tid);
+
+	if (!deferral || !task)
+		return 0;
+	atomic_store_release(&deferral->turn, !WORK_TURN(work));
+	cookie_claim(deferral);
+	if (cookie_running(deferral) || bpf_map_lookup_elem(&unlearned, &tid))
+		resume(deferral, task, tid);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A task that waits for its stack is about to lose its memory: it exits, or begins another program.
+ * What can be walked without a fault answers its cookie.
+ */
+#ifndef BPF_LEAVE_H
+#define BPF_LEAVE_H
+
+#include "execve.h"
+#include "mapping/build_id.h"
+#include "request.h"
+#include "stack/direct_stack.h"
+#include "state/task_ids.h"
+
+/* Answers in this context, which may not fault, as far as that goes. */
+static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+{
+	struct direct_walk *walk = &lane->direct;
+	u32 reason = 0;
+
+	if (!address_space_enter(&lane->search)) {
+		answer_refuse(lane, cpu, tid, cookie, REASON_REFUSED);
+		return;
+	}
+	walk->is_compat = registers_of_current(&walk->registers);
+	direct_stack_walk(lane, cpu, config.max_user_depth, config.leaf);
+	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH)
+		answer_stack(lane, cpu, tid, cookie, walk->leaf);
+	else
+		reason = answer_unfinished(lane, cpu, tid, cookie);
+	if (reason)
+		answer_refuse(lane, cpu, tid, cookie, reason);
+	build_ids_take(&lane->search);
+}
+
+/* A global function: verified once for all who call it. Weak, or the compiler would not pass what
+ * an answer_*() of a tool leaves unused, and the verifier wants it. */
+__weak __noinline int leave_serve(u32 tid, u32 cookie)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct lane *lane = lane_claim(cpu);
+
+	if (!lane) {
+		answer_drop(tid, cookie);
+		return 0;
+	}
+	leave_answer(lane, cpu, tid, cookie);
+	lane_release(lane);
+	return 0;
+}
+
+/* Answers the cookie that the task waits for, if it waits. */
+static __always_inline void leave_pending(u32 tid)
+{
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
+	u64 word = deferral ? atomic_load_relaxed(&deferral->word) : 0;
+	u32 cookie = DEFERRAL_COOKIE(word);
+	u64 running = DEFERRAL_WORD(cookie, DEFERRAL_RUNNING);
+
+	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
+	    atomic_cas_acq_rel(&deferral->word, word, running) != word)
+		return;
+	answer_begin(deferral, cookie);
+	leave_serve(tid, cookie);
+	if (task)
+		cookie_close(task, cookie);
+	atomic_cas_acq_rel(&deferral->word, running, DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+}
+
+static __always_inline void leave_exit(void)
+{
+	u32 tid = current_tid();
+
+	if (tid || !in_pid_namespace()) {
+		leave_pending(tid);
+		requests_forget(tid);
+	}
+	execve_forget();
+}
+
+/* Whoever asks for this stack from now on comes too late, for as long as the call takes: they all
+ * get one cookie, which is answered already. A thread that execs gets its leader's id on the way:
+ * its events have the one or the other, and nobody will exit by its own. */
+static __always_inline void leave_exec(void)
+{
+	u64 pid_tgid = current_ids();
+	u32 tid = pid_tgid, leader = pid_tgid >> 32, cookie = cookie_new() | COOKIE_LASTING;
+
+	execve_enter(cookie);
+	leave_pending(tid);
+	leave_serve(tid, cookie);
+	if (tid != leader) {
+		leave_serve(leader, cookie);
+		requests_forget(tid);
+	}
+}
+
+#endif

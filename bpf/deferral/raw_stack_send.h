@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Saves a user stack for user space to finish (abi/raw_stack.h).
+ *
+ * The stack is copied page by page up to the end of its mapping, to the first page that is not in
+ * memory, or to the limit: what is there can be read by what is left of the walk, and a missing
+ * page is a stop reason. It begins with the red zone, which functions that call nobody may use
+ * without moving the stack pointer (AMD64 supplement, section 3.2.2).
+ */
+#ifndef BPF_RAW_STACK_SEND_H
+#define BPF_RAW_STACK_SEND_H
+
+#include "kernel/vma_list.h"
+#include "mapping/user_frame.h"
+#include "raw_stack.h"
+
+#define RAW_PAGE 4096
+#define RED_ZONE 128
+#define USER32_CODE_SEGMENT 0x23
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+} raw_stacks SEC(".maps");
+
+/* Where it is put together: its size is known only then, and stacks are mostly small. Copying meets
+ * missing pages, which are events too, and an interrupt may bring another one: two for each CPU. */
+#define RAW_BUFFERS_PER_CPU 2
+
+struct raw_buffer {
+	u32 busy;
+	u32 reserved;
+	u64 from;  /* what is next to look at */
+	u64 end;   /* of the stack's mapping */
+	u64 last;  /* address of a leaf */
+	u64 taken; /* what is next to put back: the kernel's return_instance */
+	struct place place;
+	struct raw_stack raw;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RAW_BUFFERS_PER_CPU); /* of each CPU */
+	__type(key, u32);
+	__type(value, struct raw_buffer);
+} raw_buffers SEC(".maps");
+
+/* Whose stack it is, and why. */
+struct raw_request {
+	u32 tid;
+	u32 tgid;
+	u32 cookie;
+	u32 flags; /* RAW_ALIVE: the stack is not copied */
+};
+
+struct raw_walk {
+	struct lane *lane;
+	struct raw_buffer *buffer;
+};
+
+static __always_inline void raw_registers(struct raw_stack *raw, const struct pt_regs *regs)
+{
+	raw->value[REGISTER_RAX] = regs->rax;
+	raw->value[REGISTER_RDX] = regs->rdx;
+	raw->value[REGISTER_RCX] = regs->rcx;
+	raw->value[REGISTER_RBX] = regs->rbx;
+	raw->value[REGISTER_RSI] = regs->rsi;
+	raw->value[REGISTER_RDI] = regs->rdi;
+	raw->value[REGISTER_RBP] = regs->rbp;
+	raw->value[REGISTER_RSP] = regs->rsp;
+	raw->value[REGISTER_R8] = regs->r8;
+	raw->value[REGISTER_R9] = regs->r9;
+	raw->value[REGISTER_R10] = regs->r10;
+	raw->value[REGISTER_R11] = regs->r11;
+	raw->value[REGISTER_R12] = regs->r12;
+	raw->value[REGISTER_R13] = regs->r13;
+	raw->value[REGISTER_R14] = regs->r14;
+	raw->value[REGISTER_R15] = regs->r15;
+	raw->value[REGISTER_RIP] = regs->rip;
+	if (regs->cs == USER32_CODE_SEGMENT)
+		raw->flags |= RAW_COMPAT;
+}
+
+static long raw_copy_page(u32 i, struct raw_walk *walk)
+{
+	struct raw_stack *raw = &walk->buffer->raw;
+	u32 used = raw->stack_bytes;
+	u32 bytes = RAW_PAGE - (walk->buffer->from & (RAW_PAGE - 1));
+
+	core_one_register(used);
+	if (walk->buffer->from >= walk->buffer->end || used > RAW_STACK_BYTES_MAX - RAW_PAGE ||
+	    bpf_probe_read_user(raw->stack + used, bytes, (void *)walk->buffer->from))
+		return 1;
+	raw->stack_bytes = used + bytes;
+	walk->buffer->from += bytes;
+	return 0;
+}
+
+static long raw_restore_return(u32 i, struct raw_walk *walk)
+{
+	const struct return_instance *taken = (void *)walk->buffer->taken;
+	struct raw_stack *raw = &walk->buffer->raw;
+	u64 offset;
+
+	(void)i;
+	if (!taken)
+		return 1;
+	walk->buffer->taken = (u64)BPF_CORE_READ(taken, next);
+	offset = BPF_CORE_READ(taken, stack) - raw->stack_start;
+	core_one_register(offset);
+	if (offset <= RAW_STACK_BYTES_MAX - 8)
+		*(u64 *)(raw->stack + (offset & -8)) = BPF_CORE_READ(taken, orig_ret_vaddr);
+	return 0;
+}
+
+/* Another task is asleep in a system call, where its program has brought it. */
+static __always_inline void raw_place(struct raw_buffer *buffer)
+{
+	program_place(&buffer->place);
+	buffer->raw.value[REGISTER_RIP] = buffer->place.pc;
+	buffer->raw.value[REGISTER_RSP] = buffer->place.sp;
+}
+
+/* Puts back the return addresses that probes have taken from the stack. */
+static __always_inline void raw_restore_returns(struct raw_walk *walk)
+{
+	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
+
+	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
+		return;
+	walk->buffer->taken = (u64)probes->return_instances;
+	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
+}
+
+/* Behind the red zone lies a page that need not be there: then the copy begins at the pointer. */
+static __always_inline void raw_copy_stack(struct raw_walk *walk)
+{
+	struct vma_search *search = &walk->lane->search;
+	struct raw_stack *raw = &walk->buffer->raw;
+	u64 sp = raw->value[REGISTER_RSP];
+
+	walk->buffer->end = vma_find(search, sp) ? search->entry.end : ~0ULL;
+	walk->buffer->from = sp - RED_ZONE;
+	if (bpf_probe_read_user(raw->stack, RED_ZONE, (void *)walk->buffer->from))
+		walk->buffer->from = sp;
+	raw->stack_start = walk->buffer->from;
+	bpf_loop(RAW_STACK_BYTES_MAX / RAW_PAGE + 1, raw_copy_page, walk, 0);
+	raw_restore_returns(walk);
+}
+
+static long raw_list_slot(u32 i, struct raw_walk *walk)
+{
+	struct vma_search *search = &walk->lane->search;
+	struct raw_stack *raw = &walk->buffer->raw;
+	u32 count = raw->mapping_count;
+	u64 start = vma_leaf_code(search, i, walk->buffer->from, walk->buffer->last);
+
+	if (!start)
+		return 0;
+	core_one_register(count);
+	if (count >= RAW_MAPPINGS_MAX) {
+		raw->flags |= RAW_SOME_MAPPINGS;
+		return 1;
+	}
+	raw->mapping[count].start = start;
+	raw->mapping_count = count + 1;
+	walk->buffer->from = start + RAW_PAGE;
+	return 0;
+}
+
+static long raw_list_leaf(u32 i, struct raw_walk *walk)
+{
+	struct vma_search *search = &walk->lane->search;
+
+	walk->buffer->last = vma_leaf(search, walk->buffer->from);
+	if (!walk->buffer->last)
+		return 1;
+	bpf_loop(MAPLE_SLOTS_MAX, raw_list_slot, walk, 0);
+	walk->buffer->from = walk->buffer->last + 1;
+	return walk->buffer->from == 0 || walk->buffer->raw.flags & RAW_SOME_MAPPINGS;
+}
+
+/* Only then: a search for a mapping's number needs search->node too. */
+static long raw_number_mapping(u32 i, struct raw_walk *walk)
+{
+	struct lane_vma *vma = &walk->lane->search.vma;
+	struct raw_mapping *mapping;
+
+	core_one_register(i);
+	if (i >= RAW_MAPPINGS_MAX || i >= walk->buffer->raw.mapping_count)
+		return 1;
+	mapping = &walk->buffer->raw.mapping[i];
+	mapping->end = 0;
+	if (page_find(walk->lane, mapping->start))
+		return 0;
+	mapping->start = vma->start;
+	mapping->end = vma->end;
+	mapping->offset = vma->file_offset;
+	mapping->number = vma->number;
+	return 0;
+}
+
+static __always_inline void raw_list_mappings(struct raw_walk *walk)
+{
+	walk->buffer->from = 0;
+	bpf_loop(MAPLE_LEAVES_MAX, raw_list_leaf, walk, 0);
+	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
+}
+
+static __always_inline void raw_fill(struct lane *lane, struct raw_buffer *buffer,
+				     const struct raw_request *request, const struct pt_regs *regs)
+{
+	struct raw_walk walk = {.lane = lane, .buffer = buffer};
+	struct raw_stack *raw = &buffer->raw;
+
+	raw->tid = request->tid;
+	raw->tgid = request->tgid;
+	raw->cookie = request->cookie;
+	raw->flags = request->flags;
+	raw->time = bpf_ktime_get_ns();
+	raw->stack_start = 0;
+	raw->stack_bytes = 0;
+	raw->mapping_count = 0;
+	raw_registers(raw, regs);
+	if (!(request->flags & RAW_ALIVE)) {
+		raw_place(buffer);
+		raw_copy_stack(&walk);
+	}
+	raw_list_mappings(&walk);
+}
+
+static __always_inline bool raw_submit(struct raw_stack *raw)
+{
+	u32 bytes = RAW_STACK_SIZE(raw->stack_bytes);
+
+	core_one_register(bytes);
+	return bytes <= sizeof(*raw) &&
+	       !bpf_ringbuf_output(&raw_stacks, raw, bytes, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
+{
+	u32 index = bpf_get_smp_processor_id() * RAW_BUFFERS_PER_CPU + i;
+	struct raw_buffer *buffer = bpf_map_lookup_elem(&raw_buffers, &index);
+
+	return buffer && !atomic_exchange_acq_rel(&buffer->busy, 1) ? buffer : NULL;
+}
+
+/*
+ * Sends the stack of a task whose address space lane->search was entered, with these user
+ * registers. False: the ring buffer has no room, or this interrupted two others that send.
+ * lane->search.vma is undefined afterwards.
+ */
+static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_request *request,
+					   const struct pt_regs *regs)
+{
+	struct raw_buffer *buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
+	bool sent;
+
+	if (!buffer)
+		return false;
+	raw_fill(lane, buffer, request, regs);
+	sent = raw_submit(&buffer->raw);
+	atomic_store_release(&buffer->busy, 0);
+	return sent;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A request for the user stack of the current task: gives a cookie at once, from any context, and
+ * has the kernel call back in the task before it returns to user mode (abi/deferral.h).
+ *
+ * Requests of a task are made in that task only, by programs that interrupt one another, and its
+ * callback runs in it too. So plain memory does for all but the state word.
+ *
+ * Where answers go is the embedder's business: it defines what is declared here.
+ */
+#ifndef BPF_REQUEST_H
+#define BPF_REQUEST_H
+
+#include "cookie.h"
+#include "deferral.h"
+#include "kernel/task_work.h"
+#include "state/lanes.h"
+#include "state/task_ids.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TASKS_MAX);
+	__type(key, u32); /* tid */
+	__type(value, struct deferral);
+} deferrals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 2 * TASKS_MAX);
+	__type(key, u32); /* WORK_KEY */
+	__type(value, struct deferral_work);
+} works SEC(".maps");
+
+/* Registers of tasks at a user function, where the steps from there are to be learned. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TASKS_MAX);
+	__type(key, u32); /* tid */
+	__type(value, struct unwind_registers);
+} unlearned SEC(".maps");
+
+static int on_task_resume(struct bpf_map *map, void *key, void *value);
+
+/*
+ * The embedder's: the answer to a cookie is the stack in lane->user, with `leaf` in front of it
+ * (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to sleep.
+ */
+static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf);
+static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+					  u32 reason);
+
+/* The embedder's: the stack cannot be walked here, and there will not be more than what is in
+ * memory now; lane->search is in the task's address space. 0; or why not, and nothing was answered.
+ */
+static __always_inline u32 answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie);
+
+/* The embedder's: no lane was free to answer in. */
+static __always_inline void answer_drop(u32 tid, u32 cookie);
+
+static __noinline struct deferral *deferral_of(u32 tid)
+{
+	struct deferral empty = {.kernel_tid = bpf_get_current_pid_tgid()},
+			*deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	if (deferral)
+		return deferral;
+	bpf_map_update_elem(&deferrals, &tid, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&deferrals, &tid);
+}
+
+/* The initial value is plain bytes: the verifier lets nobody pass on a struct bpf_task_work. */
+static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
+{
+	u32 key = WORK_KEY(tid, turn);
+	u64 empty = 0;
+	struct deferral_work *work = bpf_map_lookup_elem(&works, &key);
+
+	if (work)
+		return work;
+	bpf_map_update_elem(&works, &key, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&works, &key);
+}
+
+/* Whether a callback will come: 0 it was ordered now, -EBUSY it was ordered before. */
+static __always_inline int callback_order(u32 tid, const struct deferral *deferral)
+{
+	struct deferral_work *work = work_of(tid, atomic_load_relaxed(&deferral->turn));
+
+	if (!work)
+		return -ENOMEM;
+	return task_work_schedule(&work->work, &works, on_task_resume);
+}
+
+/*
+ * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is ordered
+ * first: who interrupts us from then on may rely on it.
+ */
+static __always_inline s64 deferral_begin(u32 tid, struct deferral *deferral, u64 before,
+					  const struct kernel_entry *entry)
+{
+	u32 cookie = cookie_open(tid, DEFERRAL_COOKIE(before), entry);
+	u64 word = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
+	int error;
+
+	if (!cookie)
+		return -ENOMEM;
+	error = callback_order(tid, deferral);
+	if (error && error != -EBUSY)
+		return -ENOMEM;
+	deferral->entry = *entry;
+	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
+		return cookie;
+	return DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word));
+}
+
+/*
+ * A request while that of another entry waits. Mostly its callback is still to come, after
+ * rt_sigreturn or execve have replaced the registers: the answer will be that they did. If the
+ * kernel never called back, the old cookie is answered here.
+ */
+static __always_inline s64 deferral_renew(struct lane *lane, u32 cpu, u32 tid,
+					  struct deferral *deferral, u64 before,
+					  const struct kernel_entry *entry)
+{
+	u32 last = DEFERRAL_COOKIE(before), cookie;
+
+	if (callback_order(tid, deferral))
+		return last;
+	cookie = cookie_open(tid, last, entry);
+	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
+					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
+		return -ENOMEM;
+	deferral->entry = *entry;
+	answer_refuse(lane, cpu, tid, last, REASON_CHANGED);
+	return cookie;
+}
+
+/* A task that exits does not come back to user mode. */
+static __always_inline bool is_exiting(void)
+{
+	return bpf_get_current_task_btf()->flags & PF_EXITING;
+}
+
+/* Whether who runs, the callback or a program at exec or exit, has begun to write its answer. */
+static __always_inline bool is_answered(const struct deferral *deferral, u64 word)
+{
+	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING &&
+	       deferral->answered == DEFERRAL_COOKIE(word);
+}
+
+/* From here on nobody is given this cookie. */
+static __always_inline void answer_begin(struct deferral *deferral, u32 cookie)
+{
+	deferral->answered = cookie;
+	barrier_compiler();
+}
+
+/* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */
+static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
+{
+	u32 tid = current_tid();
+	struct deferral *deferral = deferral_of(tid);
+	struct kernel_entry entry;
+	u64 word;
+
+	if (!deferral)
+		return -ENOMEM;
+	entry = current_entry();
+	word = atomic_load_relaxed(&deferral->word);
+	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_answered(deferral, word))
+		return deferral_begin(tid, deferral, word, &entry);
+	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
+		return DEFERRAL_COOKIE(word);
+	return deferral_renew(lane, cpu, tid, deferral, word, &entry);
+}
+
+/*
+ * Has the callback unwind the stack of a user function that could not be walked: for its rules,
+ * which the next walk finds. A stack it is not, as the instruction under the probe has run when the
+ * callback comes; but what the function was called with is still there.
+ */
+static __always_inline void steps_request(struct lane *lane)
+{
+	u32 tid = current_tid();
+	struct deferral *deferral = deferral_of(tid);
+
+	if (!deferral || registers_of_current(&lane->direct.registers) ||
+	    bpf_map_update_elem(&unlearned, &tid, &lane->direct.registers, BPF_ANY))
+		return;
+	callback_order(tid, deferral);
+}
+
+/* Takes a cookie out of PENDING, from anywhere: the answer is the caller's, or nobody's. */
+static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
+{
+	u64 pending = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);
+	u64 idle = DEFERRAL_WORD(cookie, DEFERRAL_IDLE);
+
+	return atomic_cas_acq_rel(&deferral->word, pending, idle) == pending ? 0 : -ENOENT;
+}
+
+/* The task is gone. */
+static __always_inline void requests_forget(u32 tid)
+{
+	u32 first = WORK_KEY(tid, 0), second = WORK_KEY(tid, 1);
+
+	bpf_map_delete_elem(&deferrals, &tid);
+	bpf_map_delete_elem(&unlearned, &tid);
+	bpf_map_delete_elem(&works, &first);
+	bpf_map_delete_elem(&works, &second);
+	bpf_map_delete_elem(&engine_tasks, &tid);
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One event: reserve its slot, take its stacks, turn them into ids, commit.
+ *
+ * The slot comes first, so the stack map's counters and the ring agree. A stack that the map
+ * refuses goes into a run of slots behind the event.
+ */
+#ifndef BPF_EMIT_H
+#define BPF_EMIT_H
+
+#include "filter.h"
+#include "stack/interrupt_cut.h"
+#include "stack/stack_store.h"
+#include "stack/tracer_frames.h"
+#include "state/lanes.h"
+#include "user_side.h"
+
+/* Frames of the program and of what called it; a raw tracepoint's glue may add some
+ * (tracer_frames.h). */
+#define SKIP_RAW_TRACEPOINT 2
+#define SKIP_TRAMPOLINE 2
+
+/* The most frames bpf_get_stack() gives after skipping some: at the limit a stack may have been
+ * cut. */
+static __always_inline u32 depth_limit(u32 skip)
+{
+	u32 limit = config.max_depth - skip;
+
+	return limit < STACK_KERNEL_DEPTH_MAX ? limit : STACK_KERNEL_DEPTH_MAX;
+}
+
+static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
+						       struct lane *lane, u32 cpu)
+{
+	struct stack *stack = &lane->kernel;
+	u32 skip = hit->skip + (hit->kernel_pc != 0);
+	long bytes;
+
+	if (hit->is_waker)
+		lane->in_interrupt = 0;
+	if (!config.kernel_stacks && !hit->is_waker)
+		return no_stack(REASON_NOT_ASKED);
+	if (hit->is_probe)
+		return no_stack(REASON_NO_FRAMES);
+	bytes = bpf_get_stack(ctx, stack->word, STACK_KERNEL_DEPTH_MAX * 8, skip);
+	if (bytes == 0 || bytes == -EFAULT)
+		return no_stack(REASON_NO_FRAMES);
+	if (bytes < 0)
+		return no_stack(REASON_UNREADABLE);
+	stack->depth = (u32)bytes / 8;
+	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
+	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
+		kernel_stack_drop_tracer(lane);
+	if (hit->is_waker)
+		interrupt_cut(lane);
+	if (!config.kernel_stacks)
+		return no_stack(REASON_NOT_ASKED);
+	return stack_store(lane, stack, cpu);
+}
+
+static __always_inline void event_write(void *ctx, const struct hit *hit, struct ring_header *ring,
+					struct lane *lane, u32 cpu, u64 position)
+{
+	struct event_slot *slot = (void *)ring_slot(ring, position);
+	struct user_side user = {.field = no_stack(REASON_INTERRUPT)};
+	u64 time = bpf_ktime_get_ns();
+	struct stack_field kernel;
+	u32 tid = TID_INTERRUPT;
+
+	if (!slot)
+		return;
+	kernel = kernel_field(ctx, hit, lane, cpu);
+	if (!hit->is_waker || !lane->in_interrupt) {
+		tid = in_pid_namespace() ? lane->tid : (u32)bpf_get_current_pid_tgid();
+		user = user_take(hit, lane, cpu);
+	}
+	slot->tid = tid;
+	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));
+	slot->kernel = kernel.value;
+	slot->user = user.field.value;
+	if (config.leaf)
+		slot->extra[0] = hit->kernel_pc ? hit->kernel_pc : user.leaf;
+	if (config.value)
+		slot->extra[config.leaf] = hit->is_waker ? time - hit->value : hit->value;
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+/* Counts an event: the position that it gets, or 0. */
+static __always_inline u64 event_begin(struct ring_header *ring, struct lane *lane)
+{
+	if (paused) {
+		lane->counters.lost[LOST_PAUSED]++;
+		return 0;
+	}
+	lane->counters.produced++;
+	return event_reserve(ring, lane);
+}
+
+/* Asked once: whoever has exited may lose its id at any time. False: it just has. */
+static __always_inline bool event_task(const struct hit *hit, struct lane *lane)
+{
+	if (!in_pid_namespace())
+		return true;
+	lane->tid = current_tid();
+	return lane->tid || hit->is_waker;
+}
+
+/* An event that the filters let pass. */
+static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cpu)
+{
+	struct ring_header *ring;
+	struct lane *lane;
+	u64 position;
+
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	lane = ring ? lane_claim(cpu) : NULL;
+	if (!lane)
+		return lane_refuse(cpu);
+	position = event_task(hit, lane) ? event_begin(ring, lane) : 0;
+	if (position)
+		event_write(ctx, hit, ring, lane, cpu, position);
+	lane_release(lane);
+	return 0;
+}
+
+static __always_inline int event_emit(void *ctx, const struct hit *hit)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	return event_wanted(cpu) ? event_record(ctx, hit, cpu) : 0;
+}
+
+#endif

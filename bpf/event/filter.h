@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which events an instance wants. What a filter leaves out was never produced: it is in no counter.
+ */
+#ifndef BPF_FILTER_H
+#define BPF_FILTER_H
+
+#include "own_processes.h"
+#include "state/instance.h"
+#include "state/task_ids.h"
+
+/* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes.
+ * Without these it has room for one: its buckets cost time at the start. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 17);
+	__type(key, u32);
+	__type(value, struct followed);
+} followed SEC(".maps");
+
+/* Nobody is who has no id here. */
+static __always_inline bool is_followed(u32 tid)
+{
+	struct followed *task;
+
+	if (in_pid_namespace() && !tid)
+		return false;
+	if (!config.by_task)
+		return true;
+	task = bpf_map_lookup_elem(&followed, &tid);
+	return task && task->from == FOLLOW_NOW;
+}
+
+/* The wanted name is read as volatile: as plain memory the compiler would take it for the zeros
+ * that stand there before loading. */
+static __always_inline bool comm_matches(void)
+{
+	const volatile u32 *wanted = (const volatile u32 *)config.comm;
+	u32 comm[4] = {};
+
+	bpf_get_current_comm(comm, sizeof(comm));
+	return comm[0] == wanted[0] && comm[1] == wanted[1] && comm[2] == wanted[2] &&
+	       comm[3] == wanted[3];
+}
+
+static __always_inline bool cpu_matches(u32 cpu)
+{
+	return cpu < CONFIG_CPUS_MAX && config.cpu_mask[cpu / 64] >> (cpu % 64) & 1;
+}
+
+#define CGROUP_LEVELS_MAX 64
+
+/* By id, which takes no map. */
+static long cgroup_level_matches(u32 level, u32 *found)
+{
+	u64 id = bpf_get_current_ancestor_cgroup_id(level);
+
+	*found = id == config.cgroup;
+	return *found || !id;
+}
+
+static __always_inline bool cgroup_matches(void)
+{
+	u32 found = 0;
+
+	bpf_loop(CGROUP_LEVELS_MAX, cgroup_level_matches, &found, 0);
+	return found;
+}
+
+/* Processes that are left out; 0: none. Their exit clears them: an id is given away again. */
+u32 own_tgid;			  /* the recorder */
+u32 own_processes[OWN_PROCESSES]; /* what opens and parses files for it */
+
+/* Each stands in the slot of its id, or the next one. */
+static __always_inline u32 *own_process(u32 tgid)
+{
+	u32 *slot = &own_processes[tgid % OWN_PROCESSES];
+	u32 *next = &own_processes[(tgid + 1) % OWN_PROCESSES];
+
+	return *slot == tgid ? slot : *next == tgid ? next : NULL;
+}
+
+static __always_inline bool event_wanted(u32 cpu)
+{
+	u64 ids = current_ids();
+	u32 tgid = ids >> 32;
+
+	if (tgid && (tgid == own_tgid || own_process(tgid)))
+		return false;
+	if (config.by_cpu && !cpu_matches(cpu))
+		return false;
+	if (!is_followed(ids))
+		return false;
+	if (config.by_comm && !comm_matches())
+		return false;
+	return !config.cgroup || cgroup_matches();
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The user side of an event: its stack, or the cookie of one, and the sampled pc in front of it.
+ *
+ * What is known and readable is walked at the event itself, which saves the deferral; the first
+ * unknown step or missing page has the stack unwound later. By frame pointers only if that was
+ * asked for.
+ */
+#ifndef BPF_USER_SIDE_H
+#define BPF_USER_SIDE_H
+
+#include <asm/unistd.h>
+
+#include "deferral/execve.h"
+#include "deferral/raw_request.h"
+#include "deferral/request.h"
+#include "hit.h"
+#include "kernel/user_registers.h"
+#include "mapping/build_id.h"
+#include "stack/direct_stack.h"
+#include "stack/stack_store.h"
+#include "stack/unwinder.h"
+#include "stack/user_stack.h"
+
+struct user_side {
+	struct stack_field field;
+	u64 leaf; /* of a sample in user mode */
+};
+
+static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
+							       struct lane *lane, u32 cpu)
+{
+	struct user_side side = {};
+
+	walk_from_task(&lane->walk);
+	lane->walk.at_entry = hit->at_entry;
+	if (is_user_sample(hit)) {
+		side.leaf = user_frame(lane, lane->walk.pc);
+		fp_walk_advance(&lane->walk);
+	}
+	user_stack_walk(lane);
+	side.field = stack_store(lane, &lane->user, cpu);
+	return side;
+}
+
+/* Its registers may be half those of the program that the signal interrupted. */
+static __always_inline bool is_in_sigreturn(void)
+{
+	return current_regs()->orig_ax == __NR_rt_sigreturn;
+}
+
+/* Of an event between a breakpoint and its probe's. */
+static __always_inline bool is_in_trap(const struct hit *hit)
+{
+	return is_at_trap(hit->user_pc | hit->is_probe);
+}
+
+/* The stack of this system call, if it was taken at its entry, as a STACK_FIELD_WORD(); else 0. */
+__noinline u64 ready_field(void)
+{
+	u32 tid = current_tid();
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct kernel_entry entry = current_entry();
+	void *table = table_current();
+
+	if (!deferral || !table || !deferral->ready ||
+	    deferral->ready_generation != table_generation(table) ||
+	    !same_kernel_entry(&deferral->ready_entry, &entry) ||
+	    stack_map_take(table, &geometry, deferral->ready))
+		return 0;
+	return STACK_FIELD_WORD(deferral->ready, STATE_ID);
+}
+
+/* What is there without a walk. */
+static __always_inline u64 field_ready(void)
+{
+	u64 word = execve_field();
+
+	return word || !config.user_at_syscall ? word : ready_field();
+}
+
+/* lane->search is in the task's address space. */
+static __always_inline struct stack_field user_request(const struct hit *hit, struct lane *lane,
+						       u32 cpu)
+{
+	s64 cookie;
+
+	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
+		return no_stack(REASON_CHANGED);
+	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())
+		steps_request(lane);
+	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
+		return raw_request(lane);
+	cookie = deferral_request(lane, cpu);
+	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
+}
+
+/* The registers with which the task left user mode are those that an event interrupted there. */
+static __always_inline struct user_side user_unwound(const struct hit *hit, struct lane *lane,
+						     u32 cpu)
+{
+	struct direct_walk *walk = &lane->direct;
+	struct user_side side = {};
+	u64 ready = field_ready();
+
+	if (ready) {
+		side.field = stack_field_of(ready);
+		return side;
+	}
+	walk->is_compat = registers_of_current(&walk->registers);
+	walk->stop = STOP_UNKNOWN_REGISTER;
+	if (!is_in_sigreturn() && !is_in_trap(hit))
+		direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
+	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
+		side.field = stack_store(lane, &lane->user, cpu);
+		side.leaf = walk->leaf;
+		return side;
+	}
+	if (is_user_sample(hit))
+		side.leaf = user_frame(lane, hit->user_pc);
+	side.field = user_request(hit, lane, cpu);
+	return side;
+}
+
+static __always_inline struct user_side user_take(const struct hit *hit, struct lane *lane, u32 cpu)
+{
+	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
+
+	if ((!config.user_stacks && !is_user_sample(hit)) || (in_pid_namespace() && !lane->tid))
+		return side;
+	if (!address_space_enter(&lane->search)) {
+		side.field = no_stack(REASON_REFUSED);
+		return side;
+	}
+	if (!config.user_stacks)
+		side.leaf = user_frame(lane, hit->user_pc);
+	else if (config.user_unwind == USER_UNWIND_FP)
+		side = user_by_frame_pointers(hit, lane, cpu);
+	else
+		side = user_unwound(hit, lane, cpu);
+	build_ids_take(&lane->search);
+	return side;
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the kernel's user probes change in a task, ours and those of other tools, undone: for a walk
+ * the program is as it was built.
+ *
+ * An instruction under a probe runs as a copy, in memory of the kernel's ([uprobes]). A function
+ * with a probe at its return returns to that memory; the kernel keeps the true return addresses in
+ * a list, each with the address of the stack word that it took it from.
+ */
+#ifndef BPF_USER_PROBE_H
+#define BPF_USER_PROBE_H
+
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kernel_types.h"
+
+#define INSTRUCTION_BYTES_MAX 16
+#define BREAKPOINT 0xcc
+#define BREAKPOINT_BYTES 1
+#define EXCEPTION (-1) /* no system call, or an interrupt */
+#define PROBE_AREA_BYTES 4096
+#define RETURN_SAVES_BYTES 24
+#define PROBED_RETURNS_MAX 64 /* of one task: the kernel's MAX_URETPROBE_DEPTH */
+
+static __always_inline struct xol_area *probe_area(struct mm_struct *mm)
+{
+	if (!bpf_core_field_exists(mm->uprobes_state.xol_area))
+		return NULL;
+	return BPF_CORE_READ(mm, uprobes_state.xol_area);
+}
+
+/* Whether an address is where the kernel has the copies of an address space. */
+static __always_inline bool is_probe_area(struct mm_struct *mm, u64 start)
+{
+	struct xol_area *area = probe_area(mm);
+
+	return area && BPF_CORE_READ(area, vaddr) == start;
+}
+
+/* Of this task, or NULL: no probe was ever hit by it. */
+static __always_inline struct uprobe_task *probes_of(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->utask) ? task->utask : NULL;
+}
+
+struct place {
+	u64 pc;
+	u64 sp;
+};
+
+/* Whether an address is in the memory that the kernel has for probes in the current task, which has
+ * been hit by one. */
+static __always_inline bool is_of_probes(u64 address)
+{
+	const struct xol_area *area =
+		probe_area(((struct task_struct *)bpf_get_current_task_btf())->mm);
+	u64 start = area ? BPF_CORE_READ(area, vaddr) : 0;
+
+	return start && address - start < PROBE_AREA_BYTES;
+}
+
+/* Of the current task, with which it entered the kernel. */
+static __always_inline const struct pt_regs___kernel *current_regs(void)
+{
+	return (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+/*
+ * Where the current task is in its program, by the registers with which it entered the kernel. In a
+ * copy it is at what was copied. In what a probed return goes to instead, which saves registers
+ * before it calls the kernel, it is with the caller: the function has returned. (Behind that call
+ * the list has forgotten it.)
+ *
+ * A global function: it is verified by itself. Returns 0.
+ */
+__noinline int program_place(struct place *place)
+{
+	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
+	const struct pt_regs___kernel *regs = current_regs();
+	const struct return_instance *taken;
+	u64 copy;
+
+	if (!place)
+		return 0;
+	place->pc = regs->ip;
+	place->sp = regs->sp;
+	if (!probes)
+		return 0;
+	copy = probes->xol_vaddr;
+	if (copy && place->pc - copy < INSTRUCTION_BYTES_MAX) {
+		place->pc += probes->vaddr - copy;
+		return 0;
+	}
+	taken = probes->return_instances;
+	if (taken && BPF_CORE_READ(taken, stack) + sizeof(u64) - place->sp <= RETURN_SAVES_BYTES &&
+	    is_of_probes(place->pc)) {
+		place->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
+		place->sp = BPF_CORE_READ(taken, stack) + sizeof(u64);
+	}
+	return 0;
+}
+
+static __always_inline struct place current_place(void)
+{
+	struct place place = {};
+
+	program_place(&place);
+	return place;
+}
+
+__noinline u64 program_pc(void)
+{
+	return current_place().pc;
+}
+
+/*
+ * Whether the registers with which the current task entered the kernel may be those of a
+ * breakpoint's trap, whose pc is behind the instruction that did not run yet. Or it is one byte
+ * long and the kernel has just run it: only when it is done with the probe is the pc as it seems.
+ * Not if the event itself says where the task is.
+ */
+__noinline int is_at_trap(u64 place_known)
+{
+	const struct pt_regs___kernel *regs = current_regs();
+	u8 code[2];
+
+	return !place_known && (s64)regs->orig_ax == EXCEPTION &&
+	       !bpf_probe_read_user(code, sizeof(code), (void *)regs->ip - 1) &&
+	       code[0] == BREAKPOINT && code[1] != BREAKPOINT;
+}
+
+struct probed_return {
+	struct return_instance *next;
+	u64 word;
+	u64 pc; /* 0: not found */
+};
+
+static long probed_return_step(u32 i, struct probed_return *search)
+{
+	struct return_instance *taken = search->next;
+
+	(void)i;
+	if (!taken)
+		return 1;
+	search->next = BPF_CORE_READ(taken, next);
+	if (BPF_CORE_READ(taken, stack) == search->word)
+		search->pc = BPF_CORE_READ(taken, orig_ret_vaddr);
+	return search->pc != 0;
+}
+
+/* The return address of the current task that the kernel has replaced in a word of its stack; 0:
+ * none. */
+__noinline u64 probed_return(u64 word)
+{
+	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
+	struct probed_return search = {.word = word};
+
+	if (!probes)
+		return 0;
+	search.next = probes->return_instances;
+	bpf_loop(PROBED_RETURNS_MAX, probed_return_step, &search, 0);
+	return search.pc;
+}
+
+#endif

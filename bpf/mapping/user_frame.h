@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One user address as a position-independent frame, from the mappings of the current task. Mappings
+ * found are kept in the lane by page: in steady state a frame costs one look into that memory and
+ * no look at the kernel's.
+ */
+#ifndef BPF_USER_FRAME_H
+#define BPF_USER_FRAME_H
+
+#include "state/task_ids.h"
+#include "user_mapping.h"
+
+#define SEQUENCE_CHANGING 1U
+
+/*
+ * Makes search->vma speak of a task's address space, and of no mapping yet. False: it has none.
+ *
+ * What is cached counts as long as mm_lock_seq stands still. While it is odd the mappings are being
+ * changed: `sequence` then matches no entry and makes none.
+ */
+static __always_inline bool address_space_of(struct vma_search *search, struct task_struct *task)
+{
+	struct address_space *space = &search->vma.space;
+	struct mm_struct *mm = task->mm;
+
+	search->tgid = typed_tgid_of(task);
+	search->vma.end = 0;
+	space->mm = (u64)mm;
+	if (!mm)
+		return false;
+	space->process = task->group_leader->start_time;
+	space->execs = task->self_exec_id;
+	space->sequence = SEQUENCE_CHANGING;
+	if (bpf_core_field_exists(mm->mm_lock_seq))
+		space->sequence = mm->mm_lock_seq.sequence;
+	barrier_compiler(); /* the address is read back as a number: the verifier lets nobody
+			       calculate with a pointer */
+	return true;
+}
+
+static __always_inline bool address_space_enter(struct vma_search *search)
+{
+	return address_space_of(search, (void *)bpf_get_current_task_btf());
+}
+
+static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)
+{
+	return a->mm == b->mm && a->process == b->process && a->execs == b->execs &&
+	       a->sequence == b->sequence;
+}
+
+static __always_inline struct lane_vma *cached_page(struct lane *lane, u64 address)
+{
+	u64 key = (address >> 12) + (lane->search.vma.space.mm >> 6);
+
+	return &lane->page[(key ^ key >> 8) & (LANE_PAGES - 1)];
+}
+
+static __always_inline bool covers(const struct lane_vma *vma, u64 address)
+{
+	return address >= vma->start && address < vma->end;
+}
+
+/* Makes lane->search.vma the mapping of an address: as mapping_find(), which it asks only when the
+ * page is not cached. */
+static __always_inline int page_find(struct lane *lane, u64 address)
+{
+	struct lane_vma *page = cached_page(lane, address);
+	int error;
+
+	if (covers(page, address) && same_space(&page->space, &lane->search.vma.space)) {
+		lane->search.vma = *page;
+		return 0;
+	}
+	error = mapping_find(&lane->search, address);
+	if (!error && !(lane->search.vma.space.sequence & 1))
+		*page = lane->search.vma;
+	return error;
+}
+
+/* A raw user address as a frame, 0 where no code is mapped. */
+static __always_inline u64 user_frame(struct lane *lane, u64 address)
+{
+	struct lane_vma *vma = &lane->search.vma;
+
+	if (!covers(vma, address)) {
+		int error = page_find(lane, address);
+
+		if (error == -ENOENT)
+			return 0;
+		if (error) {
+			lane->counters.unknown_frames++;
+			return FRAME_USER(MAPPING_UNKNOWN, address);
+		}
+	}
+	return FRAME_USER(vma->number, address - vma->start + vma->file_offset);
+}
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a user address to a position-independent frame: (mapping number, file offset).
+ *
+ * A file gets its number when the first program meets it: a fresh record is filled, then its key is
+ * inserted if it is still absent; who loses that race takes the winner's number, and its own record
+ * stays unused. Its build id is read after the walk that met it (build_id.h).
+ */
+#ifndef BPF_USER_MAPPING_H
+#define BPF_USER_MAPPING_H
+
+#include <linux/errno.h>
+
+#include "env.h"
+#include "kernel/user_probe.h"
+#include "kernel/vma.h"
+#include "state/engine_maps.h"
+
+#define LOOKS_MAX 64
+#define BUILD_ID_LOOKS_MAX 256
+#define NAMESPACES_MAX 33 /* the kernel nests them this deep */
+#define PATH_COMPONENTS_MAX 40
+#define PATH_COMPONENT_BYTES 256
+
+/* Writes one component. False: there is no room. The bound is looked at where it is used: 6.1
+ * forgets that of a number which was on the stack. */
+static __always_inline bool path_add(struct mapping_record *record, struct dentry *dentry)
+{
+	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
+	u32 used = record->path_bytes;
+	long length;
+
+	core_one_register(used);
+	if (used >= MAPPING_PATH_BYTES)
+		return false;
+	length = bpf_probe_read_kernel_str(record->path + used, PATH_COMPONENT_BYTES, name);
+	used = record->path_bytes;
+	if (length <= 0 || used + length > MAPPING_PATH_BYTES)
+		return false;
+	record->path_bytes = used + length;
+	return true;
+}
+
+/* Crosses from the root of a mount to where it is mounted. False: it is mounted nowhere. */
+static __always_inline bool path_cross(struct vma_search *search)
+{
+	struct mount *mount = (void *)search->path.mount - bpf_core_field_offset(struct mount, mnt);
+	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
+
+	if (above == mount || !above)
+		return false;
+	search->path.dentry = (u64)BPF_CORE_READ(mount, mnt_mountpoint);
+	search->path.mount = (u64)above + bpf_core_field_offset(struct mount, mnt);
+	return true;
+}
+
+/* One step from the file towards the root. What is under no mount (memfd, a deleted namespace) is
+ * its own parent. */
+static long path_step(u32 index, struct vma_search **context)
+{
+	struct vma_search *search = *context;
+	struct vfsmount *mount = (void *)search->path.mount;
+	struct dentry *dentry = (void *)search->path.dentry;
+	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+
+	if (dentry == BPF_CORE_READ(mount, mnt_root)) {
+		search->record.path_whole = !path_cross(search);
+		return search->record.path_whole;
+	}
+	if (parent == dentry) {
+		/* A memfd stands in no folder, and is called by its name. */
+		search->record.path_whole =
+			search->record.path_bytes || path_add(&search->record, dentry);
+		return 1;
+	}
+	search->path.dentry = (u64)parent;
+	return !path_add(&search->record, dentry);
+}
+
+static __always_inline void path_read(struct vma_search *search, struct file *file)
+{
+	BPF_CORE_READ_INTO(&search->path.dentry, file, f_path.dentry);
+	BPF_CORE_READ_INTO(&search->path.mount, file, f_path.mnt);
+	search->record.path_bytes = 0;
+	search->record.path_whole = 0;
+	bpf_loop(PATH_COMPONENTS_MAX, path_step, &search, 0);
+}
+
+/* Where the kernel keeps a file's modification time has changed twice. */
+static __always_inline u64 file_written(struct inode *inode)
+{
+	struct inode___split_mtime *split = (void *)inode;
+	struct inode___hidden_mtime *hidden = (void *)inode;
+	struct inode___mtime *plain = (void *)inode;
+
+	if (bpf_core_field_exists(split->i_mtime_sec))
+		return FILE_WRITTEN(BPF_CORE_READ(split, i_mtime_sec),
+				    BPF_CORE_READ(split, i_mtime_nsec));
+	if (bpf_core_field_exists(hidden->__i_mtime))
+		return FILE_WRITTEN(BPF_CORE_READ(hidden, __i_mtime.tv_sec),
+				    BPF_CORE_READ(hidden, __i_mtime.tv_nsec));
+	return FILE_WRITTEN(BPF_CORE_READ(plain, i_mtime.tv_sec),
+			    BPF_CORE_READ(plain, i_mtime.tv_nsec));
+}
+
+/* Field by field: a whole key at once would lie on the stack first. */
+static __always_inline void inode_identify(struct mapping_key *key, struct inode *inode)
+{
+	key->kind = MAPPING_FILE;
+	key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	key->inode = BPF_CORE_READ(inode, i_ino);
+	key->generation = BPF_CORE_READ(inode, i_generation);
+	key->since = file_written(inode);
+}
+
+static __always_inline struct inode *inode_of(const struct vma_entry *entry)
+{
+	struct file *file = (void *)entry->file;
+
+	return file ? BPF_CORE_READ(file, f_inode) : NULL;
+}
+
+/* Runtimes that do not want memory to be writable and executable at once map it twice, shared, from
+ * a file that no name leads to (a memfd, a file that was removed). Programs and libraries are never
+ * mapped shared. */
+static __always_inline bool is_shared_memory(const struct vma_entry *entry, struct inode *inode)
+{
+	return entry->flags & VM_SHARED && !BPF_CORE_READ(inode, i_nlink);
+}
+
+static __always_inline bool is_vdso(const struct vma_search *search, const struct vma_entry *entry)
+{
+	struct mm_struct *mm = (void *)search->vma.space.mm;
+
+	return !entry->file && entry->start == (u64)BPF_CORE_READ(mm, context.vdso);
+}
+
+/* Each process that a probe was put into has one: of what lies there, nothing is the program's. */
+static __always_inline bool is_probes(const struct vma_search *search,
+				      const struct vma_entry *entry)
+{
+	return !entry->file &&
+	       is_probe_area((struct mm_struct *)search->vma.space.mm, entry->start);
+}
+
+/* The part of anonymous code that one number can stand for: addresses whose upper bits are equal.
+ */
+static __always_inline void anonymous_range(struct lane_vma *vma, const struct vma_entry *entry,
+					    u64 top)
+{
+	vma->file_offset = entry->start & FRAME_OFFSET_MASK;
+	if (entry->end >> FRAME_OFFSET_BITS != top)
+		vma->end = (top + 1) << FRAME_OFFSET_BITS;
+	if (entry->start >> FRAME_OFFSET_BITS != top) {
+		vma->start = top << FRAME_OFFSET_BITS;
+		vma->file_offset = 0;
+	}
+}
+
+/* Fills search->vma and search->record.key with what lies at an address; false: no code to name. */
+static __always_inline bool mapping_identify(struct vma_search *search, u64 address)
+{
+	const struct vma_entry *entry = &search->entry;
+	struct mapping_key *key = &search->record.key;
+	struct inode *inode = inode_of(entry);
+	struct lane_vma *vma = &search->vma;
+	u64 top = address >> FRAME_OFFSET_BITS;
+
+	if (!(entry->flags & VM_EXEC))
+		return false;
+	if (inode && is_shared_memory(entry, inode))
+		inode = NULL;
+	vma->start = entry->start;
+	vma->end = entry->end;
+	vma->file_offset = entry->page_offset;
+	search->image.inode = (u64)inode;
+	if (inode) {
+		inode_identify(key, inode);
+	} else if (is_vdso(search, entry)) {
+		*key = (struct mapping_key){.kind = MAPPING_VDSO, .inode = entry->end >> 32 == 0};
+		vma->file_offset = 0;
+	} else if (is_probes(search, entry)) {
+		return false;
+	} else {
+		*key = (struct mapping_key){.kind = MAPPING_ANON, .since = vma->space.process};
+		key->inode = (u64)search->tgid << 24 | top;
+		anonymous_range(vma, entry, top);
+	}
+	return true;
+}
+
+/* Numbers are looked for, and given out, by functions of their own, for their stack: 6.1 takes a
+ * map's key from there only. Both return the number of search->record.key, or 0. */
+__noinline u32 mapping_number(struct vma_search *search)
+{
+	struct mapping_key key;
+	u32 *number;
+
+	if (!search)
+		return 0;
+	key = search->record.key;
+	number = bpf_map_lookup_elem(&mapping_numbers, &key);
+	return number ? *number : 0;
+}
+
+/* Publishes search->record under a new number, unless another program has just given it one. 0:
+ * none is left. */
+__noinline u32 mapping_publish(struct vma_search *search)
+{
+	struct engine_state *engine = engine_current();
+	struct mapping_record *record;
+	struct mapping_key key;
+	u32 number;
+
+	if (!search || !engine || atomic_load_relaxed(&engine->mapping_last) >= MAPPINGS_MAX - 1)
+		return 0;
+	number = atomic_fetch_add_acq_rel(&engine->mapping_last, 1) + 1;
+	record = bpf_map_lookup_elem(&mappings, &number);
+	if (!record)
+		return 0;
+	bpf_probe_read_kernel(record, sizeof(*record), &search->record);
+	key = search->record.key;
+	if (!bpf_map_update_elem(&mapping_numbers, &key, &number, BPF_NOEXIST))
+		return number;
+	return mapping_number(search);
+}
+
+/* What is mounted in a user namespace is, whatever it says of its files, of who made the outermost
+ * namespace around it that is not the initial one. */
+static __always_inline void owner_read(struct mapping_record *record, struct inode *inode)
+{
+	struct super_block *mounted = BPF_CORE_READ(inode, i_sb);
+	struct user_namespace *space = BPF_CORE_READ(mounted, s_user_ns);
+	u32 level;
+
+	for (level = 0; level < NAMESPACES_MAX && BPF_CORE_READ(space, level) > 1; level++)
+		space = BPF_CORE_READ(space, parent);
+	if (BPF_CORE_READ(space, level)) {
+		record->owner = BPF_CORE_READ(space, owner.val);
+		record->file_system = 0;
+		return;
+	}
+	record->owner = BPF_CORE_READ(inode, i_uid.val);
+	record->file_system = BPF_CORE_READ(mounted, s_magic);
+}
+
+/* A number for search->record.key, which is of search->entry. */
+static __always_inline u32 mapping_add(struct vma_search *search)
+{
+	search->record.tgid = search->tgid;
+	search->record.start = search->vma.start;
+	search->record.end = search->vma.end;
+	search->record.offset = search->vma.file_offset;
+	search->record.build_id_bytes = 0;
+	search->record.build_id_looks = 0;
+	search->record.path_bytes = 0;
+	if (search->record.key.kind == MAPPING_FILE) {
+		owner_read(&search->record, inode_of(&search->entry));
+		path_read(search, (void *)search->entry.file);
+	}
+	return mapping_publish(search);
+}
+
+/* Notes a file whose build id is still to be read (build_id.h). */
+static __always_inline void build_id_note(struct vma_search *search, u64 address)
+{
+	u32 number = search->vma.number, count = search->unread_count;
+	const struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
+
+	if (!record || record->build_id_bytes || record->build_id_looks >= BUILD_ID_LOOKS_MAX ||
+	    search->record.key.kind == MAPPING_ANON)
+		return;
+	core_one_register(count);
+	if (count >= BUILD_IDS_UNREAD_MAX)
+		return;
+	search->unread[count] = address;
+	search->unread_count = count + 1;
+}
+
+/* Makes search->vma the code at an address. -ENOENT: there is none. */
+__noinline int mapping_look(struct vma_search *search, u64 address)
+{
+	if (!search)
+		return -EINVAL;
+	if (!vma_find(search, address))
+		return search->entry.vma ? -EAGAIN : -ENOENT;
+	if (!mapping_identify(search, address))
+		return -ENOENT;
+	return is_mapped_still(search) ? 0 : -EAGAIN;
+}
+
+/*
+ * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
+ * -EAGAIN: the mapping is being changed; -ENOSPC: no number is left or the table was busy, and
+ * search->entry is the mapping. An error leaves MAPPING_UNKNOWN.
+ */
+__noinline int mapping_find(struct vma_search *search, u64 address)
+{
+	int error = -EAGAIN;
+	u32 look;
+
+	if (!search)
+		return -EINVAL;
+	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
+		error = mapping_look(search, address);
+	search->vma.kind = search->record.key.kind;
+	search->vma.has_image = 0;
+	if (!error) {
+		search->vma.number = mapping_number(search);
+		if (!search->vma.number)
+			search->vma.number = mapping_add(search);
+		error = search->vma.number ? 0 : -ENOSPC;
+		build_id_note(search, address);
+	}
+	if (error) {
+		search->vma.number = MAPPING_UNKNOWN;
+		search->vma.end = 0;
+	}
+	return error;
+}
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One read of a file of an instance, from open to end of file.
+ *
+ * The files are iterators over an array without content, `elements`: the kernel calls a program for
+ * each of its elements, as often as there are some, and the program goes on where the read was.
+ * That place is kept by session, the kernel's number of the open file; of a reader that stops
+ * before the end it stays until its room is needed, and who has not read on for longest loses it.
+ * So an element prints as much as there is room for, whatever it is: stacks differ a hundredfold in
+ * size.
+ *
+ * The kernel collects what is printed in a buffer of eight pages and hands it to the reader when
+ * it is full, or at the end. A program that says "again" is called for the same element once more,
+ * after the reader has taken what there is. So nothing is printed that does not fit, and no record
+ * is cut in two by a reset or a reader that stops.
+ *
+ * A read that cannot go on as it began fails: E2BIG is the one error that every reader reports.
+ */
+#ifndef BPF_READING_H
+#define BPF_READING_H
+
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "file_reading.h"
+#include "scalar.h"
+#include "state/stack_tables.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct seq_file {
+	unsigned long size;
+	unsigned long count;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key; /* NULL: behind the last element */
+};
+
+#pragma clang attribute pop
+
+#define READINGS_MAX 64	       /* under way at once, those that never came to an end included */
+#define PRINT_AT_ONCE_MAX 6144 /* bytes: a record of the longest stack, or a line */
+#define CLAIM_TRIES 8
+
+/* What a program answers; SHOW_MORE it keeps for itself. */
+enum { SHOW_DONE = 0, SHOW_AGAIN = 1, SHOW_MORE = 2 };
+
+/* One element. */
+struct file_show {
+	struct seq_file *seq;
+	struct reading *reading;
+};
+
+/* How many elements it takes is user space's to know. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} elements SEC(".maps");
+
+/* Not a map that forgets what is used least: shared by many CPUs it may forget what is in use. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, READINGS_MAX);
+	__uint(key_size, 4);
+	__uint(value_size, READING_BYTES(1));
+} readings SEC(".maps");
+
+/* No buffer has room for this line. */
+static __always_inline int reading_fail(struct seq_file *seq)
+{
+	BPF_SEQ_PRINTF(seq, "%999999d", 0);
+	return SHOW_DONE;
+}
+
+struct reading_search {
+	u64 session;
+	u64 oldest;
+	u32 found; /* READINGS_MAX: none */
+};
+
+static long reading_match(u32 i, struct reading_search *search)
+{
+	u32 at = (search->session + i) % READINGS_MAX;
+	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
+
+	if (!reading || reading->session != search->session)
+		return 0;
+	search->found = at;
+	return 1;
+}
+
+/* A free one, or the one that has not gone on for longest. */
+static long reading_compare(u32 i, struct reading_search *search)
+{
+	u32 at = (search->session + i) % READINGS_MAX;
+	struct reading *reading = bpf_map_lookup_elem(&readings, &at);
+	u64 used = reading && reading->session ? reading->used : 0;
+
+	if (used < search->oldest) {
+		search->oldest = used;
+		search->found = at;
+	}
+	return !used;
+}
+
+static __always_inline struct reading *reading_at(u32 at)
+{
+	return bpf_map_lookup_elem(&readings, &at);
+}
+
+static __always_inline struct reading *reading_find(u64 session)
+{
+	struct reading_search search = {.session = session, .found = READINGS_MAX};
+
+	bpf_loop(READINGS_MAX, reading_match, &search, 0);
+	return reading_at(search.found);
+}
+
+static __always_inline void reading_clear(struct reading *reading)
+{
+	reading->generation = reading->next = reading->part = 0;
+	reading->is_begun = reading->is_whole = 0;
+	reading->entries = reading->refs = reading->produced = 0;
+	__builtin_memset(reading->lost, 0, sizeof(reading->lost));
+}
+
+/* NULL: others were faster. */
+static __always_inline struct reading *reading_claim(u64 session)
+{
+	struct reading_search search = {.session = session, .oldest = ~0ULL};
+	struct reading *reading;
+	u64 former;
+
+	bpf_loop(READINGS_MAX, reading_compare, &search, 0);
+	reading = reading_at(search.found);
+	if (!reading)
+		return NULL;
+	former = atomic_load_relaxed(&reading->session);
+	if (search.oldest ? reading->used != search.oldest : former)
+		return NULL;
+	if (atomic_cas_acq_rel(&reading->session, former, session) != former)
+		return NULL;
+	reading_clear(reading);
+	return reading;
+}
+
+/* NULL: it is not known any more. */
+static __always_inline struct reading *reading_of(const struct bpf_iter_meta *meta)
+{
+	u64 session = meta->session_id + 1;
+	struct reading *reading = reading_find(session);
+	u32 try;
+
+	if (!meta->seq_num)
+		for (try = 0; try < CLAIM_TRIES && !reading; try++)
+			reading = reading_claim(session);
+	if (reading)
+		reading->used = bpf_ktime_get_ns();
+	return reading;
+}
+
+/* Behind the last element: all of it must have been shown by now. */
+static __always_inline int reading_end(const struct bpf_iter_meta *meta)
+{
+	struct reading *reading = reading_find(meta->session_id + 1);
+
+	if (!reading || !reading->is_whole)
+		return reading_fail(meta->seq);
+	atomic_store_release(&reading->session, 0);
+	return SHOW_DONE;
+}
+
+/* Half a buffer: much can be shown at once, and the last elements do not run out over a few bytes
+ * each. */
+static __always_inline bool has_room(struct seq_file *seq)
+{
+	return seq->count <= seq->size / 2;
+}
+
+static __always_inline bool is_full(struct seq_file *seq)
+{
+	return seq->count + PRINT_AT_ONCE_MAX > seq->size;
+}
+
+/* SHOW_MORE: the element is to be shown; else the answer to it. */
+static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *ctx,
+					   struct file_show *show)
+{
+	show->seq = ctx->meta->seq;
+	if (!ctx->key)
+		return reading_end(ctx->meta);
+	if (!has_room(show->seq))
+		return SHOW_AGAIN;
+	show->reading = reading_of(ctx->meta);
+	if (!show->reading)
+		return reading_fail(show->seq);
+	return show->reading->is_whole ? SHOW_DONE : SHOW_MORE;
+}
+
+static __always_inline bool is_generation(void *table, u64 generation)
+{
+	const struct table_header *header = table;
+
+	return header && (!generation || header->generation == generation);
+}
+
+/* The table that the read began in, or begins in. NULL: the map was reset twice meanwhile. It stays
+ * as it is until the program ends. */
+static __always_inline void *reading_table(struct reading *reading)
+{
+	void *table = table_of(TABLE_CURRENT);
+
+	if (!is_generation(table, reading->generation))
+		table = table_of(TABLE_PREVIOUS);
+	if (!is_generation(table, reading->generation))
+		return NULL;
+	reading->generation = ((const struct table_header *)table)->generation;
+	return table;
+}
+
+#endif

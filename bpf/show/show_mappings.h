@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The file `mappings`: what the frames of `stack_map_bin` refer to, in the text of
+ * lib/format/mappings_reader.h. The kernel and its modules as they were at start, then what user
+ * frames lie in; instances share those numbers, so files are there that only others have met.
+ *
+ * A record holds its path from the file outwards; it is printed from the root on.
+ */
+#ifndef BPF_SHOW_MAPPINGS_H
+#define BPF_SHOW_MAPPINGS_H
+
+#include "frame_text.h"
+#include "reading.h"
+#include "state/engine_maps.h"
+
+#define MAPPINGS_AT_ONCE 1024 /* for one element */
+
+/* Made and filled by user space: the lines of the kernel and its modules, as long as the longest.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, 1);
+} kernel_mappings SEC(".maps");
+
+const volatile u32 kernel_mapping_count = 1;
+
+struct path_put {
+	struct seq_file *seq;
+	const struct mapping_record *record;
+	u32 at; /* of the component that is printed */
+};
+
+static __always_inline u8 path_byte(const struct mapping_record *record, u32 at)
+{
+	core_one_register(at);
+	return at < MAPPING_PATH_BYTES ? record->path[at] : 0;
+}
+
+/* Escaped, so that a line is one line. */
+static __always_inline void path_byte_put(struct seq_file *seq, u8 c)
+{
+	u8 octal[4] = {'\\', '0' + (c >> 6), '0' + (c >> 3 & 7), '0' + (c & 7)};
+
+	if (!is_plain(c) || c == '\\')
+		bpf_seq_write(seq, octal, sizeof(octal));
+	else
+		bpf_seq_write(seq, &c, 1);
+}
+
+static long component_put_byte(u32 i, struct path_put *put)
+{
+	u8 c = path_byte(put->record, put->at + i);
+
+	if (!c)
+		return 1;
+	path_byte_put(put->seq, c);
+	return 0;
+}
+
+/* From the last byte backwards: a component begins at 0, or behind the end of another. */
+static long path_put_at(u32 i, struct path_put *put)
+{
+	u32 at = put->record->path_bytes - 1 - i;
+
+	if (at >= MAPPING_PATH_BYTES)
+		return 1;
+	if (at && path_byte(put->record, at - 1))
+		return 0;
+	BPF_SEQ_PRINTF(put->seq, "/");
+	put->at = at;
+	bpf_loop(MAPPING_PATH_BYTES, component_put_byte, put, 0);
+	return !at;
+}
+
+static __always_inline void path_put(struct seq_file *seq, const struct mapping_record *record)
+{
+	struct path_put put = {.seq = seq, .record = record};
+
+	if (!record->path_bytes)
+		nameless_put(seq, record);
+	else if (!record->path_whole)
+		BPF_SEQ_PRINTF(seq, "...");
+	bpf_loop(MAPPING_PATH_BYTES, path_put_at, &put, 0);
+}
+
+static __always_inline void build_id_put(struct seq_file *seq, const struct mapping_record *record)
+{
+	u32 i, bytes = atomic_load_acquire((u32 *)&record->build_id_bytes);
+
+	if (!bytes || bytes > MAPPING_BUILD_ID_MAX)
+		BPF_SEQ_PRINTF(seq, "-");
+	else
+		for (i = 0; i < MAPPING_BUILD_ID_MAX && i < bytes; i++)
+			BPF_SEQ_PRINTF(seq, "%02x", record->build_id[i]);
+}
+
+static __always_inline void mapping_put(struct seq_file *seq, u32 number,
+					const struct mapping_record *record)
+{
+	BPF_SEQ_PRINTF(seq, "%u ", number);
+	build_id_put(seq, record);
+	BPF_SEQ_PRINTF(seq, " ");
+	if (record->key.kind == MAPPING_FILE)
+		path_put(seq, record);
+	else if (record->key.kind == MAPPING_VDSO)
+		BPF_SEQ_PRINTF(seq, "[vdso]");
+	else
+		BPF_SEQ_PRINTF(seq, "[anon]");
+	BPF_SEQ_PRINTF(seq, "\n");
+}
+
+/* A number is that of its mapping when it was published; who lost the race for one has another. */
+static __always_inline bool is_published(u32 number, const struct mapping_record *record)
+{
+	struct mapping_key key = record->key;
+	const u32 *published = bpf_map_lookup_elem(&mapping_numbers, &key);
+
+	return published && *published == number;
+}
+
+static __always_inline long user_mapping_show(struct file_show *show, u32 number)
+{
+	const struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
+	const struct engine_state *engine = engine_current();
+
+	if (!record || !engine || number > engine->mapping_last) {
+		show->reading->is_whole = 1;
+		return 1;
+	}
+	if (is_published(number, record))
+		mapping_put(show->seq, number, record);
+	return 0;
+}
+
+static long mapping_show(u32 i, struct file_show *show)
+{
+	u32 line = show->reading->next;
+	const void *text = bpf_map_lookup_elem(&kernel_mappings, &line);
+
+	if (is_full(show->seq))
+		return 1;
+	if (text)
+		BPF_SEQ_PRINTF(show->seq, "%s\n", (u64)text);
+	else if (user_mapping_show(show, line - kernel_mapping_count + 1))
+		return 1;
+	show->reading->next++;
+	return 0;
+}
+
+SEC("iter/bpf_map_elem")
+int show_mappings(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct file_show show;
+	int answer = file_show_begin(ctx, &show);
+
+	if (answer != SHOW_MORE)
+		return answer;
+	bpf_loop(MAPPINGS_AT_ONCE, mapping_show, &show, 0);
+	return SHOW_DONE;
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The file `stack_map_stat`. Hits are counted nowhere: a stack was met as often as its ref count
+ * says, once to be stored and then to be found. The table is walked for that, and nothing is
+ * printed before it is known.
+ *
+ * The ledger is that of the instance's whole life. Losses are added up before what was produced:
+ * events that come meanwhile count as recorded, and never as less than none. Causes that no program
+ * knows are left out, as 0 would be a claim: runs that the kernel refused are counted where only
+ * user space may ask, and what became of an event that was read is its reader's account.
+ */
+#ifndef BPF_SHOW_STAT_H
+#define BPF_SHOW_STAT_H
+
+#include "reading.h"
+#include "state/lanes.h"
+#include "state/rings.h"
+#include "table_lines.h"
+
+#define SLOTS_SUMMED_AT_ONCE 4096
+
+struct table_sum {
+	void *table;
+	struct reading *reading;
+};
+
+static long slot_sum(u32 i, struct table_sum *sum)
+{
+	struct reading *reading = sum->reading;
+	const struct table_view *stack;
+
+	if (reading->next > geometry.slot_mask)
+		return 1;
+	stack = stack_map_at(sum->table, &geometry, reading->next++);
+	if (stack) {
+		reading->entries++;
+		reading->refs += stack->ref_count;
+	}
+	return 0;
+}
+
+static __always_inline void lane_sum(struct reading *reading, const struct lane *lane)
+{
+	const volatile struct lane_counters *counters = &lane->counters;
+	u64 refused = env_volatile(&lane->refused), paused = counters->lost[LOST_PAUSED];
+	u32 cause;
+
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		if (cause != LOST_PAUSED)
+			reading->lost[cause] += counters->lost[cause];
+	reading->lost[LOST_PAUSED] += paused;
+	reading->lost[LOST_NESTED] += refused;
+	reading->produced += counters->produced + paused + refused;
+}
+
+static long cpu_sum(u32 cpu, struct reading **context)
+{
+	const struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+	const struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	struct reading *reading = *context;
+	u32 i;
+
+	if (!own || !ring)
+		return 1;
+	reading->lost[LOST_RESET] += ring->reset;
+	for (i = 0; i < LANES_PER_CPU; i++)
+		lane_sum(reading, &own->lane[i]);
+	return 0;
+}
+
+static __always_inline u64 percent(u64 part, u64 whole)
+{
+	return whole ? part * 100 / whole : 0;
+}
+
+static __always_inline u64 pool_bytes_used(const struct table_header *header)
+{
+	u32 words = header->allocated;
+
+	return 8ULL * (words < geometry.pool_words ? words : geometry.pool_words);
+}
+
+/* Of entries or pool, whichever is nearer to its end. */
+static __always_inline u64 fill_percent(const struct reading *reading,
+					const struct table_header *table)
+{
+	u64 entries = percent(reading->entries, 1ULL << geometry.bits);
+	u64 pool = percent(pool_bytes_used(table), 8ULL * geometry.pool_words);
+
+	return entries > pool ? entries : pool;
+}
+
+static __always_inline void table_put(struct seq_file *seq, const struct reading *reading,
+				      void *table)
+{
+	u64 hits = reading->refs - reading->entries, drops = table_sums(table).drops;
+	u64 calls = reading->refs + drops;
+
+	BPF_SEQ_PRINTF(seq, "entries: %llu / %llu\n", reading->entries, 1ULL << geometry.bits);
+	BPF_SEQ_PRINTF(seq, "pool: %llu / %llu\n", pool_bytes_used(table),
+		       8ULL * geometry.pool_words);
+	BPF_SEQ_PRINTF(seq, "full: %llu%%\n", fill_percent(reading, table));
+	BPF_SEQ_PRINTF(seq, "table_size: %llu\n", geometry.slot_mask + 1ULL);
+	BPF_SEQ_PRINTF(seq, "successes: %llu\n", reading->refs);
+	BPF_SEQ_PRINTF(seq, "hits: %llu\n", hits);
+	BPF_SEQ_PRINTF(seq, "drops: %llu\n", drops);
+	BPF_SEQ_PRINTF(seq, "success_rate: %llu%%\n", percent(reading->refs, calls));
+	BPF_SEQ_PRINTF(seq, "hit_rate: %llu%%\n", percent(hits, calls));
+	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
+}
+
+static __always_inline bool is_known(enum ledger_lost cause)
+{
+	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR;
+}
+
+static __always_inline void ledger_put(struct seq_file *seq, struct reading *reading)
+{
+	u64 recorded;
+	u32 cause;
+
+	bpf_loop(CONFIG_CPUS_MAX, cpu_sum, &reading, 0);
+	recorded = reading->produced;
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		recorded -= reading->lost[cause];
+	BPF_SEQ_PRINTF(seq, "produced: %llu\n", reading->produced);
+	BPF_SEQ_PRINTF(seq, "recorded: %llu\n", recorded);
+#define X(id, name, meaning)                                                                       \
+	if (is_known(LOST_##id))                                                                   \
+		BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);
+	LEDGER_LOST(X)
+#undef X
+}
+
+SEC("iter/bpf_map_elem")
+int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct table_sum sum;
+	struct file_show show;
+	int answer = file_show_begin(ctx, &show);
+
+	if (answer != SHOW_MORE)
+		return answer;
+	sum.reading = show.reading;
+	sum.table = reading_table(show.reading);
+	if (!sum.table)
+		return reading_fail(show.seq);
+	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_sum, &sum, 0);
+	if (show.reading->next <= geometry.slot_mask)
+		return SHOW_DONE;
+	table_put(show.seq, show.reading, sum.table);
+	ledger_put(show.seq, show.reading);
+	show.reading->is_whole = 1;
+	return SHOW_DONE;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which function of abi/kernel_text.h an address lies in: a binary search, behind a direct-mapped
+ * memory of the addresses met before, because stacks have the same few again and again. */
+#ifndef BPF_TEXT_KIND_H
+#define BPF_TEXT_KIND_H
+
+#include "kernel_text.h"
+#include "state/lanes.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kernel_text);
+} kernel_text SEC(".maps");
+
+#define KERNEL_TEXT_STEPS 14 /* 2^13 = KERNEL_TEXT_MAX */
+
+/* An enum text_kind. */
+__noinline int text_kind_search(u64 address)
+{
+	u32 zero = 0, low = 0, high, step;
+	struct kernel_text *text = bpf_map_lookup_elem(&kernel_text, &zero);
+
+	if (!text)
+		return TEXT_OTHER;
+	high = text->count;
+	for (step = 0; step < KERNEL_TEXT_STEPS && low < high; step++) {
+		u32 middle = (low + high) / 2;
+		struct text_range *range;
+
+		core_one_register(middle);
+		if (middle >= KERNEL_TEXT_MAX)
+			return TEXT_OTHER;
+		range = &text->range[middle];
+		if (address >= range->start + range->bytes)
+			low = middle + 1;
+		else if (address < range->start)
+			high = middle;
+		else
+			return range->kind;
+	}
+	return TEXT_OTHER;
+}
+
+static __always_inline u32 text_kind(struct lane *lane, u64 address)
+{
+	struct frame_seen *seen = &lane->seen[(address ^ address >> 6) & (LANE_FRAMES_SEEN - 1)];
+
+	if (seen->address != address) {
+		seen->address = address;
+		seen->kind = text_kind_search(address);
+	}
+	return seen->kind;
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder (core/unwind.h) in programs that may sleep: it reads the current task's memory,
+ * waits for pages that are not there (missing_page.h), finds its mappings, and keeps every rule for
+ * all.
+ *
+ * Its memory is a pool that instances share. A program claims an unwinder by exchange; per-CPU
+ * memory would not do, because a page fault takes its time. What was unwound last stays in it for
+ * others that wait for the same cookie, until somebody needs the place; so free ones are taken in
+ * turn.
+ */
+#ifndef BPF_UNWINDER_H
+#define BPF_UNWINDER_H
+
+#include "cached_rule.h"
+#include "engine.h"
+#include "kernel/user_registers.h"
+#include "mapping/build_id.h"
+#include "mapping/file_memory.h"
+#include "mapping/missing_page.h"
+#include "mapping/user_frame.h"
+#include "mapping/user_mapping.h"
+#include "mapping/vma_image.h"
+#include "rule_cache.h"
+#include "stack.h"
+#include "state/engine_maps.h"
+#include "state/instance.h"
+#include "unwind.h"
+
+/* Held by programs that may sleep while they use the stack map, which is swapped when no program
+ * uses it any more. Absent before 6.2. */
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;
+
+static __always_inline void rcu_enter(void)
+{
+	if (bpf_rcu_read_lock)
+		bpf_rcu_read_lock();
+}
+
+static __always_inline void rcu_leave(void)
+{
+	if (bpf_rcu_read_unlock)
+		bpf_rcu_read_unlock();
+}
+
+/* Of a read that found no page. */
+struct missing_read {
+	u64 address;
+	u32 bytes;   /* 0: none */
+	u32 budget;  /* that was left */
+	u32 refused; /* the depth of the frame whose pages are not waited for (any more); 0: none */
+	u32 reserved;
+};
+
+struct unwinder {
+	u32 busy;
+	u32 tid;
+	u32 cookie; /* that walk.frame answers; 0: none */
+	u32 reserved;
+	struct vma_search search;
+	u64 frame; /* the current one, as mapping and offset */
+	struct file_reads reads;
+	struct missing_read missing;
+	struct unwind walk;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWINDERS_MAX);
+	__type(key, u32);
+	__type(value, struct unwinder);
+} unwinders SEC(".maps");
+
+static __always_inline bool unwinder_try(u32 index)
+{
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	return unwinder && !atomic_load_relaxed(&unwinder->busy) &&
+	       !atomic_exchange_acq_rel(&unwinder->busy, 1);
+}
+
+struct unwinder_search {
+	u32 first;
+	u32 found;
+};
+
+static long unwinder_probe(u32 i, struct unwinder_search *search)
+{
+	u32 index = (search->first + i) % UNWINDERS_MAX;
+
+	if (!unwinder_try(index))
+		return 0;
+	search->found = index;
+	return 1;
+}
+
+/* Claims a free unwinder: its index, or UNWINDERS_MAX. */
+static __always_inline u32 unwinder_claim(void)
+{
+	struct engine_state *state = engine_current();
+	struct unwinder_search search = {.found = UNWINDERS_MAX};
+
+	if (!state)
+		return UNWINDERS_MAX;
+	search.first = atomic_fetch_add_acq_rel(&state->unwinder_next, 1);
+	bpf_loop(UNWINDERS_MAX, unwinder_probe, &search, 0);
+	return search.found;
+}
+
+static __always_inline void unwinder_release(struct unwinder *unwinder)
+{
+	atomic_store_release(&unwinder->busy, 0);
+}
+
+static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
+{
+	return (void *)walk - offsetof(struct unwinder, walk);
+}
+
+/* Nothing else is read until the page is there: see unwind_refill(). */
+static __always_inline void read_missed(struct unwind *walk, u64 address, u32 bytes)
+{
+	struct missing_read *missing = &unwinder_of(walk)->missing;
+
+	if (missing->refused == walk->depth)
+		return;
+	missing->address = address;
+	missing->bytes = bytes;
+	missing->budget = walk->budget;
+	walk->budget = 0;
+}
+
+CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
+{
+	struct file_reads *reads = &unwinder_of(walk)->reads;
+
+	if (reads->is_noted)
+		file_reads_note(reads, address, bytes);
+	if (!bpf_probe_read_user(buffer, bytes, (const void *)address))
+		return true;
+	read_missed(walk, address, bytes);
+	return false;
+}
+
+/* Waits for what was not there. Where that cannot be, the frame has to do without. */
+CORE_INLINE bool unwind_refill(struct unwind *walk)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+	struct missing_read *missing = &unwinder->missing;
+	u64 first = missing->address, last = first + missing->bytes - 1;
+	u8 byte;
+
+	if (!missing->bytes)
+		return false;
+	missing->bytes = 0;
+	unwinder->reads.is_noted = 0;
+	walk->budget = missing->budget;
+	if (!missing_page_may_wait(&unwinder->search, first, last) ||
+	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)first) ||
+	    bpf_copy_from_user(&byte, sizeof(byte), (const void *)last))
+		missing->refused = walk->depth;
+	return true;
+}
+
+/* Where the file's header is costs more, and matters only if a table has to be read. */
+#define IMAGE_LATER 1
+
+CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
+{
+	struct vma_search *search = &unwinder_of(walk)->search;
+	int error = mapping_find(search, pc);
+
+	if (error == -ENOENT) {
+		pc = probed_return(walk->registers.value[REGISTER_RSP] - 8);
+		if (!pc)
+			return false;
+		walk->registers.value[REGISTER_RIP] = pc;
+		error = mapping_find(search, pc);
+	}
+	if (error && error != -ENOSPC)
+		return false;
+	walk->mapping.start = search->entry.start;
+	walk->mapping.end = search->entry.end;
+	walk->mapping.image = search->vma.kind == MAPPING_ANON ? 0 : IMAGE_LATER;
+	return true;
+}
+
+/* A leaf outside of all code has no mapping. */
+CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+	const struct lane_vma *vma = &unwinder->search.vma;
+
+	unwinder->frame = FRAME_USER(MAPPING_UNKNOWN, pc);
+	if (vma->end)
+		unwinder->frame = FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
+	return unwinder->frame;
+}
+
+/* Generated code may change while the mappings do not: its rules are kept by its bytes alone. */
+static __always_inline bool is_generated(const struct unwinder *unwinder)
+{
+	return unwinder->search.vma.kind == MAPPING_ANON;
+}
+
+/* Global functions: what they do to the walk is then nothing that the verifier has to follow. */
+__noinline int unwinder_recall(struct unwinder *unwinder)
+{
+	struct rule_cache *cache = rules_current();
+	struct unwind *walk;
+	struct rule_key key;
+
+	if (!unwinder || !cache)
+		return 0;
+	walk = &unwinder->walk;
+	key = unwind_rule_key(walk, unwinder->frame);
+	if (rule_cache_get(cache, &key, &walk->rule))
+		return 1;
+	if (!is_generated(unwinder) &&
+	    rule_cache_get_own(cache, &key, &unwinder->search.vma.space, &walk->rule))
+		return 1;
+	unwinder->reads.is_noted = !is_generated(unwinder);
+	if (walk->mapping.image == IMAGE_LATER) {
+		vma_image(&unwinder->search);
+		walk->mapping.image = unwinder->search.vma.image;
+	}
+	return 0;
+}
+
+/* Whether the current rule follows from the file itself, as it is or as this process has it: then
+ * only if its tables say so, not its code. Apart from keeping it, for the stack. */
+__noinline int unwinder_believes(struct unwinder *unwinder)
+{
+	struct vma_search *search;
+	struct file_reads *reads;
+
+	if (!unwinder)
+		return 0;
+	search = &unwinder->search;
+	reads = &unwinder->reads;
+	if (is_generated(unwinder))
+		return 1;
+	file_reads_note(reads, unwinder->walk.registers.value[REGISTER_RIP], 1);
+	reads->is_noted = unwinder->walk.is_search;
+	return search->vma.number != MAPPING_UNKNOWN &&
+	       file_reads_hold(reads, search, &unwinder->walk.image) &&
+	       !(reads->is_written && unwinder->walk.code_seen);
+}
+
+__noinline int unwinder_keep(struct unwinder *unwinder)
+{
+	struct rule_cache *cache = rules_current();
+	struct rule_key key;
+	bool is_own;
+
+	if (!unwinder || !cache)
+		return 0;
+	is_own = unwinder->reads.is_written && !is_generated(unwinder);
+	if (is_own)
+		unwinder->walk.granule = 1;
+	key = unwind_rule_key(&unwinder->walk, unwinder->frame);
+	if (is_own)
+		key = rule_key_own(&key, &unwinder->search.vma.space);
+	rule_cache_put(cache, &key, &unwinder->walk.rule);
+	return 0;
+}
+
+CORE_INLINE bool unwind_recall(struct unwind *walk)
+{
+	return unwinder_recall(unwinder_of(walk));
+}
+
+CORE_INLINE void unwind_remember(struct unwind *walk)
+{
+	struct unwinder *unwinder = unwinder_of(walk);
+
+	if (unwinder_believes(unwinder))
+		unwinder_keep(unwinder);
+}
+
+/* The flags of a stack by how its walk ended. */
+static __always_inline u32 stack_flags_of(u32 stop)
+{
+	if (stop == STOP_DEPTH)
+		return STACK_USER | STACK_TRUNCATED;
+	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
+}
+
+/* Unwinds the current task from walk->registers. */
+static __always_inline void unwinder_walk(struct unwinder *unwinder)
+{
+	struct unwind *walk = &unwinder->walk;
+
+	walk->depth = 0;
+	walk->budget = UNWIND_BUDGET;
+	unwind_forget(walk);
+	file_reads_begin(&unwinder->reads);
+	unwinder->missing = (struct missing_read){};
+	if (!address_space_enter(&unwinder->search))
+		return;
+	unwind_stack(walk, config.max_user_depth);
+	build_ids_take(&unwinder->search);
+}
+
+/* From the registers with which it left user mode. */
+static __always_inline void unwinder_run(struct unwinder *unwinder)
+{
+	unwinder->walk.is_compat = registers_of_current(&unwinder->walk.registers);
+	unwinder_walk(unwinder);
+}
+
+/* The same in an unwinder that is claimed for it and answers no cookie: its index, or UNWINDERS_MAX
+ * if none is free. */
+static __always_inline u32 unwinder_take(void)
+{
+	u32 index = unwinder_claim();
+	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
+
+	if (!unwinder)
+		return UNWINDERS_MAX;
+	unwinder->cookie = 0;
+	unwinder_run(unwinder);
+	return index;
+}
+
+/* Hands the frames from `skip` on over. */
+static __always_inline void unwinder_copy(const struct unwinder *unwinder, struct stack *stack,
+					  u32 skip)
+{
+	u32 count = unwinder->walk.depth - skip;
+
+	core_one_register(count);
+	if (count > STACK_USER_DEPTH_MAX)
+		count = 0;
+	stack->depth = count;
+	stack->flags = stack_flags_of(unwinder->walk.stop);
+	bpf_probe_read_kernel(stack->word, 8 * count, &unwinder->walk.frame[skip]);
+}
+
+#endif

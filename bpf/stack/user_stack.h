@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The user stack of the current task at the event itself, by frame pointers, with reads that do not
+ * fault.
+ *
+ * A frame pointer points to the caller's, with the return address above it; each lies further up
+ * the stack. At the entry of a function, where its frame is not built yet, the return address is on
+ * top of the stack. Code built without frame pointers leaves whatever rbp holds to the walk: an
+ * address outside executable mappings is such an accident and ends the stack.
+ */
+#ifndef BPF_USER_STACK_H
+#define BPF_USER_STACK_H
+
+#include "kernel/user_registers.h"
+#include "mapping/user_frame.h"
+
+/* Where the task left user mode, if it is in the kernel. */
+static __always_inline void walk_from_task(struct user_walk *walk)
+{
+	const struct pt_regs___kernel *regs = current_regs();
+	struct place place = current_place();
+
+	walk->pc = place.pc;
+	walk->sp = place.sp;
+	walk->fp = regs->bp;
+	walk->compat = regs->cs == USER32_CS;
+	walk->at_entry = 0;
+}
+
+/* Two stack words at an address; compat tasks have narrow ones. */
+static __always_inline bool read_words(const struct user_walk *walk, u64 address, u64 words[2])
+{
+	u32 narrow[2];
+
+	if (!walk->compat)
+		return !bpf_probe_read_user(words, 16, (void *)address);
+	if (bpf_probe_read_user(narrow, sizeof(narrow), (void *)address))
+		return false;
+	words[0] = narrow[0];
+	words[1] = narrow[1];
+	return true;
+}
+
+/* From a frame to its caller: pc = 0 if there is none. */
+static __always_inline void fp_walk_advance(struct user_walk *walk)
+{
+	u64 words[2];
+
+	walk->pc = 0;
+	if (walk->at_entry) {
+		walk->at_entry = 0;
+		if (read_words(walk, walk->sp, words))
+			walk->pc = words[0];
+		return;
+	}
+	if (walk->fp < walk->sp || walk->fp & (walk->compat ? 3 : 7) ||
+	    !read_words(walk, walk->fp, words))
+		return;
+	walk->sp = walk->fp + (walk->compat ? 4 : 8);
+	walk->fp = words[0];
+	walk->pc = words[1];
+}
+
+/* The frame of the current pc; 0: it is not code. */
+static __always_inline u64 fp_walk_frame(struct lane *lane)
+{
+	struct user_walk *walk = &lane->walk;
+	u64 frame = user_frame(lane, walk->pc);
+
+	if (frame)
+		return frame;
+	walk->pc = probed_return(walk->sp);
+	return walk->pc ? user_frame(lane, walk->pc) : 0;
+}
+
+static long fp_walk_step(u32 index, struct lane **context)
+{
+	struct lane *lane = *context;
+	u64 frame;
+
+	if (index >= STACK_WORDS_MAX || !lane->walk.pc)
+		return 1;
+	frame = fp_walk_frame(lane);
+	if (!frame) {
+		lane->walk.pc = 0;
+		return 1;
+	}
+	lane->user.word[index] = frame;
+	lane->user.depth =
+		index + 1; /* in the lane: the verifier would follow a counter of our own */
+	fp_walk_advance(&lane->walk);
+	return 0;
+}
+
+/* Walks from lane->walk: lane->user gets its frames, their number and flags. */
+static __always_inline void user_stack_walk(struct lane *lane)
+{
+	lane->user.depth = 0;
+	bpf_loop(STACK_USER_DEPTH_MAX, fp_walk_step, &lane, 0);
+	lane->user.flags = STACK_USER;
+	if (lane->user.depth == STACK_USER_DEPTH_MAX && lane->walk.pc)
+		lane->user.flags |= STACK_TRUNCATED;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Ids of tasks as whoever started the instance sees them: the kernel's own, or in a PID namespace
+ * those that the namespace has given. A task of a namespace inside has an id there, too. A task
+ * outside has none: 0, as the kernel itself says then.
+ *
+ * They are gone once the task has been released, which it may survive for some instructions.
+ *
+ * The level is a constant: in the initial namespace nothing of this is left.
+ */
+#ifndef BPF_TASK_IDS_H
+#define BPF_TASK_IDS_H
+
+#include "instance.h"
+#include "kernel/upid.h"
+
+static __always_inline bool in_pid_namespace(void)
+{
+	return config.pids.level != 0;
+}
+
+/* The namespace has ended, and its place is another's now: somebody was born there with the id of
+ * its first task. */
+#define FIRST_IN_NAMESPACE 1U
+static bool namespace_ended;
+
+/* Not inlined: the programs would grow by it at each of its many callers. */
+static __noinline __attribute__((unused)) u32 id_in_namespace(const struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct upid *number = upid_at(pid, config.pids.level);
+
+	if (!pid || BPF_CORE_READ(pid, level) < config.pids.level || namespace_ended ||
+	    (u64)BPF_CORE_READ(number, ns) != config.pids.address)
+		return 0;
+	return BPF_CORE_READ(number, nr);
+}
+
+static __always_inline u32 tid_of(const struct task_struct *task)
+{
+	return in_pid_namespace() ? id_in_namespace(task) : (u32)BPF_CORE_READ(task, pid);
+}
+
+static __always_inline u32 tgid_of(const struct task_struct *task)
+{
+	if (!in_pid_namespace())
+		return BPF_CORE_READ(task, tgid);
+	return id_in_namespace(BPF_CORE_READ(task, group_leader));
+}
+
+/* The same of a task whose type the verifier knows, so that fields are read without a call. */
+static __always_inline u32 typed_tid_of(const struct task_struct *task)
+{
+	return in_pid_namespace() ? id_in_namespace(task) : (u32)task->pid;
+}
+
+static __always_inline u32 typed_tgid_of(const struct task_struct *task)
+{
+	return in_pid_namespace() ? id_in_namespace(task->group_leader) : (u32)task->tgid;
+}
+
+/* As bpf_get_current_pid_tgid(); 0: outside of the namespace, or in the initial one an idle task.
+ */
+static __always_inline u64 current_ids(void)
+{
+	const struct task_struct *task;
+	u32 tid;
+
+	if (!in_pid_namespace())
+		return bpf_get_current_pid_tgid();
+	task = (void *)bpf_get_current_task();
+	tid = id_in_namespace(task);
+	return tid ? (u64)tgid_of(task) << 32 | tid : 0;
+}
+
+static __always_inline u32 current_tid(void)
+{
+	if (!in_pid_namespace())
+		return bpf_get_current_pid_tgid();
+	return id_in_namespace((void *)bpf_get_current_task());
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which cgroup a task is in, by the id that the kernel has for it in the cgroup2 hierarchy, and
+ * what those are called that nobody may find any more when their id is read.
+ */
+#ifndef BPF_CGROUPS_H
+#define BPF_CGROUPS_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "kernel/kernel_types.h"
+#include "state/instance.h"
+#include "task_name.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CGROUP_PATHS);
+	__type(key, u32);
+	__type(value, struct cgroup_path);
+} cgroup_paths SEC(".maps");
+
+u32 cgroups_made;
+
+/* 0 where the kernel has no cgroups. */
+static __always_inline u64 cgroup_of(const struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->cgroups))
+		return 0;
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+/* There may be other hierarchies. Whether cgroup2 is mounted or not, each task is in it. */
+static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->cgroups))
+		return false;
+	return BPF_CORE_READ(cgroup, root) == BPF_CORE_READ(task, cgroups, dfl_cgrp, root);
+}
+
+/* One at a time: the kernel holds the lock of the path's buffer. A path that does not fit is not
+ * kept: cut, it would be another one's. */
+SEC("raw_tp/cgroup_mkdir")
+int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *cgroup = (void *)ctx->args[0];
+	u32 index = cgroups_made % CGROUP_PATHS;
+	struct cgroup_path *made;
+	long bytes;
+
+	if (!is_of_cgroup2(cgroup))
+		return 0;
+	made = bpf_map_lookup_elem(&cgroup_paths, &index);
+	if (!made)
+		return 0;
+	atomic_exchange_acq_rel(&made->id, 0);
+	bytes = bpf_probe_read_kernel_str(made->path, sizeof(made->path), (void *)ctx->args[1]);
+	if (bytes <= 0 || bytes == sizeof(made->path))
+		return 0;
+	atomic_store_release(&made->id, BPF_CORE_READ(cgroup, kn, id));
+	cgroups_made++;
+	return 0;
+}
+
+#endif

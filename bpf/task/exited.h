@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tasks that have exited. What the kernel does for them on their way out is still theirs, so they
+ * leave `followed` a number of exits later.
+ *
+ * The moment for that would be sched_process_free, but it comes from RCU in whatever task it
+ * interrupts, and a kernel may keep programs away from some: seen where a virtual machine's agent
+ * is such a task, whose every interruption was missed, uncounted, while ftrace saw it.
+ * sched_process_exit comes in the task itself.
+ */
+#ifndef BPF_EXITED_H
+#define BPF_EXITED_H
+
+#include "event/filter.h"
+#include "kernel/kernel_types.h"
+
+#define EXITED_MAX 1024 /* a power of two */
+
+struct exited {
+	u64 task;
+	u32 tid;
+	u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, EXITED_MAX);
+	__type(key, u32);
+	__type(value, struct exited);
+} exited SEC(".maps");
+
+u32 exited_next;
+
+/* Whether a task, which may have been freed, has this id. One that died in its execve has not: it
+ * had exchanged ids with the first thread of its process. */
+static __always_inline bool has_id(u64 task, u32 tid)
+{
+	return tid_of((struct task_struct *)task) == tid;
+}
+
+static __always_inline void unfollow(u64 task, u32 tid)
+{
+	struct followed *own = bpf_map_lookup_elem(&followed, &tid);
+
+	if (own && (!own->task || own->task == task || !has_id(own->task, tid)))
+		bpf_map_delete_elem(&followed, &tid);
+}
+
+/* In place of the one that has waited longest. */
+static __always_inline void exited_add(u64 task, u32 tid)
+{
+	u32 index = atomic_fetch_add_acq_rel(&exited_next, 1) & (EXITED_MAX - 1);
+	struct exited *place = bpf_map_lookup_elem(&exited, &index);
+
+	if (!place)
+		return;
+	if (place->task)
+		unfollow(place->task, place->tid);
+	place->task = task;
+	place->tid = tid;
+}
+
+#endif

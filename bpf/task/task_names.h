@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What threads are called now, and where they are, for the file `trace` (the reader of a recording
+ * learns it from the task ring). Only instances that have files keep it; there may be more threads
+ * than names, and those that were not heard of for longest go first.
+ */
+#ifndef BPF_TASK_NAMES_H
+#define BPF_TASK_NAMES_H
+
+#include "state/instance.h"
+#include "task_name.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct task_name);
+} task_names SEC(".maps");
+
+static __always_inline void task_name_note(u32 tid, const char *comm, u64 cgroup)
+{
+	struct task_name name = {.cgroup = cgroup};
+
+	bpf_probe_read_kernel_str(name.comm, sizeof(name.comm), comm);
+	bpf_map_update_elem(&task_names, &tid, &name, BPF_ANY);
+}
+
+#endif

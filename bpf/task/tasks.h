@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who is who, and where: events carry only a thread id, so forks, renames (execve is one), moves to
+ * another cgroup and exits go into the task ring with the time from which they hold. They cost
+ * nothing per event. The same hooks keep `followed` up to date.
+ */
+#ifndef BPF_TASKS_H
+#define BPF_TASKS_H
+
+#include "cgroups.h"
+#include "deferral/execve.h"
+#include "event/filter.h"
+#include "exited.h"
+#include "kernel/kernel_types.h"
+#include "ring_writer.h"
+#include "task_names.h"
+
+/* Created by user space: values of RING_BYTES(task_slots, sizeof(struct task_slot)), one per CPU.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, sizeof(struct ring_header));
+} task_rings SEC(".maps");
+
+u64 tasks_lost;	 /* records that found the task ring full */
+u64 follow_lost; /* children that could not be followed */
+
+static __always_inline struct task_slot *task_slot_take(struct ring_header *ring, u64 *position)
+{
+	u32 index;
+
+	if (config.flight) {
+		*position = atomic_fetch_add_acq_rel(&ring->head, 1);
+	} else {
+		*position = ring_take(ring, config.task_slots, 1);
+		if (!*position)
+			return NULL;
+	}
+	index = *position % config.task_slots;
+	core_one_register(index);
+	if (index >= config.task_slots)
+		return NULL;
+	return (struct task_slot *)(ring + 1) + index;
+}
+
+static __always_inline void task_record(enum task_change change, const struct task_struct *task,
+					u32 tid, const char *comm)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct ring_header *ring = bpf_map_lookup_elem(&task_rings, &cpu);
+	u64 position, cgroup = cgroup_of(task);
+	struct task_slot *slot;
+
+	if (config.has_files && change != TASK_EXIT)
+		task_name_note(tid, comm, cgroup);
+	slot = ring ? task_slot_take(ring, &position) : NULL;
+	if (slot && config.flight && ring_claim(&slot->commit, position) < CLAIM_FRESH)
+		slot = NULL;
+	if (!slot) {
+		atomic_add_relaxed(&tasks_lost, 1);
+		return;
+	}
+	slot->tid = tid;
+	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), change, 0);
+	slot->cgroup = cgroup;
+	slot->tgid = tgid_of(task);
+	bpf_probe_read_kernel_str(slot->comm, sizeof(slot->comm), comm);
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+/* A task that is not followed may have the id of one that was, and that is not freed yet. */
+static __always_inline void leave_out(u32 tid)
+{
+	struct followed *former = config.by_task ? bpf_map_lookup_elem(&followed, &tid) : NULL;
+
+	if (former && former->task)
+		bpf_map_delete_elem(&followed, &tid);
+}
+
+/* A child is followed because its parent is; without -p and a command, because it is in the
+ * namespace. */
+static __always_inline bool is_child_followed(const struct task_struct *parent, u32 tid)
+{
+	return is_followed(config.by_task ? tid_of(parent) : tid);
+}
+
+SEC("raw_tp/sched_process_fork")
+int task_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0];
+	struct task_struct *child = (void *)ctx->args[1];
+	u32 tid = tid_of(child);
+	struct followed now = {.task = (u64)child, .from = FOLLOW_NOW};
+
+	if (in_pid_namespace() && tid == FIRST_IN_NAMESPACE)
+		namespace_ended = true;
+	if (!is_child_followed(parent, tid)) {
+		leave_out(tid);
+		return 0;
+	}
+	if (config.by_task && bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
+		atomic_add_relaxed(&follow_lost, 1);
+	task_record(TASK_FORK, child, tid, child->comm);
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+int task_rename(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tid = tid_of(task);
+
+	if (is_followed(tid))
+		task_record(TASK_RENAME, task, tid, (void *)ctx->args[1]);
+	return 0;
+}
+
+/* The kernel holds a lock meanwhile, with interrupts off: some 0.5 us a thread. */
+#define THREADS_MAX 4096
+
+struct thread_walk {
+	const struct list_head *node, *end;
+};
+
+static long thread_moved(u32 i, struct thread_walk *walk)
+{
+	u32 offset = bpf_core_field_offset(struct task_struct, thread_node), tid;
+	const struct task_struct *task = (const void *)walk->node - offset;
+
+	if (!walk->node || walk->node == walk->end)
+		return 1;
+	tid = tid_of(task);
+	if (is_followed(tid))
+		task_record(TASK_MOVE, task, tid, task->comm);
+	walk->node = BPF_CORE_READ(task, thread_node.next);
+	return 0;
+}
+
+/* Of one thread, or of a process by its leader, which is first among its threads. */
+SEC("raw_tp/cgroup_attach_task")
+int task_move(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *to = (void *)ctx->args[0];
+	struct task_struct *task = (void *)ctx->args[2];
+	bool is_process = ctx->args[3];
+	struct thread_walk walk;
+
+	if (!is_of_cgroup2(to))
+		return 0;
+	walk.node = &task->thread_node;
+	walk.end = &BPF_CORE_READ(task, signal)->thread_head;
+	bpf_loop(is_process ? THREADS_MAX : 1, thread_moved, &walk, 0);
+	return 0;
+}
+
+/* A thread that calls execve goes on with the id of its process, whose first thread may be freed by
+ * now, and its entry with it. What it was called in a namespace nobody knows any more (0). */
+static __always_inline void follow_thread(const struct task_struct *task, u32 tid, u32 old_tid)
+{
+	struct followed now = {.task = (u64)task, .from = FOLLOW_NOW};
+
+	if (!config.by_task || tid == old_tid || (!is_followed(old_tid) && !is_followed(tid)))
+		return;
+	if (bpf_map_update_elem(&followed, &tid, &now, BPF_ANY))
+		atomic_add_relaxed(&follow_lost, 1);
+	bpf_map_delete_elem(&followed, &old_tid);
+}
+
+/* The command was held back until now: what it did before its execve was the recorder's. */
+SEC("raw_tp/sched_process_exec")
+int task_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tid = tid_of(task);
+	struct followed *own;
+
+	execve_finish();
+	follow_thread(task, tid, in_pid_namespace() ? 0 : ctx->args[1]);
+	own = bpf_map_lookup_elem(&followed, &tid);
+	if (!own)
+		return 0;
+	own->task = (u64)task;
+	if (own->from != FOLLOW_FROM_EXEC)
+		return 0;
+	own->from = FOLLOW_NOW;
+	task_record(TASK_RENAME, task, tid, task->comm);
+	return 0;
+}
+
+/* Its name may be known to nobody when a flight buffer with its events is written. */
+static __always_inline void task_end(const struct task_struct *task, u32 tid)
+{
+	if (config.flight && is_followed(tid))
+		task_record(TASK_EXIT, task, tid, task->comm);
+}
+
+/* The task is gone for good. Its ids in namespaces were gone before. */
+SEC("raw_tp/sched_process_free")
+int task_free(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u32 tid;
+
+	if (in_pid_namespace())
+		return 0;
+	tid = tid_of(task);
+	task_end(task, tid);
+	if (config.by_task)
+		unfollow((u64)task, tid);
+	return 0;
+}
+
+/* One that was killed while it froze the instance leaves nobody to thaw it. */
+static __always_inline void thaw(void)
+{
+	atomic_and_relaxed(&paused, ~PAUSE_SNAPSHOT);
+	freezer_tgid = 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int task_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 tid = current_tid(), *own;
+
+	if (in_pid_namespace())
+		task_end((void *)ctx->args[0], tid);
+	if (config.by_task && bpf_map_lookup_elem(&followed, &tid))
+		exited_add(ctx->args[0], tid);
+	if (tid == own_tgid)
+		own_tgid = 0;
+	own = own_process(tid);
+	if (own)
+		*own = 0;
+	if (tid && tid == freezer_tgid)
+		thaw();
+	return 0;
+}
+
+#endif
