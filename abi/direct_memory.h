@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The working memory of one walk up the user stack at the event itself (core/direct_walk.h). */
+/* The working memory of one walk up the user stack at the event itself (core/unwind/direct_walk.h).
+ */
 #ifndef STACKMAP_ABI_DIRECT_MEMORY_H
 #define STACKMAP_ABI_DIRECT_MEMORY_H
 

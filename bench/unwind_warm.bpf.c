@@ -12,7 +12,7 @@
 #include "kernel/user_registers.h"
 #include "stack/direct_stack.h"
 #include "state/lanes.h"
-#include "unwind.h"
+#include "unwind/unwind.h"
 #include "unwind_warm.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -113,19 +113,19 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 	rule_cache_put(cache, &key, &unwind->rule);
 }
 
-#include "cached_rule.c"
-#include "cfi.c"
-#include "cfi_rule.c"
-#include "code_scan.c"
-#include "direct_walk.c"
-#include "dwarf_expr.c"
-#include "eh_frame.c"
-#include "sframe.c"
-#include "unwind.c"
-#include "unwind_bytes.c"
-#include "unwind_code.c"
-#include "unwind_image.c"
-#include "unwind_step.c"
+#include "unwind/cached_rule.c"
+#include "unwind/cfi.c"
+#include "unwind/cfi_rule.c"
+#include "unwind/code_scan.c"
+#include "unwind/direct_walk.c"
+#include "unwind/dwarf_expr.c"
+#include "unwind/eh_frame.c"
+#include "unwind/sframe.c"
+#include "unwind/unwind.c"
+#include "unwind/unwind_bytes.c"
+#include "unwind/unwind_code.c"
+#include "unwind/unwind_image.c"
+#include "unwind/unwind_step.c"
 
 static long direct_turn(u32 i, void *arg)
 {

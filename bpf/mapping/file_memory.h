@@ -17,7 +17,7 @@
 #ifndef BPF_FILE_MEMORY_H
 #define BPF_FILE_MEMORY_H
 
-#include "unwind_image.h"
+#include "unwind/unwind_image.h"
 #include "user_mapping.h"
 
 #define FILE_READS_MAX 32    /* apart from one another; a power of two */

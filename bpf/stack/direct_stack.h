@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The user stack of the current task at the event itself, without frame pointers, as far as all of
- * it is known and readable (core/direct_walk.h).
+ * it is known and readable (core/unwind/direct_walk.h).
  *
  * The program includes cached_rule.c and direct_walk.c behind this.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H
 
-#include "direct_walk.h"
 #include "mapping/user_frame.h"
 #include "state/engine_maps.h"
+#include "unwind/direct_walk.h"
 
 /* User space sets their number to that of the CPUs. */
 struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder (core/unwind.h) in programs that may sleep: it reads the current task's memory,
- * waits for pages that are not there (missing_page.h), finds its mappings, and keeps every rule for
- * all.
+ * The unwinder (core/unwind/unwind.h) in programs that may sleep: it reads the current task's
+ * memory, waits for pages that are not there (missing_page.h), finds its mappings, and keeps every
+ * rule for all.
  *
  * Its memory is a pool that instances share. A program claims an unwinder by exchange; per-CPU
  * memory would not do, because a page fault takes its time. What was unwound last stays in it for
@@ -12,7 +12,6 @@
 #ifndef BPF_UNWINDER_H
 #define BPF_UNWINDER_H
 
-#include "cached_rule.h"
 #include "engine.h"
 #include "kernel/user_registers.h"
 #include "mapping/build_id.h"
@@ -25,7 +24,8 @@
 #include "stack.h"
 #include "state/engine_maps.h"
 #include "state/instance.h"
-#include "unwind.h"
+#include "unwind/cached_rule.h"
+#include "unwind/unwind.h"
 
 /* Held by programs that may sleep while they use the stack map, which is swapped when no program
  * uses it any more. Absent before 6.2. */

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cached_rule.h"
 #include "raw_memory.h"
-#include "unwind.h"
+#include "unwind/cached_rule.h"
+#include "unwind/unwind.h"
 
 struct assist {
 	struct assist_options options;

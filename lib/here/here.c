@@ -13,7 +13,7 @@
 #include "here/own_memory.h"
 
 #define CORE_EMBEDDED
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 _Static_assert(STACKMAP_HERE_DEPTH_MAX == STACK_USER_DEPTH_MAX - 1, "one frame is our own");
 
@@ -59,17 +59,17 @@ void unwind_remember(struct unwind *unwind)
 	(void)unwind;
 }
 
-#include "cfi.c"
-#include "cfi_rule.c"
-#include "code_scan.c"
-#include "dwarf_expr.c"
-#include "eh_frame.c"
-#include "sframe.c"
-#include "unwind.c"
-#include "unwind_bytes.c"
-#include "unwind_code.c"
-#include "unwind_image.c"
-#include "unwind_step.c"
+#include "unwind/cfi.c"
+#include "unwind/cfi_rule.c"
+#include "unwind/code_scan.c"
+#include "unwind/dwarf_expr.c"
+#include "unwind/eh_frame.c"
+#include "unwind/sframe.c"
+#include "unwind/unwind.c"
+#include "unwind/unwind_bytes.c"
+#include "unwind/unwind_code.c"
+#include "unwind/unwind_image.c"
+#include "unwind/unwind_step.c"
 
 #define KEPT_REGISTERS                                                                             \
 	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 #define BUDGET 3000
 #define PART 512 /* bytes that come at once */

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "direct_walk.h"
 #include "traced.h"
+#include "unwind/direct_walk.h"
 
 #define SKIP 77
 #define STEPS 60

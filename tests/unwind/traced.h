@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "cached_rule.h"
-#include "unwind.h"
+#include "unwind/cached_rule.h"
+#include "unwind/unwind.h"
 
 #define TRACED_MAPPINGS_MAX 1024
 

@@ -9,7 +9,7 @@
 
 #include <asm/ptrace.h>
 
-#include "unwind.h"
+#include "unwind/unwind.h"
 #include "unwind_walk.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -88,17 +88,17 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 {
 }
 
-#include "cfi.c"
-#include "cfi_rule.c"
-#include "code_scan.c"
-#include "dwarf_expr.c"
-#include "eh_frame.c"
-#include "sframe.c"
-#include "unwind.c"
-#include "unwind_bytes.c"
-#include "unwind_code.c"
-#include "unwind_image.c"
-#include "unwind_step.c"
+#include "unwind/cfi.c"
+#include "unwind/cfi_rule.c"
+#include "unwind/code_scan.c"
+#include "unwind/dwarf_expr.c"
+#include "unwind/eh_frame.c"
+#include "unwind/sframe.c"
+#include "unwind/unwind.c"
+#include "unwind/unwind_bytes.c"
+#include "unwind/unwind_code.c"
+#include "unwind/unwind_image.c"
+#include "unwind/unwind_step.c"
 
 static __always_inline void registers_take(struct unwind_registers *registers,
 					   const struct pt_regs *regs)

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CORE_UNWIND_MEMORY_H
 #define TESTS_UNIT_CORE_UNWIND_MEMORY_H
 
-#include "unwind.h"
+#include "unwind/unwind.h"
 
 #define MEMORY_BASE 0x10000ULL
 #define MEMORY_FRAME(pc) FRAME_USER(1, (pc)-MEMORY_BASE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The cache of rules, alone and with several writers at once in the same few entries. */
-#include "cached_rule.h"
+#include "unwind/cached_rule.h"
 
 /* cmocka needs these three before it. */
 #include <setjmp.h>

@@ -4,8 +4,8 @@
  * or the direct walk says that it could not. Every stack lies at the end of the memory, where a
  * whole window cannot be read.
  */
-#include "direct_walk.h"
-#include "signal_context.h"
+#include "unwind/direct_walk.h"
+#include "unwind/signal_context.h"
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */

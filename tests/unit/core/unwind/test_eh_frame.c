@@ -3,7 +3,7 @@
  * Sections with many functions, found through an index, without one, and damaged. Function i covers
  * 16 bytes from FUNCTIONS + 32 * i on, and has CFA = rsp + 8 * (i + 1).
  */
-#include "cached_rule.h"
+#include "unwind/cached_rule.h"
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */

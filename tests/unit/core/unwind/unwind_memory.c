@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cached_rule.h"
+#include "unwind/cached_rule.h"
 
 struct rule_cache *memory_rules;
 u64 memory_image;

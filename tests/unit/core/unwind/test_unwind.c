@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whole walks, by frame pointers, through memory that is stack and code at once. */
-#include "cached_rule.h"
+#include "unwind/cached_rule.h"
 #include "unwind_memory.h"
 
 /* cmocka needs these three before it. */
