@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/plain_names.h"
+#include "report/name/plain_names.h"
 #include "symbol/debuginfo/debug_naming.h"
 #include "symbol/elf/elf_segment.h"
 #include "symbol/file/mapped_file.h"

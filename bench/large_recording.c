@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "recording.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define CPUS 8
 #define THREADS 600

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "recording.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define CPUS 4
 #define THREADS 40

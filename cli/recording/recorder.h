@@ -9,7 +9,7 @@
 #include "capture/capture.h"
 #include "rotation.h"
 #include "stackmap/error.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct recorder {
 	struct capture *capture;

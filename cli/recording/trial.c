@@ -8,7 +8,7 @@
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "record_target.h"
-#include "trace/memory_recording.h"
+#include "trace/write/memory_recording.h"
 #include "view/recording_info.h"
 
 static int begin(struct capture *capture, struct stackmap_error *error)

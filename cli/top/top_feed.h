@@ -13,7 +13,7 @@
 
 #include "capture/live_window.h"
 #include "recording/record_target.h"
-#include "report/event_filter.h"
+#include "report/event/event_filter.h"
 #include "stack_table.h"
 #include "view/recording_info.h"
 

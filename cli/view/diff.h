@@ -6,7 +6,7 @@
 #include "names.h"
 #include "recording.h"
 #include "report.h"
-#include "report/comparison.h"
+#include "report/profile/comparison.h"
 
 #define DIFF_CELL_ROOM 16
 

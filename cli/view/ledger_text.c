@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "report/stack_end.h"
+#include "report/event/stack_end.h"
 
 #define X(id, name, meaning) {name, meaning},
 static const struct cause {

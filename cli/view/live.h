@@ -3,7 +3,7 @@
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* What the instance holds now. Gives up privileges; `later_file` can still be made, unless it is
  * NULL. NULL and a message on failure. */

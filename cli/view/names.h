@@ -4,7 +4,7 @@
 #define CLI_NAMES_H
 
 #include "option/option.h"
-#include "report/frame_names.h"
+#include "report/name/frame_names.h"
 
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;

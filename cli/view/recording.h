@@ -5,8 +5,8 @@
 #define CLI_RECORDING_H
 
 #include "option/option.h"
-#include "report/event_filter.h"
-#include "trace/reader.h"
+#include "report/event/event_filter.h"
+#include "trace/read/reader.h"
 
 #define RECORDING_DEFAULT "stackmap.data"
 

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "report/calltree.h"
-#include "report/profile_weights.h"
+#include "report/profile/calltree.h"
+#include "report/profile/profile_weights.h"
 #include "report_fields.h"
 
 struct report {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "report/report_table.h"
+#include "report/profile/report_table.h"
 
 /* X(ID, name). */
 #define TABLE_MEASURES(X)                                                                          \

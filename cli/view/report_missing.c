@@ -7,7 +7,7 @@
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "report.h"
-#include "report/missing_names.h"
+#include "report/profile/missing_names.h"
 #include "symbol/debuginfo/debian_package.h"
 #include "terminal/message.h"
 

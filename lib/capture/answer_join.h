@@ -3,9 +3,9 @@
  * Joins the cookies of events with their answers, whichever comes first, whatever rings they come
  * through. It knows nothing of rings and files: the drain (capture/drain.c) asks it what to do.
  *
- * An event whose cookie has no answer yet gets a promise (trace/writer.h), one for each form of the
- * stack: behind a leaf that the event has itself, or in full. An answer takes the promises that
- * wait for it.
+ * An event whose cookie has no answer yet gets a promise (trace/write/writer.h), one for each form
+ * of the stack: behind a leaf that the event has itself, or in full. An answer takes the promises
+ * that wait for it.
  *
  * An answer is kept until all events that can name it were seen. Their slots were taken before it
  * was given, but may not be committed yet, or stand behind one that is not. So time goes in epochs:

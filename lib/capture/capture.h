@@ -13,7 +13,7 @@
 #include "capture/source.h"
 #include "config.h"
 #include "stackmap/error.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct capture_options {
 	const struct source_list *sources; /* must outlive the capture */

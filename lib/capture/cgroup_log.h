@@ -7,7 +7,7 @@
 #define LIB_CAPTURE_CGROUP_LOG_H
 
 #include "task_name.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct cgroup_log;
 

@@ -17,7 +17,7 @@
 #include "capture/proc_tasks.h"
 #include "file_reading.h"
 #include "format/printable.h"
-#include "trace/source_name.h"
+#include "trace/block/source_name.h"
 
 /* So much of the pool is shown for one element, whatever it holds: at most 64 user frames, whose
  * lines are below 300 bytes, or 128 of the kernel; 26 kilobytes are printed at least. */

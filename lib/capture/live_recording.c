@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "trace/memory_recording.h"
+#include "trace/write/memory_recording.h"
 
 static int write_frozen(struct capture *capture, struct trace_writer *writer,
 			struct stackmap_error *error)

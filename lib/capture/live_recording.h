@@ -7,7 +7,7 @@
 #define LIB_CAPTURE_LIVE_RECORDING_H
 
 #include "capture/capture.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Takes nothing from the instance, which goes on recording. `name` stands for it in messages. The
  * reader does not need the capture any more. */

@@ -7,7 +7,7 @@
 #define LIB_CAPTURE_LIVE_WINDOW_H
 
 #include "capture/capture.h"
-#include "trace/memory_recording.h"
+#include "trace/write/memory_recording.h"
 
 struct live_window {
 	struct capture *capture;

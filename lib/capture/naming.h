@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "stackmap/error.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct capture;
 

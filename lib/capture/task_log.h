@@ -9,7 +9,7 @@
 
 #include "capture/ring_reader.h"
 #include "task_name.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct task_log;
 

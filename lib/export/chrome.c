@@ -21,7 +21,7 @@
 #include "format/json_text.h"
 #include "frame_tree.h"
 #include "json_labels.h"
-#include "trace/source_name.h"
+#include "trace/block/source_name.h"
 
 #define TASKS 256 /* to begin with */
 

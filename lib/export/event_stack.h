@@ -8,8 +8,8 @@
 #ifndef LIB_EXPORT_EVENT_STACK_H
 #define LIB_EXPORT_EVENT_STACK_H
 
-#include "report/frame_names.h"
-#include "report/stack_end.h"
+#include "report/event/stack_end.h"
+#include "report/name/frame_names.h"
 
 struct event_frame {
 	const struct frame_name *name; /* NULL: frames that are not known */

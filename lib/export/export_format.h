@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-#include "report/event_filter.h"
-#include "report/frame_names.h"
-#include "trace/reader.h"
+#include "report/event/event_filter.h"
+#include "report/name/frame_names.h"
+#include "trace/read/reader.h"
 
 struct export_options {
 	struct event_filter filter;

@@ -12,7 +12,7 @@
 #include "error.h"
 #include "export_format.h"
 #include "format/printable.h"
-#include "report/profile_weights.h"
+#include "report/profile/profile_weights.h"
 
 /* `;` separates frames. */
 static void put_bytes(const char *name, size_t length, FILE *to)

@@ -3,7 +3,7 @@
 #ifndef LIB_EXPORT_MAIN_PROGRAM_H
 #define LIB_EXPORT_MAIN_PROGRAM_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct main_program;
 

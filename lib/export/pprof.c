@@ -18,7 +18,7 @@
 #include "main_program.h"
 #include "pprof_tables.h"
 #include "sample_table.h"
-#include "trace/cgroup_name.h"
+#include "trace/read/cgroup_name.h"
 #include "value_unit.h"
 
 #define SAMPLES (1U << 17)

@@ -13,7 +13,7 @@
 
 #include "error.h"
 #include "graph.h"
-#include "report/event_paths.h"
+#include "report/event/event_paths.h"
 
 #define NO_SOURCE UINT16_MAX
 #define BATCH_EVENTS 64

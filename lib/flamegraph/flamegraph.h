@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "report/event_filter.h"
-#include "report/frame_names.h"
+#include "report/event/event_filter.h"
+#include "report/name/frame_names.h"
 
 #define FLAMEGRAPH_RECORDINGS_MAX 2
 

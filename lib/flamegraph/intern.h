@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "hash_index.h"
-#include "trace/arena.h"
+#include "trace/bytes/arena.h"
 
 #define INTERN_WORDS 3
 

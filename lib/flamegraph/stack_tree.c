@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/frame_names.h"
+#include "report/name/frame_names.h"
 
 int stack_tree_create(struct stack_tree *tree)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "format/printable.h"
-#include "report/stack_end.h"
+#include "report/event/stack_end.h"
 
 static const char *const lost_names[LOST_COUNT] = {
 #define X(id, name, meaning) [LOST_##id] = name,

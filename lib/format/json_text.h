@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "report/profile.h"
+#include "report/profile/profile.h"
 #include "trace/event.h"
 
 /* A string from a foreign file: bytes that are not UTF-8 become `?`. */

@@ -11,8 +11,8 @@
 #ifndef LIB_MERGE_CODE_SPACE_H
 #define LIB_MERGE_CODE_SPACE_H
 
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 
 #define MACHINES_MAX 1024U
 

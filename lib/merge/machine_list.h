@@ -12,7 +12,7 @@
 #ifndef LIB_MERGE_MACHINE_LIST_H
 #define LIB_MERGE_MACHINE_LIST_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define MACHINE_TID_SHIFT 22
 #define MACHINE_CGROUP_SHIFT 48

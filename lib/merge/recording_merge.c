@@ -17,7 +17,7 @@
 #include "code_space.h"
 #include "error.h"
 #include "machine_list.h"
-#include "trace/stack_set.h"
+#include "trace/write/stack_set.h"
 
 #define TEXT_BYTES 1024
 

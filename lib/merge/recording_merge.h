@@ -10,7 +10,7 @@
 #ifndef LIB_MERGE_RECORDING_MERGE_H
 #define LIB_MERGE_RECORDING_MERGE_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct recording_merge_info {
 	const char *command; /* what the merged recording says of itself */

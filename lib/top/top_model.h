@@ -15,7 +15,7 @@
 #ifndef LIB_TOP_TOP_MODEL_H
 #define LIB_TOP_TOP_MODEL_H
 
-#include "report/profile.h"
+#include "report/profile/profile.h"
 
 #define TOP_LABELS_MAX (1U << 18)
 #define TOP_STACKS_MAX (1U << 16)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define DEPTH STACK_WORDS_MAX
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define SECOND 1000000000ULL
 #define CODE 0x1000 /* of the function in the file, and as many bytes */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define EVENTS 3
 #define SECOND 1000000000ULL

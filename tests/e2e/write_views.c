@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define SECOND 1000000000ULL
 #define FUNCTION_BYTES 64

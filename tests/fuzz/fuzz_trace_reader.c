@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "trace/cgroup_name.h"
-#include "trace/reader.h"
+#include "trace/read/cgroup_name.h"
+#include "trace/read/reader.h"
 #include "trace_file.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "symbol/elf/build_id.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define DEPTH 16
 #define STACKS 16

@@ -25,7 +25,7 @@ new_tree() {
 	git -C "$tree" init -q
 	file abi/bytes.h <<<$'#pragma once\nstruct bytes { unsigned char b[4]; };'
 	file core/hash.c <<<'#include "bytes.h"'
-	file lib/trace/reader.h <<<'struct reader;'
+	file lib/trace/read/reader.h <<<'struct reader;'
 	file include/stackmap/id.h <<<'int stackmap_id(void);'
 }
 
@@ -48,7 +48,7 @@ clean_tree_passes() {
 
 layer_breaches_fail() {
 	new_tree
-	file core/hash.c <<<'#include "../lib/trace/reader.h"'
+	file core/hash.c <<<'#include "../lib/trace/read/reader.h"'
 	expect 1 'core includes lib by a relative path' check-layers
 	new_tree
 	file abi/bytes.h <<<'#include <stdio.h>'
@@ -60,14 +60,14 @@ layer_breaches_fail() {
 	file bpf/show.h <<<$'#include <linux/errno.h>\n#include <bpf/bpf_helpers.h>\n#include <stdbool.h>'
 	expect 0 'bpf includes what the kernel, libbpf and the compiler have' check-layers
 	new_tree
-	file lib/trace/reader.c <<<'void f(void) { printf("x"); }'
+	file lib/trace/read/reader.c <<<'void f(void) { printf("x"); }'
 	expect 1 'lib prints' check-layers
 	new_tree
-	file lib/trace/reader.c <<<'/* printf("x") exits */ const char *s = "exit(1)";'
+	file lib/trace/read/reader.c <<<'/* printf("x") exits */ const char *s = "exit(1)";'
 	expect 0 'lib speaks of printing' check-layers
 	new_tree
 	file lib/report/tree.h <<<'int tree;'
-	file lib/trace/reader.c <<<'#include "report/tree.h"'
+	file lib/trace/read/reader.c <<<'#include "report/tree.h"'
 	expect 1 'a room includes a later one' check-layers
 	new_tree
 	file lib/symbol/jit/map.h <<<'int map;'
@@ -89,13 +89,13 @@ lonely_headers_fail() {
 	file abi/bytes.h <<<'_Static_assert(sizeof(int) == 8, "");'
 	expect 1 'an assertion that does not hold' check-headers
 	new_tree
-	file lib/trace/reader.h <<<'struct reader { int a; };'
+	file lib/trace/read/reader.h <<<'struct reader { int a; };'
 	expect 1 'a header without a guard' check-headers
 	new_tree
-	file lib/trace/reader.h <<<'#include "missing.h"'
+	file lib/trace/read/reader.h <<<'#include "missing.h"'
 	expect 1 'a header that includes what is not there' check-headers
 	new_tree
-	file lib/trace/reader.h <<<'#include "reader.skel.h"'
+	file lib/trace/read/reader.h <<<'#include "reader.skel.h"'
 	expect 0 'a header around a skeleton of the build' check-headers
 }
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "../trace/memory_folder.h"
-#include "trace/cgroup_name.h"
-#include "trace/memory_recording.h"
+#include "trace/read/cgroup_name.h"
+#include "trace/write/memory_recording.h"
 
 static char mount[MEMORY_FOLDER_BYTES];
 static struct cgroup_path paths[CGROUP_PATHS];

@@ -27,7 +27,7 @@
 #include "capture/instance.h"
 #include "capture/skeleton.h"
 #include "stack_map.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define BITS 10
 #define CHILDREN 2

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "trace/memory_recording.h"
+#include "trace/write/memory_recording.h"
 
 #define FILE_MAPPING 1
 #define FUNCTION_BYTES 0x100

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_EXPORT_ODD_RECORDING_H
 #define TESTS_UNIT_EXPORT_ODD_RECORDING_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Every byte but 0 in the name of a source, of a file, of functions and of tasks, in the command
  * and the host: ODD_EVENTS events, of ODD_TASKS tasks, with a stack of two functions. */

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define DATA "<script type=\"application/json\" id=\"data\">"
 

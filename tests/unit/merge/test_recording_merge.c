@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "merge/machine_list.h"
-#include "trace/cgroup_name.h"
-#include "trace/writer.h"
+#include "trace/read/cgroup_name.h"
+#include "trace/write/writer.h"
 
 #define SECOND 1000000000ULL
 #define KERNEL 0xffffffff81000000ULL

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define SECOND 1000000000ULL
 #define KERNEL(offset) (0xffffffff81000000ULL + (offset))

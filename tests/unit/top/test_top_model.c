@@ -15,7 +15,7 @@
 
 #include "small_recording.h"
 #include "top/top_lines.h"
-#include "trace/memory_recording.h"
+#include "trace/write/memory_recording.h"
 
 #define CPU_CLOCK 0
 #define SWITCH 1

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 static void print_stack(const struct trace_stack *stack)
 {

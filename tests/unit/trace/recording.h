@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct random {
 	u64 state;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Cheap comparisons come first: a task is only looked up when the filter asks about it. */
+#include "event_filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "error.h"
+#include "name_match.h"
+#include "trace/read/cgroup_name.h"
+
+static bool matches_any(const struct string_list *globs, const char *name)
+{
+	for (size_t i = 0; i < globs->count; i++)
+		if (fnmatch(globs->items[i], name, 0) == 0)
+			return true;
+	return !globs->count;
+}
+
+static bool allows(const struct number_list *list, u64 number)
+{
+	return !list->count || number_list_has(list, number);
+}
+
+static int check_cgroups(const struct event_filter *filter, const struct trace_reader *reader,
+			 struct stackmap_error *error)
+{
+	const struct trace_cgroup *cgroups;
+
+	if (!filter->cgroups.count || trace_reader_cgroups(reader, &cgroups))
+		return 0;
+	return error_set(error, ENOENT,
+			 "--cgroup %s: this recording holds no cgroups (made by an older stackmap, "
+			 "or where no cgroup2 file system was mounted)",
+			 filter->cgroups.items[0]);
+}
+
+static int check_event(const char *event, const struct trace_reader *reader,
+		       struct stackmap_error *error)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(reader, &sources);
+	struct name_match match;
+
+	name_match_init(&match, event);
+	for (u32 i = 0; i < count; i++)
+		name_match_try(&match, sources[i].name);
+	if (match.found)
+		return 0;
+	return error_set(error, ENOENT, "--event %s: not in this recording%s%s%s", event,
+			 match.nearest[0] ? "; did you mean " : "", match.nearest,
+			 match.nearest[0] ? "?" : "");
+}
+
+static int check_events(const struct event_filter *filter, const struct trace_reader *reader,
+			struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < filter->events.count && !err; i++)
+		err = check_event(filter->events.items[i], reader, error);
+	return err;
+}
+
+int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
+		       struct stackmap_error *error)
+{
+	return check_events(filter, reader, error) ?: check_cgroups(filter, reader, error);
+}
+
+static bool is_in_time(const struct event_filter *filter, u64 time)
+{
+	return time >= filter->from && (!filter->to || time <= filter->to);
+}
+
+/* As the recording has it: without the place where systemd mounts the hierarchy. */
+static const char *without_mount(const char *path)
+{
+	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		size_t length = strlen(mounts[i]);
+
+		if (strncmp(path, mounts[i], length) || (path[length] && path[length] != '/'))
+			continue;
+		return path[length] ? path + length : "/";
+	}
+	return path;
+}
+
+/* NULL: a task that is not known, in a cgroup that is not known. */
+static bool is_in_cgroup(const struct string_list *cgroups, const struct trace_reader *reader,
+			 const struct trace_task *task)
+{
+	char room[TRACE_CGROUP_ROOM];
+	const char *name = trace_cgroup_name(reader, task ? task->cgroup : 0, room);
+
+	for (size_t i = 0; i < cgroups->count; i++)
+		if (trace_cgroup_is_within(name, without_mount(cgroups->items[i])))
+			return true;
+	return false;
+}
+
+static bool task_passes(const struct event_filter *filter, const struct trace_reader *reader,
+			const struct trace_event *event)
+{
+	const struct trace_task *task;
+
+	if (!filter->comms.count && !filter->cgroups.count && !filter->pids.count)
+		return true;
+	task = trace_reader_task(reader, event->tid, event->time);
+	if (filter->cgroups.count && !is_in_cgroup(&filter->cgroups, reader, task))
+		return false;
+	if (!task)
+		return !filter->comms.count && !filter->pids.count;
+	return matches_any(&filter->comms, task->comm) && allows(&filter->pids, task->tgid);
+}
+
+static bool passes(const struct event_filter *filter, const struct trace_reader *reader,
+		   const struct trace_event *event)
+{
+	const struct trace_source *sources;
+
+	if (!is_in_time(filter, event->time) || !allows(&filter->cpus, event->cpu) ||
+	    !allows(&filter->tids, event->tid))
+		return false;
+	trace_reader_sources(reader, &sources);
+	return matches_any(&filter->events, sources[event->kind].name) &&
+	       task_passes(filter, reader, event);
+}
+
+bool event_filter_passes(const struct event_filter *filter, const struct trace_reader *reader,
+			 const struct trace_event *event)
+{
+	bool passed = passes(filter, reader, event);
+
+	if (filter->use) {
+		filter->use->met = true;
+		filter->use->passed |= passed;
+	}
+	return passed;
+}

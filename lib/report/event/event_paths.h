@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The stacks of an event as lists of labels. Equal lists are one object, so stacks can be compared,
+ * counted and kept by address, whatever their depth.
+ */
+#ifndef LIB_REPORT_EVENT_PATHS_H
+#define LIB_REPORT_EVENT_PATHS_H
+
+#include "report/name/frame_names.h"
+#include "stack_end.h"
+
+/* One side of a stack, kernel or user, the leaf joined as its innermost frame. */
+struct profile_path {
+	u32 id; /* counted from 0 */
+	u32 depth;
+	const struct stack_end *end;
+	u32 labels[]; /* innermost first; without a stack the leaf, if anything */
+};
+
+struct event_paths;
+
+/* Reader and names must outlive them. */
+int event_paths_create(struct trace_reader *reader, struct frame_names *names,
+		       struct event_paths **out);
+void event_paths_free(struct event_paths **paths);
+
+#define PATH_NO_LEAF UINT32_MAX
+
+/* What an event's leaf adds to its path: leaves of one function are one number. PATH_NO_LEAF only
+ * without memory. */
+u32 event_paths_leaf(struct event_paths *paths, u64 frame);
+
+/* Says that event_paths_leaf() will be called for it: its memory is fetched meanwhile. */
+void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
+
+/* The path of one side of an event: its stack or the reason why there is none, and the leaf if that
+ * is on this side, else PATH_NO_LEAF. It belongs to `paths`. NULL without memory. */
+const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,
+					    u32 leaf);
+
+/* The path that has this id. */
+const struct profile_path *event_paths_by_id(const struct event_paths *paths, u32 id);
+
+#endif

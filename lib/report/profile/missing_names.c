@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Frames without a function are put together by their mapping, which stands for one version of one
+ * file; then their labels tell of each stack what it ends in and passes through. Generated code is
+ * one by process: each has mappings of its own.
+ */
+#include "missing_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "report/name/code_layout.h"
+#include "symbol/debuginfo/debug_naming.h"
+#include "whole_stack.h"
+
+#define NO_FILE UINT32_MAX
+
+static const struct {
+	const char *name, *why, *fix;
+} reasons[] = {
+#define X(id, name, why, fix) [MISSING_##id] = {name, why, fix},
+	MISSING_REASONS(X)
+#undef X
+};
+
+const char *missing_reason_name(enum missing_reason reason)
+{
+	return reasons[reason].name;
+}
+
+const char *missing_reason_why(enum missing_reason reason)
+{
+	return reasons[reason].why;
+}
+
+const char *missing_reason_fix(enum missing_reason reason)
+{
+	return reasons[reason].fix;
+}
+
+bool missing_wants_debug_file(enum missing_reason reason)
+{
+	return reason == MISSING_GONE || reason == MISSING_REPLACED || reason == MISSING_STRIPPED;
+}
+
+struct search {
+	const struct trace_reader *reader;
+	struct missing_names *missing;
+	u32 *file_of; /* by label: index of its file, or NO_FILE */
+	u32 label_count;
+	u32 *last_row; /* by file: the last row that passed through it, from 1 */
+};
+
+static bool is_of(const struct missing_file *file, const struct frame_name *name,
+		  const struct trace_mapping *mapping)
+{
+	return file->mapping == mapping && !strcmp(file->object, name->object);
+}
+
+/* Files are few: hundreds at most. */
+static int find_file(struct search *search, const struct frame_name *name, u32 *index)
+{
+	struct missing_names *missing = search->missing;
+	const struct trace_mapping *mapping = NULL;
+
+	if (!FRAME_IS_KERNEL(name->frame))
+		mapping = trace_reader_mapping(search->reader, FRAME_MAPPING(name->frame));
+	for (*index = 0; *index < missing->count; ++*index)
+		if (is_of(&missing->files[*index], name, mapping))
+			return 0;
+	if (array_make_room(missing->files, missing->count, missing->room))
+		return -ENOMEM;
+	missing->files[missing->count++] =
+		(struct missing_file){.object = name->object, .mapping = mapping};
+	return 0;
+}
+
+static int add_frame(void *arg, const struct frame_name *name)
+{
+	struct search *search = arg;
+	u32 file;
+
+	if (name->function || search->file_of[name->label] != NO_FILE)
+		return 0;
+	if (find_file(search, name, &file))
+		return -ENOMEM;
+	search->file_of[name->label] = file;
+	search->missing->files[file].places++;
+	return 0;
+}
+
+static u32 file_of_label(const struct search *search, u32 label)
+{
+	return label < search->label_count ? search->file_of[label] : NO_FILE;
+}
+
+static void add_row(struct search *search, const struct whole_stack *stack, u32 row, u64 count)
+{
+	struct missing_names *missing = search->missing;
+	u32 file = file_of_label(search, stack->labels[0]);
+
+	missing->events += count;
+	if (file != NO_FILE) {
+		missing->files[file].self += count;
+		missing->self += count;
+	}
+	for (u32 i = 0; i < stack->depth; i++) {
+		file = file_of_label(search, stack->labels[i]);
+		if (file == NO_FILE || search->last_row[file] == row)
+			continue;
+		search->last_row[file] = row;
+		missing->files[file].children += count;
+	}
+}
+
+static int add_rows(struct search *search, const struct profile *profile)
+{
+	struct whole_stack stack = {};
+	int err = 0;
+
+	search->last_row = calloc(search->missing->count + 1UL, sizeof(u32));
+	if (!search->last_row)
+		return -ENOMEM;
+	for (u32 i = 0; i < profile->row_count && !err; i++) {
+		err = whole_stack_set(&stack, profile, profile->rows[i]);
+		if (!err)
+			add_row(search, &stack, i + 1, profile->rows[i]->count);
+	}
+	whole_stack_free(&stack);
+	return err;
+}
+
+static int find_labels(struct search *search, struct frame_names *names)
+{
+	search->label_count = frame_names_label_count(names);
+	search->file_of = malloc((search->label_count + 1UL) * sizeof(u32));
+	if (!search->file_of)
+		return -ENOMEM;
+	memset(search->file_of, 0xff, (search->label_count + 1UL) * sizeof(u32));
+	return frame_names_each(names, add_frame, search);
+}
+
+static enum missing_reason reason_of_facts(const struct debug_facts *facts)
+{
+	if (!facts->has_id)
+		return MISSING_NO_ID;
+	if (facts->has_names)
+		return facts->is_placed ? MISSING_UNCOVERED : MISSING_UNPLACED;
+	if (facts->is_replaced)
+		return MISSING_REPLACED;
+	return facts->has_code ? MISSING_STRIPPED : MISSING_GONE;
+}
+
+static enum missing_reason reason_of_file(const struct trace_reader *reader,
+					  const struct trace_mapping *mapping,
+					  struct debug_naming *debug)
+{
+	struct debug_code code = {.mapping = mapping, .release = ""};
+	struct debug_facts facts;
+
+	if (mapping->kind == MAPPING_ANON)
+		return MISSING_GENERATED;
+	if (!mapping->build_id_bytes)
+		return MISSING_NO_ID;
+	if (!debug)
+		return MISSING_NOT_LOOKED;
+	code_layout_find(reader, mapping->number, &code.layout);
+	facts = debug_naming_look(debug, &code);
+	return reason_of_facts(&facts);
+}
+
+static void find_reason(const struct trace_reader *reader, struct debug_naming *debug,
+			struct missing_file *file)
+{
+	bool is_kernel = file->object[0] == '[' && strcmp(file->object, "[unknown]");
+
+	if (file->mapping)
+		file->reason = reason_of_file(reader, file->mapping, debug);
+	else if (!is_kernel)
+		file->reason = MISSING_UNKNOWN;
+	else
+		file->reason =
+			trace_reader_info(reader)->address_shown ? MISSING_KERNEL : MISSING_HIDDEN;
+}
+
+static int by_self(const void *left, const void *right)
+{
+	const struct missing_file *a = left, *b = right;
+
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->children != b->children)
+		return a->children > b->children ? -1 : 1;
+	return strcmp(a->object, b->object);
+}
+
+int missing_names_find(const struct trace_reader *reader, const struct profile *profile,
+		       struct debug_naming *debug, struct missing_names *missing)
+{
+	struct search search = {.reader = reader, .missing = missing};
+	int err;
+
+	*missing = (struct missing_names){};
+	err = find_labels(&search, profile->names) ?: add_rows(&search, profile);
+	free(search.file_of);
+	free(search.last_row);
+	if (err) {
+		missing_names_free(missing);
+		return err;
+	}
+	for (u32 i = 0; i < missing->count; i++)
+		find_reason(reader, debug, &missing->files[i]);
+	if (missing->count)
+		qsort(missing->files, missing->count, sizeof(*missing->files), by_self);
+	return 0;
+}
+
+void missing_names_free(struct missing_names *missing)
+{
+	free(missing->files);
+	*missing = (struct missing_names){};
+}
+
+/* By label. */
+static int note_nameless(void *is_nameless, const struct frame_name *name)
+{
+	if (!name->function && !FRAME_IS_KERNEL(name->frame))
+		((bool *)is_nameless)[name->label] = true;
+	return 0;
+}
+
+static bool ends_in(const bool *labels, const struct profile_row *row)
+{
+	const struct profile_path *path = row->kernel->depth ? row->kernel : row->user;
+
+	return path->depth && labels[path->labels[0]];
+}
+
+double missing_names_share(const struct profile *profile)
+{
+	bool *is_nameless = calloc(frame_names_label_count(profile->names) + 1UL, sizeof(bool));
+	u64 count = 0;
+
+	if (!is_nameless)
+		return 0;
+	frame_names_each(profile->names, note_nameless, is_nameless);
+	for (u32 i = 0; i < profile->row_count; i++)
+		if (ends_in(is_nameless, profile->rows[i]))
+			count += profile->rows[i]->count;
+	free(is_nameless);
+	return profile->count ? (double)count / (double)profile->count : 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * (source, comm, kernel path, user path) is the key of a row, found through a hash table;
+ * event_paths.c makes paths of stacks. So an event costs a few lookups, whatever the depth of its
+ * stacks.
+ */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "error.h"
+#include "hash_index.h"
+#include "trace/read/cgroup_name.h"
+
+struct builder {
+	struct profile *profile;
+	const struct trace_reader *reader;
+	const struct event_counts *counts;
+	struct hash_index index; /* of the rows */
+	u32 room;
+};
+
+static int order(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_rows(const struct profile_row *left, const struct profile_row *right)
+{
+	if (left->kind != right->kind)
+		return order(left->kind, right->kind);
+	if (left->kernel != right->kernel)
+		return order(left->kernel->id, right->kernel->id);
+	if (left->user != right->user)
+		return order(left->user->id, right->user->id);
+	if (left->tid != right->tid)
+		return order(left->tid, right->tid);
+	if (left->pid != right->pid)
+		return order(left->pid, right->pid);
+	if (left->cpu != right->cpu)
+		return order(left->cpu, right->cpu);
+	if (left->cgroup != right->cgroup)
+		return order(left->cgroup, right->cgroup);
+	return strcmp(left->comm, right->comm);
+}
+
+static bool is_row(const void *rows, u32 index, const void *key)
+{
+	const struct profile_row *row = &((const struct profile_row *)rows)[index], *wanted = key;
+
+	return row->kernel == wanted->kernel && row->user == wanted->user &&
+	       row->kind == wanted->kind && row->tid == wanted->tid && row->pid == wanted->pid &&
+	       row->cpu == wanted->cpu && row->cgroup == wanted->cgroup &&
+	       memcmp(row->comm, wanted->comm, sizeof(row->comm)) == 0;
+}
+
+static u32 hash_row(const struct profile_row *row)
+{
+	u64 comm[2], hash;
+
+	memcpy(comm, row->comm, sizeof(comm));
+	hash = hash_word(hash_word(0, (uintptr_t)row->kernel), (uintptr_t)row->user);
+	hash = hash_word(hash, comm[0]);
+	hash = hash_word(hash, comm[1]);
+	hash = hash_word(hash, (u64)row->tid << 32 | row->pid);
+	hash = hash_word(hash, row->cgroup);
+	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
+}
+
+static struct profile_row *add_row(struct builder *builder, const struct profile_row *key, u32 hash)
+{
+	struct profile *profile = builder->profile;
+
+	if (array_make_room(profile->storage, profile->row_count, builder->room) ||
+	    hash_index_add(&builder->index, hash, profile->row_count))
+		return NULL;
+	profile->storage[profile->row_count] = *key;
+	return &profile->storage[profile->row_count++];
+}
+
+static struct profile_row *find_row(struct builder *builder, const struct profile_row *key)
+{
+	struct profile_row *rows = builder->profile->storage;
+	u32 hash = hash_row(key);
+	u32 index = hash_index_find(&builder->index, hash, is_row, rows, key);
+
+	return index == HASH_INDEX_NONE ? add_row(builder, key, hash) : &rows[index];
+}
+
+static int set_paths(struct event_paths *paths, const struct event_key *key,
+		     struct profile_row *row)
+{
+	bool in_kernel = key->leaf_in_kernel;
+
+	row->kernel = event_paths_find(paths, key->kernel, key->kernel_reason,
+				       in_kernel ? key->leaf : PATH_NO_LEAF);
+	row->user = event_paths_find(paths, key->user, key->user_reason,
+				     in_kernel ? PATH_NO_LEAF : key->leaf);
+	return row->kernel && row->user ? 0 : -ENOMEM;
+}
+
+/* By name, as a path may have several numbers. */
+static int set_cgroup(const struct builder *builder, u32 number, struct profile_row *row)
+{
+	char room[TRACE_CGROUP_ROOM];
+
+	if (builder->profile->split & EVENTS_BY_CGROUP)
+		row->cgroup = frame_names_intern(builder->profile->names,
+						 trace_cgroup_name(builder->reader, number, room));
+	return row->cgroup == UINT32_MAX ? -ENOMEM : 0;
+}
+
+static int add_count(struct builder *builder, const struct event_count *item)
+{
+	const struct event_key *from = &item->key;
+	struct profile_row key = {
+		.kind = from->kind, .pid = from->pid, .tid = from->tid, .cpu = from->cpu};
+	struct profile_row *row;
+
+	memcpy(key.comm, builder->counts->comms[from->comm], sizeof(key.comm));
+	if (set_paths(builder->profile->paths, from, &key) ||
+	    set_cgroup(builder, from->cgroup, &key))
+		return -ENOMEM;
+	row = find_row(builder, &key);
+	if (!row)
+		return -ENOMEM;
+	row->count += item->count;
+	row->value += item->value;
+	return 0;
+}
+
+static int hotter(const void *a, const void *b)
+{
+	const struct profile_row *left = *(const struct profile_row *const *)a;
+	const struct profile_row *right = *(const struct profile_row *const *)b;
+
+	if (left->count != right->count)
+		return order(right->count, left->count);
+	if (left->value != right->value)
+		return order(right->value, left->value);
+	return compare_rows(left, right);
+}
+
+struct measure {
+	const enum profile_weight *by;
+	const u64 *totals;
+};
+
+static double share(const struct profile_row *row, const struct measure *measure)
+{
+	u64 total = measure->totals[row->kind];
+
+	return total ? (double)profile_row_weight(row, measure->by[row->kind]) / (double)total : 0;
+}
+
+static int heavier(const void *a, const void *b, void *measure)
+{
+	double left = share(*(const struct profile_row *const *)a, measure);
+	double right = share(*(const struct profile_row *const *)b, measure);
+
+	return left != right ? (left < right) - (left > right) : hotter(a, b);
+}
+
+void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals)
+{
+	struct measure measure = {.by = by, .totals = totals};
+
+	qsort_r(profile->rows, profile->row_count, sizeof(*profile->rows), heavier, &measure);
+}
+
+static int sort_rows(struct profile *profile)
+{
+	profile->rows = calloc(profile->row_count + 1UL, sizeof(struct profile_row *));
+	if (!profile->rows)
+		return -ENOMEM;
+	for (u32 i = 0; i < profile->row_count; i++)
+		profile->rows[i] = &profile->storage[i];
+	qsort(profile->rows, profile->row_count, sizeof(*profile->rows), hotter);
+	return 0;
+}
+
+static int add_counts(struct profile *profile, const struct trace_reader *reader,
+		      const struct event_counts *counts)
+{
+	struct builder builder = {.profile = profile, .reader = reader, .counts = counts};
+	int err = 0;
+
+	for (u32 i = 0; i < counts->count && !err; i++)
+		err = add_count(&builder, &counts->items[i]);
+	hash_index_free(&builder.index);
+	profile->count = counts->events;
+	profile->first = counts->first;
+	profile->last = counts->last;
+	return err ?: sort_rows(profile);
+}
+
+static int profile_alloc(struct trace_reader *reader, const struct frame_naming *naming,
+			 struct profile **out)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return -ENOMEM;
+	if (frame_names_create(reader, naming, &profile->names) ||
+	    event_paths_create(reader, profile->names, &profile->paths)) {
+		profile_free(&profile);
+		return -ENOMEM;
+	}
+	*out = profile;
+	return 0;
+}
+
+int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
+			 const struct frame_naming *naming, u32 split, struct profile **out,
+			 struct stackmap_error *error)
+{
+	struct event_counts counts = {};
+	struct profile *profile;
+	int err;
+
+	if (profile_alloc(reader, naming, &profile))
+		return error_set(error, ENOMEM, "report: not enough memory");
+	profile->split = split;
+	err = event_counts_read(&counts, reader, profile->paths, filter, split, error);
+	if (!err && add_counts(profile, reader, &counts))
+		err = error_set(error, ENOMEM, "report: not enough memory");
+	event_counts_free(&counts);
+	if (err)
+		profile_free(&profile);
+	else
+		*out = profile;
+	return err;
+}
+
+int profile_create(struct trace_reader *reader, const struct event_filter *filter,
+		   const struct frame_naming *naming, struct profile **out,
+		   struct stackmap_error *error)
+{
+	return profile_create_split(reader, filter, naming, 0, out, error);
+}
+
+void profile_free(struct profile **profile)
+{
+	struct profile *old = *profile;
+
+	if (!old)
+		return;
+	free(old->rows);
+	free(old->storage);
+	event_paths_free(&old->paths);
+	frame_names_free(&old->names);
+	free(old);
+	*profile = NULL;
+}
+
+const char *profile_path_marker(const struct profile_path *path)
+{
+	return stack_end_is_cut(path->end) ? path->end->marker : NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The hottest stacks: all events of a recording with the same source, comm and labels of frames are
+ * one row. Frames count by label (function), because nearly every sampled pc is unique and a row
+ * each would say nothing. On demand, rows are split further.
+ *
+ * The sum of all rows' counts is the number of events that passed the filter.
+ */
+#ifndef LIB_REPORT_PROFILE_H
+#define LIB_REPORT_PROFILE_H
+
+#include "report/event/event_counts.h"
+#include "report/name/frame_names.h"
+
+struct profile_row {
+	u32 kind;
+	char comm[16];
+	u32 pid, tid, cpu; /* 0 if rows are not split by it, or it is not known */
+	u32 cgroup;	   /* a label, if rows are split by it */
+	const struct profile_path *kernel;
+	const struct profile_path *user;
+	u64 count;
+	u64 value;
+};
+
+/* What a row weighs: the number of its events, or the sum of their values. */
+enum profile_weight { WEIGHT_COUNT, WEIGHT_VALUE };
+
+static inline u64 profile_row_weight(const struct profile_row *row, enum profile_weight by)
+{
+	return by == WEIGHT_VALUE ? row->value : row->count;
+}
+
+struct profile {
+	struct frame_names *names;
+	struct event_paths *paths;
+	u32 split;	 /* enum event_split, as bits */
+	u64 count;	 /* events of all rows */
+	u64 first, last; /* time of the first and last event, ns; 0: not known */
+	u32 row_count;
+	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
+	struct profile_row *storage;
+};
+
+int profile_create(struct trace_reader *reader, const struct event_filter *filter,
+		   const struct frame_naming *naming, struct profile **out,
+		   struct stackmap_error *error);
+/* `split`: enum event_split, as bits. */
+int profile_create_split(struct trace_reader *reader, const struct event_filter *filter,
+			 const struct frame_naming *naming, u32 split, struct profile **out,
+			 struct stackmap_error *error);
+void profile_free(struct profile **profile);
+
+/* Hottest first by another measure: by their share of the source's total, as `by` weighs its
+ * events; both are arrays by source. */
+void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals);
+
+/* The marker of a path that is cut, or NULL. */
+const char *profile_path_marker(const struct profile_path *path);
+
+#endif

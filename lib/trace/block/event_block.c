@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events to columns and back. Sorting is by insertion: within a CPU only interrupted programs are
+ * out of order, by a few places. The key dictionary is an open-addressing table that is emptied by
+ * counting up its round number.
+ */
+#include "trace/block/event_block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/block/stack_code.h"
+#include "trace/bytes/key_order.h"
+#include "trace/bytes/number_column.h"
+
+#define KEY_TABLE_BITS 17 /* twice TRACE_BLOCK_EVENTS_MAX */
+#define KEY_TABLE_SLOTS (1U << KEY_TABLE_BITS)
+
+struct event_key {
+	u32 tid;
+	u32 kind;
+	u32 kernel; /* stack code */
+	u32 user;
+};
+
+/* Leaves and values are coded against the last one of the same key; the first leaf of a key against
+ * the last leaf of any key that is alike in having a kernel stack or not: that tells kernel pcs
+ * from user pcs. */
+struct key_memory {
+	u64 leaf;
+	u64 value;
+};
+
+struct key_slot {
+	u32 round;
+	u32 key;
+};
+
+struct event_encoder {
+	struct block_builder builder;
+	struct number_writer time, leaf, value;
+	struct key_order order;
+	u64 last_leaf[2];
+	u32 newest; /* the highest stack index in the block so far */
+	u32 round;
+	u32 keys;
+	struct event_key key[TRACE_BLOCK_EVENTS_MAX];
+	struct key_memory memory[TRACE_BLOCK_EVENTS_MAX];
+	struct key_successors successors[TRACE_BLOCK_EVENTS_MAX];
+	struct key_slot table[KEY_TABLE_SLOTS];
+};
+
+static void number_writer_attach(struct number_writer *writer, struct byte_buffer *column)
+{
+	writer->codes = &column[0];
+	writer->bits = &column[1];
+}
+
+int event_encoder_create(struct event_encoder **out)
+{
+	struct event_encoder *encoder = calloc(1, sizeof(*encoder));
+
+	if (!encoder)
+		return -ENOMEM;
+	encoder->builder.type = TRACE_BLOCK_EVENTS;
+	encoder->builder.columns = EVENT_COLUMNS;
+	number_writer_attach(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
+	number_writer_attach(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
+	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
+	*out = encoder;
+	return 0;
+}
+
+void event_encoder_free(struct event_encoder **encoder)
+{
+	if (!*encoder)
+		return;
+	block_builder_free(&(*encoder)->builder);
+	free(*encoder);
+	*encoder = NULL;
+}
+
+static void sort_by_time(struct trace_event *events, u32 count)
+{
+	for (u32 i = 1; i < count; i++) {
+		struct trace_event late = events[i];
+		u32 place = i;
+
+		for (; place && events[place - 1].time > late.time; place--)
+			events[place] = events[place - 1];
+		if (place != i)
+			events[place] = late;
+	}
+}
+
+static struct event_key key_of(const struct trace_event *event)
+{
+	return (struct event_key){
+		.tid = event->tid,
+		.kind = event->kind,
+		.kernel = stack_code(event->kernel, event->kernel_reason),
+		.user = stack_code(event->user, event->user_reason),
+	};
+}
+
+static u32 key_hash(const struct event_key *key)
+{
+	u64 hash = ((u64)key->tid << 32 | key->kernel) * 0x9e3779b97f4a7c15ULL;
+
+	hash ^= ((u64)key->kind << 32 | key->user) * 0xc2b2ae3d27d4eb4fULL;
+	return (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - KEY_TABLE_BITS));
+}
+
+static void put_key(struct event_encoder *encoder, u32 tid_before, const struct event_key *key)
+{
+	struct byte_buffer *column = encoder->builder.column;
+
+	byte_buffer_signed(&column[EVENT_COLUMN_TASKS], (s64)key->tid - tid_before);
+	byte_buffer_varint(&column[EVENT_COLUMN_TASKS], key->kind);
+	stack_code_put(&column[EVENT_COLUMN_KERNEL], key->kernel, &encoder->newest);
+	stack_code_put(&column[EVENT_COLUMN_USER], key->user, &encoder->newest);
+}
+
+static u32 add_key(struct event_encoder *encoder, const struct event_key *key)
+{
+	u32 index = encoder->keys++;
+
+	put_key(encoder, index ? encoder->key[index - 1].tid : 0, key);
+	encoder->key[index] = *key;
+	encoder->memory[index] = (struct key_memory){
+		.leaf = encoder->last_leaf[stack_code_has_stack(key->kernel)],
+	};
+	return index;
+}
+
+static u32 find_or_add_key(struct event_encoder *encoder, const struct event_key *key)
+{
+	u32 at = key_hash(key);
+
+	for (;; at = (at + 1) % KEY_TABLE_SLOTS) {
+		struct key_slot *slot = &encoder->table[at];
+
+		if (slot->round != encoder->round) {
+			*slot = (struct key_slot){encoder->round, add_key(encoder, key)};
+			return slot->key;
+		}
+		if (!memcmp(&encoder->key[slot->key], key, sizeof(*key)))
+			return slot->key;
+	}
+}
+
+static void put_leaf(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+{
+	u64 *last = &encoder->memory[key].leaf;
+
+	number_writer_put(&encoder->leaf, zigzag((s64)(event->leaf - *last)));
+	*last = event->leaf;
+	encoder->last_leaf[stack_code_has_stack(encoder->key[key].kernel)] = event->leaf;
+}
+
+static void put_value(struct event_encoder *encoder, const struct trace_event *event, u32 key)
+{
+	u64 *last = &encoder->memory[key].value;
+
+	number_writer_put(&encoder->value, zigzag((s64)(event->value - *last)));
+	*last = event->value;
+}
+
+static void put_events(struct event_encoder *encoder, const struct trace_event *events, u32 count,
+		       bool has_leaf, bool has_value)
+{
+	struct byte_buffer *order = &encoder->builder.column[EVENT_COLUMN_ORDER];
+	u64 time = events[0].time;
+
+	for (u32 i = 0; i < count; i++) {
+		struct event_key whole = key_of(&events[i]);
+		u32 key = find_or_add_key(encoder, &whole);
+
+		byte_buffer_varint(order, key_order_encode(&encoder->order, key));
+		number_writer_put(&encoder->time, events[i].time - time);
+		time = events[i].time;
+		if (has_leaf)
+			put_leaf(encoder, &events[i], key);
+		if (has_value)
+			put_value(encoder, &events[i], key);
+	}
+}
+
+static void encoder_start(struct event_encoder *encoder)
+{
+	block_builder_clear(&encoder->builder);
+	key_order_start(&encoder->order, encoder->successors);
+	memset(encoder->last_leaf, 0, sizeof(encoder->last_leaf));
+	encoder->keys = 0;
+	encoder->newest = 0;
+	if (++encoder->round == 0) {
+		memset(encoder->table, 0, sizeof(encoder->table));
+		encoder->round = 1;
+	}
+}
+
+static void encoder_finish(struct event_encoder *encoder, const struct trace_event *events,
+			   u32 count)
+{
+	number_writer_finish(&encoder->time);
+	number_writer_finish(&encoder->leaf);
+	number_writer_finish(&encoder->value);
+	encoder->builder.cpu = events[0].cpu;
+	encoder->builder.records = count;
+	encoder->builder.first_time = events[0].time;
+	encoder->builder.last_time = events[count - 1].time;
+}
+
+int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
+		      const struct block_builder **builder)
+{
+	bool has_leaf = false, has_value = false;
+
+	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
+		return -EINVAL;
+	for (u32 i = 0; i < count; i++) {
+		has_leaf |= events[i].leaf != 0;
+		has_value |= events[i].value != 0;
+	}
+	encoder_start(encoder);
+	sort_by_time(events, count);
+	put_events(encoder, events, count, has_leaf, has_value);
+	encoder_finish(encoder, events, count);
+	*builder = &encoder->builder;
+	return 0;
+}
+
+struct event_decoder {
+	struct block_view *view;
+	struct number_reader time, leaf, value;
+	bool has_leaf, has_value;
+	struct key_order order;
+	u64 last_leaf[2];
+	u32 newest;
+	u32 keys;
+	struct event_key *key;
+	struct key_memory *memory;
+	struct key_successors *successors;
+};
+
+static void get_key(struct event_decoder *decoder, const struct event_limits *limits,
+		    u32 tid_before, struct event_key *key)
+{
+	struct byte_cursor *column = decoder->view->column;
+	struct byte_cursor *tasks = &column[EVENT_COLUMN_TASKS];
+
+	key->tid = tid_before + (u32)byte_cursor_signed(tasks);
+	key->kind = byte_cursor_u32(tasks);
+	key->kernel =
+		stack_code_get(&column[EVENT_COLUMN_KERNEL], limits->stacks, &decoder->newest);
+	key->user = stack_code_get(&column[EVENT_COLUMN_USER], limits->stacks, &decoder->newest);
+	if (key->kind >= limits->sources)
+		tasks->bad = true;
+}
+
+static bool keys_done(const struct event_decoder *decoder)
+{
+	for (u32 i = EVENT_COLUMN_TASKS; i <= EVENT_COLUMN_USER; i++)
+		if (decoder->view->column[i].bad || byte_cursor_left(&decoder->view->column[i]))
+			return false;
+	return true;
+}
+
+#define TASK_BYTES_MIN 2 /* of a key in its column */
+
+static int get_keys(struct event_decoder *decoder, const struct event_limits *limits)
+{
+	struct byte_cursor *tasks = &decoder->view->column[EVENT_COLUMN_TASKS];
+	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
+	u32 tid = 0;
+
+	if (most > decoder->view->header.records) /* each is of some event */
+		most = decoder->view->header.records;
+
+	decoder->key = calloc(most + 1, sizeof(*decoder->key));
+	decoder->memory = calloc(most + 1, sizeof(*decoder->memory));
+	decoder->successors = calloc(most + 1, sizeof(*decoder->successors));
+	if (!decoder->key || !decoder->memory || !decoder->successors)
+		return -ENOMEM;
+	for (; byte_cursor_left(tasks) && decoder->keys < most; decoder->keys++) {
+		get_key(decoder, limits, tid, &decoder->key[decoder->keys]);
+		tid = decoder->key[decoder->keys].tid;
+	}
+	return keys_done(decoder) ? 0 : -EBADMSG;
+}
+
+static u64 get_leaf(struct event_decoder *decoder, u32 key, bool is_new)
+{
+	u64 *class = &decoder->last_leaf[stack_code_has_stack(decoder->key[key].kernel)];
+	u64 *last = &decoder->memory[key].leaf;
+
+	if (is_new)
+		*last = *class;
+	*last += (u64)unzigzag(number_reader_get(&decoder->leaf));
+	*class = *last;
+	return *last;
+}
+
+static u64 get_value(struct event_decoder *decoder, u32 key)
+{
+	decoder->memory[key].value += (u64)unzigzag(number_reader_get(&decoder->value));
+	return decoder->memory[key].value;
+}
+
+static void set_key(struct trace_event *event, const struct event_key *key)
+{
+	event->tid = key->tid;
+	event->kind = (u16)key->kind;
+	event->kernel = stack_code_index(key->kernel);
+	event->kernel_reason = stack_code_reason(key->kernel);
+	event->user = stack_code_index(key->user);
+	event->user_reason = stack_code_reason(key->user);
+}
+
+static bool get_event(struct event_decoder *decoder, struct trace_event *event)
+{
+	u32 symbol = byte_cursor_u32(&decoder->view->column[EVENT_COLUMN_ORDER]);
+	u32 seen = decoder->order.keys;
+	u32 key;
+
+	if (!key_order_decode(&decoder->order, symbol, decoder->keys, &key))
+		return false;
+	set_key(event, &decoder->key[key]);
+	event->cpu = decoder->view->header.cpu;
+	event->leaf = decoder->has_leaf ? get_leaf(decoder, key, decoder->order.keys != seen) : 0;
+	event->value = decoder->has_value ? get_value(decoder, key) : 0;
+	return true;
+}
+
+/* Times must lie within what the header says, which the merge relies on. */
+static bool get_time(struct event_decoder *decoder, u64 *time)
+{
+	u64 step = number_reader_get(&decoder->time);
+
+	if (step > decoder->view->header.last_time - *time)
+		return false;
+	*time += step;
+	return true;
+}
+
+static bool get_events(struct event_decoder *decoder, const struct event_limits *limits,
+		       struct trace_event *events)
+{
+	const struct trace_block_header *header = &decoder->view->header;
+	u64 time = header->first_time;
+
+	if (header->last_time < header->first_time)
+		return false;
+	for (u32 i = 0; i < header->records; i++) {
+		if (!get_time(decoder, &time) || !get_event(decoder, &events[i]))
+			return false;
+		events[i].time = time;
+		if (!stack_resolution_apply(limits->resolution, &events[i]))
+			return false;
+	}
+	return time == header->last_time;
+}
+
+static bool all_read(const struct event_decoder *decoder)
+{
+	const struct byte_cursor *order = &decoder->view->column[EVENT_COLUMN_ORDER];
+
+	return !order->bad && !byte_cursor_left(order) && number_reader_done(&decoder->time) &&
+	       number_reader_done(&decoder->leaf) && number_reader_done(&decoder->value);
+}
+
+static void number_reader_attach(struct number_reader *reader, const struct byte_cursor *column)
+{
+	reader->codes = column[0];
+	reader->bits = column[1];
+}
+
+static void decoder_attach(struct event_decoder *decoder, struct block_view *view)
+{
+	decoder->view = view;
+	number_reader_attach(&decoder->time, &view->column[EVENT_COLUMN_TIME]);
+	number_reader_attach(&decoder->leaf, &view->column[EVENT_COLUMN_LEAF]);
+	number_reader_attach(&decoder->value, &view->column[EVENT_COLUMN_VALUE]);
+	decoder->has_leaf = byte_cursor_left(&decoder->leaf.codes);
+	decoder->has_value = byte_cursor_left(&decoder->value.codes);
+}
+
+int event_block_decode(struct block_view *view, const struct event_limits *limits,
+		       struct trace_event *events)
+{
+	struct event_decoder decoder = {0};
+	int err;
+
+	if (view->header.columns != EVENT_COLUMNS)
+		return -EBADMSG;
+	decoder_attach(&decoder, view);
+	err = get_keys(&decoder, limits);
+	key_order_start(&decoder.order, decoder.successors);
+	if (!err && (!get_events(&decoder, limits, events) || !all_read(&decoder)))
+		err = -EBADMSG;
+	free(decoder.key);
+	free(decoder.memory);
+	free(decoder.successors);
+	return err;
+}

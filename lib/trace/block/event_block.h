@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A block of events of one CPU. An event is split into its key (thread, kind, both stacks: few
+ * distinct ones, and one follows another in patterns) and its numbers (time, leaf, value). The keys
+ * go into a dictionary; what is coded for each event is which of the recent successors of the last
+ * key it is. Times are differences to the event before, leaves and values to the last one of the
+ * same key.
+ */
+#ifndef LIB_TRACE_EVENT_BLOCK_H
+#define LIB_TRACE_EVENT_BLOCK_H
+
+#include "trace/block/block.h"
+#include "trace/block/stack_resolution.h"
+#include "trace/event.h"
+
+struct event_encoder;
+
+int event_encoder_create(struct event_encoder **out);
+void event_encoder_free(struct event_encoder **encoder);
+
+/* Sorts the events by time and encodes them: 1 to TRACE_BLOCK_EVENTS_MAX, all of one CPU. The
+ * builder belongs to the encoder and lives until the next call. */
+int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
+		      const struct block_builder **builder);
+
+/* What an index in an event must stay below, and what indexes of stacks stand for. */
+struct event_limits {
+	u32 sources;
+	u32 stacks;
+	const struct stack_resolution *resolution;
+};
+
+/* Fills events[header.records]. -EBADMSG when the block makes no sense. */
+int event_block_decode(struct block_view *view, const struct event_limits *limits,
+		       struct trace_event *events);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Plain records, put and get in pairs. A list of counters is led by its length: later versions may
+ * have more causes. */
+#include "trace/block/record_block.h"
+
+#include <errno.h>
+#include <string.h>
+
+void record_builder_init(struct block_builder *builder, enum trace_block_type type)
+{
+	memset(builder, 0, sizeof(*builder));
+	builder->type = (u8)type;
+	builder->columns = RECORD_COLUMNS;
+}
+
+static struct byte_buffer *put_record(struct block_builder *builder)
+{
+	builder->records++;
+	return &builder->column[RECORD_NUMBERS];
+}
+
+static void put_text(struct block_builder *builder, const char *string)
+{
+	byte_buffer_string(&builder->column[RECORD_TEXT], string);
+}
+
+static struct byte_cursor *numbers(struct block_view *view)
+{
+	return &view->column[RECORD_NUMBERS];
+}
+
+static bool get_text(struct block_view *view, struct arena *arena, const char **string)
+{
+	*string = arena_string(arena, byte_cursor_string(&view->column[RECORD_TEXT]));
+	return *string;
+}
+
+static int outcome(const struct block_view *view, bool has_memory)
+{
+	if (view->column[RECORD_NUMBERS].bad || view->column[RECORD_TEXT].bad)
+		return -EBADMSG;
+	return has_memory ? 0 : -ENOMEM;
+}
+
+bool record_block_done(const struct block_view *view)
+{
+	return !byte_cursor_left(&view->column[RECORD_NUMBERS]) &&
+	       !byte_cursor_left(&view->column[RECORD_TEXT]);
+}
+
+static void put_build_id(struct byte_buffer *column, const u8 *build_id, u32 bytes)
+{
+	if (bytes > TRACE_BUILD_ID_MAX)
+		bytes = TRACE_BUILD_ID_MAX;
+	byte_buffer_varint(column, bytes);
+	byte_buffer_append(column, build_id, bytes);
+}
+
+static u32 get_build_id(struct byte_cursor *cursor, u8 *build_id)
+{
+	u64 bytes = byte_cursor_varint(cursor);
+	const u8 *at;
+
+	if (bytes > TRACE_BUILD_ID_MAX) {
+		cursor->bad = true;
+		return 0;
+	}
+	at = byte_cursor_take(cursor, bytes);
+	if (!at)
+		return 0;
+	memcpy(build_id, at, bytes);
+	return (u32)bytes;
+}
+
+static void put_counters(struct byte_buffer *column, const u64 *counters, u32 count)
+{
+	byte_buffer_varint(column, count);
+	for (u32 i = 0; i < count; i++)
+		byte_buffer_varint(column, counters[i]);
+}
+
+static void get_counters(struct byte_cursor *cursor, u64 *counters, u32 most)
+{
+	u64 count = byte_cursor_varint(cursor);
+
+	if (count > most)
+		cursor->bad = true;
+	for (u32 i = 0; i < count && !cursor->bad; i++)
+		counters[i] = byte_cursor_varint(cursor);
+}
+
+void record_put_info(struct block_builder *builder, const struct trace_info *info)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, info->start_realtime);
+	byte_buffer_varint(column, info->start_monotonic);
+	byte_buffer_varint(column, info->frequency);
+	byte_buffer_varint(column, info->cpus);
+	byte_buffer_varint(column, info->bits);
+	byte_buffer_varint(column, info->address_shown);
+	put_text(builder, info->hostname);
+	put_text(builder, info->kernel);
+	put_text(builder, info->machine);
+	put_text(builder, info->command);
+	put_text(builder, info->version);
+}
+
+int record_get_info(struct block_view *view, struct arena *arena, struct trace_info *info)
+{
+	bool has_memory = true;
+
+	info->start_realtime = byte_cursor_varint(numbers(view));
+	info->start_monotonic = byte_cursor_varint(numbers(view));
+	info->frequency = byte_cursor_varint(numbers(view));
+	info->cpus = byte_cursor_u32(numbers(view));
+	info->bits = byte_cursor_u32(numbers(view));
+	info->address_shown = byte_cursor_u32(numbers(view));
+	has_memory &= get_text(view, arena, &info->hostname);
+	has_memory &= get_text(view, arena, &info->kernel);
+	has_memory &= get_text(view, arena, &info->machine);
+	has_memory &= get_text(view, arena, &info->command);
+	has_memory &= get_text(view, arena, &info->version);
+	return outcome(view, has_memory);
+}
+
+void record_put_source(struct block_builder *builder, const struct trace_source *source)
+{
+	byte_buffer_varint(put_record(builder), source->extras);
+	put_text(builder, source->name);
+	put_text(builder, source->value_unit);
+}
+
+int record_get_source(struct block_view *view, struct arena *arena, struct trace_source *source)
+{
+	bool has_memory = true;
+
+	source->extras = byte_cursor_u32(numbers(view));
+	has_memory &= get_text(view, arena, &source->name);
+	has_memory &= get_text(view, arena, &source->value_unit);
+	return outcome(view, has_memory);
+}
+
+void record_put_module(struct block_builder *builder, const struct trace_module *module)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, module->start);
+	byte_buffer_varint(column, module->end);
+	put_build_id(column, module->build_id, module->build_id_bytes);
+	put_text(builder, module->name);
+}
+
+int record_get_module(struct block_view *view, struct arena *arena, struct trace_module *module)
+{
+	bool has_memory;
+
+	module->start = byte_cursor_varint(numbers(view));
+	module->end = byte_cursor_varint(numbers(view));
+	module->build_id_bytes = get_build_id(numbers(view), module->build_id);
+	has_memory = get_text(view, arena, &module->name);
+	return outcome(view, has_memory);
+}
+
+void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, mapping->number);
+	byte_buffer_varint(column, mapping->kind);
+	byte_buffer_varint(column, mapping->tgid);
+	byte_buffer_varint(column, mapping->base);
+	put_build_id(column, mapping->build_id, mapping->build_id_bytes);
+	put_text(builder, mapping->path);
+}
+
+int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping)
+{
+	bool has_memory;
+
+	mapping->number = byte_cursor_u32(numbers(view));
+	mapping->kind = byte_cursor_u32(numbers(view));
+	mapping->tgid = byte_cursor_u32(numbers(view));
+	mapping->base = byte_cursor_varint(numbers(view));
+	mapping->build_id_bytes = get_build_id(numbers(view), mapping->build_id);
+	has_memory = get_text(view, arena, &mapping->path);
+	return outcome(view, has_memory);
+}
+
+void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup)
+{
+	byte_buffer_varint(put_record(builder), cgroup->id);
+	put_text(builder, cgroup->path);
+}
+
+int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup)
+{
+	bool has_memory;
+
+	cgroup->id = byte_cursor_varint(numbers(view));
+	has_memory = get_text(view, arena, &cgroup->path);
+	return outcome(view, has_memory);
+}
+
+void record_put_task(struct block_builder *builder, const struct trace_task *task)
+{
+	struct byte_buffer *column = put_record(builder);
+	char comm[sizeof(task->comm) + 1] = {0};
+
+	memcpy(comm, task->comm, sizeof(task->comm) - 1);
+	byte_buffer_varint(column, task->time);
+	byte_buffer_varint(column, task->tid);
+	byte_buffer_signed(column, (s64)task->tgid - task->tid);
+	byte_buffer_varint(column, task->cgroup);
+	put_text(builder, comm);
+}
+
+int record_get_task(struct block_view *view, u32 version, struct trace_task *task)
+{
+	const char *comm;
+
+	task->time = byte_cursor_varint(numbers(view));
+	task->tid = byte_cursor_u32(numbers(view));
+	task->tgid = task->tid + (u32)byte_cursor_signed(numbers(view));
+	if (version >= TRACE_FILE_VERSION_CGROUPS)
+		task->cgroup = byte_cursor_u32(numbers(view));
+	comm = byte_cursor_string(&view->column[RECORD_TEXT]);
+	if (strlen(comm) >= sizeof(task->comm))
+		return -EBADMSG;
+	strcpy(task->comm, comm);
+	return outcome(view, true);
+}
+
+/* The same for all of a segment. */
+static u64 slide_of(const struct trace_symbol *symbol)
+{
+	return symbol->address - symbol->start;
+}
+
+void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
+		       const struct trace_symbol *symbol)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_signed(column, (s64)symbol->mapping - before->mapping);
+	byte_buffer_signed(column, (s64)(symbol->start - before->start));
+	byte_buffer_varint(column, symbol->size);
+	byte_buffer_signed(column, (s64)(slide_of(symbol) - slide_of(before)));
+	put_text(builder, symbol->name);
+}
+
+int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
+		      const struct trace_symbol *before, struct trace_symbol *symbol)
+{
+	bool has_memory;
+
+	symbol->mapping = before->mapping + (u32)byte_cursor_signed(numbers(view));
+	symbol->start = before->start + (u64)byte_cursor_signed(numbers(view));
+	symbol->size = byte_cursor_varint(numbers(view));
+	if (version >= TRACE_FILE_VERSION_ADDRESSES)
+		symbol->address =
+			symbol->start + slide_of(before) + (u64)byte_cursor_signed(numbers(view));
+	has_memory = get_text(view, arena, &symbol->name);
+	return outcome(view, has_memory);
+}
+
+void record_put_ledger(struct block_builder *builder, const struct trace_ledger *ledger)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, ledger->produced);
+	byte_buffer_varint(column, ledger->recorded);
+	put_counters(column, ledger->lost, LOST_COUNT);
+	put_counters(column, ledger->kernel_reasons, REASON_COUNT);
+	put_counters(column, ledger->user_reasons, REASON_COUNT);
+	put_counters(column, ledger->user_stops, STOP_COUNT);
+	put_counters(column, ledger->notes, NOTE_COUNT);
+}
+
+int record_get_ledger(struct block_view *view, struct trace_ledger *ledger)
+{
+	ledger->produced = byte_cursor_varint(numbers(view));
+	ledger->recorded = byte_cursor_varint(numbers(view));
+	get_counters(numbers(view), ledger->lost, LOST_COUNT);
+	get_counters(numbers(view), ledger->kernel_reasons, REASON_COUNT);
+	get_counters(numbers(view), ledger->user_reasons, REASON_COUNT);
+	get_counters(numbers(view), ledger->user_stops, STOP_COUNT);
+	get_counters(numbers(view), ledger->notes, NOTE_COUNT);
+	return outcome(view, true);
+}
+
+void record_put_cpu_ledger(struct block_builder *builder, const struct trace_cpu_ledger *cpu)
+{
+	struct byte_buffer *column = put_record(builder);
+
+	byte_buffer_varint(column, cpu->cpu);
+	byte_buffer_varint(column, cpu->produced);
+	byte_buffer_varint(column, cpu->recorded);
+	put_counters(column, cpu->lost, LOST_COUNT);
+}
+
+int record_get_cpu_ledger(struct block_view *view, struct trace_cpu_ledger *cpu)
+{
+	cpu->cpu = byte_cursor_u32(numbers(view));
+	cpu->produced = byte_cursor_varint(numbers(view));
+	cpu->recorded = byte_cursor_varint(numbers(view));
+	get_counters(numbers(view), cpu->lost, LOST_COUNT);
+	return outcome(view, true);
+}
+
+void record_put_end(struct block_builder *builder, u64 events)
+{
+	byte_buffer_varint(put_record(builder), events);
+}
+
+int record_get_end(struct block_view *view, u64 *events)
+{
+	*events = byte_cursor_varint(numbers(view));
+	return outcome(view, true);
+}

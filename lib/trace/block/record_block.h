@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Blocks of plain records: everything but stacks and events. A record is some varints in one column
+ * and some strings in the other. put and get of one kind stand side by side, field by field in the
+ * same order: that order is the format.
+ *
+ * put functions count the record; get functions read the next one, strings going to the arena. A
+ * get returns 0, -EBADMSG or -ENOMEM (also at the arena's limit).
+ */
+#ifndef LIB_TRACE_RECORD_BLOCK_H
+#define LIB_TRACE_RECORD_BLOCK_H
+
+#include "trace/block/block.h"
+#include "trace/bytes/arena.h"
+#include "trace/event.h"
+
+void record_builder_init(struct block_builder *builder, enum trace_block_type type);
+
+void record_put_info(struct block_builder *builder, const struct trace_info *info);
+void record_put_source(struct block_builder *builder, const struct trace_source *source);
+void record_put_module(struct block_builder *builder, const struct trace_module *module);
+void record_put_mapping(struct block_builder *builder, const struct trace_mapping *mapping);
+void record_put_cgroup(struct block_builder *builder, const struct trace_cgroup *cgroup);
+void record_put_task(struct block_builder *builder, const struct trace_task *task);
+/* Addresses are differences to `before`, the symbol before it in the block (all zero for the
+ * first). */
+void record_put_symbol(struct block_builder *builder, const struct trace_symbol *before,
+		       const struct trace_symbol *symbol);
+void record_put_ledger(struct block_builder *builder, const struct trace_ledger *ledger);
+void record_put_cpu_ledger(struct block_builder *builder, const struct trace_cpu_ledger *cpu);
+void record_put_end(struct block_builder *builder, u64 events);
+
+int record_get_info(struct block_view *view, struct arena *arena, struct trace_info *info);
+int record_get_source(struct block_view *view, struct arena *arena, struct trace_source *source);
+int record_get_module(struct block_view *view, struct arena *arena, struct trace_module *module);
+int record_get_mapping(struct block_view *view, struct arena *arena, struct trace_mapping *mapping);
+int record_get_cgroup(struct block_view *view, struct arena *arena, struct trace_cgroup *cgroup);
+/* `version` of the file. */
+int record_get_task(struct block_view *view, u32 version, struct trace_task *task);
+/* `version` of the file. */
+int record_get_symbol(struct block_view *view, u32 version, struct arena *arena,
+		      const struct trace_symbol *before, struct trace_symbol *symbol);
+int record_get_ledger(struct block_view *view, struct trace_ledger *ledger);
+int record_get_cpu_ledger(struct block_view *view, struct trace_cpu_ledger *cpu);
+int record_get_end(struct block_view *view, u64 *events);
+
+/* All of the block was read. */
+bool record_block_done(const struct block_view *view);
+
+#endif

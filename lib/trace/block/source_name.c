@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What else has a colon in its name is a function: u:, ur:, k:, kr:, or a file. */
+#include "trace/block/source_name.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char *trace_source_short_name(const char *name)
+{
+	const char *colon = strchr(name, ':');
+	size_t prefix = colon ? (size_t)(colon - name) : 0;
+
+	if (!colon || strchr(colon + 1, ':') || strchr(name, '/'))
+		return name;
+	if ((prefix == 1 && strchr("uk", *name)) || (prefix == 2 && name[1] == 'r'))
+		return name;
+	return colon + 1;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A block of stacks. A stack is coded from its root inwards: how many frames at the root it shares
+ * with the stack before it in the block, then each further frame as what its caller called lately
+ * (key_order.h). A frame that is met for the first time in the recording is the difference to its
+ * caller.
+ */
+#ifndef LIB_TRACE_STACK_BLOCK_H
+#define LIB_TRACE_STACK_BLOCK_H
+
+#include "trace/block/block.h"
+#include "trace/block/frame_dictionary.h"
+#include "trace/bytes/arena.h"
+#include "trace/event.h"
+
+#define TRACE_DEPTH_MAX STACK_WORDS_MAX
+
+/* A stack as keys, root first. */
+struct stack_path {
+	u32 depth;
+	u32 key[TRACE_DEPTH_MAX];
+};
+
+struct stack_encoder {
+	struct block_builder builder;
+	struct frame_dictionary dictionary;
+	struct frame_index index;
+	u32 id; /* of the stack before; so is the next one */
+	u64 generation;
+	struct stack_path path;
+};
+
+int stack_encoder_init(struct stack_encoder *encoder);	 /* -ENOMEM */
+void stack_encoder_clear(struct stack_encoder *encoder); /* begins the next block */
+void stack_encoder_free(struct stack_encoder *encoder);
+
+/* 1 <= depth <= TRACE_DEPTH_MAX, no frame is 0. -ENOMEM: the encoder cannot go on. */
+int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack);
+/* A placeholder (stack_resolution.h): zeros, and the next stack is coded as if it were not there.
+ */
+void stack_encoder_add_placeholder(struct stack_encoder *encoder);
+
+/* Appends header.records struct trace_stack, placeholders among them. The dictionary comes from the
+ * blocks before. -EBADMSG, or -ENOMEM also at the arena's limit; the dictionary is void then. */
+int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
+		       struct arena *arena, struct arena_array *stacks);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Promises are never chained, so one step resolves each: from its index to its answer, whose stack
+ * is a real one. */
+#include "trace/block/stack_resolution.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool placeholder_answer(struct trace_stack *stacks, u32 count, u32 promise,
+			const struct trace_answer *answer, u32 number)
+{
+	if (promise >= count || !is_placeholder(&stacks[promise]) || stacks[promise].id)
+		return false;
+	if (answer->stack != TRACE_NO_STACK && is_placeholder(&stacks[answer->stack]))
+		return false;
+	stacks[promise].id = number;
+	return true;
+}
+
+static bool has_placeholders(const struct trace_stack *stacks, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		if (is_placeholder(&stacks[i]))
+			return true;
+	return false;
+}
+
+/* Numbers beyond the answers are left from a block that was damaged further on. */
+static u32 answer_number(const struct trace_stack *placeholder, u32 answers)
+{
+	return placeholder->id <= answers ? placeholder->id : 0;
+}
+
+static void number_stacks(u32 *by_index, const struct trace_stack *stacks, u32 count, u32 answers)
+{
+	u32 next = 0;
+
+	for (u32 i = 0; i < count; i++)
+		by_index[i] = is_placeholder(&stacks[i])
+				      ? INDEX_IS_PROMISE | answer_number(&stacks[i], answers)
+				      : next++;
+}
+
+static void renumber_answers(const u32 *by_index, struct trace_answer *answers, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		if (answers[i].stack != TRACE_NO_STACK)
+			answers[i].stack = by_index[answers[i].stack];
+}
+
+static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < count; i++)
+		if (!is_placeholder(&stacks[i]))
+			stacks[kept++] = stacks[i];
+	return kept;
+}
+
+int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
+			   u32 *count, struct trace_answer *answers, u32 answer_count)
+{
+	u32 *by_index;
+
+	if (!has_placeholders(stacks, *count))
+		return 0;
+	by_index = calloc(*count, sizeof(*by_index));
+	if (!by_index)
+		return -ENOMEM;
+	number_stacks(by_index, stacks, *count, answer_count);
+	renumber_answers(by_index, answers, answer_count);
+	*count = remove_placeholders(stacks, *count);
+	*resolution = (struct stack_resolution){by_index, answers};
+	return 0;
+}
+
+void stack_resolution_free(struct stack_resolution *resolution)
+{
+	free(resolution->by_index);
+	*resolution = (struct stack_resolution){0};
+}
+
+static void apply_answer(const struct stack_resolution *resolution, u32 number,
+			 struct trace_event *event)
+{
+	static const struct trace_answer unanswered = {.stack = TRACE_NO_STACK,
+						       .reason = REASON_UNANSWERED};
+
+	event_take_answer(event, number ? &resolution->answers[number - 1] : &unanswered);
+}
+
+static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)
+{
+	u32 index = resolution->by_index[event->user];
+
+	if (index & INDEX_IS_PROMISE)
+		apply_answer(resolution, index & ~INDEX_IS_PROMISE, event);
+	else
+		event->user = index;
+}
+
+bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event)
+{
+	if (!resolution->by_index)
+		return true;
+	if (event->user != TRACE_NO_STACK)
+		resolve_user(resolution, event);
+	if (event->kernel == TRACE_NO_STACK)
+		return true;
+	event->kernel = resolution->by_index[event->kernel];
+	return !(event->kernel & INDEX_IS_PROMISE);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Binary searches. Symbols may overlap (aliases, code inside other code), so the search goes back
+ * from the last symbol that starts at or before the address, as long as one further back can still
+ * reach it: the innermost symbol that covers the address wins. One without a name gives way to any
+ * that has one: in a merged recording they may be of one file, once as it was and once stripped.
+ */
+#include "trace/bytes/lookup.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static u32 *identity(u32 count)
+{
+	u32 *order = calloc((size_t)count + 1, sizeof(*order));
+
+	for (u32 i = 0; order && i < count; i++)
+		order[i] = i;
+	return order;
+}
+
+static int compare(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_number(const void *a, const void *b, void *mappings)
+{
+	const struct trace_mapping *mapping = mappings;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	int order = compare(mapping[x].number, mapping[y].number);
+
+	return order ? order : compare(x, y);
+}
+
+static int by_thread_and_time(const void *a, const void *b, void *tasks)
+{
+	const struct trace_task *task = tasks;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	int order = compare(task[x].tid, task[y].tid);
+
+	if (!order)
+		order = compare(task[x].time, task[y].time);
+	return order ? order : compare(x, y);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct trace_symbol *x = a, *y = b;
+	int order = compare(x->mapping, y->mapping);
+
+	if (!order)
+		order = compare(x->start, y->start);
+	if (!order)
+		order = compare(y->size, x->size);
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static u64 end_of(const struct trace_symbol *symbol)
+{
+	return symbol->size > UINT64_MAX - symbol->start ? UINT64_MAX
+							 : symbol->start + symbol->size;
+}
+
+static u64 *reaches(const struct trace_symbol *symbols, u32 count)
+{
+	u64 *reach = calloc((size_t)count + 1, sizeof(*reach));
+
+	for (u32 i = 0; reach && i < count; i++) {
+		reach[i] = end_of(&symbols[i]);
+		if (i && symbols[i - 1].mapping == symbols[i].mapping && reach[i - 1] > reach[i])
+			reach[i] = reach[i - 1];
+	}
+	return reach;
+}
+
+static void sort_all(struct lookup *lookup)
+{
+	if (lookup->mapping_count)
+		qsort_r(lookup->mapping_order, lookup->mapping_count, sizeof(u32), by_number,
+			(void *)lookup->mappings);
+	if (lookup->task_count)
+		qsort_r(lookup->task_order, lookup->task_count, sizeof(u32), by_thread_and_time,
+			(void *)lookup->tasks);
+}
+
+int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u32 mapping_count,
+		 const struct trace_task *tasks, u32 task_count, struct trace_symbol *symbols,
+		 u32 symbol_count)
+{
+	struct lookup built = {
+		.mappings = mappings,
+		.tasks = tasks,
+		.symbols = symbols,
+		.mapping_count = mapping_count,
+		.task_count = task_count,
+		.symbol_count = symbol_count,
+		.mapping_order = identity(mapping_count),
+		.task_order = identity(task_count),
+	};
+
+	if (symbol_count)
+		qsort(symbols, symbol_count, sizeof(*symbols), by_address);
+	built.symbol_reach = reaches(symbols, symbol_count);
+	if (!built.mapping_order || !built.task_order || !built.symbol_reach) {
+		lookup_free(&built);
+		return -ENOMEM;
+	}
+	sort_all(&built);
+	*lookup = built;
+	return 0;
+}
+
+void lookup_free(struct lookup *lookup)
+{
+	free(lookup->mapping_order);
+	free(lookup->task_order);
+	free(lookup->symbol_reach);
+	memset(lookup, 0, sizeof(*lookup));
+}
+
+const struct trace_mapping *lookup_mapping(const struct lookup *lookup, u32 number)
+{
+	const struct trace_mapping *last;
+	u32 low = 0, high = lookup->mapping_count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (lookup->mappings[lookup->mapping_order[middle]].number <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	last = low ? &lookup->mappings[lookup->mapping_order[low - 1]] : NULL;
+	return last && last->number == number ? last : NULL;
+}
+
+static bool is_up_to(const struct trace_task *task, u32 tid, u64 time)
+{
+	return task->tid < tid || (task->tid == tid && task->time <= time);
+}
+
+const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 time)
+{
+	const struct trace_task *last;
+	u32 low = 0, high = lookup->task_count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (is_up_to(&lookup->tasks[lookup->task_order[middle]], tid, time))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	last = low ? &lookup->tasks[lookup->task_order[low - 1]] : NULL;
+	return last && last->tid == tid ? last : NULL;
+}
+
+/* The number of symbols that lie in mappings before this one, or start in it at or before the
+ * address. */
+static u32 symbols_up_to(const struct lookup *lookup, u32 mapping, u64 address)
+{
+	u32 low = 0, high = lookup->symbol_count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+		const struct trace_symbol *symbol = &lookup->symbols[middle];
+
+		if (symbol->mapping < mapping ||
+		    (symbol->mapping == mapping && symbol->start <= address))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address)
+{
+	const struct trace_symbol *nameless = NULL;
+
+	for (u32 i = symbols_up_to(lookup, mapping, address); i--;) {
+		const struct trace_symbol *symbol = &lookup->symbols[i];
+
+		if (symbol->mapping != mapping || lookup->symbol_reach[i] <= address)
+			return nameless;
+		if (end_of(symbol) <= address)
+			continue;
+		if (symbol->name[0])
+			return symbol;
+		nameless = nameless ?: symbol;
+	}
+	return nameless;
+}

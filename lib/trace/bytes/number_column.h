@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A column of 64-bit numbers, most of them small: one code byte each, which says the magnitude and
+ * the three bits after the leading one, and a stream of the remaining bits. See abi/trace_file.h.
+ * The split lets the compressor spend its time where there is redundancy: the codes are skewed, the
+ * bits below them are noise.
+ */
+#ifndef LIB_TRACE_NUMBER_COLUMN_H
+#define LIB_TRACE_NUMBER_COLUMN_H
+
+#include "trace/bytes/byte_buffer.h"
+
+struct number_writer {
+	struct byte_buffer *codes;
+	struct byte_buffer *bits;
+	u64 pending;	   /* bits that do not fill a byte yet, lowest first */
+	u32 pending_count; /* < 8 between calls */
+};
+
+void number_writer_put(struct number_writer *writer, u64 number);
+void number_writer_finish(struct number_writer *writer);
+
+struct number_reader {
+	struct byte_cursor codes;
+	struct byte_cursor bits;
+	u64 pending;
+	u32 pending_count;
+	bool bad;
+};
+
+u64 number_reader_get(struct number_reader *reader); /* 0 from the first bad one on */
+/* All was read and nothing is left over. */
+bool number_reader_done(const struct number_reader *reader);
+
+#endif

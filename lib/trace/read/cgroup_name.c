@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Brackets make a name that no path has: paths begin with a slash. */
+#include "trace/read/cgroup_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *trace_cgroup_name(const struct trace_reader *reader, u32 number,
+			      char room[TRACE_CGROUP_ROOM])
+{
+	const struct trace_cgroup *cgroups;
+
+	trace_reader_cgroups(reader, &cgroups);
+	if (!number)
+		return "[unknown]";
+	if (cgroups[number - 1].path[0])
+		return cgroups[number - 1].path;
+	snprintf(room, TRACE_CGROUP_ROOM, "[cgroup %llu]",
+		 (unsigned long long)cgroups[number - 1].id);
+	return room;
+}
+
+bool trace_cgroup_is_within(const char *name, const char *ancestor)
+{
+	size_t length = strlen(ancestor);
+
+	while (length && ancestor[length - 1] == '/')
+		length--;
+	return !strncmp(name, ancestor, length) && (!name[length] || name[length] == '/');
+}

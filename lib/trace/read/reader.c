@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The trace reader. Opening walks all blocks once: it checks every checksum, decodes the
+ * definitions and notes where the event blocks are; these are decoded when events are asked for.
+ * The walk stops at the first block that is not as it must be, and what came before it is the
+ * recording.
+ *
+ * The file is read with pread, not mapped: a file that shrinks while it is read is then an error,
+ * not a signal.
+ */
+#include "trace/read/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "error.h"
+#include "trace/block/answer_block.h"
+#include "trace/block/record_block.h"
+#include "trace/block/stack_block.h"
+#include "trace/bytes/lookup.h"
+#include "trace/read/event_merge.h"
+
+/* What a file may cost in memory, itself and what is made of it. An honest one takes 160 bytes for
+ * each of its own at most: samples of code without names, each at another place. */
+#define MEMORY_MIN (24ULL << 20)
+#define MEMORY_OF_A_BYTE 224
+
+struct trace_reader {
+	char *path;
+	int fd;
+	u64 size;
+	u32 version;
+	u32 sequence; /* of the next block */
+	bool finished;
+	struct block_opener *opener;
+	struct arena arena;
+	struct trace_info info;
+	/* What the blocks of each type hold: struct trace_source..., EVENTS: struct event_block,
+	 * LEDGER: the CPUs'. */
+	struct arena_array records[TRACE_BLOCK_TYPE_COUNT];
+	struct trace_ledger ledger;
+	bool has_ledger;
+	u64 events;
+	struct frame_dictionary frames; /* of the stack blocks so far */
+	struct stack_resolution resolution;
+	struct lookup lookup;
+	struct stackmap_error damage; /* message "" = none */
+};
+
+static int read_info(struct trace_reader *reader, struct block_view *view)
+{
+	if (view->header.records != 1)
+		return -EBADMSG;
+	return record_get_info(view, &reader->arena, &reader->info);
+}
+
+static void *add_record(struct trace_reader *reader, enum trace_block_type type, size_t bytes)
+{
+	return arena_array_add(&reader->arena, &reader->records[type], bytes);
+}
+
+static int read_source(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_source *source = add_record(reader, TRACE_BLOCK_SOURCES, sizeof(*source));
+
+	return source ? record_get_source(view, &reader->arena, source) : -ENOMEM;
+}
+
+static int read_module(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_module *module = add_record(reader, TRACE_BLOCK_MODULES, sizeof(*module));
+
+	return module ? record_get_module(view, &reader->arena, module) : -ENOMEM;
+}
+
+static int read_mapping(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_mapping *mapping = add_record(reader, TRACE_BLOCK_MAPPINGS, sizeof(*mapping));
+
+	return mapping ? record_get_mapping(view, &reader->arena, mapping) : -ENOMEM;
+}
+
+static int read_cgroup(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_cgroup *cgroup = add_record(reader, TRACE_BLOCK_CGROUPS, sizeof(*cgroup));
+
+	return cgroup ? record_get_cgroup(view, &reader->arena, cgroup) : -ENOMEM;
+}
+
+static int read_task(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_task *task = add_record(reader, TRACE_BLOCK_TASKS, sizeof(*task));
+	int err = task ? record_get_task(view, reader->version, task) : -ENOMEM;
+
+	if (err)
+		return err;
+	return task->cgroup <= reader->records[TRACE_BLOCK_CGROUPS].count ? 0 : -EBADMSG;
+}
+
+static int read_symbols(struct trace_reader *reader, struct block_view *view)
+{
+	struct trace_symbol before = {0};
+	int err = 0;
+
+	for (u32 i = 0; i < view->header.records && !err; i++) {
+		struct trace_symbol *symbol =
+			add_record(reader, TRACE_BLOCK_SYMBOLS, sizeof(*symbol));
+
+		if (!symbol)
+			return -ENOMEM;
+		err = record_get_symbol(view, reader->version, &reader->arena, &before, symbol);
+		before = *symbol;
+	}
+	return err;
+}
+
+static int read_ledger(struct trace_reader *reader, struct block_view *view)
+{
+	int err;
+
+	if (reader->has_ledger || !view->header.records)
+		return -EBADMSG;
+	err = record_get_ledger(view, &reader->ledger);
+	for (u32 i = 1; i < view->header.records && !err; i++) {
+		struct trace_cpu_ledger *cpu = add_record(reader, TRACE_BLOCK_LEDGER, sizeof(*cpu));
+
+		err = cpu ? record_get_cpu_ledger(view, cpu) : -ENOMEM;
+	}
+	return err;
+}
+
+static int read_end(struct trace_reader *reader, struct block_view *view)
+{
+	u64 events;
+	int err = record_get_end(view, &events);
+
+	if (err)
+		return err;
+	return view->header.records == 1 && events == reader->events ? 0 : -EBADMSG;
+}
+
+static int note_events(struct trace_reader *reader, const struct trace_block_header *header,
+		       u64 offset)
+{
+	struct event_block *block;
+
+	if (!header->records || header->records > TRACE_BLOCK_EVENTS_MAX ||
+	    header->first_time > header->last_time)
+		return -EBADMSG;
+	block = add_record(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
+	if (!block)
+		return -ENOMEM;
+	*block = (struct event_block){
+		.offset = offset,
+		.first_time = header->first_time,
+		.records = header->records,
+		.sequence = header->sequence,
+		.cpu = header->cpu,
+		.limits = {.sources = reader->records[TRACE_BLOCK_SOURCES].count,
+			   .stacks = reader->records[TRACE_BLOCK_STACKS].count,
+			   .resolution = &reader->resolution},
+	};
+	reader->events += header->records;
+	return 0;
+}
+
+typedef int (*read_fn)(struct trace_reader *reader, struct block_view *view);
+
+static const struct {
+	read_fn record; /* reads one record */
+	read_fn block;	/* reads all of them */
+} readers[TRACE_BLOCK_TYPE_COUNT] = {
+	[TRACE_BLOCK_INFO] = {.block = read_info},
+	[TRACE_BLOCK_SOURCES] = {.record = read_source},
+	[TRACE_BLOCK_MODULES] = {.record = read_module},
+	[TRACE_BLOCK_MAPPINGS] = {.record = read_mapping},
+	[TRACE_BLOCK_TASKS] = {.record = read_task},
+	[TRACE_BLOCK_SYMBOLS] = {.block = read_symbols},
+	[TRACE_BLOCK_LEDGER] = {.block = read_ledger},
+	[TRACE_BLOCK_END] = {.block = read_end},
+	[TRACE_BLOCK_CGROUPS] = {.record = read_cgroup},
+};
+
+static int read_records(struct trace_reader *reader, struct block_view *view)
+{
+	enum trace_block_type type = view->header.type;
+	int err = 0;
+
+	if (type == TRACE_BLOCK_STACKS)
+		return stack_block_decode(view, &reader->frames, &reader->arena,
+					  &reader->records[type]);
+	if (type == TRACE_BLOCK_ANSWERS)
+		return answer_block_decode(view, &reader->arena,
+					   &reader->records[TRACE_BLOCK_STACKS],
+					   &reader->records[type]);
+	if (view->header.columns != RECORD_COLUMNS)
+		return -EBADMSG;
+	if (readers[type].block)
+		err = readers[type].block(reader, view);
+	for (u32 i = 0; readers[type].record && i < view->header.records && !err; i++)
+		err = readers[type].record(reader, view);
+	return err || record_block_done(view) ? err : -EBADMSG;
+}
+
+/* A block counts whole or not at all: the records of one that fails half way are taken back. */
+static int read_whole_block(struct trace_reader *reader, struct block_view *view)
+{
+	struct arena_array *records = &reader->records[view->header.type];
+	u32 before = records->count;
+	int err = read_records(reader, view);
+
+	if (err)
+		records->count = before;
+	else if (view->header.type == TRACE_BLOCK_LEDGER)
+		reader->has_ledger = true;
+	else if (view->header.type == TRACE_BLOCK_END)
+		reader->finished = true;
+	return err;
+}
+
+static int decode_definitions(struct trace_reader *reader, u64 offset, struct stackmap_error *error)
+{
+	struct block_view view;
+	int err = block_open(reader->opener, offset, &view, error);
+
+	if (err)
+		return err;
+	err = read_whole_block(reader, &view);
+	if (err == -ENOMEM)
+		return error_set_at(
+			error, ENOMEM, offset,
+			"damaged at byte %llu: no memory for what the block unfolds into",
+			(unsigned long long)offset);
+	if (err)
+		return error_set_at(error, EBADMSG, offset,
+				    "damaged at byte %llu: the block's records make no sense",
+				    (unsigned long long)offset);
+	return 0;
+}
+
+static const char *misplaced(const struct trace_reader *reader,
+			     const struct trace_block_header *header)
+{
+	if (reader->finished)
+		return "something follows the end";
+	if (header->sequence != reader->sequence)
+		return "a block is missing";
+	if ((header->type == TRACE_BLOCK_INFO) != (header->sequence == 0))
+		return "the first block, and no other, must be the info block";
+	return NULL;
+}
+
+/* *offset moves behind the block. */
+static int read_next(struct trace_reader *reader, u64 *offset, struct stackmap_error *error)
+{
+	struct trace_block_header header;
+	const char *fault;
+	int err = block_load(reader->opener, reader->fd, *offset, reader->size, &header, error);
+
+	if (err)
+		return err;
+	fault = misplaced(reader, &header);
+	if (!fault && header.type == TRACE_BLOCK_EVENTS && note_events(reader, &header, *offset))
+		fault = "the block's header makes no sense";
+	if (fault)
+		return error_set_at(error, EBADMSG, *offset, "damaged at byte %llu: %s",
+				    (unsigned long long)*offset, fault);
+	if (header.type != TRACE_BLOCK_EVENTS)
+		err = decode_definitions(reader, *offset, error);
+	if (err)
+		return err;
+	reader->sequence++;
+	*offset += sizeof(header) + header.stored_bytes;
+	return 0;
+}
+
+static void note_damage(struct trace_reader *reader, const struct stackmap_error *error)
+{
+	error_set_at(&reader->damage, EBADMSG, error->offset, "%s: %s", reader->path,
+		     error->message);
+}
+
+static void walk_blocks(struct trace_reader *reader)
+{
+	struct stackmap_error error;
+	u64 offset = sizeof(struct trace_file_header);
+	int err = 0;
+
+	while (!err && offset < reader->size)
+		err = read_next(reader, &offset, &error);
+	if (!err && !reader->finished) {
+		error_set_at(&error, EBADMSG, offset,
+			     "ends at byte %llu: the recording was not finished",
+			     (unsigned long long)offset);
+		err = -EBADMSG;
+	}
+	if (err)
+		note_damage(reader, &error);
+}
+
+static int not_a_recording(const char *path, struct stackmap_error *error)
+{
+	return error_set_at(error, EBADMSG, 0,
+			    "%s: not a recording: its first bytes are not stackmap's", path);
+}
+
+static int check_version(const struct trace_file_header *header, const char *path,
+			 struct stackmap_error *error)
+{
+	u32 checksum =
+		(u32)crc32(0, (const u8 *)header, offsetof(struct trace_file_header, checksum));
+
+	if (checksum != header->checksum)
+		return error_set_at(error, EBADMSG, 0,
+				    "%s: damaged at byte 0: the file header's checksum is wrong",
+				    path);
+	if (header->version > TRACE_FILE_VERSION || header->byte_order != TRACE_FILE_LITTLE_ENDIAN)
+		return error_set_at(error, EPROTONOSUPPORT, 0,
+				    "%s: format version %u, byte order %u: this stackmap reads up "
+				    "to version %u",
+				    path, header->version, header->byte_order, TRACE_FILE_VERSION);
+	if (!header->version || header->reserved)
+		return not_a_recording(path, error);
+	return 0;
+}
+
+static int check_file_header(struct trace_reader *reader, const char *path,
+			     struct stackmap_error *error)
+{
+	struct trace_file_header header;
+	ssize_t got = pread(reader->fd, &header, sizeof(header), 0);
+
+	if (got < 0)
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	if (got < (ssize_t)sizeof(header) ||
+	    memcmp(header.magic, (const u8[])TRACE_FILE_MAGIC, sizeof(header.magic)) != 0)
+		return not_a_recording(path, error);
+	reader->version = header.version;
+	return check_version(&header, path, error);
+}
+
+static int check_file(struct trace_reader *reader, const char *path, struct stackmap_error *error)
+{
+	struct stat status;
+
+	if (fstat(reader->fd, &status))
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return error_set(error, EISDIR, "%s: cannot be read: %s", path, strerror(EISDIR));
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, ESPIPE,
+				 "%s: cannot be read: a recording is read from a regular file only",
+				 path);
+	reader->size = (u64)status.st_size;
+	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
+	return check_file_header(reader, path, error);
+}
+
+static struct trace_reader *reader_alloc(const char *path)
+{
+	struct trace_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->fd = -1;
+	reader->path = strdup(path);
+	reader->arena.limit = MEMORY_MIN;
+	reader->info.hostname = reader->info.kernel = reader->info.machine = "";
+	reader->info.command = reader->info.version = "";
+	if (!reader->path || frame_dictionary_init(&reader->frames) ||
+	    block_opener_create(&reader->opener)) {
+		trace_reader_close(&reader);
+		return NULL;
+	}
+	reader->frames.limit = &reader->arena;
+	return reader;
+}
+
+static int resolve_stacks(struct trace_reader *reader)
+{
+	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
+	struct arena_array *answers = &reader->records[TRACE_BLOCK_ANSWERS];
+
+	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
+				      answers->items, answers->count);
+}
+
+static int build_lookup(struct trace_reader *reader)
+{
+	const struct arena_array *records = reader->records;
+
+	event_blocks_sort(records[TRACE_BLOCK_EVENTS].items, records[TRACE_BLOCK_EVENTS].count);
+	return lookup_build(&reader->lookup, records[TRACE_BLOCK_MAPPINGS].items,
+			    records[TRACE_BLOCK_MAPPINGS].count, records[TRACE_BLOCK_TASKS].items,
+			    records[TRACE_BLOCK_TASKS].count, records[TRACE_BLOCK_SYMBOLS].items,
+			    records[TRACE_BLOCK_SYMBOLS].count);
+}
+
+int trace_reader_open(const char *path, struct trace_reader **out, struct stackmap_error *error)
+{
+	int fd;
+
+	if (strcmp(path, "-") == 0)
+		return error_set(error, ESPIPE,
+				 "standard input: cannot be read: a recording is read from a "
+				 "regular file only");
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	return trace_reader_open_fd(fd, path, out, error);
+}
+
+int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
+			 struct stackmap_error *error)
+{
+	struct trace_reader *reader = reader_alloc(path);
+	int err;
+
+	if (!reader) {
+		close(fd);
+		return error_set(error, ENOMEM, "%s: no memory to read it", path);
+	}
+	reader->fd = fd;
+	err = check_file(reader, path, error);
+	if (err) {
+		trace_reader_close(&reader);
+		return err;
+	}
+	walk_blocks(reader);
+	if (resolve_stacks(reader) || build_lookup(reader)) {
+		trace_reader_close(&reader);
+		return error_set(error, ENOMEM, "%s: no memory to read it", path);
+	}
+	*out = reader;
+	return 0;
+}
+
+void trace_reader_close(struct trace_reader **reader)
+{
+	struct trace_reader *old = *reader;
+
+	if (!old)
+		return;
+	lookup_free(&old->lookup);
+	frame_dictionary_free(&old->frames);
+	stack_resolution_free(&old->resolution);
+	for (u32 type = 0; type < TRACE_BLOCK_TYPE_COUNT; type++)
+		arena_array_free(&old->records[type]);
+	arena_free(&old->arena);
+	block_opener_free(&old->opener);
+	if (old->fd >= 0)
+		close(old->fd);
+	free(old->path);
+	free(old);
+	*reader = NULL;
+}
+
+int trace_reader_take(struct trace_reader *reader, u64 bytes)
+{
+	if (arena_take(&reader->arena, bytes))
+		return 0;
+	if (!reader->damage.message[0])
+		error_set(&reader->damage, EBADMSG,
+			  "%s: damaged: it unfolds into more memory than a recording of %llu bytes "
+			  "needs",
+			  reader->path, (unsigned long long)reader->size);
+	return -ENOMEM;
+}
+
+const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader)
+{
+	return reader->damage.message[0] ? &reader->damage : NULL;
+}
+
+const struct trace_info *trace_reader_info(const struct trace_reader *reader)
+{
+	return &reader->info;
+}
+
+u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_source **sources)
+{
+	*sources = reader->records[TRACE_BLOCK_SOURCES].items;
+	return reader->records[TRACE_BLOCK_SOURCES].count;
+}
+
+u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_stack **stacks)
+{
+	*stacks = reader->records[TRACE_BLOCK_STACKS].items;
+	return reader->records[TRACE_BLOCK_STACKS].count;
+}
+
+u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_module **modules)
+{
+	*modules = reader->records[TRACE_BLOCK_MODULES].items;
+	return reader->records[TRACE_BLOCK_MODULES].count;
+}
+
+const struct trace_module *trace_reader_kernel(const struct trace_reader *reader)
+{
+	const struct trace_module *modules;
+	u32 count = trace_reader_modules(reader, &modules);
+
+	for (u32 i = 0; i < count; i++)
+		if (!strcmp(modules[i].name, "vmlinux"))
+			return &modules[i];
+	return NULL;
+}
+
+u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings)
+{
+	*mappings = reader->records[TRACE_BLOCK_MAPPINGS].items;
+	return reader->records[TRACE_BLOCK_MAPPINGS].count;
+}
+
+u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups)
+{
+	*cgroups = reader->records[TRACE_BLOCK_CGROUPS].items;
+	return reader->records[TRACE_BLOCK_CGROUPS].count;
+}
+
+u32 trace_reader_tasks(const struct trace_reader *reader, const struct trace_task **tasks)
+{
+	*tasks = reader->records[TRACE_BLOCK_TASKS].items;
+	return reader->records[TRACE_BLOCK_TASKS].count;
+}
+
+u32 trace_reader_symbols(const struct trace_reader *reader, const struct trace_symbol **symbols)
+{
+	*symbols = reader->records[TRACE_BLOCK_SYMBOLS].items;
+	return reader->records[TRACE_BLOCK_SYMBOLS].count;
+}
+
+const struct trace_ledger *trace_reader_ledger(const struct trace_reader *reader)
+{
+	return reader->has_ledger ? &reader->ledger : NULL;
+}
+
+u32 trace_reader_cpu_ledgers(const struct trace_reader *reader,
+			     const struct trace_cpu_ledger **cpus)
+{
+	*cpus = reader->records[TRACE_BLOCK_LEDGER].items;
+	return reader->records[TRACE_BLOCK_LEDGER].count;
+}
+
+const struct trace_mapping *trace_reader_mapping(const struct trace_reader *reader, u32 number)
+{
+	return lookup_mapping(&reader->lookup, number);
+}
+
+const struct trace_task *trace_reader_task(const struct trace_reader *reader, u32 tid, u64 time)
+{
+	return lookup_task(&reader->lookup, tid, time);
+}
+
+const struct trace_symbol *trace_reader_symbol(const struct trace_reader *reader, u64 frame,
+					       bool return_address)
+{
+	bool is_kernel = FRAME_IS_KERNEL(frame);
+	u64 address = is_kernel ? frame : FRAME_OFFSET(frame);
+
+	if (return_address && address)
+		address--;
+	return lookup_symbol(&reader->lookup, is_kernel ? 0 : FRAME_MAPPING(frame), address);
+}
+
+int trace_reader_events(struct trace_reader *reader,
+			int (*each)(void *arg, const struct trace_event *event), void *arg,
+			struct stackmap_error *error)
+{
+	const struct arena_array *blocks = &reader->records[TRACE_BLOCK_EVENTS];
+	const struct event_file file = {.path = reader->path,
+					.fd = reader->fd,
+					.end = reader->size,
+					.limit = &reader->arena};
+
+	return event_merge_run(blocks->items, blocks->count, &file, each, arg, error);
+}

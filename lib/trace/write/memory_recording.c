@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Writer and reader each have a descriptor of the memory; it goes with the last. */
+#include "trace/write/memory_recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "error.h"
+
+static int fail(const char *name, int err, struct stackmap_error *error)
+{
+	return error_set(error, -err, "%s: %s", name, strerror(-err));
+}
+
+static int begin_writer(struct memory_recording *recording, const struct trace_info *info,
+			struct stackmap_error *error)
+{
+	int fd = dup(recording->fd);
+
+	if (fd < 0)
+		return fail(recording->name, -errno, error);
+	return trace_writer_create_fd(fd, recording->name, info, &recording->writer, error);
+}
+
+int memory_recording_begin(struct memory_recording *recording, const char *name,
+			   const struct trace_info *info, struct stackmap_error *error)
+{
+	struct memory_recording begun = {.name = strdup(name)};
+	int err;
+
+	if (!begun.name)
+		return fail(name, -ENOMEM, error);
+	begun.fd = memfd_create("stackmap", MFD_CLOEXEC);
+	err = begun.fd < 0 ? fail(name, -errno, error) : begin_writer(&begun, info, error);
+	if (err)
+		memory_recording_discard(&begun);
+	else
+		*recording = begun;
+	return err;
+}
+
+int memory_recording_end(struct memory_recording *recording, struct trace_reader **out,
+			 struct stackmap_error *error)
+{
+	int err = trace_writer_close(&recording->writer), fd = recording->fd;
+
+	if (err) {
+		fail(recording->name, err, error);
+	} else {
+		recording->fd = -1; /* the reader's, in any case */
+		err = trace_reader_open_fd(fd, recording->name, out, error);
+	}
+	memory_recording_discard(recording);
+	return err;
+}
+
+void memory_recording_discard(struct memory_recording *recording)
+{
+	if (!recording->name)
+		return;
+	trace_writer_discard(&recording->writer);
+	if (recording->fd >= 0)
+		close(recording->fd);
+	free(recording->name);
+	*recording = (struct memory_recording){0};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A recording that has no file: it is written into memory (memfd), and read back from there. */
+#ifndef LIB_TRACE_MEMORY_RECORDING_H
+#define LIB_TRACE_MEMORY_RECORDING_H
+
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
+
+struct memory_recording {
+	char *name; /* in messages */
+	int fd;
+	struct trace_writer *writer;
+};
+
+int memory_recording_begin(struct memory_recording *recording, const char *name,
+			   const struct trace_info *info, struct stackmap_error *error);
+
+/* Closes the writer, and gives it to be read. It is gone in any case. */
+int memory_recording_end(struct memory_recording *recording, struct trace_reader **out,
+			 struct stackmap_error *error);
+
+/* One that was ended, or never begun (all zero), is let alone. */
+void memory_recording_discard(struct memory_recording *recording);
+
+#endif

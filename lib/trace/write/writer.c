@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The trace writer. Definitions (sources, modules, mappings, stacks, tasks) and events collect in
+ * builders; whenever a block of events goes out, all definitions go out first. So the order that
+ * readers rely on holds by itself, whoever asked for the block.
+ *
+ * The first failure is kept in `error` and ends all writing. Events are counted when they are given
+ * and when their block is whole in the file; the difference is what was lost.
+ */
+#include "trace/write/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "error.h"
+#include "output/output.h"
+#include "trace/block/answer_block.h"
+#include "trace/block/event_block.h"
+#include "trace/block/record_block.h"
+#include "trace/block/stack_block.h"
+#include "trace/write/event_buffer.h"
+#include "trace/write/frame_set.h"
+#include "trace/write/promise_set.h"
+#include "trace/write/stack_set.h"
+#include "trace/write/symbol_list.h"
+
+#define DEFINITIONS_BYTES_MAX (1U << 20) /* of one kind; then they go out */
+#define SOURCES_MAX KIND_SOURCES
+#define STACKS_MAX (1U << 30)
+
+struct trace_writer {
+	struct output output;
+	struct block_sealer *sealer;
+	struct event_encoder *encoder;
+	u32 sequence;
+	int error;
+
+	struct block_builder sources, modules, mappings, cgroups, tasks;
+	struct stack_encoder stacks;
+	struct answer_encoder answers;
+	struct symbol_list symbols;
+	struct event_buffers events;
+
+	u32 source_count;
+	u32 cgroup_count;
+	u32 stack_count;
+	u32 full_ids; /* given to stacks that came without one: the highest, the map's are low */
+	struct stack_set full_stacks;
+	struct promise_set promises;
+	struct frame_set frames;
+	u64 given;
+	u64 recorded;
+};
+
+static int keep_error(struct trace_writer *writer, int err)
+{
+	if (err && !writer->error)
+		writer->error = err;
+	return writer->error;
+}
+
+static int write_block(struct trace_writer *writer, const struct block_builder *builder)
+{
+	const u8 *bytes;
+	size_t count;
+	int err = block_seal(writer->sealer, builder, writer->sequence, &bytes, &count);
+
+	if (!err)
+		err = output_write(&writer->output, bytes, count);
+	if (!err)
+		writer->sequence++;
+	return keep_error(writer, err);
+}
+
+static int write_records(struct trace_writer *writer, struct block_builder *builder)
+{
+	if (writer->error || !builder->records)
+		return writer->error;
+	write_block(writer, builder);
+	block_builder_clear(builder);
+	return writer->error;
+}
+
+static int write_stacks(struct trace_writer *writer)
+{
+	write_records(writer, &writer->stacks.builder);
+	stack_encoder_clear(&writer->stacks);
+	return writer->error;
+}
+
+/* After all stacks that they name. */
+static int write_answers(struct trace_writer *writer)
+{
+	if (writer->error || !writer->answers.builder.records)
+		return writer->error;
+	write_block(writer, answer_encoder_finish(&writer->answers));
+	answer_encoder_clear(&writer->answers);
+	return writer->error;
+}
+
+static int write_definitions(struct trace_writer *writer)
+{
+	write_records(writer, &writer->sources);
+	write_records(writer, &writer->modules);
+	write_records(writer, &writer->mappings);
+	write_stacks(writer);
+	write_answers(writer);
+	write_records(writer, &writer->cgroups);
+	return write_records(writer, &writer->tasks);
+}
+
+static int write_events(struct trace_writer *writer, struct event_buffer *buffer)
+{
+	const struct block_builder *builder;
+	int err;
+
+	if (write_definitions(writer))
+		return writer->error;
+	promise_set_settle(&writer->promises, buffer->events, buffer->count);
+	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, &builder);
+	if (err)
+		return keep_error(writer, err);
+	if (write_block(writer, builder))
+		return writer->error;
+	writer->recorded += buffer->count;
+	buffer->count = 0;
+	return 0;
+}
+
+static int write_header(struct trace_writer *writer)
+{
+	struct trace_file_header header = {
+		.magic = TRACE_FILE_MAGIC,
+		.byte_order = TRACE_FILE_LITTLE_ENDIAN,
+		.version = TRACE_FILE_VERSION,
+	};
+
+	header.checksum =
+		(u32)crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum));
+	return keep_error(writer, output_write(&writer->output, &header, sizeof(header)));
+}
+
+static int write_info(struct trace_writer *writer, const struct trace_info *info)
+{
+	struct block_builder builder;
+
+	record_builder_init(&builder, TRACE_BLOCK_INFO);
+	record_put_info(&builder, info);
+	write_block(writer, &builder);
+	block_builder_free(&builder);
+	return writer->error;
+}
+
+static void writer_free(struct trace_writer **writer)
+{
+	struct trace_writer *old = *writer;
+
+	if (!old)
+		return;
+	block_sealer_free(&old->sealer);
+	event_encoder_free(&old->encoder);
+	block_builder_free(&old->sources);
+	block_builder_free(&old->modules);
+	block_builder_free(&old->mappings);
+	block_builder_free(&old->cgroups);
+	block_builder_free(&old->tasks);
+	stack_encoder_free(&old->stacks);
+	answer_encoder_free(&old->answers);
+	symbol_list_free(&old->symbols);
+	event_buffers_free(&old->events);
+	stack_set_free(&old->full_stacks);
+	promise_set_free(&old->promises);
+	frame_set_free(&old->frames);
+	free(old);
+	*writer = NULL;
+}
+
+static struct trace_writer *writer_alloc(u32 cpus)
+{
+	struct trace_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return NULL;
+	record_builder_init(&writer->sources, TRACE_BLOCK_SOURCES);
+	record_builder_init(&writer->modules, TRACE_BLOCK_MODULES);
+	record_builder_init(&writer->mappings, TRACE_BLOCK_MAPPINGS);
+	record_builder_init(&writer->cgroups, TRACE_BLOCK_CGROUPS);
+	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
+	answer_encoder_init(&writer->answers);
+	event_buffers_init(&writer->events, cpus);
+	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
+	    event_encoder_create(&writer->encoder))
+		writer_free(&writer);
+	return writer;
+}
+
+/* Takes the output in any case. */
+static int begin_file(struct output *output, const char *name, const struct trace_info *info,
+		      struct trace_writer **out, struct stackmap_error *error)
+{
+	struct trace_writer *writer = writer_alloc(info->cpus);
+	int err;
+
+	if (!writer) {
+		output_close(output);
+		return error_set(error, ENOMEM, "%s: no memory to write a recording", name);
+	}
+	writer->output = *output;
+	err = write_header(writer) ?: write_info(writer, info);
+	if (!err) {
+		*out = writer;
+		return 0;
+	}
+	trace_writer_discard(&writer);
+	return error_set(error, -err, "%s: cannot be written: %s", name, strerror(-err));
+}
+
+int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
+			struct stackmap_error *error)
+{
+	struct output output;
+	int err = output_open(path, OUTPUT_RECORDING, &output, error);
+
+	return err ?: begin_file(&output, path, info, out, error);
+}
+
+int trace_writer_create_fd(int fd, const char *name, const struct trace_info *info,
+			   struct trace_writer **out, struct stackmap_error *error)
+{
+	struct output output;
+
+	output_take(fd, &output);
+	return begin_file(&output, name, info, out, error);
+}
+
+int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error)
+{
+	return output_publish(&writer->output, error);
+}
+
+/* Sends a kind of records out early, before its block would become too large. */
+static int limit_records(struct trace_writer *writer, struct block_builder *builder)
+{
+	if (block_builder_bytes(builder) >= DEFINITIONS_BYTES_MAX)
+		return write_records(writer, builder);
+	return writer->error;
+}
+
+int trace_writer_source(struct trace_writer *writer, const struct trace_source *source)
+{
+	if (writer->error)
+		return writer->error;
+	if (writer->source_count == SOURCES_MAX)
+		return -E2BIG;
+	record_put_source(&writer->sources, source);
+	writer->source_count++;
+	return limit_records(writer, &writer->sources);
+}
+
+int trace_writer_module(struct trace_writer *writer, const struct trace_module *module)
+{
+	if (writer->error)
+		return writer->error;
+	record_put_module(&writer->modules, module);
+	return limit_records(writer, &writer->modules);
+}
+
+int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping *mapping)
+{
+	if (writer->error)
+		return writer->error;
+	record_put_mapping(&writer->mappings, mapping);
+	return limit_records(writer, &writer->mappings);
+}
+
+int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup, u32 *number)
+{
+	if (writer->error)
+		return writer->error;
+	record_put_cgroup(&writer->cgroups, cgroup);
+	*number = ++writer->cgroup_count;
+	return limit_records(writer, &writer->cgroups);
+}
+
+/* After the cgroups that they name. */
+static int limit_tasks(struct trace_writer *writer)
+{
+	if (block_builder_bytes(&writer->tasks) < DEFINITIONS_BYTES_MAX)
+		return writer->error;
+	write_records(writer, &writer->cgroups);
+	return write_records(writer, &writer->tasks);
+}
+
+int trace_writer_task(struct trace_writer *writer, const struct trace_task *task)
+{
+	if (writer->error)
+		return writer->error;
+	if (task->cgroup > writer->cgroup_count)
+		return -EINVAL;
+	record_put_task(&writer->tasks, task);
+	return limit_tasks(writer);
+}
+
+int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)
+{
+	if (writer->error)
+		return writer->error;
+	if (!symbol->size)
+		return -EINVAL;
+	return keep_error(writer, symbol_list_add(&writer->symbols, symbol));
+}
+
+/* The innermost frame is a return address below a leaf and a pc without one; the same stack may be
+ * met both ways. */
+static int note_frames(struct trace_writer *writer, const struct trace_stack *stack)
+{
+	int err = frame_set_add(&writer->frames, stack->frames[0], FRAME_EXACT);
+
+	for (u32 i = 0; i < stack->depth && !err; i++)
+		err = frame_set_add(&writer->frames, stack->frames[i], FRAME_RETURN_ADDRESS);
+	return err;
+}
+
+static int limit_stacks(struct trace_writer *writer)
+{
+	if (block_builder_bytes(&writer->stacks.builder) >= DEFINITIONS_BYTES_MAX)
+		return write_stacks(writer);
+	return writer->error;
+}
+
+static int add_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
+{
+	if (writer->stack_count == STACKS_MAX)
+		return -E2BIG;
+	if (note_frames(writer, stack) || stack_encoder_add(&writer->stacks, stack))
+		return keep_error(writer, -ENOMEM);
+	*index = writer->stack_count++;
+	return limit_stacks(writer);
+}
+
+static int add_full_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
+{
+	struct trace_stack named = *stack;
+	int err;
+
+	named.generation = 0;
+	if (stack_set_find(&writer->full_stacks, stack, index))
+		return 0;
+	named.id = UINT32_MAX - writer->full_ids++;
+	err = add_stack(writer, &named, index);
+	if (err)
+		return err;
+	return keep_error(writer, stack_set_add(&writer->full_stacks, stack, *index));
+}
+
+static bool is_whole(const struct trace_stack *stack)
+{
+	u32 known = 0;
+
+	if (!stack->depth || stack->depth > TRACE_DEPTH_MAX ||
+	    STACK_STOP(stack->flags) >= STOP_COUNT)
+		return false;
+	while (known < stack->depth && stack->frames[known])
+		known++;
+	return known == stack->depth;
+}
+
+int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index)
+{
+	if (writer->error)
+		return writer->error;
+	if (!is_whole(stack))
+		return -EINVAL;
+	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
+}
+
+int trace_writer_promise(struct trace_writer *writer, u32 *index)
+{
+	if (writer->error)
+		return writer->error;
+	if (writer->stack_count == STACKS_MAX)
+		return -E2BIG;
+	if (promise_set_add(&writer->promises, writer->stack_count))
+		return keep_error(writer, -ENOMEM);
+	stack_encoder_add_placeholder(&writer->stacks);
+	*index = writer->stack_count++;
+	return limit_stacks(writer);
+}
+
+static struct promise *open_promise(const struct trace_writer *writer, u32 index)
+{
+	struct promise *promise = promise_set_find(&writer->promises, index);
+
+	return promise && !promise->answered ? promise : NULL;
+}
+
+static bool is_stack(const struct trace_writer *writer, u32 index, u8 reason)
+{
+	if (index == TRACE_NO_STACK)
+		return reason < REASON_COUNT;
+	return index < writer->stack_count && !promise_set_was_given(&writer->promises, index);
+}
+
+static int put_answer(struct trace_writer *writer, u32 promise, const struct trace_answer *answer)
+{
+	answer_encoder_add(&writer->answers, promise, answer);
+	if (block_builder_bytes(&writer->answers.builder) < DEFINITIONS_BYTES_MAX)
+		return 0;
+	write_stacks(writer);
+	return write_answers(writer);
+}
+
+int trace_writer_answer(struct trace_writer *writer, u32 promise, const struct trace_answer *answer)
+{
+	if (writer->error)
+		return writer->error;
+	if (!open_promise(writer, promise) || FRAME_IS_KERNEL(answer->leaf) ||
+	    !is_stack(writer, answer->stack, answer->reason))
+		return -EINVAL;
+	if (frame_set_add(&writer->frames, answer->leaf, FRAME_EXACT))
+		return keep_error(writer, -ENOMEM);
+	if (promise_set_answer(&writer->promises, promise, answer))
+		return put_answer(writer, promise, answer);
+	return 0;
+}
+
+static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
+{
+	return event->kind < writer->source_count &&
+	       is_stack(writer, event->kernel, event->kernel_reason) &&
+	       (is_stack(writer, event->user, event->user_reason) ||
+		open_promise(writer, event->user));
+}
+
+static int add_event(struct trace_writer *writer, const struct trace_event *event)
+{
+	struct event_buffer *buffer = event_buffers_get(&writer->events, event->cpu);
+	struct promise *promise = open_promise(writer, event->user);
+
+	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
+		return keep_error(writer, -ENOMEM);
+	if (promise)
+		promise->waiting++;
+	buffer->events[buffer->count++] = *event;
+	if (buffer->count == writer->events.most)
+		return write_events(writer, buffer);
+	return 0;
+}
+
+int trace_writer_event(struct trace_writer *writer, const struct trace_event *event)
+{
+	if (!is_event(writer, event))
+		return -EINVAL;
+	writer->given++;
+	return writer->error ? writer->error : add_event(writer, event);
+}
+
+struct symbol_writer {
+	struct trace_writer *writer;
+	struct block_builder builder;
+	struct trace_symbol before;
+};
+
+static int put_symbol(void *arg, const struct trace_symbol *symbol)
+{
+	struct symbol_writer *symbols = arg;
+
+	record_put_symbol(&symbols->builder, &symbols->before, symbol);
+	symbols->before = *symbol;
+	if (block_builder_bytes(&symbols->builder) < DEFINITIONS_BYTES_MAX)
+		return 0;
+	symbols->before = (struct trace_symbol){0};
+	return write_records(symbols->writer, &symbols->builder);
+}
+
+static int write_symbols(struct trace_writer *writer)
+{
+	struct symbol_writer symbols = {.writer = writer};
+
+	record_builder_init(&symbols.builder, TRACE_BLOCK_SYMBOLS);
+	symbol_list_each(&writer->symbols, put_symbol, &symbols);
+	write_records(writer, &symbols.builder);
+	block_builder_free(&symbols.builder);
+	symbol_list_clear(&writer->symbols);
+	return writer->error;
+}
+
+int trace_writer_flush(struct trace_writer *writer)
+{
+	for (u32 cpu = 0; cpu < writer->events.cpus && !writer->error; cpu++)
+		if (writer->events.cpu[cpu].count)
+			write_events(writer, &writer->events.cpu[cpu]);
+	if (!writer->error)
+		write_definitions(writer);
+	return writer->error ? writer->error : write_symbols(writer);
+}
+
+int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *ledger,
+			const struct trace_cpu_ledger *cpus, u32 cpu_count)
+{
+	struct block_builder builder;
+
+	if (trace_writer_flush(writer))
+		return writer->error;
+	record_builder_init(&builder, TRACE_BLOCK_LEDGER);
+	record_put_ledger(&builder, ledger);
+	for (u32 i = 0; i < cpu_count; i++)
+		record_put_cpu_ledger(&builder, &cpus[i]);
+	write_block(writer, &builder);
+	block_builder_free(&builder);
+	return writer->error;
+}
+
+int trace_writer_frames(struct trace_writer *writer,
+			int (*each)(void *arg, u64 frame, bool return_address), void *arg)
+{
+	return frame_set_each(&writer->frames, each, arg);
+}
+
+u64 trace_writer_recorded(const struct trace_writer *writer)
+{
+	return writer->recorded;
+}
+
+u64 trace_writer_lost(const struct trace_writer *writer)
+{
+	return writer->error ? writer->given - writer->recorded : 0;
+}
+
+u64 trace_writer_bytes(const struct trace_writer *writer)
+{
+	return writer->output.written;
+}
+
+static int write_end(struct trace_writer *writer)
+{
+	struct block_builder builder;
+
+	record_builder_init(&builder, TRACE_BLOCK_END);
+	record_put_end(&builder, writer->recorded);
+	write_block(writer, &builder);
+	block_builder_free(&builder);
+	return writer->error;
+}
+
+int trace_writer_close(struct trace_writer **writer)
+{
+	int err;
+
+	if (!*writer)
+		return 0;
+	if (!trace_writer_flush(*writer) && !write_end(*writer))
+		keep_error(*writer, output_publish(&(*writer)->output, NULL));
+	err = keep_error(*writer, output_close(&(*writer)->output));
+	writer_free(writer);
+	return err;
+}
+
+void trace_writer_discard(struct trace_writer **writer)
+{
+	if (!*writer)
+		return;
+	output_close(&(*writer)->output);
+	writer_free(writer);
+}

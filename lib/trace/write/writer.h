@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes one recording. Everything goes out in checksummed blocks; a block is written whole or the
+ * file ends before it, so that after a crash all up to the last whole block reads back. A stack,
+ * mapping or source is in the file before the first event that names it.
+ *
+ * One thread. Every function returns 0 or -errno; after a write error (-ENOSPC...) the file is cut
+ * back to its last whole block, every later call returns the same error, and trace_writer_lost()
+ * counts the events that did not go out.
+ */
+#ifndef LIB_TRACE_WRITER_H
+#define LIB_TRACE_WRITER_H
+
+#include "stackmap/error.h"
+#include "trace/event.h"
+
+struct trace_writer;
+
+/* Builds the recording beside `path`, with mode 0600, until it is published. "-" is standard
+ * output; devices and pipes are written as they are. *out is untouched on failure. */
+int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
+			struct stackmap_error *error);
+
+/* The same into an open file, which `name` stands for in messages. The writer closes `fd` in any
+ * case. */
+int trace_writer_create_fd(int fd, const char *name, const struct trace_info *info,
+			   struct trace_writer **out, struct stackmap_error *error);
+
+/* Puts the file in its place, from where it grows on; an existing one becomes `path`.old. */
+int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error);
+
+int trace_writer_source(struct trace_writer *writer,
+			const struct trace_source *source); /* kinds 0, 1, 2... */
+int trace_writer_module(struct trace_writer *writer, const struct trace_module *module);
+int trace_writer_mapping(struct trace_writer *writer, const struct trace_mapping *mapping);
+/* *number is its name for tasks: 1, 2, 3... */
+int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *cgroup,
+			u32 *number);
+int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
+int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);
+
+/* *index is the name of the stack for events. id 0 (recorded in full, generation 0): the writer
+ * gives it an id, and identical ones share one index. With an id the caller takes care to add each
+ * once. */
+int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index);
+
+/* *index stands for a user stack that is not known yet, in any number of events, of any CPU. */
+int trace_writer_promise(struct trace_writer *writer, u32 *index);
+
+/* What the promise stands for; events name it only before. One that is never answered reads back as
+ * REASON_UNANSWERED. The answer names no other promise: -EINVAL. */
+int trace_writer_answer(struct trace_writer *writer, u32 promise,
+			const struct trace_answer *answer);
+
+/* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
+ */
+int trace_writer_event(struct trace_writer *writer, const struct trace_event *event);
+
+/* Sends out all that is buffered, as whole blocks. */
+int trace_writer_flush(struct trace_writer *writer);
+
+int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *ledger,
+			const struct trace_cpu_ledger *cpus, u32 cpu_count);
+
+/* Every distinct frame that went into the file (stacks and leaves), for the symboliser. Stops at
+ * the first non-zero return. */
+int trace_writer_frames(struct trace_writer *writer,
+			int (*each)(void *arg, u64 frame, bool return_address), void *arg);
+
+u64 trace_writer_recorded(
+	const struct trace_writer *writer); /* events in whole blocks of the file */
+u64 trace_writer_lost(const struct trace_writer *writer);
+u64 trace_writer_bytes(const struct trace_writer *writer);
+
+/* Finishes the file (end block) and publishes it if no error came before. Sets *writer to NULL.
+ * Returns the first error of all. */
+int trace_writer_close(struct trace_writer **writer);
+
+/* Gives up: a file that was not published is gone. Sets *writer to NULL. */
+void trace_writer_discard(struct trace_writer **writer);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Waits and wakers belong together by when the wait began, if nothing else began just then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "report/event/wakeups.h"
+#include "trace/write/writer.h"
+
+enum kind { WAITER, WAKER, OTHER };
+
+static char recording[] = "/tmp/stackmap-wakeups-XXXXXX";
+static struct trace_reader *reader;
+static struct wakeups *wakeups;
+
+static const struct trace_event events[] = {
+	{.kind = WAKER, .tid = 20, .time = 1500, .value = 500},	 /* of 1000 */
+	{.kind = OTHER, .tid = 30, .time = 1600, .value = 600},	 /* the same number, no wait */
+	{.kind = WAITER, .tid = 10, .time = 1700, .value = 700}, /* of 1000 */
+	{.kind = WAITER, .tid = 11, .time = 1800, .value = 300}, /* its waker was lost */
+	{.kind = WAKER, .tid = 21, .time = 3000, .value = 1000}, /* two began at 2000 */
+	{.kind = WAITER, .tid = 12, .time = 3100, .value = 1100},
+	{.kind = WAITER, .tid = 13, .time = 3200, .value = 1200},
+};
+#define COUNT (sizeof(events) / sizeof(*events))
+
+static void write_recording(bool with_wakers)
+{
+	const struct trace_info info = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	const struct trace_source sources[] = {
+		{.name = "offcpu-time", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"},
+		{.name = with_wakers ? "offcpu-waker" : "kmem:kmalloc",
+		 .extras = TRACE_EXTRA_VALUE,
+		 .value_unit = "ns"},
+		{.name = "sched:sched_switch", .extras = TRACE_EXTRA_VALUE, .value_unit = ""},
+	};
+	struct trace_writer *writer;
+
+	unlink(recording);
+	assert_int_equal(trace_writer_create(recording, &info, &writer, NULL), 0);
+	for (u32 i = 0; i < 3; i++)
+		assert_int_equal(trace_writer_source(writer, &sources[i]), 0);
+	for (u32 i = 0; i < COUNT; i++) {
+		struct trace_event event = events[i];
+
+		event.kernel = event.user = TRACE_NO_STACK;
+		assert_int_equal(trace_writer_event(writer, &event), 0);
+	}
+	assert_int_equal(trace_writer_close(&writer), 0);
+	assert_int_equal(trace_reader_open(recording, &reader, NULL), 0);
+	assert_int_equal(wakeups_create(reader, &wakeups), 0);
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	wakeups_free(&wakeups);
+	trace_reader_close(&reader);
+	unlink(recording);
+	return 0;
+}
+
+/* The thread at the other end of an event's wait; 0: it is not known. */
+static u32 other(u32 index)
+{
+	u64 time;
+	u32 tid = 0;
+
+	return wakeups_other(wakeups, &events[index], &tid, &time) ? tid : 0;
+}
+
+static void test_both_ends(void **state)
+{
+	static const u32 others[COUNT] = {10, 0, 20, 0, 0, 0, 0};
+	u64 time;
+	u32 tid;
+
+	(void)state;
+	write_recording(true);
+	for (u32 i = 0; i < COUNT; i++)
+		assert_int_equal(other(i), others[i]);
+	assert_true(wakeups_other(wakeups, &events[0], &tid, &time));
+	assert_int_equal(time, 1700);
+	assert_true(wakeups_is_waker(wakeups, &events[0]));
+	assert_false(wakeups_is_waker(wakeups, &events[2]));
+}
+
+static void test_without_wakers(void **state)
+{
+	(void)state;
+	write_recording(false);
+	for (u32 i = 0; i < COUNT; i++)
+		assert_int_equal(other(i), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_both_ends, clear),
+		cmocka_unit_test_teardown(test_without_wakers, clear),
+	};
+	int file = mkstemp(recording);
+
+	if (file < 0)
+		return 1;
+	close(file);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Frames of the kernel that the recording does not name: what they are called, and when a copy of
+ * kallsyms names them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/name/frame_names.h"
+#include "symbol/kernel/kernel_names.h"
+#include "trace/write/writer.h"
+
+#define KERNEL 0xffffffff81000000ULL
+#define NAMED (KERNEL + 0x1000)
+#define NAMELESS (KERNEL + 0x2000)
+
+static const char kallsyms[] = "ffffffff81000000 T _stext\n"
+			       "ffffffff81001000 T schedule\n"
+			       "ffffffff81001100 T do_exit\n"
+			       "ffffffff81002000 T hidden\n"
+			       "ffffffff81002100 T _etext\n";
+
+static char recording[] = "/tmp/stackmap-names-XXXXXX", copy[] = "/tmp/stackmap-kallsyms-XXXXXX";
+static struct kernel_names *kernel;
+static char note[256];
+
+/* A recording; 0: where the kernel lay was hidden, or it has no symbol. */
+static void write_recording(u64 kernel_start, u64 symbol_start)
+{
+	const struct trace_info info = {.address_shown = kernel_start != 0,
+					.hostname = "",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	const struct trace_module module = {
+		.name = "vmlinux", .start = kernel_start, .end = kernel_start + 0x3000};
+	const struct trace_mapping mapping = {
+		.number = 3, .kind = MAPPING_FILE, .tgid = 1, .path = "/usr/bin/true"};
+	const struct trace_symbol symbol = {
+		.start = symbol_start, .size = 0x100, .name = "schedule"};
+	const struct trace_ledger ledger = {};
+	struct trace_writer *writer;
+
+	unlink(recording); /* the writer would keep it, under another name */
+	assert_int_equal(trace_writer_create(recording, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_module(writer, &module), 0);
+	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
+	if (symbol_start)
+		assert_int_equal(trace_writer_symbol(writer, &symbol), 0);
+	assert_int_equal(trace_writer_ledger(writer, &ledger, NULL, 0), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+static void keep_note(void *arg, const struct trace_info *info, const char *why)
+{
+	(void)info;
+	assert_ptr_equal(arg, note);
+	snprintf(note, sizeof(note), "%s", why);
+}
+
+/* The label of a frame of the recording. */
+static void expect(u64 frame, struct frame_naming naming, const char *label)
+{
+	struct trace_reader *reader;
+	struct frame_names *names;
+
+	note[0] = 0;
+	naming.note = keep_note;
+	naming.arg = note;
+	assert_int_equal(trace_reader_open(recording, &reader, NULL), 0);
+	assert_int_equal(frame_names_create(reader, &naming, &names), 0);
+	assert_string_equal(frame_names_label(names, frame_names_find(names, frame, false)->label),
+			    label);
+	frame_names_free(&names);
+	trace_reader_close(&reader);
+}
+
+/* In a merged recording bits 48 to 62 of a kernel's frame are the machine, which is no mapping. */
+static void a_kernel_frame_is_in_no_mapping(void **state)
+{
+	(void)state;
+	write_recording(0, 0);
+	expect(FRAME_USER(3, 0x10), (struct frame_naming){}, "true+0x10");
+	expect(1ULL << 63 | FRAME_USER(3, 0x10), (struct frame_naming){}, "[unknown]");
+}
+
+static void write_functions(const struct trace_symbol *symbols, u32 count)
+{
+	const struct trace_info info = {
+		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	const struct trace_mapping mapping = {
+		.number = 3, .kind = MAPPING_FILE, .tgid = 1, .path = "/usr/bin/true"};
+	struct trace_writer *writer;
+
+	unlink(recording);
+	assert_int_equal(trace_writer_create(recording, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
+	for (u32 i = 0; i < count; i++)
+		assert_int_equal(trace_writer_symbol(writer, &symbols[i]), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+/* A stripped program's: all of it has one label, which is no name. What has one elsewhere has it.
+ */
+static void a_function_without_a_name_is_its_range(void **state)
+{
+	static const struct trace_symbol symbols[] = {
+		{3, 0x100, 0x80, ""},
+		{3, 0x200, 0x10, ""},
+		{3, 0x200, 0x20, "named"},
+	};
+
+	(void)state;
+	write_functions(symbols, 3);
+	expect(FRAME_USER(3, 0x100), (struct frame_naming){}, "true+0x100..0x180");
+	expect(FRAME_USER(3, 0x17f), (struct frame_naming){}, "true+0x100..0x180");
+	expect(FRAME_USER(3, 0x180), (struct frame_naming){}, "true+0x180");
+	expect(FRAME_USER(3, 0x208), (struct frame_naming){}, "named");
+}
+
+static void a_copy_names_what_was_hidden(void **state)
+{
+	(void)state;
+	write_recording(0, 0);
+	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
+	assert_string_equal(note, "");
+}
+
+static void a_copy_of_the_same_boot_names_what_is_left(void **state)
+{
+	(void)state;
+	write_recording(KERNEL, NAMED);
+	expect(NAMED, (struct frame_naming){.kernel = kernel}, "schedule");
+	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "hidden");
+	expect(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true}, "hidden");
+	assert_string_equal(note, "");
+}
+
+static void a_copy_of_another_boot_names_nothing(void **state)
+{
+	(void)state;
+	write_recording(KERNEL + 0x200000, 0);
+	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "0xffffffff81002000");
+	assert_non_null(strstr(note, "another boot or kernel"));
+}
+
+static void a_copy_of_another_kernel_names_nothing(void **state)
+{
+	(void)state;
+	write_recording(KERNEL, NAMED + 0x10);
+	expect(NAMELESS, (struct frame_naming){.kernel = kernel}, "0xffffffff81002000");
+	assert_non_null(strstr(note, "another boot or kernel"));
+}
+
+static void of_many_boots_none_is_believed_to_be_the_right_one(void **state)
+{
+	(void)state;
+	write_recording(0, 0);
+	expect(NAMELESS, (struct frame_naming){.kernel = kernel, .many_boots = true}, "[unknown]");
+	assert_non_null(strstr(note, "one by one"));
+}
+
+static int setup(void **state)
+{
+	int file = mkstemp(copy);
+
+	(void)state;
+	close(mkstemp(recording));
+	if (write(file, kallsyms, strlen(kallsyms)) != (ssize_t)strlen(kallsyms) || close(file))
+		return -1;
+	return kernel_names_from_kallsyms(copy, &kernel, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	kernel_names_free(&kernel);
+	return unlink(copy) | unlink(recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_frame_is_in_no_mapping),
+		cmocka_unit_test(a_function_without_a_name_is_its_range),
+		cmocka_unit_test(a_copy_names_what_was_hidden),
+		cmocka_unit_test(a_copy_of_the_same_boot_names_what_is_left),
+		cmocka_unit_test(a_copy_of_another_boot_names_nothing),
+		cmocka_unit_test(a_copy_of_another_kernel_names_nothing),
+		cmocka_unit_test(of_many_boots_none_is_believed_to_be_the_right_one),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

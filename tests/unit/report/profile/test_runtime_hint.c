@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What brings names is told if enough of the events lack them, and of the right runtime. */
+#include "report/profile/runtime_hint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/write/memory_recording.h"
+
+#define TGID 10
+#define CODE 0x100
+#define INTERPRETER 0x1000
+
+enum { PROGRAM = 1, GENERATED };
+
+/* `unnamed` events in generated code at CODE, which a symbol names if there is one, and `others` in
+ * the program. */
+struct content {
+	const char *process;
+	u32 unnamed, others;
+	const char *generated, *program; /* functions, or NULL */
+	bool calls;			 /* generated code was called by the program's */
+};
+
+static int write_names(struct trace_writer *writer, const struct content *content)
+{
+	const struct trace_source source = {
+		.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""};
+	const struct trace_mapping program = {
+		.number = PROGRAM, .kind = MAPPING_FILE, .tgid = TGID, .path = "/bin/x"};
+	const struct trace_mapping generated = {.number = GENERATED,
+						.kind = MAPPING_ANON,
+						.tgid = TGID,
+						.base = 0x7f0000000000,
+						.path = "[anon]"};
+	const struct trace_symbol own = {
+		.mapping = PROGRAM, .start = INTERPRETER, .size = 64, .name = content->program};
+	const struct trace_symbol made = {
+		.mapping = GENERATED, .start = CODE, .size = 64, .name = content->generated};
+	struct trace_task leader = {.tid = TGID, .tgid = TGID},
+			  thread = {.tid = TGID + 1, .tgid = TGID, .comm = "Thread-0"};
+	int err = trace_writer_source(writer, &source) ?: trace_writer_mapping(writer, &program);
+
+	snprintf(leader.comm, sizeof(leader.comm), "%s", content->process);
+	err = err ?: trace_writer_mapping(writer, &generated) ?: trace_writer_task(writer, &leader) ?: trace_writer_task(writer, &thread);
+	if (!err && content->program)
+		err = trace_writer_symbol(writer, &own);
+	if (!err && content->generated)
+		err = trace_writer_symbol(writer, &made);
+	return err;
+}
+
+static int write_event(struct trace_writer *writer, u64 leaf, u64 time, u32 stack)
+{
+	const struct trace_event event = {.time = time,
+					  .tid = TGID + 1,
+					  .leaf = leaf,
+					  .kernel = TRACE_NO_STACK,
+					  .kernel_reason = REASON_NOT_ASKED,
+					  .user = stack,
+					  .user_reason = REASON_NO_FRAMES};
+
+	return trace_writer_event(writer, &event);
+}
+
+static int write_content(struct trace_writer *writer, const struct content *content)
+{
+	const u64 caller = FRAME_USER(PROGRAM, INTERPRETER + 8);
+	const struct trace_stack stack = {.flags = STACK_USER, .depth = 1, .frames = &caller};
+	u32 callers = TRACE_NO_STACK;
+	int err = write_names(writer, content);
+
+	if (!err && content->calls)
+		err = trace_writer_stack(writer, &stack, &callers);
+	for (u32 i = 0; i < content->unnamed && !err; i++)
+		err = write_event(writer, FRAME_USER(GENERATED, CODE), 1 + i, callers);
+	for (u32 i = 0; i < content->others && !err; i++)
+		err = write_event(writer, FRAME_USER(PROGRAM, INTERPRETER), 1000 + i,
+				  TRACE_NO_STACK);
+	return err;
+}
+
+static u32 hints_of(const struct content *content, struct runtime_hint *hints)
+{
+	static const struct trace_info info = {
+		.hostname = "", .command = "", .kernel = "", .machine = "", .version = ""};
+	const struct event_filter all = {};
+	const struct frame_naming naming = {};
+	struct memory_recording recording;
+	struct trace_reader *reader;
+	struct profile *profile;
+	u32 count;
+
+	assert_int_equal(memory_recording_begin(&recording, "hints", &info, NULL), 0);
+	assert_int_equal(write_content(recording.writer, content), 0);
+	assert_int_equal(memory_recording_end(&recording, &reader, NULL), 0);
+	assert_int_equal(profile_create(reader, &all, &naming, &profile, NULL), 0);
+	count = runtime_hints(reader, profile, hints);
+	profile_free(&profile);
+	trace_reader_close(&reader);
+	return count;
+}
+
+static void check(const struct content *content, const char *name, const char *remedy)
+{
+	struct runtime_hint hints[RUNTIME_HINTS_MAX];
+	u32 count = hints_of(content, hints);
+
+	assert_int_equal(count, name ? 1 : 0);
+	if (!name)
+		return;
+	assert_string_equal(hints[0].name, name);
+	assert_non_null(strstr(hints[0].remedy, remedy));
+}
+
+/* By the name of its first thread, not of the one that ran. */
+static void each_runtime_has_its_remedy(void **state)
+{
+	(void)state;
+	check(&(struct content){"java", 5, 5}, "Java code", "-XX:+DumpPerfMapAtExit");
+	check(&(struct content){"node", 5, 5}, "Node code", "--perf-basic-prof");
+	check(&(struct content){"ruby3.1", 5, 5}, "Ruby code", "--yjit-perf");
+	check(&(struct content){"php-fpm8.2", 5, 5}, "PHP code", "opcache.jit_debug");
+	check(&(struct content){"luajit", 5, 5}, "generated code", "/tmp/perf-PID.map");
+}
+
+static void code_with_names_needs_none(void **state)
+{
+	(void)state;
+	check(&(struct content){"java", 5, 5, "Main.run"}, NULL, NULL);
+	check(&(struct content){"java", 0, 5}, NULL, NULL);
+}
+
+static void what_is_rare_is_not_told(void **state)
+{
+	(void)state;
+	check(&(struct content){"java", 1, 10}, NULL, NULL);
+	check(&(struct content){"java", 1, 9}, "Java code", "-XX:");
+}
+
+static void python_is_told_by_its_loop(void **state)
+{
+	static const char loop[] = "_PyEval_EvalFrameDefault";
+
+	(void)state;
+	check(&(struct content){"app.py", 0, 5, NULL, loop}, "Python code", "-X perf");
+	check(&(struct content){"app.py", 5, 0, "py::main:/app.py", loop, true}, NULL, NULL);
+	check(&(struct content){"app.py", 0, 5, NULL, "main"}, NULL, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_runtime_has_its_remedy),
+		cmocka_unit_test(code_with_names_needs_none),
+		cmocka_unit_test(what_is_rare_is_not_told),
+		cmocka_unit_test(python_is_told_by_its_loop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

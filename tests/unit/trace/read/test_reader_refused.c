@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which files the trace reader opens at all: not those of others, of later versions, or with a
+ * damaged file header. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "memory_folder.h"
+#include "recording.h"
+#include "trace/read/reader.h"
+#include "trace_file.h"
+
+static char directory[MEMORY_FOLDER_BYTES];
+static char path[64], damaged_path[64];
+
+static const struct recording_shape small = {
+	.seed = 7,
+	.cpus = 2,
+	.sources = 4,
+	.stacks = 12,
+	.full_stacks = 3,
+	.tasks = 6,
+	.symbols = 9,
+	.events = 120,
+	.flush_every = 50,
+};
+
+static int make_directory(void **state)
+{
+	(void)state;
+	if (memory_folder_create(directory))
+		return -1;
+	snprintf(path, sizeof(path), "%s/data", directory);
+	snprintf(damaged_path, sizeof(damaged_path), "%s/damaged", directory);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	char old[80];
+
+	(void)state;
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(old);
+	unlink(path);
+	unlink(damaged_path);
+	return rmdir(directory);
+}
+
+static void test_file_cut_off_within_its_header(void **state)
+{
+	struct recording *recording = recording_create(&small);
+	size_t bytes;
+	u8 *data;
+
+	(void)state;
+	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
+	data = file_read(path, &bytes);
+	for (size_t cut = 0; cut < sizeof(struct trace_file_header); cut++) {
+		struct trace_reader *reader = NULL;
+		struct stackmap_error error;
+
+		file_write(damaged_path, data, cut);
+		assert_int_equal(trace_reader_open(damaged_path, &reader, &error), -EBADMSG);
+		assert_null(reader);
+		assert_int_equal(error.offset, 0);
+	}
+	free(data);
+	recording_free(&recording);
+}
+
+static void test_flipped_bits_in_the_file_header(void **state)
+{
+	struct recording *recording = recording_create(&small);
+	size_t bytes;
+	u8 *data;
+
+	(void)state;
+	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
+	data = file_read(path, &bytes);
+	for (u32 bit = 0; bit < 8 * sizeof(struct trace_file_header); bit++) {
+		struct trace_reader *reader = NULL;
+
+		data[bit / 8] ^= (u8)(1 << bit % 8);
+		file_write(damaged_path, data, bytes);
+		data[bit / 8] ^= (u8)(1 << bit % 8);
+		assert_int_equal(trace_reader_open(damaged_path, &reader, NULL), -EBADMSG);
+	}
+	free(data);
+	recording_free(&recording);
+}
+
+static void write_header_of_version(u16 version, u8 byte_order)
+{
+	struct trace_file_header header = {
+		.magic = TRACE_FILE_MAGIC, .byte_order = byte_order, .version = version};
+
+	header.checksum =
+		(u32)crc32(0, (const u8 *)&header, offsetof(struct trace_file_header, checksum));
+	file_write(path, (const u8 *)&header, sizeof(header));
+}
+
+static void test_newer_version_is_refused_by_name(void **state)
+{
+	struct trace_reader *reader = NULL;
+	struct stackmap_error error;
+
+	(void)state;
+	write_header_of_version(TRACE_FILE_VERSION + 1, TRACE_FILE_LITTLE_ENDIAN);
+	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
+	assert_non_null(strstr(error.message, "version 4"));
+	write_header_of_version(TRACE_FILE_VERSION, 2);
+	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
+	assert_null(reader);
+}
+
+static void test_files_that_are_not_ours(void **state)
+{
+	static const u8 text[] = "not a recording, but long enough to be one";
+	struct trace_reader *reader = NULL;
+	struct stackmap_error error;
+
+	(void)state;
+	file_write(path, text, sizeof(text));
+	assert_int_equal(trace_reader_open(path, &reader, &error), -EBADMSG);
+	assert_int_equal(error.offset, 0);
+	assert_int_equal(trace_reader_open(directory, &reader, &error), -EISDIR);
+	assert_int_equal(trace_reader_open("/dev/null", &reader, &error), -ESPIPE);
+	assert_int_equal(trace_reader_open("/nonexistent/file", &reader, &error), -ENOENT);
+	assert_null(reader);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_file_cut_off_within_its_header),
+		cmocka_unit_test(test_flipped_bits_in_the_file_header),
+		cmocka_unit_test(test_newer_version_is_refused_by_name),
+		cmocka_unit_test(test_files_that_are_not_ours),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
