@@ -52,9 +52,9 @@ static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
-static __always_inline u32 answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
 {
-	return REASON_UNREADABLE;
+	stackmap_answer(tid, cookie, NULL, REASON_UNREADABLE);
 }
 
 static __always_inline void answer_drop(u32 tid, u32 cookie)

@@ -63,9 +63,10 @@ static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u
 		answer_commit(ring, position, tid, cookie, no_stack(reason), 0);
 }
 
-static __always_inline u32 answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
 {
-	return raw_save(lane, tid, cookie) ? REASON_NO_ROOM : 0;
+	if (raw_save(lane, tid, cookie))
+		answer_refuse(lane, cpu, tid, cookie, REASON_NO_ROOM);
 }
 
 static __always_inline void answer_drop(u32 tid, u32 cookie)

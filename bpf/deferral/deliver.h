@@ -82,16 +82,6 @@ static __always_inline void answer_unwound(struct lane *lane, u32 cpu, u32 tid, 
 	answer_stack(lane, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
 }
 
-/* Of pages that a program does not wait for: a reader waits in its own time, and knows who it is
- * for. */
-static __always_inline bool answer_elsewhere(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
-					     const struct unwinder *unwinder)
-{
-	return unwinder->missing.refused && unwinder->walk.stop != STOP_ROOT &&
-	       unwinder->walk.stop != STOP_DEPTH && address_space_enter(&lane->search) &&
-	       !answer_unfinished(lane, cpu, tid, cookie);
-}
-
 static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
 				       u32 reason)
 {
@@ -102,10 +92,10 @@ static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid,
 		answer_drop(tid, cookie);
 		return;
 	}
-	if (!unwinder || !unwinder->walk.depth)
-		answer_refuse(lane, cpu, tid, cookie, reason);
-	else if (!answer_elsewhere(lane, cpu, tid, cookie, unwinder))
+	if (unwinder && unwinder->walk.depth)
 		answer_unwound(lane, cpu, tid, cookie, unwinder);
+	else
+		answer_refuse(lane, cpu, tid, cookie, reason);
 	lane_release(lane);
 }
 

@@ -16,7 +16,6 @@
 static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
 {
 	struct direct_walk *walk = &lane->direct;
-	u32 reason = 0;
 
 	if (!address_space_enter(&lane->search)) {
 		answer_refuse(lane, cpu, tid, cookie, REASON_REFUSED);
@@ -27,9 +26,7 @@ static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u3
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH)
 		answer_stack(lane, cpu, tid, cookie, walk->leaf);
 	else
-		reason = answer_unfinished(lane, cpu, tid, cookie);
-	if (reason)
-		answer_refuse(lane, cpu, tid, cookie, reason);
+		answer_unfinished(lane, cpu, tid, cookie);
 	build_ids_take(&lane->search);
 }
 

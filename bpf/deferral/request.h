@@ -52,10 +52,9 @@ static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u3
 static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
 					  u32 reason);
 
-/* The embedder's: the stack cannot be walked here, and there will not be more than what is in
- * memory now; lane->search is in the task's address space. 0; or why not, and nothing was answered.
- */
-static __always_inline u32 answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie);
+/* The embedder's: there will not be more than what is in memory now; lane->search is in the task's
+ * address space. */
+static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie);
 
 /* The embedder's: no lane was free to answer in. */
 static __always_inline void answer_drop(u32 tid, u32 cookie);

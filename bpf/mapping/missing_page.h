@@ -59,7 +59,8 @@ static __always_inline bool is_lock_wanted(const struct vma_search *search)
 
 	if (bpf_core_field_exists(rt->mmap_lock.rwbase))
 		return BPF_CORE_READ(rt, mmap_lock.rwbase.readers.counter) >= 0;
-	return BPF_CORE_READ(mm, mmap_lock.count.counter) & LOCK_IS_WANTED;
+	return bpf_core_field_exists(mm->mmap_lock.count) &&
+	       BPF_CORE_READ(mm, mmap_lock.count.counter) & LOCK_IS_WANTED;
 }
 
 /* 1, 0, or -EAGAIN: the mapping is being changed, or one beside it. */

@@ -39,6 +39,7 @@
 #define CALL 0xe8
 #define MOV_RSP_RDI 0xe78948
 #define MOV_RSP_RDI_CALL 0xe8e78948
+#define MOV_RAX_R12 0xc48949
 #define BND_JMP 0xe9f2
 #define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
 #define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
@@ -111,13 +112,14 @@ CORE_PART bool is_behind_call(u64 bytes)
 	       is_call_indirect(bytes >> 40) || is_call_indirect(bytes >> 48);
 }
 
-/* The dynamic linker begins with mov %rsp, %rdi; call. */
+/* The dynamic linker begins with mov %rsp, %rdi; call; mov %rax, %r12. */
 CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
 {
 	if (!is_interrupted)
-		return BYTES_4(before) == MOV_RSP_RDI_CALL;
+		return BYTES_4(before) == MOV_RSP_RDI_CALL && BYTES_3(at) == MOV_RAX_R12;
 	return BYTES_4(at) == MOV_RSP_RDI_CALL ||
-	       (BYTES_1(at) == CALL && before >> 40 == MOV_RSP_RDI);
+	       (BYTES_1(at) == CALL && before >> 40 == MOV_RSP_RDI &&
+		BYTES_3(at >> 40) == MOV_RAX_R12);
 }
 
 /*
@@ -152,6 +154,8 @@ CORE_PART bool code_read(struct unwind *unwind, struct code *code)
 	    !unwind_fetch(unwind, pc - before, (u8 *)unwind->code_word + (BEFORE_BYTES - before),
 			  before + 1))
 		return false;
+	if (!unwind->mapping.image) /* generated code is known by the last word (code_hash.h) */
+		unwind->code_word[0] = unwind->code_word[1] = 0;
 	unwind->code_seen = pc + sizeof(code->at);
 	code->before = unwind->code_word[2] >> 8 * (WORD - CODE_BEFORE);
 	return true;

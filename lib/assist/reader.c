@@ -2,7 +2,6 @@
 #include "reader.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
@@ -61,67 +60,13 @@ static int hold(const struct reader_request *request)
 	return fd;
 }
 
-struct mapping_line {
-	unsigned long long start, end, offset, inode;
-	unsigned int major, minor;
-	char access[5];
-};
-
-static bool next_line(FILE *maps, struct mapping_line *line)
-{
-	char text[PATH_BYTES + 128];
-
-	return fgets(text, sizeof(text), maps) &&
-	       sscanf(text, "%llx-%llx %4s %llx %x:%x %llu", &line->start, &line->end, line->access,
-		      &line->offset, &line->major, &line->minor, &line->inode) == 7;
-}
-
-static bool shows_page(const struct mapping_line *line, const struct mapping_key *key, u64 offset)
-{
-	return ((u64)line->major << 20 | line->minor) == key->device && line->inode == key->inode &&
-	       line->access[0] == 'r' && line->access[1] != 'w' && offset >= line->offset &&
-	       offset - line->offset + READERS_PAGE <= line->end - line->start;
-}
-
-/* Where the process has a page of the file, as the file has it; 0: nowhere. */
-static u64 page_in_process(const struct mapping_record *record, u64 index)
-{
-	u64 offset = index * READERS_PAGE, found = 0;
-	struct mapping_line line = {};
-	char path[32];
-	FILE *maps;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", record->tgid);
-	maps = fopen(path, "re");
-	while (maps && !found && next_line(maps, &line))
-		if (shows_page(&line, &record->key, offset))
-			found = line.start + (offset - line.offset);
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
-/* FUSE lets only its owner open files, not even root. Who has the file mapped shows what is in it,
- * as long as it is mapped there. */
-static int read_page_of_process(const struct reader_request *request, void *page)
-{
-	u64 address = page_in_process(&request->record, request->at);
-	int count = -ENOENT;
-
-	if (address)
-		count = reader_memory(request->record.tgid, address, page, READERS_PAGE);
-	if (count > 0 && page_in_process(&request->record, request->at) != address)
-		return -ESTALE;
-	return count;
-}
-
 static int read_page(const struct reader_request *request, void *page)
 {
 	int fd = hold(request);
 	ssize_t count;
 
 	if (fd < 0)
-		return read_page_of_process(request, page);
+		return fd;
 	count = pread(fd, page, READERS_PAGE, request->at * READERS_PAGE);
 	return count < 0 ? -errno : count;
 }
@@ -144,7 +89,7 @@ static int answer_file(int socket, const struct reader_request *request,
 	int fd = hold(request);
 	u32 count = fd >= 0 && is_plain(fd, &request->record);
 
-	answer->result = fd >= 0 || page_in_process(&request->record, 0) ? 0 : fd;
+	answer->result = fd < 0 ? fd : 0;
 	return message_send_files(socket, answer, sizeof(*answer), &fd, count, MESSAGE_NO_DEADLINE);
 }
 

@@ -108,8 +108,8 @@ void capture_thaw(struct capture *capture);
 int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
 
 /* Drain, events going on, best before the window ends: asks for the names of what went to the
- * writer, and drains until they are known, but no longer than `patience_ms`. So capture_finish(),
- * which drains nothing, has to wait for few. */
+ * writer, and drains until they are known; those of files of others no longer than `patience_ms`.
+ * So capture_finish(), which drains nothing, has to wait for few. */
 #define CAPTURE_PATIENCE_MS 10000
 int capture_name_ahead(struct capture *capture, struct trace_writer *writer, u32 patience_ms);
 

@@ -249,15 +249,24 @@ void capture_forget_names(struct capture *capture)
 	capture->named_ahead = false;
 }
 
+static bool are_awaited(const struct capture *capture, bool all)
+{
+	return symbolizers_are_busy(capture->symbolizers,
+				    all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED);
+}
+
 int capture_name_ahead(struct capture *capture, struct trace_writer *writer, u32 patience_ms)
 {
-	u64 end = clock_ms() + patience_ms;
+	u64 end = clock_ms() + patience_ms, next = clock_ms() + LOOK_MS;
 	int result = ask_new(capture, writer);
 
-	while (!result && clock_ms() < end && !interrupt_end_asked() &&
-	       symbolizers_are_busy(capture->symbolizers, SYMBOLIZERS_ANY)) {
+	while (!result && !interrupt_end_asked() && are_awaited(capture, clock_ms() < end)) {
 		symbolizers_wait(capture->symbolizers, DRAIN_MS);
 		result = capture_drain(capture, writer, NULL);
+		if (!result && clock_ms() >= next && clock_ms() < end) {
+			result = ask_new(capture, writer);
+			next = clock_ms() + LOOK_MS;
+		}
 	}
 	capture->named_ahead = !interrupt_end_asked();
 	return result;
@@ -280,10 +289,7 @@ static int await_names(struct capture *capture, struct trace_writer *writer)
 	int result = capture_take_names(capture, writer);
 
 	while (!result && !interrupted()) {
-		bool all = clock_ms() < end;
-
-		if (!symbolizers_are_busy(capture->symbolizers,
-					  all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED))
+		if (!are_awaited(capture, clock_ms() < end))
 			break;
 		symbolizers_wait(capture->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cold_stack warm|cold|swapped|new [SECONDS]: three system calls below outer(), middle() and
- * inner(), each with all in memory, or with the program's own file paged out, or with the frames of
- * those three functions swapped out, or with its stack and what else a new process has. Stays for
- * as many seconds.
+ * cold_stack warm|cold|swapped: three system calls below outer(), middle() and inner(), each with
+ * all in memory, or with the program's own file paged out, or with the frames of those three
+ * functions swapped out.
  * To be built as one file, which nobody else maps, so that all of its unwind tables are its own.
  *
  * Exit: 0, 1 not possible, 3 the kernel did not page out what it was asked to.
@@ -119,11 +118,6 @@ static void file_out(void)
 	page_out(tables);
 }
 
-static void callers_in(void)
-{
-	advise(pages_of((uintptr_t)__builtin_frame_address(0), callers.end), MADV_POPULATE_READ);
-}
-
 static void callers_out(void)
 {
 	all_in();
@@ -181,7 +175,7 @@ static void stay_on_this_cpu(void)
 
 int main(int argc, char **argv)
 {
-	if (argc < 2)
+	if (argc != 2)
 		return 2;
 	stay_on_this_cpu();
 	page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -189,11 +183,7 @@ int main(int argc, char **argv)
 	find_tables();
 	if (!strcmp(argv[1], "warm"))
 		outer(all_in);
-	else if (!strcmp(argv[1], "new"))
-		outer(callers_in);
 	else
 		outer(strcmp(argv[1], "swapped") ? file_out : callers_out);
-	if (argc > 2)
-		sleep(atoi(argv[2]));
 	return 0;
 }

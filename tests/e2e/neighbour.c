@@ -12,10 +12,6 @@
  *     that has to be read from a disk.
  *
  * Prints a line when all is as said, and runs until it is killed.
- *
- *   neighbour run FOLDER DEVICE FILE ARGUMENT...
- *     runs a copy of FILE in such a file system, as fusermount makes it: mounted by root, which we
- *     are, for a user, who runs it. All is answered.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +36,7 @@
 
 #define CODE_AT (16 * PAGE) /* the page before it stays unread, and so does the first */
 #define FILE_BYTES (32 * PAGE)
-#define CONTENT_MAX (4096 * PAGE)
 #define NODE_FILE 2
-#define USER 12345
 #define SERVER_SECONDS 120 /* nobody hangs for ever, whatever becomes of the test */
 
 /* The file system */
@@ -174,25 +168,17 @@ static void serve(struct server *server)
 
 /* The mounts */
 
-/* Who has changed is not ended with his parent any more. */
-static void become(unsigned user)
-{
-	check(!setgid(user) && !setuid(user) && !prctl(PR_SET_PDEATHSIG, SIGKILL), "user");
-}
-
-static void mount_fuse(struct server *server, const char *device, unsigned user)
+static void mount_fuse(struct server *server, const char *device)
 {
 	char options[128];
 
 	server->device = open(device, O_RDWR | O_CLOEXEC);
 	check(server->device >= 0, device);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u",
-		 server->device, user, user);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0",
+		 server->device);
 	check(!mount("neighbour", "fuse", "fuse", MS_NOSUID | MS_NODEV, options), "fuse");
-	if (!fork_child()) {
-		become(user);
+	if (!fork_child())
 		serve(server);
-	}
 	close(server->device); /* who waits for it is let go when the server ends */
 }
 
@@ -201,7 +187,7 @@ static void make_mounts(const char *folder, const char *device, struct server *s
 	enter_namespaces();
 	check(!mount("none", folder, "tmpfs", 0, NULL) && !chdir(folder), folder);
 	check(!mkdir("fuse", 0755) && !mkdir("empty", 0755) && !mkdir("seen", 0755), "mkdir");
-	mount_fuse(server, device, 0);
+	mount_fuse(server, device);
 	check(!mount("overlay", "seen", "overlay", 0, "lowerdir=fuse:empty,userxattr"), "overlay");
 }
 
@@ -243,12 +229,16 @@ static void *fault_for_ever(void *unused)
 	return (void *)(uintptr_t) * (volatile char *)asked_for;
 }
 
+static volatile bool has_lock;
+
 /* Who waits for the lock to write, lets nobody else read. */
 static void *wait_for_lock(void *is_told)
 {
 	while (!*(volatile bool *)is_told)
 		sleep_a_little();
-	return mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	has_lock = true;
+	return NULL;
 }
 
 /* A file that is on the disk and not in memory. */
@@ -294,6 +284,7 @@ static void sleep_below_lock(const char *folder, const char *device)
 	usleep(200000);
 	told[1] = true;
 	usleep(200000);
+	check(!has_lock, "nobody keeps the lock");
 	check(write(STDOUT_FILENO, "ready\n", 6) == 6, "output");
 	sleep_with_it_for_ever();
 }
@@ -337,34 +328,12 @@ static void hang(const char *mode, const char *folder, const char *device)
 	run_for_ever(&entry, 1);
 }
 
-static void run_from_fuse(char **arguments)
-{
-	static char content[CONTENT_MAX];
-	static bool is_told;
-	int file = open(arguments[2], O_RDONLY | O_CLOEXEC);
-	ssize_t bytes = read(file, content, sizeof(content));
-	struct server server = {.is_told = &is_told, .content = content, .bytes = bytes};
-
-	check(bytes > 0 && bytes < (ssize_t)sizeof(content), arguments[2]);
-	clock_gettime(CLOCK_REALTIME, &began);
-	check(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL),
-	      "no mount namespace");
-	check(!chdir(arguments[0]) && !mkdir("fuse", 0755), arguments[0]);
-	mount_fuse(&server, arguments[1], USER);
-	become(USER);
-	execv("fuse/program", arguments + 2);
-	check(false, "fuse/program");
-}
-
 int main(int argc, char **argv)
 {
 	if (argc == 4 && request_of(argv[1]))
 		hang(argv[1], argv[2], argv[3]);
 	if (argc == 4 && !strcmp(argv[1], "lock"))
 		sleep_below_lock(argv[2], argv[3]);
-	if (argc >= 6 && !strcmp(argv[1], "run"))
-		run_from_fuse(argv + 2);
-	fprintf(stderr, "usage: neighbour lookup|open|getattr|read|fault|lock FOLDER DEVICE\n"
-			"       neighbour run FOLDER DEVICE FILE ARGUMENT...\n");
+	fprintf(stderr, "usage: neighbour lookup|open|getattr|read|fault|lock FOLDER DEVICE\n");
 	return 2;
 }

@@ -7,7 +7,6 @@ import contextlib
 import glob
 import os
 import re
-import shutil
 import signal
 import time
 
@@ -15,9 +14,7 @@ import cases
 import neighbours
 from cases import Skip
 from neighbours import FLOODS, USER
-from recording import Recording, check_ledger, user_frames
-from test_cold_pages import CALLS, CHAIN
-from test_later import user_account
+from recording import Recording, check_ledger
 from test_privileges import needs_root, recording
 
 END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
@@ -110,35 +107,22 @@ def test_a_lock_that_is_kept():
     assert ends and "[unanswered]" not in ends, ends
 
 
-def test_a_program_whose_tables_nobody_waits_for():
-    """Its file system is a user's own and lets nobody else in, and its tables are not in memory: a helper reads them."""
-    needs_root()
-    with neighbours.place() as (folder, device):
-        runner, target = (shutil.copy(cases.program(name), os.path.dirname(folder)) for name in ("neighbour", "cold_stack"))
-        done = cases.stackmap("record", "-o", "f.data", "-e", "syscalls:sys_enter_getppid", "--",
-                              runner, "run", folder, device, target, "new", 1, status=None)
-    if done.returncode == cases.SKIPPED:
-        raise Skip(done.stdout.strip())
-    made = Recording("f.data", done.stderr)
-    stacks = [user_frames(event) for event in made.events() if event.comm == "program"]
-    assert len(stacks) == CALLS and min(map(len, stacks)) > len(CHAIN), (done.stdout, stacks)
-    assert not user_account(made)[1], user_account(made)
-
-
 def test_files_end_beside_files_that_are_not_opened():
     """While names of the last file are waited for, events go on into it."""
     needs_root()
     with neighbour("open"), recording("-a", "-e", "sched:sched_switch", "--rotate", "1s", output="f.data") as recorder:
-        while not os.path.exists("f.data.0002"):
+        while recorder.poll() is None and not os.path.exists("f.data.0002"):
             neighbours.switch(SWITCHES)
         recorder.send_signal(signal.SIGINT)
         messages = recorder.communicate(timeout=cases.SECONDS_MAX)[1]
-    for path in sorted(glob.glob("f.data.*")):
-        made = Recording(path, messages)
+    files = [Recording(path, messages) for path in sorted(glob.glob("f.data.*"))]
+    for made in files:
         check_ledger(made.ledger())
-        if made.ledger()["produced"] > SWITCHES:
-            check_losses(made.ledger())
-            check_names(made)
+    full = [made for made in files if made.ledger()["produced"] > SWITCHES]
+    assert full, [made.ledger() for made in files]
+    for made in full:
+        check_losses(made.ledger())
+        check_names(made)
 
 
 def record_assisted_beside(what):

@@ -35,6 +35,7 @@ struct symbolizers {
 	bool learned[MAPPINGS_MAX];	     /* or asked for */
 	bool unread[MAPPINGS_MAX];	     /* it could not be learned of */
 	bool is_trouble[MAPPINGS_MAX];	     /* counted as such */
+	bool failed[MAPPINGS_MAX];	     /* counted as a failure, since the last call */
 	u8 keeper[MAPPINGS_MAX];	     /* 1 + which client has its file open; 0: none */
 	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
 	struct naming_id ids[MAPPINGS_MAX];
@@ -112,6 +113,7 @@ u64 symbolizers_failures(struct symbolizers *symbolizers)
 	u64 failures = symbolizers->failures;
 
 	symbolizers->failures = 0;
+	memset(symbolizers->failed, 0, sizeof(symbolizers->failed));
 	return failures;
 }
 
@@ -127,6 +129,14 @@ bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_troubl
 	return false;
 }
 
+/* However often its symbols are asked for. */
+static void count_failure(struct symbolizers *symbolizers, u32 number, u64 files)
+{
+	if (!symbolizers->failed[number])
+		symbolizers->failures += files;
+	symbolizers->failed[number] |= files > 0;
+}
+
 /* A file that could not be learned of counts when its symbols are asked for. */
 static void note_failures(struct symbolizers *symbolizers, const struct symbolizer_client *client,
 			  const struct question *question, u64 files)
@@ -136,7 +146,7 @@ static void note_failures(struct symbolizers *symbolizers, const struct symboliz
 	if (question->what == SYMBOLIZER_LEARN)
 		symbolizers->unread[question->number] = files;
 	else
-		symbolizers->failures += files;
+		count_failure(symbolizers, question->number, files);
 	if (!files || (question->record && symbolizers->is_trouble[question->number]))
 		return;
 	symbolizers->is_trouble[question->number] = true;
@@ -242,7 +252,7 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 		return question.addresses;
 	if (query->record && symbolizers->unread[query->number]) {
 		question_clear(&question);
-		symbolizers->failures++;
+		count_failure(symbolizers, query->number, 1);
 		return 0;
 	}
 	return ask(symbolizers, &question);
