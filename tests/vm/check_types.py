@@ -87,10 +87,19 @@ class Check:
         need = next((need for need in needs if name.startswith(need.names)), None)
         return need and not need.is_due(self.version)
 
+    @staticmethod
+    def has_another(name, there):
+        """Whether the kernel has it by another name."""
+        need = next((need for need in FIELDS if name.startswith(need.names)), None)
+        others = tuple(other for other in need.names if not name.startswith(other)) if need else ()
+        return any(each.startswith(others) for each in there)
+
     def fields(self, where, relocations):
-        for access in relocations:
-            if not access.found_in(self.kernel) and not self.is_optional(str(access), FIELDS):
-                self.fault(where, f"no {access}")
+        accesses = list(relocations)
+        there = {str(access) for access in accesses if access.found_in(self.kernel)}
+        for name in sorted({str(access) for access in accesses} - there):
+            if not self.is_optional(name, FIELDS) and not self.has_another(name, there):
+                self.fault(where, f"no {name}")
 
     def tracepoints(self, where, names):
         for name in names:

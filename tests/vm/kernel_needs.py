@@ -31,6 +31,8 @@ KFUNCS = [
 # Accesses begin with one of the names.
 FIELDS = [
     Need(("mm_struct.mm_lock_seq",), (6, 4), EVER, "mappings are walked for each event anew"),
+    Need(("mm_struct.mmap_lock.count", "mm_struct___rt.mmap_lock.rwbase"), (0, 0), EVER,
+         "one of the two forms is there, the second with PREEMPT_RT"),
     Need(("inode___mtime.i_mtime",), (0, 0), (6, 7), "one of the three forms is there"),
     Need(("inode___hidden_mtime.__i_mtime",), (6, 7), (6, 11), "one of the three forms is there"),
     Need(("inode___split_mtime.i_mtime_",), (6, 11), EVER, "one of the three forms is there"),
