@@ -9,9 +9,9 @@
 #include <grp.h>
 #include <string.h>
 
-#include "capture/folder.h"
-#include "capture/proc_tasks.h"
-#include "capture/source.h"
+#include "capture/bpffs/folder.h"
+#include "capture/load/proc_tasks.h"
+#include "capture/source/source.h"
 #include "completion.h"
 #include "format/printable.h"
 #include "view/diff_unit.h"

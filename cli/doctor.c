@@ -2,7 +2,7 @@
 /* `stackmap doctor`: what works here for this user, what does not, why, and what to do about it. */
 #include <stdio.h>
 
-#include "capture/feature.h"
+#include "capture/feature/feature.h"
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"

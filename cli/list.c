@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/source.h"
+#include "capture/source/source.h"
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"

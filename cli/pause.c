@@ -3,8 +3,8 @@
  * has. */
 #include <errno.h>
 
+#include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/folder.h"
 #include "command.h"
 #include "terminal/message.h"
 

@@ -2,8 +2,8 @@
 /* `stackmap reset`: the stack map of an instance begins anew, while it records. */
 #include <errno.h>
 
+#include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/folder.h"
 #include "capture/reset.h"
 #include "command.h"
 #include "terminal/message.h"

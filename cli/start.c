@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/folder.h"
+#include "capture/bpffs/folder.h"
 #include "capture/persist.h"
 #include "command.h"
 #include "option/command_line.h"

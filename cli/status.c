@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "capture/about.h"
-#include "capture/folder.h"
+#include "capture/bpffs/folder.h"
 #include "capture/status.h"
 #include "command.h"
 #include "format/json_text.h"

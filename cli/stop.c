@@ -2,8 +2,8 @@
 /* `stackmap stop`: ends instances and leaves nothing of them. Who reads one finishes its file. */
 #include <errno.h>
 
-#include "capture/folder.h"
-#include "capture/stop.h"
+#include "capture/bpffs/folder.h"
+#include "capture/instance/stop.h"
 #include "command.h"
 #include "terminal/message.h"
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "capture/pid_namespace.h"
-#include "capture/source.h"
-#include "capture/task_work.h"
-#include "capture/ways.h"
+#include "capture/feature/task_work.h"
+#include "capture/feature/ways.h"
+#include "capture/load/pid_namespace.h"
+#include "capture/source/source.h"
 #include "command.h"
 #include "format/printable.h"
 #include "privilege/capability.h"

@@ -10,7 +10,7 @@
  * may be of a program that was gone: they are `unsure`.
  *
  * Runs of the second that the kernel did not make, as it was running there already, leave their
- * partner in `ahead` for good, and are in the kernel's own count: see lib/capture/valued.h.
+ * partner in `ahead` for good, and are in the kernel's own count: see lib/capture/load/valued.h.
  */
 #ifndef CORE_VALUED_RUNS_H
 #define CORE_VALUED_RUNS_H

@@ -6,7 +6,7 @@
  * Programs are kept away from all by a constant where the kernel's does not work.
  *
  * The kernels of the second form still name the first one, with another prototype. What libbpf
- * makes of that: capture/task_work.h.
+ * makes of that: capture/feature/task_work.h.
  */
 #ifndef BPF_TASK_WORK_H
 #define BPF_TASK_WORK_H

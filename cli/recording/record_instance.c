@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "capture/about.h"
+#include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/folder.h"
 #include "capture/reset.h"
 #include "interrupt.h"
 #include "process/file_limit.h"

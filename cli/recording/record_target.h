@@ -4,7 +4,7 @@
 #define CLI_RECORD_TARGET_H
 
 #include "capture/capture.h"
-#include "capture/source.h"
+#include "capture/source/source.h"
 #include "config.h"
 #include "option/option.h"
 #include "option/pid_list.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "capture/about.h"
-#include "capture/folder.h"
+#include "capture/bpffs/folder.h"
 #include "capture/live_recording.h"
 #include "capture/reset.h"
 #include "capture/status.h"

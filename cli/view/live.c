@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "capture/about.h"
+#include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/folder.h"
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
 #include "capture/reset.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "capture/source.h"
+#include "capture/source/source.h"
 #include "stackmap/error.h"
 
 struct capture;

@@ -3,10 +3,10 @@
  * before. Skipped runs of programs are of no CPU: what was told of them is kept with CPU 0. */
 #include "capture/account.h"
 
-#include "capture/attach_perf.h"
 #include "capture/instance.h"
-#include "capture/skeleton.h"
-#include "capture/valued.h"
+#include "capture/load/attach_perf.h"
+#include "capture/load/skeleton.h"
+#include "capture/load/valued.h"
 
 _Static_assert(LOST_COUNT <= RING_TOLD_MAX, "a ring header has no room for all losses");
 

@@ -13,7 +13,7 @@
 
 #include "capture/assisted.h"
 #include "capture/event_stacks.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 #include "engine.h"
 
 void answers_count(struct capture *capture, const struct stack_name *name, u64 events)

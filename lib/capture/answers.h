@@ -6,8 +6,8 @@
 #ifndef LIB_CAPTURE_ANSWERS_H
 #define LIB_CAPTURE_ANSWERS_H
 
-#include "capture/answer_join.h"
 #include "capture/instance.h"
+#include "capture/read/answer_join.h"
 
 /* The delivery at `position`. */
 int answers_deliver(struct capture *capture, struct trace_writer *writer,

@@ -13,8 +13,8 @@
 
 #include "capture/event_stacks.h"
 #include "capture/instance.h"
-#include "capture/raw_ring.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
+#include "capture/read/raw_ring.h"
 
 #define QUEUE_BYTES_MAX (16U << 20)
 

@@ -10,8 +10,8 @@
 #include <sys/queue.h>
 
 #include "assist/assist.h"
-#include "capture/answer_join.h"
 #include "capture/capture.h"
+#include "capture/read/answer_join.h"
 #include "raw_stack.h"
 
 struct found_answer {

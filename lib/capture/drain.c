@@ -4,7 +4,7 @@
  *
  * A task may have been on one CPU at the event and on another when its user stack was delivered. So
  * all rings are read twice up to the same place: first the deliveries, then the events, most of
- * which find their answer there. Those that do not get a promise (capture/answer_join.h).
+ * which find their answer there. Those that do not get a promise (capture/read/answer_join.h).
  */
 #include <time.h>
 
@@ -16,9 +16,9 @@
 #include "capture/event_stacks.h"
 #include "capture/generation_reader.h"
 #include "capture/instance.h"
+#include "capture/load/skeleton.h"
 #include "capture/naming.h"
 #include "capture/settle.h"
-#include "capture/skeleton.h"
 #include "clock.h"
 #include "interrupt.h"
 

@@ -9,8 +9,8 @@
 #ifndef LIB_CAPTURE_EVENT_STACKS_H
 #define LIB_CAPTURE_EVENT_STACKS_H
 
-#include "capture/answer_join.h"
 #include "capture/instance.h"
+#include "capture/read/answer_join.h"
 
 /* A stack field of the event at `position`: `state` is its enum stack_state, not a cookie. */
 int event_stack(struct capture *capture, struct trace_writer *writer, const struct ring_view *ring,

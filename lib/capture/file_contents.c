@@ -10,11 +10,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/files_skeleton.h"
 #include "capture/instance.h"
-#include "capture/kernel_mappings.h"
-#include "capture/pid_namespace.h"
-#include "capture/proc_tasks.h"
+#include "capture/instance/files_skeleton.h"
+#include "capture/instance/kernel_mappings.h"
+#include "capture/load/pid_namespace.h"
+#include "capture/load/proc_tasks.h"
 #include "file_reading.h"
 #include "format/printable.h"
 #include "trace/block/source_name.h"

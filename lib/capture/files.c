@@ -13,10 +13,10 @@
 #include <bpf/libbpf.h>
 
 #include "capture/file_contents.h"
-#include "capture/files_skeleton.h"
 #include "capture/instance.h"
-#include "capture/kernel_mappings.h"
-#include "capture/skeleton.h"
+#include "capture/instance/files_skeleton.h"
+#include "capture/instance/kernel_mappings.h"
+#include "capture/load/skeleton.h"
 #include "error.h"
 #include "symbol/symbolizer/symbolizers.h"
 

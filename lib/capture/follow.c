@@ -15,7 +15,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/instance.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 #include "error.h"
 
 static bool follow_task(struct capture *capture, u32 tid, enum follow from)

@@ -17,7 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/instance.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 
 static int outer_fd(const struct capture *capture)
 {

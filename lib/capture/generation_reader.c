@@ -7,7 +7,7 @@
 #include "capture/generation_reader.h"
 
 #include "capture/answers.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 
 void generation_look(struct capture *capture)
 {

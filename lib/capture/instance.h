@@ -4,14 +4,14 @@
 #ifndef LIB_CAPTURE_INSTANCE_H
 #define LIB_CAPTURE_INSTANCE_H
 
-#include "capture/answer_join.h"
-#include "capture/attach.h"
+#include "capture/bpffs/engine_folder.h"
 #include "capture/capture.h"
-#include "capture/engine_folder.h"
 #include "capture/generation.h"
-#include "capture/pending.h"
-#include "capture/ring_reader.h"
-#include "capture/task_log.h"
+#include "capture/load/attach.h"
+#include "capture/load/ring_reader.h"
+#include "capture/read/answer_join.h"
+#include "capture/read/pending.h"
+#include "capture/read/task_log.h"
 #include "lane.h"
 
 /* An array map whose values user space sees. */
@@ -29,7 +29,7 @@ struct cpu_reader {
 	u64 end;	     /* of this round: its deliveries are known up to here */
 	u64 limit;	     /* of this file, once it is to end; 0: none */
 	u64 task_limit;	     /* the same, of the task ring */
-	u64 epoch_end;	     /* capture/answer_join.h */
+	u64 epoch_end;	     /* capture/read/answer_join.h */
 	u64 consumed_before; /* by readers, when the file began */
 	u64 swap_end;	     /* behind it there is nothing of the generation before `seen` */
 };

@@ -15,7 +15,7 @@
 #include "capture/assisted.h"
 #include "capture/capture.h"
 #include "capture/instance.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"

@@ -15,12 +15,12 @@
 #include <bpf/libbpf.h>
 
 #include "capture/about.h"
-#include "capture/folder.h"
+#include "capture/bpffs/folder.h"
 #include "capture/instance.h"
+#include "capture/load/pid_namespace.h"
+#include "capture/load/skeleton.h"
 #include "capture/naming.h"
 #include "capture/persist.h"
-#include "capture/pid_namespace.h"
-#include "capture/skeleton.h"
 #include "error.h"
 
 static int get_pin(struct folder *folder, const char *pin)

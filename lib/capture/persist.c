@@ -12,8 +12,8 @@
 #include "capture/about.h"
 #include "capture/files.h"
 #include "capture/instance.h"
+#include "capture/load/skeleton.h"
 #include "capture/naming.h"
-#include "capture/skeleton.h"
 #include "error.h"
 
 /* The BPF file system wants no dots. */

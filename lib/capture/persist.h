@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * An instance that goes on without the process that started it: everything of it is pinned in a
- * folder (capture/folder.h), as
+ * folder (capture/bpffs/folder.h), as
  *
  *   map_NAME        its maps, the shared ones of the engine too; map_table_N those of the stack map
  *   event_N_NAME    its programs that events run, N the set they are in
@@ -11,8 +11,8 @@
 #ifndef LIB_CAPTURE_PERSIST_H
 #define LIB_CAPTURE_PERSIST_H
 
+#include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/folder.h"
 
 struct persist_options {
 	gid_t group;		  /* may read the files, or FOLDER_NO_GROUP */

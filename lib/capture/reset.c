@@ -21,11 +21,11 @@
 
 #include <bpf/bpf.h>
 
-#include "capture/folder.h"
+#include "capture/bpffs/folder.h"
 #include "capture/instance.h"
+#include "capture/instance/ring_discard.h"
+#include "capture/load/skeleton.h"
 #include "capture/persist.h"
-#include "capture/ring_discard.h"
-#include "capture/skeleton.h"
 #include "error.h"
 
 #define WAIT_MS 5

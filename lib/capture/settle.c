@@ -11,8 +11,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/pending.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
+#include "capture/read/pending.h"
 #include "clock.h"
 #include "interrupt.h"
 #include "settling.h"

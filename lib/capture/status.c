@@ -10,10 +10,10 @@
 
 #include <bpf/libbpf.h>
 
-#include "capture/engine_folder.h"
-#include "capture/folder.h"
+#include "capture/bpffs/engine_folder.h"
+#include "capture/bpffs/folder.h"
 #include "capture/instance.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 
 enum user_way capture_user_way(const struct capture *capture)
 {

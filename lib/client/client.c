@@ -16,8 +16,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/engine_folder.h"
-#include "capture/task_work.h"
+#include "capture/bpffs/engine_folder.h"
+#include "capture/feature/task_work.h"
 #include "client/object_constants.h"
 #include "config.h"
 #include "error.h"

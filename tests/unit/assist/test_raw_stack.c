@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "assist/assist.h"
-#include "capture/task_work.h"
+#include "capture/feature/task_work.h"
 #include "config.h"
 #include "deferral.h"
 #include "settling.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "capture/ring_reader.h"
+#include "capture/load/ring_reader.h"
 #include "ring_writer.h"
 
 #define THREADS 3

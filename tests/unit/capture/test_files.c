@@ -18,7 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 #include "format/stack_map_bin_reader.h"
 #include "stack_map.h"
 #include "stack_pack.h"

@@ -10,8 +10,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/kernel_mappings.h"
-#include "capture/skeleton.h"
+#include "capture/instance/kernel_mappings.h"
+#include "capture/load/skeleton.h"
 #include "engine.h"
 #include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbolizers.h"

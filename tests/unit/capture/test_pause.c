@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "capture/instance.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 
 #define CALLS 100
 #define NAME "pause-test"

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "capture/instance.h"
-#include "capture/skeleton.h"
+#include "capture/load/skeleton.h"
 #include "stack_map.h"
 #include "trace/read/reader.h"
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The folder, its locks, its pins. */
+#include "capture/bpffs/engine_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "capture/bpffs/folder.h"
+#include "capture/bpffs/home.h"
+#include "engine.h"
+
+#define TEXT_OF(number) #number
+#define FOLDER_NAME(version) "_engine-" TEXT_OF(version)
+#define FOLDER FOLDER_NAME(ENGINE_VERSION)
+#define PATH_BYTES (sizeof(HOME) + 1 + NAME_MAX)
+
+static const char *const shared[] = {
+	"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders",
+};
+#define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
+
+struct engine {
+	int home;   /* locked from open to publish; -1: not */
+	int folder; /* share-locked; -1: the engine is private */
+	bool fresh; /* we are the first: its maps are to be pinned */
+	char path[PATH_BYTES];
+};
+
+static void unlock_home(struct engine *engine)
+{
+	home_unlock(engine->home);
+	engine->home = -1;
+}
+
+static void become_private(struct engine *engine)
+{
+	if (engine->folder >= 0)
+		close(engine->folder);
+	engine->folder = -1;
+	engine->fresh = false;
+	unlock_home(engine);
+}
+
+/* Whatever is in it: nobody uses it. */
+static void remove_pins(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(folder), entry->d_name, 0);
+	if (folder)
+		closedir(folder);
+}
+
+/* Processes hold its lock; instances without a process have a folder. */
+static bool is_unused(int folder)
+{
+	return !home_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
+}
+
+static void remove_unused(const char *name)
+{
+	char path[PATH_BYTES];
+	int folder;
+
+	snprintf(path, sizeof(path), HOME "/%s", name);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return;
+	if (is_unused(folder)) {
+		remove_pins(path);
+		rmdir(path);
+	}
+	close(folder);
+}
+
+/* All of them: who used that of a namespace may have been killed with it, and nobody comes back.
+ * The home is locked. */
+static void sweep(void)
+{
+	DIR *home = opendir(HOME);
+	struct dirent *entry;
+
+	while (home && (entry = readdir(home)))
+		if (!strncmp(entry->d_name, FOLDER, strlen(FOLDER)))
+			remove_unused(entry->d_name);
+	if (home)
+		closedir(home);
+	folder_sweep();
+}
+
+static void open_folder(struct engine *engine)
+{
+	if (mkdir(engine->path, 0700) && errno != EEXIST)
+		return;
+	engine->folder = open(engine->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (engine->folder < 0)
+		return;
+	engine->fresh = is_unused(engine->folder);
+	if (engine->fresh)
+		remove_pins(engine->path);
+	flock(engine->folder, LOCK_SH);
+}
+
+/* Tasks are known by ids, so those who see others have an engine of their own. */
+static void name_folder(struct engine *engine, u32 pid_namespace)
+{
+	if (pid_namespace)
+		snprintf(engine->path, sizeof(engine->path), HOME "/" FOLDER "-pid-%u",
+			 pid_namespace);
+	else
+		snprintf(engine->path, sizeof(engine->path), HOME "/" FOLDER);
+}
+
+int engine_open(u32 pid_namespace, struct engine **out)
+{
+	struct engine *engine = malloc(sizeof(*engine));
+
+	if (!engine)
+		return -ENOMEM;
+	*engine = (struct engine){.home = -1, .folder = -1};
+	name_folder(engine, pid_namespace);
+	engine->home = home_lock(HOME_MS_OPTIONAL);
+	if (engine->home >= 0)
+		open_folder(engine);
+	if (engine->folder < 0)
+		become_private(engine);
+	*out = engine;
+	return 0;
+}
+
+static const char *pin_path(const struct engine *engine, char path[PATH_BYTES + 32],
+			    const char *name)
+{
+	snprintf(path, PATH_BYTES + 32, "%s/%s", engine->path, name);
+	return path;
+}
+
+static bool fits(const struct bpf_map *map, int fd)
+{
+	struct bpf_map_info info = {};
+	u32 bytes = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &bytes) && info.type == bpf_map__type(map) &&
+	       info.key_size == bpf_map__key_size(map) &&
+	       info.value_size == bpf_map__value_size(map) &&
+	       info.max_entries == bpf_map__max_entries(map);
+}
+
+static void close_all(const int fds[SHARED_COUNT])
+{
+	for (u32 i = 0; i < SHARED_COUNT; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* All of them, or none. */
+static bool get_pins(const struct engine *engine, const struct bpf_object *object,
+		     int fds[SHARED_COUNT])
+{
+	bool all = true;
+	char path[PATH_BYTES + 32];
+
+	for (u32 i = 0; i < SHARED_COUNT; i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(object, shared[i]);
+
+		fds[i] = bpf_obj_get(pin_path(engine, path, shared[i]));
+		all = all && map && fds[i] >= 0 && fits(map, fds[i]);
+	}
+	if (!all)
+		close_all(fds);
+	return all;
+}
+
+int engine_lend(struct engine *engine, struct bpf_object *object)
+{
+	int fds[SHARED_COUNT], result = 0;
+
+	if (engine->folder < 0 || engine->fresh)
+		return 0;
+	if (!get_pins(engine, object, fds)) {
+		become_private(engine);
+		return 0;
+	}
+	for (u32 i = 0; i < SHARED_COUNT && !result; i++)
+		result = bpf_map__reuse_fd(bpf_object__find_map_by_name(object, shared[i]), fds[i]);
+	close_all(fds);
+	return result;
+}
+
+static bool pin_all(const struct engine *engine, const struct bpf_object *object)
+{
+	char path[PATH_BYTES + 32];
+
+	for (u32 i = 0; i < SHARED_COUNT; i++) {
+		int fd = bpf_object__find_map_fd_by_name(object, shared[i]);
+
+		if (fd < 0 || bpf_obj_pin(fd, pin_path(engine, path, shared[i])))
+			return false;
+	}
+	return true;
+}
+
+/* Without all its pins the folder is no engine: those who come find that they are alone. */
+void engine_publish(struct engine *engine, const struct bpf_object *object)
+{
+	if (engine->fresh && !pin_all(engine, object)) {
+		remove_pins(engine->path);
+		become_private(engine);
+	}
+	unlock_home(engine);
+}
+
+void engine_close(struct engine **engine)
+{
+	struct engine *gone = *engine;
+
+	if (!gone)
+		return;
+	if (gone->folder >= 0 && gone->home < 0)
+		gone->home = home_lock(HOME_MS_ENDING);
+	if (gone->folder >= 0)
+		close(gone->folder);
+	if (gone->folder >= 0 && gone->home >= 0)
+		sweep();
+	unlock_home(gone);
+	free(gone);
+	*engine = NULL;
+}
+
+void engine_sweep(void)
+{
+	int home = home_lock(HOME_MS_OPTIONAL);
+
+	if (home < 0)
+		return;
+	sweep();
+	home_unlock(home);
+}
+
+bool engine_is_shared(const struct engine *engine)
+{
+	return engine->folder >= 0;
+}
+
+bool engine_shares(const char *map)
+{
+	for (u32 i = 0; i < SHARED_COUNT; i++)
+		if (!strcmp(shared[i], map))
+			return true;
+	return false;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Making, finding, locking and removing folders. */
+#include "capture/bpffs/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/bpffs/home.h"
+#include "error.h"
+#include "interrupt.h"
+
+#define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+#define NEW_PREFIX "_new-"
+#define GONE_PREFIX "_gone-"
+#define PINS "pins"
+#define PATH_BYTES 256
+#define LOCK_TRY_MS 10
+#define MODE_OWNER 0700
+#define MODE_GROUP 0750
+#define MODE_ENTER 0111
+
+struct folder {
+	char name[FOLDER_NAME_MAX + 1];
+	char path[PATH_BYTES];
+	char pin_path[PATH_BYTES + NAME_MAX];
+	int fd;
+	int pins;
+	bool claimed; /* not committed yet */
+};
+
+int folder_check_name(const char *name, struct stackmap_error *error)
+{
+	size_t length = strspn(name, NAME_LETTERS);
+
+	if (length && length <= FOLDER_NAME_MAX && !name[length] && name[0] != '_')
+		return 0;
+	return error_set(error, EINVAL,
+			 "'%s' is no name for an instance: 1 to %d of A-Z a-z 0-9 _ -, the first "
+			 "not _",
+			 name, FOLDER_NAME_MAX);
+}
+
+const char *folder_name(const struct folder *folder)
+{
+	return folder->name;
+}
+
+const char *folder_path(const struct folder *folder)
+{
+	return folder->path;
+}
+
+const char *folder_pin_path(struct folder *folder, const char *pin)
+{
+	snprintf(folder->pin_path, sizeof(folder->pin_path), "%s/" PINS "/%s", folder->path, pin);
+	return folder->pin_path;
+}
+
+static int open_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Calls for each entry; takes the descriptor. */
+static int each_entry(int fd, const char *prefix, int (*each)(void *arg, const char *name),
+		      void *arg)
+{
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int result = 0;
+
+	if (!directory)
+		return fd < 0 ? fd : -ENOMEM;
+	while (!result && (entry = readdir(directory)))
+		if (entry->d_name[0] != '.' && !strncmp(entry->d_name, prefix, strlen(prefix)))
+			result = each(arg, entry->d_name);
+	closedir(directory);
+	return result;
+}
+
+static int remove_entry(void *arg, const char *name)
+{
+	const int *directory = arg;
+
+	unlinkat(*directory, name, 0);
+	return 0;
+}
+
+/* Links first: what they hold may go only after them. */
+static void remove_files(const char *path)
+{
+	int fd = open_directory(path);
+
+	if (fd < 0)
+		return;
+	each_entry(open_directory(path), "link_", remove_entry, &fd);
+	each_entry(open_directory(path), "", remove_entry, &fd);
+	close(fd);
+}
+
+static int remove_tree(const char *path)
+{
+	char pins[PATH_BYTES + sizeof(PINS) + 1];
+
+	snprintf(pins, sizeof(pins), "%s/" PINS, path);
+	remove_files(pins);
+	rmdir(pins);
+	remove_files(path);
+	return rmdir(path) ? -errno : 0;
+}
+
+/* Whoever made it was killed, or there would be a lock. */
+static int sweep_one(void *arg, const char *name)
+{
+	char path[sizeof(HOME) + 1 + NAME_MAX];
+	int fd;
+
+	(void)arg;
+	snprintf(path, sizeof(path), HOME "/%s", name);
+	fd = open_directory(path);
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+		remove_tree(path);
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+void folder_sweep(void)
+{
+	each_entry(open_directory(HOME), NEW_PREFIX, sweep_one, NULL);
+	each_entry(open_directory(HOME), GONE_PREFIX, sweep_one, NULL);
+}
+
+static int lock_failed(int code, struct stackmap_error *error)
+{
+	if (code == EPERM || code == EACCES)
+		return error_set(error, code,
+				 HOME ": %s; instances are for root, or who may write to the BPF "
+				      "file system",
+				 strerror(code));
+	if (code == EAGAIN)
+		return error_set(error, code,
+				 HOME
+				 ": another command has held its lock for %d s; go on with it or "
+				 "end it if it is stopped",
+				 HOME_MS / 1000);
+	return error_set(error, code, HOME ": %s", strerror(code));
+}
+
+static struct folder *folder_new(const char *name, const char *prefix)
+{
+	struct folder *folder = calloc(1, sizeof(*folder));
+
+	if (!folder)
+		return NULL;
+	folder->fd = folder->pins = -1;
+	snprintf(folder->name, sizeof(folder->name), "%s", name);
+	snprintf(folder->path, sizeof(folder->path), HOME "/%s%s", prefix, name);
+	return folder;
+}
+
+static int open_both(struct folder *folder)
+{
+	folder->fd = open_directory(folder->path);
+	if (folder->fd < 0)
+		return folder->fd;
+	folder->pins = openat(folder->fd, PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return folder->pins < 0 ? -errno : 0;
+}
+
+static int make_both(struct folder *folder)
+{
+	if (mkdir(folder->path, MODE_OWNER))
+		return errno == EEXIST ? -EBUSY : -errno;
+	folder->claimed = true;
+	if (mkdir(folder_pin_path(folder, ""), MODE_OWNER))
+		return -errno;
+	return open_both(folder) ?: flock(folder->fd, LOCK_EX) ? -errno : 0;
+}
+
+static bool exists(const char *name)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), HOME "/%s", name);
+	return !access(path, F_OK);
+}
+
+static int claim_failed(const char *name, int code, struct stackmap_error *error)
+{
+	if (code == EEXIST)
+		return error_set(error, code,
+				 "%s: there is such an instance; end it by 'stackmap stop %s'",
+				 name, name);
+	if (code == EBUSY)
+		return error_set(error, code, "%s: another process is starting it", name);
+	return error_set(error, code, "%s: %s", name, strerror(code));
+}
+
+int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
+{
+	struct folder *folder;
+	int home, result = folder_check_name(name, error);
+
+	if (result)
+		return result;
+	home = home_lock(HOME_MS);
+	if (home < 0)
+		return lock_failed(-home, error);
+	folder_sweep();
+	folder = folder_new(name, NEW_PREFIX);
+	result = !folder ? -ENOMEM : exists(name) ? -EEXIST : make_both(folder);
+	home_unlock(home);
+	if (result) {
+		folder_close(&folder);
+		return claim_failed(name, -result, error);
+	}
+	*out = folder;
+	return 0;
+}
+
+/* For the group to get there at all, the way must be open, though not to be listed. */
+static int open_way(void)
+{
+	struct stat status;
+
+	if (stat(HOME_BPFFS, &status) || chmod(HOME_BPFFS, (status.st_mode & 07777) | MODE_ENTER))
+		return -errno;
+	return 0;
+}
+
+static int admit_group(const struct folder *folder, gid_t group)
+{
+	if (group == FOLDER_NO_GROUP)
+		return 0;
+	if (fchown(folder->fd, -1, group) || fchmod(folder->fd, MODE_GROUP))
+		return -errno;
+	return open_way();
+}
+
+int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
+{
+	char path[PATH_BYTES];
+	int home = home_lock(HOME_MS), result;
+
+	if (home < 0)
+		return lock_failed(-home, error);
+	result = admit_group(folder, group);
+	snprintf(path, sizeof(path), HOME "/%s", folder->name);
+	if (!result && rename(folder->path, path))
+		result = -errno;
+	home_unlock(home);
+	if (result)
+		return error_set(error, -result, "%s: %s", folder->name, strerror(-result));
+	memcpy(folder->path, path, sizeof(path));
+	folder->claimed = false;
+	return 0;
+}
+
+/* Nobody else could have put anything there, nor in its place. */
+static int check_owners(const struct folder *folder)
+{
+	struct stat home, status;
+
+	if (stat(HOME, &home) || fstat(folder->fd, &status))
+		return -errno;
+	return home_trusts(home.st_uid) && home_trusts(status.st_uid) ? 0 : -EPERM;
+}
+
+static int open_failed(const char *name, int code, struct stackmap_error *error)
+{
+	char path[PATH_BYTES];
+	struct stat status;
+
+	snprintf(path, sizeof(path), HOME "/%s", name);
+	if (code == ENOENT)
+		return error_set(error, code, "%s: no such instance; 'stackmap status' lists them",
+				 name);
+	if (code == EPERM)
+		return error_set(error, code,
+				 "%s: not trusted: it or " HOME " belongs to another user than "
+				 "root or you",
+				 name);
+	if (code == EACCES && !stat(path, &status) && status.st_uid != geteuid())
+		return error_set(error, code,
+				 "%s: %s: it belongs to user %u, and only this user and root may "
+				 "open it",
+				 name, strerror(code), status.st_uid);
+	return error_set(error, code, "%s: %s", name, strerror(code));
+}
+
+int folder_open(const char *name, struct folder **out, struct stackmap_error *error)
+{
+	struct folder *folder;
+	int result = folder_check_name(name, error);
+
+	if (result)
+		return result;
+	folder = folder_new(name, "");
+	result = folder ? open_both(folder) ?: check_owners(folder) : -ENOMEM;
+	if (!result) {
+		*out = folder;
+		return 0;
+	}
+	folder_close(&folder);
+	return open_failed(name, -result, error);
+}
+
+/* Also without the lock, if that is not to be had. */
+static void abandon(const struct folder *folder)
+{
+	int home = home_lock(HOME_MS_ENDING);
+
+	remove_tree(folder->path);
+	home_unlock(home);
+}
+
+void folder_close(struct folder **folder)
+{
+	struct folder *gone = *folder;
+
+	if (!gone)
+		return;
+	if (gone->claimed)
+		abandon(gone);
+	if (gone->pins >= 0)
+		close(gone->pins);
+	if (gone->fd >= 0)
+		close(gone->fd);
+	free(gone);
+	*folder = NULL;
+}
+
+static int lock_refused(const struct folder *folder, const char *holder,
+			struct stackmap_error *error)
+{
+	if (errno == EWOULDBLOCK)
+		return error_set(error, EBUSY, "%s: another %s", folder->name, holder);
+	return error_set(error, errno, "%s: it cannot be locked: %s", folder->name,
+			 strerror(errno));
+}
+
+int folder_lock(struct folder *folder, struct stackmap_error *error)
+{
+	if (!flock(folder->fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return lock_refused(folder, "command is changing it; try again", error);
+}
+
+int folder_lock_wait(struct folder *folder, struct stackmap_error *error)
+{
+	while (flock(folder->fd, LOCK_EX | LOCK_NB)) {
+		int code = errno == EWOULDBLOCK && interrupt_end_asked() ? EINTR : errno;
+
+		if (code != EWOULDBLOCK)
+			return error_set(error, code, "%s: %s", folder->name, strerror(code));
+		interrupt_nap(LOCK_TRY_MS);
+	}
+	return 0;
+}
+
+int folder_lock_reader(struct folder *folder, struct stackmap_error *error)
+{
+	if (!flock(folder->pins, LOCK_EX | LOCK_NB))
+		return 0;
+	return lock_refused(folder, "process reads its events", error);
+}
+
+bool folder_is_there(const struct folder *folder)
+{
+	struct stat here, there;
+
+	return !fstat(folder->fd, &here) && !stat(folder->path, &there) &&
+	       here.st_ino == there.st_ino;
+}
+
+int folder_remove(struct folder *folder, struct stackmap_error *error)
+{
+	char path[PATH_BYTES];
+	int home = home_lock(HOME_MS), result;
+
+	if (home < 0)
+		return lock_failed(-home, error);
+	snprintf(path, sizeof(path), HOME "/" GONE_PREFIX "%s-%d", folder->name, getpid());
+	result = rename(folder->path, path) ? -errno : remove_tree(path);
+	home_unlock(home);
+	return result ? error_set(error, -result, "%s: %s", folder->name, strerror(-result)) : 0;
+}
+
+int folder_pins(struct folder *folder, const char *prefix, int (*each)(void *arg, const char *pin),
+		void *arg)
+{
+	return each_entry(open_directory(folder_pin_path(folder, "")), prefix, each, arg);
+}
+
+struct listing {
+	int (*each)(void *arg, const char *name);
+	void *arg;
+};
+
+static int list_one(void *arg, const char *name)
+{
+	struct listing *listing = arg;
+
+	return name[0] == '_' ? 0 : listing->each(listing->arg, name);
+}
+
+int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error)
+{
+	struct listing listing = {.each = each, .arg = arg};
+	int home = access(HOME, F_OK) ? -ENOENT : home_lock(HOME_MS);
+
+	if (home == -ENOENT)
+		return 0;
+	if (home < 0)
+		return lock_failed(-home, error);
+	folder_sweep();
+	home_unlock(home);
+	return each_entry(open_directory(HOME), "", list_one, &listing);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A commit word is compared with positions as writers do it (core/ring_writer.h): by the signed
+ * difference of their low bits. A slot that a writer passed over holds an older event than its
+ * neighbours; it goes with them. */
+#include "capture/instance/ring_discard.h"
+
+#include "ring_writer.h"
+
+static bool is_delivery(const struct event_slot *slot)
+{
+	return STAMP_KIND(atomic_load_relaxed(&slot->stamp)) == KIND_DELIVERY;
+}
+
+/* Whether the word is that of a record before `limit`. */
+static bool is_before(u32 commit, u64 limit)
+{
+	if (commit & (COMMIT_BUSY | COMMIT_CONTINUED))
+		return false;
+	if (!commit && limit < RING_FIRST_ROUND)
+		return false;
+	return (s32)(commit - COMMIT_OF(limit)) < 0;
+}
+
+/* The commit word vouches for the stamp: it has changed if that has. */
+static u32 discard_slot(struct event_slot *slot, u64 limit, u64 answer_limit)
+{
+	u32 commit = atomic_load_acquire(&slot->commit);
+	bool answer = is_delivery(slot);
+
+	if (!is_before(commit, answer ? answer_limit : limit))
+		return 0;
+	if (atomic_cas_acq_rel(&slot->commit, commit, commit | COMMIT_CONTINUED) != commit)
+		return 0;
+	return !answer;
+}
+
+u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 answer_limit)
+{
+	u64 count = 0;
+	u32 i;
+
+	for (i = 0; i < ring->count; i++)
+		count += discard_slot((struct event_slot *)ring_slot(ring, i), limit, answer_limit);
+	return count;
+}
+
+u64 ring_discard_drain(struct ring_view *ring, u64 limit)
+{
+	u64 position = ring->header->tail, count = 0;
+
+	for (; position < limit; position++) {
+		enum slot_state state = ring_slot_state(ring, position);
+
+		if (state == SLOT_ABSENT)
+			break;
+		if (state == SLOT_EVENT)
+			count += !is_delivery(ring_slot(ring, position));
+	}
+	atomic_store_release(&ring->header->tail, position);
+	return count;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Choosing program sets by source type, and attaching each type its way. */
+#include "capture/load/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "capture/feature/kernel_btf.h"
+#include "capture/feature/pmu.h"
+#include "capture/load/attach_perf.h"
+#include "capture/load/skeleton.h"
+#include "capture/load/valued.h"
+#include "error.h"
+#include "privilege/limit.h"
+
+/* The kernel does not run a program inside itself: a timer's event that interrupts an allocation's
+ * would be lost if both had the same program. */
+#define TRACEPOINT_SETS_MAX 8
+
+#define PERF_PROBE_RETURN 1 /* attr.config of the kprobe and uprobe PMUs */
+
+static u32 count_type(const struct attachment *attachment, enum source_type type)
+{
+	u32 kind, count = 0;
+
+	for (kind = 0; kind < attachment->sources->count; kind++)
+		count += attachment->sources->sources[kind].type == type;
+	return count;
+}
+
+static int choose_kernel_way(struct attachment *attachment, struct stackmap_error *error)
+{
+	struct kernel_ways *ways = &attachment->kernel;
+	u32 count = count_type(attachment, SOURCE_KERNEL);
+
+	if (!count)
+		return 0;
+	*ways = way_kernel(count);
+	if (ways->multi || ways->entry || ways->probe)
+		return 0;
+	return error_set(error, EOPNOTSUPP,
+			 "kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
+			 "(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see "
+			 "'stackmap list'");
+}
+
+static int probe_features(struct attachment *attachment, struct stackmap_error *error)
+{
+	attachment->tracepoint_cookies =
+		count_type(attachment, SOURCE_TRACEPOINT) && way_tracepoint_cookies();
+	attachment->user_multi = count_type(attachment, SOURCE_USER) && way_user_multi();
+	return choose_kernel_way(attachment, error);
+}
+
+/* fentry needs the function's type, which the kernel does not have of all. */
+static bool by_entry(const struct attachment *attachment, const struct source *source)
+{
+	if (attachment->kernel.multi || !attachment->kernel.entry)
+		return false;
+	return !attachment->kernel.probe || kernel_btf_function(source->target) >= 0;
+}
+
+static bool needs_own_set(const struct attachment *attachment, const struct source *source)
+{
+	switch (source->type) {
+	case SOURCE_SAMPLE:
+	case SOURCE_PERF:
+		return true;
+	case SOURCE_TRACEPOINT:
+		return !attachment->tracepoint_cookies;
+	case SOURCE_KERNEL:
+		return by_entry(attachment, source);
+	default:
+		return false;
+	}
+}
+
+/* The program that serves a source, in a set of its own or in the common one. */
+static u32 program_of(const struct attachment *attachment, const struct source *source, bool own)
+{
+	switch (source->type) {
+	case SOURCE_SAMPLE:
+	case SOURCE_PERF:
+		return PROGRAM_SAMPLE;
+	case SOURCE_TRACEPOINT:
+		return source->unit ? PROGRAM_VALUED : PROGRAM_TRACEPOINT;
+	case SOURCE_SYSCALL:
+		return source->on_return ? PROGRAM_SYSCALL_EXIT : PROGRAM_SYSCALL_ENTER;
+	case SOURCE_USER:
+		return attachment->user_multi ? PROGRAM_USER_MULTI : PROGRAM_USER;
+	case SOURCE_KERNEL:
+		if (own)
+			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
+		return attachment->kernel.multi ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
+	case SOURCE_OFF_CPU:
+		return PROGRAM_OFF_CPU;
+	case SOURCE_WAKER:
+		return PROGRAM_WAKER;
+	}
+	return 0;
+}
+
+static bool same_category(const struct source *a, const struct source *b)
+{
+	size_t bytes = strcspn(a->name, ":") + 1;
+
+	return !strncmp(a->name, b->name, bytes);
+}
+
+static struct program_set *place(struct attachment *attachment, u32 kind, u32 set, bool own)
+{
+	u32 program = program_of(attachment, &attachment->sources->sources[kind], own);
+
+	attachment->placements[kind] = (struct placement){.set = set, .program = program};
+	attachment->sets[set].programs |= program;
+	return &attachment->sets[set];
+}
+
+/* A recording of a single source needs no second set: the first has the kind as a constant then. */
+static void place_own(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	bool single = attachment->sources->count == 1;
+	struct program_set *set =
+		place(attachment, kind, single ? 0 : attachment->set_count++, true);
+
+	set->cookie = false;
+	set->kind = kind;
+	set->sample = source->type == SOURCE_SAMPLE;
+	set->function = source->target;
+}
+
+/* The one that counts is not shared: the kernel would skip it where one of its tracepoints
+ * interrupts another. */
+static void place_valued(struct attachment *attachment, u32 kind)
+{
+	bool single = attachment->sources->count == 1;
+	u32 set = single ? 0 : attachment->set_count++;
+
+	place(attachment, kind, 0, false);
+	attachment->placements[kind].call_set = set;
+	attachment->sets[set].programs |= PROGRAM_VALUED_CALL;
+	attachment->sets[set].kind = kind;
+}
+
+/* A tracepoint joins others of its category; new categories have sets of their own while there are
+ * few. */
+static void place_tracepoint(struct attachment *attachment, const struct source *source, u32 kind,
+			     u32 *categories)
+{
+	const struct source *sources = attachment->sources->sources;
+	u32 earlier;
+
+	for (earlier = 0; earlier < kind; earlier++)
+		if (sources[earlier].type == SOURCE_TRACEPOINT && !sources[earlier].unit &&
+		    same_category(&sources[earlier], source)) {
+			place(attachment, kind, attachment->placements[earlier].set, false);
+			return;
+		}
+	if (++*categories > 1 && *categories <= TRACEPOINT_SETS_MAX)
+		place(attachment, kind, attachment->set_count++, false)->cookie = true;
+	else
+		place(attachment, kind, 0, false);
+}
+
+static int plan_sets(struct attachment *attachment)
+{
+	u32 kind, count = attachment->sources->count, categories = 0;
+
+	attachment->sets = calloc(count + 1, sizeof(*attachment->sets));
+	attachment->placements = calloc(count + 1, sizeof(*attachment->placements));
+	if (!attachment->sets || !attachment->placements)
+		return -ENOMEM;
+	attachment->sets[0].programs = PROGRAM_TASKS;
+	attachment->sets[0].cookie = true;
+	attachment->set_count = 1;
+	for (kind = 0; kind < count; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+
+		if (source->type == SOURCE_TRACEPOINT && source->unit)
+			place_valued(attachment, kind);
+		else if (needs_own_set(attachment, source))
+			place_own(attachment, source, kind);
+		else if (source->type == SOURCE_TRACEPOINT)
+			place_tracepoint(attachment, source, kind, &categories);
+		else
+			place(attachment, kind, 0, false);
+	}
+	return 0;
+}
+
+int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
+{
+	struct task_hook hooks[TASK_HOOKS];
+	u32 i;
+
+	program_set_hooks(&attachment->sets[0], hooks);
+	for (i = 0; i < TASK_HOOKS; i++) {
+		int result = hooks[i].program < 0 ? 0
+						  : link_raw_tracepoint(&attachment->task_links,
+									hooks[i].tracepoint,
+									hooks[i].program, false, 0);
+
+		if (result && !(result == -ENOENT && hooks[i].is_optional))
+			return error_set(error, -result, "tracepoint %s: %s", hooks[i].tracepoint,
+					 strerror(-result));
+	}
+	return 0;
+}
+
+int attachment_load(struct attachment *attachment, int table_fd, struct engine *engine,
+		    struct stackmap_error *error)
+{
+	int result = probe_features(attachment, error);
+	u32 i;
+
+	if (result)
+		return result;
+	result = plan_sets(attachment);
+	if (result)
+		return error_set(error, -result, "programs: %s", strerror(-result));
+	result = program_set_load_first(&attachment->sets[0], attachment->plan, table_fd, engine,
+					error);
+	for (i = 1; i < attachment->set_count && !result; i++)
+		result = program_set_load(&attachment->sets[i], attachment->plan,
+					  &attachment->sets[0], error);
+	attachment->refused = result && result != -EPERM && result != -ENOMEM && result != -EMFILE;
+	return result;
+}
+
+static int program_fd(const struct attachment *attachment, u32 kind)
+{
+	struct placement at = attachment->placements[kind];
+
+	return bpf_program__fd(program_set_program(&attachment->sets[at.set], at.program));
+}
+
+static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	if (source->unit)
+		return valued_attach(attachment, source, kind);
+	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
+				   attachment->tracepoint_cookies, kind);
+}
+
+/* One link serves all system calls of a direction. */
+static int attach_syscall(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	const char *name = source->on_return ? "sys_exit" : "sys_enter";
+	u32 earlier;
+
+	for (earlier = 0; earlier < kind; earlier++)
+		if (attachment->sources->sources[earlier].type == SOURCE_SYSCALL &&
+		    attachment->sources->sources[earlier].on_return == source->on_return)
+			return 0;
+	return link_raw_tracepoint(&attachment->links, name, program_fd(attachment, kind), false,
+				   0);
+}
+
+static int attach_probe(struct attachment *attachment, const struct source *source, u32 kind,
+			const char *pmu)
+{
+	struct perf_event_attr attr = {
+		.config = source->on_return ? PERF_PROBE_RETURN : 0,
+		.config1 = (u64)source->target,
+		.config2 = source->offset,
+		.sample_period = 1,
+	};
+	int type = pmu_type(pmu);
+
+	if (type < 0)
+		return type;
+	attr.type = type;
+	return link_perf_event(&attachment->links, &attr, -1, 0, program_fd(attachment, kind),
+			       COOKIE_OF(kind, source->at_entry));
+}
+
+static bool same_link(const struct source *a, const struct source *b)
+{
+	return a->type == b->type && a->on_return == b->on_return &&
+	       (a->type == SOURCE_KERNEL || !strcmp(a->target, b->target));
+}
+
+/* The sources that one link serves: all functions of the kernel, or of one file, in one direction.
+ */
+struct functions {
+	const char **names;
+	u64 *offsets;
+	u64 *cookies;
+	u32 count;
+};
+
+static void add_function(struct functions *functions, const struct source *source, u32 kind)
+{
+	functions->names[functions->count] = source->target;
+	functions->offsets[functions->count] = source->offset;
+	functions->cookies[functions->count++] = COOKIE_OF(kind, source->at_entry);
+}
+
+static int link_functions(struct attachment *attachment, const struct source *source, u32 kind,
+			  const struct functions *functions)
+{
+	int fd = program_fd(attachment, kind);
+
+	if (source->type == SOURCE_KERNEL)
+		return link_kernel_functions(&attachment->links, functions->names,
+					     functions->cookies, functions->count,
+					     source->on_return, fd);
+	return link_user_functions(&attachment->links, source->target, functions->offsets,
+				   functions->cookies, functions->count, source->on_return, fd);
+}
+
+/* Made at the first of the sources that share it. */
+static int attach_functions(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	const struct source_list *list = attachment->sources;
+	struct functions functions = {};
+	int result = -ENOMEM;
+	u32 other;
+
+	for (other = 0; other < kind; other++)
+		if (same_link(&list->sources[other], source))
+			return 0;
+	functions.names = calloc(list->count, sizeof(*functions.names));
+	functions.offsets = calloc(list->count, sizeof(*functions.offsets));
+	functions.cookies = calloc(list->count, sizeof(*functions.cookies));
+	if (functions.names && functions.offsets && functions.cookies) {
+		for (other = kind; other < list->count; other++)
+			if (same_link(&list->sources[other], source))
+				add_function(&functions, &list->sources[other], other);
+		result = link_functions(attachment, source, kind, &functions);
+	}
+	free(functions.names);
+	free(functions.offsets);
+	free(functions.cookies);
+	return result;
+}
+
+static int attach_kernel(struct attachment *attachment, const struct source *source, u32 kind)
+{
+	if (attachment->kernel.multi)
+		return attach_functions(attachment, source, kind);
+	if (attachment->placements[kind].program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN))
+		return link_typed(&attachment->links, program_fd(attachment, kind));
+	return attach_probe(attachment, source, kind, "kprobe");
+}
+
+/* What is opened here need not be when recording ends, and privileges have been given up. */
+static int attach_off_cpu(struct attachment *attachment, u32 kind)
+{
+	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
+	int fd = bpf_program__fd(set->object->progs.on_stop), result = 0;
+
+	if (!attachment->plan->config.has_files)
+		result = link_tasks(&attachment->links, fd);
+	if (result > 0)
+		attachment->tasks_fd = result;
+	return result < 0 ? result : link_typed(&attachment->links, program_fd(attachment, kind));
+}
+
+static int attach(struct attachment *attachment, u32 kind)
+{
+	const struct source *source = &attachment->sources->sources[kind];
+
+	switch (source->type) {
+	case SOURCE_SAMPLE:
+	case SOURCE_PERF:
+		return attach_perf(attachment, source, kind, program_fd(attachment, kind));
+	case SOURCE_TRACEPOINT:
+		return attach_tracepoint(attachment, source, kind);
+	case SOURCE_SYSCALL:
+		return attach_syscall(attachment, source, kind);
+	case SOURCE_USER:
+		if (attachment->user_multi)
+			return attach_functions(attachment, source, kind);
+		return attach_probe(attachment, source, kind, "uprobe");
+	case SOURCE_KERNEL:
+		return attach_kernel(attachment, source, kind);
+	case SOURCE_OFF_CPU:
+		return attach_off_cpu(attachment, kind);
+	case SOURCE_WAKER:
+		return link_typed(&attachment->links, program_fd(attachment, kind));
+	}
+	return -EINVAL;
+}
+
+/* Probes through perf, where the kernel has no better way: more than CAP_PERFMON for user
+ * functions.
+ */
+static bool is_perf_probe(const struct attachment *attachment, const struct source *source)
+{
+	return source->type == SOURCE_USER && !attachment->user_multi;
+}
+
+static int attach_failed(const struct attachment *attachment, const struct source *source, int code,
+			 struct stackmap_error *error)
+{
+	const char *fix = "";
+
+	if ((code == EPERM || code == EACCES) && is_perf_probe(attachment, source))
+		fix = "; before Linux 6.6 it needs root or CAP_SYS_ADMIN";
+	else if (code == EPERM || code == EACCES)
+		fix = "; it needs root or CAP_PERFMON, and a sandbox that allows perf_event_open() "
+		      "and bpf()";
+	else
+		fix = limit_advice(code);
+	return error_set(error, code, "-e %s: cannot attach: %s%s", source->name, strerror(code),
+			 fix);
+}
+
+static bool is_perf_event(const struct source *source)
+{
+	return source->type == SOURCE_SAMPLE || source->type == SOURCE_PERF;
+}
+
+bool attachment_is_by_cpu(const struct attachment *attachment)
+{
+	return attachment->event_count && !attachment->command;
+}
+
+int attachment_add_cpu(struct attachment *attachment, u32 cpu)
+{
+	int result = 0;
+	u32 kind;
+
+	for (kind = 0; kind < attachment->sources->count && !result; kind++) {
+		const struct source *source = &attachment->sources->sources[kind];
+
+		if (is_perf_event(source))
+			result = attach_perf_cpu(attachment, source, kind,
+						 program_fd(attachment, kind), cpu);
+	}
+	return result;
+}
+
+int attachment_start(struct attachment *attachment, struct stackmap_error *error)
+{
+	u32 kind;
+
+	cpu_hotplug_begin(&attachment->hotplug);
+	for (kind = 0; kind < attachment->sources->count; kind++) {
+		int result = attach(attachment, kind);
+
+		if (!result)
+			continue;
+		attachment_stop(attachment);
+		return attach_failed(attachment, &attachment->sources->sources[kind], -result,
+				     error);
+	}
+	return 0;
+}
+
+/* Once: it is at its end then. */
+static void record_unfinished_waits(struct attachment *attachment)
+{
+	char nothing[16];
+
+	while (attachment->tasks_fd && read(attachment->tasks_fd, nothing, sizeof(nothing)) > 0)
+		;
+	attachment->tasks_fd = 0;
+}
+
+void attachment_stop(struct attachment *attachment)
+{
+	record_unfinished_waits(attachment);
+	attach_perf_stop(attachment);
+	link_list_clear(&attachment->links);
+}
+
+void attachment_free(struct attachment *attachment)
+{
+	u32 i;
+
+	link_list_clear(&attachment->links);
+	link_list_clear(&attachment->task_links);
+	for (i = attachment->set_count; i > 0; i--)
+		program_set_unload(&attachment->sets[i - 1]);
+	free(attachment->sets);
+	free(attachment->placements);
+	free(attachment->events);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is asked of a capture. */
+#ifndef LIB_CAPTURE_OPTIONS_H
+#define LIB_CAPTURE_OPTIONS_H
+
+#include <sys/types.h>
+
+#include "capture/source/source.h"
+#include "config.h"
+
+struct capture_options {
+	const struct source_list *sources; /* must outlive the capture */
+	u32 bits;	/* of the stack map; 0: the default, in flight mode fitted to the buffer */
+	u64 pool_bytes; /* 0: the default for `bits` */
+	u64 ring_bytes; /* drain: per CPU; 0: the default */
+	u64 flight_bytes; /* flight: the rings of all CPUs together; 0: drain */
+	bool no_dedup;
+	bool no_kernel_stacks;
+	bool no_user_stacks;
+	enum user_unwind user_unwind;
+	bool no_task_work;    /* user stacks are assisted at best */
+	u32 max_user_depth;   /* frames of a user stack; 0: as many as there can be */
+	bool user_at_syscall; /* take the user stack at the entry of each system call */
+	bool by_task;	      /* only tasks given to capture_follow() and their descendants */
+	const char *comm;     /* NULL: any */
+	const char *cgroup;   /* directory of a cgroup2 file system; NULL: any */
+	const u64 *cpu_mask;  /* CONFIG_CPUS_MAX bits; NULL: all */
+	bool has_files;	      /* files_create() comes (capture/files.h) */
+	pid_t command;	      /* a child that will execve: perf events are bound to it; 0: none */
+};
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The initial namespace has the same number on every kernel, which /proc shows: no program runs
+ * then.
+ */
+#include "capture/load/pid_namespace.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/program_set.h"
+#include "error.h"
+
+#include "pid_namespace_probe.skel.h"
+
+#define INITIAL_INODE 0xeffffffcU /* PROC_PID_INIT_INO of the kernel */
+
+static bool has_proc(void)
+{
+	struct statfs system;
+
+	return !statfs("/proc", &system) && system.f_type == PROC_SUPER_MAGIC;
+}
+
+static bool read_inode(u32 *inode)
+{
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status))
+		return false;
+	*inode = status.st_ino;
+	return true;
+}
+
+/* The line has an id for each namespace from that of /proc to our own. Kernels without namespaces
+ * have no such line. */
+static bool is_our_proc(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	bool is_ours = file != NULL;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "NSpid:\t", 7))
+			is_ours = !strchr(line + 7, '\t');
+	if (file)
+		fclose(file);
+	return is_ours;
+}
+
+u32 pid_namespace_inode(void)
+{
+	u32 inode = 0;
+
+	return read_inode(&inode) && inode != INITIAL_INODE ? inode : 0;
+}
+
+const char *pid_namespace_zero(const struct pid_namespace_id *pids)
+{
+	return pids->level ? "outside" : "swapper";
+}
+
+static int run_probe(struct pid_namespace_id *out)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	struct pid_namespace_probe_bpf *probe = pid_namespace_probe_bpf__open_and_load();
+	int result;
+
+	if (!probe)
+		return -errno;
+	result = probe->bss ? bpf_prog_test_run_opts(
+				      bpf_program__fd(probe->progs.find_pid_namespace), &options)
+			    : -ENOMEM;
+	if (!result && probe->bss->found.level)
+		*out = probe->bss->found;
+	pid_namespace_probe_bpf__destroy(probe);
+	return result;
+}
+
+int pid_namespace_find(struct pid_namespace_id *out, struct stackmap_error *error)
+{
+	u32 inode;
+	int result;
+
+	if (!has_proc())
+		return error_set(error, ENOENT, "/proc is not there: mount -t proc proc /proc");
+	if (!is_our_proc())
+		return error_set(error, EOPNOTSUPP,
+				 "/proc shows the tasks of another PID namespace: mount that of "
+				 "this one (mount -t proc proc /proc; unshare --mount-proc)");
+	if (read_inode(&inode) && inode == INITIAL_INODE)
+		return 0;
+	programs_listen();
+	result = run_probe(out);
+	return result ? programs_refused(-result, error) : 0;
+}

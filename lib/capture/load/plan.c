@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sizes. A recording's stack map only saves room in the rings: what it refuses is recorded in full.
+ * Of an instance it is the account of every call path, for as long as that lives, so it is larger:
+ * docs/internals/instances.md has what machines were seen to need.
+ */
+#include "capture/load/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/feature/task_work.h"
+#include "capture/load/pid_namespace.h"
+#include "error.h"
+#include "ring.h"
+
+#define CPUS_FILE "/sys/devices/system/cpu/possible"
+
+#define RING_BYTES_DEFAULT (4ULL << 20)
+#define RING_BYTES_ALL                                                                             \
+	(256ULL << 20) /* of all CPUs, by default: a machine may have room for many */
+#define RING_BYTES_LEAST (64ULL << 10)
+#define RING_BYTES_MAX (256ULL << 20)
+#define TASK_SLOTS_DRAIN 8192
+#define TASK_SLOTS_FLIGHT 2048
+#define TASK_SLOTS_ALL (1U << 20)
+#define TASK_SLOTS_LEAST 256
+#define INSTANCE_BITS 17	       /* with user stacks: those of the kernel alone are few */
+#define TABLE_LINES(cpus) ((cpus) + 1) /* of counters: user space stores stacks too */
+
+static u32 read_number(const char *path, u32 otherwise)
+{
+	FILE *file = fopen(path, "re");
+	u32 number;
+
+	if (!file)
+		return otherwise;
+	if (fscanf(file, "%u", &number) != 1)
+		number = otherwise;
+	fclose(file);
+	return number;
+}
+
+/* Highest possible CPU number + 1, which is more than their count where numbers are missing. */
+static u32 possible_cpus(void)
+{
+	FILE *file = fopen(CPUS_FILE, "re");
+	u32 cpu, cpus = 0;
+
+	while (file && fscanf(file, "%u%*[-,]", &cpu) == 1)
+		cpus = cpu + 1;
+	if (file)
+		fclose(file);
+	return cpus;
+}
+
+static u32 default_bits(const struct capture_options *options)
+{
+	bool is_account = options->has_files && !options->no_user_stacks && !options->no_dedup;
+
+	return is_account ? INSTANCE_BITS : TABLE_BITS_DEFAULT;
+}
+
+static int plan_table(const struct capture_options *options, struct plan *plan,
+		      struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	u64 words = options->pool_bytes / 8;
+	int result;
+
+	config->bits = options->bits ?: default_bits(options);
+	if (options->pool_bytes && (words < TABLE_POOL_WORDS_MIN || words > TABLE_POOL_WORDS_MAX))
+		return error_set(error, ERANGE, "--pool %llu: must be between %u and %llu bytes",
+				 (unsigned long long)options->pool_bytes, TABLE_POOL_WORDS_MIN * 8,
+				 TABLE_POOL_WORDS_MAX * 8ULL);
+	result =
+		table_geometry_set(&plan->geometry, config->bits, TABLE_LINES(config->cpus), words);
+	if (result)
+		return error_set(error, ERANGE, "--bits %u: must be between %d and %d",
+				 config->bits, TABLE_BITS_MIN, TABLE_BITS_MAX);
+	config->pool_words = plan->geometry.pool_words;
+	return 0;
+}
+
+static u64 default_ring_bytes(u32 cpus)
+{
+	u64 share = RING_BYTES_ALL / cpus;
+
+	if (share > RING_BYTES_DEFAULT)
+		return RING_BYTES_DEFAULT;
+	return share > RING_BYTES_LEAST ? share : RING_BYTES_LEAST;
+}
+
+static u32 task_slots(const struct capture_config *config)
+{
+	u32 share = TASK_SLOTS_ALL / config->cpus;
+	u32 most = config->flight ? TASK_SLOTS_FLIGHT : TASK_SLOTS_DRAIN;
+
+	if (share > most)
+		return most;
+	return share > TASK_SLOTS_LEAST ? share : TASK_SLOTS_LEAST;
+}
+
+static int plan_rings(const struct capture_options *options, struct plan *plan,
+		      struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	u64 bytes = options->ring_bytes ? options->ring_bytes : default_ring_bytes(config->cpus);
+	u64 header = sizeof(struct ring_header);
+	u64 least = header + RING_SLOTS_MIN * config->slot_size;
+
+	if (options->flight_bytes) {
+		config->flight = 1;
+		bytes = options->flight_bytes / config->cpus;
+	}
+	if (bytes < least || bytes > RING_BYTES_MAX)
+		return error_set(
+			error, ERANGE, "ring of %llu bytes per CPU: must be between %llu and %llu",
+			(unsigned long long)bytes, (unsigned long long)least, RING_BYTES_MAX);
+	config->ring_slots = (bytes - header) / config->slot_size;
+	config->last_slot = (config->ring_slots - 1) * config->slot_size;
+	config->task_slots = task_slots(config);
+	return 0;
+}
+
+static void plan_off_cpu(enum source_type type, u32 kind, struct plan *plan)
+{
+	if (type == SOURCE_OFF_CPU)
+		plan->config.off_cpu_kind = kind;
+	else if (type == SOURCE_WAKER)
+		plan->config.waker_kind = kind;
+	else
+		return;
+	plan->off_cpu = true;
+}
+
+static void plan_syscall(const struct source *source, u32 kind, struct plan *plan)
+{
+	struct syscall_side *side =
+		source->on_return ? &plan->syscalls.exit : &plan->syscalls.enter;
+
+	if (source->syscall >= CONFIG_SYSCALLS_MAX)
+		return;
+	side->kind[source->syscall] = kind + 1;
+	if (source->unit)
+		side->value[source->syscall] = SYSCALL_VALUE_OF(source->field.offset / sizeof(u64),
+								source->field.bytes == sizeof(u32),
+								source->field.is_signed);
+}
+
+static void plan_sources(const struct capture_options *options, struct plan *plan)
+{
+	u32 kind;
+
+	for (kind = 0; kind < options->sources->count; kind++) {
+		const struct source *source = &options->sources->sources[kind];
+
+		if (source->type == SOURCE_SAMPLE)
+			plan->config.leaf = 1;
+		if (source->type == SOURCE_USER)
+			plan->user_functions = true;
+		plan_off_cpu(source->type, kind, plan);
+		if (source->type == SOURCE_SYSCALL)
+			plan_syscall(source, kind, plan);
+		if (source->unit)
+			plan->config.value = 1;
+	}
+}
+
+static int check_wakers(const struct source_list *sources, struct stackmap_error *error)
+{
+	bool wakers = false, blocked = false;
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++) {
+		wakers |= sources->sources[kind].type == SOURCE_WAKER;
+		blocked |= sources->sources[kind].type == SOURCE_OFF_CPU;
+	}
+	if (!wakers || blocked)
+		return 0;
+	return error_set(error, EINVAL,
+			 "-e offcpu-waker: it needs -e offcpu-time, which knows who is blocked");
+}
+
+static int plan_user_stacks(const struct capture_options *options, struct plan *plan,
+			    struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	u32 depth = options->max_user_depth;
+
+	if (depth > STACK_USER_DEPTH_MAX)
+		return error_set(error, ERANGE, "--max-depth %u: must be between 1 and %d", depth,
+				 STACK_USER_DEPTH_MAX);
+	config->user_stacks = !options->no_user_stacks;
+	config->user_unwind = options->user_unwind;
+	config->max_user_depth = depth ? depth : STACK_USER_DEPTH_MAX;
+	if (config->user_unwind == USER_UNWIND_AUTO)
+		config->deferral = !options->no_task_work && task_work_works() ? DEFERRAL_TASK_WORK
+									       : DEFERRAL_ASSISTED;
+	plan->frame_pointers_only = options->has_files && config->deferral == DEFERRAL_ASSISTED;
+	if (plan->frame_pointers_only)
+		config->user_unwind = USER_UNWIND_FP;
+	config->user_at_syscall =
+		options->user_at_syscall && config->user_unwind == USER_UNWIND_AUTO;
+	return 0;
+}
+
+static void plan_filters(const struct capture_options *options, struct capture_config *config)
+{
+	config->by_task = options->by_task;
+	config->by_comm = options->comm != NULL;
+	config->by_cpu = options->cpu_mask != NULL;
+	if (options->comm)
+		strncpy((char *)config->comm, options->comm, sizeof(config->comm) - 1);
+	if (options->cpu_mask)
+		memcpy(config->cpu_mask, options->cpu_mask, sizeof(config->cpu_mask));
+}
+
+int plan_make(const struct capture_options *options, struct plan *plan,
+	      struct stackmap_error *error)
+{
+	struct capture_config *config = &plan->config;
+	int result;
+
+	memset(plan, 0, sizeof(*plan));
+	config->cpus = possible_cpus();
+	if (!config->cpus)
+		return error_set(error, ENOENT,
+				 CPUS_FILE
+				 " cannot be read: mount sysfs (mount -t sysfs sysfs /sys)");
+	if (config->cpus > CONFIG_CPUS_MAX)
+		return error_set(error, ERANGE, "%u CPUs: no more than %d are supported",
+				 config->cpus, CONFIG_CPUS_MAX);
+	config->no_dedup = options->no_dedup;
+	config->has_files = options->has_files;
+	config->kernel_stacks = !options->no_kernel_stacks;
+	config->max_depth =
+		read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
+	plan_sources(options, plan);
+	plan_filters(options, config);
+	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
+	result = pid_namespace_find(&config->pids, error);
+	result = result ?: check_wakers(options->sources, error);
+	result = result ?: plan_user_stacks(options, plan, error);
+	result = result ? result : plan_table(options, plan, error);
+	return result ? result : plan_rings(options, plan, error);
+}

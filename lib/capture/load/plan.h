@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How large everything of an instance is: from the options to the constants of its programs. */
+#ifndef LIB_CAPTURE_PLAN_H
+#define LIB_CAPTURE_PLAN_H
+
+#include "capture/load/options.h"
+#include "config.h"
+#include "stack_table.h"
+#include "stackmap/error.h"
+
+struct plan {
+	struct capture_config config;
+	struct table_geometry geometry;
+	struct syscall_kinds syscalls;
+	bool frame_pointers_only; /* nobody is there to finish what cannot be walked */
+	bool off_cpu;		  /* tasks that are blocked are remembered */
+	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
+};
+
+/* -ERANGE with the range that is allowed. */
+int plan_make(const struct capture_options *options, struct plan *plan,
+	      struct stackmap_error *error);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Directories whose names are numbers. */
+#include "capture/load/proc_tasks.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The numbers among the entries of a directory. */
+static int each_number(const char *path, int (*each)(void *arg, u32 number), void *arg)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	int result = 0;
+
+	while (directory && !result && (entry = readdir(directory))) {
+		char *end;
+		unsigned long number = strtoul(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && !*end)
+			result = each(arg, number);
+	}
+	if (directory)
+		closedir(directory);
+	return result;
+}
+
+struct walk {
+	int (*each)(void *arg, u32 tgid, u32 tid);
+	void *arg;
+	u32 tgid;
+};
+
+static int each_thread(void *arg, u32 tid)
+{
+	const struct walk *walk = arg;
+
+	return walk->each(walk->arg, walk->tgid, tid);
+}
+
+static int each_process(void *arg, u32 tgid)
+{
+	struct walk *walk = arg;
+	char path[64];
+
+	walk->tgid = tgid;
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	return each_number(path, each_thread, walk);
+}
+
+int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg)
+{
+	struct walk walk = {.each = each, .arg = arg};
+
+	return each_number("/proc", each_process, &walk);
+}
+
+bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES])
+{
+	char path[64];
+	FILE *file;
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", tgid, tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	memset(comm, 0, TASK_COMM_BYTES);
+	bytes = fread(comm, 1, TASK_COMM_BYTES - 1, file);
+	fclose(file);
+	if (bytes && comm[bytes - 1] == '\n')
+		comm[bytes - 1] = 0;
+	return bytes > 0;
+}
+
+/* What stands in its line if the directory of a task that has ended was removed. */
+#define DELETED " (deleted)"
+
+static bool take_path(const char *line, char path[PATH_MAX])
+{
+	size_t length = strcspn(line, "\n");
+
+	if (length > strlen(DELETED) &&
+	    !strncmp(line + length - strlen(DELETED), DELETED, strlen(DELETED)))
+		length -= strlen(DELETED);
+	if (length >= PATH_MAX)
+		return false;
+	memcpy(path, line, length);
+	path[length] = 0;
+	return true;
+}
+
+bool proc_task_cgroup(u32 tgid, u32 tid, char path[PATH_MAX])
+{
+	char line[PATH_MAX + 16];
+	bool found = false;
+	FILE *file;
+
+	snprintf(line, sizeof(line), "/proc/%u/task/%u/cgroup", tgid, tid);
+	file = fopen(line, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, "0::/", 4) && take_path(line + 3, path);
+	if (file)
+		fclose(file);
+	return found;
+}

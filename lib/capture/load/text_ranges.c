@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A function ends where the next symbol begins: the kernel's symbols come in the order of their
+ * addresses. Modules, which follow, are in their own order; so ranges are sorted at the end. */
+#include "capture/load/text_ranges.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/file/whole_file.h"
+#include "symbol/kernel/kallsyms.h"
+
+/* Those of BPF programs come last, each found from the beginning of their list: with a thousand of
+ * them they take longer than all others. */
+#define BPF_SYMBOL "\t[bpf]"
+
+static const struct {
+	const char *prefix;
+	enum text_kind kind;
+} functions[] = {
+	{"__traceiter_", TEXT_TRACER},
+	{"__bpf_trace_", TEXT_TRACER},
+	{"sysvec_", TEXT_INTERRUPT},
+	{"fred_sysvec_", TEXT_INTERRUPT},
+	{"common_interrupt", TEXT_INTERRUPT},
+	{"spurious_interrupt", TEXT_INTERRUPT},
+	{"exc_nmi", TEXT_INTERRUPT},
+	{"fred_exc_nmi", TEXT_INTERRUPT},
+	{"xen_pv_evtchn_do_upcall", TEXT_INTERRUPT},
+};
+
+struct parse {
+	struct kernel_text *text;
+	u64 open; /* start of a range whose end is not known yet; 0: none */
+	enum text_kind kind;
+};
+
+static enum text_kind kind_of(const struct kallsyms_line *line)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		size_t bytes = strlen(functions[i].prefix);
+
+		if (line->name_bytes >= bytes && !memcmp(line->name, functions[i].prefix, bytes))
+			return functions[i].kind;
+	}
+	return TEXT_OTHER;
+}
+
+static int parse_line(void *arg, const struct kallsyms_line *line)
+{
+	struct parse *parse = arg;
+	struct kernel_text *text = parse->text;
+
+	enum text_kind kind;
+
+	if (parse->open && line->address > parse->open) {
+		text->range[text->count++] =
+			(struct text_range){.start = parse->open,
+					    .bytes = line->address - parse->open,
+					    .kind = parse->kind};
+		parse->open = 0;
+	}
+	if (text->count == KERNEL_TEXT_MAX)
+		return 1;
+	kind = kind_of(line);
+	if (kind) {
+		parse->open = line->address;
+		parse->kind = kind;
+	}
+	return 0;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct text_range *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+void text_ranges_parse(const char *kallsyms, u64 bytes, struct kernel_text *text)
+{
+	struct parse parse = {.text = text};
+
+	text->count = 0;
+	kallsyms_each(kallsyms, bytes, parse_line, &parse);
+	qsort(text->range, text->count, sizeof(*text->range), by_start);
+}
+
+int text_ranges_read(struct kernel_text *text)
+{
+	char *kallsyms;
+	size_t bytes;
+	int result = whole_file_read_until("/proc/kallsyms", BPF_SYMBOL, &kallsyms, &bytes);
+
+	if (result)
+		return result;
+	text_ranges_parse(kallsyms, bytes, text);
+	free(kallsyms);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who the threads of the events are, and in which cgroup. Those alive at the start come from /proc,
+ * later ones, new names and moves from the task rings; a thread that neither knows (its record was
+ * lost) is looked up in /proc when its first event comes by.
+ */
+#ifndef LIB_CAPTURE_TASK_LOG_H
+#define LIB_CAPTURE_TASK_LOG_H
+
+#include "capture/load/ring_reader.h"
+#include "task_name.h"
+#include "trace/write/writer.h"
+
+struct task_log;
+
+/* `zero`: what is called by the id 0; it outlives the log. */
+int task_log_create(const char *zero, struct task_log **out);
+void task_log_free(struct task_log **log);
+
+/* Where names of threads are kept whose records were lost (the map task_names). */
+void task_log_use_names(struct task_log *log, int map_fd);
+
+/* Ids are of another PID namespace than ours. */
+void task_log_ignore_proc(struct task_log *log);
+
+/* Paths of cgroups (the map cgroup_paths), which outlive the log. */
+void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths);
+
+/* A file begins: nobody is in it yet. All threads alive now. */
+int task_log_scan(struct task_log *log, struct trace_writer *writer);
+
+/* The rings are read again. */
+void task_log_round(struct task_log *log);
+
+/* One record of a task ring. `time` is unwrapped. */
+int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
+		    u64 time);
+
+/* All that the rings hold was read in this round: names of threads whose latest record was
+ * overwritten. */
+int task_log_lost(struct task_log *log, struct trace_writer *writer);
+
+/* An event of this thread goes out. */
+int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid);
+
+#endif

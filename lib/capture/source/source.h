@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Event sources: from what the user writes (-e, -F) to what is attached.
+ *
+ *   cpu-clock, page-faults...      perf events (perf's names); NAME/PERIOD or -F sets how often
+ *   sched:sched_switch, 'kmem:*'   tracepoints, globs
+ *   syscalls:sys_enter_read        system calls, by one sys_enter and one sys_exit program; globs
+ *   kmem:kmalloc/value=bytes_alloc/ tracepoints and system calls by a field of their record
+ *   u:PATH:FUNC   ur:PATH:FUNC     entry of, return from a user function; globs in FUNC;
+ *   u:PATH:FUNC+OFFSET             ... an instruction in it
+ *   u:PATH:0xOFFSET                ... or anywhere in the file
+ *   k:FUNC        kr:FUNC          entry of, return from a kernel function; globs
+ *   offcpu-time   offcpu-waker     a task goes on that was blocked, or is woken; value: for how
+ * long
+ *
+ * Several may stand in one word, separated by commas.
+ */
+#ifndef LIB_CAPTURE_SOURCE_H
+#define LIB_CAPTURE_SOURCE_H
+
+#include <stdbool.h>
+
+#include "about_map.h"
+#include "capture/source/tracepoint_field.h"
+#include "scalar.h"
+#include "stackmap/error.h"
+
+struct source {
+	enum source_type type;
+	char *name; /* as events print it: "sched:sched_switch", "u:/usr/lib/libc.so.6:malloc" */
+	bool on_return; /* SOURCE_SYSCALL, SOURCE_USER, SOURCE_KERNEL */
+	bool at_entry;	/* SOURCE_USER: at the first instruction of a function */
+	u32 perf_type;	/* SOURCE_SAMPLE, SOURCE_PERF: perf_event_attr.type and config */
+	u64 perf_config;
+	u64 period;    /* SOURCE_SAMPLE, SOURCE_PERF: events per sample; 0: use the frequency */
+	u64 frequency; /* samples per second; 0: use the period */
+	char *target;  /* TRACEPOINT: its raw name; USER: the file; KERNEL: the function */
+	u64 offset;    /* USER: file offset of the probe */
+	u32 syscall;   /* SOURCE_SYSCALL: its number */
+	char *unit;    /* of the events' values; NULL: they have none */
+	struct tracepoint_field
+		field; /* TRACEPOINT: the value in its record; SYSCALL: in pt_regs */
+};
+
+struct source_list {
+	struct source *sources; /* the index is the event kind */
+	u32 count;
+};
+
+/* Appends what `text` names. Nothing is appended on failure. -EINVAL, -ENOENT (glob or name matches
+ * nothing: the error names the nearest valid choice), -E2BIG (more than KIND_SOURCES), -ERANGE. */
+int source_list_add(struct source_list *list, const char *text, u64 frequency,
+		    struct stackmap_error *error);
+
+/* CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
+int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);
+
+void source_list_clear(struct source_list *list);
+
+/* What can be recorded here, by group ("perf event", "tracepoint", "system call"...): for `stackmap
+ * list`. `pattern` is a name, a glob, or NULL: all but functions, which are listed for a pattern
+ * with their prefix. -ENOENT: nothing matches. */
+int source_catalogue(const char *pattern,
+		     int (*each)(void *arg, const char *group, const char *name), void *arg,
+		     struct stackmap_error *error);
+
+#endif

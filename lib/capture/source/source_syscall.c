@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * System calls, as syscalls:sys_enter_NAME and syscalls:sys_exit_NAME. The kernel has one
+ * tracepoint for all entries and one for all exits; so these names need no tracefs, only the call's
+ * number.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+#include "capture/feature/tracefs.h"
+#include "source_ops.h"
+#include "syscall_table.h"
+
+#define NAME_BYTES 96
+
+/* In the record that tracefs describes, a word each; the call's number comes before. */
+#define ARGUMENTS_OFFSET 16
+
+struct search {
+	struct source_query *query;
+	source_visit visit;
+	void *arg;
+	int events; /* tracefs, for the fields of records */
+	struct stackmap_error *error;
+};
+
+static void event_name(char *name, bool on_return, const char *call)
+{
+	snprintf(name, NAME_BYTES, "syscalls:sys_%s_%s", on_return ? "exit" : "enter", call);
+}
+
+/* Where user_regs_struct has it, which the kernel's pt_regs begins with. */
+static u32 register_offset(const struct source *source)
+{
+	u32 argument = (source->field.offset - ARGUMENTS_OFFSET) / sizeof(u64);
+	static const u32 arguments[] = {
+		offsetof(struct user_regs_struct, rdi), offsetof(struct user_regs_struct, rsi),
+		offsetof(struct user_regs_struct, rdx), offsetof(struct user_regs_struct, r10),
+		offsetof(struct user_regs_struct, r8),	offsetof(struct user_regs_struct, r9),
+	};
+
+	if (source->on_return || argument >= sizeof(arguments) / sizeof(arguments[0]))
+		return offsetof(struct user_regs_struct, rax);
+	return arguments[argument];
+}
+
+static int visit_syscall(const struct search *search, struct source *source)
+{
+	int err = source_set_value(source, search->query, search->events, search->error);
+
+	if (err)
+		return err;
+	if (source->unit)
+		source->field.offset = register_offset(source);
+	return search->visit(search->arg, source);
+}
+
+static int try_syscall(const struct search *search, const struct syscall_entry *entry,
+		       bool on_return)
+{
+	struct name_match *match = &search->query->match;
+	char name[NAME_BYTES], alias[NAME_BYTES] = "";
+	struct source source = {
+		.type = SOURCE_SYSCALL,
+		.name = name,
+		.on_return = on_return,
+		.syscall = entry->number,
+	};
+
+	event_name(name, on_return, entry->name);
+	if (entry->alias)
+		event_name(alias, on_return, entry->alias);
+	if (!name_match_try(match, name) && !(alias[0] && name_match_try(match, alias)))
+		return 0;
+	return visit_syscall(search, &source);
+}
+
+static int syscall_find(struct source_query *query, source_visit visit, void *arg,
+			struct stackmap_error *error)
+{
+	struct search search = {query, visit, arg, -ENOENT, error};
+	size_t count;
+	const struct syscall_entry *table = syscall_table(&count);
+	int err = 0;
+
+	if (query->field)
+		search.events = tracefs_open_events();
+	for (size_t i = 0; i < 2 * count && !err; i++)
+		err = try_syscall(&search, &table[i % count], i >= count);
+	if (search.events >= 0)
+		close(search.events);
+	return err;
+}
+
+const struct source_ops source_syscall_ops = {
+	.group = "system call",
+	.find = syscall_find,
+};

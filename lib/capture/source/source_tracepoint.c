@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tracepoints, written CATEGORY:NAME. A raw tracepoint is attached by NAME alone, which is unique
+ * in the kernel; so without tracefs the category is taken on trust, and only globs need it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/feature/tracefs.h"
+#include "error.h"
+#include "source_ops.h"
+#include "tracepoint.h"
+
+#define NAME_BYTES 256
+
+struct search {
+	struct source_query *query;
+	source_visit visit;
+	void *arg;
+	int events; /* tracefs, or why there is none */
+	struct stackmap_error *error;
+	bool is_told; /* the error says what failed */
+};
+
+static int visit_tracepoint(struct search *search, const char *name)
+{
+	struct source source = {
+		.type = SOURCE_TRACEPOINT,
+		.name = (char *)name,
+		.target = (char *)strchr(name, ':') + 1,
+	};
+	int err = source_set_value(&source, search->query, search->events, search->error);
+
+	search->is_told = err;
+	return err ? err : search->visit(search->arg, &source);
+}
+
+static int try_event(void *arg, const char *name)
+{
+	struct search *search = arg;
+
+	return name_match_try(&search->query->match, name) ? visit_tracepoint(search, name) : 0;
+}
+
+/* Raw names are unique, so the category that the user wrote is as good as the right one. */
+static int try_raw_name(void *arg, const char *raw)
+{
+	struct search *search = arg;
+	const char *pattern = search->query->match.pattern;
+	char name[NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%.*s:%s", (int)strcspn(pattern, ":"), pattern, raw);
+	return try_event(arg, name);
+}
+
+static bool is_whole_name(const char *pattern)
+{
+	return strchr(pattern, ':') && strncmp(pattern, "syscalls:", strlen("syscalls:"));
+}
+
+static int find_without_tracefs(struct search *search)
+{
+	const struct name_match *match = &search->query->match;
+
+	search->query->hint = " (tracefs cannot be read: only whole names are known)";
+	if (match->is_glob || !is_whole_name(match->pattern))
+		return 0;
+	return tracepoint_each_btf(try_raw_name, search);
+}
+
+static int find_in_tracefs(struct search *search)
+{
+	int err = tracepoint_each_event(search->events, try_event, search);
+
+	close(search->events);
+	return err;
+}
+
+static int tracepoint_find(struct source_query *query, source_visit visit, void *arg,
+			   struct stackmap_error *error)
+{
+	struct search search = {query, visit, arg, tracefs_open_events(), error};
+	int err;
+
+	err = search.events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search);
+	if (err < 0 && !search.is_told)
+		return error_set(error, -err, "%s: names of tracepoints: %s", query->subject,
+				 strerror(-err));
+	return err;
+}
+
+const struct source_ops source_tracepoint_ops = {
+	.group = "tracepoint",
+	.find = tracepoint_find,
+};

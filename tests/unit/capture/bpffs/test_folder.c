@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The locks of an instance's folder, where the kernel has none to give: in a file system of this
+ * test's own. */
+#include "capture/bpffs/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "capture/bpffs/home.h"
+
+#define SKIP 77
+#define NAME "locked"
+
+static int refusal; /* the errno of each flock(); 0: the kernel is asked */
+static struct folder *first, *second;
+static struct stackmap_error error;
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+int __wrap_flock(int fd, int operation)
+{
+	if (!refusal)
+		return __real_flock(fd, operation);
+	errno = refusal;
+	return -1;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_int_equal(folder_open(NAME, &first, &error), 0);
+	assert_int_equal(folder_open(NAME, &second, &error), 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	refusal = 0;
+	folder_close(&first);
+	folder_close(&second);
+	return 0;
+}
+
+static int (*const locks[])(struct folder *folder, struct stackmap_error *error) = {
+	folder_lock,
+	folder_lock_reader,
+};
+
+static void who_holds_it_is_told(void **state)
+{
+	static const char *const holders[] = {"another command", "another process reads"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(locks[i](first, &error), 0);
+		assert_int_equal(locks[i](second, &error), -EBUSY);
+		assert_non_null(strstr(error.message, holders[i]));
+	}
+}
+
+/* Nobody holds it. */
+static void another_failure_is_told_as_what_it_is(void **state)
+{
+	static const int codes[] = {ENOMEM, ENOLCK};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		refusal = codes[i / 2];
+		assert_int_equal(locks[i % 2](first, &error), -refusal);
+		assert_null(strstr(error.message, "another"));
+		assert_non_null(strstr(error.message, strerror(refusal)));
+		assert_non_null(strstr(error.message, NAME));
+	}
+}
+
+static int make_home(void)
+{
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", HOME_BPFFS, "tmpfs", 0, NULL))
+		return -1;
+	return mkdir(HOME, 0711) ?: mkdir(HOME "/" NAME, 0700) ?: mkdir(HOME "/" NAME "/pins", 0700);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(who_holds_it_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_failure_is_told_as_what_it_is, set_up,
+						tear_down),
+	};
+
+	if (make_home()) {
+		printf("skipped: no file system of its own: %s\n", strerror(errno));
+		return SKIP;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which slots of a ring are emptied, and which count; and that a writer and a discarding reader who
+ * meet in a slot count its event once.
+ */
+#include "capture/instance/ring_discard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "ring_writer.h"
+
+#define SLOTS 64
+#define SLOT_SIZE 24
+#define ROUNDS 200000
+
+static _Alignas(8) u8 memory[RING_BYTES(SLOTS, SLOT_SIZE)];
+static struct ring_view ring;
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	ring = ring_view_at(memory, 0, sizeof(memory), SLOTS, SLOT_SIZE);
+	ring_view_init(&ring);
+	return 0;
+}
+
+static struct event_slot *slot_at(u64 position)
+{
+	return (struct event_slot *)ring_slot(&ring, position);
+}
+
+static void put(u64 position, u32 kind, u32 marks)
+{
+	struct event_slot *slot = slot_at(position);
+
+	slot->stamp = STAMP_OF(0ULL, kind, 0);
+	slot->commit = COMMIT_OF(position) | marks;
+}
+
+static void put_events(u64 first, u64 end)
+{
+	for (; first < end; first++)
+		put(first, 0, 0);
+	ring.header->head = end;
+}
+
+static void events_before_the_limit_go(void **state)
+{
+	(void)state;
+	put_events(SLOTS, SLOTS + 20);
+	assert_int_equal(ring_discard_flight(&ring, SLOTS + 15, SLOTS + 15), 15);
+	assert_int_equal(ring_slot_state(&ring, SLOTS + 14), SLOT_CONTINUED);
+	assert_int_equal(ring_slot_state(&ring, SLOTS + 15), SLOT_EVENT);
+	assert_int_equal(ring_discard_flight(&ring, SLOTS + 15, SLOTS + 15), 0);
+}
+
+static void what_is_no_event_is_not_counted(void **state)
+{
+	(void)state;
+	put_events(SLOTS, SLOTS + 4);
+	put(SLOTS + 1, KIND_DELIVERY, 0);
+	put(SLOTS + 2, 0, COMMIT_CONTINUED);
+	put(SLOTS + 3, 0, COMMIT_BUSY);
+	assert_int_equal(ring_discard_flight(&ring, SLOTS + 4, SLOTS + 4), 1);
+	assert_int_equal(ring_slot_state(&ring, SLOTS + 1), SLOT_CONTINUED);
+	assert_int_equal(slot_at(SLOTS + 3)->commit, COMMIT_OF(SLOTS + 3) | COMMIT_BUSY);
+}
+
+static void answers_have_their_own_limit(void **state)
+{
+	(void)state;
+	put(SLOTS, KIND_DELIVERY, 0);
+	put(SLOTS + 1, KIND_DELIVERY, 0);
+	put(SLOTS + 2, 0, 0);
+	assert_int_equal(ring_discard_flight(&ring, SLOTS + 3, SLOTS + 1), 1);
+	assert_int_equal(ring_slot_state(&ring, SLOTS), SLOT_CONTINUED);
+	assert_int_equal(ring_slot_state(&ring, SLOTS + 1), SLOT_EVENT);
+}
+
+/* In a slot that a writer passed over. */
+static void events_of_an_earlier_lap_go_too(void **state)
+{
+	(void)state;
+	put_events(SLOTS, 3 * SLOTS);
+	put(SLOTS + 5, 0, 0);
+	assert_int_equal(ring_discard_flight(&ring, 3 * SLOTS, 3 * SLOTS), SLOTS);
+}
+
+/* The zero word is that of position 2^30, once there was one. */
+static void positions_wrap(void **state)
+{
+	const u64 wrap = 1ULL << 30;
+
+	(void)state;
+	put_events(wrap + 4 - SLOTS, wrap + 4);
+	assert_int_equal(slot_at(wrap)->commit, 0);
+	assert_int_equal(ring_discard_flight(&ring, wrap + 2, wrap + 2), SLOTS - 2);
+	assert_int_equal(ring_slot_state(&ring, wrap + 2), SLOT_EVENT);
+}
+
+/* A discarded slot is claimed like any other, and is no event that was overwritten. */
+static void writers_claim_what_was_emptied(void **state)
+{
+	(void)state;
+	put_events(SLOTS, SLOTS + 1);
+	ring_discard_flight(&ring, SLOTS + 1, SLOTS + 1);
+	assert_int_equal(ring_claim(&slot_at(SLOTS)->commit, 2 * SLOTS), CLAIM_CONTINUED);
+}
+
+static void a_drain_ends_at_what_is_being_written(void **state)
+{
+	(void)state;
+	put_events(SLOTS, SLOTS + 10);
+	put(SLOTS + 2, KIND_DELIVERY, 0);
+	put(SLOTS + 7, 0, COMMIT_BUSY);
+	assert_int_equal(ring_discard_drain(&ring, SLOTS + 10), 6);
+	assert_int_equal(ring.header->tail, SLOTS + 7);
+	put(SLOTS + 7, 0, 0);
+	assert_int_equal(ring_discard_drain(&ring, SLOTS + 9), 2);
+	assert_int_equal(ring.header->tail, SLOTS + 9);
+}
+
+static u64 overwritten, busy, written;
+
+/* As programs do (bpf/state/ring_slots.h). */
+static void *write_events(void *unused)
+{
+	(void)unused;
+	for (u64 i = 0; i < ROUNDS; i++) {
+		u64 position = atomic_fetch_add_acq_rel(&ring.header->head, 1);
+		struct event_slot *slot = slot_at(position);
+		enum ring_claim claim = ring_claim(&slot->commit, position);
+
+		overwritten += claim == CLAIM_EVENT;
+		if (claim < CLAIM_FRESH) {
+			busy++;
+			continue;
+		}
+		written++;
+		atomic_store_relaxed(&slot->stamp, STAMP_OF(0ULL, 0, 0));
+		atomic_store_release(&slot->commit, COMMIT_OF(position));
+	}
+	return NULL;
+}
+
+static void each_event_is_counted_once(void **state)
+{
+	pthread_t writer;
+	u64 discarded = 0, left, head;
+
+	(void)state;
+	assert_int_equal(pthread_create(&writer, NULL, write_events, NULL), 0);
+	do {
+		head = atomic_load_acquire(&ring.header->head);
+		discarded += ring_discard_flight(&ring, head, head);
+	} while (head < SLOTS + ROUNDS);
+	pthread_join(writer, NULL);
+	left = ring_discard_flight(&ring, head, head);
+	assert_int_equal(written + busy, ROUNDS);
+	assert_int_equal(written, overwritten + discarded + left);
+	assert_true(overwritten > 0 && discarded > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(events_before_the_limit_go, set_up),
+		cmocka_unit_test_setup(what_is_no_event_is_not_counted, set_up),
+		cmocka_unit_test_setup(answers_have_their_own_limit, set_up),
+		cmocka_unit_test_setup(events_of_an_earlier_lap_go_too, set_up),
+		cmocka_unit_test_setup(positions_wrap, set_up),
+		cmocka_unit_test_setup(writers_claim_what_was_emptied, set_up),
+		cmocka_unit_test_setup(a_drain_ends_at_what_is_being_written, set_up),
+		cmocka_unit_test_setup(each_event_is_counted_once, set_up),
+	};
+
+	return cmocka_run_group_tests_name("ring discard", tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Page faults of this machine, which are skipped now and then: what the program notes of the event
+ * and what the event itself counts are the same. */
+#include "capture/load/attach_perf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/instance.h"
+#include "capture/load/skeleton.h"
+
+#define PAGES 1000
+
+static struct source_list sources;
+static struct capture *capture;
+
+static void attach(void)
+{
+	struct capture_options options = {.sources = &sources, .bits = 10, .no_user_stacks = true};
+	struct stackmap_error error;
+	int result = source_list_add(&sources, "page-faults", 0, &error);
+
+	result = result ?: capture_create(&options, &capture, &error);
+	result = result ?: capture_attach(capture, &error);
+	if (!result)
+		return;
+	printf("%s\n", error.message);
+	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP ||
+		    result == -ENOENT);
+	capture_free(&capture);
+	source_list_clear(&sources);
+	skip();
+}
+
+static void touch_pages_on(u32 cpu)
+{
+	u64 bytes = PAGES * sysconf(_SC_PAGESIZE);
+	cpu_set_t only;
+	char *pages;
+
+	CPU_ZERO(&only);
+	CPU_SET(cpu, &only);
+	if (sched_setaffinity(0, sizeof(only), &only))
+		return;
+	pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(madvise(pages, bytes, MADV_NOHUGEPAGE), 0);
+	for (u64 at = 0; at < bytes; at += sysconf(_SC_PAGESIZE))
+		pages[at] = 1;
+	munmap(pages, bytes);
+}
+
+static u64 events_counted(void)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < capture->attachment.event_count; i++)
+		count += capture->attachment.events[i].count;
+	return count;
+}
+
+static struct perf_runs noted(void)
+{
+	struct perf_runs *runs = calloc(libbpf_num_possible_cpus(), sizeof(*runs)), sum = {};
+	u32 kind = 0;
+
+	assert_non_null(runs);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(capture_programs(capture)->maps.perf_runs),
+					     &kind, runs),
+			 0);
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+		sum.runs += runs[cpu].runs;
+		sum.count += runs[cpu].count;
+	}
+	free(runs);
+	return sum;
+}
+
+static void who_did_not_open_the_event_knows_its_count(void **state)
+{
+	struct perf_runs runs;
+	u64 skipped;
+
+	(void)state;
+	attach();
+	for (u32 cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+		touch_pages_on(cpu);
+	capture_detach(capture);
+	runs = noted();
+	assert_true(runs.count >= PAGES);
+	assert_in_range(runs.count, runs.runs, events_counted());
+	skipped = attach_perf_skipped(&capture->attachment);
+	assert_int_equal(skipped, events_counted() - runs.runs);
+
+	capture->attachment.event_count = 0;
+	assert_int_equal(attach_perf_skipped(&capture->attachment), runs.count - runs.runs);
+	capture_free(&capture);
+	source_list_clear(&sources);
+}
+
+static void look_for_cpus(void)
+{
+	capture->attachment.hotplug.next_look = 0;
+	capture_follow_cpus(capture);
+}
+
+/* To us a CPU comes online if it was not there at the last look: its event is opened anew, and goes
+ * on counting where the first one ended. */
+static void a_cpu_that_comes_online_is_sampled(void **state)
+{
+	const struct cpu_hotplug *hotplug;
+	u32 events;
+
+	(void)state;
+	attach();
+	hotplug = &capture->attachment.hotplug;
+	events = capture->attachment.event_count;
+	touch_pages_on(0);
+	look_for_cpus();
+	assert_int_equal(hotplug->came, 0);
+
+	capture->attachment.hotplug.online[0] &= ~1ULL;
+	look_for_cpus();
+	assert_int_equal(hotplug->came, 1);
+	look_for_cpus();
+	assert_int_equal(hotplug->came, 1);
+	assert_int_equal(hotplug->unsampled, 0);
+	assert_int_equal(capture->attachment.event_count, events);
+	touch_pages_on(0);
+	capture_detach(capture);
+	assert_true(events_counted() >= 2 * PAGES);
+	assert_true(noted().runs >= 2 * PAGES);
+	capture_free(&capture);
+	source_list_clear(&sources);
+}
+
+/* It had none: it was offline at the start. */
+static void a_cpu_that_was_never_there_is_sampled(void **state)
+{
+	struct perf_event *event;
+	u32 events;
+
+	(void)state;
+	attach();
+	events = capture->attachment.event_count;
+	event = &capture->attachment.events[0];
+	assert_int_equal(event->cpu, 0);
+	event->cpu = CONFIG_CPUS_MAX;
+	capture->attachment.hotplug.online[0] &= ~1ULL;
+	look_for_cpus();
+	assert_int_equal(capture->attachment.event_count, events + 1);
+	assert_int_equal(capture->attachment.events[events].cpu, 0);
+	touch_pages_on(0);
+	capture_detach(capture);
+	assert_true(capture->attachment.events[events].count >= PAGES);
+	capture_free(&capture);
+	source_list_clear(&sources);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cpu_that_comes_online_is_sampled),
+		cmocka_unit_test(a_cpu_that_was_never_there_is_sampled),
+		cmocka_unit_test(who_did_not_open_the_event_knows_its_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

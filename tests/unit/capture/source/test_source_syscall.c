@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* System calls by the names of their events: numbers, aliases, and all that this kernel has. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/feature/tracefs.h"
+#include "capture/source/source.h"
+
+static struct source_list list;
+static struct stackmap_error error;
+
+static int clear(void **state)
+{
+	(void)state;
+	source_list_clear(&list);
+	return 0;
+}
+
+static void assert_syscall(const char *word, const char *name, bool on_return, u32 number)
+{
+	struct source_list added = {0};
+
+	assert_int_equal(source_list_add(&added, word, 0, &error), 0);
+	assert_int_equal(added.count, 1);
+	assert_int_equal(added.sources[0].type, SOURCE_SYSCALL);
+	assert_string_equal(added.sources[0].name, name);
+	assert_int_equal(added.sources[0].on_return, on_return);
+	assert_int_equal(added.sources[0].syscall, number);
+	source_list_clear(&added);
+}
+
+static void calls_have_their_number(void **state)
+{
+	(void)state;
+	assert_syscall("syscalls:sys_enter_read", "syscalls:sys_enter_read", false, SYS_read);
+	assert_syscall("syscalls:sys_exit_openat", "syscalls:sys_exit_openat", true, SYS_openat);
+	assert_syscall("syscalls:sys_enter_mseal", "syscalls:sys_enter_mseal", false, 462);
+}
+
+static void assert_value(const char *word, const char *unit, u32 offset)
+{
+	struct source_list added = {0};
+
+	assert_int_equal(source_list_add(&added, word, 0, &error), 0);
+	assert_int_equal(added.count, 1);
+	assert_string_equal(added.sources[0].unit, unit);
+	assert_int_equal(added.sources[0].field.offset, offset);
+	source_list_clear(&added);
+}
+
+static void values_are_registers(void **state)
+{
+	int events = tracefs_open_events();
+
+	(void)state;
+	assert_value("syscalls:sys_exit_rt_sigreturn/value=ret/", "ret",
+		     offsetof(struct user_regs_struct, rax));
+	if (events < 0 || faccessat(events, "syscalls/sys_enter_write", F_OK, 0)) {
+		printf("skip: tracefs has no system calls here\n");
+		skip();
+	}
+	close(events);
+	assert_value("syscalls:sys_enter_write/value=fd/", "fd",
+		     offsetof(struct user_regs_struct, rdi));
+	assert_value("syscalls:sys_enter_write/value=count:bytes/", "bytes",
+		     offsetof(struct user_regs_struct, rdx));
+	assert_value("syscalls:sys_enter_mmap/value=off/", "off",
+		     offsetof(struct user_regs_struct, r9));
+	assert_int_equal(source_list_add(&list, "syscalls:sys_exit_read/value=count/", 0, &error),
+			 -ENOENT);
+	assert_non_null(strstr(error.message, "no number count; its fields are ret"));
+}
+
+static void manual_names_mean_the_kernels(void **state)
+{
+	(void)state;
+	assert_syscall("syscalls:sys_enter_uname", "syscalls:sys_enter_newuname", false, SYS_uname);
+	assert_syscall("syscalls:sys_enter_newuname", "syscalls:sys_enter_newuname", false,
+		       SYS_uname);
+	assert_syscall("syscalls:sys_exit_umount2", "syscalls:sys_exit_umount", true, SYS_umount2);
+}
+
+static void a_glob_takes_each_call_once(void **state)
+{
+	bool seen[1024] = {false};
+
+	(void)state;
+	assert_int_equal(source_list_add(&list, "syscalls:sys_enter_*", 0, &error), 0);
+	assert_true(list.count > 250);
+	for (u32 i = 0; i < list.count; i++) {
+		assert_true(list.sources[i].syscall < 1024);
+		assert_false(list.sources[i].on_return);
+		assert_false(seen[list.sources[i].syscall]);
+		seen[list.sources[i].syscall] = true;
+	}
+}
+
+static void the_nearest_call_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(source_list_add(&list, "syscalls:sys_enter_redv", 0, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "did you mean syscalls:sys_enter_readv?"));
+}
+
+static void assert_listed(const char *event)
+{
+	char name[300];
+
+	if (strncmp(event, "sys_", 4))
+		return;
+	snprintf(name, sizeof(name), "syscalls:%s", event);
+	for (u32 i = 0; i < list.count; i++)
+		if (!strcmp(list.sources[i].name, name))
+			return;
+	fail_msg("%s does not resolve", name);
+}
+
+static void all_events_of_this_kernel_resolve(void **state)
+{
+	int events = tracefs_open_events(), calls;
+	const struct dirent *entry;
+	DIR *directory;
+
+	(void)state;
+	calls = events < 0 ? -1 : openat(events, "syscalls", O_RDONLY | O_DIRECTORY);
+	if (calls < 0) {
+		printf("skip: tracefs has no readable events/syscalls here\n");
+		skip();
+	}
+	directory = fdopendir(calls);
+	assert_non_null(directory);
+	assert_int_equal(source_list_add(&list, "syscalls:*", 0, &error), 0);
+	while ((entry = readdir(directory)))
+		assert_listed(entry->d_name);
+	closedir(directory);
+	close(events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(calls_have_their_number, clear),
+		cmocka_unit_test_teardown(values_are_registers, clear),
+		cmocka_unit_test_teardown(manual_names_mean_the_kernels, clear),
+		cmocka_unit_test_teardown(a_glob_takes_each_call_once, clear),
+		cmocka_unit_test_teardown(the_nearest_call_is_named, clear),
+		cmocka_unit_test_teardown(all_events_of_this_kernel_resolve, clear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The grammar of -e. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "capture/source/source_word.h"
+
+static struct source_word parse(const char *text)
+{
+	struct source_word word;
+	struct stackmap_error error = {0};
+
+	assert_int_equal(source_word_parse(text, text, &word, &error), 0);
+	assert_string_equal(error.message, "");
+	return word;
+}
+
+static void a_user_function_has_file_and_name(void **state)
+{
+	struct source_word word = parse("ur:/lib/a:b.so:main");
+
+	(void)state;
+	assert_ptr_equal(word.ops, &source_user_ops);
+	assert_true(word.query.on_return);
+	assert_string_equal(word.query.file, "/lib/a:b.so");
+	assert_string_equal(word.query.match.pattern, "main");
+	assert_string_equal(word.query.prefix, "ur:/lib/a:b.so:");
+	assert_int_equal(word.query.offset, 0);
+	assert_false(word.query.has_no_symbol);
+	source_word_clear(&word);
+}
+
+static void an_offset_is_added_to_a_symbol(void **state)
+{
+	struct source_word word = parse("u:libc:malloc+0x1f");
+
+	(void)state;
+	assert_string_equal(word.query.match.pattern, "malloc");
+	assert_int_equal(word.query.offset, 0x1f);
+	assert_false(word.query.has_no_symbol);
+	source_word_clear(&word);
+}
+
+static void an_offset_may_stand_alone(void **state)
+{
+	struct source_word word = parse("u:libc:0x98930");
+
+	(void)state;
+	assert_true(word.query.has_no_symbol);
+	assert_int_equal(word.query.offset, 0x98930);
+	source_word_clear(&word);
+}
+
+static void a_kernel_function_has_a_name(void **state)
+{
+	struct source_word word = parse("k:vfs_*");
+
+	(void)state;
+	assert_ptr_equal(word.ops, &source_kernel_ops);
+	assert_false(word.query.on_return);
+	assert_true(word.query.match.is_glob);
+	assert_string_equal(word.query.match.pattern, "vfs_*");
+	source_word_clear(&word);
+}
+
+static void a_name_may_have_a_period(void **state)
+{
+	struct source_word word = parse("page-faults/100");
+
+	(void)state;
+	assert_null(word.ops);
+	assert_int_equal(word.query.period, 100);
+	assert_string_equal(word.query.match.pattern, "page-faults");
+	source_word_clear(&word);
+}
+
+static void a_tracepoint_may_have_a_value(void **state)
+{
+	struct source_word word = parse("kmem:k*alloc/value=bytes_alloc/");
+
+	(void)state;
+	assert_null(word.ops);
+	assert_string_equal(word.query.match.pattern, "kmem:k*alloc");
+	assert_true(word.query.match.is_glob);
+	assert_string_equal(word.query.field, "bytes_alloc");
+	assert_null(word.query.unit);
+	assert_int_equal(word.query.period, 0);
+	source_word_clear(&word);
+}
+
+static void a_value_may_have_a_unit(void **state)
+{
+	struct source_word word = parse("syscalls:sys_exit_read/value=ret:bytes/");
+
+	(void)state;
+	assert_string_equal(word.query.match.pattern, "syscalls:sys_exit_read");
+	assert_string_equal(word.query.field, "ret");
+	assert_string_equal(word.query.unit, "bytes");
+	source_word_clear(&word);
+}
+
+static void a_folder_may_have_any_name(void **state)
+{
+	struct source_word word = parse("u:/a/value=1/b/:main");
+
+	(void)state;
+	assert_string_equal(word.query.file, "/a/value=1/b/");
+	assert_string_equal(word.query.match.pattern, "main");
+	source_word_clear(&word);
+}
+
+static void words_of_bpftrace_are_taken(void **state)
+{
+	static const struct {
+		const char *text;
+		const struct source_ops *ops;
+		bool on_return;
+		const char *pattern;
+	} cases[] = {
+		{"uprobe:libc:malloc", &source_user_ops, false, "malloc"},
+		{"uretprobe:libc:malloc", &source_user_ops, true, "malloc"},
+		{"kprobe:vfs_read", &source_kernel_ops, false, "vfs_read"},
+		{"kretprobe:vfs_*", &source_kernel_ops, true, "vfs_*"},
+		{"fentry:vfs_read", &source_kernel_ops, false, "vfs_read"},
+		{"fexit:vfs_read", &source_kernel_ops, true, "vfs_read"},
+		{"tracepoint:sched:sched_switch", NULL, false, "sched:sched_switch"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct source_word word = parse(cases[i].text);
+
+		assert_ptr_equal(word.ops, cases[i].ops);
+		assert_int_equal(word.query.on_return, cases[i].on_return);
+		assert_string_equal(word.query.match.pattern, cases[i].pattern);
+		source_word_clear(&word);
+	}
+}
+
+static void a_malformed_word_is_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+	} cases[] = {
+		{"", -EINVAL},
+		{"u:", -EINVAL},
+		{"u:malloc", -EINVAL},
+		{"u::malloc", -EINVAL},
+		{"u:libc:", -EINVAL},
+		{"u:libc:malloc+", -EINVAL},
+		{"u:libc:malloc+-1", -EINVAL},
+		{"u:libc:0xzz", -EINVAL},
+		{"u:libc:0x1ffffffffffffffff", -ERANGE},
+		{"k:", -EINVAL},
+		{"kr:f+1", -EINVAL},
+		{"k:f/value=count/", -EINVAL},
+		{"k:f/100", -EINVAL},
+		{"u:libc:malloc/value=size/", -EINVAL},
+		{"u:libc:malloc/value=size:bytes/", -EINVAL},
+		{"u:libc:malloc/100", -EINVAL},
+		{"kprobe:", -EINVAL},
+		{"profile:hz:99", -EINVAL},
+		{"a:b/", -EINVAL},
+		{"a:b/100", -EINVAL},
+		{"a:b/value=/", -EINVAL},
+		{"a:b/value=c", -EINVAL},
+		{"a:b/value=c/d", -EINVAL},
+		{"a:b/value=c:/", -EINVAL},
+		{"a:b/value=:bytes/", -EINVAL},
+		{"a:b/value=c:d:e/", -EINVAL},
+		{"a:b/value=c d/", -EINVAL},
+		{"a:b/values=c/", -EINVAL},
+		{"cs/value=c/", -EINVAL},
+		{"cs/", -EINVAL},
+		{"cs/-1", -EINVAL},
+		{"cs/1x", -EINVAL},
+		{"cs/0", -ERANGE},
+		{"cs/9223372036854775808", -ERANGE},
+		{"cs/99999999999999999999", -ERANGE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct source_word word = {.parts = (char *)1};
+		struct stackmap_error error = {0};
+
+		assert_int_equal(source_word_parse(cases[i].text, cases[i].text, &word, &error),
+				 cases[i].err);
+		assert_ptr_equal(word.parts, (char *)1);
+		assert_memory_equal(error.message, cases[i].text, strlen(cases[i].text));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_user_function_has_file_and_name),
+		cmocka_unit_test(an_offset_is_added_to_a_symbol),
+		cmocka_unit_test(an_offset_may_stand_alone),
+		cmocka_unit_test(a_kernel_function_has_a_name),
+		cmocka_unit_test(a_name_may_have_a_period),
+		cmocka_unit_test(a_tracepoint_may_have_a_value),
+		cmocka_unit_test(a_value_may_have_a_unit),
+		cmocka_unit_test(a_folder_may_have_any_name),
+		cmocka_unit_test(words_of_bpftrace_are_taken),
+		cmocka_unit_test(a_malformed_word_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
