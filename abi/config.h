@@ -54,7 +54,7 @@ struct capture_config {
 	u32 by_task;	     /* only tasks in `followed` */
 	u32 by_comm;	     /* only tasks with this comm */
 	u32 by_cpu;	     /* only CPUs in cpu_mask */
-	u32 has_files;	     /* lib/capture/files.h: what only they show is kept */
+	u32 has_files;	     /* lib/capture/instance/files.h: what only they show is kept */
 	struct pid_namespace_id pids;
 	u64 cgroup; /* only in or below the one with this id; 0: any */
 	u8 comm[16];

@@ -5,10 +5,11 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
+#include "capture/load/loaded.h"
 #include "command.h"
 #include "terminal/message.h"
 
-typedef void (*change)(struct capture *capture);
+typedef void (*change)(struct loaded *loaded, enum pause why);
 
 static int change_one(const char *name, change change)
 {
@@ -19,7 +20,7 @@ static int change_one(const char *name, change change)
 
 	result = result ?: capture_open(folder, &capture, &error);
 	if (!result)
-		change(capture);
+		change(capture_loaded(capture), PAUSE_USER);
 	capture_free(&capture);
 	folder_close(&folder);
 	if (!result)
@@ -44,13 +45,13 @@ static int change_all(const char *command, change change, int count, char **name
 static int pause_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return change_all("pause", capture_pause, count, operands);
+	return change_all("pause", loaded_pause, count, operands);
 }
 
 static int resume_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return change_all("resume", capture_resume, count, operands);
+	return change_all("resume", loaded_resume, count, operands);
 }
 
 const struct command pause_command = {

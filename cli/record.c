@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/load/loaded.h"
 #include "command.h"
 #include "interrupt.h"
 #include "process/file_limit.h"
@@ -69,7 +70,7 @@ static int follow(struct record *record, struct stackmap_error *error)
 {
 	if (record->values->pids.count)
 		return record_target_follow(&record->target, record->capture, error);
-	return capture_follow_command(record->capture, record->workload.pid, error);
+	return loaded_follow_command(capture_loaded(record->capture), record->workload.pid, error);
 }
 
 static int create_capture(struct record *record)
@@ -114,7 +115,7 @@ static int visit(struct record *record, int last_ms)
 {
 	int result;
 
-	capture_follow_cpus(record->capture);
+	loaded_follow_cpus(capture_loaded(record->capture));
 	if (!record->values->flight)
 		return recorder_round(&record->recorder, last_ms);
 	result = capture_assist(record->capture);
@@ -174,7 +175,7 @@ static int write_last(struct record *record)
 	if (record->values->flight)
 		return recorder_snapshot(recorder, record->values->output);
 	if (recorder->writer)
-		capture_drain(record->capture, recorder->writer, NULL);
+		capture_drain(record->capture, NULL);
 	return recorder_close(recorder);
 }
 
@@ -183,7 +184,7 @@ static int finish(struct record *record)
 	signals_release();
 	capture_detach(record->capture);
 	if (record->recorder.writer)
-		capture_drain(record->capture, record->recorder.writer, NULL);
+		capture_drain(record->capture, NULL);
 	capture_settle(record->capture);
 	return write_last(record);
 }
@@ -211,7 +212,7 @@ static int drop_privileges(const struct record *record)
 	const struct privilege_needs needs = {
 		.reads_files = true,
 		.ends_command = record->workload.pid,
-		.opens_events = capture_is_by_cpu(record->capture),
+		.opens_events = loaded_is_by_cpu(capture_loaded(record->capture)),
 		.later_file = makes_files_later(record) ? record->values->output : NULL,
 	};
 

@@ -4,7 +4,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/reset.h"
+#include "capture/instance/reset.h"
 #include "command.h"
 #include "terminal/message.h"
 
@@ -15,7 +15,7 @@ static int reset(const char *name, struct stackmap_error *error)
 	int result = folder_open(name, &folder, error) ?: folder_lock(folder, error);
 
 	result = result ?: capture_open(folder, &capture, error);
-	result = result ?: reset_instance(capture, folder, error);
+	result = result ?: reset_instance(capture_loaded(capture), folder, error);
 	capture_free(&capture);
 	folder_close(&folder);
 	return result;

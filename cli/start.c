@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "capture/bpffs/folder.h"
-#include "capture/persist.h"
+#include "capture/capture.h"
+#include "capture/instance/persist.h"
 #include "command.h"
 #include "option/command_line.h"
 #include "process/file_limit.h"
@@ -84,11 +85,12 @@ static void say_what_comes(const struct start *start, const char *name)
 			"empties them into a file, --flight would keep the latest events",
 			name, name);
 	user_way_tell(start->capture);
-	if (capture_lacks_deferral(start->capture) && !capture_user_refusal(start->capture))
+	if (loaded_lacks_deferral(capture_loaded(start->capture)) &&
+	    !capture_user_refusal(start->capture))
 		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
 			"they are walked by frame pointers",
 			name);
-	if (capture_lacks_engine(start->capture))
+	if (loaded_lacks_engine(capture_loaded(start->capture)))
 		message("%s: it cannot share the engine that is running, of another build or "
 			"incomplete; its user stacks are unwound for it alone",
 			name);
@@ -105,7 +107,8 @@ static int run(struct start *start, const char *name)
 		return message_failure(result, &error);
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
-	result = capture_persist(start->capture, start->folder, &options, &error);
+	options.kernel_files = capture_kernel_files(start->capture);
+	result = persist(capture_loaded(start->capture), start->folder, &options, &error);
 	free(command_line);
 	if (result)
 		return message_failure(result, &error);

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture/about.h"
 #include "capture/bpffs/folder.h"
-#include "capture/status.h"
+#include "capture/capture.h"
+#include "capture/instance/about.h"
+#include "capture/instance/status.h"
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
@@ -198,7 +199,7 @@ static int show_opened(struct folder *folder, show show, void *to, struct stackm
 	if (result)
 		return result;
 	instance.about = capture_about(capture);
-	capture_status(capture, folder, &instance.status);
+	instance_status_read(capture_loaded(capture), folder, &instance.status);
 	result = show(&instance, to);
 	if (result)
 		snprintf(error->message, sizeof(error->message), "%s: %s", instance.name,

@@ -10,7 +10,7 @@
 u32 paused;	  /* enum pause, as bits */
 u32 freezer_tgid; /* for whom PAUSE_SNAPSHOT is set; 0: nobody */
 
-/* Between those who reset and those who read (lib/capture/generation.h). */
+/* Between those who reset and those who read (lib/capture/load/generation.h). */
 u64 generation;
 u64 generation_done;
 

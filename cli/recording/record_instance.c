@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/about.h"
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/reset.h"
+#include "capture/instance/about.h"
+#include "capture/instance/reset.h"
 #include "interrupt.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"
@@ -128,12 +128,12 @@ static int open_instance(struct reading *reading, struct stackmap_error *error)
 
 	result = result ?: folder_lock_wait(reading->folder, error);
 	result = result ?: capture_open(reading->folder, &reading->capture, error);
-	if (result || capture_is_flight(reading->capture))
+	if (result || loaded_is_flight(capture_loaded(reading->capture)))
 		return result;
 	capture_free(&reading->capture);
 	folder_close(&reading->folder);
 	return folder_open(reading->values->instance, &reading->folder, error)
-		       ?: reset_open_reader(reading->folder, &reading->capture, error);
+		       ?: capture_open_reader(reading->folder, &reading->capture, error);
 }
 
 static int record(struct reading *reading)
@@ -151,8 +151,8 @@ static int record(struct reading *reading)
 	if (result)
 		return message_failure(result, &error);
 	prepare_recorder(reading);
-	return capture_is_flight(reading->capture) ? write_snapshot(reading)
-						   : write_events(reading);
+	return loaded_is_flight(capture_loaded(reading->capture)) ? write_snapshot(reading)
+								  : write_events(reading);
 }
 
 int record_instance(const struct record_values *values, int operands)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/load/loaded.h"
 #include "option/cpu_list.h"
 #include "terminal/message.h"
 
@@ -190,7 +191,7 @@ int record_target_follow(const struct record_target *target, struct capture *cap
 	size_t i;
 
 	for (i = 0; i < target->pids.count && !result; i++)
-		result = capture_follow(capture, target->pids.pids[i], error);
+		result = loaded_follow(capture_loaded(capture), target->pids.pids[i], error);
 	return result;
 }
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/reset.h"
+#include "capture/capture.h"
+#include "capture/instance/reset.h"
 #include "clock.h"
 #include "error.h"
 #include "option/command_line.h"
@@ -83,7 +84,7 @@ static int close_file(struct recorder *recorder, const char *path)
 	int named, written;
 	u64 bytes;
 
-	named = capture_finish(recorder->capture, recorder->writer, &ledger, &error);
+	named = capture_finish(recorder->capture, &ledger, &error);
 	bytes = trace_writer_bytes(recorder->writer);
 	written = trace_writer_close(&recorder->writer);
 	print_summary(recorder, path, &ledger, bytes);
@@ -105,7 +106,7 @@ int recorder_snapshot(struct recorder *recorder, const char *path)
 		trace_writer_discard(&recorder->writer);
 		return message_failure(result, &error);
 	}
-	capture_snapshot(recorder->capture, recorder->writer);
+	capture_snapshot(recorder->capture);
 	return close_file(recorder, path);
 }
 
@@ -126,7 +127,7 @@ static int open_next(struct recorder *recorder, struct stackmap_error *error)
 	result = open_file(recorder, recorder->path, error);
 	if (result || !rotation_is_on(&recorder->rotation))
 		return result;
-	return reset_prepare(recorder->capture, error);
+	return reset_prepare(capture_loaded(recorder->capture), error);
 }
 
 int recorder_open(struct recorder *recorder)
@@ -156,7 +157,7 @@ int recorder_close(struct recorder *recorder)
 int recorder_end(struct recorder *recorder)
 {
 	if (recorder->writer)
-		capture_end_window(recorder->capture, recorder->writer);
+		capture_end_window(recorder->capture);
 	return recorder_close(recorder);
 }
 
@@ -166,14 +167,13 @@ static void end_window(struct recorder *recorder)
 {
 	struct stackmap_error error;
 
-	capture_name_ahead(recorder->capture, recorder->writer, CAPTURE_PATIENCE_MS);
+	capture_name_ahead(recorder->capture, CAPTURE_PATIENCE_MS);
 	if (recorder->instance)
-		reset_by_reader(recorder->capture, recorder->instance, &error);
+		reset_by_reader(capture_loaded(recorder->capture), recorder->instance, &error);
 	else
-		reset_followed(recorder->capture, 0, &error);
-	capture_end_window(recorder->capture, recorder->writer);
+		reset_followed(capture_loaded(recorder->capture), 0, &error);
+	capture_end_window(recorder->capture);
 	recorder_close(recorder);
-	capture_next_file(recorder->capture);
 }
 
 /* What is in the way is said once, not at each try. */
@@ -228,7 +228,7 @@ static int round_ms(int last, u32 fill, bool meets)
 
 static int drain(struct recorder *recorder, u32 *fill)
 {
-	int result = capture_drain(recorder->capture, recorder->writer, fill);
+	int result = capture_drain(recorder->capture, fill);
 
 	if (clock_ms() < recorder->next_flush)
 		return result;

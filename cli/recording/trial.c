@@ -40,7 +40,7 @@ int trial_recording(enum user_way *way, struct stackmap_error *error)
 	if (!result) {
 		const char *why = capture_user_refusal(capture);
 
-		*way = capture_user_way(capture);
+		*way = user_way_of(capture_loaded(capture));
 		snprintf(error->message, sizeof(error->message), "%s", why ?: "");
 	}
 	capture_free(&capture);

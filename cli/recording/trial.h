@@ -3,7 +3,7 @@
 #ifndef CLI_TRIAL_H
 #define CLI_TRIAL_H
 
-#include "capture/status.h"
+#include "capture/instance/status.h"
 
 /* Begins one of CPU samples, in memory, and ends it at once. 0, and *way is that of its user
  * stacks, with the reason in *error if the kernel refused a better one, else an empty one; or

@@ -23,11 +23,11 @@ const char *user_way_meaning(enum user_way way)
 	return ways[way].meaning;
 }
 
-void user_way_tell(const struct capture *capture)
+void user_way_tell(struct capture *capture)
 {
 	const char *why = capture_user_refusal(capture);
 
 	if (why)
 		message("user stacks are taken %s; a better way was tried: %s",
-			user_way_meaning(capture_user_way(capture)), why);
+			user_way_meaning(user_way_of(capture_loaded(capture))), why);
 }

@@ -3,12 +3,13 @@
 #ifndef CLI_USER_WAY_H
 #define CLI_USER_WAY_H
 
-#include "capture/status.h"
+#include "capture/capture.h"
+#include "capture/instance/status.h"
 
 const char *user_way_name(enum user_way way);
 const char *user_way_meaning(enum user_way way);
 
 /* Says which way is taken if the kernel refused a better one, and why. */
-void user_way_tell(const struct capture *capture);
+void user_way_tell(struct capture *capture);
 
 #endif

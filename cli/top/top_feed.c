@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/about.h"
 #include "capture/bpffs/folder.h"
+#include "capture/capture.h"
+#include "capture/instance/about.h"
+#include "capture/instance/reset.h"
+#include "capture/instance/status.h"
 #include "capture/live_recording.h"
-#include "capture/reset.h"
-#include "capture/status.h"
 #include "clock.h"
 #include "error.h"
 #include "option/command_line.h"
@@ -47,7 +48,7 @@ static int create_own(struct top_feed *feed, const struct record_values *values,
 	options.by_task = values->pids.count > 0;
 	result = capture_create(&options, &feed->capture, error);
 	result = result ?: record_target_follow(&feed->target, feed->capture, error);
-	result = result ?: reset_prepare(feed->capture, error);
+	result = result ?: reset_prepare(capture_loaded(feed->capture), error);
 	if (result)
 		return result;
 	recording_info_init(&feed->info, feed->capture, feed->target.sources.sources[0].frequency,
@@ -63,15 +64,15 @@ static int find_mode(struct top_feed *feed, struct stackmap_error *error)
 
 	if (result)
 		return result;
-	feed->flight = capture_is_flight(capture);
+	feed->flight = loaded_is_flight(capture_loaded(capture));
 	capture_free(&capture);
 	return 0;
 }
 
 static int open_capture(struct top_feed *feed, struct stackmap_error *error)
 {
-	return feed->flight ? reset_open_viewer(feed->folder, &feed->capture, error)
-			    : reset_open_reader(feed->folder, &feed->capture, error);
+	return feed->flight ? capture_open_viewer(feed->folder, &feed->capture, error)
+			    : capture_open_reader(feed->folder, &feed->capture, error);
 }
 
 static int open_instance(struct top_feed *feed, struct stackmap_error *error)
@@ -92,7 +93,7 @@ static int drop_privileges(const struct top_feed *feed)
 {
 	const struct privilege_needs needs = {
 		.reads_files = true,
-		.opens_events = capture_is_by_cpu(feed->capture),
+		.opens_events = loaded_is_by_cpu(capture_loaded(feed->capture)),
 	};
 
 	return privilege_drop(&needs);
@@ -141,7 +142,7 @@ int top_feed_visit(struct top_feed *feed)
 
 	if (feed->flight)
 		return ROUND_MS;
-	capture_follow_cpus(feed->capture);
+	loaded_follow_cpus(capture_loaded(feed->capture));
 	result = live_window_drain(&feed->window, &fill, &events);
 	if (result)
 		return result;
@@ -158,7 +159,7 @@ static void reset_own(struct top_feed *feed)
 
 	if (feed->instance || clock_ms() < feed->next_reset)
 		return;
-	reset_followed(feed->capture, 0, &error);
+	reset_followed(capture_loaded(feed->capture), 0, &error);
 	feed->next_reset = clock_ms() + RESET_MS;
 }
 
@@ -210,7 +211,7 @@ int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct ev
 {
 	*filter = (struct event_filter){};
 	if (feed->instance)
-		capture_table_stat(feed->capture, &feed->stacks);
+		instance_table_stat(capture_loaded(feed->capture), &feed->stacks);
 	if (!feed->flight)
 		return take_window(feed, reader, error);
 	filter->from = feed->seen_until + 1;

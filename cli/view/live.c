@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/about.h"
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
+#include "capture/instance/about.h"
+#include "capture/instance/reset.h"
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
-#include "capture/reset.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
@@ -47,7 +47,7 @@ struct following {
 };
 
 /* As the instance itself says, from its start. */
-static void init_info(struct recording_info *info, const struct capture *capture)
+static void init_info(struct recording_info *info, struct capture *capture)
 {
 	const struct about *about = capture_about(capture);
 
@@ -156,7 +156,7 @@ static int check_mode(struct folder *folder, struct stackmap_error *error)
 
 	if (result)
 		return result;
-	if (capture_is_flight(capture))
+	if (loaded_is_flight(capture_loaded(capture)))
 		result = error_set(error, EINVAL,
 				   "--follow: %s is a flight recorder, whose events nobody takes; "
 				   "'stackmap script --instance %s' shows what it holds now",
@@ -172,7 +172,7 @@ static int begin(struct following *following, const char *name, struct stackmap_
 	file_limit_raise();
 	result = folder_open(name, &following->folder, error);
 	result = result ?: check_mode(following->folder, error);
-	result = result ?: reset_open_reader(following->folder, &following->capture, error);
+	result = result ?: capture_open_reader(following->folder, &following->capture, error);
 	if (result)
 		return result;
 	init_info(&following->info, following->capture);

@@ -5,7 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/naming.h"
+#include "capture/load/loaded.h"
+#include "symbol/kernel/kernel_image.h"
 
 static u64 clock_ns(clockid_t clock)
 {
@@ -15,7 +16,7 @@ static u64 clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-void recording_info_init(struct recording_info *info, const struct capture *capture, u64 frequency,
+void recording_info_init(struct recording_info *info, struct capture *capture, u64 frequency,
 			 const char *command)
 {
 	*info = (struct recording_info){
@@ -25,8 +26,8 @@ void recording_info_init(struct recording_info *info, const struct capture *capt
 				.start_monotonic = clock_ns(CLOCK_MONOTONIC),
 				.frequency = frequency,
 				.cpus = sysconf(_SC_NPROCESSORS_CONF),
-				.bits = capture_bits(capture),
-				.address_shown = capture_addresses_shown(capture),
+				.bits = loaded_bits(capture_loaded(capture)),
+				.address_shown = kernel_image_shown(capture_kernel_files(capture)),
 				.hostname = info->hostname,
 				.kernel = info->kernel.release,
 				.machine = info->kernel.machine,

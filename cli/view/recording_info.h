@@ -14,7 +14,7 @@ struct recording_info {
 };
 
 /* One that begins now. `info` points into the struct, and at `command`. */
-void recording_info_init(struct recording_info *info, const struct capture *capture, u64 frequency,
+void recording_info_init(struct recording_info *info, struct capture *capture, u64 frequency,
 			 const char *command);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One instance: programs loaded, maps made, sources attached, rings drained. One thread uses it.
+ * The life of a capture: what is loaded (capture/load/loaded.h), and what is read of it into files
+ * (capture/read/recording.h). One thread uses it.
  *
- *   create -> follow the command or tasks -> attach -> drain, again and again -> detach -> drain ->
- *   settle -> drain -> free
+ *   create -> follow the command or tasks -> attach -> begin a file -> drain, again and again ->
+ *   detach -> drain -> settle -> drain -> finish the file -> free
  */
 #ifndef LIB_CAPTURE_CAPTURE_H
 #define LIB_CAPTURE_CAPTURE_H
-
-#include <sys/types.h>
 
 #include "capture/load/options.h"
 #include "stackmap/error.h"
@@ -34,16 +33,27 @@ void capture_free(struct capture **capture);
 struct folder;
 int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
-/* What such an instance tells of itself (capture/about.h). */
+/* The same, for who is to empty the rings of a drain instance: locks it for that, and sees to it
+ * that there are two tables. -EBUSY: another reads. */
+int capture_open_reader(struct folder *folder, struct capture **out, struct stackmap_error *error);
+
+/* The same, for who is to take snapshots again and again, with resets of others in between. */
+int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error);
+
+/* What such an instance tells of itself (capture/instance/about.h). */
 struct about;
 const struct about *capture_about(const struct capture *capture);
 
-/* A process, its threads, its descendants, and what all these fork from now on. -ESRCH: no such
- * process. */
-int capture_follow(struct capture *capture, pid_t pid, struct stackmap_error *error);
+/* For those who need no file: status, pause, reset, follow. */
+struct loaded;
+struct loaded *capture_loaded(struct capture *capture);
 
-/* A child of ours that has yet to execve: itself and what it forks, from then on. */
-int capture_follow_command(struct capture *capture, pid_t pid, struct stackmap_error *error);
+/* What is known of the kernel's symbols. */
+struct kernel_files;
+const struct kernel_files *capture_kernel_files(const struct capture *capture);
+
+/* Why the kernel refused the programs of a better way to user stacks; NULL: it did not. */
+const char *capture_user_refusal(const struct capture *capture);
 
 /* Starts the events. */
 int capture_attach(struct capture *capture, struct stackmap_error *error);
@@ -59,77 +69,47 @@ int capture_settle(struct capture *capture);
  * by itself. */
 int capture_assist(struct capture *capture);
 
-/* Until resume, events count as lost ("paused"); all else goes on. Neither changes anything if that
- * is so already. When pause returns no event is recorded any more. */
-void capture_pause(struct capture *capture);
-void capture_resume(struct capture *capture);
-bool capture_is_paused(const struct capture *capture);
-
-/* Samples CPUs that came online since. Of one that this process attached: to be called all the time
- * while events are recorded, as CPUs are looked for ten times a second at most. */
-void capture_follow_cpus(struct capture *capture);
-
-/* Whether it can be: events are opened for each CPU. */
-bool capture_is_by_cpu(const struct capture *capture);
-
-/* This process is the one whose events are left out, until it exits. */
-void capture_leave_out_self(struct capture *capture);
-
-/* From freeze to thaw the rings and counters are a private copy of one moment, for
- * capture_snapshot() and capture_finish(); recording goes on. Events during the copy itself are
- * lost as "paused", even if this process is killed in it. -ENOMEM. */
+/* From freeze to thaw the rings and counters are a private copy of one moment, which the file that
+ * is begun then is of; recording goes on. Events during the copy itself are lost as "paused", even
+ * if this process is killed in it. -ENOMEM. */
 int capture_freeze(struct capture *capture);
 void capture_thaw(struct capture *capture);
 
+/* A file begins. The writer must last until capture_finish(). */
+int capture_begin(struct capture *capture, struct trace_writer *writer,
+		  struct stackmap_error *error);
+
 /* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
  * in percent. Errors are the writer's. */
-int capture_drain(struct capture *capture, struct trace_writer *writer, u32 *fill);
+int capture_drain(struct capture *capture, u32 *fill);
 
 /* Drain, events going on, best before the window ends: asks for the names of what went to the
  * writer, and drains until they are known; those of files of others no longer than `patience_ms`.
  * So capture_finish(), which drains nothing, has to wait for few. */
 #define CAPTURE_PATIENCE_MS 10000
-int capture_name_ahead(struct capture *capture, struct trace_writer *writer, u32 patience_ms);
+int capture_name_ahead(struct capture *capture, u32 patience_ms);
 
 /* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks
- * that are not known yet get their reasons. What follows is for another file: capture_finish(),
- * capture_next_file(), capture_begin(). */
-int capture_end_window(struct capture *capture, struct trace_writer *writer);
-void capture_next_file(struct capture *capture);
+ * that are not known yet get their reasons. What follows is for another file. */
+int capture_end_window(struct capture *capture);
 
 /* Frozen, or flight and detached: writes what the rings hold; they keep it. */
-int capture_snapshot(struct capture *capture, struct trace_writer *writer);
+int capture_snapshot(struct capture *capture);
 
 /* Names and build ids of everything that went into the file, and the ledger. The last thing before
- * closing the writer. Detached or frozen. Returns 0 also if the writer failed: the ledger is then
- * of what the file holds. */
-int capture_finish(struct capture *capture, struct trace_writer *writer,
-		   struct trace_ledger *ledger, struct stackmap_error *error);
+ * closing the writer. Detached or frozen, or the window has ended. Returns 0 also if the writer
+ * failed: the ledger is then of what the file holds. */
+int capture_finish(struct capture *capture, struct trace_ledger *ledger,
+		   struct stackmap_error *error);
+
+/* Of the file by now. */
+u64 capture_events(const struct capture *capture);
+
+/* Grows when code is met that the file had not seen: its file is open from then on. */
+u64 capture_code_met(const struct capture *capture);
 
 /* Owners of files that did not answer, or not in time: the next that was not told yet, or false. */
 struct symbolizers_trouble;
 bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble);
-
-/* Sources, kernel modules: what the file needs before its first event. */
-int capture_begin(struct capture *capture, struct trace_writer *writer,
-		  struct stackmap_error *error);
-
-/* The account of the instance since it began. `recorded` is what readers took and what the rings
- * hold. */
-void capture_totals(const struct capture *capture, struct trace_ledger *totals);
-
-/* Whether user stacks were asked for that this kernel cannot defer, so that an instance without a
- * process has them by frame pointers only. */
-bool capture_lacks_deferral(const struct capture *capture);
-
-/* Of one that we created: whether its user stacks are unwound for it alone, since it could not
- * share the engine. */
-bool capture_lacks_engine(const struct capture *capture);
-
-u32 capture_bits(const struct capture *capture);
-bool capture_is_flight(const struct capture *capture);
-
-/* Grows when code is met that the file had not seen: its file is open from then on. */
-u64 capture_code_met(const struct capture *capture);
 
 #endif

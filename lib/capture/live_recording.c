@@ -19,10 +19,10 @@ static int write_frozen(struct capture *capture, struct trace_writer *writer,
 
 	if (result)
 		return result;
-	result = capture_snapshot(capture, writer);
+	result = capture_snapshot(capture);
 	if (result)
 		return error_set(error, -result, "snapshot: %s", strerror(-result));
-	return capture_finish(capture, writer, &ledger, error);
+	return capture_finish(capture, &ledger, error);
 }
 
 int live_recording_open(struct capture *capture, const struct trace_info *info, const char *name,

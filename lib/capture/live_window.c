@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "capture/instance.h"
 #include "error.h"
 
 #define PATIENCE_MS 1000 /* somebody looks at it */
@@ -18,7 +17,6 @@ int live_window_open(struct live_window *window, struct capture *capture,
 
 	if (result)
 		return result;
-	capture_next_file(capture);
 	result = capture_begin(capture, opened.recording.writer, error);
 	if (result)
 		live_window_discard(&opened);
@@ -29,27 +27,22 @@ int live_window_open(struct live_window *window, struct capture *capture,
 
 int live_window_drain(struct live_window *window, u32 *fill, u64 *events)
 {
-	const struct capture *capture = window->capture;
-	int result = capture_drain(window->capture, window->recording.writer, fill);
-	u32 cpu;
+	int result = capture_drain(window->capture, fill);
 
-	*events = 0;
-	for (cpu = 0; cpu < capture->plan.config.cpus; cpu++)
-		*events += capture->cpus[cpu].events;
+	*events = capture_events(window->capture);
 	return result;
 }
 
 int live_window_close(struct live_window *window, struct trace_reader **out,
 		      struct stackmap_error *error)
 {
-	struct trace_writer *writer = window->recording.writer;
 	struct trace_ledger ledger;
-	int result = capture_name_ahead(window->capture, writer, PATIENCE_MS);
+	int result = capture_name_ahead(window->capture, PATIENCE_MS);
 
-	result = capture_end_window(window->capture, writer) ?: result;
+	result = capture_end_window(window->capture) ?: result;
 	if (result)
 		error_set(error, -result, "%s: %s", window->recording.name, strerror(-result));
-	result = result ?: capture_finish(window->capture, writer, &ledger, error);
+	result = result ?: capture_finish(window->capture, &ledger, error);
 	if (!result)
 		return memory_recording_end(&window->recording, out, error);
 	live_window_discard(window);

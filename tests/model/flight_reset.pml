@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The reset of a flight recorder (lib/capture/reset.c, ring_discard.c): two programs, which lap each other in a ring of two slots,
+ * The reset of a flight recorder (lib/capture/instance/reset.c, ring_discard.c): two programs, which lap each other in a ring of two slots,
  * claim slots by compare-and-swap and write the generation of the table they found; a reset swaps the tables, waits for the
  * programs that run (RCU), and takes the events out of the slots before the head that it reads then.
  *

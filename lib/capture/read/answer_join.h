@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Joins the cookies of events with their answers, whichever comes first, whatever rings they come
- * through. It knows nothing of rings and files: the drain (capture/drain.c) asks it what to do.
+ * through. It knows nothing of rings and files: the drain (capture/read/drain.c) asks it what to
+ * do.
  *
  * An event whose cookie has no answer yet gets a promise (trace/write/writer.h), one for each form
  * of the stack: behind a leaf that the event has itself, or in full. An answer takes the promises

@@ -37,7 +37,8 @@ void files_begin(struct files_options options, enum user_unwind unwind)
 	}
 	assert_int_equal(mkdir(FOLDER, 0700), 0);
 	options.folder = FOLDER;
-	result = files_create(capture, &options, &error);
+	options.kernel_files = capture_kernel_files(capture);
+	result = files_create(&capture->loaded, &options, &error);
 	if (result)
 		printf("%s\n", error.message);
 	assert_int_equal(result, 0);

@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-#include "capture/files.h"
-#include "capture/instance.h"
+#include "capture/capture_parts.h"
+#include "capture/instance/files.h"
 
 #define BPFFS "/sys/fs/bpf"
 #define FOLDER BPFFS "/files"

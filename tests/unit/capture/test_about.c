@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is written into the map is read back; what is no such map is refused. */
-#include "capture/about.h"
+#include "capture/instance/about.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,7 @@
 #include <bpf/bpf.h>
 
 #include "about_map.h"
-#include "capture/instance.h"
-#include "capture/naming.h"
-#include "symbol/symbolizer/symbolizers.h"
+#include "capture/instance/about.h"
 
 #define COMMAND "stackmap start slab -F 99 --flight 8M"
 
@@ -37,16 +35,14 @@ static struct stackmap_error error;
 
 static int write_map(void)
 {
-	struct capture capture = {.sources = &list, .about_fd = -1};
-	int result = capture_prepare_naming(&capture) ?: about_write(&capture, COMMAND, &error);
+	int result = about_write(&list, true, COMMAND, &error);
 
-	symbolizers_free(&capture.symbolizers);
-	if (result) {
+	if (result < 0) {
 		printf("%s\n", error.message);
 		assert_int_equal(result, -EPERM);
 		skip();
 	}
-	return capture.about_fd;
+	return result;
 }
 
 static int make_map(enum bpf_map_type type, const void *value, size_t bytes)

@@ -35,7 +35,7 @@ static void *first;
 
 static void name_mapping(void)
 {
-	struct mapping_record *record = capture_mapping(capture, FILE_NUMBER);
+	struct mapping_record *record = loaded_mapping(&capture->loaded, FILE_NUMBER);
 
 	record->key.kind = MAPPING_FILE;
 	record->path_whole = 1;
@@ -45,8 +45,8 @@ static void name_mapping(void)
 
 static void *map_table(int fd)
 {
-	void *memory =
-		mmap(NULL, capture->plan.geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory = mmap(NULL, capture->loaded.plan.geometry.bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED, fd, 0);
 
 	assert_true(memory != MAP_FAILED);
 	return memory;
@@ -56,9 +56,10 @@ static void open_table(void)
 {
 	u32 current = TABLE_CURRENT, id;
 
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(capture_programs(capture)->maps.tables),
-					     &current, &id),
-			 0);
+	assert_int_equal(
+		bpf_map_lookup_elem(bpf_map__fd(loaded_programs(&capture->loaded)->maps.tables),
+				    &current, &id),
+		0);
 	first_fd = bpf_map_get_fd_by_id(id);
 	assert_true(first_fd >= 0);
 	first = map_table(first_fd);
@@ -81,7 +82,7 @@ static int begin_alone(void **state)
 static int end_all(void **state)
 {
 	if (first)
-		munmap(first, capture->plan.geometry.bytes);
+		munmap(first, capture->loaded.plan.geometry.bytes);
 	first = NULL;
 	close(first_fd);
 	return end(state);
@@ -117,10 +118,10 @@ static u32 fill(void *table, u32 most)
 
 	for (n = 0; n < most; n++) {
 		make_stack(&stack, n);
-		if (stack_map_get_id(table, &capture->plan.geometry, 0, &stack) < 0)
+		if (stack_map_get_id(table, &capture->loaded.plan.geometry, 0, &stack) < 0)
 			break;
 		if (n % 7 == 0)
-			stack_map_get_id(table, &capture->plan.geometry, 0, &stack);
+			stack_map_get_id(table, &capture->loaded.plan.geometry, 0, &stack);
 	}
 	return n;
 }
@@ -129,7 +130,7 @@ static void assert_element(void *table, u32 id, const struct table_view **out)
 {
 	struct table_view *element;
 
-	assert_int_equal(stack_map_find(table, &capture->plan.geometry, id, &element), 0);
+	assert_int_equal(stack_map_find(table, &capture->loaded.plan.geometry, id, &element), 0);
 	*out = element;
 }
 
@@ -276,7 +277,7 @@ static void assert_stat_is(void *table)
 	struct table_stat stat;
 	u64 drops = 0;
 
-	stack_table_stat(table, &capture->plan.geometry, &stat);
+	stack_table_stat(table, &capture->loaded.plan.geometry, &stat);
 	for (u32 cause = 0; cause < TABLE_DROP_COUNT; cause++)
 		drops += stat.drops[cause];
 	assert_int_equal(stat_value("entries"), stat.entries);
@@ -336,7 +337,7 @@ static void a_reader_of_single_bytes_reads_the_same(void **state)
 
 static void the_ledger_is_that_of_the_lanes(void **state)
 {
-	struct lane *lane = capture->lanes.memory;
+	struct lane *lane = capture->loaded.lanes.memory;
 	u64 value, lost = 0;
 	u32 lines = 0;
 
@@ -345,7 +346,7 @@ static void the_ledger_is_that_of_the_lanes(void **state)
 	lane[1].counters.lost[LOST_RING_FULL] += 7;
 	lane[2].counters.lost[LOST_PAUSED] += 5;
 	lane[0].refused += 3;
-	capture_ring(capture, 0).header->reset = 2;
+	loaded_ring(&capture->loaded, 0).header->reset = 2;
 	assert_int_equal(stat_value("reset"), 2);
 	assert_int_equal(stat_value("produced"), 108);
 	assert_int_equal(stat_value("ring_full"), 7);
@@ -372,18 +373,18 @@ static void what_no_program_knows_has_no_line(void **state)
 static int make_generation(u64 generation, void **memory)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	u64 bytes = capture->plan.geometry.bytes;
+	u64 bytes = capture->loaded.plan.geometry.bytes;
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "next", sizeof(u32), bytes, 1, &options);
 
 	assert_true(fd >= 0);
 	*memory = map_table(fd);
-	stack_table_init(*memory, &capture->plan.geometry, generation, 1);
+	stack_table_init(*memory, &capture->loaded.plan.geometry, generation, 1);
 	return fd;
 }
 
 static void set_role(u32 role, int fd)
 {
-	int tables = bpf_map__fd(capture_programs(capture)->maps.tables);
+	int tables = bpf_map__fd(loaded_programs(&capture->loaded)->maps.tables);
 
 	assert_int_equal(bpf_map_update_elem(tables, &role, &fd, BPF_ANY), 0);
 }
@@ -406,7 +407,7 @@ static void a_read_stays_in_its_generation(void **state)
 	assert_int_equal(read_binary(binary, first), count);
 	assert_int_equal(read_text(open_file("stack_map"), next), 5);
 	assert_stat_is(next);
-	munmap(next, capture->plan.geometry.bytes);
+	munmap(next, capture->loaded.plan.geometry.bytes);
 	close(fd);
 }
 
@@ -426,7 +427,7 @@ static void a_read_across_two_resets_fails(void **state)
 	assert_true(ferror(file));
 	assert_int_equal(errno, E2BIG);
 	fclose(file);
-	munmap(next, capture->plan.geometry.bytes);
+	munmap(next, capture->loaded.plan.geometry.bytes);
 	close(fd);
 }
 

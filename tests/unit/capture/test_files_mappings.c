@@ -18,8 +18,8 @@
 
 static void publish(u32 number, const struct mapping_key *key)
 {
-	int numbers = bpf_map__fd(capture_programs(capture)->maps.mapping_numbers);
-	int state = bpf_map__fd(capture_programs(capture)->maps.engine_state);
+	int numbers = bpf_map__fd(loaded_programs(&capture->loaded)->maps.mapping_numbers);
+	int state = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
 	struct engine_state engine;
 	u32 zero = 0;
 
@@ -31,7 +31,7 @@ static void publish(u32 number, const struct mapping_key *key)
 
 static struct mapping_record *add_record(u32 number, enum mapping_kind kind)
 {
-	struct mapping_record *record = capture_mapping(capture, number);
+	struct mapping_record *record = loaded_mapping(&capture->loaded, number);
 
 	record->key = (struct mapping_key){.kind = kind, .inode = number};
 	publish(number, &record->key);
@@ -55,9 +55,8 @@ static FILE *behind_the_kernel(void)
 	FILE *file = open_file("mappings");
 	char line[1024], *wanted;
 
-	assert_int_equal(kernel_mappings_read(symbolizers_kernel_files(capture->symbolizers), false,
-					      &kernel, &error),
-			 0);
+	assert_int_equal(
+		kernel_mappings_read(capture_kernel_files(capture), false, &kernel, &error), 0);
 	wanted = kernel.text;
 	for (u32 i = 0; i < kernel.count; i++, wanted += strlen(wanted) + 1) {
 		assert_non_null(fgets(line, sizeof(line), file));
@@ -119,7 +118,7 @@ static void a_number_that_was_not_needed_is_not_shown(void **state)
 
 	(void)state;
 	record = add_file(1, "a", 2, true);
-	*capture_mapping(capture, 2) = *record;
+	*loaded_mapping(&capture->loaded, 2) = *record;
 	add_file(3, "b", 2, true);
 	file = behind_the_kernel();
 	assert_line(file, "1 - /a\n");
@@ -144,7 +143,7 @@ static void all_numbers_are_shown(void **state)
 	}
 	file = behind_the_kernel();
 	for (number = 1; number < MAPPINGS_MAX; number++) {
-		mapped_file_path(capture_mapping(capture, number), path, sizeof(path));
+		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
 		snprintf(wanted, sizeof(wanted), "%u - %s\n", number, path);
 		assert_line(file, wanted);
 	}

@@ -20,7 +20,7 @@ static u64 base_time;
 
 static void put_event(const struct event *event)
 {
-	struct ring_view ring = capture_ring(capture, event->cpu);
+	struct ring_view ring = loaded_ring(&capture->loaded, event->cpu);
 	struct event_slot *slot = (void *)ring_slot(&ring, ring.header->head);
 
 	slot->tid = getpid();
@@ -68,7 +68,7 @@ static void the_trace_is_in_the_order_of_time(void **state)
 	FILE *file;
 
 	(void)state;
-	if (capture->plan.config.cpus < 2) {
+	if (capture->loaded.plan.config.cpus < 2) {
 		printf("skip: this takes two CPUs\n");
 		skip();
 	}
@@ -109,7 +109,7 @@ static void the_trace_has_events_only(void **state)
 /* The ring goes round while it is read: from the tail on, in several buffers of the kernel. */
 static void a_full_ring_is_shown_to_its_end(void **state)
 {
-	struct ring_view ring = capture_ring(capture, 0);
+	struct ring_view ring = loaded_ring(&capture->loaded, 0);
 	u32 count = ring.count, i;
 	FILE *file;
 

@@ -180,7 +180,7 @@ static void what_was_drained_is_not_seen_again(void **state)
 	call_in_child(CALLS);
 	assert_int_equal(trace_writer_create("/dev/null", &info, &writer, &error), 0);
 	assert_int_equal(capture_begin(capture, writer, &error), 0);
-	assert_int_equal(capture_drain(capture, writer, NULL), 0);
+	assert_int_equal(capture_drain(capture, NULL), 0);
 	trace_writer_discard(&writer);
 	call_in_child(2 * CALLS);
 	assert_int_equal(look(&produced), 2 * CALLS);

@@ -19,8 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/instance.h"
+#include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
+#include "capture/read/account.h"
 
 #define CALLS 100
 #define NAME "pause-test"
@@ -67,7 +68,7 @@ static void call_in_child(bool is_recorder)
 	assert_true(child >= 0);
 	if (!child) {
 		if (is_recorder)
-			capture_leave_out_self(capture);
+			loaded_leave_out_self(capture_loaded(capture));
 		prctl(PR_SET_NAME, NAME);
 		while (calls--)
 			syscall(SYS_getppid);
@@ -81,7 +82,7 @@ static void assert_counts(u64 recorded, u64 paused)
 {
 	struct trace_ledger totals;
 
-	capture_totals(capture, &totals);
+	account_totals(capture_loaded(capture), &totals);
 	assert_int_equal(totals.recorded, recorded);
 	assert_int_equal(totals.lost[LOST_PAUSED], paused);
 }
@@ -89,14 +90,14 @@ static void assert_counts(u64 recorded, u64 paused)
 static void events_of_a_pause_are_counted(void **state)
 {
 	(void)state;
-	assert_false(capture_is_paused(capture));
-	capture_pause(capture);
-	capture_pause(capture);
-	assert_true(capture_is_paused(capture));
+	assert_false(loaded_is_paused(capture_loaded(capture)));
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
+	assert_true(loaded_is_paused(capture_loaded(capture)));
 	call_in_child(false);
 	assert_counts(0, CALLS);
-	capture_resume(capture);
-	assert_false(capture_is_paused(capture));
+	loaded_resume(capture_loaded(capture), PAUSE_USER);
+	assert_false(loaded_is_paused(capture_loaded(capture)));
 	call_in_child(false);
 	assert_counts(CALLS, CALLS);
 }
@@ -104,10 +105,10 @@ static void events_of_a_pause_are_counted(void **state)
 static void a_snapshot_does_not_end_a_pause(void **state)
 {
 	(void)state;
-	capture_pause(capture);
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
 	assert_int_equal(capture_freeze(capture), 0);
 	capture_thaw(capture);
-	assert_true(capture_is_paused(capture));
+	assert_true(loaded_is_paused(capture_loaded(capture)));
 	call_in_child(false);
 	assert_counts(0, CALLS);
 }
@@ -119,8 +120,8 @@ static void freeze_in_child(void)
 
 	assert_true(child >= 0);
 	if (!child) {
-		capture_programs(capture)->bss->freezer_tgid = getpid();
-		capture_programs(capture)->bss->paused |= PAUSE_SNAPSHOT;
+		loaded_programs(&capture->loaded)->bss->freezer_tgid = getpid();
+		loaded_programs(&capture->loaded)->bss->paused |= PAUSE_SNAPSHOT;
 		raise(SIGKILL);
 	}
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -130,12 +131,12 @@ static void a_killed_snapshot_does_not_pause(void **state)
 {
 	(void)state;
 	freeze_in_child();
-	assert_int_equal(capture_programs(capture)->bss->freezer_tgid, 0);
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->freezer_tgid, 0);
 	call_in_child(false);
 	assert_counts(CALLS, 0);
-	capture_pause(capture);
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
 	freeze_in_child();
-	assert_true(capture_is_paused(capture));
+	assert_true(loaded_is_paused(capture_loaded(capture)));
 	call_in_child(false);
 	assert_counts(CALLS, CALLS);
 }
@@ -143,13 +144,13 @@ static void a_killed_snapshot_does_not_pause(void **state)
 static void a_snapshot_pauses_for_itself_only(void **state)
 {
 	(void)state;
-	capture_programs(capture)->bss->freezer_tgid = getpid();
-	capture_programs(capture)->bss->paused = PAUSE_SNAPSHOT;
+	loaded_programs(&capture->loaded)->bss->freezer_tgid = getpid();
+	loaded_programs(&capture->loaded)->bss->paused = PAUSE_SNAPSHOT;
 	call_in_child(false);
 	assert_counts(0, CALLS);
 	assert_int_equal(capture_freeze(capture), 0);
 	capture_thaw(capture);
-	assert_int_equal(capture_programs(capture)->bss->freezer_tgid, 0);
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->freezer_tgid, 0);
 	call_in_child(false);
 	assert_counts(CALLS, CALLS);
 }
@@ -157,10 +158,10 @@ static void a_snapshot_pauses_for_itself_only(void **state)
 static void a_recorder_is_left_out_until_it_exits(void **state)
 {
 	(void)state;
-	assert_int_equal(capture_programs(capture)->bss->own_tgid, getpid());
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, getpid());
 	call_in_child(true);
 	assert_counts(0, 0);
-	assert_int_equal(capture_programs(capture)->bss->own_tgid, 0);
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, 0);
 	call_in_child(false);
 	assert_counts(CALLS, 0);
 }

@@ -4,7 +4,7 @@
  * kernel as often as they were told. Whatever is read afterwards, and what was lost, makes up every
  * call.
  */
-#include "capture/reset.h"
+#include "capture/instance/reset.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/instance.h"
+#include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
 #include "stack_map.h"
 #include "trace/read/reader.h"
@@ -121,7 +121,7 @@ static void call_in_child(int calls)
 
 static u64 current_generation(void)
 {
-	return generation_of(generation_current(capture));
+	return generation_of(generation_current(&capture->loaded));
 }
 
 /* How often get_id was asked, of a table that nobody asks any more. */
@@ -130,7 +130,7 @@ static u64 calls_of(const struct generation_table *table)
 	struct table_stat stat;
 	u64 calls;
 
-	stack_table_stat(table->memory, &capture->plan.geometry, &stat);
+	stack_table_stat(table->memory, &capture->loaded.plan.geometry, &stat);
 	calls = stat.refs;
 	for (int cause = 0; cause < TABLE_DROP_COUNT; cause++)
 		calls += stat.drops[cause];
@@ -139,9 +139,9 @@ static u64 calls_of(const struct generation_table *table)
 
 static struct generation_table *previous_table(void)
 {
-	struct generation_table *tables = capture->generations.tables;
+	struct generation_table *tables = capture->loaded.tables;
 
-	return &tables[generation_current(capture) == &tables[0]];
+	return &tables[generation_current(&capture->loaded) == &tables[0]];
 }
 
 struct file {
@@ -195,7 +195,7 @@ static void close_file(struct file *file, u64 waiting_max)
 	struct trace_reader *reader;
 	struct tally tally = {};
 
-	assert_int_equal(capture_finish(capture, file->writer, &file->ledger, &error), 0);
+	assert_int_equal(capture_finish(capture, &file->ledger, &error), 0);
 	assert_int_equal(trace_writer_close(&file->writer), 0);
 	assert_int_equal(trace_reader_open_fd(file->memory, "memory", &reader, &error), 0);
 	assert_null(trace_reader_damage(reader));
@@ -210,13 +210,13 @@ static void close_file(struct file *file, u64 waiting_max)
 static void write_rest(struct file *file)
 {
 	capture_detach(capture);
-	if (capture->plan.config.flight) {
+	if (capture->loaded.plan.config.flight) {
 		open_file(file);
-		assert_int_equal(capture_snapshot(capture, file->writer), 0);
+		assert_int_equal(capture_snapshot(capture), 0);
 	} else {
-		assert_int_equal(capture_drain(capture, file->writer, NULL), 0);
+		assert_int_equal(capture_drain(capture, NULL), 0);
 		assert_int_equal(capture_settle(capture), 0);
-		assert_int_equal(capture_drain(capture, file->writer, NULL), 0);
+		assert_int_equal(capture_drain(capture, NULL), 0);
 	}
 	close_file(file, 0);
 }
@@ -232,14 +232,14 @@ static void a_flight_ring_goes_with_the_map(void **state)
 	for (int i = 0; i < CHILDREN; i++)
 		children[i] = start_child(CALLS);
 	for (int i = 0; i < RESETS; i++) {
-		assert_int_equal(reset_unread(capture, &error), 0);
+		assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
 		asked += calls_of(previous_table());
 	}
 	assert_int_equal(current_generation(), 1 + RESETS);
 	for (int i = 0; i < CHILDREN; i++)
 		wait_for(children[i]);
 	write_rest(&file);
-	asked += calls_of(generation_current(capture));
+	asked += calls_of(generation_current(&capture->loaded));
 	assert_int_equal(file.ledger.produced, CHILDREN * CALLS);
 	assert_true(file.ledger.lost[LOST_RESET] > 0);
 	assert_int_equal(asked, file.ledger.produced - file.ledger.lost[LOST_RING_BUSY] -
@@ -254,7 +254,7 @@ static void reset_in_child(int resets)
 	assert_true(child >= 0);
 	if (child)
 		return;
-	while (resets && !reset_followed(capture, WAIT_MS, &error))
+	while (resets && !reset_followed(capture_loaded(capture), WAIT_MS, &error))
 		resets--;
 	_exit(resets != 0);
 }
@@ -266,13 +266,13 @@ static void a_reader_reads_all_of_it(void **state)
 
 	(void)state;
 	attach_or_skip(0, false);
-	assert_int_equal(reset_prepare(capture, &error), 0);
+	assert_int_equal(reset_prepare(capture_loaded(capture), &error), 0);
 	open_file(&file);
 	reset_in_child(RESETS);
 	for (int i = 0; i < CHILDREN; i++)
 		start_child(CALLS);
 	while (ended < 1 + CHILDREN) {
-		assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+		assert_int_equal(capture_drain(capture, NULL), 0);
 		while (waitpid(-1, &status, WNOHANG) > 0) {
 			assert_int_equal(status, 0);
 			ended++;
@@ -291,7 +291,7 @@ static void what_nobody_reads_goes_with_the_map(void **state)
 	(void)state;
 	attach_or_skip(0, false);
 	call_in_child(1000);
-	assert_int_equal(reset_unread(capture, &error), 0);
+	assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
 	call_in_child(70);
 	open_file(&file);
 	write_rest(&file);
@@ -307,15 +307,15 @@ static void a_reader_that_is_behind_is_not_passed(void **state)
 	attach_or_skip(0, false);
 	open_file(&file);
 	call_in_child(100);
-	assert_int_equal(reset_followed(capture, 0, &error), 0);
+	assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
 	call_in_child(10);
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(reset_followed(capture, 0, &error), -EBUSY);
+		assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), -EBUSY);
 		assert_non_null(strstr(error.message, "behind"));
 	}
 	assert_int_equal(current_generation(), 2);
-	assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
-	assert_int_equal(reset_followed(capture, 0, &error), 0);
+	assert_int_equal(capture_drain(capture, NULL), 0);
+	assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
 	call_in_child(1);
 	write_rest(&file);
 	assert_int_equal(file.ledger.recorded, 111);
@@ -326,17 +326,18 @@ static void begin_reset(int steps)
 {
 	struct generation_table *current, *spare;
 
-	assert_int_equal(reset_prepare(capture, &error), 0);
-	current = generation_current(capture);
+	assert_int_equal(reset_prepare(capture_loaded(capture), &error), 0);
+	current = generation_current(&capture->loaded);
 	spare = previous_table();
 	if (steps > 0)
-		assert_int_equal(generation_clear_previous(capture), 0);
+		assert_int_equal(generation_clear_previous(&capture->loaded), 0);
 	if (steps > 1)
-		assert_int_equal(generation_fill(capture, spare, generation_of(current) + 1), 0);
+		assert_int_equal(
+			generation_fill(&capture->loaded, spare, generation_of(current) + 1), 0);
 	if (steps > 2)
-		assert_int_equal(generation_set(capture, TABLE_PREVIOUS, current), 0);
+		assert_int_equal(generation_set(&capture->loaded, TABLE_PREVIOUS, current), 0);
 	if (steps > 3)
-		assert_int_equal(generation_set(capture, TABLE_CURRENT, spare), 0);
+		assert_int_equal(generation_set(&capture->loaded, TABLE_CURRENT, spare), 0);
 }
 
 static void a_reset_that_was_killed_is_made_good(void **state)
@@ -350,10 +351,10 @@ static void a_reset_that_was_killed_is_made_good(void **state)
 		call_in_child(10);
 		begin_reset(steps);
 		call_in_child(10);
-		while (reset_followed(capture, 0, &error))
-			assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+		while (reset_followed(capture_loaded(capture), 0, &error))
+			assert_int_equal(capture_drain(capture, NULL), 0);
 		call_in_child(10);
-		assert_int_equal(capture_drain(capture, file.writer, NULL), 0);
+		assert_int_equal(capture_drain(capture, NULL), 0);
 	}
 	write_rest(&file);
 	assert_int_equal(file.ledger.recorded, 5 * 30);
@@ -369,7 +370,7 @@ static void killed_and_unread_it_is_made_good_too(void **state)
 		call_in_child(10);
 		begin_reset(steps);
 		call_in_child(10);
-		assert_int_equal(reset_unread(capture, &error), 0);
+		assert_int_equal(reset_unread(capture_loaded(capture), &error), 0);
 		call_in_child(10);
 	}
 	open_file(&file);
@@ -403,9 +404,9 @@ static void the_next_swap_may_come_when_a_window_has_ended(void **state)
 	open_file(&file);
 	call_in_child(10);
 	for (int again = 0; again < 3; again++) {
-		assert_int_equal(reset_followed(capture, 0, &error), 0);
+		assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
 		calls_at_the_seam = 5;
-		assert_int_equal(capture_end_window(capture, file.writer), 0);
+		assert_int_equal(capture_end_window(capture), 0);
 		assert_int_equal(calls_at_the_seam, 0);
 	}
 	write_rest(&file);
@@ -424,10 +425,9 @@ static void rotate(bool kernel_only)
 	for (int i = 0; i < CHILDREN; i++)
 		children[i] = start_child(CALLS);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(reset_followed(capture, 0, &error), 0);
-		assert_int_equal(capture_end_window(capture, files[i].writer), 0);
+		assert_int_equal(reset_followed(capture_loaded(capture), 0, &error), 0);
+		assert_int_equal(capture_end_window(capture), 0);
 		close_file(&files[i], CHILDREN);
-		capture_next_file(capture);
 		open_file(&files[i + 1]);
 	}
 	for (int i = 0; i < CHILDREN; i++)

@@ -20,7 +20,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/instance.h"
+#include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
 
 #define PAGES 1000
@@ -68,8 +68,8 @@ static u64 events_counted(void)
 {
 	u64 count = 0;
 
-	for (u32 i = 0; i < capture->attachment.event_count; i++)
-		count += capture->attachment.events[i].count;
+	for (u32 i = 0; i < capture->loaded.attachment.event_count; i++)
+		count += capture->loaded.attachment.events[i].count;
 	return count;
 }
 
@@ -79,9 +79,10 @@ static struct perf_runs noted(void)
 	u32 kind = 0;
 
 	assert_non_null(runs);
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(capture_programs(capture)->maps.perf_runs),
-					     &kind, runs),
-			 0);
+	assert_int_equal(
+		bpf_map_lookup_elem(bpf_map__fd(loaded_programs(&capture->loaded)->maps.perf_runs),
+				    &kind, runs),
+		0);
 	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
 		sum.runs += runs[cpu].runs;
 		sum.count += runs[cpu].count;
@@ -97,25 +98,25 @@ static void who_did_not_open_the_event_knows_its_count(void **state)
 
 	(void)state;
 	attach();
-	for (u32 cpu = 0; cpu < capture->plan.config.cpus; cpu++)
+	for (u32 cpu = 0; cpu < capture->loaded.plan.config.cpus; cpu++)
 		touch_pages_on(cpu);
 	capture_detach(capture);
 	runs = noted();
 	assert_true(runs.count >= PAGES);
 	assert_in_range(runs.count, runs.runs, events_counted());
-	skipped = attach_perf_skipped(&capture->attachment);
+	skipped = attach_perf_skipped(&capture->loaded.attachment);
 	assert_int_equal(skipped, events_counted() - runs.runs);
 
-	capture->attachment.event_count = 0;
-	assert_int_equal(attach_perf_skipped(&capture->attachment), runs.count - runs.runs);
+	capture->loaded.attachment.event_count = 0;
+	assert_int_equal(attach_perf_skipped(&capture->loaded.attachment), runs.count - runs.runs);
 	capture_free(&capture);
 	source_list_clear(&sources);
 }
 
 static void look_for_cpus(void)
 {
-	capture->attachment.hotplug.next_look = 0;
-	capture_follow_cpus(capture);
+	capture->loaded.attachment.hotplug.next_look = 0;
+	loaded_follow_cpus(capture_loaded(capture));
 }
 
 /* To us a CPU comes online if it was not there at the last look: its event is opened anew, and goes
@@ -127,19 +128,19 @@ static void a_cpu_that_comes_online_is_sampled(void **state)
 
 	(void)state;
 	attach();
-	hotplug = &capture->attachment.hotplug;
-	events = capture->attachment.event_count;
+	hotplug = &capture->loaded.attachment.hotplug;
+	events = capture->loaded.attachment.event_count;
 	touch_pages_on(0);
 	look_for_cpus();
 	assert_int_equal(hotplug->came, 0);
 
-	capture->attachment.hotplug.online[0] &= ~1ULL;
+	capture->loaded.attachment.hotplug.online[0] &= ~1ULL;
 	look_for_cpus();
 	assert_int_equal(hotplug->came, 1);
 	look_for_cpus();
 	assert_int_equal(hotplug->came, 1);
 	assert_int_equal(hotplug->unsampled, 0);
-	assert_int_equal(capture->attachment.event_count, events);
+	assert_int_equal(capture->loaded.attachment.event_count, events);
 	touch_pages_on(0);
 	capture_detach(capture);
 	assert_true(events_counted() >= 2 * PAGES);
@@ -156,17 +157,17 @@ static void a_cpu_that_was_never_there_is_sampled(void **state)
 
 	(void)state;
 	attach();
-	events = capture->attachment.event_count;
-	event = &capture->attachment.events[0];
+	events = capture->loaded.attachment.event_count;
+	event = &capture->loaded.attachment.events[0];
 	assert_int_equal(event->cpu, 0);
 	event->cpu = CONFIG_CPUS_MAX;
-	capture->attachment.hotplug.online[0] &= ~1ULL;
+	capture->loaded.attachment.hotplug.online[0] &= ~1ULL;
 	look_for_cpus();
-	assert_int_equal(capture->attachment.event_count, events + 1);
-	assert_int_equal(capture->attachment.events[events].cpu, 0);
+	assert_int_equal(capture->loaded.attachment.event_count, events + 1);
+	assert_int_equal(capture->loaded.attachment.events[events].cpu, 0);
 	touch_pages_on(0);
 	capture_detach(capture);
-	assert_true(capture->attachment.events[events].count >= PAGES);
+	assert_true(capture->loaded.attachment.events[events].count >= PAGES);
 	capture_free(&capture);
 	source_list_clear(&sources);
 }

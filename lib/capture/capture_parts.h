@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a capture consists of. Never copied or moved: its parts point at each other. */
+#ifndef LIB_CAPTURE_CAPTURE_PARTS_H
+#define LIB_CAPTURE_CAPTURE_PARTS_H
+
+#include "capture/capture.h"
+#include "capture/load/loaded.h"
+#include "capture/read/recording.h"
+
+struct about;
+struct symbolizers;
+
+struct capture {
+	struct loaded loaded;
+	struct recording recording;
+	struct symbolizers *symbolizers;
+	struct about *about; /* of an instance that was opened; it has its sources */
+	struct stackmap_error
+		refusal; /* of the programs of a better way to user stacks; or empty */
+};
+
+#endif

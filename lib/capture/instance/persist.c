@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Pinning. */
+#include "capture/instance/persist.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/instance/about.h"
+#include "capture/instance/files.h"
+#include "capture/load/skeleton.h"
+#include "error.h"
+#include "symbol/kernel/kernel_image.h"
+
+/* The BPF file system wants no dots. */
+void pin_of_map(const char *map, char *pin)
+{
+	snprintf(pin, PIN_BYTES, "map_%s", map);
+	for (; *pin; pin++)
+		if (*pin == '.')
+			*pin = '_';
+}
+
+void pin_of_program(u32 set, const char *program, char *pin)
+{
+	bool serves_events = !strncmp(program, "on_", 3);
+
+	snprintf(pin, PIN_BYTES, "%s%u_%s", serves_events ? PIN_EVENTS : "program_", set, program);
+}
+
+void pin_of_table(u32 table, char *pin)
+{
+	snprintf(pin, PIN_BYTES, "map_table_%u", table);
+}
+
+static int pin_fd(struct folder *folder, int fd, const char *pin)
+{
+	return bpf_obj_pin(fd, folder_pin_path(folder, pin)) ? -errno : 0;
+}
+
+static int pin_tables(const struct loaded *loaded, struct folder *folder)
+{
+	char pin[PIN_BYTES];
+	u32 i;
+	int result = 0;
+
+	for (i = 0; i < TABLE_ROLES && !result; i++) {
+		int fd = loaded->tables[i].fd;
+
+		pin_of_table(i, pin);
+		result = fd < 0 ? 0 : pin_fd(folder, fd, pin);
+	}
+	return result;
+}
+
+static int pin_maps(const struct loaded *loaded, int about, struct folder *folder)
+{
+	struct bpf_map *map;
+	int result = pin_tables(loaded, folder) ?: pin_fd(folder, about, PIN_ABOUT);
+
+	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
+	{
+		char pin[PIN_BYTES];
+
+		pin_of_map(bpf_map__name(map), pin);
+		result = result ?: pin_fd(folder, bpf_map__fd(map), pin);
+	}
+	return result;
+}
+
+static int pin_set(const struct program_set *set, u32 number, struct folder *folder)
+{
+	struct bpf_program *program;
+	int result = 0;
+
+	bpf_object__for_each_program(program, set->object->obj)
+	{
+		int fd = bpf_program__fd(program);
+		char pin[PIN_BYTES];
+
+		pin_of_program(number, bpf_program__name(program), pin);
+		if (fd >= 0)
+			result = result ?: pin_fd(folder, fd, pin);
+	}
+	return result;
+}
+
+static int pin_programs(const struct loaded *loaded, struct folder *folder)
+{
+	u32 i;
+	int result = 0;
+
+	for (i = 0; i < loaded->attachment.set_count && !result; i++)
+		result = pin_set(&loaded->attachment.sets[i], i, folder);
+	return result;
+}
+
+/* The list has perf events, too, which their links hold. */
+static bool is_link(int fd)
+{
+	struct bpf_link_info info = {};
+	u32 bytes = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &bytes);
+}
+
+static int pin_links(const struct link_list *links, u32 *number, struct folder *folder)
+{
+	char pin[PIN_BYTES];
+	u32 i;
+	int result = 0;
+
+	for (i = 0; i < links->count && !result; i++) {
+		if (!is_link(links->fds[i]))
+			continue;
+		snprintf(pin, sizeof(pin), "link_%u", (*number)++);
+		result = pin_fd(folder, links->fds[i], pin);
+	}
+	return result;
+}
+
+static int pin_all(const struct loaded *loaded, int about, struct folder *folder)
+{
+	u32 number = 0;
+
+	return pin_maps(loaded, about, folder)
+		       ?: pin_programs(loaded, folder)
+		       ?: pin_links(&loaded->attachment.task_links, &number, folder)
+		       ?: pin_links(&loaded->attachment.links, &number, folder);
+}
+
+int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
+	    struct stackmap_error *error)
+{
+	bool address_shown = kernel_image_shown(options->kernel_files);
+	struct files_options files = {
+		.folder = folder_path(folder),
+		.group = options->group,
+		.kernel_files = options->kernel_files,
+		.hides_addresses = !address_shown,
+	};
+	int about = about_write(loaded->sources, address_shown, options->command_line, error);
+	int result;
+
+	if (about < 0)
+		return about;
+	result = pin_all(loaded, about, folder);
+	close(about);
+	if (result)
+		return error_set(error, -result, "%s: it cannot be kept in %s: %s",
+				 folder_name(folder), folder_path(folder), strerror(-result));
+	return files_create(loaded, &files, error) ?: folder_commit(folder, options->group, error);
+}

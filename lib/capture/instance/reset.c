@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * N is the generation that programs write; its table is the current one, the other is the spare.
+ *
+ *   1. N - 1 is done with: the reader says so, or the rings are emptied.
+ *   2. The spare is no table's role any more; the kernel waits for who still looks at it (RCU).
+ *   3. The spare becomes generation N + 1, empty.
+ *   4. The current table becomes the previous one, the spare the current one. When the kernel has
+ *      waited (RCU), each event that names a stack of N is committed.
+ *   5. N + 1 is published. Nobody reads: the rings are emptied, and N is done with.
+ *
+ * Killed after any step, it leaves what the next one goes on from: step 4 without 5 is seen by the
+ * current table being newer than what was published. A sleepable program, for which the kernel does
+ * not wait, holds the RCU lock from where it looks the table up to where it commits its slot.
+ */
+#include "capture/instance/reset.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+
+#include "capture/bpffs/folder.h"
+#include "capture/instance/persist.h"
+#include "capture/instance/ring_discard.h"
+#include "capture/load/skeleton.h"
+#include "error.h"
+
+#define WAIT_MS 5
+#define WAIT_WRITER_MS 1000
+#define WAIT_READER_MS 50 /* then it is looked whether it lives */
+#define WAITS_MAX 100
+
+static void nap(void)
+{
+	const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+
+	nanosleep(&pause, NULL);
+}
+
+static int failed(int result, struct stackmap_error *error)
+{
+	return error_set(error, -result, "reset: %s", strerror(-result));
+}
+
+int reset_prepare(struct loaded *loaded, struct stackmap_error *error)
+{
+	int result = generations_make(loaded);
+
+	return result && result != -EEXIST ? failed(result, error) : 0;
+}
+
+static u64 *done_word(const struct loaded *loaded)
+{
+	return &loaded_programs(loaded)->bss->generation_done;
+}
+
+static bool is_done(const struct loaded *loaded, u64 generation)
+{
+	return __atomic_load_n(done_word(loaded), __ATOMIC_ACQUIRE) >= generation;
+}
+
+static void set_done(struct loaded *loaded, u64 generation)
+{
+	__atomic_store_n(done_word(loaded), generation, __ATOMIC_RELEASE);
+}
+
+static struct generation_table *spare_of(struct loaded *loaded,
+					 const struct generation_table *current)
+{
+	struct generation_table *tables = loaded->tables;
+
+	return &tables[current == &tables[0]];
+}
+
+/* A reset that was killed may not have come to it. */
+static void publish_current(struct loaded *loaded, const struct generation_table *current)
+{
+	if (generation_published(loaded) == generation_of(current))
+		return;
+	generation_wait(loaded);
+	generation_publish(loaded, generation_of(current));
+}
+
+static int swap(struct loaded *loaded, struct generation_table *current)
+{
+	struct generation_table *spare = spare_of(loaded, current);
+	u64 next = generation_of(current) + 1;
+	int result = generation_clear_previous(loaded);
+
+	result = result ?: generation_fill(loaded, spare, next);
+	result = result ?: generation_set(loaded, TABLE_PREVIOUS, current);
+	result = result ?: generation_set(loaded, TABLE_CURRENT, spare);
+	if (!result)
+		generation_publish(loaded, next);
+	return result;
+}
+
+/* Of all rings, one right after the other. */
+static void read_heads(struct loaded *loaded, u64 *heads)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+
+		heads[cpu] = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	}
+}
+
+/* An event that stays began after all `answer_limits` were read, so its answer stays too. */
+static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *answer_limits)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+
+		ring.header->reset += ring_discard_flight(&ring, limits[cpu], answer_limits[cpu]);
+	}
+}
+
+/* Whether all of it went; else a program still writes before the limit. */
+static bool discard_drain(struct loaded *loaded, const u64 *limits)
+{
+	bool all = true;
+	u32 cpu;
+
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+
+		ring.header->reset += ring_discard_drain(&ring, limits[cpu]);
+		all = all && ring.header->tail >= limits[cpu];
+	}
+	return all;
+}
+
+/* Nothing in the rings is of generation `done`, or an older one, any more. */
+static int empty_rings(struct loaded *loaded, u64 done)
+{
+	u64 answer_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
+	u32 ms;
+
+	read_heads(loaded, answer_limits);
+	read_heads(loaded, limits);
+	if (loaded->plan.config.flight)
+		discard_flight(loaded, limits, answer_limits);
+	else
+		for (ms = 0; !discard_drain(loaded, limits); ms += WAIT_MS) {
+			if (ms >= WAIT_WRITER_MS)
+				return -EBUSY;
+			nap();
+		}
+	set_done(loaded, done);
+	return 0;
+}
+
+static int begin(struct loaded *loaded, struct generation_table **current,
+		 struct stackmap_error *error)
+{
+	int result = reset_prepare(loaded, error);
+
+	if (result)
+		return result;
+	*current = generation_current(loaded);
+	if (!*current)
+		return failed(-ENOENT, error);
+	publish_current(loaded, *current);
+	return 0;
+}
+
+int reset_unread(struct loaded *loaded, struct stackmap_error *error)
+{
+	struct generation_table *current;
+	int result = begin(loaded, &current, error);
+	u64 generation;
+
+	if (result)
+		return result;
+	generation = generation_of(current);
+	if (!is_done(loaded, generation - 1))
+		result = empty_rings(loaded, generation - 1);
+	result = result ?: swap(loaded, current);
+	result = result ?: empty_rings(loaded, generation);
+	return result ? failed(result, error) : 0;
+}
+
+static bool wait_until_done(const struct loaded *loaded, u64 generation, u32 wait_ms)
+{
+	u32 ms;
+
+	for (ms = 0; !is_done(loaded, generation); ms += WAIT_MS) {
+		if (ms >= wait_ms)
+			return false;
+		nap();
+	}
+	return true;
+}
+
+int reset_followed(struct loaded *loaded, u32 wait_ms, struct stackmap_error *error)
+{
+	struct generation_table *current;
+	int result = begin(loaded, &current, error);
+
+	if (result)
+		return result;
+	if (!wait_until_done(loaded, generation_of(current) - 1, wait_ms))
+		return error_set(error, EBUSY,
+				 "the reader is behind: it has not finished what was recorded "
+				 "before the last reset");
+	result = swap(loaded, current);
+	return result ? failed(result, error) : 0;
+}
+
+int reset_prepare_instance(struct loaded *loaded, struct folder *folder,
+			   struct stackmap_error *error)
+{
+	const struct generation_table *second = &loaded->tables[1];
+	char pin[PIN_BYTES];
+	int result;
+
+	if (second->fd >= 0)
+		return 0;
+	result = reset_prepare(loaded, error);
+	if (result)
+		return result;
+	pin_of_table(1, pin);
+	return bpf_obj_pin(second->fd, folder_pin_path(folder, pin)) ? failed(-errno, error) : 0;
+}
+
+/* A reader that ends while it is waited for leaves its lock to us. */
+int reset_instance(struct loaded *loaded, struct folder *folder, struct stackmap_error *error)
+{
+	int waits, result = reset_prepare_instance(loaded, folder, error);
+
+	if (result)
+		return result;
+	if (loaded->plan.config.flight)
+		return reset_unread(loaded, error);
+	for (waits = 0, result = -EBUSY; result == -EBUSY && waits < WAITS_MAX; waits++) {
+		result = folder_lock_reader(folder, error);
+		if (!result)
+			return reset_unread(loaded, error);
+		if (result == -EBUSY)
+			result = reset_followed(loaded, WAIT_READER_MS, error);
+	}
+	return result;
+}
+
+int reset_by_reader(struct loaded *loaded, const char *name, struct stackmap_error *error)
+{
+	struct folder *control;
+	int result = folder_open(name, &control, error);
+
+	if (result)
+		return result;
+	result = folder_lock(control, error) ?: reset_followed(loaded, 0, error);
+	folder_close(&control);
+	return result;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Counters are read as they are, while programs go on counting. The kernel tells in /proc what a
+ * map takes, and who holds a lock: to ask for the lock instead would be in the way of others. */
+#include "capture/instance/status.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <bpf/libbpf.h>
+
+#include "capture/bpffs/engine_folder.h"
+#include "capture/bpffs/folder.h"
+#include "capture/load/skeleton.h"
+#include "capture/read/account.h"
+
+enum user_way user_way_of(const struct loaded *loaded)
+{
+	const struct capture_config *config = &loaded->plan.config;
+
+	if (!config->user_stacks)
+		return USER_WAY_NONE;
+	if (config->user_unwind == USER_UNWIND_FP)
+		return USER_WAY_FP;
+	return config->deferral == DEFERRAL_TASK_WORK ? USER_WAY_DEFERRED : USER_WAY_ASSISTED;
+}
+
+static u64 map_bytes(int fd)
+{
+	unsigned long long bytes = 0;
+	char line[128];
+	FILE *info;
+
+	snprintf(line, sizeof(line), "/proc/self/fdinfo/%d", fd);
+	info = fopen(line, "re");
+	if (!info)
+		return 0;
+	while (fgets(line, sizeof(line), info))
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			break;
+	fclose(info);
+	return bytes;
+}
+
+static u64 memory_of_maps(const struct loaded *loaded)
+{
+	const struct bpf_map *map;
+	u64 bytes = 0;
+
+	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
+	{
+		if (!engine_shares(bpf_map__name(map)))
+			bytes += map_bytes(bpf_map__fd(map));
+	}
+	return bytes;
+}
+
+static u64 memory_of_tables(const struct loaded *loaded)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < TABLE_ROLES; i++)
+		if (loaded->tables[i].fd >= 0)
+			bytes += map_bytes(loaded->tables[i].fd);
+	return bytes;
+}
+
+/* A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 00:1d:5678 0 EOF". */
+static pid_t holder_in(const char *line, const struct stat *file)
+{
+	unsigned int major_number, minor_number;
+	unsigned long long inode;
+	int pid;
+
+	if (sscanf(line, "%*d: FLOCK %*s WRITE %d %x:%x:%llu", &pid, &major_number, &minor_number,
+		   &inode) != 4)
+		return 0;
+	return inode == file->st_ino && makedev(major_number, minor_number) == file->st_dev ? pid
+											    : 0;
+}
+
+static pid_t lock_holder(const char *path)
+{
+	struct stat file;
+	char line[256];
+	pid_t pid = 0;
+	FILE *locks;
+
+	if (stat(path, &file))
+		return 0;
+	locks = fopen("/proc/locks", "re");
+	if (!locks)
+		return 0;
+	while (!pid && fgets(line, sizeof(line), locks))
+		pid = holder_in(line, &file);
+	fclose(locks);
+	return pid;
+}
+
+void instance_table_stat(struct loaded *loaded, struct table_stat *stacks)
+{
+	const struct generation_table *table = generation_current(loaded);
+
+	if (table)
+		stack_table_stat(table->memory, &loaded->plan.geometry, stacks);
+}
+
+void instance_status_read(struct loaded *loaded, struct folder *folder,
+			  struct instance_status *status)
+{
+	*status = (struct instance_status){
+		.paused = loaded_is_paused(loaded),
+		.flight = loaded->plan.config.flight,
+		.reader = lock_holder(folder_pin_path(folder, "")),
+		.user_way = user_way_of(loaded),
+		.rings = map_bytes(bpf_map__fd(loaded_programs(loaded)->maps.rings)),
+		.tables = memory_of_tables(loaded),
+	};
+	status->memory = memory_of_maps(loaded) + status->tables;
+	instance_table_stat(loaded, &status->stacks);
+	account_totals(loaded, &status->ledger);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which tasks an instance follows: those put in here, and from then on, by the fork hook, what they
+ * fork. A thread or child that starts while /proc is read is found by the hook if its parent was in
+ * already, or else by the next pass over the directory: passes go on until one finds nothing new.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/loaded.h"
+#include "capture/load/skeleton.h"
+#include "error.h"
+
+static bool follow_task(struct loaded *loaded, u32 tid, enum follow from)
+{
+	struct followed value = {.from = from};
+
+	return !bpf_map_update_elem(bpf_map__fd(loaded_programs(loaded)->maps.followed), &tid,
+				    &value, BPF_NOEXIST);
+}
+
+static u32 follow_process(struct loaded *loaded, u32 pid);
+
+/* The kernel lists the children of a thread in one line (CONFIG_PROC_CHILDREN; without it they are
+ * not found). */
+static u32 follow_children(struct loaded *loaded, u32 pid, u32 tid)
+{
+	char path[64];
+	FILE *file;
+	u32 child, added = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, tid);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%u", &child) == 1)
+		added += follow_process(loaded, child);
+	if (file)
+		fclose(file);
+	return added;
+}
+
+static u32 follow_threads(struct loaded *loaded, u32 pid, DIR *directory)
+{
+	struct dirent *entry;
+	u32 added = 0;
+
+	rewinddir(directory);
+	while ((entry = readdir(directory))) {
+		u32 tid = strtoul(entry->d_name, NULL, 10);
+
+		if (!tid)
+			continue;
+		added += follow_task(loaded, tid, FOLLOW_NOW);
+		added += follow_children(loaded, pid, tid);
+	}
+	return added;
+}
+
+/* Returns how many tasks were new. */
+static u32 follow_process(struct loaded *loaded, u32 pid)
+{
+	char path[64];
+	DIR *directory;
+	u32 pass, added = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	directory = opendir(path);
+	if (!directory)
+		return 0;
+	do {
+		pass = follow_threads(loaded, pid, directory);
+		added += pass;
+	} while (pass);
+	closedir(directory);
+	return added;
+}
+
+int loaded_follow(struct loaded *loaded, pid_t pid, struct stackmap_error *error)
+{
+	if (kill(pid, 0) && errno == ESRCH)
+		return error_set(error, ESRCH, "-p %d: no such process", pid);
+	follow_process(loaded, pid);
+	return 0;
+}
+
+int loaded_follow_command(struct loaded *loaded, pid_t pid, struct stackmap_error *error)
+{
+	if (follow_task(loaded, pid, FOLLOW_FROM_EXEC))
+		return 0;
+	return error_set(error, errno, "following the command: %s", strerror(errno));
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Loading, sharing, pausing. */
+#include "capture/load/loaded.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/skeleton.h"
+#include "capture/load/text_ranges.h"
+#include "error.h"
+#include "interrupt.h"
+#include "privilege/capability.h"
+#include "rule_cache.h"
+#include "task_name.h"
+
+static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
+{
+	u64 page = sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	array->stride = (value_bytes + 7) & ~7ULL;
+	array->bytes = (array->stride * count + page - 1) & ~(page - 1);
+	memory = mmap(NULL, array->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	array->memory = memory;
+	return 0;
+}
+
+static void unshare(struct shared_array *array)
+{
+	if (array->memory)
+		munmap(array->memory, array->bytes);
+	array->memory = NULL;
+}
+
+struct capture_bpf *loaded_programs(const struct loaded *loaded)
+{
+	return loaded->attachment.sets[0].object;
+}
+
+struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu)
+{
+	return ring_view_at(loaded->rings.memory, cpu, loaded->rings.stride,
+			    loaded->plan.config.ring_slots, loaded->plan.config.slot_size);
+}
+
+struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu)
+{
+	return ring_view_at(loaded->task_rings.memory, cpu, loaded->task_rings.stride,
+			    loaded->plan.config.task_slots, sizeof(struct task_slot));
+}
+
+const struct lane *loaded_lanes(const struct loaded *loaded, u32 cpu)
+{
+	return (const void *)((u8 *)loaded->lanes.memory + cpu * loaded->lanes.stride);
+}
+
+struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number)
+{
+	return (struct mapping_record *)((u8 *)loaded->mappings.memory +
+					 number * loaded->mappings.stride);
+}
+
+int loaded_share(struct loaded *loaded)
+{
+	const struct capture_config *config = &loaded->plan.config;
+	const __typeof__(loaded_programs(loaded)->maps) *maps = &loaded_programs(loaded)->maps;
+	const struct {
+		struct shared_array *array;
+		const struct bpf_map *map;
+		u64 value_bytes;
+		u32 count;
+	} shared[] = {
+		{&loaded->rings, maps->rings, RING_BYTES(config->ring_slots, config->slot_size),
+		 config->cpus},
+		{&loaded->task_rings, maps->task_rings,
+		 RING_BYTES(config->task_slots, sizeof(struct task_slot)), config->cpus},
+		{&loaded->lanes, maps->lanes, LANES_PER_CPU * sizeof(struct lane), config->cpus},
+		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
+		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
+		{&loaded->cgroup_paths, maps->cgroup_paths, sizeof(struct cgroup_path),
+		 CGROUP_PATHS},
+	};
+	int result = 0;
+	u32 i;
+
+	for (i = 0; i < sizeof(shared) / sizeof(shared[0]) && !result; i++)
+		result = share(shared[i].array, bpf_map__fd(shared[i].map), shared[i].value_bytes,
+			       shared[i].count);
+	return result;
+}
+
+static bool has_tracepoints(const struct source_list *sources)
+{
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].type == SOURCE_TRACEPOINT ||
+		    sources->sources[kind].type == SOURCE_SYSCALL ||
+		    sources->sources[kind].type == SOURCE_WAKER)
+			return true;
+	return false;
+}
+
+/* Tells the programs which frames are the tracer's own, and which an interrupt's. */
+static int set_kernel_text(struct loaded *loaded)
+{
+	struct shared_array text = {};
+	int result;
+
+	if (!has_tracepoints(loaded->sources))
+		return 0;
+	result = share(&text, bpf_map__fd(loaded_programs(loaded)->maps.kernel_text),
+		       sizeof(struct kernel_text), 1);
+	result = result ?: text_ranges_read(text.memory);
+	unshare(&text);
+	return result;
+}
+
+static void init_rings(struct loaded *loaded)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(loaded, cpu);
+		struct ring_view task_ring = loaded_task_ring(loaded, cpu);
+
+		ring_view_init(&ring);
+		ring_view_init(&task_ring);
+	}
+}
+
+/* A cgroup's id is its directory's inode number. */
+static int filter_cgroup(struct capture_config *config, const char *path,
+			 struct stackmap_error *error)
+{
+	struct statfs system;
+	struct stat directory;
+
+	if (!path)
+		return 0;
+	if (stat(path, &directory) || statfs(path, &system))
+		return error_set(error, errno, "--cgroup %s: %s", path, strerror(errno));
+	if (!S_ISDIR(directory.st_mode))
+		return error_set(error, ENOTDIR, "--cgroup %s: %s", path, strerror(ENOTDIR));
+	if (system.f_type != CGROUP2_SUPER_MAGIC)
+		return error_set(error, EINVAL,
+				 "--cgroup %s: not a directory of a cgroup2 file system", path);
+	config->cgroup = directory.st_ino;
+	return 0;
+}
+
+/* Checked first: most refusals are of this kind. */
+static int check_bpf(struct stackmap_error *error)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, sizeof(u32), sizeof(u64), 1, NULL);
+	int code = errno;
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (code == ENOSYS)
+		return error_set(error, code,
+				 "this kernel has no bpf() system call (CONFIG_BPF_SYSCALL)");
+	if (code != EPERM && code != EACCES)
+		return error_set(error, code, "a BPF map: %s", strerror(code));
+	return error_set(error, code, "the kernel refuses BPF maps to this user: %s; %s",
+			 strerror(code), capability_advice());
+}
+
+static int copy_array(struct shared_array *array)
+{
+	void *copy = malloc(array->bytes);
+
+	if (!copy)
+		return -ENOMEM;
+	array->live = array->memory;
+	array->memory = memcpy(copy, array->live, array->bytes);
+	return 0;
+}
+
+static void drop_copy(struct shared_array *array)
+{
+	if (!array->live)
+		return;
+	free(array->memory);
+	array->memory = array->live;
+	array->live = NULL;
+}
+
+void loaded_init(struct loaded *loaded)
+{
+	*loaded = (struct loaded){.settle_program = -1};
+	generations_init(loaded->tables);
+}
+
+int loaded_plan(struct loaded *loaded, const struct capture_options *options,
+		struct stackmap_error *error)
+{
+	loaded->sources = options->sources;
+	loaded->attachment = (struct attachment){
+		.sources = options->sources,
+		.plan = &loaded->plan,
+		.command = options->command,
+	};
+	return check_bpf(error)
+		       ?: plan_make(options, &loaded->plan, error)
+		       ?: filter_cgroup(&loaded->plan.config, options->cgroup, error);
+}
+
+int loaded_load(struct loaded *loaded, struct stackmap_error *error)
+{
+	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
+			     ?: generations_create(loaded)
+			     ?: interrupted() ? -EINTR : 0;
+
+	if (result)
+		return error_set(error, -result, "stack map of %llu bytes: %s",
+				 (unsigned long long)loaded->plan.geometry.bytes,
+				 strerror(-result));
+	result = attachment_load(&loaded->attachment, loaded->tables[0].fd, loaded->engine, error);
+	if (result)
+		return result;
+	loaded->settle_program = bpf_program__fd(loaded_programs(loaded)->progs.settle);
+	result = generations_begin(loaded) ?: loaded_share(loaded) ?: set_kernel_text(loaded);
+	if (result)
+		return error_set(error, -result, "rings: %s", strerror(-result));
+	init_rings(loaded);
+	return 0;
+}
+
+static void close_programs(struct loaded *loaded)
+{
+	while (loaded->program_count)
+		close(loaded->programs[--loaded->program_count]);
+	free(loaded->programs);
+	if (loaded->opened && loaded->settle_program >= 0)
+		close(loaded->settle_program);
+}
+
+void loaded_free(struct loaded *loaded)
+{
+	generations_free(loaded);
+	unshare(&loaded->rings);
+	unshare(&loaded->task_rings);
+	unshare(&loaded->lanes);
+	unshare(&loaded->mappings);
+	unshare(&loaded->rules);
+	unshare(&loaded->cgroup_paths);
+	engine_close(&loaded->engine);
+	close_programs(loaded);
+}
+
+u32 loaded_bits(const struct loaded *loaded)
+{
+	return loaded->plan.config.bits;
+}
+
+bool loaded_is_flight(const struct loaded *loaded)
+{
+	return loaded->plan.config.flight;
+}
+
+bool loaded_lacks_deferral(const struct loaded *loaded)
+{
+	return loaded->plan.frame_pointers_only && loaded->plan.config.user_stacks;
+}
+
+bool loaded_lacks_engine(const struct loaded *loaded)
+{
+	return loaded->plan.config.user_stacks && !engine_is_shared(loaded->engine);
+}
+
+void loaded_leave_out_self(struct loaded *loaded)
+{
+	if (!loaded->foreign)
+		__atomic_store_n(&loaded_programs(loaded)->bss->own_tgid, getpid(),
+				 __ATOMIC_RELAXED);
+}
+
+void loaded_follow_cpus(struct loaded *loaded)
+{
+	cpu_hotplug_look(&loaded->attachment);
+}
+
+bool loaded_is_by_cpu(const struct loaded *loaded)
+{
+	return attachment_is_by_cpu(&loaded->attachment);
+}
+
+void loaded_pause(struct loaded *loaded, enum pause why)
+{
+	__atomic_fetch_or(&loaded_programs(loaded)->bss->paused, why, __ATOMIC_SEQ_CST);
+	generation_wait(loaded);
+}
+
+void loaded_resume(struct loaded *loaded, enum pause why)
+{
+	__atomic_fetch_and(&loaded_programs(loaded)->bss->paused, ~why, __ATOMIC_SEQ_CST);
+}
+
+bool loaded_is_paused(const struct loaded *loaded)
+{
+	const u32 *paused = &loaded_programs(loaded)->bss->paused;
+
+	return __atomic_load_n(paused, __ATOMIC_RELAXED) & PAUSE_USER;
+}
+
+/* If this process is killed meanwhile, the hook at its exit ends it; of a reader from another PID
+ * namespace, which the hook does not know, only the next snapshot does. */
+static void set_freezer(struct loaded *loaded, pid_t freezer)
+{
+	__atomic_store_n(&loaded_programs(loaded)->bss->freezer_tgid, freezer, __ATOMIC_SEQ_CST);
+}
+
+int loaded_freeze(struct loaded *loaded)
+{
+	set_freezer(loaded, loaded->foreign ? 0 : getpid());
+	loaded_pause(loaded, PAUSE_SNAPSHOT);
+	return copy_array(&loaded->rings)
+		       ?: copy_array(&loaded->task_rings)
+		       ?: copy_array(&loaded->lanes);
+}
+
+void loaded_go_on(struct loaded *loaded)
+{
+	loaded_resume(loaded, PAUSE_SNAPSHOT);
+	set_freezer(loaded, 0);
+}
+
+void loaded_thaw(struct loaded *loaded)
+{
+	drop_copy(&loaded->rings);
+	drop_copy(&loaded->task_rings);
+	drop_copy(&loaded->lanes);
+}
+
+bool loaded_is_frozen(const struct loaded *loaded)
+{
+	return loaded->rings.live;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The account of events, of one file or of the instance as a whole.
+ *
+ * A file has a window: what readers took between two places in the rings, and the losses that no
+ * file before has told of. As long as programs run, what they produced cannot be cut at those
+ * places, so it is taken for the sum of what the file tells; the instance as a whole, at rest, is
+ * where the programs' own count must agree.
+ */
+#ifndef LIB_CAPTURE_ACCOUNT_H
+#define LIB_CAPTURE_ACCOUNT_H
+
+#include "trace/event.h"
+
+struct loaded;
+struct recording;
+
+/* A file begins. */
+void account_begin(struct recording *recording);
+
+/* Of what the file recorded (whole) and what was to be written into it but could not: its ledger,
+ * and that of each CPU. */
+void account_file(const struct recording *recording, u64 recorded, u64 not_written,
+		  struct trace_ledger *ledger, struct trace_cpu_ledger *cpus);
+
+/* The ledger is told: of a reader that takes what it reads. */
+void account_told(struct loaded *loaded, const struct trace_ledger *ledger,
+		  const struct trace_cpu_ledger *cpus);
+
+/* Of the instance since it began. `recorded` is what readers took and what the rings hold. */
+void account_totals(const struct loaded *loaded, struct trace_ledger *totals);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The frames of a file become addresses, sorted, so that those of one mapping stand together and
+ * each mapping is one question. The kernel's come last: bit 63.
+ *
+ * All that is known of files is asked for beside (symbol/symbolizer/symbolizers.h). What a drain
+ * takes of it has come by then: it waits for nobody.
+ */
+#include "capture/read/naming.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/load/skeleton.h"
+#include "capture/read/assisted.h"
+#include "capture/read/recording.h"
+#include "clock.h"
+#include "error.h"
+#include "interrupt.h"
+#include "own_processes.h"
+#include "symbol/symbolizer/symbolizers.h"
+
+#define PATH_BYTES_MAX 4096
+#define HURRY_MS 1500
+#define LATE_MS 100 /* for what was met since it was named ahead */
+#define LOOK_MS 100 /* a signal that is blocked ends no poll() */
+#define DRAIN_MS 2
+
+/* Each stands in the slot of its id, or the next one: where the programs look for it. */
+static void put_process(u32 *slots, u32 pid)
+{
+	u32 *slot = &slots[pid % OWN_PROCESSES], *next = &slots[(pid + 1) % OWN_PROCESSES];
+
+	*(*slot ? next : slot) = pid;
+}
+
+/* They may be others than before. */
+static void leave_out_processes(const struct recording *recording)
+{
+	u32 pids[SYMBOLIZER_PROCESSES_MAX + ASSIST_PROCESSES_MAX], slots[OWN_PROCESSES] = {}, count,
+								   i;
+	u32 *own;
+
+	if (recording->loaded->foreign)
+		return;
+	own = loaded_programs(recording->loaded)->bss->own_processes;
+	count = symbolizers_processes(recording->symbolizers, pids);
+	if (recording->assisted)
+		count += assisted_processes(recording->assisted, pids + count);
+	for (i = 0; i < count; i++)
+		put_process(slots, pids[i]);
+	for (i = 0; i < OWN_PROCESSES; i++)
+		if (own[i] != slots[i])
+			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
+}
+
+static int write_mapping(struct recording *recording, u32 number)
+{
+	char path[PATH_BYTES_MAX];
+	struct trace_mapping mapping;
+
+	symbolizers_identify(recording->symbolizers, number,
+			     loaded_mapping(recording->loaded, number), &mapping, path,
+			     sizeof(path));
+	return trace_writer_mapping(recording->writer, &mapping);
+}
+
+int naming_write_mapping(struct recording *recording, u32 number)
+{
+	if (number >= MAPPINGS_MAX || recording->mapping_written[number])
+		return 0;
+	recording->mapping_written[number] = 1;
+	recording->code_met++;
+	return write_mapping(recording, number);
+}
+
+/* Of several records for a mapping the last counts. */
+static int write_identified(void *arg, u32 number)
+{
+	struct recording *recording = arg;
+
+	return recording->mapping_written[number] ? write_mapping(recording, number) : 0;
+}
+
+static int write_symbol(void *arg, const struct trace_symbol *symbol)
+{
+	const struct recording *recording = arg;
+
+	return trace_writer_symbol(recording->writer, symbol);
+}
+
+int naming_take(struct recording *recording)
+{
+	const struct symbolizers_sink sink = {
+		.arg = recording,
+		.identified = write_identified,
+		.symbol = write_symbol,
+	};
+	int result = symbolizers_visit(recording->symbolizers, &sink);
+
+	leave_out_processes(recording);
+	return result;
+}
+
+/* A return address is looked up one byte before: a call may be a function's last instruction. */
+static int add_address(void *arg, u64 frame, bool return_address)
+{
+	struct addresses *addresses = arg;
+
+	if (return_address && !FRAME_OFFSET(frame))
+		return 0;
+	if (addresses->count == addresses->room) {
+		u32 room = addresses->room ? 2 * addresses->room : 1024;
+		u64 *grown = reallocarray(addresses->items, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		addresses->items = grown;
+		addresses->room = room;
+	}
+	addresses->items[addresses->count++] = frame - return_address;
+	return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const u64 *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void sort_addresses(struct addresses *addresses)
+{
+	u32 i, kept = 0;
+
+	if (addresses->count)
+		qsort(addresses->items, addresses->count, sizeof(*addresses->items), by_address);
+	for (i = 0; i < addresses->count; i++)
+		if (!kept || addresses->items[kept - 1] != addresses->items[i])
+			addresses->items[kept++] = addresses->items[i];
+	addresses->count = kept;
+}
+
+static bool is_same_mapping(u64 frame, u64 other)
+{
+	if (FRAME_IS_KERNEL(frame) || FRAME_IS_KERNEL(other))
+		return FRAME_IS_KERNEL(frame) && FRAME_IS_KERNEL(other);
+	return FRAME_MAPPING(frame) == FRAME_MAPPING(other);
+}
+
+/* User frames as file offsets: `run` of one mapping. */
+static int ask_run(struct recording *recording, u64 *run, u32 count)
+{
+	bool kernel = FRAME_IS_KERNEL(run[0]);
+	u32 number = kernel ? 0 : FRAME_MAPPING(run[0]), i;
+	struct symbolizers_query query = {.number = number, .addresses = run, .count = count};
+
+	if (number >= MAPPINGS_MAX || (!kernel && !recording->mapping_written[number]))
+		return 0;
+	for (i = 0; i < count && !kernel; i++)
+		run[i] = FRAME_OFFSET(run[i]);
+	if (!kernel)
+		query.record = loaded_mapping(recording->loaded, number);
+	return symbolizers_ask(recording->symbolizers, &query);
+}
+
+/* From the last one on: the kernel's come first. */
+static int ask_all(struct recording *recording, const struct addresses *addresses)
+{
+	u32 first, end = addresses->count;
+	int result = 0;
+
+	for (; end && !result; end = first) {
+		for (first = end - 1;
+		     first && is_same_mapping(addresses->items[first - 1], addresses->items[first]);
+		     first--)
+			;
+		result = ask_run(recording, addresses->items + first, end - first);
+	}
+	return result;
+}
+
+/* What `all` has and `known` has not. -ENOMEM. */
+static int addresses_without(const struct addresses *all, const struct addresses *known,
+			     struct addresses *fresh)
+{
+	u32 i, k = 0;
+
+	fresh->items = calloc(all->count + 1, sizeof(*fresh->items));
+	if (!fresh->items)
+		return -ENOMEM;
+	for (i = 0; i < all->count; i++) {
+		while (k < known->count && known->items[k] < all->items[i])
+			k++;
+		if (k == known->count || known->items[k] != all->items[i])
+			fresh->items[fresh->count++] = all->items[i];
+	}
+	return 0;
+}
+
+/* Each frame that went into the file is asked for once. */
+int naming_ask(struct recording *recording)
+{
+	struct addresses all = {}, fresh = {};
+	int result = trace_writer_frames(recording->writer, add_address, &all);
+
+	sort_addresses(&all);
+	result = result ?: addresses_without(&all, &recording->named, &fresh);
+	if (!result) {
+		result = ask_all(recording, &fresh);
+		free(recording->named.items);
+		recording->named = all;
+		all = (struct addresses){};
+	}
+	free(all.items);
+	free(fresh.items);
+	return result;
+}
+
+bool naming_awaits(const struct recording *recording, bool all)
+{
+	return symbolizers_are_busy(recording->symbolizers,
+				    all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED);
+}
+
+/* Root's names and our own are waited for as long as each may take, those of others less, and less
+ * still once the end was asked for; when nobody waits any longer, none. */
+static u64 end_of_patience(const struct recording *recording, u64 began)
+{
+	u64 longest = began + (recording->named_ahead ? LATE_MS : NAMING_PATIENCE_MS);
+	u64 hurried = clock_ms() + HURRY_MS;
+
+	return interrupt_end_asked() && hurried < longest ? hurried : longest;
+}
+
+static int await_names(struct recording *recording)
+{
+	bool hurries = interrupt_end_asked();
+	u64 began = clock_ms(), end = end_of_patience(recording, began);
+	int result = naming_take(recording);
+
+	while (!result && !interrupted()) {
+		if (!naming_awaits(recording, clock_ms() < end))
+			break;
+		symbolizers_wait(recording->symbolizers, LOOK_MS);
+		if (!hurries && interrupt_end_asked()) {
+			hurries = true;
+			end = end_of_patience(recording, began);
+		}
+		result = naming_take(recording);
+	}
+	symbolizers_drop(recording->symbolizers);
+	return result;
+}
+
+int naming_finish(struct recording *recording, struct stackmap_error *error)
+{
+	int result = naming_ask(recording);
+
+	result = await_names(recording) ?: result;
+	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);
+	if (result)
+		error_set(error, -result, "names of frames: %s", strerror(-result));
+	return result;
+}
