@@ -16,7 +16,7 @@ import sys
 import tempfile
 from xml.sax.saxutils import escape
 
-import browser
+from harness import browser
 
 SIZE = (1000, 720)
 RATE = 999

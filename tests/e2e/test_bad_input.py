@@ -6,7 +6,7 @@ and nothing left behind."""
 import os
 import shutil
 
-from cases import main, needs, program, stackmap
+from harness.cases import main, needs, program, stackmap
 
 WORKLOAD = program("known_counts")
 FAILED, USAGE = 1, 2

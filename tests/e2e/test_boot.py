@@ -6,8 +6,8 @@ import os
 import shlex
 import shutil
 
-from cases import STACKMAP, main, needs, needs_command, run
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import STACKMAP, main, needs, needs_command, run
+from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
 
 BUILD = os.path.dirname(os.path.dirname(STACKMAP))
 UNIT = os.path.join(BUILD, "systemd", "stackmap@.service")

@@ -6,14 +6,13 @@ program's own calls of chdir, as many as it was told to make in each place."""
 import contextlib
 import json
 import os
-import subprocess
 import sys
 
-from cases import STACKMAP, Skip, main, needs, needs_command, run, stackmap
-from exported import Pprof
-from recording import Recording, parse_events, record
-from test_engine import enter_own_mounts, fresh_bpffs
-from test_filters import SOURCE, TASKS, CALLS, WaitingTree, cgroup2
+from harness.cases import STACKMAP, Skip, cgroup2, main, needs, needs_command, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.exported import Pprof
+from harness.recording import Recording, parse_events, record
+from harness.task_tree import CALLS, SOURCE, TASKS, WaitingTree
 
 CHDIR = "syscalls:sys_enter_chdir"
 

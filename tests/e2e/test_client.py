@@ -10,9 +10,9 @@ import re
 import subprocess
 import time
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run
-from recording import Recording, function, user_frames
-from test_engine import FOLDER, HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run
+from harness.engine_folder import FOLDER, HOME, enter_own_mounts, fresh_bpffs
+from harness.recording import Recording, function, user_frames
 
 WORKLOAD = program("write_paths")
 WRITE_STACKS = os.path.join(os.path.dirname(STACKMAP), "..", "examples", "write_stacks")

@@ -7,12 +7,10 @@ import contextlib
 import os
 import shutil
 
-from cases import SKIPPED, Skip, main, needs, needs_command, program, run
-from recording import function, record, user_frames
-from test_later import user_account
+from harness.cases import SKIPPED, Skip, main, needs, needs_command, program, run
+from harness.cold_stack import CALLS, CHAIN
+from harness.recording import function, record, user_account, user_frames
 
-CHAIN = ["innermost", "inner", "middle", "outer", "main"]
-CALLS = 3
 TRIES = 10
 SWAP_BYTES = 64 << 20
 ZRAM = "/sys/class/zram-control"

@@ -3,7 +3,6 @@
 """Recordings that came to harm: a killed recorder, a full disk, cut and altered files. What was whole reads back,
 the rest is one error with its offset."""
 
-import json
 import os
 import re
 import resource
@@ -11,14 +10,14 @@ import shutil
 import struct
 import zlib
 
-from cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
-from recording import parse_events, record
+from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from harness.damage import check_printed_ledger, damage_of, read_damaged
+from harness.recording import parse_events, record
 
 BLOCK_HEADER = struct.Struct("<IIBBHIIIIIQQ")  # struct trace_block_header
 FILE_HEADER_BYTES = 16
 BLOCK_MAGIC = 0x4B4C4253
 EVENTS_BLOCK = 6
-DAMAGED = re.compile(r"^stackmap: \S+: (?:damaged at byte (\d+): .+|ends at byte (\d+): .+ not finished)\n$")
 
 
 def known_calls(calls=70000):
@@ -44,20 +43,6 @@ def blocks(path):
 
 def events_before(path, offset):
     return sum(records for at, size, kind, records in blocks(path) if kind == EVENTS_BLOCK and at + size <= offset)
-
-
-def damage_of(done):
-    """The last line of its messages. One before it may say what has no names."""
-    return DAMAGED.match(done.stderr.splitlines(keepends=True)[-1]) if done.stderr else None
-
-
-def read_damaged(path):
-    """Events that read back, and the offset that the error line names."""
-    done = stackmap("report", "--json", path, status=1)
-    error = damage_of(done)
-    assert error, done.stderr
-    events = sum(stack["count"] for stack in json.loads(done.stdout)["stacks"])
-    return events, int(error[1] or error[2])
 
 
 def program_ids(text):
@@ -130,13 +115,6 @@ def fill_output(path, why, **options):
     check_printed_ledger(done.stderr)
     events, offset = read_damaged(path)
     assert events == events_before(path, offset), (events, offset)
-
-
-def check_printed_ledger(text):
-    total = re.search(r"ledger: (\d+) events = (\d+) recorded \+ (\d+) lost", text)
-    assert total and int(total[1]) == int(total[2]) + int(total[3]) and int(total[3]) > 0, text
-    causes = re.findall(r"ledger: lost: (\d+), ", text)
-    assert sum(map(int, causes)) == int(total[3]), text
 
 
 def test_cut_file():

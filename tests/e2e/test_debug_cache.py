@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import tempfile
 
-from cases import STACKMAP, Skip, main, run, stackmap
-from inlined_program import INLINED, build, hottest, record_calls, split
+from harness.cases import STACKMAP, Skip, main, run, stackmap
+from harness.inlined_program import INLINED, build, hottest, record_calls, split
 
 DEBUG = "kept.debug"
 

@@ -10,9 +10,9 @@ import re
 import shutil
 import struct
 
-from cases import main, needs, needs_command, run, stackmap
-from inlined_program import INLINED, build, record_calls, split
-from recording import parse_events, record
+from harness.cases import main, needs, needs_command, run, stackmap
+from harness.inlined_program import INLINED, build, record_calls, split
+from harness.recording import parse_events, record
 
 
 def write(name, text):

@@ -12,8 +12,8 @@ import signal
 import subprocess
 import threading
 
-from cases import STACKMAP, Skip, main, needs_command, run, stackmap
-from inlined_program import INLINED, build, hottest, record_calls, split
+from harness.cases import STACKMAP, Skip, main, needs_command, run, stackmap
+from harness.inlined_program import INLINED, build, hottest, record_calls, split
 
 BARE = "bare"
 LIBRARY = "/usr/lib/%s-linux-gnu/libdebuginfod.so.1" % os.uname().machine

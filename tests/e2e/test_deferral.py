@@ -4,121 +4,25 @@
 another program, to its end, or not at all. Runs in a mount namespace with an engine of its own: no rule is known
 before, so each first event of a stack waits for its answer."""
 
-import array
 import collections
-import fcntl
-import json
-import os
 import platform
 import re
 import signal
-import subprocess
-import termios
-import time
 import time
 
-from cases import SECONDS_MAX, Skip, main, needs, needs_command, program, run
-from recording import Recording, function, record, user_frames
-from test_engine import FOLDER, enter_own_mounts, fresh_bpffs
-from test_later import Recorder, user_account
+from harness import known_stack
+from harness.cases import SECONDS_MAX, Skip, main, needs, program
+from harness.engine_folder import check_one_unwind, engine_state, enter_own_mounts, fresh_bpffs
+from harness.known_stack import (ENTER_READ, EXIT_EXECVE, KNOWN, PATH_INSIDE, Target, check_sleepers, check_whole,
+                                 check_whole_or_changed, events_of, execve_events, recorders_of, sleepers)
+from harness.recorder import Recorder, sources
+from harness.recording import marker, names_of, record, user_account
+from harness.waiting import read_text
 
-KNOWN = program("known_stack")
-PATH_INSIDE = ["inner", "middle", "outer"]
 PAGES = 5
-
-ENTER_READ = "syscalls:sys_enter_read"
 ENTER_SIGRETURN, ENTER_TGKILL = "syscalls:sys_enter_rt_sigreturn", "syscalls:sys_enter_tgkill"
 ENTER_GETPPID = "syscalls:sys_enter_getppid"
-ENTER_EXECVE, EXIT_EXECVE = "syscalls:sys_enter_execve", "syscalls:sys_exit_execve"
 FAULTS = ["syscalls:sys_enter_getrandom", *["exceptions:page_fault_kernel"] * PAGES, "syscalls:sys_exit_getrandom"]
-
-
-def sources(*names):
-    return [word for name in dict.fromkeys(names) for word in ("-e", name)]
-
-
-def names_of(event):
-    return [function(frame) for frame in user_frames(event)]
-
-
-def marker(event):
-    """Why the user stack is not there or ends early: a reason, or None."""
-    markers = [frame.name.strip("[]") for frame in event.frames if frame.object == "[user stack]"]
-    return markers[0] if markers else None
-
-
-def check_whole(event, last, caller="main"):
-    """All of the known stack, and what called it."""
-    names = names_of(event)
-    expected = [last, *PATH_INSIDE, caller]
-    assert names[:len(expected)] == expected and len(names) > len(expected) and not marker(event), event
-
-
-def check_whole_or_changed(event, *names):
-    if marker(event) == "changed":
-        assert names_of(event) == ["[changed]"], event
-    else:
-        check_whole(event, *names)
-
-
-def read_text(path):
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""
-
-
-def wait_until(is_so):
-    """The kernel tells nobody when a task has gone to sleep, so it is asked again and again; who is waited for has the
-    CPU meanwhile."""
-    while not is_so():
-        time.sleep(0.001)
-
-
-def readers(pid):
-    """How many threads of a process sleep in read() of its input."""
-    return sum(read_text("/proc/%d/task/%s/syscall" % (pid, tid)).split()[:2] == ["0", "0x0"]
-               for tid in os.listdir("/proc/%d/task" % pid))
-
-
-def unread(pipe):
-    left = array.array("i", [0])
-    fcntl.ioctl(pipe, termios.FIONREAD, left)
-    return left[0]
-
-
-class Target:
-    """A process that will have the known stack, once its input goes on."""
-
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([KNOWN, "line", *map(str, arguments)], stdin=subprocess.PIPE)
-        self.pid = self.process.pid
-        wait_until(lambda: readers(self.pid))
-
-    def go_on(self):
-        self.process.stdin.write(b"\n")
-        self.process.stdin.flush()
-
-    def wait_for_next_read(self):
-        """Asleep with nothing to read: not in the read() that took the latest."""
-        wait_until(lambda: not unread(self.process.stdin) and readers(self.pid))
-
-    def end(self):
-        self.process.communicate(timeout=SECONDS_MAX)
-
-
-def sleepers(count):
-    """So many threads asleep in read(), each with a stack that was asked for, and who asked."""
-    target = Target("threads", count)
-    recorder, = recorders_of(target, ENTER_READ, count=1)
-    target.go_on()
-    wait_until(lambda: not unread(target.process.stdin) and readers(target.pid) == count)
-    return target, recorder
-
-
-def events_of(recording):
-    return [event for event in recording.events() if event.comm == "known_stack"]
 
 
 def is_unwinders(event):
@@ -126,27 +30,6 @@ def is_unwinders(event):
     the task, too."""
     return any(frame.name.startswith(("bpf_copy_from_user", "bpf_probe_read_user", "copy_from_user_nofault"))
                for frame in event.frames)
-
-
-def engine_state():
-    needs_command("bpftool", "version")
-    dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", FOLDER + "/engine_state").stdout)
-    return dump[0]["formatted"]["value"]
-
-
-def check_one_unwind(before):
-    now = engine_state()
-    for counter in ("cookie_last", "unwinder_next"):
-        assert now[counter] - before[counter] == 1, (counter, before, now)
-
-
-def recorders_of(target, *names, count=3):
-    """Each has begun when its command echoes."""
-    recorders = [Recorder("-p", target.pid, "--bits", 10, *sources(*names), "--", "cat", output="%d.data" % n)
-                 for n in range(count)]
-    for recorder in recorders:
-        recorder.say(b"begun\n")
-    return recorders
 
 
 def test_one_unwind_for_all():
@@ -222,21 +105,6 @@ def test_many_recorders():
         check_waited(recorder.end())
 
 
-def execve_events(way, *options):
-    """From the call of execve to the end of that call."""
-    needs("BPF task work", "tracefs")
-    recording = record(*options, *sources(ENTER_EXECVE, EXIT_EXECVE, "sched:sched_process_exec", "kmem:mm_page_alloc",
-                                          "kmem:kmem_cache_*", "exceptions:page_fault_kernel"), "--", KNOWN, way, "/bin/true")
-    user_account(recording)
-    events = recording.events()
-    begin = max(i for i, event in enumerate(events) if event.name == ENTER_EXECVE)
-    end = max(i for i, event in enumerate(events) if event.name == EXIT_EXECVE)
-    events = events[begin:end + 1]
-    assert {"known_stack", "true"} == {event.comm for event in events}
-    assert "exceptions:page_fault_kernel" in {event.name for event in events}
-    return events
-
-
 def test_inside_execve():
     """Until the new program runs: the stack that called it, and never one of the new program."""
     for event in execve_events("exec"):
@@ -258,14 +126,8 @@ def test_at_the_entry_of_each_call():
         check_whole_or_changed(event, "become")
 
 
-def test_inside_execve_of_a_thread():
-    """It takes over the id of the first thread, which ends meanwhile."""
-    events = execve_events("thread_exec")
-    caller = events[0].tid
-    assert len({event.tid for event in events}) == 2
-    for event in events:
-        if event.tid == caller or event.comm == "true":
-            check_whole_or_changed(event, "become", "thread")
+# test_namespaces runs this, too.
+test_inside_execve_of_a_thread = known_stack.inside_execve_of_a_thread
 
 
 def reader_rounds(recorder):
@@ -329,14 +191,6 @@ def test_inside_sigreturn_where_every_step_is_known():
             assert names_of(event)[:2] == ["call_on", "take_returns"] and not marker(event), event
 
 
-def check_sleepers(recording, count):
-    events = [event for event in events_of(recording) if names_of(event)[0] == "wait_for_end"]
-    assert len({event.tid for event in events}) == count == len(events)
-    for event in events:
-        check_whole(event, "wait_for_end", "thread")
-    assert not user_account(recording)[1]
-
-
 def test_killed_with_a_request_pending():
     """Each thread is called back before its memory goes: the unwinder has run in all of them when the process is gone,
     and what is done for tasks that exit otherwise has nothing left to do."""
@@ -351,13 +205,8 @@ def test_killed_with_a_request_pending():
         check_sleepers(recorder.end(), 3)
 
 
-def test_asleep_at_the_end():
-    """And they sleep on: their stacks are taken from outside."""
-    needs("BPF task work", "tracefs")
-    target, recorder = sleepers(3)
-    check_sleepers(recorder.end(), 3)
-    assert readers(target.pid) == 3
-    target.end()
+# test_namespaces runs this, too.
+test_asleep_at_the_end = known_stack.asleep_at_the_end
 
 
 def test_inside_exit():

@@ -5,7 +5,7 @@
 import json
 import os
 
-from cases import STACKMAP, Skip, main, needs_command, program, run
+from harness.cases import STACKMAP, Skip, main, needs_command, program, run
 
 WORKS, REFUSED = "Recording works here.", "Recording does not work here: "
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

@@ -6,8 +6,8 @@ import collections
 import json
 import os
 
-from cases import main, needs, program, stackmap
-from recording import record, user_frames
+from harness.cases import main, needs, program, stackmap
+from harness.recording import record, user_frames
 
 OFFSET_BITS = 40
 OFFSET_MASK = (1 << OFFSET_BITS) - 1

@@ -12,10 +12,10 @@ import subprocess
 import time
 
 import ending
-from cases import SECONDS_MAX, STACKMAP, Skip, main, needs, run, stackmap
-from recording import Recording, record
-from test_deferral import read_text, wait_until
-from test_engine import BPFFS, HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, run, stackmap
+from harness.engine_folder import BPFFS, HOME, enter_own_mounts, fresh_bpffs
+from harness.recording import Recording, record
+from harness.waiting import read_text, wait_until
 
 OTHER = 65533
 SMALL = "small.data"

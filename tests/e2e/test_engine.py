@@ -7,16 +7,10 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 
-from cases import OWN, SECONDS_MAX, STACKMAP, main, needs, needs_command, run
-from recording import Recording
-
-BPFFS = "/sys/fs/bpf"
-HOME = BPFFS + "/stackmap"
-FOLDER = HOME + "/_engine-3"
-SHARED = {"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders"}
-OWN_MOUNTS = "STACKMAP_TEST_OWN_MOUNTS"
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, run
+from harness.engine_folder import BPFFS, FOLDER, HOME, SHARED, enter_own_mounts, fresh_bpffs
+from harness.recording import Recording
 
 
 class Recorder:
@@ -52,10 +46,6 @@ class Recorder:
     def kill(self):
         self.process.kill()
         self.process.communicate(timeout=SECONDS_MAX)
-
-
-def fresh_bpffs():
-    run("mount", "-t", "bpf", "bpf", BPFFS)
 
 
 def pins():
@@ -139,17 +129,6 @@ def test_a_stopped_recorder_stops_nobody():
         assert holder.stdout.read(1) == b"x"
         Recorder("f.data").end()
         holder.stdin.close()
-
-
-def enter_own_mounts():
-    if OWN_MOUNTS in os.environ:
-        return
-    OWN.cleanup()  # the program that this becomes has another
-    try:
-        os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv], {**os.environ, OWN_MOUNTS: "1"})
-    except OSError as error:
-        print("no unshare here: %s" % error)
-        sys.exit(77)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ import shutil
 import stat
 import subprocess
 
-from cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
-from exportable import export, in_folder, inlined, real, report_of, small
-from exported import (Pprof, Sums, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script, read_speedscope,
-                      stacks_of_report, without_inlined)
-from recording import record
+from harness.cases import STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
+from harness.exportable import export, in_folder, inlined, real, report_of, small
+from harness.exported import (Pprof, Sums, as_folded, as_perf_script, read_chrome, read_folded, read_perf_script,
+                              read_speedscope, stacks_of_report, without_inlined)
+from harness.recording import record
 
 PROTO_FOLDER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "lib", "export")
 HOSTILE_NAME = 'a "b;c\n\\ \xff\t(2) x'

@@ -8,10 +8,10 @@ import json
 import os
 import re
 
-import browser
-from cases import PROGRAMS, Skip, main, run
-from exportable import export, in_folder, inlined, real, report_of, small
-from exported import as_perf_script
+from harness import browser
+from harness.cases import PROGRAMS, Skip, main, run
+from harness.exportable import export, in_folder, inlined, real, report_of, small
+from harness.exported import as_perf_script
 
 READERS = os.path.join(PROGRAMS, "..", "..", "readers", "node_modules")
 SPEEDSCOPE = os.path.join(READERS, "speedscope", "dist", "release")

@@ -7,125 +7,26 @@ so those which are left are ours; and who leaves a program or a link leaves the 
 import contextlib
 import json
 import os
-import random
 import re
 import resource
 import subprocess
-import time
 
-from cases import SECONDS_MAX, STACKMAP, Skip, main, needs, needs_command, program, run, stackmap
-from recording import Recording, record
-from test_damage import check_printed_ledger, read_damaged
-from test_deferral import KNOWN, read_text, wait_until
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
-from test_filters import cgroup2
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, cgroup2, main, program, run, stackmap
+from harness.damage import check_printed_ledger, read_damaged
+from harness.engine_folder import HOME, enter_own_mounts
+from harness.harmed_instance import (COUNTS, INSTANCE, OPTIONS, POOL, STEPS, begin, check_counts, check_next_start,
+                                     check_nothing_left, check_stat, check_works, numbered, start, stat, stop, told)
+from harness.known_stack import KNOWN
+from harness.recording import Recording, record
+from harness.waiting import read_text, wait_until
 
-POOL = 1000000 + 16 * (os.getpid() % 32768)
-COUNTS = program("known_counts")
-COUNTED = "u:%s:counted" % COUNTS
-OPTIONS = ("--pool", POOL, "-e", COUNTED)
 IN_FOLDERS = ("mkdir", "rename", "rmdir", "unlinkat")
-INSTANCE = HOME + "/x"
-STEPS = random.Random(os.environ.get("STACKMAP_TEST_SEED", "steps"))
-
-
-# --- what there is ---
-
-def objects(kind):
-    return json.loads(run("bpftool", "-j", kind, "show").stdout)
-
-
-def own_objects():
-    """Maps of stacks that have our size, the programs and the maps of maps that use them, and what these hold."""
-    table_bytes = own_objects.table_bytes
-    maps = {entry["id"] for entry in objects("map") if entry.get("bytes_value") == table_bytes}
-    return [("map", number) for number in maps]
-
-
-def learn_table_size():
-    fresh_bpffs()
-    start()
-    shown = json.loads(run("bpftool", "-j", "map", "show", "pinned", INSTANCE + "/pins/map_table_0").stdout)
-    own_objects.table_bytes = shown["bytes_value"]
-    stop()
-
-
-def begin():
-    needs("bpf", "uprobes")
-    needs_command("strace", "-V")
-    needs_command("bpftool", "version")
-    if not hasattr(own_objects, "table_bytes"):
-        learn_table_size()
-    fresh_bpffs()
-
-
-def check_nothing_left():
-    """The kernel frees what nobody holds after a grace period."""
-    assert not os.path.exists(HOME), [*os.walk(HOME)]
-    deadline = time.monotonic() + SECONDS_MAX
-    while own_objects() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert not own_objects(), own_objects()
-
-
-# --- an instance ---
-
-def start(*options, status=0, name="x"):
-    return stackmap("start", name, *OPTIONS, *options, status=status)
-
-
-def stop(name="x"):
-    return stackmap("stop", name)
-
-
-def stat(name="x"):
-    text = read_text("%s/%s/stack_map_stat" % (HOME, name))
-    return {line.split(": ")[0]: int(line.split(": ")[1]) for line in re.findall(r"^[a-z_]+: \d+$", text, re.M)}
-
-
-def check_stat(found):
-    """The ledger of the instance, which is behind its generation."""
-    lost = sum(found[name] for name in list(found)[list(found).index("recorded") + 1:])
-    assert found["produced"] == found["recorded"] + lost, found
-
-
-def check_counts(name="x"):
-    """Each event is in the ledger, recorded or not."""
-    before = stat(name)
-    run(COUNTS, "calls=100")
-    found = stat(name)
-    assert found["produced"] - before["produced"] == 100, (before, found)
-    check_stat(found)
-    return found["recorded"] - before["recorded"]
-
-
-def check_works(name="x"):
-    """It takes events."""
-    recorded = check_counts(name)
-    assert recorded == 100, recorded
-
-
-def check_next_start():
-    """Whatever the one before left: this one works, and leaves nothing."""
-    start()
-    check_works()
-    stop()
-    check_nothing_left()
 
 
 # --- faults on the way ---
 
 def strace(*options, command, **more):
     return run("strace", "-qq", "-o", "steps", *options, "--", STACKMAP, *command, **more)
-
-
-def numbered(names):
-    """Each with the number of times that it was there: (name, n-th)."""
-    counts, found = {}, []
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-        found.append((name, counts[name]))
-    return found
 
 
 def steps_of(*command):
@@ -146,15 +47,6 @@ def at_step(step, fault, *command, status=None):
     name, number = step
     return strace("-e", "trace=" + name, "-e", "inject=%s:%s:when=%s" % (name, fault, number), command=command,
                   status=status)
-
-
-@contextlib.contextmanager
-def told(*what):
-    """Says in which step it went wrong."""
-    try:
-        yield
-    except Exception as error:
-        raise AssertionError("%s: %s" % (" ".join(map(str, what)), error)) from error
 
 
 def test_start_is_killed():

@@ -9,9 +9,9 @@ import shutil
 import struct
 import subprocess
 
-from cases import main, needs, needs_command, program, run, stackmap
-from recording import BIN_MAGIC, BIN_VERSION, Stack
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import main, needs, needs_command, program, run, stackmap
+from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
+from harness.recording import BIN_MAGIC, BIN_VERSION, Stack
 
 SWITCHES = ["-e", "sched:sched_switch"]
 CALLS = "syscalls:sys_enter_getppid"

@@ -3,91 +3,19 @@
 """Filters: all events of the chosen tasks, none of others. The workload is a tree of processes and threads, each of
 which calls one function a known number of times."""
 
-import collections
 import os
-import subprocess
 
-from cases import SECONDS_MAX, STACKMAP, Skip, main, needs, program
-from recording import record
+from harness import task_tree
+from harness.cases import STACKMAP, Skip, cgroup2, main, needs, program
+from harness.recording import record
+from harness.task_tree import SOURCE, TASKS, THREADS, WaitingTree, by_task, record_tree
 
-TREE = program("task_tree")
-SOURCE = "u:%s:counted" % TREE
-TASKS, THREADS, CALLS = 16, 3, 200
-
-
-def by_task(recording, tasks, calls=CALLS):
-    """Exactly so many tasks are in the recording, each with all of its calls."""
-    ledger = recording.check()
-    found = collections.Counter(line.tid for line in recording.ids())
-    assert len(found) == tasks and set(found.values()) == {calls}, found
-    assert ledger["produced"] == tasks * calls, ledger
-    return found
-
-
-def record_tree(*options):
-    needs("bpf", "uprobes")
-    return record(*options, "-e", SOURCE, "--", "sh", "-c", "echo | %s %d >/dev/null" % (TREE, CALLS))
-
-
-class WaitingTree:
-    """A tree that was started before its recorder, and waits for a line; maybe as the child of a shell."""
-
-    def __init__(self, *shell):
-        needs("bpf", "uprobes")
-        self.tree = subprocess.Popen([*shell, TREE, str(CALLS)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-
-    def __enter__(self):
-        return self
-
-    def wait_for_child(self):
-        """Until the shell has started the tree."""
-        path = "/proc/{0}/task/{0}/children".format(self.tree.pid)
-        if not os.path.exists(path):
-            raise Skip("no %s here" % path)
-        while self.tree.poll() is None:
-            with open(path, encoding="ascii") as children:
-                if children.read():
-                    break
-
-    def go(self):
-        """A shell command that lets the tree go and ends after it."""
-        return "echo >/proc/{0}/fd/0; while [ -e /proc/{0}/exe ]; do :; done".format(self.tree.pid)
-
-    def __exit__(self, *_):
-        self.tree.stdin.close()
-        self.tree.wait(SECONDS_MAX)
-
-
-def test_command_with_all_its_descendants():
-    by_task(record_tree(), TASKS)
-
-
-def test_pid_with_threads_and_children():
-    """The command tells only how long, though it runs the same program."""
-    with WaitingTree() as tree, WaitingTree() as other:
-        script = "%s; %s; echo | %s %d >/dev/null" % (tree.go(), other.go(), TREE, CALLS)
-        found = by_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", script), TASKS)
-    assert tree.tree.pid in found and other.tree.pid not in found
-
-
-def test_pid_of_a_parent():
-    """Children that run already belong to it."""
-    with WaitingTree("sh", "-c", '"$@"; :', "sh") as tree:
-        tree.wait_for_child()
-        by_task(record("-p", tree.tree.pid, "-e", SOURCE, "--", "sh", "-c", tree.go()), TASKS)
-
-
-def test_command_and_nobody_else():
-    with WaitingTree() as other:
-        script = "echo | %s %d >/dev/null; %s" % (TREE, CALLS, other.go())
-        found = by_task(record("-e", SOURCE, "--", "sh", "-c", script), TASKS)
-    assert other.tree.pid not in found
-
-
-def test_whole_machine():
-    with WaitingTree() as other:
-        script = "echo | %s %d >/dev/null; %s" % (TREE, CALLS, other.go())
-        by_task(record("-a", "-e", SOURCE, "--", "sh", "-c", script), 2 * TASKS)
+# test_namespaces runs these, too.
+test_command_with_all_its_descendants = task_tree.command_with_all_its_descendants
+test_pid_with_threads_and_children = task_tree.pid_with_threads_and_children
+test_pid_of_a_parent = task_tree.pid_of_a_parent
+test_command_and_nobody_else = task_tree.command_and_nobody_else
+test_whole_machine = task_tree.whole_machine
 
 
 def test_comm():
@@ -96,15 +24,6 @@ def test_comm():
         recording = record_tree("-a", "--comm", name)
         by_task(recording, tasks)
         assert {line.comm for line in recording.ids()} == {name}
-
-
-def cgroup2():
-    with open("/proc/mounts", encoding="ascii") as mounts:
-        for line in mounts:
-            _, folder, kind, options, *_ = line.split()
-            if kind == "cgroup2" and "rw" in options.split(",") and os.access(folder, os.W_OK):
-                return folder
-    raise Skip("no writable cgroup2 file system is mounted here")
 
 
 def test_cgroup():

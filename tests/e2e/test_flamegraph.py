@@ -8,10 +8,9 @@ import json
 import re
 from xml.etree import ElementTree
 
-import browser
-import cases
 import draw_page
-from cases import program, run, stackmap
+from harness import browser, cases
+from harness.cases import program, run, stackmap
 
 SMALL = (300, 4000)  # functions, events
 LARGE = (100000, 200000)

@@ -6,7 +6,7 @@
 import collections
 import json
 
-from cases import main, program, run, stackmap
+from harness.cases import main, program, run, stackmap
 
 # Functions and events of each of the two.
 SIZES = [((300, 500), (300, 500)), ((3000, 20000), (300, 200)), ((300, 200), (3000, 20000)), ((100, 70000), (5000, 500)),

@@ -4,8 +4,8 @@
 
 import os
 
-from cases import main, needs, program, stackmap
-from recording import Recording, function, record, user_frames
+from harness.cases import main, needs, program, stackmap
+from harness.recording import Recording, function, record, user_frames
 
 WORKLOAD = program("known_counts")
 SOURCE = "u:%s:counted" % WORKLOAD

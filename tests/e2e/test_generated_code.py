@@ -8,10 +8,10 @@ import glob
 import os
 import subprocess
 
-from cases import PROGRAMS, main, needs, needs_command, program
-from recording import function, record
-from test_deferral import wait_until
-from test_whole_stacks import UNTIL_IT_RAN, check_generated_name, names_of
+from harness.cases import PROGRAMS, main, needs, needs_command, program
+from harness.machine_code import UNTIL_IT_RAN, check_generated_name
+from harness.recording import function, names_of, record
+from harness.waiting import wait_until
 
 CODE = program("machine_code")
 CALLS = 200000000  # long enough for the recorder to come round, which is every 100 ms at least

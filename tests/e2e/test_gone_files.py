@@ -6,9 +6,9 @@ has the names of its own file, which was kept when its code was met, and never t
 import os
 import shutil
 
-from cases import Skip, main, needs, needs_command, program, run
-from recording import function, record, user_frames
-from test_symbols import names as hottest_names
+from harness.cases import Skip, main, needs, needs_command, program, run
+from harness.inlined_program import hottest_names
+from harness.recording import function, record, user_frames
 
 # Five events, then it waits until somebody has closed its input.
 SOURCE = """

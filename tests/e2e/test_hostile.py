@@ -3,8 +3,8 @@
 """A process whose unwind tables and stacks lie while it is recorded: it lives and does its work, the recorder lives, the
 ledger balances, and an honest run of the same program at the same time has its stacks whole."""
 
-from cases import main, needs, program
-from recording import record, user_frames
+from harness.cases import main, needs, program
+from harness.recording import record, user_frames
 
 WHOLE_LEAST = 0.995
 BOTH = '"$0" honest & honest=$!; echo $honest >honest.pid; "$0" "$1" && wait $honest'

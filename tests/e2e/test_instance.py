@@ -12,21 +12,17 @@ import signal
 import subprocess
 import time
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
-from recording import check_ledger, function, parse_events, user_frames
-from test_deferral import wait_until
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
+from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
+from harness.instance import CALLS, path_of, read, stat_of, status_of
+from harness.recording import function, parse_events, user_frames
+from harness.waiting import wait_until
 
 FILES = {"stack_map", "stack_map_stat", "stack_map_bin", "mappings", "trace"}
 COMM = "counts-%d" % os.getpid()
 COUNTS = program("known_counts", called=COMM)
-CALLS = "syscalls:sys_enter_getppid"
 CALLS_ONLY = ["-e", CALLS, "--comm", COMM]
 LINE = re.compile(r"^%s-\d+ \[\d{3}\] \d+\.\d{6}: sys_enter_getppid: <stack_id \d+> <(user_stack_id|cookie) \d+>$" % COMM)
-
-
-def path_of(name, *more):
-    return os.path.join(HOME, name, *more)
 
 
 def begin(name, *options):
@@ -37,22 +33,6 @@ def begin(name, *options):
 
 def call(count):
     run(COUNTS, "getppid=%d" % count)
-
-
-def read(name, file):
-    with open(path_of(name, file), encoding="utf-8") as opened:
-        return opened.read()
-
-
-def stat_of(name):
-    return dict(line.split(": ", 1) for line in read(name, "stack_map_stat").splitlines())
-
-
-def status_of(name):
-    status = json.loads(stackmap("status", name, "--json").stdout)
-    check_ledger(status["ledger"])
-    assert status["name"] == name
-    return status
 
 
 def shown(kind):

@@ -8,9 +8,9 @@ import os
 import signal
 import subprocess
 
-from cases import SECONDS_MAX, STACKMAP, Skip, main, needs, program, run, stackmap
-from recording import Recording, check_ledger, function, parse_events, parse_ids, parse_stack_map_bin, user_frames
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, main, needs, program, run, stackmap
+from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
+from harness.recording import Recording, check_ledger, function, parse_events, parse_ids, parse_stack_map_bin, user_frames
 
 COUNTS = program("known_counts")
 SOURCE = "u:%s:counted" % COUNTS

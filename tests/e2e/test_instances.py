@@ -7,10 +7,11 @@ import concurrent.futures
 import json
 import os
 
-from cases import main, needs, needs_command, program, run, stackmap
-from recording import kernel_frames, parse_events, user_frames
-from test_deferral import Target, check_one_unwind, check_whole, engine_state, readers, unread, wait_until
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import main, needs, needs_command, program, run, stackmap
+from harness.engine_folder import HOME, check_one_unwind, engine_state, enter_own_mounts, fresh_bpffs
+from harness.known_stack import Target, check_whole
+from harness.recording import kernel_frames, parse_events, user_frames
+from harness.waiting import readers, unread, wait_until
 
 COUNT = 62
 COUNTS = program("known_counts")

@@ -5,11 +5,11 @@
 import os
 import shutil
 import signal
-import subprocess
 import time
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, program
-from recording import Recording, function, record, user_frames
+from harness.cases import SECONDS_MAX, main, needs, program
+from harness.recorder import Recorder
+from harness.recording import Recording, function, record, user_account, user_frames
 
 READ = "syscalls:sys_enter_read"
 COMMAND = "cat-%d" % os.getpid()
@@ -20,41 +20,6 @@ def own_cat():
     have its stack."""
     shutil.copy(shutil.which("cat"), COMMAND)
     return "./" + COMMAND
-
-
-class Recorder:
-    """Records until it is told to end, which is where its command still waits."""
-
-    def __init__(self, *arguments, output="f.data"):
-        needs("bpf", "raw tracepoints")
-        self.output = output
-        self.process = subprocess.Popen([STACKMAP, "record", "-o", output, *map(str, arguments)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def say(self, line):
-        """The command echoes: it has taken the line, and waits for the next."""
-        self.process.stdin.write(line)
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == line, self.process.stderr.read()
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(SECONDS_MAX)  # the command's input stays open: it does not wake up
-        return self.ended()
-
-    def ended(self):
-        """Its command ends by itself: a signal now would be the one that cuts the naming short."""
-        _, messages = self.process.communicate(timeout=SECONDS_MAX)
-        return Recording(self.output, messages.decode())
-
-
-def user_account(recording):
-    """reason or stop -> events, of those that have any; the stacks and reasons are those of all events."""
-    ledger = recording.check()
-    account = ledger["user_stacks"]
-    found = {name: count for part in (account["stops"], account["reasons"]) for name, count in part.items() if count}
-    assert account["complete"] + sum(found.values()) == ledger["recorded"], ledger
-    return account["complete"], found
 
 
 def wait_until_reading(comm):

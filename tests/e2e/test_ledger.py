@@ -5,8 +5,8 @@ status comes through."""
 
 import os
 
-from cases import main, needs, needs_command, program, stackmap
-from recording import kernel_frames, record, user_frames
+from harness.cases import main, needs, needs_command, program, stackmap
+from harness.recording import kernel_frames, record, user_frames
 
 SOURCE = "\n".join("int f%d(int x) { return x * %d + (x >> %d); }" % (i, i, i % 30) for i in range(400))
 

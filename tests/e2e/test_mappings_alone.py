@@ -6,9 +6,9 @@ start a process; and of mappings that another thread is stopped in the middle of
 import collections
 import os
 
-from cases import Skip, main, needs, needs_command, program
-from recording import record
-from test_mappings import is_probe, swap
+from harness.cases import Skip, main, needs, needs_command, program
+from harness.recording import record
+from harness.swapped_code import is_probe, swap
 
 
 def test_mapped_over_beside_other_changes():

@@ -6,7 +6,7 @@ size allows, by every command that reads one."""
 import os
 import subprocess
 
-from cases import STACKMAP, main, program, run
+from harness.cases import STACKMAP, main, program, run
 
 FILE_BYTES_MAX = 1 << 20
 MEMORY_KIB_MAX = 256 << 10

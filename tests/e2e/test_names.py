@@ -9,8 +9,8 @@ import json
 import os
 import re
 
-from cases import main, program, run, stackmap
-from odd_names import CLASSES, check_shown, is_utf8, name_of, outputs
+from harness.cases import main, program, run, stackmap
+from harness.odd_names import CLASSES, check_shown, is_utf8, name_of, outputs
 
 # By command, what it prints of a recording; {0} and {1} are two, "." is for none.
 VIEWS = {

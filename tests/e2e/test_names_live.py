@@ -14,9 +14,9 @@ import signal
 import subprocess
 import time
 
-from cases import STACKMAP, main, needs, program, run, stackmap
-from odd_names import CLASSES, check_shown, is_hidden, name_of, outputs
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
+from harness.cases import STACKMAP, main, needs, program, run
+from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
+from harness.odd_names import CLASSES, check_shown, is_hidden, name_of, outputs
 
 CALLS = 20
 

@@ -13,22 +13,32 @@ import subprocess
 import sys
 import tempfile
 
-from cases import OWN, SECONDS_MAX, STACKMAP, Skip, main, needs, program, run, stackmap
-from recording import Recording, function, kernel_frames, parse_events, record, user_frames
-from test_asleep import test_a_snapshot  # pylint: disable=unused-import
-from test_deferral import test_asleep_at_the_end, test_inside_execve_of_a_thread, wait_until  # pylint: disable=unused-import
-from test_engine import HOME, SHARED, fresh_bpffs
-from test_filters import (test_command_and_nobody_else, test_command_with_all_its_descendants,  # pylint: disable=unused-import
-                          test_pid_of_a_parent, test_pid_with_threads_and_children, test_whole_machine)
-from test_off_cpu import TIME, WAKER, test_wakers, test_where_and_how_long  # pylint: disable=unused-import
+from harness import blocked, known_stack, sleeping_instance, task_tree
+from harness.blocked import TIME, WAKER
+from harness.cases import OWN, SECONDS_MAX, STACKMAP, Skip, main, needs, run, stackmap
+from harness.engine_folder import HOME, SHARED, fresh_bpffs
+from harness.instance import read
+from harness.known_stack import KNOWN, PATH_INSIDE
+from harness.recording import Recording, function, kernel_frames, names_of, parse_events, record, user_frames
+from harness.waiting import wait_until
 
 PIPE = "STACKMAP_TEST_PIPE"  # set in the namespace
-KNOWN = program("known_stack")
-PATH_INSIDE = ["inner", "middle", "outer"]
 FAULTS = 50
 NESTED = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
 LAST_ID = "/proc/sys/kernel/ns_last_pid"  # the next is given behind it
 OUTSIDE = "outside-%d" % os.getppid()  # as it is called by whoever is not
+
+# What holds outside holds inside.
+test_a_snapshot = sleeping_instance.a_snapshot
+test_asleep_at_the_end = known_stack.asleep_at_the_end
+test_inside_execve_of_a_thread = known_stack.inside_execve_of_a_thread
+test_command_and_nobody_else = task_tree.command_and_nobody_else
+test_command_with_all_its_descendants = task_tree.command_with_all_its_descendants
+test_pid_of_a_parent = task_tree.pid_of_a_parent
+test_pid_with_threads_and_children = task_tree.pid_with_threads_and_children
+test_whole_machine = task_tree.whole_machine
+test_wakers = blocked.wakers
+test_where_and_how_long = blocked.where_and_how_long
 
 
 def namespace_number():
@@ -37,10 +47,6 @@ def namespace_number():
 
 def newest_id():
     return int(run("sh", "-c", "echo $$").stdout)
-
-
-def names_of(event):
-    return [function(frame) for frame in user_frames(event)]
 
 
 def check_known(events, tid):
@@ -176,11 +182,6 @@ def test_what_a_namespace_has_left():
     assert len(engines()) == 1, engines()
     record("-e", "page-faults", "--", "true").check()
     assert not os.path.exists(HOME), os.listdir(HOME)
-
-
-def read(name, file):
-    with open(os.path.join(HOME, name, file), encoding="utf-8") as opened:
-        return opened.read()
 
 
 def test_an_instance():

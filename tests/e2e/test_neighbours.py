@@ -10,12 +10,11 @@ import re
 import signal
 import time
 
-import cases
-import neighbours
-from cases import Skip
-from neighbours import FLOODS, USER
-from recording import Recording, check_ledger
-from test_privileges import needs_root, recording
+from harness import cases, neighbours
+from harness.cases import Skip
+from harness.neighbours import FLOODS, USER
+from harness.recording import Recording, check_ledger
+from harness.sandbox import needs_root, recording
 
 END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
 SWITCHES = 20000

@@ -10,49 +10,17 @@ import subprocess
 import sys
 import time
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, program, stackmap
-from recording import Recording, function, kernel_frames, record, user_frames
-from test_deferral import wait_until
-from test_later import user_account
+from harness import blocked
+from harness.blocked import COUNT, TIME, WAKER, check_blocked, events_in, is_blocked_in, record_blocked
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, stackmap
+from harness.recording import Recording, function, record, user_account, user_frames
+from harness.waiting import wait_until
 
-COUNT, MS = 20, 5
-TIME, WAKER = "offcpu-time", "offcpu-waker"
 INTERRUPT = 0xFFFFFFFF  # no task
 
 
-def record_blocked(*options):
-    """The recording, and how many ns rest(), await() and spin() took."""
-    needs("bpf", "raw tracepoints")
-    recording = record(*options, "--", program("blocked"), COUNT, MS, "measured")
-    recording.check()
-    with open("measured", encoding="ascii") as file:
-        return recording, *map(int, file.read().split())
-
-
-def events_in(recording, name, caller):
-    """The events of that name below a function of the program."""
-    return [event for event in recording.events()
-            if event.name == name and caller in [function(frame) for frame in user_frames(event)]]
-
-
-def is_blocked_in(event, blocking):
-    return blocking in " ".join(map(function, kernel_frames(event)))
-
-
-def check_blocked(recording, caller, blocking, measured):
-    """Each wait is there and as long as it was, as far as the task was not preempted on its way there."""
-    events = events_in(recording, TIME, caller)
-    waits = [event for event in events if is_blocked_in(event, blocking)]
-    assert COUNT / 2 <= len(waits) <= COUNT, (caller, len(waits), events)
-    assert all(function(event.frames[-1]) == "_start" for event in waits), waits[0]
-    assert COUNT * MS * 500000 <= sum(event.value for event in events) <= measured
-
-
-def test_where_and_how_long():
-    recording, rested, awaited, _ = record_blocked("--off-cpu")
-    check_blocked(recording, "rest", "nanosleep", rested)
-    check_blocked(recording, "await", "pipe_read", awaited)
-    assert {event.name for event in recording.events()} == {TIME}
+# test_namespaces runs this, too.
+test_where_and_how_long = blocked.where_and_how_long
 
 
 def test_who_is_preempted_is_not_blocked():
@@ -60,15 +28,8 @@ def test_who_is_preempted_is_not_blocked():
     assert sum(event.value for event in events_in(recording, TIME, "spin")) < spun / 10
 
 
-def test_wakers():
-    """The thread that lets go is the one that ends the waiting in await()."""
-    recording, *_ = record_blocked("--wakers")
-    woken = events_in(recording, WAKER, "let_go")
-    waits = [event for event in events_in(recording, TIME, "await") if is_blocked_in(event, "pipe_read")]
-    assert COUNT / 2 <= len(woken) == len(waits) <= COUNT, (woken, waits)
-    assert COUNT * MS * 500000 <= sum(event.value for event in woken) <= sum(event.value for event in waits)
-    assert {event.other for event in woken} == {"woke %s %d" % (waits[0].comm, waits[0].tid)}, woken
-    assert {event.other for event in waits} == {"woken by %s %d" % (woken[0].comm, woken[0].tid)}, waits
+# test_namespaces runs this, too.
+test_wakers = blocked.wakers
 
 
 @contextlib.contextmanager

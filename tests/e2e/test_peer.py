@@ -5,8 +5,8 @@
 import collections
 import itertools
 
-from cases import Skip, main, needs, needs_command, run
-from recording import function, kernel_frames, parse_events, record, user_frames
+from harness.cases import Skip, main, needs, needs_command, run
+from harness.recording import function, kernel_frames, parse_events, record, user_frames
 
 COMM = "sched-pipe"
 PIPE = ["perf", "bench", "sched", "pipe", "-l", "10000"]

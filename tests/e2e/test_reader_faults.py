@@ -10,12 +10,12 @@ import re
 import signal
 import subprocess
 
-from cases import SECONDS_MAX, STACKMAP, main, run, stackmap
-from recording import Recording
-from test_deferral import read_text, wait_until
-from test_engine import enter_own_mounts
-from test_faults import (COUNTED, COUNTS, STEPS, begin, check_next_start, check_nothing_left, check_stat, numbered, start, stat,
-                         stop, told)
+from harness.cases import SECONDS_MAX, STACKMAP, main, run, stackmap
+from harness.engine_folder import enter_own_mounts
+from harness.harmed_instance import (COUNTED, COUNTS, STEPS, begin, check_next_start, check_nothing_left, check_stat,
+                                     numbered, start, stat, stop, told)
+from harness.recording import Recording
+from harness.waiting import read_text, wait_until
 
 IN_READERS = ("bpf", "mmap", "flock", "poll", "write")
 

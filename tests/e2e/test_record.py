@@ -5,8 +5,8 @@
 import os
 import stat
 
-from cases import STACKMAP, main, needs, program, run, stackmap
-from recording import Recording, record
+from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.recording import Recording, record
 
 WORKLOAD = program("known_counts")
 SOURCE = ["-e", "u:%s:counted" % WORKLOAD]

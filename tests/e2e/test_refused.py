@@ -5,7 +5,7 @@
 import os
 import shutil
 
-from cases import STACKMAP, Skip, features, main, needs, program, run
+from harness.cases import STACKMAP, Skip, features, main, needs, program, run
 
 NOBODY = 65534
 PERF_SOURCES = (["-F", 99], ["-e", "page-faults"])

@@ -9,8 +9,8 @@ import os
 import pty
 import subprocess
 
-from cases import STACKMAP, main, needs, program, stackmap
-from recording import Recording, record
+from harness.cases import STACKMAP, main, needs, program, stackmap
+from harness.recording import Recording
 
 WORKLOAD = program("known_counts")
 SOURCE = ["-e", "u:%s:counted" % WORKLOAD]

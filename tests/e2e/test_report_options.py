@@ -8,8 +8,8 @@ import io
 import json
 import re
 
-from cases import main, program, run, stackmap
-from inlined_program import build, record_calls
+from harness.cases import main, program, run, stackmap
+from harness.inlined_program import build, record_calls
 
 EVENTS = {"cpu-clock": 1000, "off-cpu": 3000}
 

@@ -11,11 +11,11 @@ import signal
 import subprocess
 import threading
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
-from recording import Recording, check_ledger
-from test_deferral import wait_until
-from test_engine import HOME, enter_own_mounts, fresh_bpffs
-from test_instance import CALLS, status_of
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, program, run, stackmap
+from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
+from harness.instance import CALLS, status_of
+from harness.recording import Recording, check_ledger
+from harness.waiting import wait_until
 
 NAME = "calls"
 COMM = "calls-%d" % os.getpid()  # nobody else's calls are counted

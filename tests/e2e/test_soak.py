@@ -11,10 +11,10 @@ import os
 import re
 import time
 
-from cases import main, needs, needs_command, program, run
-from recording import check_ledger
-from test_engine import enter_own_mounts, fresh_bpffs
-from test_later import Recorder
+from harness.cases import main, needs, needs_command, program, run
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.recorder import Recorder
+from harness.recording import check_ledger
 
 SECONDS = float(os.environ.get("STACKMAP_SOAK_SECONDS", 20))
 TASKS_FIRST, TASKS = 10000, 500

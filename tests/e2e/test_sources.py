@@ -6,8 +6,8 @@ import collections
 import os
 import shutil
 
-from cases import features, main, needs, program, stackmap
-from recording import function, record, user_frames
+from harness.cases import features, main, needs, program, stackmap
+from harness.recording import function, record, user_frames
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 WORKLOAD = program("known_counts")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Every reader of a recording has the same events and values as the file itself, which is added up by another program
-(file_sums.py): by stack where it shows stacks, else by what it shows."""
+(harness/file_sums.py): by stack where it shows stacks, else by what it shows."""
 
 import csv
 import functools
@@ -10,12 +10,12 @@ import itertools
 import json
 import re
 
-from cases import Skip, main, needs, program, run, stackmap
-from exportable import export, in_folder, real, small
-from exported import (Pprof, Sums, as_folded, as_perf_script, plain, read_chrome, read_folded, read_perf_script,
-                      read_speedscope, stacks_of_report, without_inlined)
-from file_sums import FileSums
-from recording import parse_events, parse_ids, parse_stack_map_bin, record
+from harness.cases import Skip, main, needs, program, run, stackmap
+from harness.exportable import in_folder, real, small
+from harness.exported import (Pprof, Sums, as_folded, as_perf_script, plain, read_chrome, read_folded, read_perf_script,
+                              read_speedscope, stacks_of_report, without_inlined)
+from harness.file_sums import FileSums
+from harness.recording import parse_events, parse_ids, parse_stack_map_bin, record
 
 AS_RECORDED = ["--no-inline", "--no-demangle"]
 NO_STACK = ("[no_frames]", "[not_asked]", "[refused]", "[none]", "[root]", "[interrupt]")

@@ -8,13 +8,9 @@ import platform
 import re
 import shutil
 
-from cases import Skip, main, needs, needs_command, program, run, stackmap
-from inlined_program import INLINED, build, hottest, record_calls, split
-from recording import Recording, record
-
-
-def names(made, *options):
-    return hottest(made.read("report", "--json", *options))
+from harness.cases import Skip, main, needs, needs_command, program, run, stackmap
+from harness.inlined_program import INLINED, build, hottest_names as names, record_calls, split
+from harness.recording import Recording, record
 
 
 def test_inlined_functions():

@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-from cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
-from test_engine import enter_own_mounts, fresh_bpffs
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
 
 COUNTS = program("known_counts")
 SOURCE = "u:%s:counted" % COUNTS

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What a recorder does not wait for."""
 
-from cases import main
-from test_privileges import end_with_stopped_sandbox, needs_root, recording_of_ls, wait_for_sleep
+from harness.cases import main
+from harness.sandbox import end_with_stopped_sandbox, needs_root, recording_of_ls, wait_for_sleep
 
 
 def test_a_parser_that_never_answers_is_not_waited_for():

@@ -6,8 +6,8 @@ whether the stack map takes all of them, some, or none."""
 import collections
 import functools
 
-from cases import main, needs, program
-from recording import function, record, user_frames
+from harness.cases import main, needs, program
+from harness.recording import function, record, user_frames
 
 LEVELS = 14  # as in call_paths.c
 

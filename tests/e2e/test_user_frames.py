@@ -8,8 +8,8 @@ import os
 import re
 import shutil
 
-from cases import Skip, main, needs, needs_command, program, run
-from recording import function, record, user_frames
+from harness.cases import Skip, main, needs, needs_command, program, run
+from harness.recording import function, record, user_frames
 
 PATHS = program("call_paths")
 CODE = program("machine_code")

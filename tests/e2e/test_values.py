@@ -5,9 +5,9 @@ in advance. Beside it the stacks and the account are those of the same event wit
 
 import os
 
-from cases import main, needs, run, stackmap
-from recording import function, kernel_frames, record
-from test_engine import enter_own_mounts, fresh_bpffs
+from harness.cases import main, needs, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.recording import function, kernel_frames, record
 
 WRITE, WRITTEN = "syscalls:sys_enter_write", "syscalls:sys_exit_write"
 COPY = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1000", "count=100", "status=none"]

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from cases import SECONDS_MAX, STACKMAP, main, features, needs_command, run, stackmap
+from harness.cases import SECONDS_MAX, STACKMAP, features, main, needs_command, run, stackmap
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 MADE = ["commit", "compiler", "BPF compiler", "libbpf", "kernel"]

@@ -9,9 +9,9 @@ import platform
 import re
 import subprocess
 
-from cases import STACKMAP, Skip, main, needs_command, program, run, stackmap
-from inlined_program import build, record_calls
-from recording import Recording, check_ledger
+from harness.cases import STACKMAP, Skip, main, needs_command, program, run, stackmap
+from harness.inlined_program import build, record_calls
+from harness.recording import Recording, check_ledger
 
 PLACE = r"nameless\+0x[0-9a-f]+(?:\.\.0x[0-9a-f]+)?"
 OUTPUTS = {

@@ -6,11 +6,12 @@ there is none to be had."""
 import collections
 import os
 
-from cases import main, needs, program
-from recording import kernel_frames, record
-from test_deferral import read_text, sources
-from test_later import user_account
-from test_whole_stacks import KNOWN, check_roots, marker, names_of
+from harness.cases import main, needs, program
+from harness.known_stack import KNOWN
+from harness.recorder import sources
+from harness.recording import kernel_frames, marker, names_of, record, user_account
+from harness.roots import check_roots
+from harness.waiting import read_text
 
 
 def test_chosen_tracepoints():

@@ -4,19 +4,16 @@
 ledger knows how many."""
 
 import collections
-import functools
 import os
-import re
-import struct
 import subprocess
 
-from cases import PROGRAMS, Skip, main, needs, needs_command, program
-from recording import function, record, user_frames
-from test_deferral import read_text, wait_until
-from test_later import user_account
+from harness.cases import PROGRAMS, Skip, main, needs, needs_command, program
+from harness.known_stack import KNOWN, PATH_INSIDE
+from harness.machine_code import UNTIL_IT_RAN, check_generated_name
+from harness.recording import function, marker, names_of, record, user_account, user_frames
+from harness.roots import check_roots
+from harness.waiting import read_text, wait_until
 
-KNOWN = program("known_stack")
-PATH_INSIDE = ["inner", "middle", "outer"]
 DEPTH_MAX = 511
 
 
@@ -28,56 +25,6 @@ def sampled(*command):
     assert complete > 50 and sum(rest.values()) <= complete / 200, (complete, rest)
     check_roots(recording.events())
     return recording
-
-
-def names_of(event):
-    return [function(frame) for frame in user_frames(event)]
-
-
-def marker(event):
-    """Why the user stack is not there or ends early: a reason, or None."""
-    markers = [frame.name.strip("[]") for frame in event.frames if frame.object == "[user stack]"]
-    return markers[0] if markers else None
-
-
-# exit() at the end of a thread: where the C library has begun it.
-THREAD_END = {"x86_64": b"\xb8\x3c\0\0\0\x0f\x05", "aarch64": b"\xa8\x0b\x80\xd2\x01\0\0\xd4"}.get(os.uname().machine)
-NEAR = 64
-
-
-@functools.lru_cache(maxsize=None)
-def entry_offset(path):
-    """Where in a file of 64 bits its program, or the loader, begins."""
-    with open(path, "rb") as file:
-        data = file.read()
-    entry, first = struct.unpack_from("=QQ", data, 24)
-    size, count = struct.unpack_from("=HH", data, 54)
-    for at in range(first, first + count * size, size):
-        kind, _, offset, address, _, length = struct.unpack_from("=IIQQQQ", data, at)
-        if kind == 1 and address <= entry < address + length:
-            return entry - address + offset
-    return -NEAR
-
-
-@functools.lru_cache(maxsize=None)
-def begins_something(name, path):
-    if re.fullmatch(r"(_start|(__)?clone3?)\+0x[0-9a-f]+", name):
-        return True
-    without_symbol = re.fullmatch(re.escape(os.path.basename(path)) + r"\+0x([0-9a-f]+)(\.\.0x[0-9a-f]+)?", name)
-    if not without_symbol or not os.path.isfile(path):
-        return False
-    offset = int(without_symbol[1], 16)
-    with open(path, "rb") as file:
-        file.seek(offset - NEAR)
-        return 0 <= offset - entry_offset(path) < NEAR or THREAD_END in file.read(2 * NEAR)
-
-
-def check_roots(events):
-    """What is said to be whole ends where a program or a thread begins."""
-    roots = collections.Counter((stack[-1].name, stack[-1].object) for event in events
-                                for stack in [user_frames(event)] if stack and not marker(event))
-    wrong = {root: count for root, count in roots.items() if not begins_something(*root)}
-    assert roots and not wrong, wrong
 
 
 def check_inside(recording, path, comm="known_stack", share=0.95):
@@ -128,11 +75,6 @@ def test_generated_code():
     assert any(frame.object == "[anon]" for event in recording.events() for frame in user_frames(event))
 
 
-def check_generated_name(recording):
-    names = {name for event in recording.events() if event.comm == "machine_code" for name in names_of(event)}
-    assert "generated code" in names and "overwritten" not in names, names
-
-
 def sampled_under_probe(probed, *way):
     needs("bpf", "perf events", "uprobes")
     recording = record("-F", 19999, "-e", "cpu-clock", "-e", "u:%s:%s" % (KNOWN, probed), "--", KNOWN, *way)
@@ -181,14 +123,6 @@ def test_names_of_generated_code():
     recording = record("-F", 999, "--", program("machine_code"), "jit_map", 300000000)
     os.unlink("/tmp/perf-%d.map" % next(event.tid for event in recording.events() if event.comm == "machine_code"))
     check_generated_name(recording)
-
-
-# Until a process has had the CPU for 20 ticks, however long others have it.
-UNTIL_IT_RAN = """
-ticks() { set -- $(cat /proc/$1/stat) && echo ${14}; }
-end=$(($(ticks $1) + 20))
-while [ $(ticks $1) -lt $end ]; do sleep 0.05; done
-"""
 
 
 def test_names_of_generated_code_in_a_container():

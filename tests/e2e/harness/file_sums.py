@@ -7,9 +7,9 @@ import collections
 import os
 import sys
 
-from exported import Sums, plain
+from harness.exported import Sums, plain
 
-sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "unit", "trace"))
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "unit", "trace"))
 import page_reader  # noqa: E402
 
 STOPS = ("none root depth budget not_code null_return no_rule stack_unreadable table_unreadable bad_table unsupported "

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 
-from skip import Skip
+from harness.skip import Skip
 
 PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
 OPTIONS = ["--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",

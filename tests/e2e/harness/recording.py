@@ -7,7 +7,7 @@ import json
 import re
 import struct
 
-from cases import stackmap
+from harness.cases import stackmap
 
 HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+): +(?:(\d+) +)?(.*):(?: (woke.*)| *)$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
@@ -37,6 +37,16 @@ def user_frames(event):
 def function(frame):
     """schedule+0x48 -> schedule"""
     return frame.name.split("+0x")[0]
+
+
+def names_of(event):
+    return [function(frame) for frame in user_frames(event)]
+
+
+def marker(event):
+    """Why the user stack is not there or ends early: a reason, or None."""
+    markers = [frame.name.strip("[]") for frame in event.frames if frame.object == "[user stack]"]
+    return markers[0] if markers else None
 
 
 def parse_frames(lines):
@@ -156,6 +166,15 @@ class Recording:
 
 def check_ledger(ledger):
     assert ledger["produced"] == ledger["recorded"] + sum(ledger["lost"].values()), ledger
+
+
+def user_account(recording):
+    """reason or stop -> events, of those that have any; the stacks and reasons are those of all events."""
+    ledger = recording.check()
+    account = ledger["user_stacks"]
+    found = {name: count for part in (account["stops"], account["reasons"]) for name, count in part.items() if count}
+    assert account["complete"] + sum(found.values()) == ledger["recorded"], ledger
+    return account["complete"], found
 
 
 def record(*arguments, output="f.data", **options):

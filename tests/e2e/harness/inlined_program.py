@@ -4,8 +4,8 @@
 import json
 import platform
 
-from cases import Skip, needs, needs_command, run
-from recording import record
+from harness.cases import Skip, needs, needs_command, run
+from harness.recording import record
 
 SOURCE = """
 static inline __attribute__((always_inline)) void inner(void)
@@ -46,3 +46,7 @@ def hottest(text):
     stacks = json.loads(text)["stacks"]
     assert sum(stack["count"] for stack in stacks) == 5, stacks
     return stacks[0]["user"][:3]
+
+
+def hottest_names(made, *options):
+    return hottest(made.read("report", "--json", *options))

@@ -4,7 +4,7 @@
 import subprocess
 import unicodedata
 
-from cases import SECONDS_MAX, STACKMAP
+from harness.cases import SECONDS_MAX, STACKMAP
 
 CLASSES = {
     "C0": b"\x1b[31m\x07",

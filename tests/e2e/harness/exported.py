@@ -8,7 +8,6 @@ import collections
 import gzip
 import json
 import re
-import struct
 
 UNNAMED = re.compile(r"^0x[0-9a-f]+$|.\+0x[0-9a-f]+(\.\.0x[0-9a-f]+)?$")
 NO_LOSS = ("[no_frames]", "[not_asked]", "[refused]", "[none]", "[interrupt]")

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import traceback
 
-from skip import Skip
+from harness.skip import Skip
 
 SECONDS_MAX = 120  # only against a command that hangs
 SKIPPED = 77
@@ -75,6 +75,16 @@ def needs_command(*words):
         subprocess.run(words, capture_output=True, check=True, timeout=SECONDS_MAX)
     except (OSError, subprocess.CalledProcessError) as error:
         raise Skip("%s does not run here: %s" % (words[0], error)) from error
+
+
+def cgroup2():
+    """The folder where control groups can be made."""
+    with open("/proc/mounts", encoding="ascii") as mounts:
+        for line in mounts:
+            _, folder, kind, options, *_ = line.split()
+            if kind == "cgroup2" and "rw" in options.split(",") and os.access(folder, os.W_OK):
+                return folder
+    raise Skip("no writable cgroup2 file system is mounted here")
 
 
 def explain(error):

@@ -6,9 +6,9 @@ import json
 import os
 import tempfile
 
-from cases import PROGRAMS, needs, program, run, stackmap
-from exported import stacks_of_report
-from recording import record
+from harness.cases import PROGRAMS, needs, program, run, stackmap
+from harness.exported import stacks_of_report
+from harness.recording import record
 
 WRITE_SMALL = os.path.join(PROGRAMS, "..", "unit", "cli", "write_small_recording")
 RECORDINGS = tempfile.TemporaryDirectory(prefix="stackmap-export-")  # each is made once, for all cases

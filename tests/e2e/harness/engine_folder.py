@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The folder of the engine that recordings share, in a BPF file system that nobody else sees."""
+
+import json
+import os
+import sys
+
+from harness.cases import OWN, needs_command, run
+
+BPFFS = "/sys/fs/bpf"
+HOME = BPFFS + "/stackmap"
+FOLDER = HOME + "/_engine-3"
+SHARED = {"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders"}
+OWN_MOUNTS = "STACKMAP_TEST_OWN_MOUNTS"
+
+
+def engine_state():
+    needs_command("bpftool", "version")
+    dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", FOLDER + "/engine_state").stdout)
+    return dump[0]["formatted"]["value"]
+
+
+def check_one_unwind(before):
+    now = engine_state()
+    for counter in ("cookie_last", "unwinder_next"):
+        assert now[counter] - before[counter] == 1, (counter, before, now)
+
+
+def fresh_bpffs():
+    run("mount", "-t", "bpf", "bpf", BPFFS)
+
+
+def enter_own_mounts():
+    if OWN_MOUNTS in os.environ:
+        return
+    OWN.cleanup()  # the program that this becomes has another
+    try:
+        os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv], {**os.environ, OWN_MOUNTS: "1"})
+    except OSError as error:
+        print("no unshare here: %s" % error)
+        sys.exit(77)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The program machine_code, which generates what it runs."""
+
+from harness.recording import names_of
+
+# Until a process has had the CPU for 20 ticks, however long others have it.
+UNTIL_IT_RAN = """
+ticks() { set -- $(cat /proc/$1/stat) && echo ${14}; }
+end=$(($(ticks $1) + 20))
+while [ $(ticks $1) -lt $end ]; do sleep 0.05; done
+"""
+
+
+def check_generated_name(recording):
+    names = {name for event in recording.events() if event.comm == "machine_code" for name in names_of(event)}
+    assert "generated code" in names and "overwritten" not in names, names

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the kernel tells nobody is asked for again and again: what is in a file of /proc, who sleeps, what is unread."""
+
+import array
+import fcntl
+import os
+import termios
+import time
+
+
+def read_text(path):
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def wait_until(is_so):
+    """The kernel tells nobody when a task has gone to sleep, so it is asked again and again; who is waited for has the
+    CPU meanwhile."""
+    while not is_so():
+        time.sleep(0.001)
+
+
+def readers(pid):
+    """How many threads of a process sleep in read() of its input."""
+    return sum(read_text("/proc/%d/task/%s/syscall" % (pid, tid)).split()[:2] == ["0", "0x0"]
+               for tid in os.listdir("/proc/%d/task" % pid))
+
+
+def unread(pipe):
+    left = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, left)
+    return left[0]
