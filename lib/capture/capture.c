@@ -10,8 +10,7 @@
 #include "capture/feature/task_work.h"
 #include "capture/instance/open.h"
 #include "capture/instance/reset.h"
-#include "capture/read/answers.h"
-#include "capture/read/assisted.h"
+#include "capture/read/deferred.h"
 #include "capture/read/drain.h"
 #include "capture/read/finish.h"
 #include "capture/read/settle.h"
@@ -237,7 +236,7 @@ void capture_detach(struct capture *capture)
 
 int capture_settle(struct capture *capture)
 {
-	bool defers = capture->recording.join &&
+	bool defers = capture->recording.deferred &&
 		      capture->loaded.plan.config.deferral == DEFERRAL_TASK_WORK;
 
 	return defers ? settle_pending(&capture->recording) : 0;
@@ -245,18 +244,17 @@ int capture_settle(struct capture *capture)
 
 int capture_assist(struct capture *capture)
 {
-	struct assisted *assisted = capture->recording.assisted;
 	u32 fill;
 
-	return assisted ? assisted_consume(assisted, &fill) : 0;
+	return capture->recording.deferred ? deferred_consume(&capture->recording, &fill) : 0;
 }
 
 int capture_freeze(struct capture *capture)
 {
 	int result = loaded_freeze(&capture->loaded);
 
-	if (capture->recording.join)
-		result = result ?: answers_look(&capture->recording);
+	if (capture->recording.deferred)
+		result = result ?: deferred_read_open(&capture->recording);
 	loaded_go_on(&capture->loaded);
 	if (result)
 		capture_thaw(capture);

@@ -82,9 +82,10 @@ def check_same(stack, ours, peers, lost):
     for tid in ours.keys() | peers.keys():
         mine, theirs = (collections.Counter(stacks[tid]) for stacks in (ours, peers))
         found = missing(ours[tid], peers[tid])
-        assert found is not None, (tid, mine - theirs, theirs - mine)
+        ends = [(stacks[tid][:1], stacks[tid][-1:]) for stacks in (ours, peers)]
+        assert found is not None, (tid, mine - theirs, theirs - mine, ends)
         absent += found
-        assert absent <= lost, (tid, theirs - mine, lost)
+        assert absent <= lost, (tid, mine - theirs, theirs - mine, ends, lost)
 
 
 def test_switches():

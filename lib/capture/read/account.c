@@ -6,6 +6,7 @@
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
 #include "capture/load/valued.h"
+#include "capture/read/deferred_stack.h"
 #include "capture/read/recording.h"
 
 _Static_assert(LOST_COUNT <= RING_TOLD_MAX, "a ring header has no room for all losses");
@@ -76,6 +77,14 @@ void account_begin(struct recording *recording)
 
 		recording->cpus[cpu].consumed_before = ring.header->consumed;
 	}
+}
+
+void account_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events)
+{
+	if (ref->index == TRACE_NO_STACK)
+		recording->written.user_reasons[ref->reason] += events;
+	else if (ref->stop != STOP_COUNT)
+		recording->written.user_stops[ref->stop] += events;
 }
 
 static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32 cpu)

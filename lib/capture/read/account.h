@@ -14,9 +14,13 @@
 
 struct loaded;
 struct recording;
+struct stack_ref;
 
 /* A file begins. */
 void account_begin(struct recording *recording);
+
+/* The user stack of so many events. */
+void account_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events);
 
 /* Of what the file recorded (whole) and what was to be written into it but could not: its ledger,
  * and that of each CPU. */

@@ -14,8 +14,7 @@
 
 #include "capture/load/skeleton.h"
 #include "capture/read/account.h"
-#include "capture/read/answers.h"
-#include "capture/read/assisted.h"
+#include "capture/read/deferred.h"
 #include "capture/read/event_stacks.h"
 #include "capture/read/generation_reader.h"
 #include "capture/read/naming.h"
@@ -50,22 +49,22 @@ static void begin_reading(struct recording *recording)
 }
 
 static int user_stack(struct recording *recording, const struct ring_view *ring, u64 position,
-		      struct trace_event *event, struct stack_name *name)
+		      struct trace_event *event, struct stack_ref *ref)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
 
-	if (state == STATE_COOKIE && recording->join)
-		return answers_name(recording, field, event, name);
-	return event_stack(recording, ring, position, state, field, name);
+	if (state == STATE_COOKIE && recording->deferred)
+		return deferred_ref(recording, field, event, ref);
+	return event_stack(recording, ring, position, state, field, ref);
 }
 
 static void count_event(struct recording *recording, const struct trace_event *event,
-			const struct stack_name *user)
+			const struct stack_ref *user)
 {
 	if (event->kernel == TRACE_NO_STACK)
 		recording->written.kernel_reasons[event->kernel_reason]++;
-	answers_count(recording, user, 1);
+	account_user_stack(recording, user, 1);
 	recording->cpus[event->cpu].events++;
 }
 
@@ -74,7 +73,7 @@ static int write_event(struct recording *recording, const struct ring_view *ring
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	u32 kernel_state = EVENT_KERNEL_STATE(STAMP_FLAGS(slot->stamp));
-	struct stack_name kernel = {}, user = {};
+	struct stack_ref kernel = {}, user = {};
 	struct trace_event event = {
 		.time = unwrap(recording->time_limit, STAMP_TIME(slot->stamp)),
 		.tid = slot->tid,
@@ -160,7 +159,7 @@ static int take_delivery(struct recording *recording, const struct ring_view *ri
 			 u32 cpu)
 {
 	(void)cpu;
-	return is_delivery(ring, position) ? answers_deliver(recording, ring, position) : 0;
+	return is_delivery(ring, position) ? deferred_deliver(recording, ring, position) : 0;
 }
 
 /* Moves the records up to `end`, and gives their slots back in steps. */
@@ -214,7 +213,7 @@ static int drain_deliveries(struct recording *recording, u32 *fill)
 
 		*fill = filled > *fill ? filled : *fill;
 		recording->cpus[cpu].end = end_within(&ring, recording->cpus[cpu].limit);
-		if (recording->join && !result)
+		if (recording->deferred && !result)
 			result = each_record(recording, &ring, ring.header->tail,
 					     recording->cpus[cpu].end, cpu, take_delivery);
 	}
@@ -249,7 +248,7 @@ static int pass_epoch(struct recording *recording)
 		recording->cpus[cpu].epoch_end =
 			__atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
 	}
-	return answers_epoch(recording);
+	return deferred_pass_epoch(recording);
 }
 
 int recording_drain(struct recording *recording, u32 *fill)
@@ -260,10 +259,11 @@ int recording_drain(struct recording *recording, u32 *fill)
 	begin_reading(recording);
 	generation_look(recording);
 	result = drain_tasks(recording);
-	result = answers_find(recording, &fullest) ?: result;
+	if (recording->deferred)
+		result = deferred_consume(recording, &fullest) ?: result;
 	result = drain_deliveries(recording, &fullest) ?: result;
 	result = drain_events(recording) ?: result;
-	if (recording->join)
+	if (recording->deferred)
 		result = pass_epoch(recording) ?: result;
 	result = naming_take(recording) ?: result;
 	result = generation_settle(recording) ?: result;
@@ -346,12 +346,12 @@ static int settle_sleepers(struct recording *recording)
 static int answer_waiting(struct recording *recording)
 {
 	u32 fill, next = 0;
-	int result = answers_look(recording);
+	int result = deferred_read_open(recording);
 
-	result = settle_look(recording, &recording->pending, &next, SETTLE_MS) ?: result;
-	result = answers_find(recording, &fill) ?: result;
+	result = settle_look(recording, &recording->deferred->open, &next, SETTLE_MS) ?: result;
+	result = deferred_consume(recording, &fill) ?: result;
 	result = drain_deliveries(recording, &fill) ?: result;
-	return answers_give_up(recording) ?: result;
+	return deferred_give_up(recording) ?: result;
 }
 
 /* What has come since the limit was set: it may name tasks of this file, and is of the next too. */
@@ -374,14 +374,14 @@ static int copy_tasks(struct recording *recording)
  * before is read when the window has ended, and the next swap may come. */
 int recording_end_window(struct recording *recording)
 {
-	int result = recording->join ? settle_sleepers(recording) : 0;
+	int result = recording->deferred ? settle_sleepers(recording) : 0;
 
 	generation_look(recording);
 	limit_to_heads(recording);
 	result = drain_to_limit(recording) ?: result;
 	lift_limits(recording);
 	result = copy_tasks(recording) ?: result;
-	if (recording->join)
+	if (recording->deferred)
 		result = answer_waiting(recording) ?: result;
 	return result;
 }
@@ -454,17 +454,16 @@ static int snapshot_answers(struct recording *recording)
 	u32 fill, next = 0;
 	int result = 0;
 
-	if (!recording->join)
+	if (!recording->deferred)
 		return 0;
 	if (!loaded_is_frozen(recording->loaded))
-		result = answers_look(recording);
+		result = deferred_read_open(recording);
 	result = result ?: snapshot_rings(recording, take_delivery);
 	if (recording->loaded->running)
 		result = result
-				 ?: settle_look(recording, &recording->pending, &next,
+				 ?: settle_look(recording, &recording->deferred->open, &next,
 						SETTLE_SNAPSHOT_MS);
-	result = result ?: answers_find(recording, &fill);
-	assisted_forget_looked(recording->assisted);
+	result = result ?: deferred_consume(recording, &fill);
 	return result;
 }
 

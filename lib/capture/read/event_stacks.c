@@ -3,7 +3,6 @@
 #include "capture/read/event_stacks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/read/naming.h"
@@ -30,7 +29,7 @@ static u8 stop_of(const struct loaded *loaded, u32 flags)
 }
 
 static int write_stack(struct recording *recording, const struct trace_stack *stack,
-		       struct stack_name *name)
+		       struct stack_ref *ref)
 {
 	u32 i;
 
@@ -40,8 +39,8 @@ static int write_stack(struct recording *recording, const struct trace_stack *st
 		if (result)
 			return result;
 	}
-	name->stop = stop_of(recording->loaded, stack->flags);
-	return trace_writer_stack(recording->writer, stack, &name->index);
+	ref->stop = stop_of(recording->loaded, stack->flags);
+	return trace_writer_stack(recording->writer, stack, &ref->index);
 }
 
 /* The frames of a stack in the map. -ENOENT, -ESTALE. */
@@ -68,7 +67,8 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 	return 0;
 }
 
-static int name_id(struct recording *recording, u32 id, struct stack_name *name)
+/* A stack of the map that the file has already is there under its index. */
+static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 {
 	struct generation_table *table = generation_of_id(recording->loaded, id);
 	struct written_stack *written;
@@ -83,18 +83,18 @@ static int name_id(struct recording *recording, u32 id, struct stack_name *name)
 		return -ENOMEM;
 	if (!written->index) {
 		result = frames_of_id(recording->loaded, id, frames, &stack);
-		result = result ?: write_stack(recording, &stack, name);
+		result = result ?: write_stack(recording, &stack, ref);
 		if (result)
 			return result;
-		*written = (struct written_stack){.index = name->index + 1, .stop = name->stop};
+		*written = (struct written_stack){.index = ref->index + 1, .stop = ref->stop};
 	}
-	name->index = written->index - 1;
-	name->stop = written->stop;
+	ref->index = written->index - 1;
+	ref->stop = written->stop;
 	return 0;
 }
 
-static int name_run(struct recording *recording, const struct ring_view *ring, u64 position,
-		    u32 run, struct stack_name *name)
+static int put_run(struct recording *recording, const struct ring_view *ring, u64 position, u32 run,
+		   struct stack_ref *ref)
 {
 	u64 frames[STACK_WORDS_MAX];
 	u32 flags = 0;
@@ -104,154 +104,125 @@ static int name_run(struct recording *recording, const struct ring_view *ring, u
 	if (!stack.depth)
 		return -ENOENT;
 	stack.flags = flags & FLAGS_WRITTEN;
-	return write_stack(recording, &stack, name);
+	return write_stack(recording, &stack, ref);
 }
 
-/* What is gone is said in the name. */
-static int named(int result, u8 reason, struct stack_name *name)
+/* A stack that is gone is no error, but a reason. */
+static int or_reason(int result, u8 reason, struct stack_ref *ref)
 {
 	if (!result)
 		return 0;
-	*name = (struct stack_name){.index = TRACE_NO_STACK, .reason = reason};
+	*ref = (struct stack_ref){.index = TRACE_NO_STACK, .reason = reason};
 	return result == -ENOENT || result == -ESTALE ? 0 : result;
 }
 
 int event_stack(struct recording *recording, const struct ring_view *ring, u64 position, u32 state,
-		u32 field, struct stack_name *name)
+		u32 field, struct stack_ref *ref)
 {
 	if (state == STATE_ID)
-		return named(name_id(recording, field, name), REASON_GONE, name);
+		return or_reason(put_id(recording, field, ref), REASON_GONE, ref);
 	if (state == STATE_INLINE)
-		return named(name_run(recording, ring, position, field, name), REASON_GONE, name);
-	return named(-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE,
-		     name);
+		return or_reason(put_run(recording, ring, position, field, ref), REASON_GONE, ref);
+	return or_reason(-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE,
+			 ref);
 }
 
-static int keep_frames(const u64 *frames, u32 depth, u32 flags, struct user_answer *answer)
-{
-	answer->frames = malloc(depth * sizeof(*frames));
-	if (!answer->frames)
-		return -ENOMEM;
-	memcpy(answer->frames, frames, depth * sizeof(*frames));
-	answer->depth = depth;
-	answer->flags = flags & FLAGS_WRITTEN;
-	return 0;
-}
-
-static int keep_run(const struct ring_view *ring, u64 position, u32 run, struct user_answer *answer)
-{
-	u64 frames[STACK_WORDS_MAX];
-	u32 flags = 0, depth = ring_read_run(ring, position, run, frames, &flags);
-
-	if (depth)
-		return keep_frames(frames, depth, flags, answer);
-	answer->reason = REASON_GONE;
-	return 0;
-}
-
-int event_stack_keep(const struct loaded *loaded, u64 generation, struct user_answer *answer)
+int event_stack_keep(const struct loaded *loaded, u64 generation, struct deferred_stack *deferred)
 {
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
 	int result;
 
-	if (!answer->id)
+	if (!deferred->id)
 		return 0;
-	result = frames_of_id(loaded, answer->id, frames, &stack);
+	result = frames_of_id(loaded, deferred->id, frames, &stack);
 	if (!result && stack.generation > generation)
 		return 0;
-	answer->id = 0;
-	return result ? 0 : keep_frames(frames, stack.depth, stack.flags, answer);
+	deferred->id = 0;
+	return result ? 0 : deferred_stack_set_frames(deferred, frames, stack.depth, stack.flags);
 }
 
-int event_stack_delivered(struct loaded *loaded, const struct ring_view *ring, u64 position,
-			  struct user_answer *answer)
+int event_stack_delivered(const struct loaded *loaded, const struct ring_view *ring, u64 position,
+			  struct deferred_stack *deferred)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
+	u32 depth = 0, flags = 0;
+	u64 frames[STACK_WORDS_MAX];
 
-	*answer = (struct user_answer){
-		.leaf = loaded->plan.config.leaf ? slot->extra[0] : 0,
-		.reason = REASON_GONE,
-	};
-	if (state == STATE_INLINE)
-		return keep_run(ring, position, field, answer);
+	deferred->leaf = loaded->plan.config.leaf ? slot->extra[0] : 0;
+	deferred->reason = state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE;
 	if (state == STATE_ID)
-		answer->id = field;
-	if (state == STATE_NONE && field < REASON_COUNT)
-		answer->reason = field;
-	return 0;
+		deferred->id = field;
+	if (state == STATE_INLINE)
+		depth = ring_read_run(ring, position, field, frames, &flags);
+	return depth ? deferred_stack_set_frames(deferred, frames, depth, flags & FLAGS_WRITTEN)
+		     : 0;
 }
 
-/* The answer's own stack, into `frames`. -ENOENT, -ESTALE: it has none, or it is gone. */
-static int frames_of_answer(const struct loaded *loaded, const struct user_answer *answer,
-			    u64 *frames, struct trace_stack *stack)
+/* Its own frames, without the leaf. -ENOENT, -ESTALE: it has none, or they are gone. */
+static int frames_of_deferred(const struct loaded *loaded, const struct deferred_stack *deferred,
+			      u64 *frames, struct trace_stack *stack)
 {
-	if (answer->id)
-		return frames_of_id(loaded, answer->id, frames, stack);
-	if (!answer->depth)
+	if (deferred->id)
+		return frames_of_id(loaded, deferred->id, frames, stack);
+	if (!deferred->depth)
 		return -ENOENT;
 	*stack = (struct trace_stack){
-		.depth = answer->depth, .flags = answer->flags, .frames = frames};
-	memcpy(frames, answer->frames, answer->depth * sizeof(*frames));
+		.depth = deferred->depth, .flags = deferred->flags, .frames = frames};
+	memcpy(frames, deferred->frames, deferred->depth * sizeof(*frames));
 	return 0;
 }
 
-/* A snapshot adds nothing to a map that goes on without it. */
-static u32 id_of_whole(struct recording *recording, const struct trace_stack *stack)
+/* The same stack of another event must have the same id. A snapshot adds nothing to a map that goes
+ * on without it. */
+static int put_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
+			 struct stack_ref *ref)
 {
-	return generation_stack_id(recording->loaded, stack->frames, stack->depth, stack->flags,
-				   !loaded_is_frozen(recording->loaded));
-}
-
-/* The same stack of another event must have the same id. */
-static int name_with_leaf(struct recording *recording, const struct user_answer *answer,
-			  struct stack_name *name)
-{
-	u64 frames[1 + STACK_WORDS_MAX] = {answer->leaf};
+	u64 frames[1 + STACK_WORDS_MAX] = {deferred->leaf};
 	struct trace_stack stack = {};
-	int result = frames_of_answer(recording->loaded, answer, frames + 1, &stack);
+	int result = frames_of_deferred(recording->loaded, deferred, frames + 1, &stack);
 
 	if (result)
 		return result;
 	stack.frames = frames;
 	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
 	stack.generation = 0;
-	stack.id = id_of_whole(recording, &stack);
+	stack.id = generation_stack_id(recording->loaded, frames, stack.depth, stack.flags,
+				       !loaded_is_frozen(recording->loaded));
 	if (stack.id)
-		return name_id(recording, stack.id, name);
-	return write_stack(recording, &stack, name);
+		return put_id(recording, stack.id, ref);
+	return write_stack(recording, &stack, ref);
 }
 
-static int name_as_it_came(struct recording *recording, const struct user_answer *answer,
-			   struct stack_name *name)
+static int put_as_it_came(struct recording *recording, const struct deferred_stack *deferred,
+			  struct stack_ref *ref)
 {
 	u64 frames[STACK_WORDS_MAX];
 	struct trace_stack stack;
 	int result;
 
-	if (answer->id)
-		return name_id(recording, answer->id, name);
-	result = frames_of_answer(recording->loaded, answer, frames, &stack);
-	return result ?: write_stack(recording, &stack, name);
+	if (deferred->id)
+		return put_id(recording, deferred->id, ref);
+	result = frames_of_deferred(recording->loaded, deferred, frames, &stack);
+	return result ?: write_stack(recording, &stack, ref);
 }
 
-int event_stack_answered(struct recording *recording, struct user_answer *answer,
-			 enum answer_form form, struct stack_name *name)
+int event_stack_deferred(struct recording *recording, struct deferred_stack *deferred,
+			 enum deferred_form form, struct stack_ref *ref)
 {
-	int result = event_stack_mapping(recording, answer->leaf);
+	struct stack_ref *written = &deferred->form[form].ref;
+	int result = event_stack_mapping(recording, deferred->leaf);
 
-	if (!answer->named[form]) {
-		bool join = answer->leaf && form == ANSWER_FULL;
+	if (!deferred->form[form].written) {
+		bool joins = deferred->leaf && form == DEFERRED_FULL;
 
-		result =
-			result
-				?: (join ? name_with_leaf(recording, answer, &answer->name[form])
-					 : name_as_it_came(recording, answer, &answer->name[form]));
-		result = named(result, answer->id ? REASON_GONE : answer->reason,
-			       &answer->name[form]);
-		answer->named[form] = true;
+		result = result
+				 ?: (joins ? put_with_leaf(recording, deferred, written)
+					   : put_as_it_came(recording, deferred, written));
+		result = or_reason(result, deferred->id ? REASON_GONE : deferred->reason, written);
+		deferred->form[form].written = true;
 	}
-	*name = answer->name[form];
+	*ref = *written;
 	return result;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "capture/read/account.h"
-#include "capture/read/answers.h"
+#include "capture/read/deferred.h"
 #include "capture/read/drain.h"
 #include "capture/read/naming.h"
 #include "clock.h"
@@ -40,20 +40,20 @@ static struct trace_source source_written(const struct source *source)
 
 static enum read_mode mode_of(const struct loaded *loaded)
 {
-	if (loaded_is_frozen(loaded))
-		return loaded->opened ? READ_LIVE : READ_SNAPSHOT;
-	return loaded->plan.config.flight ? READ_SNAPSHOT : READ_DRAIN;
+	if (loaded_is_flight(loaded) && !loaded->opened)
+		return READ_SNAPSHOT;
+	return loaded_is_frozen(loaded) ? READ_LIVE : READ_DRAIN;
 }
 
 int recording_begin(struct recording *recording, struct trace_writer *writer,
 		    struct stackmap_error *error)
 {
 	u32 kind;
-	int result;
+	int result = 0;
 
 	recording->writer = writer;
 	recording->mode = mode_of(recording->loaded);
-	result = recording_forget(recording);
+	recording_begin_file(recording);
 	account_begin(recording);
 	for (kind = 0; kind < recording->loaded->sources->count && !result; kind++) {
 		const struct source *source = &recording->loaded->sources->sources[kind];
@@ -96,8 +96,8 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 
 	if (!cpus)
 		return error_set(error, ENOMEM, "ledger: %s", strerror(ENOMEM));
-	if (recording->join)
-		answers_end(recording);
+	if (recording->deferred)
+		deferred_end(recording);
 	trace_writer_flush(recording->writer);
 	result = naming_finish(recording, error);
 	account_file(recording, trace_writer_recorded(recording->writer),

@@ -7,7 +7,7 @@
 #include "capture/read/generation_reader.h"
 
 #include "capture/load/skeleton.h"
-#include "capture/read/answers.h"
+#include "capture/read/deferred.h"
 
 void generation_look(struct recording *recording)
 {
@@ -46,7 +46,7 @@ int generation_settle(struct recording *recording)
 
 	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !generation_is_read(recording))
 		return 0;
-	result = recording->join ? answers_keep_frames(recording, before) : 0;
+	result = recording->deferred ? deferred_keep_frames(recording, before) : 0;
 	if (!result)
 		__atomic_store_n(done, before, __ATOMIC_RELEASE);
 	return result;

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assist/assist.h"
 #include "capture/load/skeleton.h"
-#include "capture/read/assisted.h"
+#include "capture/read/deferred.h"
 #include "capture/read/recording.h"
 #include "clock.h"
 #include "error.h"
@@ -46,8 +47,8 @@ static void leave_out_processes(const struct recording *recording)
 		return;
 	own = loaded_programs(recording->loaded)->bss->own_processes;
 	count = symbolizers_processes(recording->symbolizers, pids);
-	if (recording->assisted)
-		count += assisted_processes(recording->assisted, pids + count);
+	if (recording->deferred)
+		count += deferred_processes(recording->deferred, pids + count);
 	for (i = 0; i < count; i++)
 		put_process(slots, pids[i]);
 	for (i = 0; i < OWN_PROCESSES; i++)

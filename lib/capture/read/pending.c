@@ -46,52 +46,62 @@ static void sort(struct pending_list *list)
 		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
 }
 
-int pending_list_read(int map_fd, struct pending_list *list)
+/* Keys are of 4 or of 8 bytes. */
+static int read_map(int map_fd, struct pending_list *list,
+		    int (*take)(int map_fd, const void *key, struct pending_list *list))
 {
-	u32 tid, *before = NULL, steps = 2 * max_entries(map_fd);
-	struct deferral deferral;
+	u32 steps = 2 * max_entries(map_fd);
+	u64 key, *before = NULL;
 	int result = 0;
 
-	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &tid); steps--) {
-		before = &tid;
-		if (!bpf_map_lookup_elem(map_fd, &tid, &deferral) &&
-		    DEFERRAL_STATE(deferral.word) != DEFERRAL_IDLE)
-			result = add(list, tid, DEFERRAL_COOKIE(deferral.word));
+	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &key); steps--) {
+		before = &key;
+		result = take(map_fd, &key, list);
 	}
 	sort(list);
 	return result;
+}
+
+static int take_deferral(int map_fd, const void *key, struct pending_list *list)
+{
+	struct deferral deferral;
+
+	if (bpf_map_lookup_elem(map_fd, key, &deferral) ||
+	    DEFERRAL_STATE(deferral.word) == DEFERRAL_IDLE)
+		return 0;
+	return add(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
+}
+
+static int take_execve(int map_fd, const void *key, struct pending_list *list)
+{
+	struct execve_call call;
+
+	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add(list, 0, call.cookie);
+}
+
+static int take_blocked(int map_fd, const void *key, struct pending_list *list)
+{
+	struct blocked blocked;
+
+	if (bpf_map_lookup_elem(map_fd, key, &blocked) ||
+	    BLOCKED_STATE(blocked.user) != STATE_COOKIE)
+		return 0;
+	return add(list, 0, BLOCKED_FIELD(blocked.user));
+}
+
+int pending_list_read(int map_fd, struct pending_list *list)
+{
+	return read_map(map_fd, list, take_deferral);
 }
 
 int pending_list_read_execve(int map_fd, struct pending_list *list)
 {
-	u32 steps = 2 * max_entries(map_fd);
-	u64 task, *before = NULL;
-	struct execve_call call;
-	int result = 0;
-
-	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &task); steps--) {
-		before = &task;
-		if (!bpf_map_lookup_elem(map_fd, &task, &call))
-			result = add(list, 0, call.cookie);
-	}
-	sort(list);
-	return result;
+	return read_map(map_fd, list, take_execve);
 }
 
 int pending_list_read_blocked(int map_fd, struct pending_list *list)
 {
-	u32 tid, *before = NULL, steps = 2 * max_entries(map_fd);
-	struct blocked blocked;
-	int result = 0;
-
-	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &tid); steps--) {
-		before = &tid;
-		if (!bpf_map_lookup_elem(map_fd, &tid, &blocked) &&
-		    BLOCKED_STATE(blocked.user) == STATE_COOKIE)
-			result = add(list, 0, BLOCKED_FIELD(blocked.user));
-	}
-	sort(list);
-	return result;
+	return read_map(map_fd, list, take_blocked);
 }
 
 bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie)

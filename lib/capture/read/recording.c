@@ -10,8 +10,7 @@
 
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
-#include "capture/read/answers.h"
-#include "capture/read/assisted.h"
+#include "capture/read/deferred.h"
 
 static int create_tasks(struct recording *recording)
 {
@@ -41,8 +40,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 	result = recording->cpus ? create_tasks(recording) : -ENOMEM;
 	if (result || !config->user_stacks || config->user_unwind != USER_UNWIND_AUTO)
 		return result;
-	return answer_join_create(&recording->join)
-		       ?: assisted_create(loaded, &recording->assisted);
+	return deferred_create(recording);
 }
 
 static void forget_names(struct recording *recording)
@@ -54,9 +52,7 @@ static void forget_names(struct recording *recording)
 
 void recording_free(struct recording *recording)
 {
-	assisted_free(&recording->assisted);
-	answer_join_free(&recording->join);
-	pending_list_clear(&recording->pending);
+	deferred_free(&recording->deferred);
 	written_stacks_free(&recording->stacks);
 	forget_names(recording);
 	if (recording->tasks)
@@ -64,15 +60,7 @@ void recording_free(struct recording *recording)
 	free(recording->cpus);
 }
 
-static int forget_answers(struct recording *recording)
-{
-	if (recording->mode == READ_DRAIN)
-		return answers_forget_names(recording);
-	answer_join_free(&recording->join);
-	return answer_join_create(&recording->join);
-}
-
-int recording_forget(struct recording *recording)
+void recording_begin_file(struct recording *recording)
 {
 	u32 cpu;
 
@@ -82,5 +70,6 @@ int recording_forget(struct recording *recording)
 	memset(&recording->written, 0, sizeof(recording->written));
 	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].events = recording->cpus[cpu].passed_over = 0;
-	return recording->join ? forget_answers(recording) : 0;
+	if (recording->deferred)
+		deferred_begin_file(recording);
 }

@@ -8,8 +8,6 @@
 #define LIB_CAPTURE_RECORDING_H
 
 #include "capture/load/loaded.h"
-#include "capture/read/answer_join.h"
-#include "capture/read/pending.h"
 #include "capture/read/task_log.h"
 #include "capture/read/written_stacks.h"
 #include "trace/write/writer.h"
@@ -28,7 +26,7 @@ struct cpu_reader {
 	u64 end;	     /* of this round: its deliveries are known up to here */
 	u64 limit;	     /* of this file, once it is to end; 0: none */
 	u64 task_limit;	     /* the same, of the task ring */
-	u64 epoch_end;	     /* capture/read/answer_join.h */
+	u64 epoch_end;	     /* capture/read/deferred_stack.h */
 	u64 consumed_before; /* by readers, when the file began */
 	u64 swap_end;	     /* behind it there is nothing of the generation before the one seen */
 };
@@ -40,7 +38,7 @@ struct addresses {
 	u32 room;
 };
 
-struct assisted;
+struct deferred;
 struct symbolizers;
 
 struct recording {
@@ -49,9 +47,7 @@ struct recording {
 	struct trace_writer *writer; /* of the file */
 	enum read_mode mode;	     /* of the file */
 	struct task_log *tasks;
-	struct answer_join *join; /* NULL: user stacks are not deferred; so is the next */
-	struct assisted *assisted;
-	struct pending_list pending; /* of the moment of a snapshot, a sweep, or the end */
+	struct deferred *deferred; /* NULL: user stacks are not */
 	struct cpu_reader *cpus;
 	u64 time_limit;			  /* ns: no stamp read in this round is later */
 	u64 generation_seen;		  /* of the stack map */
@@ -69,8 +65,8 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 		     struct symbolizers *symbolizers);
 void recording_free(struct recording *recording);
 
-/* A file begins, in this mode: nothing is in it yet. A drain keeps answers to cookies, for events
- * that were written late. -ENOMEM. */
-int recording_forget(struct recording *recording);
+/* A file begins, in this mode: nothing is in it yet. A drain keeps deferred stacks, for events that
+ * were written late. */
+void recording_begin_file(struct recording *recording);
 
 #endif

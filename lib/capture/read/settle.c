@@ -38,19 +38,18 @@ static int settle(struct recording *recording, const struct pending *pending,
 		  enum settle_operation proof)
 {
 	struct settle_request request = {.tid = pending->tid, .cookie = pending->cookie};
-	struct found_answer *found;
+	struct deferred_stack *stack;
 	int result = run_settle(recording->loaded, &request, SETTLE_LOOK);
 
 	result = result
-			 ?: assisted_finish(recording->assisted, (const void *)request.raw,
-					    proof == SETTLE_CHECK, &found);
+			 ?: deferred_unwind(recording, (const void *)request.raw,
+					    proof == SETTLE_CHECK, &stack);
 	if (result)
 		return result;
 	result = run_settle(recording->loaded, &request, proof);
-	if (result)
-		found_answer_free(found);
-	else
-		assisted_queue(recording->assisted, found);
+	if (!result)
+		return deferred_join(recording, stack);
+	deferred_stack_free(&stack);
 	return result;
 }
 
@@ -85,8 +84,10 @@ int settle_pending(struct recording *recording)
 static bool is_wanted(const struct recording *recording, const struct pending *pending)
 {
 	if (recording->mode != READ_DRAIN)
-		return !answer_join_find(recording->join, pending->tid, pending->cookie);
-	return answer_join_is_waited(recording->join, pending->tid, pending->cookie);
+		return !deferred_stacks_find(recording->deferred->stacks, pending->tid,
+					     pending->cookie);
+	return deferred_stacks_is_waited(recording->deferred->stacks, pending->tid,
+					 pending->cookie);
 }
 
 int settle_look(struct recording *recording, const struct pending_list *list, u32 *next, u32 ms)

@@ -8,18 +8,18 @@
 #ifndef LIB_CAPTURE_SETTLE_H
 #define LIB_CAPTURE_SETTLE_H
 
-#include "capture/read/assisted.h"
+#include "capture/read/deferred.h"
 #include "capture/read/recording.h"
 
-/* The sources are off: queues an answer for each task that could be settled, and takes its cookie.
+/* The sources are off: joins a stack for each task that could be settled, and takes its cookie.
  * Those that run on deliver by themselves, and are waited for, a second at most. 0 or the first
  * error; cookies may be left either way. */
 int settle_pending(struct recording *recording);
 
 /*
- * The instance goes on, with a join: queues an answer for tasks of the list that events of the file
- * wait for, or may, from *next on, for about so many milliseconds. *next is where to go on. Each
- * waits still, and will answer for itself. -ENOMEM.
+ * The instance goes on, with deferred stacks: joins one for tasks of the list that events of the
+ * file wait for, or may, from *next on, for about so many milliseconds. *next is where to go on.
+ * Each waits still, and will answer for itself. -ENOMEM.
  */
 int settle_look(struct recording *recording, const struct pending_list *list, u32 *next, u32 ms);
 
