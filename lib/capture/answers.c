@@ -27,12 +27,13 @@ void answers_count(struct capture *capture, const struct stack_name *name, u64 e
 static int keep_promise(struct capture *capture, struct trace_writer *writer,
 			const struct promise *promise, const struct stack_name *name, u64 leaf)
 {
-	struct trace_answer answer = {.stack = name->index, .reason = name->reason, .leaf = leaf};
+	struct trace_resolution resolution = {
+		.stack = name->index, .reason = name->reason, .leaf = leaf};
 
 	if (promise->index == TRACE_NO_STACK)
 		return 0;
 	answers_count(capture, name, promise->events);
-	return trace_writer_answer(writer, promise->index, &answer);
+	return trace_writer_resolve(writer, promise->index, &resolution);
 }
 
 static int keep_promises(struct capture *capture, struct trace_writer *writer,
@@ -138,7 +139,7 @@ static int promise(struct capture *capture, struct trace_writer *writer, u32 tid
 	if (!promise)
 		return -ENOMEM;
 	if (promise->index == TRACE_NO_STACK)
-		result = trace_writer_promise(writer, &promise->index);
+		result = trace_writer_placeholder(writer, &promise->index);
 	if (result)
 		return result;
 	promise->events++;

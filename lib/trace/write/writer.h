@@ -45,12 +45,12 @@ int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index);
 
 /* *index stands for a user stack that is not known yet, in any number of events, of any CPU. */
-int trace_writer_promise(struct trace_writer *writer, u32 *index);
+int trace_writer_placeholder(struct trace_writer *writer, u32 *index);
 
-/* What the promise stands for; events name it only before. One that is never answered reads back as
- * REASON_UNANSWERED. The answer names no other promise: -EINVAL. */
-int trace_writer_answer(struct trace_writer *writer, u32 promise,
-			const struct trace_answer *answer);
+/* What the placeholder stands for; events name it only before. One that is never resolved reads
+ * back as REASON_UNANSWERED. The resolution names no other placeholder: -EINVAL. */
+int trace_writer_resolve(struct trace_writer *writer, u32 placeholder,
+			 const struct trace_resolution *resolution);
 
 /* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
  */

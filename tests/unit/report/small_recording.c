@@ -3,7 +3,7 @@
  * All numbers are chosen so that results can be worked out by hand: three samples of one function
  * at three pcs, a return address behind the end of its function (the call is the last instruction),
  * a pc at the start of one, a truncated stack, a stack that stopped early, a stack that could not
- * be read, promised stacks with an answer, with a reason and with neither, code without symbols,
+ * be read, deferred stacks with a resolution, with a reason and with neither, code without symbols,
  * generated code, a file that is not known.
  */
 #include "small_recording.h"
@@ -22,7 +22,7 @@
 #define JIT(offset) FRAME_USER(3, offset)
 #define NOWHERE(offset) FRAME_USER(MAPPING_UNKNOWN, offset)
 
-/* By their indexes in the file, where the promises come last. */
+/* By their indexes in the file, where the placeholders come last. */
 enum {
 	STACK_SWITCH,
 	STACK_WRITE,
@@ -31,10 +31,10 @@ enum {
 	STACK_SYSCALL,
 	STACK_STOPPED,
 	STACKS,
-	PROMISE_CALLS = STACKS,
-	PROMISE_CHANGED,
-	PROMISE_KEPT_BY_NOBODY,
-	PROMISES_END,
+	PLACEHOLDER_CALLS = STACKS,
+	PLACEHOLDER_CHANGED,
+	PLACEHOLDER_UNRESOLVED,
+	PLACEHOLDERS_END,
 };
 
 static const struct trace_info info = {
@@ -196,20 +196,20 @@ static const struct trace_event events[SMALL_EVENTS] = {
 	 .tid = 100,
 	 .kind = 1,
 	 .kernel = STACK_SWITCH,
-	 .user = PROMISE_CALLS},
+	 .user = PLACEHOLDER_CALLS},
 	{.time = 112 * SECOND,
 	 .tid = 100,
 	 .kind = 1,
 	 .kernel = STACK_SWITCH,
-	 .user = PROMISE_CHANGED},
+	 .user = PLACEHOLDER_CHANGED},
 	{.time = 113 * SECOND,
 	 .tid = 100,
 	 .kind = 1,
 	 .kernel = STACK_SWITCH,
-	 .user = PROMISE_KEPT_BY_NOBODY},
+	 .user = PLACEHOLDER_UNRESOLVED},
 };
 
-static const struct trace_answer answers[] = {
+static const struct trace_resolution resolutions[] = {
 	{.stack = STACK_CALLS, .leaf = LIBC(0x2004)},
 	{.stack = TRACE_NO_STACK, .reason = REASON_CHANGED},
 };
@@ -260,16 +260,16 @@ static int write_stacks(struct trace_writer *writer)
 	u32 index;
 	int err = 0;
 
-	for (u32 i = 0; i < PROMISES_END && !err; i++) {
+	for (u32 i = 0; i < PLACEHOLDERS_END && !err; i++) {
 		err = i < STACKS ? trace_writer_stack(writer, &stacks[i], &index)
-				 : trace_writer_promise(writer, &index);
+				 : trace_writer_placeholder(writer, &index);
 		if (!err && index != i)
 			err = -EINVAL;
 	}
 	return err;
 }
 
-/* The flush sends the promises out, so that the answers have to follow. */
+/* The flush sends the placeholders out, so that the resolutions have to follow. */
 static int write_events(struct trace_writer *writer)
 {
 	int err = 0;
@@ -279,8 +279,8 @@ static int write_events(struct trace_writer *writer)
 	err = trace_writer_event(writer, &events[i]);
 	err = err ?: trace_writer_flush(writer);
 	for
-		EACH(answers)
-	err = trace_writer_answer(writer, PROMISE_CALLS + i, &answers[i]);
+		EACH(resolutions)
+	err = trace_writer_resolve(writer, PLACEHOLDER_CALLS + i, &resolutions[i]);
 	return err ?: trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 
