@@ -376,55 +376,52 @@ int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *st
 	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
 }
 
-int trace_writer_placeholder(struct trace_writer *writer, u32 *index)
+int trace_writer_placeholder(struct trace_writer *writer, u32 *name)
 {
 	if (writer->error)
 		return writer->error;
 	if (writer->stack_count == STACKS_MAX)
 		return -E2BIG;
-	if (placeholders_add(&writer->placeholders, writer->stack_count))
+	if (placeholders_add(&writer->placeholders, writer->stack_count, name))
 		return keep_error(writer, -ENOMEM);
 	stack_encoder_add_placeholder(&writer->stacks);
-	*index = writer->stack_count++;
+	writer->stack_count++;
 	return limit_stacks(writer);
-}
-
-static struct placeholder *open_placeholder(const struct trace_writer *writer, u32 index)
-{
-	struct placeholder *placeholder = placeholders_find(&writer->placeholders, index);
-
-	return placeholder && !placeholder->resolved ? placeholder : NULL;
 }
 
 static bool is_stack(const struct trace_writer *writer, u32 index, u8 reason)
 {
 	if (index == TRACE_NO_STACK)
 		return reason < REASON_COUNT;
-	return index < writer->stack_count && !placeholders_was_given(&writer->placeholders, index);
+	return index < writer->stack_count;
 }
 
-static int put_resolution(struct trace_writer *writer, u32 placeholder,
+static int put_resolution(struct trace_writer *writer, u32 index,
 			  const struct trace_resolution *resolution)
 {
-	resolution_encoder_add(&writer->resolutions, placeholder, resolution);
+	resolution_encoder_add(&writer->resolutions, index, resolution);
 	if (block_builder_bytes(&writer->resolutions.builder) < DEFINITIONS_BYTES_MAX)
 		return 0;
 	write_stacks(writer);
 	return write_resolutions(writer);
 }
 
-int trace_writer_resolve(struct trace_writer *writer, u32 placeholder,
+int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution)
 {
+	const struct placeholder *placeholder = placeholders_open(&writer->placeholders, name);
+	u32 index;
+
 	if (writer->error)
 		return writer->error;
-	if (!open_placeholder(writer, placeholder) || FRAME_IS_KERNEL(resolution->leaf) ||
+	if (!placeholder || FRAME_IS_KERNEL(resolution->leaf) ||
 	    !is_stack(writer, resolution->stack, resolution->reason))
 		return -EINVAL;
 	if (frame_set_add(&writer->frames, resolution->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);
-	if (placeholders_resolve(&writer->placeholders, placeholder, resolution))
-		return put_resolution(writer, placeholder, resolution);
+	index = placeholder->index;
+	if (placeholders_resolve(&writer->placeholders, name, resolution))
+		return put_resolution(writer, index, resolution);
 	return 0;
 }
 
@@ -433,13 +430,13 @@ static bool is_event(const struct trace_writer *writer, const struct trace_event
 	return event->kind < writer->source_count &&
 	       is_stack(writer, event->kernel, event->kernel_reason) &&
 	       (is_stack(writer, event->user, event->user_reason) ||
-		open_placeholder(writer, event->user));
+		placeholders_open(&writer->placeholders, event->user));
 }
 
 static int add_event(struct trace_writer *writer, const struct trace_event *event)
 {
 	struct event_buffer *buffer = event_buffers_get(&writer->events, event->cpu);
-	struct placeholder *placeholder = open_placeholder(writer, event->user);
+	struct placeholder *placeholder = placeholders_open(&writer->placeholders, event->user);
 
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);

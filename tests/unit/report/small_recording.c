@@ -8,7 +8,6 @@
  */
 #include "small_recording.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -22,7 +21,7 @@
 #define JIT(offset) FRAME_USER(3, offset)
 #define NOWHERE(offset) FRAME_USER(MAPPING_UNKNOWN, offset)
 
-/* By their indexes in the file, where the placeholders come last. */
+/* In the order of the file, where the placeholders come last. */
 enum {
 	STACK_SWITCH,
 	STACK_WRITE,
@@ -255,18 +254,25 @@ static int write_names(struct trace_writer *writer)
 	return err;
 }
 
+static u32 names[PLACEHOLDERS_END]; /* of stacks and placeholders, for the writer */
+
 static int write_stacks(struct trace_writer *writer)
 {
-	u32 index;
 	int err = 0;
 
-	for (u32 i = 0; i < PLACEHOLDERS_END && !err; i++) {
-		err = i < STACKS ? trace_writer_stack(writer, &stacks[i], &index)
-				 : trace_writer_placeholder(writer, &index);
-		if (!err && index != i)
-			err = -EINVAL;
-	}
+	for (u32 i = 0; i < PLACEHOLDERS_END && !err; i++)
+		err = i < STACKS ? trace_writer_stack(writer, &stacks[i], &names[i])
+				 : trace_writer_placeholder(writer, &names[i]);
 	return err;
+}
+
+static int write_event(struct trace_writer *writer, struct trace_event event)
+{
+	if (event.kernel != TRACE_NO_STACK)
+		event.kernel = names[event.kernel];
+	if (event.user != TRACE_NO_STACK)
+		event.user = names[event.user];
+	return trace_writer_event(writer, &event);
 }
 
 /* The flush sends the placeholders out, so that the resolutions have to follow. */
@@ -276,11 +282,11 @@ static int write_events(struct trace_writer *writer)
 
 	for
 		EACH(events)
-	err = trace_writer_event(writer, &events[i]);
+	err = write_event(writer, events[i]);
 	err = err ?: trace_writer_flush(writer);
 	for
 		EACH(resolutions)
-	err = trace_writer_resolve(writer, PLACEHOLDER_CALLS + i, &resolutions[i]);
+	err = trace_writer_resolve(writer, names[PLACEHOLDER_CALLS + i], &resolutions[i]);
 	return err ?: trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 

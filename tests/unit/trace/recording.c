@@ -342,7 +342,7 @@ static int write_placeholders_before(const struct recording *recording, struct t
 
 	for (u32 i = 0; i < recording->shape.placeholders && !err; i++)
 		if (recording->placeholders[i].before_stack == stack)
-			err = trace_writer_placeholder(writer, &recording->placeholders[i].index);
+			err = trace_writer_placeholder(writer, &recording->placeholders[i].name);
 	return err;
 }
 
@@ -417,7 +417,7 @@ static int write_event(const struct recording *recording, struct trace_writer *w
 
 	event.kernel = in_file(recording, event.kernel);
 	event.user = number == NO_PLACEHOLDER ? in_file(recording, event.user)
-					      : recording->placeholders[number].index;
+					      : recording->placeholders[number].name;
 	event.leaf = recording_leaf_in_file(recording, i);
 	return trace_writer_event(writer, &event);
 }
@@ -434,7 +434,7 @@ static int write_resolutions_after(const struct recording *recording, struct tra
 		if (placeholder->after_event != event)
 			continue;
 		resolution.stack = in_file(recording, resolution.stack);
-		err = trace_writer_resolve(writer, placeholder->index, &resolution);
+		err = trace_writer_resolve(writer, placeholder->name, &resolution);
 	}
 	return err;
 }

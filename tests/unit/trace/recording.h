@@ -34,7 +34,7 @@ struct recording_placeholder {
 	u32 before_stack; /* its place among the stacks */
 	u32 after_event;  /* when it is resolved; not below the number of events: never */
 	struct trace_resolution resolution;
-	u32 index; /* in the file, set while it is written */
+	u32 name; /* for the writer, set while it is written */
 };
 
 /* All that went into a recording, to be compared with what is read. Times of events are in the

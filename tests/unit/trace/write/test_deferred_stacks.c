@@ -82,10 +82,10 @@ static u32 add_stack(struct trace_writer *writer, u32 id, u32 depth, u32 flags)
 
 static u32 add_placeholder(struct trace_writer *writer)
 {
-	u32 index;
+	u32 name;
 
-	assert_int_equal(trace_writer_placeholder(writer, &index), 0);
-	return index;
+	assert_int_equal(trace_writer_placeholder(writer, &name), 0);
+	return name;
 }
 
 static int add_event(struct trace_writer *writer, u64 time, u64 leaf, u32 user)
@@ -319,6 +319,7 @@ static void test_file_cut_off_at_every_byte(void **state)
 	recording_free(&recording);
 }
 
+/* By their indexes in the file. */
 enum { REAL, PLACEHOLDER, OTHER_PLACEHOLDER, INDEXES };
 
 /* Info, sources and these stacks, without an end. */
@@ -329,8 +330,8 @@ static void write_stacks(void)
 	struct trace_writer *writer = create();
 
 	assert_int_equal(add_stack(writer, 7, 2, 0), REAL);
-	assert_int_equal(add_placeholder(writer), PLACEHOLDER);
-	assert_int_equal(add_placeholder(writer), OTHER_PLACEHOLDER);
+	add_placeholder(writer);
+	add_placeholder(writer);
 	assert_int_equal(trace_writer_flush(writer), 0);
 	trace_writer_discard(&writer);
 }
