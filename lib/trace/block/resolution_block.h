@@ -6,8 +6,8 @@
 #ifndef LIB_TRACE_RESOLUTION_BLOCK_H
 #define LIB_TRACE_RESOLUTION_BLOCK_H
 
+#include "arena.h"
 #include "trace/block/block.h"
-#include "trace/bytes/arena.h"
 #include "trace/bytes/number_column.h"
 #include "trace/event.h"
 
