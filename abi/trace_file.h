@@ -8,8 +8,8 @@
  * of frames, which grows in the order of the file. Stacks, sources and mappings are in the file
  * before the first block of events that names them, cgroups before the first block of tasks.
  *
- * A user stack may be promised before it is known: it has an index like any stack, but no frames,
- * and a later block says what it is.
+ * A deferred user stack has a placeholder: an index like any stack, but no frames. A later block
+ * says what it is.
  *
  * A payload is a set of columns, because values of one kind compress better side by side: the
  * lengths of the columns as varints, then the columns. Fixed-width fields are little-endian.
@@ -51,7 +51,7 @@ ABI_OFFSET(struct trace_file_header, checksum, 12);
 	X(SYMBOLS, "symbols", "names and bounds of functions")                                     \
 	X(LEDGER, "ledger", "the account of all events")                                           \
 	X(END, "end", "the last block: the recording was finished")                                \
-	X(ANSWERS, "answers", "what promised stacks turned out to be")                             \
+	X(RESOLUTIONS, "resolutions", "what deferred stacks turned out to be")                     \
 	X(CGROUPS, "cgroups", "what tasks were in, in the order of their numbers")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(TRACE_BLOCK, id)
@@ -95,12 +95,12 @@ enum trace_stack_column {
 	STACK_COLUMN_OFFSETS,
 	STACK_COLUMNS
 };
-enum trace_answer_column {
-	ANSWER_COLUMN_PROMISES,
-	ANSWER_COLUMN_STACKS,
-	ANSWER_COLUMN_LEAF, /* a number column: codes, then bits */
-	ANSWER_COLUMN_LEAF_BITS,
-	ANSWER_COLUMNS
+enum trace_resolution_column {
+	RESOLUTION_COLUMN_PLACEHOLDERS,
+	RESOLUTION_COLUMN_STACKS,
+	RESOLUTION_COLUMN_LEAF, /* a number column: codes, then bits */
+	RESOLUTION_COLUMN_LEAF_BITS,
+	RESOLUTION_COLUMNS
 };
 enum trace_event_column {
 	EVENT_COLUMN_TASKS, /* the keys of the block: thread and kind, and their stacks */
@@ -143,7 +143,7 @@ enum trace_event_column {
 #define KEY_SYMBOL_NEW KEY_SUCCESSORS
 #define KEY_SYMBOL_ANY (KEY_SUCCESSORS + 1)
 
-/* A stack in a key or an answer is the reason why there is none, or KEY_STACK_BASE + the signed
+/* A stack in a key or a resolution is the reason why there is none, or KEY_STACK_BASE + the signed
  * difference of its index to the highest index before it in the block (at first 0): so stacks that
  * are new have small numbers. */
 #define KEY_STACK_BASE 16U

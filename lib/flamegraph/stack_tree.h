@@ -6,7 +6,7 @@
 #ifndef LIB_FLAMEGRAPH_STACK_TREE_H
 #define LIB_FLAMEGRAPH_STACK_TREE_H
 
-#include "flamegraph/intern.h"
+#include "intern.h"
 
 /* Written to the page by name. */
 #define FRAME_KINDS(X)                                                                             \

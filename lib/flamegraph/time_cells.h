@@ -8,8 +8,8 @@
 #ifndef LIB_FLAMEGRAPH_TIME_CELLS_H
 #define LIB_FLAMEGRAPH_TIME_CELLS_H
 
-#include "flamegraph/intern.h"
 #include "flamegraph/stack_tree.h"
+#include "intern.h"
 
 #define CELL_BUCKETS_MAX 512U
 #define CELL_BUCKETS_MIN 32U

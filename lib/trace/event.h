@@ -45,8 +45,8 @@ struct trace_stack {
 	const u64 *frames; /* innermost first */
 };
 
-/* What became of a user stack that was promised. */
-struct trace_answer {
+/* What became of a deferred user stack. */
+struct trace_resolution {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u8 reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u64 leaf;  /* the user frame in front of the stack; 0 = none */
@@ -54,14 +54,15 @@ struct trace_answer {
 
 /* A stack comes with its own leaf, or holds it: one that the event has from user mode would be
  * there twice. */
-static inline void event_take_answer(struct trace_event *event, const struct trace_answer *answer)
+static inline void event_resolve(struct trace_event *event,
+				 const struct trace_resolution *resolution)
 {
-	bool is_whole = answer->stack != TRACE_NO_STACK && !FRAME_IS_KERNEL(event->leaf);
+	bool is_whole = resolution->stack != TRACE_NO_STACK && !FRAME_IS_KERNEL(event->leaf);
 
-	event->user = answer->stack;
-	event->user_reason = answer->reason;
+	event->user = resolution->stack;
+	event->user_reason = resolution->reason;
 	if (!event->leaf || is_whole)
-		event->leaf = answer->leaf;
+		event->leaf = resolution->leaf;
 }
 
 struct trace_source {

@@ -47,13 +47,13 @@ static int write_stacks(struct trace_writer *writer, u32 count)
 	return err ?: put_event(writer, &event);
 }
 
-static int write_promises(struct trace_writer *writer, u32 count)
+static int write_placeholders(struct trace_writer *writer, u32 count)
 {
 	struct trace_event event = {.tid = 1};
 	int err = 0;
 
 	for (u32 i = 0; i < count && !err; i++)
-		err = trace_writer_promise(writer, &event.user);
+		err = trace_writer_placeholder(writer, &event.user);
 	return err ?: put_event(writer, &event);
 }
 
@@ -115,8 +115,9 @@ static const struct {
 	const char *name;
 	int (*write)(struct trace_writer *writer, u32 count);
 } kinds[] = {
-	{"stacks", write_stacks}, {"promises", write_promises}, {"frames", write_frames},
-	{"events", write_events}, {"leaves", write_leaves},	{"cpus", write_cpus},
+	{"stacks", write_stacks}, {"placeholders", write_placeholders},
+	{"frames", write_frames}, {"events", write_events},
+	{"leaves", write_leaves}, {"cpus", write_cpus},
 };
 
 static int write_kind(struct trace_writer *writer, const char *name, u32 count)

@@ -108,14 +108,14 @@ u32 deferred_processes(const struct deferred *deferred, u32 *pids)
 static int resolve(struct recording *recording, struct deferred_stack *stack,
 		   enum deferred_form form, const struct stack_ref *ref)
 {
-	struct trace_answer answer = {.stack = ref->index, .reason = ref->reason};
+	struct trace_resolution resolution = {.stack = ref->index, .reason = ref->reason};
 	u32 placeholder = stack->form[form].placeholder;
 
 	if (form == DEFERRED_BEHIND_LEAF)
-		answer.leaf = stack->leaf;
+		resolution.leaf = stack->leaf;
 	account_user_stack(recording, ref, stack->form[form].events);
 	stack->form[form].placeholder = TRACE_NO_STACK;
-	return trace_writer_answer(recording->writer, placeholder, &answer);
+	return trace_writer_resolve(recording->writer, placeholder, &resolution);
 }
 
 int deferred_join(struct recording *recording, struct deferred_stack *stack)
@@ -214,7 +214,8 @@ static int place(struct recording *recording, u32 tid, u32 cookie, enum deferred
 	if (!stack)
 		return -ENOMEM;
 	if (stack->form[form].placeholder == TRACE_NO_STACK)
-		result = trace_writer_promise(recording->writer, &stack->form[form].placeholder);
+		result =
+			trace_writer_placeholder(recording->writer, &stack->form[form].placeholder);
 	if (result)
 		return result;
 	stack->form[form].events++;

@@ -7,7 +7,7 @@
 #ifndef LIB_TRACE_FRAME_DICTIONARY_H
 #define LIB_TRACE_FRAME_DICTIONARY_H
 
-#include "trace/bytes/arena.h"
+#include "arena.h"
 #include "trace/bytes/key_order.h"
 
 #define FRAME_KEY_ROOT 0

@@ -10,8 +10,8 @@
 #ifndef LIB_TRACE_RECORD_BLOCK_H
 #define LIB_TRACE_RECORD_BLOCK_H
 
+#include "arena.h"
 #include "trace/block/block.h"
-#include "trace/bytes/arena.h"
 #include "trace/event.h"
 
 void record_builder_init(struct block_builder *builder, enum trace_block_type type);

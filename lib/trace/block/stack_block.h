@@ -8,9 +8,9 @@
 #ifndef LIB_TRACE_STACK_BLOCK_H
 #define LIB_TRACE_STACK_BLOCK_H
 
+#include "arena.h"
 #include "trace/block/block.h"
 #include "trace/block/frame_dictionary.h"
-#include "trace/bytes/arena.h"
 #include "trace/event.h"
 
 #define TRACE_DEPTH_MAX STACK_WORDS_MAX

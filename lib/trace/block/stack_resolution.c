@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Promises are never chained, so one step resolves each: from its index to its answer, whose stack
- * is a real one. */
+/* Placeholders are never chained, so one step resolves each: from its index to its resolution,
+ * whose stack is a real one. */
 #include "trace/block/stack_resolution.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-bool placeholder_answer(struct trace_stack *stacks, u32 count, u32 promise,
-			const struct trace_answer *answer, u32 number)
+bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
+			 const struct trace_resolution *resolution, u32 number)
 {
-	if (promise >= count || !is_placeholder(&stacks[promise]) || stacks[promise].id)
+	if (placeholder >= count || !is_placeholder(&stacks[placeholder]) || stacks[placeholder].id)
 		return false;
-	if (answer->stack != TRACE_NO_STACK && is_placeholder(&stacks[answer->stack]))
+	if (resolution->stack != TRACE_NO_STACK && is_placeholder(&stacks[resolution->stack]))
 		return false;
-	stacks[promise].id = number;
+	stacks[placeholder].id = number;
 	return true;
 }
 
@@ -25,27 +25,30 @@ static bool has_placeholders(const struct trace_stack *stacks, u32 count)
 	return false;
 }
 
-/* Numbers beyond the answers are left from a block that was damaged further on. */
-static u32 answer_number(const struct trace_stack *placeholder, u32 answers)
+/* Numbers beyond the resolutions are left from a block that was damaged further on. */
+static u32 resolution_number(const struct trace_stack *placeholder, u32 resolutions)
 {
-	return placeholder->id <= answers ? placeholder->id : 0;
+	return placeholder->id <= resolutions ? placeholder->id : 0;
 }
 
-static void number_stacks(u32 *by_index, const struct trace_stack *stacks, u32 count, u32 answers)
+static void number_stacks(u32 *by_index, const struct trace_stack *stacks, u32 count,
+			  u32 resolutions)
 {
 	u32 next = 0;
 
 	for (u32 i = 0; i < count; i++)
-		by_index[i] = is_placeholder(&stacks[i])
-				      ? INDEX_IS_PROMISE | answer_number(&stacks[i], answers)
-				      : next++;
+		by_index[i] =
+			is_placeholder(&stacks[i])
+				? INDEX_IS_PLACEHOLDER | resolution_number(&stacks[i], resolutions)
+				: next++;
 }
 
-static void renumber_answers(const u32 *by_index, struct trace_answer *answers, u32 count)
+static void renumber_resolutions(const u32 *by_index, struct trace_resolution *resolutions,
+				 u32 count)
 {
 	for (u32 i = 0; i < count; i++)
-		if (answers[i].stack != TRACE_NO_STACK)
-			answers[i].stack = by_index[answers[i].stack];
+		if (resolutions[i].stack != TRACE_NO_STACK)
+			resolutions[i].stack = by_index[resolutions[i].stack];
 }
 
 static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
@@ -59,7 +62,7 @@ static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
 }
 
 int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
-			   u32 *count, struct trace_answer *answers, u32 answer_count)
+			   u32 *count, struct trace_resolution *resolutions, u32 resolution_count)
 {
 	u32 *by_index;
 
@@ -68,10 +71,10 @@ int stack_resolution_build(struct stack_resolution *resolution, struct trace_sta
 	by_index = calloc(*count, sizeof(*by_index));
 	if (!by_index)
 		return -ENOMEM;
-	number_stacks(by_index, stacks, *count, answer_count);
-	renumber_answers(by_index, answers, answer_count);
+	number_stacks(by_index, stacks, *count, resolution_count);
+	renumber_resolutions(by_index, resolutions, resolution_count);
 	*count = remove_placeholders(stacks, *count);
-	*resolution = (struct stack_resolution){by_index, answers};
+	*resolution = (struct stack_resolution){by_index, resolutions};
 	return 0;
 }
 
@@ -81,21 +84,21 @@ void stack_resolution_free(struct stack_resolution *resolution)
 	*resolution = (struct stack_resolution){0};
 }
 
-static void apply_answer(const struct stack_resolution *resolution, u32 number,
-			 struct trace_event *event)
+static void apply_resolution(const struct stack_resolution *resolution, u32 number,
+			     struct trace_event *event)
 {
-	static const struct trace_answer unanswered = {.stack = TRACE_NO_STACK,
-						       .reason = REASON_UNANSWERED};
+	static const struct trace_resolution unanswered = {.stack = TRACE_NO_STACK,
+							   .reason = REASON_UNANSWERED};
 
-	event_take_answer(event, number ? &resolution->answers[number - 1] : &unanswered);
+	event_resolve(event, number ? &resolution->resolutions[number - 1] : &unanswered);
 }
 
 static void resolve_user(const struct stack_resolution *resolution, struct trace_event *event)
 {
 	u32 index = resolution->by_index[event->user];
 
-	if (index & INDEX_IS_PROMISE)
-		apply_answer(resolution, index & ~INDEX_IS_PROMISE, event);
+	if (index & INDEX_IS_PLACEHOLDER)
+		apply_resolution(resolution, index & ~INDEX_IS_PLACEHOLDER, event);
 	else
 		event->user = index;
 }
@@ -109,5 +112,5 @@ bool stack_resolution_apply(const struct stack_resolution *resolution, struct tr
 	if (event->kernel == TRACE_NO_STACK)
 		return true;
 	event->kernel = resolution->by_index[event->kernel];
-	return !(event->kernel & INDEX_IS_PROMISE);
+	return !(event->kernel & INDEX_IS_PLACEHOLDER);
 }

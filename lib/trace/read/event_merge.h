@@ -6,8 +6,8 @@
 #ifndef LIB_TRACE_EVENT_MERGE_H
 #define LIB_TRACE_EVENT_MERGE_H
 
+#include "arena.h"
 #include "trace/block/event_block.h"
-#include "trace/bytes/arena.h"
 
 struct event_block {
 	u64 offset; /* in the file */

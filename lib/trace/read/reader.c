@@ -19,8 +19,8 @@
 #include <zlib.h>
 
 #include "error.h"
-#include "trace/block/answer_block.h"
 #include "trace/block/record_block.h"
+#include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
 #include "trace/bytes/lookup.h"
 #include "trace/read/event_merge.h"
@@ -194,10 +194,10 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 	if (type == TRACE_BLOCK_STACKS)
 		return stack_block_decode(view, &reader->frames, &reader->arena,
 					  &reader->records[type]);
-	if (type == TRACE_BLOCK_ANSWERS)
-		return answer_block_decode(view, &reader->arena,
-					   &reader->records[TRACE_BLOCK_STACKS],
-					   &reader->records[type]);
+	if (type == TRACE_BLOCK_RESOLUTIONS)
+		return resolution_block_decode(view, &reader->arena,
+					       &reader->records[TRACE_BLOCK_STACKS],
+					       &reader->records[type]);
 	if (view->header.columns != RECORD_COLUMNS)
 		return -EBADMSG;
 	if (readers[type].block)
@@ -384,10 +384,10 @@ static struct trace_reader *reader_alloc(const char *path)
 static int resolve_stacks(struct trace_reader *reader)
 {
 	struct arena_array *stacks = &reader->records[TRACE_BLOCK_STACKS];
-	struct arena_array *answers = &reader->records[TRACE_BLOCK_ANSWERS];
+	struct arena_array *resolutions = &reader->records[TRACE_BLOCK_RESOLUTIONS];
 
 	return stack_resolution_build(&reader->resolution, stacks->items, &stacks->count,
-				      answers->items, answers->count);
+				      resolutions->items, resolutions->count);
 }
 
 static int build_lookup(struct trace_reader *reader)

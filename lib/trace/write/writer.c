@@ -16,13 +16,13 @@
 
 #include "error.h"
 #include "output/output.h"
-#include "trace/block/answer_block.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
+#include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
 #include "trace/write/event_buffer.h"
 #include "trace/write/frame_set.h"
-#include "trace/write/promise_set.h"
+#include "trace/write/placeholders.h"
 #include "trace/write/stack_set.h"
 #include "trace/write/symbol_list.h"
 
@@ -39,7 +39,7 @@ struct trace_writer {
 
 	struct block_builder sources, modules, mappings, cgroups, tasks;
 	struct stack_encoder stacks;
-	struct answer_encoder answers;
+	struct resolution_encoder resolutions;
 	struct symbol_list symbols;
 	struct event_buffers events;
 
@@ -48,7 +48,7 @@ struct trace_writer {
 	u32 stack_count;
 	u32 full_ids; /* given to stacks that came without one: the highest, the map's are low */
 	struct stack_set full_stacks;
-	struct promise_set promises;
+	struct placeholders placeholders;
 	struct frame_set frames;
 	u64 given;
 	u64 recorded;
@@ -91,12 +91,12 @@ static int write_stacks(struct trace_writer *writer)
 }
 
 /* After all stacks that they name. */
-static int write_answers(struct trace_writer *writer)
+static int write_resolutions(struct trace_writer *writer)
 {
-	if (writer->error || !writer->answers.builder.records)
+	if (writer->error || !writer->resolutions.builder.records)
 		return writer->error;
-	write_block(writer, answer_encoder_finish(&writer->answers));
-	answer_encoder_clear(&writer->answers);
+	write_block(writer, resolution_encoder_finish(&writer->resolutions));
+	resolution_encoder_clear(&writer->resolutions);
 	return writer->error;
 }
 
@@ -106,7 +106,7 @@ static int write_definitions(struct trace_writer *writer)
 	write_records(writer, &writer->modules);
 	write_records(writer, &writer->mappings);
 	write_stacks(writer);
-	write_answers(writer);
+	write_resolutions(writer);
 	write_records(writer, &writer->cgroups);
 	return write_records(writer, &writer->tasks);
 }
@@ -118,7 +118,7 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 
 	if (write_definitions(writer))
 		return writer->error;
-	promise_set_settle(&writer->promises, buffer->events, buffer->count);
+	placeholders_settle(&writer->placeholders, buffer->events, buffer->count);
 	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, &builder);
 	if (err)
 		return keep_error(writer, err);
@@ -167,11 +167,11 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->cgroups);
 	block_builder_free(&old->tasks);
 	stack_encoder_free(&old->stacks);
-	answer_encoder_free(&old->answers);
+	resolution_encoder_free(&old->resolutions);
 	symbol_list_free(&old->symbols);
 	event_buffers_free(&old->events);
 	stack_set_free(&old->full_stacks);
-	promise_set_free(&old->promises);
+	placeholders_free(&old->placeholders);
 	frame_set_free(&old->frames);
 	free(old);
 	*writer = NULL;
@@ -188,7 +188,7 @@ static struct trace_writer *writer_alloc(u32 cpus)
 	record_builder_init(&writer->mappings, TRACE_BLOCK_MAPPINGS);
 	record_builder_init(&writer->cgroups, TRACE_BLOCK_CGROUPS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
-	answer_encoder_init(&writer->answers);
+	resolution_encoder_init(&writer->resolutions);
 	event_buffers_init(&writer->events, cpus);
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
 	    event_encoder_create(&writer->encoder))
@@ -376,53 +376,52 @@ int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *st
 	return stack->id ? add_stack(writer, stack, index) : add_full_stack(writer, stack, index);
 }
 
-int trace_writer_promise(struct trace_writer *writer, u32 *index)
+int trace_writer_placeholder(struct trace_writer *writer, u32 *name)
 {
 	if (writer->error)
 		return writer->error;
 	if (writer->stack_count == STACKS_MAX)
 		return -E2BIG;
-	if (promise_set_add(&writer->promises, writer->stack_count))
+	if (placeholders_add(&writer->placeholders, writer->stack_count, name))
 		return keep_error(writer, -ENOMEM);
 	stack_encoder_add_placeholder(&writer->stacks);
-	*index = writer->stack_count++;
+	writer->stack_count++;
 	return limit_stacks(writer);
-}
-
-static struct promise *open_promise(const struct trace_writer *writer, u32 index)
-{
-	struct promise *promise = promise_set_find(&writer->promises, index);
-
-	return promise && !promise->answered ? promise : NULL;
 }
 
 static bool is_stack(const struct trace_writer *writer, u32 index, u8 reason)
 {
 	if (index == TRACE_NO_STACK)
 		return reason < REASON_COUNT;
-	return index < writer->stack_count && !promise_set_was_given(&writer->promises, index);
+	return index < writer->stack_count;
 }
 
-static int put_answer(struct trace_writer *writer, u32 promise, const struct trace_answer *answer)
+static int put_resolution(struct trace_writer *writer, u32 index,
+			  const struct trace_resolution *resolution)
 {
-	answer_encoder_add(&writer->answers, promise, answer);
-	if (block_builder_bytes(&writer->answers.builder) < DEFINITIONS_BYTES_MAX)
+	resolution_encoder_add(&writer->resolutions, index, resolution);
+	if (block_builder_bytes(&writer->resolutions.builder) < DEFINITIONS_BYTES_MAX)
 		return 0;
 	write_stacks(writer);
-	return write_answers(writer);
+	return write_resolutions(writer);
 }
 
-int trace_writer_answer(struct trace_writer *writer, u32 promise, const struct trace_answer *answer)
+int trace_writer_resolve(struct trace_writer *writer, u32 name,
+			 const struct trace_resolution *resolution)
 {
+	const struct placeholder *placeholder = placeholders_open(&writer->placeholders, name);
+	u32 index;
+
 	if (writer->error)
 		return writer->error;
-	if (!open_promise(writer, promise) || FRAME_IS_KERNEL(answer->leaf) ||
-	    !is_stack(writer, answer->stack, answer->reason))
+	if (!placeholder || FRAME_IS_KERNEL(resolution->leaf) ||
+	    !is_stack(writer, resolution->stack, resolution->reason))
 		return -EINVAL;
-	if (frame_set_add(&writer->frames, answer->leaf, FRAME_EXACT))
+	if (frame_set_add(&writer->frames, resolution->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);
-	if (promise_set_answer(&writer->promises, promise, answer))
-		return put_answer(writer, promise, answer);
+	index = placeholder->index;
+	if (placeholders_resolve(&writer->placeholders, name, resolution))
+		return put_resolution(writer, index, resolution);
 	return 0;
 }
 
@@ -431,18 +430,18 @@ static bool is_event(const struct trace_writer *writer, const struct trace_event
 	return event->kind < writer->source_count &&
 	       is_stack(writer, event->kernel, event->kernel_reason) &&
 	       (is_stack(writer, event->user, event->user_reason) ||
-		open_promise(writer, event->user));
+		placeholders_open(&writer->placeholders, event->user));
 }
 
 static int add_event(struct trace_writer *writer, const struct trace_event *event)
 {
 	struct event_buffer *buffer = event_buffers_get(&writer->events, event->cpu);
-	struct promise *promise = open_promise(writer, event->user);
+	struct placeholder *placeholder = placeholders_open(&writer->placeholders, event->user);
 
 	if (!buffer || frame_set_add(&writer->frames, event->leaf, FRAME_EXACT))
 		return keep_error(writer, -ENOMEM);
-	if (promise)
-		promise->waiting++;
+	if (placeholder)
+		placeholder->waiting++;
 	buffer->events[buffer->count++] = *event;
 	if (buffer->count == writer->events.most)
 		return write_events(writer, buffer);

@@ -39,18 +39,20 @@ int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task);
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol);
 
-/* *index is the name of the stack for events. id 0 (recorded in full, generation 0): the writer
+/* *index names the stack in events. id 0 (recorded in full, generation 0): the writer
  * gives it an id, and identical ones share one index. With an id the caller takes care to add each
  * once. */
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index);
 
-/* *index stands for a user stack that is not known yet, in any number of events, of any CPU. */
-int trace_writer_promise(struct trace_writer *writer, u32 *index);
+/* *name stands for a user stack that is not known yet, in any number of events, of any CPU. It is
+ * no index. */
+int trace_writer_placeholder(struct trace_writer *writer, u32 *name);
 
-/* What the promise stands for; events name it only before. One that is never answered reads back as
- * REASON_UNANSWERED. The answer names no other promise: -EINVAL. */
-int trace_writer_answer(struct trace_writer *writer, u32 promise,
-			const struct trace_answer *answer);
+/* What the placeholder stands for. Its name ends with that: a later placeholder may have it. One
+ * that is never resolved reads back as REASON_UNANSWERED. The resolution names no placeholder:
+ * -EINVAL. */
+int trace_writer_resolve(struct trace_writer *writer, u32 name,
+			 const struct trace_resolution *resolution);
 
 /* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
  */

@@ -3,12 +3,11 @@
  * All numbers are chosen so that results can be worked out by hand: three samples of one function
  * at three pcs, a return address behind the end of its function (the call is the last instruction),
  * a pc at the start of one, a truncated stack, a stack that stopped early, a stack that could not
- * be read, promised stacks with an answer, with a reason and with neither, code without symbols,
+ * be read, deferred stacks with a resolution, with a reason and with neither, code without symbols,
  * generated code, a file that is not known.
  */
 #include "small_recording.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -22,7 +21,7 @@
 #define JIT(offset) FRAME_USER(3, offset)
 #define NOWHERE(offset) FRAME_USER(MAPPING_UNKNOWN, offset)
 
-/* By their indexes in the file, where the promises come last. */
+/* In the order of the file, where the placeholders come last. */
 enum {
 	STACK_SWITCH,
 	STACK_WRITE,
@@ -31,10 +30,10 @@ enum {
 	STACK_SYSCALL,
 	STACK_STOPPED,
 	STACKS,
-	PROMISE_CALLS = STACKS,
-	PROMISE_CHANGED,
-	PROMISE_KEPT_BY_NOBODY,
-	PROMISES_END,
+	PLACEHOLDER_CALLS = STACKS,
+	PLACEHOLDER_CHANGED,
+	PLACEHOLDER_UNRESOLVED,
+	PLACEHOLDERS_END,
 };
 
 static const struct trace_info info = {
@@ -196,20 +195,20 @@ static const struct trace_event events[SMALL_EVENTS] = {
 	 .tid = 100,
 	 .kind = 1,
 	 .kernel = STACK_SWITCH,
-	 .user = PROMISE_CALLS},
+	 .user = PLACEHOLDER_CALLS},
 	{.time = 112 * SECOND,
 	 .tid = 100,
 	 .kind = 1,
 	 .kernel = STACK_SWITCH,
-	 .user = PROMISE_CHANGED},
+	 .user = PLACEHOLDER_CHANGED},
 	{.time = 113 * SECOND,
 	 .tid = 100,
 	 .kind = 1,
 	 .kernel = STACK_SWITCH,
-	 .user = PROMISE_KEPT_BY_NOBODY},
+	 .user = PLACEHOLDER_UNRESOLVED},
 };
 
-static const struct trace_answer answers[] = {
+static const struct trace_resolution resolutions[] = {
 	{.stack = STACK_CALLS, .leaf = LIBC(0x2004)},
 	{.stack = TRACE_NO_STACK, .reason = REASON_CHANGED},
 };
@@ -255,32 +254,39 @@ static int write_names(struct trace_writer *writer)
 	return err;
 }
 
+static u32 names[PLACEHOLDERS_END]; /* of stacks and placeholders, for the writer */
+
 static int write_stacks(struct trace_writer *writer)
 {
-	u32 index;
 	int err = 0;
 
-	for (u32 i = 0; i < PROMISES_END && !err; i++) {
-		err = i < STACKS ? trace_writer_stack(writer, &stacks[i], &index)
-				 : trace_writer_promise(writer, &index);
-		if (!err && index != i)
-			err = -EINVAL;
-	}
+	for (u32 i = 0; i < PLACEHOLDERS_END && !err; i++)
+		err = i < STACKS ? trace_writer_stack(writer, &stacks[i], &names[i])
+				 : trace_writer_placeholder(writer, &names[i]);
 	return err;
 }
 
-/* The flush sends the promises out, so that the answers have to follow. */
+static int write_event(struct trace_writer *writer, struct trace_event event)
+{
+	if (event.kernel != TRACE_NO_STACK)
+		event.kernel = names[event.kernel];
+	if (event.user != TRACE_NO_STACK)
+		event.user = names[event.user];
+	return trace_writer_event(writer, &event);
+}
+
+/* The flush sends the placeholders out, so that the resolutions have to follow. */
 static int write_events(struct trace_writer *writer)
 {
 	int err = 0;
 
 	for
 		EACH(events)
-	err = trace_writer_event(writer, &events[i]);
+	err = write_event(writer, events[i]);
 	err = err ?: trace_writer_flush(writer);
 	for
-		EACH(answers)
-	err = trace_writer_answer(writer, PROMISE_CALLS + i, &answers[i]);
+		EACH(resolutions)
+	err = trace_writer_resolve(writer, names[PLACEHOLDER_CALLS + i], &resolutions[i]);
 	return err ?: trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 

@@ -113,7 +113,7 @@ class Recording:
         self.addresses_shown, self.sources = None, []
         self.cgroup_lines, self.task_lines = [], []
         self.stack_lines, self.ledger = [], []
-        self.index, self.answer = [], {}  # by index in the file: of the stack given out, and what a promise is
+        self.index, self.resolution = [], {}  # by index in the file: of the stack given out, and what a placeholder is
         self.frames, self.order = [0], KeyOrder()
         self.order.keys = 1
 
@@ -177,15 +177,15 @@ class Recording:
         low = offsets.varint() if step else caller % 2**40 + offsets.signed()
         return (caller >> 40) + step << 40 | low
 
-    def answers(self, records, columns, header):
-        promises, stacks = columns[:2]
+    def resolutions(self, records, columns, header):
+        placeholders, stacks = columns[:2]
         leaves = Numbers(columns[2], columns[3])
-        promise = leaf = newest = 0
+        placeholder = leaf = newest = 0
         for _ in range(records):
-            promise += promises.signed()
+            placeholder += placeholders.signed()
             leaf = (leaf + unzigzag(leaves.next())) & MASK
             stack, newest = stack_code(stacks.varint(), newest)
-            self.answer[promise] = (stack, leaf)
+            self.resolution[placeholder] = (stack, leaf)
 
     def events_of_block(self, records, columns, header):
         tasks, kernel, user, order = columns[:4]
@@ -215,11 +215,11 @@ class Recording:
                                 values.get(key, 0)))
 
     def resolved(self, event):
-        """With the answer in the place of a promise."""
+        """With the resolution in the place of a placeholder."""
         time, cpu, thread, kind, kernel, user, leaf, value = event
         has_stack, number = user
         if has_stack and self.index[number] is None:
-            user, own_leaf = self.answer.get(number, ((False, REASONS.index("unanswered")), 0))
+            user, own_leaf = self.resolution.get(number, ((False, REASONS.index("unanswered")), 0))
             if not leaf or (user[0] and not leaf >> 63):
                 leaf = own_leaf
         return time, cpu, thread, kind, kernel, user, leaf, value
@@ -253,7 +253,7 @@ class Recording:
         assert (magic, order, zero, version) == (b"stackmap", 1, 0, 3)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 3: self.mappings, 4: self.stacks, 5: self.tasks,
-                   6: self.events_of_block, 7: self.symbols_of_block, 8: self.ledger_of_block, 10: self.answers,
+                   6: self.events_of_block, 7: self.symbols_of_block, 8: self.ledger_of_block, 10: self.resolutions,
                    11: self.cgroups}
         at = 16
         sequence = 0

@@ -180,53 +180,53 @@ static void make_events(struct recording *recording, struct random *random)
 	}
 }
 
-static void make_promise(struct recording *recording, struct random *random,
-			 struct recording_promise *promise)
+static void make_placeholder(struct recording *recording, struct random *random,
+			     struct recording_placeholder *placeholder)
 {
 	const struct recording_shape *shape = &recording->shape;
-	struct trace_answer *answer = &promise->answer;
+	struct trace_resolution *resolution = &placeholder->resolution;
 
-	promise->before_stack = (u32)random_below(random, shape->stacks + 1);
-	promise->after_event = (u32)random_below(random, shape->events + shape->events / 4 + 1);
-	if (promise->after_event >= shape->events) {
-		answer->stack = TRACE_NO_STACK;
-		answer->reason = REASON_UNANSWERED;
+	placeholder->before_stack = (u32)random_below(random, shape->stacks + 1);
+	placeholder->after_event = (u32)random_below(random, shape->events + shape->events / 4 + 1);
+	if (placeholder->after_event >= shape->events) {
+		resolution->stack = TRACE_NO_STACK;
+		resolution->reason = REASON_UNANSWERED;
 		return;
 	}
-	answer->stack = random_stack(recording, random, &answer->reason);
-	answer->leaf = random_below(random, 3) ? 0 : random_frame(random, true);
+	resolution->stack = random_stack(recording, random, &resolution->reason);
+	resolution->leaf = random_below(random, 3) ? 0 : random_frame(random, true);
 }
 
 /* A stack replaces the leaf, unless that is the kernel's; a reason leaves it. */
-static u64 leaf_as_answered(u64 leaf, const struct trace_answer *answer)
+static u64 leaf_as_resolved(u64 leaf, const struct trace_resolution *resolution)
 {
 	if (!leaf)
-		return answer->leaf;
-	return answer->stack == TRACE_NO_STACK || leaf >> 63 ? leaf : answer->leaf;
+		return resolution->leaf;
+	return resolution->stack == TRACE_NO_STACK || leaf >> 63 ? leaf : resolution->leaf;
 }
 
-static void promise_user_stack(struct recording *recording, struct random *random, u32 event)
+static void defer_user_stack(struct recording *recording, struct random *random, u32 event)
 {
-	u32 number = (u32)random_below(random, recording->shape.promises);
-	const struct recording_promise *promise = &recording->promises[number];
+	u32 number = (u32)random_below(random, recording->shape.placeholders);
+	const struct recording_placeholder *placeholder = &recording->placeholders[number];
 
-	if (event > promise->after_event || random_below(random, 2))
+	if (event > placeholder->after_event || random_below(random, 2))
 		return;
-	recording->promise_of[event] = number;
-	recording->events[event].user = promise->answer.stack;
-	recording->events[event].user_reason = promise->answer.reason;
+	recording->placeholder_of[event] = number;
+	recording->events[event].user = placeholder->resolution.stack;
+	recording->events[event].user_reason = placeholder->resolution.reason;
 	recording->events[event].leaf =
-		leaf_as_answered(recording->events[event].leaf, &promise->answer);
+		leaf_as_resolved(recording->events[event].leaf, &placeholder->resolution);
 }
 
-static void make_promises(struct recording *recording, struct random *random)
+static void make_placeholders(struct recording *recording, struct random *random)
 {
-	for (u32 i = 0; i < recording->shape.promises; i++)
-		make_promise(recording, random, &recording->promises[i]);
+	for (u32 i = 0; i < recording->shape.placeholders; i++)
+		make_placeholder(recording, random, &recording->placeholders[i]);
 	for (u32 i = 0; i < recording->shape.events; i++) {
-		recording->promise_of[i] = NO_PROMISE;
-		if (recording->shape.promises)
-			promise_user_stack(recording, random, i);
+		recording->placeholder_of[i] = NO_PLACEHOLDER;
+		if (recording->shape.placeholders)
+			defer_user_stack(recording, random, i);
 	}
 }
 
@@ -287,8 +287,8 @@ struct recording *recording_create(const struct recording_shape *shape)
 	recording->symbols = allocate(shape->symbols, sizeof(*recording->symbols));
 	recording->events = allocate(shape->events, sizeof(*recording->events));
 	recording->cpu_ledgers = allocate(shape->cpus, sizeof(*recording->cpu_ledgers));
-	recording->promises = allocate(shape->promises, sizeof(*recording->promises));
-	recording->promise_of = allocate(shape->events, sizeof(u32));
+	recording->placeholders = allocate(shape->placeholders, sizeof(*recording->placeholders));
+	recording->placeholder_of = allocate(shape->events, sizeof(u32));
 	recording->file_index = allocate(shape->stacks, sizeof(u32));
 	make_info(recording);
 	make_names(recording, &random);
@@ -298,7 +298,7 @@ struct recording *recording_create(const struct recording_shape *shape)
 	make_tasks(recording, &random);
 	make_symbols(recording, &random);
 	make_events(recording, &random);
-	make_promises(recording, &random);
+	make_placeholders(recording, &random);
 	make_ledger(recording, &random);
 	return recording;
 }
@@ -328,27 +328,27 @@ void recording_free(struct recording **recording)
 	free(old->symbols);
 	free(old->events);
 	free(old->cpu_ledgers);
-	free(old->promises);
-	free(old->promise_of);
+	free(old->placeholders);
+	free(old->placeholder_of);
 	free(old->file_index);
 	free(old);
 	*recording = NULL;
 }
 
-static int write_promises_before(const struct recording *recording, struct trace_writer *writer,
-				 u32 stack)
+static int write_placeholders_before(const struct recording *recording, struct trace_writer *writer,
+				     u32 stack)
 {
 	int err = 0;
 
-	for (u32 i = 0; i < recording->shape.promises && !err; i++)
-		if (recording->promises[i].before_stack == stack)
-			err = trace_writer_promise(writer, &recording->promises[i].index);
+	for (u32 i = 0; i < recording->shape.placeholders && !err; i++)
+		if (recording->placeholders[i].before_stack == stack)
+			err = trace_writer_placeholder(writer, &recording->placeholders[i].name);
 	return err;
 }
 
 static int write_stacks(const struct recording *recording, struct trace_writer *writer)
 {
-	int err = write_promises_before(recording, writer, 0);
+	int err = write_placeholders_before(recording, writer, 0);
 
 	for (u32 i = 0; i < recording->shape.stacks && !err; i++) {
 		struct trace_stack stack = recording->stacks[i];
@@ -357,7 +357,7 @@ static int write_stacks(const struct recording *recording, struct trace_writer *
 			stack.id = 0;
 		err = trace_writer_stack(writer, &stack, &recording->file_index[i]);
 		if (!err)
-			err = write_promises_before(recording, writer, i + 1);
+			err = write_placeholders_before(recording, writer, i + 1);
 	}
 	return err;
 }
@@ -399,42 +399,42 @@ static u32 in_file(const struct recording *recording, u32 stack)
 u64 recording_leaf_in_file(const struct recording *recording, u32 event)
 {
 	u64 leaf = recording->events[event].leaf;
-	u32 number = recording->promise_of[event];
-	const struct trace_answer *answer;
+	u32 number = recording->placeholder_of[event];
+	const struct trace_resolution *resolution;
 
-	if (number == NO_PROMISE)
+	if (number == NO_PLACEHOLDER)
 		return leaf;
-	answer = &recording->promises[number].answer;
-	if (leaf != answer->leaf)
+	resolution = &recording->placeholders[number].resolution;
+	if (leaf != resolution->leaf)
 		return leaf;
-	return answer->stack != TRACE_NO_STACK && event % 2 ? FRAME_USER(1, event) : 0;
+	return resolution->stack != TRACE_NO_STACK && event % 2 ? FRAME_USER(1, event) : 0;
 }
 
 static int write_event(const struct recording *recording, struct trace_writer *writer, u32 i)
 {
 	struct trace_event event = recording->events[i];
-	u32 number = recording->promise_of[i];
+	u32 number = recording->placeholder_of[i];
 
 	event.kernel = in_file(recording, event.kernel);
-	event.user = number == NO_PROMISE ? in_file(recording, event.user)
-					  : recording->promises[number].index;
+	event.user = number == NO_PLACEHOLDER ? in_file(recording, event.user)
+					      : recording->placeholders[number].name;
 	event.leaf = recording_leaf_in_file(recording, i);
 	return trace_writer_event(writer, &event);
 }
 
-static int write_answers_after(const struct recording *recording, struct trace_writer *writer,
-			       u32 event)
+static int write_resolutions_after(const struct recording *recording, struct trace_writer *writer,
+				   u32 event)
 {
 	int err = 0;
 
-	for (u32 i = 0; i < recording->shape.promises && !err; i++) {
-		const struct recording_promise *promise = &recording->promises[i];
-		struct trace_answer answer = promise->answer;
+	for (u32 i = 0; i < recording->shape.placeholders && !err; i++) {
+		const struct recording_placeholder *placeholder = &recording->placeholders[i];
+		struct trace_resolution resolution = placeholder->resolution;
 
-		if (promise->after_event != event)
+		if (placeholder->after_event != event)
 			continue;
-		answer.stack = in_file(recording, answer.stack);
-		err = trace_writer_answer(writer, promise->index, &answer);
+		resolution.stack = in_file(recording, resolution.stack);
+		err = trace_writer_resolve(writer, placeholder->name, &resolution);
 	}
 	return err;
 }
@@ -447,7 +447,7 @@ static int write_events(const struct recording *recording, struct trace_writer *
 		int failed = write_event(recording, writer, i);
 
 		if (!failed)
-			failed = write_answers_after(recording, writer, i);
+			failed = write_resolutions_after(recording, writer, i);
 		if (recording->shape.flush_every && i % recording->shape.flush_every == 0)
 			failed = trace_writer_flush(writer);
 		err = err ? err : failed;

@@ -25,16 +25,16 @@ struct recording_shape {
 	u32 symbols;
 	u32 events;
 	u32 flush_every; /* events; 0 = never */
-	u32 promises;
+	u32 placeholders;
 };
 
-#define NO_PROMISE UINT32_MAX
+#define NO_PLACEHOLDER UINT32_MAX
 
-struct recording_promise {
+struct recording_placeholder {
 	u32 before_stack; /* its place among the stacks */
-	u32 after_event;  /* when it is answered; not below the number of events: never */
-	struct trace_answer answer;
-	u32 index; /* in the file, set while it is written */
+	u32 after_event;  /* when it is resolved; not below the number of events: never */
+	struct trace_resolution resolution;
+	u32 name; /* for the writer, set while it is written */
 };
 
 /* All that went into a recording, to be compared with what is read. Times of events are in the
@@ -53,9 +53,9 @@ struct recording {
 	struct trace_task *tasks;
 	struct trace_symbol *symbols; /* sorted by mapping and start */
 	struct trace_event *events;   /* sorted by time, then CPU; times of one CPU are distinct */
-	struct recording_promise *promises;
-	u32 *promise_of; /* by event, whose user stack and leaf are as the answer says */
-	u32 *file_index; /* by stack, set while it is written */
+	struct recording_placeholder *placeholders;
+	u32 *placeholder_of; /* by event, whose user stack and leaf are as the resolution says */
+	u32 *file_index;     /* by stack, set while it is written */
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpu_ledgers;
 };
@@ -63,7 +63,7 @@ struct recording {
 struct recording *recording_create(const struct recording_shape *shape);
 void recording_free(struct recording **recording);
 
-/* As it is written: what its promise's answer makes of it is in events[]. */
+/* As it is written: what its placeholder's resolution makes of it is in events[]. */
 u64 recording_leaf_in_file(const struct recording *recording, u32 event);
 
 /* Writes it all: 0, or the first error of the writer. *recorded and *lost may be NULL. */

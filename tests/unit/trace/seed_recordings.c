@@ -75,7 +75,7 @@ static void write_seed(const char *folder, u32 i)
 		.symbols = 2 * i,
 		.events = 10 * i,
 		.flush_every = i % 2 * 10,
-		.promises = i % 2 * i,
+		.placeholders = i % 2 * i,
 	};
 	struct recording *recording = recording_create(&shape);
 	char path[512], expanded_path[512];

@@ -153,7 +153,7 @@ static void test_user_stacks_that_end_early(void **state)
 }
 
 /* The answer's leaf is the innermost user frame, below a kernel stack. */
-static void test_promised_stack_with_its_leaf(void **state)
+static void test_deferred_stack_with_its_leaf(void **state)
 {
 	struct event_filter filter = all;
 	struct profile *profile;
@@ -392,7 +392,7 @@ int main(void)
 		cmocka_unit_test(test_labels_without_symbol),
 		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_user_stacks_that_end_early),
-		cmocka_unit_test(test_promised_stack_with_its_leaf),
+		cmocka_unit_test(test_deferred_stack_with_its_leaf),
 		cmocka_unit_test(test_rows_are_split),
 		cmocka_unit_test(test_objects_of_labels),
 		cmocka_unit_test(test_names_as_in_the_symbol_table),

@@ -281,7 +281,7 @@ static void test_round_trip_of_random_recordings(void **state)
 		};
 
 		shape.full_stacks = shape.stacks / 4;
-		shape.promises = seed % 3 * 20;
+		shape.placeholders = seed % 3 * 20;
 		check_round_trip(&shape);
 	}
 }
@@ -305,7 +305,7 @@ static void test_recording_of_many_blocks(void **state)
 		.tasks = 10,
 		.symbols = 40000,
 		.events = 400000,
-		.promises = 100,
+		.placeholders = 100,
 	};
 
 	(void)state;

@@ -38,7 +38,7 @@ static const struct recording_shape small = {
 	.symbols = 9,
 	.events = 200,
 	.flush_every = 60,
-	.promises = 10,
+	.placeholders = 10,
 };
 
 static int make_directory(void **state)

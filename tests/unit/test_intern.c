@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* One entry for each key and one copy of each text, at an address that stays. */
-#include "flamegraph/intern.h"
+#include "intern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,14 +3,14 @@
  * Things that exist once for each key of a few words: frames, nodes of a tree, threads. An entry
  * never moves, so its address is its identity, and can be part of another key.
  */
-#ifndef LIB_FLAMEGRAPH_INTERN_H
-#define LIB_FLAMEGRAPH_INTERN_H
+#ifndef LIB_INTERN_H
+#define LIB_INTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arena.h"
 #include "hash_index.h"
-#include "trace/bytes/arena.h"
 
 #define INTERN_WORDS 3
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory of a reader that lives as long as the reader. It has a limit, so that a small hostile file
- * cannot unfold into more memory than any honest recording needs. What others allocate because of
- * the same file is counted against the limit, too.
+ * Memory in pieces that are freed together. It has a limit, so that a small hostile file cannot
+ * unfold into more memory than any honest recording needs. What others allocate because of the same
+ * file is counted against the limit, too.
  */
-#ifndef LIB_TRACE_ARENA_H
-#define LIB_TRACE_ARENA_H
+#ifndef LIB_ARENA_H
+#define LIB_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>

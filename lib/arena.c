@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Chunks that are filled one after the other and freed together; a piece larger than a chunk gets
  * its own. */
-#include "trace/bytes/arena.h"
+#include "arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Promised stacks through the file: answered before and after their events went out, never, and
- * wrongly. Files with wrong answers are made of blocks that are right in all but that.
+ * Deferred stacks through the file: resolved before and after their events went out, never, and
+ * wrongly. Files with wrong resolutions are made of blocks that are right in all but that.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 
 #include "memory_folder.h"
 #include "recording.h"
-#include "trace/block/answer_block.h"
 #include "trace/block/event_block.h"
+#include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
 #include "trace/read/reader.h"
 
@@ -29,7 +29,7 @@ static char path[64];
 static const struct trace_info info = {.cpus = 1};
 static const struct trace_source source = {.name = "cpu-clock"};
 static const u64 frames[] = {USER(0x10), USER(0x20), USER(0x30)};
-static const struct trace_answer refused = {.stack = TRACE_NO_STACK, .reason = REASON_REFUSED};
+static const struct trace_resolution refused = {.stack = TRACE_NO_STACK, .reason = REASON_REFUSED};
 
 static int make_directory(void **state)
 {
@@ -80,12 +80,12 @@ static u32 add_stack(struct trace_writer *writer, u32 id, u32 depth, u32 flags)
 	return index;
 }
 
-static u32 add_promise(struct trace_writer *writer)
+static u32 add_placeholder(struct trace_writer *writer)
 {
-	u32 index;
+	u32 name;
 
-	assert_int_equal(trace_writer_promise(writer, &index), 0);
-	return index;
+	assert_int_equal(trace_writer_placeholder(writer, &name), 0);
+	return name;
 }
 
 static int add_event(struct trace_writer *writer, u64 time, u64 leaf, u32 user)
@@ -140,7 +140,7 @@ static u32 blocks_of(enum trace_block_type type)
 	return count;
 }
 
-static void check_answered(const struct events *events, struct trace_reader *reader)
+static void check_resolved(const struct events *events, struct trace_reader *reader)
 {
 	const struct trace_stack *stacks;
 
@@ -157,12 +157,12 @@ static void check_answered(const struct events *events, struct trace_reader *rea
 	assert_int_equal(events->event[3].leaf, USER(0x99));
 }
 
-/* Events before the flush go out with the promise, those behind it with the answer. */
-static void answer_with_flush_before(u32 event)
+/* Events before the flush go out with the placeholder, those behind it with the resolution. */
+static void resolve_with_flush_before(u32 event)
 {
 	struct trace_writer *writer = create();
-	u32 promise = add_promise(writer);
-	struct trace_answer answer = {.leaf = USER(0x99)};
+	u32 placeholder = add_placeholder(writer);
+	struct trace_resolution resolution = {.leaf = USER(0x99)};
 	static const u64 leaves[] = {0, FRAME_NARROW_TOP | 5, 0, USER(0x98)};
 	struct events events;
 	struct trace_reader *reader;
@@ -171,30 +171,31 @@ static void answer_with_flush_before(u32 event)
 	for (u32 i = 0; i < 4; i++) {
 		if (i == event)
 			assert_int_equal(trace_writer_flush(writer), 0);
-		assert_int_equal(add_event(writer, i, leaves[i], promise), 0);
+		assert_int_equal(add_event(writer, i, leaves[i], placeholder), 0);
 	}
-	answer.stack = add_stack(writer, 8, 3, STOP_NO_RULE << STACK_STOP_SHIFT);
-	assert_int_equal(trace_writer_answer(writer, promise, &answer), 0);
+	resolution.stack = add_stack(writer, 8, 3, STOP_NO_RULE << STACK_STOP_SHIFT);
+	assert_int_equal(trace_writer_resolve(writer, placeholder, &resolution), 0);
 	assert_int_equal(trace_writer_close(&writer), 0);
 	reader = open_reader();
 	assert_null(trace_reader_damage(reader));
 	read_back(reader, &events);
-	check_answered(&events, reader);
-	assert_int_equal(blocks_of(TRACE_BLOCK_ANSWERS), event > 0);
+	check_resolved(&events, reader);
+	assert_int_equal(blocks_of(TRACE_BLOCK_RESOLUTIONS), event > 0);
 	trace_reader_close(&reader);
 }
 
-static void test_answer_after_some_events_went_out(void **state)
+static void test_resolution_after_some_events_went_out(void **state)
 {
 	(void)state;
 	for (u32 event = 0; event < 4; event++)
-		answer_with_flush_before(event);
+		resolve_with_flush_before(event);
 }
 
-static void test_answer_that_is_a_reason(void **state)
+static void test_resolution_that_is_a_reason(void **state)
 {
 	struct trace_writer *writer = create();
-	u32 early = add_promise(writer), late = add_promise(writer), never = add_promise(writer);
+	u32 early = add_placeholder(writer), late = add_placeholder(writer),
+	    never = add_placeholder(writer);
 	struct events events;
 	struct trace_reader *reader;
 
@@ -203,8 +204,8 @@ static void test_answer_that_is_a_reason(void **state)
 	assert_int_equal(trace_writer_flush(writer), 0);
 	assert_int_equal(add_event(writer, 2, USER(0x98), early), 0);
 	assert_int_equal(add_event(writer, 3, 0, never), 0);
-	assert_int_equal(trace_writer_answer(writer, late, &refused), 0);
-	assert_int_equal(trace_writer_answer(writer, early, &refused), 0);
+	assert_int_equal(trace_writer_resolve(writer, late, &refused), 0);
+	assert_int_equal(trace_writer_resolve(writer, early, &refused), 0);
 	assert_int_equal(trace_writer_close(&writer), 0);
 	reader = open_reader();
 	read_back(reader, &events);
@@ -226,15 +227,15 @@ static int keep_frame(void *arg, u64 frame, bool return_address)
 	return 0;
 }
 
-static void test_leaf_of_an_answer_is_a_frame_to_be_named(void **state)
+static void test_leaf_of_a_resolution_is_a_frame_to_be_named(void **state)
 {
 	struct trace_writer *writer = create();
-	struct trace_answer answer = refused;
+	struct trace_resolution resolution = refused;
 	u64 frame = 0;
 
 	(void)state;
-	answer.leaf = USER(0x99);
-	assert_int_equal(trace_writer_answer(writer, add_promise(writer), &answer), 0);
+	resolution.leaf = USER(0x99);
+	assert_int_equal(trace_writer_resolve(writer, add_placeholder(writer), &resolution), 0);
 	assert_int_equal(trace_writer_frames(writer, keep_frame, &frame), 0);
 	assert_int_equal(frame, USER(0x99));
 	assert_int_equal(trace_writer_close(&writer), 0);
@@ -243,30 +244,30 @@ static void test_leaf_of_an_answer_is_a_frame_to_be_named(void **state)
 static void test_nonsense_is_refused(void **state)
 {
 	struct trace_writer *writer = create();
-	u32 stack = add_stack(writer, 7, 2, 0), promise = add_promise(writer);
-	struct trace_answer chain = {.stack = add_promise(writer)};
-	struct trace_answer kernel_leaf = {.stack = stack, .leaf = FRAME_NARROW_TOP};
-	struct trace_answer no_reason = {.stack = TRACE_NO_STACK, .reason = REASON_COUNT};
-	struct trace_event in_kernel = {.kernel = promise, .user = TRACE_NO_STACK};
+	u32 stack = add_stack(writer, 7, 2, 0), placeholder = add_placeholder(writer);
+	struct trace_resolution chain = {.stack = add_placeholder(writer)};
+	struct trace_resolution kernel_leaf = {.stack = stack, .leaf = FRAME_NARROW_TOP};
+	struct trace_resolution no_reason = {.stack = TRACE_NO_STACK, .reason = REASON_COUNT};
+	struct trace_event in_kernel = {.kernel = placeholder, .user = TRACE_NO_STACK};
 
 	(void)state;
 	assert_int_equal(trace_writer_event(writer, &in_kernel), -EINVAL);
-	assert_int_equal(trace_writer_answer(writer, stack, &refused), -EINVAL);
-	assert_int_equal(trace_writer_answer(writer, chain.stack + 1, &refused), -EINVAL);
-	assert_int_equal(trace_writer_answer(writer, TRACE_NO_STACK, &refused), -EINVAL);
-	assert_int_equal(trace_writer_answer(writer, promise, &chain), -EINVAL);
-	assert_int_equal(trace_writer_answer(writer, promise, &kernel_leaf), -EINVAL);
-	assert_int_equal(trace_writer_answer(writer, promise, &no_reason), -EINVAL);
-	assert_int_equal(add_event(writer, 1, 0, promise), 0);
-	assert_int_equal(trace_writer_answer(writer, promise, &refused), 0);
-	assert_int_equal(trace_writer_answer(writer, promise, &refused), -EINVAL);
-	assert_int_equal(add_event(writer, 2, 0, promise), -EINVAL);
+	assert_int_equal(trace_writer_resolve(writer, stack, &refused), -EINVAL);
+	assert_int_equal(trace_writer_resolve(writer, chain.stack + 1, &refused), -EINVAL);
+	assert_int_equal(trace_writer_resolve(writer, TRACE_NO_STACK, &refused), -EINVAL);
+	assert_int_equal(trace_writer_resolve(writer, placeholder, &chain), -EINVAL);
+	assert_int_equal(trace_writer_resolve(writer, placeholder, &kernel_leaf), -EINVAL);
+	assert_int_equal(trace_writer_resolve(writer, placeholder, &no_reason), -EINVAL);
+	assert_int_equal(add_event(writer, 1, 0, placeholder), 0);
+	assert_int_equal(trace_writer_resolve(writer, placeholder, &refused), 0);
+	assert_int_equal(trace_writer_resolve(writer, placeholder, &refused), -EINVAL);
+	assert_int_equal(add_event(writer, 2, 0, placeholder), -EINVAL);
 	assert_int_equal(trace_writer_flush(writer), 0);
-	assert_int_equal(add_event(writer, 2, 0, promise), -EINVAL);
+	assert_int_equal(add_event(writer, 2, 0, placeholder), -EINVAL);
 	assert_int_equal(trace_writer_close(&writer), 0);
 }
 
-/* What an unfinished file says of an event whose answer is lost. */
+/* What an unfinished file says of an event whose resolution is lost. */
 static bool is_unanswered(const struct trace_event *got, const struct recording *recording, u32 i)
 {
 	const struct trace_event *wanted = &recording->events[i];
@@ -285,7 +286,7 @@ static int check_cut_event(void *arg, const struct trace_event *event)
 		i++;
 	assert_true(i < recording->shape.events);
 	if (event->user != recording->events[i].user)
-		assert_true(recording->promise_of[i] != NO_PROMISE &&
+		assert_true(recording->placeholder_of[i] != NO_PLACEHOLDER &&
 			    is_unanswered(event, recording, i));
 	return 0;
 }
@@ -299,7 +300,7 @@ static void test_file_cut_off_at_every_byte(void **state)
 		.stacks = 12,
 		.events = 120,
 		.flush_every = 25,
-		.promises = 20,
+		.placeholders = 20,
 	};
 	struct recording *recording = recording_create(&shape);
 	struct trace_reader *reader;
@@ -307,7 +308,7 @@ static void test_file_cut_off_at_every_byte(void **state)
 
 	(void)state;
 	assert_int_equal(recording_write(recording, path, NULL, NULL), 0);
-	assert_true(blocks_of(TRACE_BLOCK_ANSWERS) > 1);
+	assert_true(blocks_of(TRACE_BLOCK_RESOLUTIONS) > 1);
 	free(file_read(path, &bytes));
 	while (bytes-- > sizeof(struct trace_file_header)) {
 		assert_int_equal(truncate(path, (off_t)bytes), 0);
@@ -318,7 +319,8 @@ static void test_file_cut_off_at_every_byte(void **state)
 	recording_free(&recording);
 }
 
-enum { REAL, PROMISE, OTHER_PROMISE, INDEXES };
+/* By their indexes in the file. */
+enum { REAL, PLACEHOLDER, OTHER_PLACEHOLDER, INDEXES };
 
 /* Info, sources and these stacks, without an end. */
 #define SEQUENCE_NEXT 3
@@ -328,8 +330,8 @@ static void write_stacks(void)
 	struct trace_writer *writer = create();
 
 	assert_int_equal(add_stack(writer, 7, 2, 0), REAL);
-	assert_int_equal(add_promise(writer), PROMISE);
-	assert_int_equal(add_promise(writer), OTHER_PROMISE);
+	add_placeholder(writer);
+	add_placeholder(writer);
 	assert_int_equal(trace_writer_flush(writer), 0);
 	trace_writer_discard(&writer);
 }
@@ -354,21 +356,22 @@ static u64 append_block(const struct block_builder *builder, u32 sequence)
 	return bytes;
 }
 
-struct promised {
-	u32 promise;
-	struct trace_answer answer;
+struct resolved {
+	u32 placeholder;
+	struct trace_resolution resolution;
 };
 
-static u64 append_answers(const struct promised *answers, u32 count, u32 sequence)
+static u64 append_resolutions(const struct resolved *resolutions, u32 count, u32 sequence)
 {
-	struct answer_encoder encoder;
+	struct resolution_encoder encoder;
 	u64 offset;
 
-	answer_encoder_init(&encoder);
+	resolution_encoder_init(&encoder);
 	for (u32 i = 0; i < count; i++)
-		answer_encoder_add(&encoder, answers[i].promise, &answers[i].answer);
-	offset = append_block(answer_encoder_finish(&encoder), sequence);
-	answer_encoder_free(&encoder);
+		resolution_encoder_add(&encoder, resolutions[i].placeholder,
+				       &resolutions[i].resolution);
+	offset = append_block(resolution_encoder_finish(&encoder), sequence);
+	resolution_encoder_free(&encoder);
 	return offset;
 }
 
@@ -397,17 +400,17 @@ static u64 append_event(struct trace_event event, u32 sequence)
 	return offset;
 }
 
-/* A block with a wrong answer counts not at all: those before it are no answers either. */
-static void check_damage(const struct promised *answers, u32 count)
+/* A block with a wrong resolution counts not at all: those before it are no resolutions either. */
+static void check_damage(const struct resolved *resolutions, u32 count)
 {
-	const struct trace_event event = {.kernel = TRACE_NO_STACK, .user = PROMISE};
+	const struct trace_event event = {.kernel = TRACE_NO_STACK, .user = PLACEHOLDER};
 	struct trace_reader *reader;
 	struct events events;
 	u64 offset;
 
 	write_stacks();
 	append_event(event, SEQUENCE_NEXT);
-	offset = append_answers(answers, count, SEQUENCE_NEXT + 1);
+	offset = append_resolutions(resolutions, count, SEQUENCE_NEXT + 1);
 	assert_int_equal(damage_of_file(), offset);
 	reader = open_reader();
 	read_back(reader, &events);
@@ -417,19 +420,19 @@ static void check_damage(const struct promised *answers, u32 count)
 	trace_reader_close(&reader);
 }
 
-static void test_wrong_answers_are_damage(void **state)
+static void test_wrong_resolutions_are_damage(void **state)
 {
-	static const struct promised cases[][2] = {
-		{{PROMISE, {.stack = REAL}}, {PROMISE, {.stack = REAL}}},
-		{{PROMISE, {.stack = REAL}}, {REAL, {.stack = REAL}}},
-		{{PROMISE, {.stack = REAL}}, {INDEXES, {.stack = REAL}}},
-		{{PROMISE, {.stack = REAL}}, {1U << 31, {.stack = REAL}}},
-		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.stack = PROMISE}}},
-		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.stack = OTHER_PROMISE}}},
-		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.stack = INDEXES}}},
-		{{PROMISE, {.stack = REAL}}, {OTHER_PROMISE, {.leaf = FRAME_NARROW_TOP}}},
-		{{PROMISE, {.stack = REAL}},
-		 {OTHER_PROMISE, {.stack = TRACE_NO_STACK, .reason = REASON_COUNT}}},
+	static const struct resolved cases[][2] = {
+		{{PLACEHOLDER, {.stack = REAL}}, {PLACEHOLDER, {.stack = REAL}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {REAL, {.stack = REAL}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {INDEXES, {.stack = REAL}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {1U << 31, {.stack = REAL}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {OTHER_PLACEHOLDER, {.stack = PLACEHOLDER}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {OTHER_PLACEHOLDER, {.stack = OTHER_PLACEHOLDER}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {OTHER_PLACEHOLDER, {.stack = INDEXES}}},
+		{{PLACEHOLDER, {.stack = REAL}}, {OTHER_PLACEHOLDER, {.leaf = FRAME_NARROW_TOP}}},
+		{{PLACEHOLDER, {.stack = REAL}},
+		 {OTHER_PLACEHOLDER, {.stack = TRACE_NO_STACK, .reason = REASON_COUNT}}},
 	};
 
 	(void)state;
@@ -438,25 +441,25 @@ static void test_wrong_answers_are_damage(void **state)
 }
 
 /* The same blocks with nothing wrong: only the end is missing. */
-static void test_right_answers_are_none(void **state)
+static void test_right_resolutions_are_none(void **state)
 {
-	static const struct promised right[] = {
-		{PROMISE, {.stack = REAL}},
-		{OTHER_PROMISE, {.stack = TRACE_NO_STACK, .reason = REASON_CHANGED}},
+	static const struct resolved right[] = {
+		{PLACEHOLDER, {.stack = REAL}},
+		{OTHER_PLACEHOLDER, {.stack = TRACE_NO_STACK, .reason = REASON_CHANGED}},
 	};
 	u64 offset;
 
 	(void)state;
 	write_stacks();
-	offset = append_answers(right, 2, SEQUENCE_NEXT);
+	offset = append_resolutions(right, 2, SEQUENCE_NEXT);
 	assert_true(damage_of_file() > offset);
-	offset = append_answers(right, 1, SEQUENCE_NEXT + 1);
+	offset = append_resolutions(right, 1, SEQUENCE_NEXT + 1);
 	assert_int_equal(damage_of_file(), offset);
 }
 
-static void test_kernel_stack_that_is_a_promise(void **state)
+static void test_kernel_stack_that_is_a_placeholder(void **state)
 {
-	const struct trace_event event = {.kernel = PROMISE, .user = TRACE_NO_STACK};
+	const struct trace_event event = {.kernel = PLACEHOLDER, .user = TRACE_NO_STACK};
 	struct trace_reader *reader;
 	struct stackmap_error error;
 	struct events events = {0};
@@ -519,14 +522,14 @@ static void test_stop_must_be_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_answer_after_some_events_went_out),
-		TEST(test_answer_that_is_a_reason),
-		TEST(test_leaf_of_an_answer_is_a_frame_to_be_named),
+		TEST(test_resolution_after_some_events_went_out),
+		TEST(test_resolution_that_is_a_reason),
+		TEST(test_leaf_of_a_resolution_is_a_frame_to_be_named),
 		TEST(test_nonsense_is_refused),
 		TEST(test_file_cut_off_at_every_byte),
-		TEST(test_wrong_answers_are_damage),
-		TEST(test_right_answers_are_none),
-		TEST(test_kernel_stack_that_is_a_promise),
+		TEST(test_wrong_resolutions_are_damage),
+		TEST(test_right_resolutions_are_none),
+		TEST(test_kernel_stack_that_is_a_placeholder),
 		TEST(test_wrong_shapes_are_damage),
 		TEST(test_stop_must_be_known),
 	};

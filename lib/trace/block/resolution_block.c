@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Resolutions to columns and back. */
+#include "trace/block/resolution_block.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "trace/block/stack_code.h"
+#include "trace/block/stack_resolution.h"
+
+void resolution_encoder_init(struct resolution_encoder *encoder)
+{
+	struct block_builder *builder = &encoder->builder;
+
+	memset(encoder, 0, sizeof(*encoder));
+	builder->type = TRACE_BLOCK_RESOLUTIONS;
+	builder->columns = RESOLUTION_COLUMNS;
+	encoder->leaf_column.codes = &builder->column[RESOLUTION_COLUMN_LEAF];
+	encoder->leaf_column.bits = &builder->column[RESOLUTION_COLUMN_LEAF_BITS];
+}
+
+void resolution_encoder_clear(struct resolution_encoder *encoder)
+{
+	block_builder_clear(&encoder->builder);
+	encoder->placeholder = 0;
+	encoder->leaf = 0;
+	encoder->newest = 0;
+}
+
+void resolution_encoder_free(struct resolution_encoder *encoder)
+{
+	block_builder_free(&encoder->builder);
+}
+
+void resolution_encoder_add(struct resolution_encoder *encoder, u32 placeholder,
+			    const struct trace_resolution *resolution)
+{
+	struct byte_buffer *column = encoder->builder.column;
+
+	byte_buffer_signed(&column[RESOLUTION_COLUMN_PLACEHOLDERS],
+			   (s64)placeholder - encoder->placeholder);
+	stack_code_put(&column[RESOLUTION_COLUMN_STACKS],
+		       stack_code(resolution->stack, resolution->reason), &encoder->newest);
+	number_writer_put(&encoder->leaf_column, zigzag((s64)(resolution->leaf - encoder->leaf)));
+	encoder->placeholder = placeholder;
+	encoder->leaf = resolution->leaf;
+	encoder->builder.records++;
+}
+
+const struct block_builder *resolution_encoder_finish(struct resolution_encoder *encoder)
+{
+	number_writer_finish(&encoder->leaf_column);
+	return &encoder->builder;
+}
+
+struct resolution_decoder {
+	struct block_view *view;
+	struct number_reader leaf_column;
+	u32 placeholder;
+	u64 leaf;
+	u32 newest;
+};
+
+static bool get_resolution(struct resolution_decoder *decoder, u32 stacks,
+			   struct trace_resolution *resolution)
+{
+	struct byte_cursor *placeholders = &decoder->view->column[RESOLUTION_COLUMN_PLACEHOLDERS];
+	struct byte_cursor *codes = &decoder->view->column[RESOLUTION_COLUMN_STACKS];
+	u32 code;
+
+	decoder->placeholder += (u32)byte_cursor_signed(placeholders);
+	code = stack_code_get(codes, stacks, &decoder->newest);
+	decoder->leaf += (u64)unzigzag(number_reader_get(&decoder->leaf_column));
+	*resolution = (struct trace_resolution){
+		.stack = stack_code_index(code),
+		.reason = stack_code_reason(code),
+		.leaf = decoder->leaf,
+	};
+	return !placeholders->bad && !codes->bad && !FRAME_IS_KERNEL(resolution->leaf);
+}
+
+static bool columns_done(const struct resolution_decoder *decoder)
+{
+	return !byte_cursor_left(&decoder->view->column[RESOLUTION_COLUMN_PLACEHOLDERS]) &&
+	       !byte_cursor_left(&decoder->view->column[RESOLUTION_COLUMN_STACKS]) &&
+	       number_reader_done(&decoder->leaf_column);
+}
+
+int resolution_block_decode(struct block_view *view, struct arena *arena,
+			    struct arena_array *stacks, struct arena_array *resolutions)
+{
+	struct resolution_decoder decoder = {
+		.view = view,
+		.leaf_column = {.codes = view->column[RESOLUTION_COLUMN_LEAF],
+				.bits = view->column[RESOLUTION_COLUMN_LEAF_BITS]},
+	};
+
+	if (view->header.columns != RESOLUTION_COLUMNS)
+		return -EBADMSG;
+	for (u32 i = 0; i < view->header.records; i++) {
+		struct trace_resolution *resolution =
+			arena_array_add(arena, resolutions, sizeof(*resolution));
+
+		if (!resolution)
+			return -ENOMEM;
+		if (!get_resolution(&decoder, stacks->count, resolution) ||
+		    !placeholder_resolve(stacks->items, stacks->count, decoder.placeholder,
+					 resolution, resolutions->count))
+			return -EBADMSG;
+	}
+	return columns_done(&decoder) ? 0 : -EBADMSG;
+}

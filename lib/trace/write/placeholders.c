@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An array of slots, the free ones in a list. */
+#include "trace/write/placeholders.h"
+
+#include <string.h>
+
+#include "array.h"
+
+/* There are no more than 2^30 slots, so TRACE_NO_STACK names none. */
+static struct placeholder *slot_of(const struct placeholders *placeholders, u32 name)
+{
+	u32 slot = name & ~TRACE_PLACEHOLDER;
+
+	if (!(name & TRACE_PLACEHOLDER) || slot >= placeholders->count)
+		return NULL;
+	return &placeholders->items[slot];
+}
+
+int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name)
+{
+	u32 slot = placeholders->free - 1;
+
+	if (placeholders->free) {
+		placeholders->free = placeholders->items[slot].index;
+	} else {
+		if (array_make_room(placeholders->items, placeholders->count, placeholders->room))
+			return -ENOMEM;
+		slot = placeholders->count++;
+	}
+	placeholders->items[slot] = (struct placeholder){.index = index};
+	*name = TRACE_PLACEHOLDER | slot;
+	return 0;
+}
+
+struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name)
+{
+	struct placeholder *placeholder = slot_of(placeholders, name);
+
+	return placeholder && !placeholder->resolved ? placeholder : NULL;
+}
+
+void placeholders_free(struct placeholders *placeholders)
+{
+	free(placeholders->items);
+	memset(placeholders, 0, sizeof(*placeholders));
+}
+
+static void free_when_done(struct placeholders *placeholders, struct placeholder *placeholder)
+{
+	if (!placeholder->resolved || placeholder->waiting)
+		return;
+	placeholder->index = placeholders->free;
+	placeholders->free = (u32)(placeholder - placeholders->items) + 1;
+}
+
+bool placeholders_resolve(struct placeholders *placeholders, u32 name,
+			  const struct trace_resolution *resolution)
+{
+	struct placeholder *placeholder = slot_of(placeholders, name);
+
+	placeholder->resolved = true;
+	placeholder->resolution = *resolution;
+	free_when_done(placeholders, placeholder);
+	return placeholder->gone_out;
+}
+
+static void settle(struct placeholder *placeholder, struct trace_event *event)
+{
+	placeholder->waiting--;
+	if (placeholder->resolved) {
+		event_resolve(event, &placeholder->resolution);
+		return;
+	}
+	placeholder->gone_out = true;
+	event->user = placeholder->index;
+}
+
+void placeholders_settle(struct placeholders *placeholders, struct trace_event *events, u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		struct placeholder *placeholder = slot_of(placeholders, events[i].user);
+
+		if (!placeholder)
+			continue;
+		settle(placeholder, &events[i]);
+		free_when_done(placeholders, placeholder);
+	}
+}
