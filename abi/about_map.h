@@ -15,7 +15,7 @@
 
 /* Of all that the pins of an instance hold: its maps as much as this value. Grows with every change
  * after which a reader would take an older or newer instance for something else. */
-#define ABOUT_VERSION 5
+#define ABOUT_VERSION 6
 
 /* What a source is; numbers are never reused. */
 enum source_type {

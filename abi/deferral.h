@@ -5,13 +5,13 @@
  *   IDLE --request--> PENDING --callback--> RUNNING --answered--> IDLE
  *                        |                     |
  *                        |                     +--request behind the answer--> PENDING
- *                        +--settled from outside, at exit or at exec--> IDLE
+ *                        +--unwound from outside, at exit or at exec--> IDLE
  *
  * A reader keeps an answer only as long as events can name it that began before it. So who asks
  * when the answer is on its way already, in a callback that was interrupted, gets another cookie.
  *
  * `word` is cookie << 2 | state; an idle one keeps the last cookie that was answered. It moves by
- * compare-and-swap, because a task that wakes up and the recorder that settles it meet there.
+ * compare-and-swap, because a task that wakes up and the recorder that unwinds it meet there.
  * Whoever takes it out of PENDING answers the cookie; and as the callback runs before the task is
  * back in user mode, a stack that was read while the word was PENDING to the end is the right one.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Steps taken lately on one CPU: of a pc in one address space its frame and its rule, so that the
- * next walk over it needs neither mapping nor rule. Direct-mapped; whoever holds the CPU's lane 0
- * (abi/lane.h) owns it, so it is plain memory.
+ * next walk over it needs neither mapping nor rule. Direct-mapped; whoever holds the CPU's scratch
+ * slot 0 (abi/scratch.h) owns it, so it is plain memory.
  *
  * An entry holds as long as the mappings are not changed (struct address_space). Generated code
  * changes without that, so none of it is here.

@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lane.h"
 #include "ring.h"
+#include "scratch.h"
 #include "stack_table.h"
 
 struct map {
@@ -131,20 +131,20 @@ static u64 slots_used(const struct map *rings, u32 slot_size)
 	return used;
 }
 
-static u64 events_recorded(const struct map *lanes)
+static u64 events_recorded(const struct map *scratch_slots)
 {
 	u64 events = 0;
 	u32 i, cause;
 
-	for (i = 0; i < lanes->entries * LANES_PER_CPU; i++) {
-		const struct lane *lane =
-			(void *)(lanes->memory + i / LANES_PER_CPU * lanes->stride +
-				 i % LANES_PER_CPU * sizeof(*lane));
+	for (i = 0; i < scratch_slots->entries * SCRATCH_SLOTS; i++) {
+		const struct scratch *scratch =
+			(void *)(scratch_slots->memory + i / SCRATCH_SLOTS * scratch_slots->stride +
+				 i % SCRATCH_SLOTS * sizeof(*scratch));
 
-		events += lane->counters.produced;
+		events += scratch->counters.produced;
 		for (cause = 0; cause < LOST_COUNT; cause++)
 			if (cause != LOST_OVERWRITTEN)
-				events -= lane->counters.lost[cause];
+				events -= scratch->counters.lost[cause];
 	}
 	return events;
 }
@@ -169,13 +169,13 @@ static int table_print(const struct map *map)
 
 int main(int argc, char **argv)
 {
-	struct map table, rings, lanes;
+	struct map table, rings, scratch_slots;
 	u32 slot_size;
 
 	if (argc != 2)
 		return 2;
 	if (map_find(argv[1], "stack_table", &table) || map_find(argv[1], "rings", &rings) ||
-	    map_find(argv[1], "lanes", &lanes)) {
+	    map_find(argv[1], "scratch_slots", &scratch_slots)) {
 		fprintf(stderr, "live_map: %s: no recording with its maps\n", argv[1]);
 		return 1;
 	}
@@ -189,6 +189,6 @@ int main(int argc, char **argv)
 		return 1;
 	printf("\"slot_bytes\": %u, \"slots_used\": %llu, \"events\": %llu}\n", slot_size,
 	       (unsigned long long)slots_used(&rings, slot_size),
-	       (unsigned long long)events_recorded(&lanes));
+	       (unsigned long long)events_recorded(&scratch_slots));
 	return 0;
 }

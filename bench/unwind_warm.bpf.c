@@ -11,7 +11,7 @@
 
 #include "kernel/user_registers.h"
 #include "stack/direct_stack.h"
-#include "state/lanes.h"
+#include "state/scratch_slots.h"
 #include "unwind/unwind.h"
 #include "unwind_warm.h"
 
@@ -35,7 +35,7 @@ struct {
 
 struct round {
 	void *ctx;
-	struct lane *lane;
+	struct scratch *scratch;
 	struct stack *stack; /* of the kernel's walk */
 	struct unwind *unwind;
 	u32 cpu;
@@ -82,13 +82,13 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return find.found;
 }
 
-/* The lane whose mappings name the frames: that of the only round that runs. */
-static __always_inline struct lane *own_lane(void)
+/* The scratch slot whose mappings name the frames: that of the only round that runs. */
+static __always_inline struct scratch *own_scratch(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 
-	return own ? &own->lane[0] : NULL;
+	return own ? &own->scratch[0] : NULL;
 }
 
 CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
@@ -104,12 +104,12 @@ CORE_INLINE bool unwind_recall(struct unwind *unwind)
 CORE_INLINE void unwind_remember(struct unwind *unwind)
 {
 	struct rule_cache *cache = rules_current();
-	struct lane *lane = own_lane();
+	struct scratch *scratch = own_scratch();
 	struct rule_key key;
 
-	if (!cache || !lane)
+	if (!cache || !scratch)
 		return;
-	key = unwind_rule_key(unwind, user_frame(lane, unwind->registers.value[REGISTER_RIP]));
+	key = unwind_rule_key(unwind, user_frame(scratch, unwind->registers.value[REGISTER_RIP]));
 	rule_cache_put(cache, &key, &unwind->rule);
 }
 
@@ -130,15 +130,15 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 static long direct_turn(u32 i, void *arg)
 {
 	struct round *round = arg;
-	struct lane *lane = round->lane;
+	struct scratch *scratch = round->scratch;
 
-	if (!address_space_enter(&lane->search))
+	if (!address_space_enter(&scratch->search))
 		return 1;
-	registers_of_current(&lane->direct.registers);
-	direct_stack_walk(lane, round->cpu, control.depth, 0);
-	if (lane->user.depth != control.depth || lane->direct.stop != STOP_DEPTH)
+	registers_of_current(&scratch->direct.registers);
+	direct_stack_walk(scratch, round->cpu, control.depth, 0);
+	if (scratch->user.depth != control.depth || scratch->direct.stop != STOP_DEPTH)
 		control.failures++;
-	control.stop = lane->direct.stop;
+	control.stop = scratch->direct.stop;
 	return 0;
 }
 
@@ -149,8 +149,8 @@ static long same_frame(u32 i, void *arg)
 
 	if (i >= control.depth || i >= UNWIND_FRAMES)
 		return 1;
-	frame = user_frame(round->lane, round->unwind->frame[i]);
-	if (frame != round->lane->user.word[i])
+	frame = user_frame(round->scratch, round->unwind->frame[i]);
+	if (frame != round->scratch->user.word[i])
 		control.failures++;
 	return 0;
 }
@@ -159,7 +159,7 @@ static __always_inline void learn(struct round *round)
 {
 	struct unwind *unwind = round->unwind;
 
-	if (!address_space_enter(&round->lane->search))
+	if (!address_space_enter(&round->scratch->search))
 		return;
 	registers_of_current(&unwind->registers);
 	unwind->budget = UNWIND_BUDGET;
@@ -186,7 +186,8 @@ static long kernel_turn(u32 i, void *arg)
 SEC("raw_tp/signal_generate")
 int on_signal(void *ctx)
 {
-	struct round round = {.ctx = ctx, .lane = own_lane(), .cpu = bpf_get_smp_processor_id()};
+	struct round round = {
+		.ctx = ctx, .scratch = own_scratch(), .cpu = bpf_get_smp_processor_id()};
 	u32 zero = 0;
 	u64 start;
 
@@ -194,9 +195,9 @@ int on_signal(void *ctx)
 		return 0;
 	round.stack = bpf_map_lookup_elem(&scratch, &zero);
 	round.unwind = bpf_map_lookup_elem(&unwinds, &zero);
-	if (!round.stack || !round.unwind || !round.lane)
+	if (!round.stack || !round.unwind || !round.scratch)
 		return 0;
-	round.lane->index = control.subject == WARM_RULES; /* lane 0 has the steps */
+	round.scratch->index = control.subject == WARM_RULES; /* scratch slot 0 has the steps */
 	start = bpf_ktime_get_ns();
 	if (control.subject == WARM_LEARN)
 		learn(&round);

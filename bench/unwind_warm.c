@@ -89,7 +89,7 @@ static int mappings_give(void)
 static int object_load(void)
 {
 	struct bpf_object *object = bpf_object__open(UNWIND_WARM_OBJECT);
-	static const char *const per_cpu[] = {"lanes", "steps"};
+	static const char *const per_cpu[] = {"scratch_slots", "steps"};
 	int code;
 
 	if (!object)

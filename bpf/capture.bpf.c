@@ -11,7 +11,7 @@
 #include "deferral/answer.h"
 #include "deferral/deliver.h"
 #include "deferral/leave.h"
-#include "deferral/settle.h"
+#include "deferral/unwind_blocked.h"
 #include "event/at_syscall.h"
 #include "event/emit.h"
 #include "event/filter.h"

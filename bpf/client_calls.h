@@ -41,18 +41,19 @@
 
 static void stackmap_answer(u32 tid, u32 cookie, struct stack *stack, u32 reason);
 
-static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf)
+static __always_inline void answer_stack(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
+					 u64 leaf)
 {
-	stackmap_answer(tid, cookie, &lane->user, 0);
+	stackmap_answer(tid, cookie, &scratch->user, 0);
 }
 
-static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+static __always_inline void answer_refuse(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
 					  u32 reason)
 {
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
-static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void answer_unfinished(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
 	stackmap_answer(tid, cookie, NULL, REASON_UNREADABLE);
 }

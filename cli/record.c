@@ -185,7 +185,7 @@ static int finish(struct record *record)
 	capture_detach(record->capture);
 	if (record->recorder.writer)
 		capture_drain(record->capture, NULL);
-	capture_settle(record->capture);
+	capture_unwind_blocked(record->capture);
 	return write_last(record);
 }
 

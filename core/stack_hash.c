@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two lanes of xor, multiply, fold, over alternate words, so that two multiplications are always in
- * flight: a short stack is hashed in the time of its longest dependency chain. A multiplication
- * carries differences upwards only; the fold (upper half xored into the lower) brings them back
- * down, because a packed word has a frame in its upper half. Each step is a bijection of the lane,
- * so two stacks that differ in one word never collide within that lane.
+ * Two scratch slots of xor, multiply, fold, over alternate words, so that two multiplications are
+ * always in flight: a short stack is hashed in the time of its longest dependency chain. A
+ * multiplication carries differences upwards only; the fold (upper half xored into the lower)
+ * brings them back down, because a packed word has a frame in its upper half. Each step is a
+ * bijection of the scratch slot, so two stacks that differ in one word never collide within that
+ * scratch slot.
  *
  * Not cryptographic: whoever can choose code addresses freely may find collisions. They cost
  * probes, never a wrong id.
@@ -23,10 +24,10 @@
 #define MULTIPLIER_C 0x3c6ef372fe94f82bULL
 #define MULTIPLIER_D 0xa54ff53a5f1d36f1ULL
 
-CORE_PART u64 mix(u64 lane, u64 word, u64 multiplier)
+CORE_PART u64 mix(u64 scratch, u64 word, u64 multiplier)
 {
-	lane = (lane ^ word) * multiplier;
-	return lane ^ lane >> 32;
+	scratch = (scratch ^ word) * multiplier;
+	return scratch ^ scratch >> 32;
 }
 
 CORE_PART u64 word_at(const struct stack *stack, u32 i)

@@ -9,16 +9,16 @@
 #include "raw_request.h"
 #include "stack/stack_store.h"
 
-u64 answers_lost; /* for which the ring had no room, or no lane was free */
+u64 answers_lost; /* for which the ring had no room, or no scratch slot was free */
 
-static __always_inline u64 answer_reserve(struct ring_header *ring, struct lane *lane)
+static __always_inline u64 answer_reserve(struct ring_header *ring, struct scratch *scratch)
 {
 	u64 position = 0;
 
 	if (paused & PAUSE_SNAPSHOT)
 		;
 	else if (config.flight)
-		position = flight_take(ring, lane);
+		position = flight_take(ring, scratch);
 	else
 		position = ring_take(ring, config.ring_slots, 1);
 	if (!position)
@@ -43,30 +43,31 @@ static __always_inline void answer_commit(struct ring_header *ring, u64 position
 	atomic_store_release(&slot->commit, COMMIT_OF(position));
 }
 
-static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf)
+static __always_inline void answer_stack(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
+					 u64 leaf)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	u64 position = ring ? answer_reserve(ring, lane) : 0;
+	u64 position = ring ? answer_reserve(ring, scratch) : 0;
 
 	if (position)
-		answer_commit(ring, position, tid, cookie, stack_store(lane, &lane->user, cpu),
-			      leaf);
+		answer_commit(ring, position, tid, cookie,
+			      stack_store(scratch, &scratch->user, cpu), leaf);
 }
 
-static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+static __always_inline void answer_refuse(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
 					  u32 reason)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	u64 position = ring ? answer_reserve(ring, lane) : 0;
+	u64 position = ring ? answer_reserve(ring, scratch) : 0;
 
 	if (position)
 		answer_commit(ring, position, tid, cookie, no_stack(reason), 0);
 }
 
-static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void answer_unfinished(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
-	if (raw_save(lane, tid, cookie))
-		answer_refuse(lane, cpu, tid, cookie, REASON_NO_ROOM);
+	if (raw_save(scratch, tid, cookie))
+		answer_refuse(scratch, cpu, tid, cookie, REASON_NO_ROOM);
 }
 
 static __always_inline void answer_drop(u32 tid, u32 cookie)

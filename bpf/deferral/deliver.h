@@ -73,30 +73,30 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 
 /* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it
  * has any: a stack of one frame says how it ended. */
-static __always_inline void answer_unwound(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+static __always_inline void answer_unwound(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
 					   const struct unwinder *unwinder)
 {
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
 
-	unwinder_copy(unwinder, &lane->user, skip);
-	answer_stack(lane, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
+	unwinder_copy(unwinder, &scratch->user, skip);
+	answer_stack(scratch, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
 }
 
 static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
 				       u32 reason)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct lane *lane = lane_claim(cpu);
+	struct scratch *scratch = scratch_claim(cpu);
 
-	if (!lane) {
+	if (!scratch) {
 		answer_drop(tid, cookie);
 		return;
 	}
 	if (unwinder && unwinder->walk.depth)
-		answer_unwound(lane, cpu, tid, cookie, unwinder);
+		answer_unwound(scratch, cpu, tid, cookie, unwinder);
 	else
-		answer_refuse(lane, cpu, tid, cookie, reason);
-	lane_release(lane);
+		answer_refuse(scratch, cpu, tid, cookie, reason);
+	scratch_release(scratch);
 }
 
 /* The unwinder with the answer, claimed, or UNWINDERS_MAX with the reason. */

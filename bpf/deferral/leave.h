@@ -13,21 +13,21 @@
 #include "state/task_ids.h"
 
 /* Answers in this context, which may not fault, as far as that goes. */
-static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void leave_answer(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
-	struct direct_walk *walk = &lane->direct;
+	struct direct_walk *walk = &scratch->direct;
 
-	if (!address_space_enter(&lane->search)) {
-		answer_refuse(lane, cpu, tid, cookie, REASON_REFUSED);
+	if (!address_space_enter(&scratch->search)) {
+		answer_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
-	direct_stack_walk(lane, cpu, config.max_user_depth, config.leaf);
+	direct_stack_walk(scratch, cpu, config.max_user_depth, config.leaf);
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH)
-		answer_stack(lane, cpu, tid, cookie, walk->leaf);
+		answer_stack(scratch, cpu, tid, cookie, walk->leaf);
 	else
-		answer_unfinished(lane, cpu, tid, cookie);
-	build_ids_take(&lane->search);
+		answer_unfinished(scratch, cpu, tid, cookie);
+	build_ids_take(&scratch->search);
 }
 
 /* A global function: verified once for all who call it. Weak, or the compiler would not pass what
@@ -35,14 +35,14 @@ static __always_inline void leave_answer(struct lane *lane, u32 cpu, u32 tid, u3
 __weak __noinline int leave_serve(u32 tid, u32 cookie)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct lane *lane = lane_claim(cpu);
+	struct scratch *scratch = scratch_claim(cpu);
 
-	if (!lane) {
+	if (!scratch) {
 		answer_drop(tid, cookie);
 		return 0;
 	}
-	leave_answer(lane, cpu, tid, cookie);
-	lane_release(lane);
+	leave_answer(scratch, cpu, tid, cookie);
+	scratch_release(scratch);
 	return 0;
 }
 

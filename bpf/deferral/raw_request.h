@@ -9,28 +9,29 @@
 #include "stack/stack_field.h"
 #include "state/task_ids.h"
 
-/* Saves the current task's stack under a cookie of this thread id; lane->search is in its address
- * space. 0, or -ENOSPC: the ring buffer is full. */
-__noinline int raw_save(struct lane *lane, u32 tid, u32 cookie)
+/* Saves the current task's stack under a cookie of this thread id; scratch slot->search is in its
+ * address space. 0, or -ENOSPC: the ring buffer is full. */
+__noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie)
 {
 	struct raw_request request = {.tid = tid, .cookie = cookie};
 
-	if (!lane)
+	if (!scratch)
 		return -EINVAL;
-	request.tgid = lane->search.tgid;
-	return raw_stack_send(lane, &request, (void *)bpf_task_pt_regs(bpf_get_current_task_btf()))
+	request.tgid = scratch->search.tgid;
+	return raw_stack_send(scratch, &request,
+			      (void *)bpf_task_pt_regs(bpf_get_current_task_btf()))
 		       ? 0
 		       : -ENOSPC;
 }
 
-static __always_inline struct stack_field raw_request(struct lane *lane)
+static __always_inline struct stack_field raw_request(struct scratch *scratch)
 {
 	u32 cookie = cookie_new();
 
 	if (!cookie)
 		return no_stack(REASON_NO_STATE);
-	return raw_save(lane, current_tid(), cookie) ? no_stack(REASON_NO_ROOM)
-						     : cookie_field(cookie);
+	return raw_save(scratch, current_tid(), cookie) ? no_stack(REASON_NO_ROOM)
+							: cookie_field(cookie);
 }
 
 #endif

@@ -54,7 +54,7 @@ struct raw_request {
 };
 
 struct raw_walk {
-	struct lane *lane;
+	struct scratch *scratch;
 	struct raw_buffer *buffer;
 };
 
@@ -135,7 +135,7 @@ static __always_inline void raw_restore_returns(struct raw_walk *walk)
 /* Behind the red zone lies a page that need not be there: then the copy begins at the pointer. */
 static __always_inline void raw_copy_stack(struct raw_walk *walk)
 {
-	struct vma_search *search = &walk->lane->search;
+	struct vma_search *search = &walk->scratch->search;
 	struct raw_stack *raw = &walk->buffer->raw;
 	u64 sp = raw->value[REGISTER_RSP];
 
@@ -150,7 +150,7 @@ static __always_inline void raw_copy_stack(struct raw_walk *walk)
 
 static long raw_list_slot(u32 i, struct raw_walk *walk)
 {
-	struct vma_search *search = &walk->lane->search;
+	struct vma_search *search = &walk->scratch->search;
 	struct raw_stack *raw = &walk->buffer->raw;
 	u32 count = raw->mapping_count;
 	u64 start = vma_leaf_code(search, i, walk->buffer->from, walk->buffer->last);
@@ -170,7 +170,7 @@ static long raw_list_slot(u32 i, struct raw_walk *walk)
 
 static long raw_list_leaf(u32 i, struct raw_walk *walk)
 {
-	struct vma_search *search = &walk->lane->search;
+	struct vma_search *search = &walk->scratch->search;
 
 	walk->buffer->last = vma_leaf(search, walk->buffer->from);
 	if (!walk->buffer->last)
@@ -183,7 +183,7 @@ static long raw_list_leaf(u32 i, struct raw_walk *walk)
 /* Only then: a search for a mapping's number needs search->node too. */
 static long raw_number_mapping(u32 i, struct raw_walk *walk)
 {
-	struct lane_vma *vma = &walk->lane->search.vma;
+	struct known_vma *vma = &walk->scratch->search.vma;
 	struct raw_mapping *mapping;
 
 	core_one_register(i);
@@ -191,7 +191,7 @@ static long raw_number_mapping(u32 i, struct raw_walk *walk)
 		return 1;
 	mapping = &walk->buffer->raw.mapping[i];
 	mapping->end = 0;
-	if (page_find(walk->lane, mapping->start))
+	if (page_find(walk->scratch, mapping->start))
 		return 0;
 	mapping->start = vma->start;
 	mapping->end = vma->end;
@@ -207,10 +207,10 @@ static __always_inline void raw_list_mappings(struct raw_walk *walk)
 	bpf_loop(RAW_MAPPINGS_MAX, raw_number_mapping, walk, 0);
 }
 
-static __always_inline void raw_fill(struct lane *lane, struct raw_buffer *buffer,
+static __always_inline void raw_fill(struct scratch *scratch, struct raw_buffer *buffer,
 				     const struct raw_request *request, const struct pt_regs *regs)
 {
-	struct raw_walk walk = {.lane = lane, .buffer = buffer};
+	struct raw_walk walk = {.scratch = scratch, .buffer = buffer};
 	struct raw_stack *raw = &buffer->raw;
 
 	raw->tid = request->tid;
@@ -247,11 +247,12 @@ static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
 }
 
 /*
- * Sends the stack of a task whose address space lane->search was entered, with these user
+ * Sends the stack of a task whose address space scratch slot->search was entered, with these user
  * registers. False: the ring buffer has no room, or this interrupted two others that send.
- * lane->search.vma is undefined afterwards.
+ * scratch slot->search.vma is undefined afterwards.
  */
-static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_request *request,
+static __always_inline bool raw_stack_send(struct scratch *scratch,
+					   const struct raw_request *request,
 					   const struct pt_regs *regs)
 {
 	struct raw_buffer *buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
@@ -259,7 +260,7 @@ static __always_inline bool raw_stack_send(struct lane *lane, const struct raw_r
 
 	if (!buffer)
 		return false;
-	raw_fill(lane, buffer, request, regs);
+	raw_fill(scratch, buffer, request, regs);
 	sent = raw_submit(&buffer->raw);
 	atomic_store_release(&buffer->busy, 0);
 	return sent;

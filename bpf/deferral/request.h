@@ -14,7 +14,7 @@
 #include "cookie.h"
 #include "deferral.h"
 #include "kernel/task_work.h"
-#include "state/lanes.h"
+#include "state/scratch_slots.h"
 #include "state/task_ids.h"
 
 struct {
@@ -45,18 +45,20 @@ struct {
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
 /*
- * The embedder's: the answer to a cookie is the stack in lane->user, with `leaf` in front of it
- * (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to sleep.
+ * The embedder's: the answer to a cookie is the stack in scratch slot->user, with `leaf` in front
+ * of it (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to sleep.
  */
-static __always_inline void answer_stack(struct lane *lane, u32 cpu, u32 tid, u32 cookie, u64 leaf);
-static __always_inline void answer_refuse(struct lane *lane, u32 cpu, u32 tid, u32 cookie,
+static __always_inline void answer_stack(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
+					 u64 leaf);
+static __always_inline void answer_refuse(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
 					  u32 reason);
 
-/* The embedder's: there will not be more than what is in memory now; lane->search is in the task's
- * address space. */
-static __always_inline void answer_unfinished(struct lane *lane, u32 cpu, u32 tid, u32 cookie);
+/* The embedder's: there will not be more than what is in memory now; scratch slot->search is in the
+ * task's address space. */
+static __always_inline void answer_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
+					      u32 cookie);
 
-/* The embedder's: no lane was free to answer in. */
+/* The embedder's: no scratch slot was free to answer in. */
 static __always_inline void answer_drop(u32 tid, u32 cookie);
 
 static __noinline struct deferral *deferral_of(u32 tid)
@@ -120,7 +122,7 @@ static __always_inline s64 deferral_begin(u32 tid, struct deferral *deferral, u6
  * rt_sigreturn or execve have replaced the registers: the answer will be that they did. If the
  * kernel never called back, the old cookie is answered here.
  */
-static __always_inline s64 deferral_renew(struct lane *lane, u32 cpu, u32 tid,
+static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 tid,
 					  struct deferral *deferral, u64 before,
 					  const struct kernel_entry *entry)
 {
@@ -133,7 +135,7 @@ static __always_inline s64 deferral_renew(struct lane *lane, u32 cpu, u32 tid,
 					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
 		return -ENOMEM;
 	deferral->entry = *entry;
-	answer_refuse(lane, cpu, tid, last, REASON_CHANGED);
+	answer_refuse(scratch, cpu, tid, last, REASON_CHANGED);
 	return cookie;
 }
 
@@ -158,7 +160,7 @@ static __always_inline void answer_begin(struct deferral *deferral, u32 cookie)
 }
 
 /* The cookie of this entry into the kernel, or -ENOMEM. For tasks that will return to user mode. */
-static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
+static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = deferral_of(tid);
@@ -173,7 +175,7 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
 		return deferral_begin(tid, deferral, word, &entry);
 	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
 		return DEFERRAL_COOKIE(word);
-	return deferral_renew(lane, cpu, tid, deferral, word, &entry);
+	return deferral_renew(scratch, cpu, tid, deferral, word, &entry);
 }
 
 /*
@@ -181,13 +183,13 @@ static __always_inline s64 deferral_request(struct lane *lane, u32 cpu)
  * which the next walk finds. A stack it is not, as the instruction under the probe has run when the
  * callback comes; but what the function was called with is still there.
  */
-static __always_inline void steps_request(struct lane *lane)
+static __always_inline void steps_request(struct scratch *scratch)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = deferral_of(tid);
 
-	if (!deferral || registers_of_current(&lane->direct.registers) ||
-	    bpf_map_update_elem(&unlearned, &tid, &lane->direct.registers, BPF_ANY))
+	if (!deferral || registers_of_current(&scratch->direct.registers) ||
+	    bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
 		return;
 	callback_order(tid, deferral);
 }

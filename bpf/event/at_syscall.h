@@ -11,23 +11,23 @@
 #include "filter.h"
 #include "user_side.h"
 
-static __always_inline void take_ready(struct lane *lane, u32 cpu, struct deferral *deferral)
+static __always_inline void take_ready(struct scratch *scratch, u32 cpu, struct deferral *deferral)
 {
 	const struct hit hit = {};
-	struct direct_walk *walk = &lane->direct;
+	struct direct_walk *walk = &scratch->direct;
 	void *table = table_current();
 	s64 id;
 
 	deferral->ready = 0;
 	walk->is_compat = registers_of_current(&walk->registers);
-	direct_stack_walk(lane, cpu, config.max_user_depth, 0);
+	direct_stack_walk(scratch, cpu, config.max_user_depth, 0);
 	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
-		user_request(&hit, lane, cpu);
+		user_request(&hit, scratch, cpu);
 		return;
 	}
-	if (!table || !stack_pack(&lane->user))
+	if (!table || !stack_pack(&scratch->user))
 		return;
-	id = stack_map_get_id(table, &geometry, cpu, &lane->user);
+	id = stack_map_get_id(table, &geometry, cpu, &scratch->user);
 	deferral->ready_entry = current_entry();
 	deferral->ready_generation = table_generation(table);
 	deferral->ready = id > 0 ? id : 0;
@@ -38,19 +38,19 @@ int take_at_syscall(void *ctx)
 {
 	u32 cpu = bpf_get_smp_processor_id(), tid = current_tid();
 	struct deferral *deferral;
-	struct lane *lane;
+	struct scratch *scratch;
 
 	if (paused || !event_wanted(cpu))
 		return 0;
 	deferral = deferral_of(tid);
-	lane = deferral ? lane_claim(cpu) : NULL;
-	if (!lane)
+	scratch = deferral ? scratch_claim(cpu) : NULL;
+	if (!scratch)
 		return 0;
-	if (address_space_enter(&lane->search)) {
-		take_ready(lane, cpu, deferral);
-		build_ids_take(&lane->search);
+	if (address_space_enter(&scratch->search)) {
+		take_ready(scratch, cpu, deferral);
+		build_ids_take(&scratch->search);
 	}
-	lane_release(lane);
+	scratch_release(scratch);
 	return 0;
 }
 

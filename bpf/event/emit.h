@@ -12,7 +12,7 @@
 #include "stack/interrupt_cut.h"
 #include "stack/stack_store.h"
 #include "stack/tracer_frames.h"
-#include "state/lanes.h"
+#include "state/scratch_slots.h"
 #include "user_side.h"
 
 /* Frames of the program and of what called it; a raw tracepoint's glue may add some
@@ -30,14 +30,14 @@ static __always_inline u32 depth_limit(u32 skip)
 }
 
 static __always_inline struct stack_field kernel_field(void *ctx, const struct hit *hit,
-						       struct lane *lane, u32 cpu)
+						       struct scratch *scratch, u32 cpu)
 {
-	struct stack *stack = &lane->kernel;
+	struct stack *stack = &scratch->kernel;
 	u32 skip = hit->skip + (hit->kernel_pc != 0);
 	long bytes;
 
 	if (hit->is_waker)
-		lane->in_interrupt = 0;
+		scratch->in_interrupt = 0;
 	if (!config.kernel_stacks && !hit->is_waker)
 		return no_stack(REASON_NOT_ASKED);
 	if (hit->is_probe)
@@ -50,16 +50,16 @@ static __always_inline struct stack_field kernel_field(void *ctx, const struct h
 	stack->depth = (u32)bytes / 8;
 	stack->flags = stack->depth >= depth_limit(skip) ? STACK_TRUNCATED : 0;
 	if (hit->skip == SKIP_RAW_TRACEPOINT || hit->is_record)
-		kernel_stack_drop_tracer(lane);
+		kernel_stack_drop_tracer(scratch);
 	if (hit->is_waker)
-		interrupt_cut(lane);
+		interrupt_cut(scratch);
 	if (!config.kernel_stacks)
 		return no_stack(REASON_NOT_ASKED);
-	return stack_store(lane, stack, cpu);
+	return stack_store(scratch, stack, cpu);
 }
 
 static __always_inline void event_write(void *ctx, const struct hit *hit, struct ring_header *ring,
-					struct lane *lane, u32 cpu, u64 position)
+					struct scratch *scratch, u32 cpu, u64 position)
 {
 	struct event_slot *slot = (void *)ring_slot(ring, position);
 	struct user_side user = {.field = no_stack(REASON_INTERRUPT)};
@@ -69,10 +69,10 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 
 	if (!slot)
 		return;
-	kernel = kernel_field(ctx, hit, lane, cpu);
-	if (!hit->is_waker || !lane->in_interrupt) {
-		tid = in_pid_namespace() ? lane->tid : (u32)bpf_get_current_pid_tgid();
-		user = user_take(hit, lane, cpu);
+	kernel = kernel_field(ctx, hit, scratch, cpu);
+	if (!hit->is_waker || !scratch->in_interrupt) {
+		tid = in_pid_namespace() ? scratch->tid : (u32)bpf_get_current_pid_tgid();
+		user = user_take(hit, scratch, cpu);
 	}
 	slot->tid = tid;
 	slot->stamp = STAMP_OF(time, hit->kind, EVENT_FLAGS(kernel.state, user.field.state));
@@ -86,40 +86,40 @@ static __always_inline void event_write(void *ctx, const struct hit *hit, struct
 }
 
 /* Counts an event: the position that it gets, or 0. */
-static __always_inline u64 event_begin(struct ring_header *ring, struct lane *lane)
+static __always_inline u64 event_begin(struct ring_header *ring, struct scratch *scratch)
 {
 	if (paused) {
-		lane->counters.lost[LOST_PAUSED]++;
+		scratch->counters.lost[LOST_PAUSED]++;
 		return 0;
 	}
-	lane->counters.produced++;
-	return event_reserve(ring, lane);
+	scratch->counters.produced++;
+	return event_reserve(ring, scratch);
 }
 
 /* Asked once: whoever has exited may lose its id at any time. False: it just has. */
-static __always_inline bool event_task(const struct hit *hit, struct lane *lane)
+static __always_inline bool event_task(const struct hit *hit, struct scratch *scratch)
 {
 	if (!in_pid_namespace())
 		return true;
-	lane->tid = current_tid();
-	return lane->tid || hit->is_waker;
+	scratch->tid = current_tid();
+	return scratch->tid || hit->is_waker;
 }
 
 /* An event that the filters let pass. */
 static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
 	struct ring_header *ring;
-	struct lane *lane;
+	struct scratch *scratch;
 	u64 position;
 
 	ring = bpf_map_lookup_elem(&rings, &cpu);
-	lane = ring ? lane_claim(cpu) : NULL;
-	if (!lane)
-		return lane_refuse(cpu);
-	position = event_task(hit, lane) ? event_begin(ring, lane) : 0;
+	scratch = ring ? scratch_claim(cpu) : NULL;
+	if (!scratch)
+		return scratch_refuse(cpu);
+	position = event_task(hit, scratch) ? event_begin(ring, scratch) : 0;
 	if (position)
-		event_write(ctx, hit, ring, lane, cpu, position);
-	lane_release(lane);
+		event_write(ctx, hit, ring, scratch, cpu, position);
+	scratch_release(scratch);
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "lane.h"
+#include "scratch.h"
 
 struct hit {
 	u32 kind;

@@ -25,41 +25,43 @@ struct {
 } blocked SEC(".maps");
 
 /* Where nobody defers: by frame pointers, into the map. */
-static __always_inline u64 off_cpu_by_frame_pointers(struct lane *lane, u32 cpu, u64 *generation)
+static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u32 cpu,
+						     u64 *generation)
 {
 	void *table = table_current();
 	s64 id;
 
-	walk_from_task(&lane->walk);
-	lane->walk.at_entry = 0;
-	user_stack_walk(lane);
-	if (!table || !stack_pack(&lane->user))
+	walk_from_task(&scratch->walk);
+	scratch->walk.at_entry = 0;
+	user_stack_walk(scratch);
+	if (!table || !stack_pack(&scratch->user))
 		return STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE);
-	id = stack_map_get_id(table, &geometry, cpu, &lane->user);
+	id = stack_map_get_id(table, &geometry, cpu, &scratch->user);
 	*generation = table_generation(table);
 	return id > 0 ? STACK_FIELD_WORD(id, STATE_ID)
 		      : STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 }
 
 /* The event comes behind the answer, as late as it likes. */
-static __always_inline u64 off_cpu_saved(struct lane *lane)
+static __always_inline u64 off_cpu_saved(struct scratch *scratch)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
 
-	return raw_save(lane, current_tid(), cookie) ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
-						     : STACK_FIELD_WORD(cookie, STATE_COOKIE);
+	return raw_save(scratch, current_tid(), cookie)
+		       ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
+		       : STACK_FIELD_WORD(cookie, STATE_COOKIE);
 }
 
 /* The task does not get back to user mode before its event. */
-static __always_inline u64 off_cpu_asked(struct lane *lane, u32 cpu)
+static __always_inline u64 off_cpu_asked(struct scratch *scratch, u32 cpu)
 {
-	s64 cookie = deferral_request(lane, cpu);
+	s64 cookie = deferral_request(scratch, cpu);
 
 	return cookie > 0 ? STACK_FIELD_WORD(cookie, STATE_COOKIE)
 			  : STACK_FIELD_WORD(REASON_NO_STATE, STATE_NONE);
 }
 
-static __always_inline u64 off_cpu_user(struct lane *lane, u32 cpu, u64 *generation)
+static __always_inline u64 off_cpu_user(struct scratch *scratch, u32 cpu, u64 *generation)
 {
 	u64 ready = execve_field(), word;
 
@@ -67,13 +69,13 @@ static __always_inline u64 off_cpu_user(struct lane *lane, u32 cpu, u64 *generat
 		return ready;
 	if (config.user_unwind == USER_UNWIND_AUTO && config.deferral == DEFERRAL_TASK_WORK &&
 	    !is_exiting())
-		return off_cpu_asked(lane, cpu);
-	if (!address_space_enter(&lane->search))
+		return off_cpu_asked(scratch, cpu);
+	if (!address_space_enter(&scratch->search))
 		return STACK_FIELD_WORD(REASON_REFUSED, STATE_NONE);
 	word = config.user_unwind == USER_UNWIND_FP
-		       ? off_cpu_by_frame_pointers(lane, cpu, generation)
-		       : off_cpu_saved(lane);
-	build_ids_take(&lane->search);
+		       ? off_cpu_by_frame_pointers(scratch, cpu, generation)
+		       : off_cpu_saved(scratch);
+	build_ids_take(&scratch->search);
 	return word;
 }
 
@@ -82,42 +84,42 @@ static __always_inline bool is_blocking(const struct task_struct *task, u32 stat
 	return state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE) && task->mm;
 }
 
-static __always_inline void off_cpu_remember(struct lane *lane, u32 tid, u32 cpu)
+static __always_inline void off_cpu_remember(struct scratch *scratch, u32 tid, u32 cpu)
 {
 	struct blocked from = {.user = STACK_FIELD_WORD(REASON_NOT_ASKED, STATE_NONE)};
 
 	if (config.user_stacks)
-		from.user = off_cpu_user(lane, cpu, &from.generation);
+		from.user = off_cpu_user(scratch, cpu, &from.generation);
 	from.since = bpf_ktime_get_ns();
 	if (!bpf_map_update_elem(&blocked, &tid, &from, BPF_ANY))
 		return;
-	lane->counters.produced++;
-	lane->counters.lost[LOST_NO_MEMORY]++;
+	scratch->counters.produced++;
+	scratch->counters.lost[LOST_NO_MEMORY]++;
 }
 
 /* The current task leaves its CPU. */
 static __always_inline void off_cpu_begin(const struct task_struct *task, u32 state, u32 cpu)
 {
-	struct lane *lane;
+	struct scratch *scratch;
 
 	if (!is_blocking(task, state) || !event_wanted(cpu))
 		return;
-	lane = lane_claim(cpu);
-	if (!lane) {
-		lane_refuse(cpu);
+	scratch = scratch_claim(cpu);
+	if (!scratch) {
+		scratch_refuse(cpu);
 		return;
 	}
 	if (paused)
-		lane->counters.lost[LOST_PAUSED]++;
+		scratch->counters.lost[LOST_PAUSED]++;
 	else
-		off_cpu_remember(lane, typed_tid_of(task), cpu);
-	lane_release(lane);
+		off_cpu_remember(scratch, typed_tid_of(task), cpu);
+	scratch_release(scratch);
 }
 
 static __always_inline struct stack_field off_cpu_kernel(struct task_struct *task,
-							 struct lane *lane, u32 cpu)
+							 struct scratch *scratch, u32 cpu)
 {
-	struct stack *stack = &lane->kernel;
+	struct stack *stack = &scratch->kernel;
 	long bytes;
 
 	if (!config.kernel_stacks)
@@ -127,7 +129,7 @@ static __always_inline struct stack_field off_cpu_kernel(struct task_struct *tas
 		return no_stack(REASON_UNREADABLE);
 	stack->depth = (u32)bytes / 8;
 	stack->flags = stack->depth >= depth_limit(0) ? STACK_TRUNCATED : 0;
-	return stack_store(lane, stack, cpu);
+	return stack_store(scratch, stack, cpu);
 }
 
 /* An id may be of a generation that is gone. */
@@ -142,8 +144,8 @@ static __always_inline struct stack_field off_cpu_field(const struct blocked *fr
 }
 
 static __always_inline void off_cpu_write(struct task_struct *task, const struct blocked *from,
-					  struct ring_header *ring, struct lane *lane, u32 cpu,
-					  u64 position)
+					  struct ring_header *ring, struct scratch *scratch,
+					  u32 cpu, u64 position)
 {
 	struct event_slot *slot = (void *)ring_slot(ring, position);
 	u64 time = bpf_ktime_get_ns();
@@ -151,7 +153,7 @@ static __always_inline void off_cpu_write(struct task_struct *task, const struct
 
 	if (!slot)
 		return;
-	kernel = off_cpu_kernel(task, lane, cpu);
+	kernel = off_cpu_kernel(task, scratch, cpu);
 	user = off_cpu_field(from);
 	slot->tid = typed_tid_of(task);
 	slot->stamp = STAMP_OF(time, config.off_cpu_kind, EVENT_FLAGS(kernel.state, user.state));
@@ -170,7 +172,7 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 	u32 tid = typed_tid_of(task);
 	struct blocked *found = bpf_map_lookup_elem(&blocked, &tid), from;
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
-	struct lane *lane;
+	struct scratch *scratch;
 	u64 position;
 
 	if (!found || !ring)
@@ -178,14 +180,14 @@ static __always_inline bool off_cpu_end(struct task_struct *task, u32 cpu)
 	from = *found;
 	if (bpf_map_delete_elem(&blocked, &tid))
 		return false;
-	lane = lane_claim(cpu);
-	if (lane) {
-		position = event_begin(ring, lane);
+	scratch = scratch_claim(cpu);
+	if (scratch) {
+		position = event_begin(ring, scratch);
 		if (position)
-			off_cpu_write(task, &from, ring, lane, cpu, position);
-		lane_release(lane);
+			off_cpu_write(task, &from, ring, scratch, cpu, position);
+		scratch_release(scratch);
 	} else {
-		lane_refuse(cpu);
+		scratch_refuse(cpu);
 	}
 	return true;
 }

@@ -28,18 +28,18 @@ struct user_side {
 };
 
 static __always_inline struct user_side user_by_frame_pointers(const struct hit *hit,
-							       struct lane *lane, u32 cpu)
+							       struct scratch *scratch, u32 cpu)
 {
 	struct user_side side = {};
 
-	walk_from_task(&lane->walk);
-	lane->walk.at_entry = hit->at_entry;
+	walk_from_task(&scratch->walk);
+	scratch->walk.at_entry = hit->at_entry;
 	if (is_user_sample(hit)) {
-		side.leaf = user_frame(lane, lane->walk.pc);
-		fp_walk_advance(&lane->walk);
+		side.leaf = user_frame(scratch, scratch->walk.pc);
+		fp_walk_advance(&scratch->walk);
 	}
-	user_stack_walk(lane);
-	side.field = stack_store(lane, &lane->user, cpu);
+	user_stack_walk(scratch);
+	side.field = stack_store(scratch, &scratch->user, cpu);
 	return side;
 }
 
@@ -79,27 +79,27 @@ static __always_inline u64 field_ready(void)
 	return word || !config.user_at_syscall ? word : ready_field();
 }
 
-/* lane->search is in the task's address space. */
-static __always_inline struct stack_field user_request(const struct hit *hit, struct lane *lane,
-						       u32 cpu)
+/* scratch slot->search is in the task's address space. */
+static __always_inline struct stack_field user_request(const struct hit *hit,
+						       struct scratch *scratch, u32 cpu)
 {
 	s64 cookie;
 
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
 		return no_stack(REASON_CHANGED);
 	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())
-		steps_request(lane);
+		steps_request(scratch);
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
-		return raw_request(lane);
-	cookie = deferral_request(lane, cpu);
+		return raw_request(scratch);
+	cookie = deferral_request(scratch, cpu);
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
 
 /* The registers with which the task left user mode are those that an event interrupted there. */
-static __always_inline struct user_side user_unwound(const struct hit *hit, struct lane *lane,
+static __always_inline struct user_side user_unwound(const struct hit *hit, struct scratch *scratch,
 						     u32 cpu)
 {
-	struct direct_walk *walk = &lane->direct;
+	struct direct_walk *walk = &scratch->direct;
 	struct user_side side = {};
 	u64 ready = field_ready();
 
@@ -110,35 +110,36 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	walk->is_compat = registers_of_current(&walk->registers);
 	walk->stop = STOP_UNKNOWN_REGISTER;
 	if (!is_in_sigreturn() && !is_in_trap(hit))
-		direct_stack_walk(lane, cpu, config.max_user_depth, is_user_sample(hit));
+		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
-		side.field = stack_store(lane, &lane->user, cpu);
+		side.field = stack_store(scratch, &scratch->user, cpu);
 		side.leaf = walk->leaf;
 		return side;
 	}
 	if (is_user_sample(hit))
-		side.leaf = user_frame(lane, hit->user_pc);
-	side.field = user_request(hit, lane, cpu);
+		side.leaf = user_frame(scratch, hit->user_pc);
+	side.field = user_request(hit, scratch, cpu);
 	return side;
 }
 
-static __always_inline struct user_side user_take(const struct hit *hit, struct lane *lane, u32 cpu)
+static __always_inline struct user_side user_take(const struct hit *hit, struct scratch *scratch,
+						  u32 cpu)
 {
 	struct user_side side = {.field = no_stack(REASON_NOT_ASKED)};
 
-	if ((!config.user_stacks && !is_user_sample(hit)) || (in_pid_namespace() && !lane->tid))
+	if ((!config.user_stacks && !is_user_sample(hit)) || (in_pid_namespace() && !scratch->tid))
 		return side;
-	if (!address_space_enter(&lane->search)) {
+	if (!address_space_enter(&scratch->search)) {
 		side.field = no_stack(REASON_REFUSED);
 		return side;
 	}
 	if (!config.user_stacks)
-		side.leaf = user_frame(lane, hit->user_pc);
+		side.leaf = user_frame(scratch, hit->user_pc);
 	else if (config.user_unwind == USER_UNWIND_FP)
-		side = user_by_frame_pointers(hit, lane, cpu);
+		side = user_by_frame_pointers(hit, scratch, cpu);
 	else
-		side = user_unwound(hit, lane, cpu);
-	build_ids_take(&lane->search);
+		side = user_unwound(hit, scratch, cpu);
+	build_ids_take(&scratch->search);
 	return side;
 }
 

@@ -24,7 +24,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "kernel_types.h"
-#include "lane.h"
+#include "scratch.h"
 
 #define MAPLE_TYPE(entry) (((entry) >> 3) & 15)
 #define MAPLE_NODE(entry) ((entry) & ~255ULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One user address as a position-independent frame, from the mappings of the current task. Mappings
- * found are kept in the lane by page: in steady state a frame costs one look into that memory and
- * no look at the kernel's.
+ * found are kept in the scratch slot by page: in steady state a frame costs one look into that
+ * memory and no look at the kernel's.
  */
 #ifndef BPF_USER_FRAME_H
 #define BPF_USER_FRAME_H
@@ -49,47 +49,47 @@ static __always_inline bool same_space(const struct address_space *a, const stru
 	       a->sequence == b->sequence;
 }
 
-static __always_inline struct lane_vma *cached_page(struct lane *lane, u64 address)
+static __always_inline struct known_vma *cached_page(struct scratch *scratch, u64 address)
 {
-	u64 key = (address >> 12) + (lane->search.vma.space.mm >> 6);
+	u64 key = (address >> 12) + (scratch->search.vma.space.mm >> 6);
 
-	return &lane->page[(key ^ key >> 8) & (LANE_PAGES - 1)];
+	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
 }
 
-static __always_inline bool covers(const struct lane_vma *vma, u64 address)
+static __always_inline bool covers(const struct known_vma *vma, u64 address)
 {
 	return address >= vma->start && address < vma->end;
 }
 
-/* Makes lane->search.vma the mapping of an address: as mapping_find(), which it asks only when the
- * page is not cached. */
-static __always_inline int page_find(struct lane *lane, u64 address)
+/* Makes scratch slot->search.vma the mapping of an address: as mapping_find(), which it asks only
+ * when the page is not cached. */
+static __always_inline int page_find(struct scratch *scratch, u64 address)
 {
-	struct lane_vma *page = cached_page(lane, address);
+	struct known_vma *page = cached_page(scratch, address);
 	int error;
 
-	if (covers(page, address) && same_space(&page->space, &lane->search.vma.space)) {
-		lane->search.vma = *page;
+	if (covers(page, address) && same_space(&page->space, &scratch->search.vma.space)) {
+		scratch->search.vma = *page;
 		return 0;
 	}
-	error = mapping_find(&lane->search, address);
-	if (!error && !(lane->search.vma.space.sequence & 1))
-		*page = lane->search.vma;
+	error = mapping_find(&scratch->search, address);
+	if (!error && !(scratch->search.vma.space.sequence & 1))
+		*page = scratch->search.vma;
 	return error;
 }
 
 /* A raw user address as a frame, 0 where no code is mapped. */
-static __always_inline u64 user_frame(struct lane *lane, u64 address)
+static __always_inline u64 user_frame(struct scratch *scratch, u64 address)
 {
-	struct lane_vma *vma = &lane->search.vma;
+	struct known_vma *vma = &scratch->search.vma;
 
 	if (!covers(vma, address)) {
-		int error = page_find(lane, address);
+		int error = page_find(scratch, address);
 
 		if (error == -ENOENT)
 			return 0;
 		if (error) {
-			lane->counters.unknown_frames++;
+			scratch->counters.unknown_frames++;
 			return FRAME_USER(MAPPING_UNKNOWN, address);
 		}
 	}

@@ -145,7 +145,7 @@ static __always_inline bool is_probes(const struct vma_search *search,
 
 /* The part of anonymous code that one number can stand for: addresses whose upper bits are equal.
  */
-static __always_inline void anonymous_range(struct lane_vma *vma, const struct vma_entry *entry,
+static __always_inline void anonymous_range(struct known_vma *vma, const struct vma_entry *entry,
 					    u64 top)
 {
 	vma->file_offset = entry->start & FRAME_OFFSET_MASK;
@@ -163,7 +163,7 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 	const struct vma_entry *entry = &search->entry;
 	struct mapping_key *key = &search->record.key;
 	struct inode *inode = inode_of(entry);
-	struct lane_vma *vma = &search->vma;
+	struct known_vma *vma = &search->vma;
 	u64 top = address >> FRAME_OFFSET_BITS;
 
 	if (!(entry->flags & VM_EXEC))

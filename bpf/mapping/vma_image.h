@@ -59,7 +59,7 @@ static long image_step(u32 index, struct vma_search **context)
 /* One look for the image. A global function: it is verified by itself. */
 __noinline int image_look(struct vma_search *search)
 {
-	struct lane_vma *vma;
+	struct known_vma *vma;
 
 	if (!search)
 		return -EINVAL;

@@ -13,8 +13,8 @@
 #define BPF_SHOW_STAT_H
 
 #include "reading.h"
-#include "state/lanes.h"
 #include "state/rings.h"
+#include "state/scratch_slots.h"
 #include "table_lines.h"
 
 #define SLOTS_SUMMED_AT_ONCE 4096
@@ -39,10 +39,10 @@ static long slot_sum(u32 i, struct table_sum *sum)
 	return 0;
 }
 
-static __always_inline void lane_sum(struct reading *reading, const struct lane *lane)
+static __always_inline void scratch_sum(struct reading *reading, const struct scratch *scratch)
 {
-	const volatile struct lane_counters *counters = &lane->counters;
-	u64 refused = env_volatile(&lane->refused), paused = counters->lost[LOST_PAUSED];
+	const volatile struct scratch_counters *counters = &scratch->counters;
+	u64 refused = env_volatile(&scratch->refused), paused = counters->lost[LOST_PAUSED];
 	u32 cause;
 
 	for (cause = 0; cause < LOST_COUNT; cause++)
@@ -55,7 +55,7 @@ static __always_inline void lane_sum(struct reading *reading, const struct lane 
 
 static long cpu_sum(u32 cpu, struct reading **context)
 {
-	const struct cpu_lanes *own = bpf_map_lookup_elem(&lanes, &cpu);
+	const struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 	const struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	struct reading *reading = *context;
 	u32 i;
@@ -63,8 +63,8 @@ static long cpu_sum(u32 cpu, struct reading **context)
 	if (!own || !ring)
 		return 1;
 	reading->lost[LOST_RESET] += ring->reset;
-	for (i = 0; i < LANES_PER_CPU; i++)
-		lane_sum(reading, &own->lane[i]);
+	for (i = 0; i < SCRATCH_SLOTS; i++)
+		scratch_sum(reading, &own->scratch[i]);
 	return 0;
 }
 

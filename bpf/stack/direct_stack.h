@@ -28,14 +28,14 @@ CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u
 /* A pc whose mapping has no number has no frame: its address would stand for any process's. */
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 {
-	struct lane *lane = direct->memory;
-	struct lane_vma *vma = &lane->search.vma;
+	struct scratch *scratch = direct->memory;
+	struct known_vma *vma = &scratch->search.vma;
 
-	if (!covers(vma, pc) && page_find(lane, pc)) {
-		pc = probed_return(lane->direct.registers.value[REGISTER_RSP] - 8);
-		if (!pc || page_find(lane, pc))
+	if (!covers(vma, pc) && page_find(scratch, pc)) {
+		pc = probed_return(scratch->direct.registers.value[REGISTER_RSP] - 8);
+		if (!pc || page_find(scratch, pc))
 			return 0;
-		lane->direct.registers.value[REGISTER_RIP] = pc;
+		scratch->direct.registers.value[REGISTER_RIP] = pc;
 	}
 	if (vma->kind == MAPPING_ANON)
 		*code_start = vma->start;
@@ -43,39 +43,40 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 }
 
 /* A leaf without callers is a stack of one frame: its end is then known. */
-static __always_inline void leaf_rejoin(struct lane *lane)
+static __always_inline void leaf_rejoin(struct scratch *scratch)
 {
-	if (lane->user.depth || !lane->direct.leaf)
+	if (scratch->user.depth || !scratch->direct.leaf)
 		return;
-	lane->user.word[0] = lane->direct.leaf;
-	lane->user.depth = 1;
-	lane->direct.leaf = 0;
+	scratch->user.word[0] = scratch->direct.leaf;
+	scratch->user.depth = 1;
+	scratch->direct.leaf = 0;
 }
 
 /*
- * Walks from lane->direct.registers, after address_space_enter(): frames to lane->user, the stop to
- * lane->direct.stop. The stack counts only if that is STOP_ROOT or STOP_DEPTH.
+ * Walks from scratch slot->direct.registers, after address_space_enter(): frames to scratch
+ * slot->user, the stop to scratch slot->direct.stop. The stack counts only if that is STOP_ROOT or
+ * STOP_DEPTH.
  */
-static __always_inline void direct_stack_walk(struct lane *lane, u32 cpu, u32 max_depth,
+static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, u32 max_depth,
 					      u32 leaf_apart)
 {
 	struct direct direct = {
-		.walk = &lane->direct,
+		.walk = &scratch->direct,
 		.steps = bpf_map_lookup_elem(&steps, &cpu),
 		.rules = rules_current(),
-		.stack = &lane->user,
-		.memory = lane,
+		.stack = &scratch->user,
+		.memory = scratch,
 	};
 
-	lane->direct.stop = STOP_NO_RULE;
+	scratch->direct.stop = STOP_NO_RULE;
 	if (!direct.steps || !direct.rules)
 		return;
-	lane->direct.space = lane->search.vma.space;
-	lane->direct.max_depth = max_depth;
-	lane->direct.leaf_apart = leaf_apart;
-	lane->direct.owns_steps = !lane->index;
+	scratch->direct.space = scratch->search.vma.space;
+	scratch->direct.max_depth = max_depth;
+	scratch->direct.leaf_apart = leaf_apart;
+	scratch->direct.owns_steps = !scratch->index;
 	direct_walk(&direct);
-	leaf_rejoin(lane);
+	leaf_rejoin(scratch);
 }
 
 #endif

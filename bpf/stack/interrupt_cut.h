@@ -15,27 +15,27 @@
 
 #include "text_kind.h"
 
-static long interrupt_look(u32 i, struct lane **context)
+static long interrupt_look(u32 i, struct scratch **context)
 {
-	struct lane *lane = *context;
+	struct scratch *scratch = *context;
 
 	core_one_register(i);
-	if (i >= STACK_KERNEL_DEPTH_MAX || i >= lane->kernel.depth)
+	if (i >= STACK_KERNEL_DEPTH_MAX || i >= scratch->kernel.depth)
 		return 1;
-	if (text_kind(lane, lane->kernel.word[i]) != TEXT_INTERRUPT)
+	if (text_kind(scratch, scratch->kernel.word[i]) != TEXT_INTERRUPT)
 		return 0;
-	lane->kernel.depth = i + 1;
-	lane->kernel.flags = 0;
-	lane->in_interrupt = 1;
+	scratch->kernel.depth = i + 1;
+	scratch->kernel.flags = 0;
+	scratch->in_interrupt = 1;
 	return 1;
 }
 
-/* Whether lane->kernel is of an interrupt, as lane->in_interrupt: then it ends where that begins. A
- * global function: verified by itself. */
-__noinline int interrupt_cut(struct lane *lane)
+/* Whether scratch slot->kernel is of an interrupt, as scratch slot->in_interrupt: then it ends
+ * where that begins. A global function: verified by itself. */
+__noinline int interrupt_cut(struct scratch *scratch)
 {
-	if (lane)
-		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_look, &lane, 0);
+	if (scratch)
+		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_look, &scratch, 0);
 	return 0;
 }
 

@@ -11,13 +11,13 @@
 #include "state/stack_tables.h"
 
 /* A global function, as it is large: verified once, whoever calls it. */
-__noinline u64 stack_store_word(struct lane *lane, struct stack *stack, u32 cpu)
+__noinline u64 stack_store_word(struct scratch *scratch, struct stack *stack, u32 cpu)
 {
 	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
 	void *table = config.no_dedup ? NULL : table_current();
 	u64 position;
 
-	if (!lane || !stack || !ring || !stack_pack(stack))
+	if (!scratch || !stack || !ring || !stack_pack(stack))
 		return STACK_FIELD_WORD(REASON_NO_FRAMES, STATE_NONE);
 	if (table) {
 		s64 id = stack_map_get_id(table, &geometry, cpu, stack);
@@ -25,16 +25,17 @@ __noinline u64 stack_store_word(struct lane *lane, struct stack *stack, u32 cpu)
 		if (id > 0)
 			return STACK_FIELD_WORD(id, STATE_ID);
 	}
-	position = run_write(ring, lane, stack);
+	position = run_write(ring, scratch, stack);
 	return position ? STACK_FIELD_WORD((u32)position, STATE_INLINE)
 			: STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 }
 
-/* From raw frames in *stack (depth and flags set), of this CPU's lane, to the event's field. */
-static __always_inline struct stack_field stack_store(struct lane *lane, struct stack *stack,
+/* From raw frames in *stack (depth and flags set), of this CPU's scratch slot, to the event's
+ * field. */
+static __always_inline struct stack_field stack_store(struct scratch *scratch, struct stack *stack,
 						      u32 cpu)
 {
-	return stack_field_of(stack_store_word(lane, stack, cpu));
+	return stack_field_of(stack_store_word(scratch, stack, cpu));
 }
 
 #endif

@@ -5,7 +5,7 @@
 #define BPF_TEXT_KIND_H
 
 #include "kernel_text.h"
-#include "state/lanes.h"
+#include "state/scratch_slots.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -44,9 +44,10 @@ __noinline int text_kind_search(u64 address)
 	return TEXT_OTHER;
 }
 
-static __always_inline u32 text_kind(struct lane *lane, u64 address)
+static __always_inline u32 text_kind(struct scratch *scratch, u64 address)
 {
-	struct frame_seen *seen = &lane->seen[(address ^ address >> 6) & (LANE_FRAMES_SEEN - 1)];
+	struct frame_seen *seen =
+		&scratch->seen[(address ^ address >> 6) & (SCRATCH_FRAMES_SEEN - 1)];
 
 	if (seen->address != address) {
 		seen->address = address;

@@ -7,28 +7,28 @@
 
 #define TRACER_FRAMES_MAX 4
 
-/* Removes the first `count` frames of lane->kernel. */
-__noinline int kernel_stack_shift(struct lane *lane, u32 count)
+/* Removes the first `count` frames of scratch slot->kernel. */
+__noinline int kernel_stack_shift(struct scratch *scratch, u32 count)
 {
 	u32 i;
 
-	if (!lane || count > TRACER_FRAMES_MAX)
+	if (!scratch || count > TRACER_FRAMES_MAX)
 		return 0;
-	for (i = 0; i < STACK_KERNEL_DEPTH_MAX && i < lane->kernel.depth; i++)
-		lane->kernel.word[i] = lane->kernel.word[i + count];
-	lane->kernel.depth -= count;
+	for (i = 0; i < STACK_KERNEL_DEPTH_MAX && i < scratch->kernel.depth; i++)
+		scratch->kernel.word[i] = scratch->kernel.word[i + count];
+	scratch->kernel.depth -= count;
 	return 0;
 }
 
-static __always_inline void kernel_stack_drop_tracer(struct lane *lane)
+static __always_inline void kernel_stack_drop_tracer(struct scratch *scratch)
 {
 	u32 count;
 
-	for (count = 0; count < TRACER_FRAMES_MAX && count < lane->kernel.depth; count++)
-		if (text_kind(lane, lane->kernel.word[count]) != TEXT_TRACER)
+	for (count = 0; count < TRACER_FRAMES_MAX && count < scratch->kernel.depth; count++)
+		if (text_kind(scratch, scratch->kernel.word[count]) != TEXT_TRACER)
 			break;
 	if (count)
-		kernel_stack_shift(lane, count);
+		kernel_stack_shift(scratch, count);
 }
 
 #endif

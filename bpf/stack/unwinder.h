@@ -190,7 +190,7 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *walk, u64 pc)
 CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 {
 	struct unwinder *unwinder = unwinder_of(walk);
-	const struct lane_vma *vma = &unwinder->search.vma;
+	const struct known_vma *vma = &unwinder->search.vma;
 
 	unwinder->frame = FRAME_USER(MAPPING_UNKNOWN, pc);
 	if (vma->end)

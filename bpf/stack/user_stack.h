@@ -62,44 +62,44 @@ static __always_inline void fp_walk_advance(struct user_walk *walk)
 }
 
 /* The frame of the current pc; 0: it is not code. */
-static __always_inline u64 fp_walk_frame(struct lane *lane)
+static __always_inline u64 fp_walk_frame(struct scratch *scratch)
 {
-	struct user_walk *walk = &lane->walk;
-	u64 frame = user_frame(lane, walk->pc);
+	struct user_walk *walk = &scratch->walk;
+	u64 frame = user_frame(scratch, walk->pc);
 
 	if (frame)
 		return frame;
 	walk->pc = probed_return(walk->sp);
-	return walk->pc ? user_frame(lane, walk->pc) : 0;
+	return walk->pc ? user_frame(scratch, walk->pc) : 0;
 }
 
-static long fp_walk_step(u32 index, struct lane **context)
+static long fp_walk_step(u32 index, struct scratch **context)
 {
-	struct lane *lane = *context;
+	struct scratch *scratch = *context;
 	u64 frame;
 
-	if (index >= STACK_WORDS_MAX || !lane->walk.pc)
+	if (index >= STACK_WORDS_MAX || !scratch->walk.pc)
 		return 1;
-	frame = fp_walk_frame(lane);
+	frame = fp_walk_frame(scratch);
 	if (!frame) {
-		lane->walk.pc = 0;
+		scratch->walk.pc = 0;
 		return 1;
 	}
-	lane->user.word[index] = frame;
-	lane->user.depth =
-		index + 1; /* in the lane: the verifier would follow a counter of our own */
-	fp_walk_advance(&lane->walk);
+	scratch->user.word[index] = frame;
+	scratch->user.depth =
+		index + 1; /* in the scratch slot: the verifier would follow a counter of our own */
+	fp_walk_advance(&scratch->walk);
 	return 0;
 }
 
-/* Walks from lane->walk: lane->user gets its frames, their number and flags. */
-static __always_inline void user_stack_walk(struct lane *lane)
+/* Walks from scratch slot->walk: scratch slot->user gets its frames, their number and flags. */
+static __always_inline void user_stack_walk(struct scratch *scratch)
 {
-	lane->user.depth = 0;
-	bpf_loop(STACK_USER_DEPTH_MAX, fp_walk_step, &lane, 0);
-	lane->user.flags = STACK_USER;
-	if (lane->user.depth == STACK_USER_DEPTH_MAX && lane->walk.pc)
-		lane->user.flags |= STACK_TRUNCATED;
+	scratch->user.depth = 0;
+	bpf_loop(STACK_USER_DEPTH_MAX, fp_walk_step, &scratch, 0);
+	scratch->user.flags = STACK_USER;
+	if (scratch->user.depth == STACK_USER_DEPTH_MAX && scratch->walk.pc)
+		scratch->user.flags |= STACK_TRUNCATED;
 }
 
 #endif

@@ -4,8 +4,8 @@
 #ifndef BPF_RING_SLOTS_H
 #define BPF_RING_SLOTS_H
 
-#include "lanes.h"
 #include "rings.h"
+#include "scratch_slots.h"
 
 u32 paused;	  /* enum pause, as bits */
 u32 freezer_tgid; /* for whom PAUSE_SNAPSHOT is set; 0: nobody */
@@ -17,16 +17,16 @@ u64 generation_done;
 #define FLIGHT_TRIES 4
 
 /* A claimed slot still shows what it held: answers to cookies are no events. */
-static __always_inline void count_overwritten(struct lane *lane, const u32 *claimed)
+static __always_inline void count_overwritten(struct scratch *scratch, const u32 *claimed)
 {
 	const struct event_slot *slot = (const void *)claimed;
 
 	if (STAMP_KIND(slot->stamp) != KIND_DELIVERY)
-		lane->counters.lost[LOST_OVERWRITTEN]++;
+		scratch->counters.lost[LOST_OVERWRITTEN]++;
 }
 
 /* Flight: takes and claims one slot; 0 if writers that this one interrupted hold all it met. */
-static __always_inline u64 flight_take(struct ring_header *ring, struct lane *lane)
+static __always_inline u64 flight_take(struct ring_header *ring, struct scratch *scratch)
 {
 	u32 try;
 
@@ -39,32 +39,32 @@ static __always_inline u64 flight_take(struct ring_header *ring, struct lane *la
 			return 0;
 		claim = ring_claim(commit, position);
 		if (claim == CLAIM_EVENT)
-			count_overwritten(lane, commit);
+			count_overwritten(scratch, commit);
 		if (claim >= CLAIM_FRESH)
 			return position;
 	}
 	return 0;
 }
 
-static __always_inline u64 event_reserve(struct ring_header *ring, struct lane *lane)
+static __always_inline u64 event_reserve(struct ring_header *ring, struct scratch *scratch)
 {
 	u64 position;
 
 	if (config.flight) {
-		position = flight_take(ring, lane);
+		position = flight_take(ring, scratch);
 		if (!position)
-			lane->counters.lost[LOST_RING_BUSY]++;
+			scratch->counters.lost[LOST_RING_BUSY]++;
 	} else {
 		position = ring_take(ring, config.ring_slots, 1);
 		if (!position)
-			lane->counters.lost[LOST_RING_FULL]++;
+			scratch->counters.lost[LOST_RING_FULL]++;
 	}
 	return position;
 }
 
 struct run {
 	struct ring_header *ring;
-	struct lane *lane;
+	struct scratch *scratch;
 	const struct stack *stack;
 	u64 position;
 	u32 claimed; /* slots, flight only */
@@ -85,7 +85,7 @@ static long run_claim(u32 i, struct run *run)
 		return 1;
 	}
 	if (claim == CLAIM_EVENT)
-		count_overwritten(run->lane, commit);
+		count_overwritten(run->scratch, commit);
 	run->claimed = i + 1;
 	return 0;
 }
@@ -116,11 +116,11 @@ static long run_write_slot(u32 i, struct run *run)
 
 /* Writes the whole stack behind the event: the position of the run, or 0 if there is no room. Not
  * inlined: its stack would add to that of looking the stack up. */
-static __noinline u64 run_write(struct ring_header *ring, struct lane *lane,
+static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratch,
 				const struct stack *stack)
 {
 	u32 count = ring_run_slots(inline_stack_units(stack), config.slot_size);
-	struct run run = {.ring = ring, .lane = lane, .stack = stack};
+	struct run run = {.ring = ring, .scratch = scratch, .stack = stack};
 
 	if (count > config.ring_slots / 2)
 		return 0;

@@ -13,7 +13,7 @@
 #include "capture/read/deferred.h"
 #include "capture/read/drain.h"
 #include "capture/read/finish.h"
-#include "capture/read/settle.h"
+#include "capture/read/unwind_blocked.h"
 #include "error.h"
 #include "interrupt.h"
 #include "privilege/limit.h"
@@ -234,12 +234,12 @@ void capture_detach(struct capture *capture)
 	capture->loaded.running = false;
 }
 
-int capture_settle(struct capture *capture)
+int capture_unwind_blocked(struct capture *capture)
 {
 	bool defers = capture->recording.deferred &&
 		      capture->loaded.plan.config.deferral == DEFERRAL_TASK_WORK;
 
-	return defers ? settle_pending(&capture->recording) : 0;
+	return defers ? unwind_blocked_take(&capture->recording) : 0;
 }
 
 int capture_assist(struct capture *capture)

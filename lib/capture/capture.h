@@ -4,7 +4,7 @@
  * (capture/read/recording.h). One thread uses it.
  *
  *   create -> follow the command or tasks -> attach -> begin a file -> drain, again and again ->
- *   detach -> drain -> settle -> drain -> finish the file -> free
+ *   detach -> drain -> unwind blocked tasks -> drain -> finish the file -> free
  */
 #ifndef LIB_CAPTURE_CAPTURE_H
 #define LIB_CAPTURE_CAPTURE_H
@@ -63,7 +63,7 @@ void capture_detach(struct capture *capture);
 
 /* Detached: tasks that are still in the kernel are asked for the user stacks that they owe. May
  * wait for a second. What it returns tells of no event: those that are left have a reason. */
-int capture_settle(struct capture *capture);
+int capture_unwind_blocked(struct capture *capture);
 
 /* Finishes the user stacks that were left to us. Flight: to be called now and then; a drain does it
  * by itself. */

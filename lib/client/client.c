@@ -21,7 +21,7 @@
 #include "client/object_constants.h"
 #include "config.h"
 #include "error.h"
-#include "lane.h"
+#include "scratch.h"
 #include "stack_map/table_find.h"
 #include "symbol/file/mapped_file.h"
 
@@ -98,7 +98,7 @@ static int prepare_object(struct stackmap_client *client, u32 cpus)
 	int result = set_constants(client, cpus);
 
 	task_work_prepare(client->object);
-	result = result ?: resize(client->object, "lanes", cpus);
+	result = result ?: resize(client->object, "scratch_slots", cpus);
 	result = result ?: resize(client->object, "steps", cpus);
 	result = result ?: make_table(client);
 	if (!result && !tables)

@@ -19,7 +19,7 @@ static const char *const names[] = {
 	SCHEDULE_AUX,
 	"bpf_rcu_read_lock", /* 6.2, like the next ones */
 	"bpf_rcu_read_unlock",
-	"bpf_task_from_pid", /* finds tasks that wait (bpf/deferral/settle.h) */
+	"bpf_task_from_pid", /* finds tasks that wait (bpf/deferral/unwind_blocked.h) */
 	"bpf_task_release",
 };
 

@@ -119,9 +119,9 @@ static int open_programs(struct loaded *loaded, struct folder *folder)
 	struct opening opening = {.loaded = loaded, .folder = folder};
 	char pin[PIN_BYTES];
 
-	pin_of_program(0, "settle", pin);
+	pin_of_program(0, "unwind_blocked", pin);
 	if (!loaded->foreign)
-		loaded->settle_program = get_pin(folder, pin);
+		loaded->unwind_blocked_program = get_pin(folder, pin);
 	return folder_pins(folder, PIN_EVENTS, open_program, &opening);
 }
 

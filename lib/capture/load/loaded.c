@@ -61,9 +61,10 @@ struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu)
 			    loaded->plan.config.task_slots, sizeof(struct task_slot));
 }
 
-const struct lane *loaded_lanes(const struct loaded *loaded, u32 cpu)
+const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
 {
-	return (const void *)((u8 *)loaded->lanes.memory + cpu * loaded->lanes.stride);
+	return (const void *)((u8 *)loaded->scratch_slots.memory +
+			      cpu * loaded->scratch_slots.stride);
 }
 
 struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number)
@@ -86,7 +87,8 @@ int loaded_share(struct loaded *loaded)
 		 config->cpus},
 		{&loaded->task_rings, maps->task_rings,
 		 RING_BYTES(config->task_slots, sizeof(struct task_slot)), config->cpus},
-		{&loaded->lanes, maps->lanes, LANES_PER_CPU * sizeof(struct lane), config->cpus},
+		{&loaded->scratch_slots, maps->scratch_slots,
+		 SCRATCH_SLOTS * sizeof(struct scratch), config->cpus},
 		{&loaded->mappings, maps->mappings, sizeof(struct mapping_record), MAPPINGS_MAX},
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
 		{&loaded->cgroup_paths, maps->cgroup_paths, sizeof(struct cgroup_path),
@@ -202,7 +204,7 @@ static void drop_copy(struct shared_array *array)
 
 void loaded_init(struct loaded *loaded)
 {
-	*loaded = (struct loaded){.settle_program = -1};
+	*loaded = (struct loaded){.unwind_blocked_program = -1};
 	generations_init(loaded->tables);
 }
 
@@ -233,7 +235,8 @@ int loaded_load(struct loaded *loaded, struct stackmap_error *error)
 	result = attachment_load(&loaded->attachment, loaded->tables[0].fd, loaded->engine, error);
 	if (result)
 		return result;
-	loaded->settle_program = bpf_program__fd(loaded_programs(loaded)->progs.settle);
+	loaded->unwind_blocked_program =
+		bpf_program__fd(loaded_programs(loaded)->progs.unwind_blocked);
 	result = generations_begin(loaded) ?: loaded_share(loaded) ?: set_kernel_text(loaded);
 	if (result)
 		return error_set(error, -result, "rings: %s", strerror(-result));
@@ -246,8 +249,8 @@ static void close_programs(struct loaded *loaded)
 	while (loaded->program_count)
 		close(loaded->programs[--loaded->program_count]);
 	free(loaded->programs);
-	if (loaded->opened && loaded->settle_program >= 0)
-		close(loaded->settle_program);
+	if (loaded->opened && loaded->unwind_blocked_program >= 0)
+		close(loaded->unwind_blocked_program);
 }
 
 void loaded_free(struct loaded *loaded)
@@ -255,7 +258,7 @@ void loaded_free(struct loaded *loaded)
 	generations_free(loaded);
 	unshare(&loaded->rings);
 	unshare(&loaded->task_rings);
-	unshare(&loaded->lanes);
+	unshare(&loaded->scratch_slots);
 	unshare(&loaded->mappings);
 	unshare(&loaded->rules);
 	unshare(&loaded->cgroup_paths);
@@ -331,7 +334,7 @@ int loaded_freeze(struct loaded *loaded)
 	loaded_pause(loaded, PAUSE_SNAPSHOT);
 	return copy_array(&loaded->rings)
 		       ?: copy_array(&loaded->task_rings)
-		       ?: copy_array(&loaded->lanes);
+		       ?: copy_array(&loaded->scratch_slots);
 }
 
 void loaded_go_on(struct loaded *loaded)
@@ -344,7 +347,7 @@ void loaded_thaw(struct loaded *loaded)
 {
 	drop_copy(&loaded->rings);
 	drop_copy(&loaded->task_rings);
-	drop_copy(&loaded->lanes);
+	drop_copy(&loaded->scratch_slots);
 }
 
 bool loaded_is_frozen(const struct loaded *loaded)

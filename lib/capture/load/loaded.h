@@ -14,7 +14,7 @@
 #include "capture/load/options.h"
 #include "capture/load/plan.h"
 #include "capture/load/ring_reader.h"
-#include "lane.h"
+#include "scratch.h"
 
 /* An array map whose values user space sees. */
 struct shared_array {
@@ -29,8 +29,8 @@ struct loaded {
 	struct plan plan;
 	struct engine *engine; /* NULL: opened */
 	struct attachment attachment;
-	int settle_program; /* bpf/deferral/settle.h; -1: not loaded */
-	int *programs;	    /* of events; opened */
+	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1: not loaded */
+	int *programs;		    /* of events; opened */
 	u32 program_count;
 	bool opened;  /* another process loaded it, or did before */
 	bool running; /* events may come at any time */
@@ -38,7 +38,7 @@ struct loaded {
 	struct generation_table tables[TABLE_ROLES];
 	struct shared_array rings;
 	struct shared_array task_rings;
-	struct shared_array lanes;
+	struct shared_array scratch_slots;
 	struct shared_array mappings;
 	struct shared_array rules;
 	struct shared_array cgroup_paths;
@@ -67,7 +67,7 @@ struct capture_bpf *loaded_programs(const struct loaded *loaded);
 
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
-const struct lane *loaded_lanes(const struct loaded *loaded, u32 cpu);
+const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
 
 u32 loaded_bits(const struct loaded *loaded);

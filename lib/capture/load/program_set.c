@@ -17,10 +17,10 @@
 #include "capture/feature/task_work.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
-#include "lane.h"
 #include "privilege/capability.h"
 #include "privilege/limit.h"
 #include "ring.h"
+#include "scratch.h"
 
 /* libbpf reports through a callback: the first warning is kept, to say why a load failed. */
 static _Thread_local char first_warning[256];
@@ -86,7 +86,7 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 	bpf_program__set_autoload(set->object->progs.task_leave, defers(plan));
 	bpf_program__set_autoload(set->object->progs.take_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.drop_at_syscall, plan->config.user_at_syscall);
-	bpf_program__set_autoload(set->object->progs.settle, defers(plan) && by_task_work);
+	bpf_program__set_autoload(set->object->progs.unwind_blocked, defers(plan) && by_task_work);
 }
 
 static void select_programs(struct program_set *set, const struct plan *plan)
@@ -171,7 +171,7 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 {
 	const struct capture_config *config = &plan->config;
 	struct capture_bpf *object = set->object;
-	int result = bpf_map__set_max_entries(object->maps.lanes, config->cpus);
+	int result = bpf_map__set_max_entries(object->maps.scratch_slots, config->cpus);
 
 	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
 	if (!plan->off_cpu)

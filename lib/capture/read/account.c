@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters of lanes and rings only grow; what a file tells is the difference to what was told
- * before. Skipped runs of programs are of no CPU: what was told of them is kept with CPU 0. */
+/* Counters of scratch slots and rings only grow; what a file tells is the difference to what was
+ * told before. Skipped runs of programs are of no CPU: what was told of them is kept with CPU 0. */
 #include "capture/read/account.h"
 
 #include "capture/load/attach_perf.h"
@@ -11,27 +11,27 @@
 
 _Static_assert(LOST_COUNT <= RING_TOLD_MAX, "a ring header has no room for all losses");
 
-static void add_lane(const struct lane *lane, struct trace_cpu_ledger *ledger)
+static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
 {
 	u32 cause;
 
-	ledger->lost[LOST_NESTED] += lane->refused;
+	ledger->lost[LOST_NESTED] += scratch->refused;
 	for (cause = 0; cause < LOST_COUNT; cause++)
-		ledger->lost[cause] += lane->counters.lost[cause];
+		ledger->lost[cause] += scratch->counters.lost[cause];
 	ledger->produced +=
-		lane->counters.produced + lane->counters.lost[LOST_PAUSED] + lane->refused;
+		scratch->counters.produced + scratch->counters.lost[LOST_PAUSED] + scratch->refused;
 }
 
 /* Losses are read before what they are part of. */
 static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
 {
-	const struct lane *lanes = loaded_lanes(loaded, cpu);
+	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	struct ring_view ring = loaded_ring(loaded, cpu);
 	struct trace_cpu_ledger totals = {.cpu = cpu};
 	u32 i;
 
-	for (i = 0; i < LANES_PER_CPU; i++)
-		add_lane(&lanes[i], &totals);
+	for (i = 0; i < SCRATCH_SLOTS; i++)
+		add_scratch(&scratch_slots[i], &totals);
 	totals.lost[LOST_RESET] += ring.header->reset;
 	return totals;
 }
@@ -113,10 +113,10 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	u32 cpu, i;
 
 	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
-		const struct lane *lanes = loaded_lanes(loaded, cpu);
+		const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 
-		for (i = 0; i < LANES_PER_CPU; i++)
-			notes[NOTE_UNKNOWN_FRAMES] += lanes[i].counters.unknown_frames;
+		for (i = 0; i < SCRATCH_SLOTS; i++)
+			notes[NOTE_UNKNOWN_FRAMES] += scratch_slots[i].counters.unknown_frames;
 	}
 	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
 	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;

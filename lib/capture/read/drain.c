@@ -18,15 +18,15 @@
 #include "capture/read/event_stacks.h"
 #include "capture/read/generation_reader.h"
 #include "capture/read/naming.h"
-#include "capture/read/settle.h"
+#include "capture/read/unwind_blocked.h"
 #include "clock.h"
 #include "interrupt.h"
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
 
-#define SETTLE_MS 50		/* then the rings are read again */
-#define SETTLE_SNAPSHOT_MS 5000 /* somebody waits for it, and holds the instance's lock */
+#define PEEK_MS 50	      /* then the rings are read again */
+#define PEEK_SNAPSHOT_MS 5000 /* somebody waits for it, and holds the instance's lock */
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
 
@@ -257,7 +257,7 @@ int recording_drain(struct recording *recording, u32 *fill)
 	int result;
 
 	begin_reading(recording);
-	generation_look(recording);
+	generation_peek(recording);
 	result = drain_tasks(recording);
 	if (recording->deferred)
 		result = deferred_consume(recording, &fullest) ?: result;
@@ -266,7 +266,7 @@ int recording_drain(struct recording *recording, u32 *fill)
 	if (recording->deferred)
 		result = pass_epoch(recording) ?: result;
 	result = naming_take(recording) ?: result;
-	result = generation_settle(recording) ?: result;
+	result = generation_retire(recording) ?: result;
 	if (fill)
 		*fill = fullest;
 	return result;
@@ -326,7 +326,7 @@ static int drain_to_limit(struct recording *recording)
 }
 
 /* There may be thousands who sleep: most are looked at before the end, as reading goes on. */
-static int settle_sleepers(struct recording *recording)
+static int peek_sleepers(struct recording *recording)
 {
 	struct pending_list list = {};
 	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.deferrals);
@@ -334,7 +334,7 @@ static int settle_sleepers(struct recording *recording)
 	u32 next = 0;
 
 	while (!error && next < list.count) {
-		error = settle_look(recording, &list, &next, SETTLE_MS);
+		error = unwind_blocked_peek(recording, &list, &next, PEEK_MS);
 		result = recording_drain(recording, NULL) ?: result;
 	}
 	pending_list_clear(&list);
@@ -348,7 +348,8 @@ static int answer_waiting(struct recording *recording)
 	u32 fill, next = 0;
 	int result = deferred_read_open(recording);
 
-	result = settle_look(recording, &recording->deferred->open, &next, SETTLE_MS) ?: result;
+	result = unwind_blocked_peek(recording, &recording->deferred->open, &next, PEEK_MS)
+			 ?: result;
 	result = deferred_consume(recording, &fill) ?: result;
 	result = drain_deliveries(recording, &fill) ?: result;
 	return deferred_give_up(recording) ?: result;
@@ -374,9 +375,9 @@ static int copy_tasks(struct recording *recording)
  * before is read when the window has ended, and the next swap may come. */
 int recording_end_window(struct recording *recording)
 {
-	int result = recording->deferred ? settle_sleepers(recording) : 0;
+	int result = recording->deferred ? peek_sleepers(recording) : 0;
 
-	generation_look(recording);
+	generation_peek(recording);
 	limit_to_heads(recording);
 	result = drain_to_limit(recording) ?: result;
 	lift_limits(recording);
@@ -461,8 +462,8 @@ static int snapshot_answers(struct recording *recording)
 	result = result ?: snapshot_rings(recording, take_delivery);
 	if (recording->loaded->running)
 		result = result
-				 ?: settle_look(recording, &recording->deferred->open, &next,
-						SETTLE_SNAPSHOT_MS);
+				 ?: unwind_blocked_peek(recording, &recording->deferred->open,
+							&next, PEEK_SNAPSHOT_MS);
 	result = result ?: deferred_consume(recording, &fill);
 	return result;
 }

@@ -9,7 +9,7 @@
 #include "capture/load/skeleton.h"
 #include "capture/read/deferred.h"
 
-void generation_look(struct recording *recording)
+void generation_peek(struct recording *recording)
 {
 	u64 published = generation_published(recording->loaded);
 	u32 cpu;
@@ -38,7 +38,7 @@ bool generation_is_read(const struct recording *recording)
 	return true;
 }
 
-int generation_settle(struct recording *recording)
+int generation_retire(struct recording *recording)
 {
 	u64 *done = &loaded_programs(recording->loaded)->bss->generation_done;
 	u64 before = recording->generation_seen - 1;

@@ -9,12 +9,12 @@
 
 /* Before reading: notes how far the rings may name stacks of the generation before the current
  * one. */
-void generation_look(struct recording *recording);
+void generation_peek(struct recording *recording);
 
 /* Whether the rings were read that far. */
 bool generation_is_read(const struct recording *recording);
 
 /* After reading: if so, nothing asks for that generation any more. -ENOMEM. */
-int generation_settle(struct recording *recording);
+int generation_retire(struct recording *recording);
 
 #endif

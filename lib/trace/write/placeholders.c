@@ -64,7 +64,7 @@ bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 	return placeholder->gone_out;
 }
 
-static void settle(struct placeholder *placeholder, struct trace_event *event)
+static void flush(struct placeholder *placeholder, struct trace_event *event)
 {
 	placeholder->waiting--;
 	if (placeholder->resolved) {
@@ -75,14 +75,14 @@ static void settle(struct placeholder *placeholder, struct trace_event *event)
 	event->user = placeholder->index;
 }
 
-void placeholders_settle(struct placeholders *placeholders, struct trace_event *events, u32 count)
+void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
 		struct placeholder *placeholder = slot_of(placeholders, events[i].user);
 
 		if (!placeholder)
 			continue;
-		settle(placeholder, &events[i]);
+		flush(placeholder, &events[i]);
 		free_when_done(placeholders, placeholder);
 	}
 }

@@ -30,7 +30,7 @@ struct placeholders {
 };
 
 int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name); /* -ENOMEM */
-/* Valid until the next call that adds, resolves or settles; NULL: none, or resolved. */
+/* Valid until the next call that adds, resolves or flushes; NULL: none, or resolved. */
 struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name);
 void placeholders_free(struct placeholders *placeholders);
 
@@ -39,6 +39,6 @@ bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution);
 
 /* The events, which were waiting, go out: with the stack, or else with the placeholder's index. */
-void placeholders_settle(struct placeholders *placeholders, struct trace_event *events, u32 count);
+void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count);
 
 #endif

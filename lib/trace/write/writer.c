@@ -118,7 +118,7 @@ static int write_events(struct trace_writer *writer, struct event_buffer *buffer
 
 	if (write_definitions(writer))
 		return writer->error;
-	placeholders_settle(&writer->placeholders, buffer->events, buffer->count);
+	placeholders_flush(&writer->placeholders, buffer->events, buffer->count);
 	err = event_encoder_run(writer->encoder, buffer->events, buffer->count, &builder);
 	if (err)
 		return keep_error(writer, err);

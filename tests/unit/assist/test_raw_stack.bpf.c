@@ -11,16 +11,16 @@ int save_stack(struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	struct raw_request request = {.tid = id, .tgid = id >> 32, .cookie = 77};
-	struct lane *lane;
+	struct scratch *scratch;
 
 	if (request.tgid != wanted_tgid || ctx->args[1] != SYSCALL_GETPPID)
 		return 0;
-	lane = lane_claim(bpf_get_smp_processor_id());
-	if (!lane)
+	scratch = scratch_claim(bpf_get_smp_processor_id());
+	if (!scratch)
 		return 0;
-	if (address_space_enter(&lane->search))
-		raw_stack_send(lane, &request,
+	if (address_space_enter(&scratch->search))
+		raw_stack_send(scratch, &request,
 			       (void *)bpf_task_pt_regs(bpf_get_current_task_btf()));
-	lane_release(lane);
+	scratch_release(scratch);
 	return 0;
 }

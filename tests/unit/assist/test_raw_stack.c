@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the programs save of a process, finished here: of one that has ended since, and of one that
- * stands still and is settled from outside. Argument: a build of chain.c.
+ * stands still and is unwound from outside. Argument: a build of chain.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +22,9 @@
 #include "capture/feature/task_work.h"
 #include "config.h"
 #include "deferral.h"
-#include "settling.h"
 #include "stack_table.h"
 #include "stopped.h"
+#include "unwind_request.h"
 
 #include "test_raw_stack.skel.h"
 
@@ -82,7 +82,7 @@ static void take_saved(void)
 	assert_own(&saved);
 }
 
-static void load(bool saves, bool settles)
+static void load(bool saves, bool unwinds)
 {
 	int table = bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, ROOM, 1, NULL);
 	int cpus = libbpf_num_possible_cpus();
@@ -91,11 +91,11 @@ static void load(bool saves, bool settles)
 	kernel = test_raw_stack_bpf__open();
 	assert_non_null(kernel);
 	assert_int_equal(bpf_map__set_inner_map_fd(kernel->maps.tables, table), 0);
-	assert_int_equal(bpf_map__set_max_entries(kernel->maps.lanes, cpus), 0);
+	assert_int_equal(bpf_map__set_max_entries(kernel->maps.scratch_slots, cpus), 0);
 	assert_int_equal(bpf_map__set_max_entries(kernel->maps.raw_buffers, 2 * cpus), 0);
 	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
 	bpf_program__set_autoload(kernel->progs.save_stack, saves);
-	bpf_program__set_autoload(kernel->progs.settle, settles);
+	bpf_program__set_autoload(kernel->progs.unwind_blocked, unwinds);
 	task_work_prepare(kernel->obj);
 	assert_int_equal(test_raw_stack_bpf__load(kernel), 0);
 }
@@ -182,17 +182,17 @@ static void process_that_has_ended_has_its_stack(void **state)
 	assert_chain(2); /* behind getppid() and its caller */
 }
 
-static s32 settle(u32 operation)
+static s32 ask(u32 operation)
 {
-	struct settle_request request = {
+	struct unwind_blocked_request request = {
 		.tid = stopped.raw.tid,
 		.cookie = COOKIE,
 		.operation = operation,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
 
-	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(kernel->progs.settle), &options),
-			 0);
+	assert_int_equal(
+		bpf_prog_test_run_opts(bpf_program__fd(kernel->progs.unwind_blocked), &options), 0);
 	memset(&saved, 0xa5, sizeof(saved));
 	memcpy(&saved, request.raw, sizeof(request.raw));
 	return request.result;
@@ -222,7 +222,7 @@ static bool finds_tasks(void)
 	return found;
 }
 
-static void sleeping_task_is_settled(void **state)
+static void sleeping_task_is_unwound(void **state)
 {
 	u64 ip = stopped.raw.value[REGISTER_RIP];
 
@@ -232,29 +232,29 @@ static void sleeping_task_is_settled(void **state)
 		skip();
 	}
 	load(false, true);
-	assert_int_equal(settle(SETTLE_LOOK), -ENOENT);
+	assert_int_equal(ask(UNWIND_BLOCKED_PEEK), -ENOENT);
 	wait_for_answer(ip, DEFERRAL_RUNNING);
-	assert_int_equal(settle(SETTLE_LOOK), -ENOENT);
-	assert_int_equal(settle(SETTLE_TAKE), -ENOENT);
+	assert_int_equal(ask(UNWIND_BLOCKED_PEEK), -ENOENT);
+	assert_int_equal(ask(UNWIND_BLOCKED_TAKE), -ENOENT);
 	wait_for_answer(ip + 1, DEFERRAL_PENDING);
-	assert_int_equal(settle(SETTLE_LOOK), -EAGAIN);
+	assert_int_equal(ask(UNWIND_BLOCKED_PEEK), -EAGAIN);
 	wait_for_answer(ip, DEFERRAL_PENDING);
-	assert_int_equal(settle(SETTLE_LOOK), 0);
+	assert_int_equal(ask(UNWIND_BLOCKED_PEEK), 0);
 	assert_own(&saved);
 	assert_int_equal(saved.flags, RAW_ALIVE);
 	assert_int_equal(saved.stack_bytes, 0);
 	assert_memory_equal(saved.value, stopped.raw.value, sizeof(saved.value));
 	assert_mappings();
 	assert_chain(1);
-	assert_int_equal(settle(SETTLE_CHECK), 0);
-	assert_int_equal(settle(SETTLE_CHECK), 0);
+	assert_int_equal(ask(UNWIND_BLOCKED_CHECK), 0);
+	assert_int_equal(ask(UNWIND_BLOCKED_CHECK), 0);
 	wait_for_answer(ip + 1, DEFERRAL_PENDING);
-	assert_int_equal(settle(SETTLE_CHECK), -EAGAIN);
-	assert_int_equal(settle(SETTLE_TAKE), -EAGAIN);
+	assert_int_equal(ask(UNWIND_BLOCKED_CHECK), -EAGAIN);
+	assert_int_equal(ask(UNWIND_BLOCKED_TAKE), -EAGAIN);
 	wait_for_answer(ip, DEFERRAL_PENDING);
-	assert_int_equal(settle(SETTLE_TAKE), 0);
-	assert_int_equal(settle(SETTLE_CHECK), -ENOENT);
-	assert_int_equal(settle(SETTLE_TAKE), -ENOENT);
+	assert_int_equal(ask(UNWIND_BLOCKED_TAKE), 0);
+	assert_int_equal(ask(UNWIND_BLOCKED_CHECK), -ENOENT);
+	assert_int_equal(ask(UNWIND_BLOCKED_TAKE), -ENOENT);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(process_that_has_ended_has_its_stack),
-		CASE(sleeping_task_is_settled),
+		CASE(sleeping_task_is_unwound),
 	};
 
 	if (argc != 2)

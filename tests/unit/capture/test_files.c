@@ -335,17 +335,17 @@ static void a_reader_of_single_bytes_reads_the_same(void **state)
 	assert_int_equal(read_text(file, first), count);
 }
 
-static void the_ledger_is_that_of_the_lanes(void **state)
+static void the_ledger_is_that_of_the_scratch_slots(void **state)
 {
-	struct lane *lane = capture->loaded.lanes.memory;
+	struct scratch *scratch = capture->loaded.scratch_slots.memory;
 	u64 value, lost = 0;
 	u32 lines = 0;
 
 	(void)state;
-	lane[1].counters.produced += 100;
-	lane[1].counters.lost[LOST_RING_FULL] += 7;
-	lane[2].counters.lost[LOST_PAUSED] += 5;
-	lane[0].refused += 3;
+	scratch[1].counters.produced += 100;
+	scratch[1].counters.lost[LOST_RING_FULL] += 7;
+	scratch[2].counters.lost[LOST_PAUSED] += 5;
+	scratch[0].refused += 3;
 	loaded_ring(&capture->loaded, 0).header->reset = 2;
 	assert_int_equal(stat_value("reset"), 2);
 	assert_int_equal(stat_value("produced"), 108);
@@ -505,7 +505,7 @@ int main(void)
 		IN_INSTANCE(every_stack_is_shown),
 		IN_INSTANCE(a_full_map_is_shown_to_its_end),
 		IN_INSTANCE(a_reader_of_single_bytes_reads_the_same),
-		IN_INSTANCE(the_ledger_is_that_of_the_lanes),
+		IN_INSTANCE(the_ledger_is_that_of_the_scratch_slots),
 		IN_INSTANCE(what_no_program_knows_has_no_line),
 		IN_INSTANCE(a_read_stays_in_its_generation),
 		IN_INSTANCE(a_read_across_two_resets_fails),

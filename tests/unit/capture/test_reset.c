@@ -215,7 +215,7 @@ static void write_rest(struct file *file)
 		assert_int_equal(capture_snapshot(capture), 0);
 	} else {
 		assert_int_equal(capture_drain(capture, NULL), 0);
-		assert_int_equal(capture_settle(capture), 0);
+		assert_int_equal(capture_unwind_blocked(capture), 0);
 		assert_int_equal(capture_drain(capture, NULL), 0);
 	}
 	close_file(file, 0);

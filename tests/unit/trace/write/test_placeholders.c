@@ -87,7 +87,7 @@ static void settle(struct placeholders *placeholders, struct model *model)
 
 	if (!model->waiting)
 		return;
-	placeholders_settle(placeholders, &event, 1);
+	placeholders_flush(placeholders, &event, 1);
 	assert_int_equal(event.user, model->resolved ? model->resolution.stack : model->index);
 	assert_int_equal(event.leaf, model->resolution.leaf);
 	model->waiting--;
@@ -127,7 +127,7 @@ static void test_leaf_of_the_event_stays(void **state)
 	assert_int_equal(placeholders_add(&placeholders, 3, &event.user), 0);
 	placeholders_open(&placeholders, event.user)->waiting++;
 	assert_false(placeholders_resolve(&placeholders, event.user, &with));
-	placeholders_settle(&placeholders, &event, 1);
+	placeholders_flush(&placeholders, &event, 1);
 	assert_int_equal(event.user, 1);
 	assert_int_equal(event.leaf, FRAME_NARROW_TOP | 9);
 	placeholders_free(&placeholders);
@@ -144,7 +144,7 @@ static void test_what_is_no_placeholder(void **state)
 		assert_null(placeholders_open(&placeholders, 0));
 		assert_null(placeholders_open(&placeholders, TRACE_PLACEHOLDER | i));
 		assert_null(placeholders_open(&placeholders, TRACE_NO_STACK));
-		placeholders_settle(&placeholders, events, 2);
+		placeholders_flush(&placeholders, events, 2);
 		assert_int_equal(events[0].user, 0);
 		assert_int_equal(events[1].user, TRACE_NO_STACK);
 		assert_int_equal(placeholders_add(&placeholders, i, &name), 0);

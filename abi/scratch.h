@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A lane: the working memory of one running program. Programs interrupt each other on a CPU (task,
- * soft and hard interrupt, NMI) and, on preemptible kernels, not in LIFO order, so each CPU has
- * several lanes and a program owns the one whose busy word it exchanged. The owner counts in plain
- * memory: the ledger costs no locked operation.
+ * A scratch slot: the working memory of one running program. Programs interrupt each other on a CPU
+ * (task, soft and hard interrupt, NMI) and, on preemptible kernels, not in LIFO order, so each CPU
+ * has several scratch slots and a program owns the one whose busy word it exchanged. The owner
+ * counts in plain memory: the ledger costs no locked operation.
  */
-#ifndef STACKMAP_ABI_LANE_H
-#define STACKMAP_ABI_LANE_H
+#ifndef STACKMAP_ABI_SCRATCH_H
+#define STACKMAP_ABI_SCRATCH_H
 
 #include "address_space.h"
 #include "direct_memory.h"
@@ -15,18 +15,18 @@
 #include "scalar.h"
 #include "stack.h"
 
-#define LANES_PER_CPU 8
+#define SCRATCH_SLOTS 8
 
 /* While paused an event adds to lost[LOST_PAUSED] alone, which counts as produced too: the counters
  * are copied just then, and two of them would be out of step. */
-struct lane_counters {
+struct scratch_counters {
 	u64 produced; /* while not paused */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
 };
 
 /* A mapping that a user address lay in. */
-struct lane_vma {
+struct known_vma {
 	struct address_space space;
 	u64 start;
 	u64 end;	 /* 0: none */
@@ -36,7 +36,7 @@ struct lane_vma {
 	u16 has_image; /* `image` was looked for */
 	u16 kind;      /* enum mapping_kind */
 };
-ABI_SIZE(struct lane_vma, 64);
+ABI_SIZE(struct known_vma, 64);
 
 /* What an address lies in, as the kernel has it: a mapping, or a gap between two. */
 struct vma_entry {
@@ -60,7 +60,7 @@ struct image_search {
 
 /* Looking for mappings of one address space: the latest found, and what the search needs. */
 struct vma_search {
-	struct lane_vma vma;
+	struct known_vma vma;
 	u32 tgid; /* whose address space it is */
 	u32 reserved;
 	struct vma_entry entry;
@@ -77,7 +77,7 @@ struct vma_search {
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 };
 
-#define LANE_PAGES 256
+#define SCRATCH_PAGES 256
 
 /* A walk up the user stack. */
 struct user_walk {
@@ -95,18 +95,19 @@ struct frame_seen {
 	u64 kind; /* enum text_kind */
 };
 
-#define LANE_FRAMES_SEEN 64
+#define SCRATCH_FRAMES_SEEN 64
 
-struct lane {
+struct scratch {
 	u32 busy;
-	u32 index;	  /* on its CPU */
-	u64 refused;	  /* in a CPU's lane 0, atomic: events that found all lanes busy */
-	u32 tid;	  /* in a PID namespace: of the event's task */
+	u32 index;   /* on its CPU */
+	u64 refused; /* in a CPU's scratch slot 0, atomic: events that found all scratch slots busy
+		      */
+	u32 tid;     /* in a PID namespace: of the event's task */
 	u32 in_interrupt; /* of a waker: it is an interrupt, and not the task that it met */
-	struct lane_counters counters;
+	struct scratch_counters counters;
 	struct vma_search search; /* of the latest frame: neighbouring frames mostly share it */
-	struct lane_vma page[LANE_PAGES];	  /* direct-mapped by (mm, page) */
-	struct frame_seen seen[LANE_FRAMES_SEEN]; /* direct-mapped by address */
+	struct known_vma page[SCRATCH_PAGES];	     /* direct-mapped by (mm, page) */
+	struct frame_seen seen[SCRATCH_FRAMES_SEEN]; /* direct-mapped by address */
 	struct user_walk walk;
 	struct direct_walk direct;
 	struct stack kernel;

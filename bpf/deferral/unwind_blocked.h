@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Requests of tasks that are still asleep in the kernel when a recording ends: the recorder runs
- * this program for each (abi/settling.h), looks, reads what it needs out of the living process, and
- * takes the cookie, or checks it where the instance goes on. If it is still there, the task has not
- * left the kernel meanwhile, so what was read is its stack.
+ * this program for each (abi/unwind_request.h), looks, reads what it needs out of the living
+ * process, and takes the cookie, or checks it where the instance goes on. If it is still there, the
+ * task has not left the kernel meanwhile, so what was read is its stack.
  */
-#ifndef BPF_SETTLE_H
-#define BPF_SETTLE_H
+#ifndef BPF_UNWIND_BLOCKED_H
+#define BPF_UNWIND_BLOCKED_H
 
 #include "raw_stack_send.h"
 #include "request.h"
-#include "settling.h"
+#include "unwind_request.h"
 
 /* Absent before 6.2, where nothing is deferred. */
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
@@ -30,7 +30,8 @@ static __always_inline bool is_leaving(struct task_struct *task, const struct ke
 }
 
 /* Word by word: of what belongs to a context the kernel takes stores only, at constant offsets. */
-static __always_inline void settle_copy(struct settle_request *request, const struct raw_stack *raw)
+static __always_inline void unwind_blocked_copy(struct unwind_blocked_request *request,
+						const struct raw_stack *raw)
 {
 	const u64 *word = (const void *)raw;
 	u32 i;
@@ -40,8 +41,9 @@ static __always_inline void settle_copy(struct settle_request *request, const st
 		request->raw[i] = word[i];
 }
 
-static __always_inline void settle_fill(struct lane *lane, struct raw_buffer *buffer,
-					struct task_struct *task, struct settle_request *request)
+static __always_inline void unwind_blocked_fill(struct scratch *scratch, struct raw_buffer *buffer,
+						struct task_struct *task,
+						struct unwind_blocked_request *request)
 {
 	const struct raw_request wanted = {
 		.tid = request->tid,
@@ -50,34 +52,35 @@ static __always_inline void settle_fill(struct lane *lane, struct raw_buffer *bu
 		.flags = RAW_ALIVE,
 	};
 
-	raw_fill(lane, buffer, &wanted, (void *)bpf_task_pt_regs(task));
-	settle_copy(request, &buffer->raw);
+	raw_fill(scratch, buffer, &wanted, (void *)bpf_task_pt_regs(task));
+	unwind_blocked_copy(request, &buffer->raw);
 }
 
-static __always_inline s32 settle_in_lane(struct lane *lane, struct task_struct *task,
-					  struct settle_request *request)
+static __always_inline s32 unwind_blocked_in(struct scratch *scratch, struct task_struct *task,
+					     struct unwind_blocked_request *request)
 {
 	struct raw_buffer *buffer;
 
-	if (!address_space_of(&lane->search, task))
+	if (!address_space_of(&scratch->search, task))
 		return -ENOENT;
 	buffer = raw_buffer_claim(0) ?: raw_buffer_claim(1);
 	if (!buffer)
 		return -ENOSPC;
-	settle_fill(lane, buffer, task, request);
+	unwind_blocked_fill(scratch, buffer, task, request);
 	atomic_store_release(&buffer->busy, 0);
 	return 0;
 }
 
-static __always_inline s32 settle_look(struct task_struct *task, struct settle_request *request)
+static __always_inline s32 unwind_blocked_peek(struct task_struct *task,
+					       struct unwind_blocked_request *request)
 {
-	struct lane *lane = lane_claim(bpf_get_smp_processor_id());
+	struct scratch *scratch = scratch_claim(bpf_get_smp_processor_id());
 	s32 result;
 
-	if (!lane)
+	if (!scratch)
 		return -ENOSPC;
-	result = settle_in_lane(lane, task, request);
-	lane_release(lane);
+	result = unwind_blocked_in(scratch, task, request);
+	scratch_release(scratch);
 	return result;
 }
 
@@ -87,20 +90,20 @@ static __always_inline bool is_pending(struct deferral *deferral, u32 cookie)
 }
 
 /* Registers first: that they were those is known if the cookie is PENDING still. */
-static __always_inline s32 settle_task(struct task_struct *task, struct deferral *deferral,
-				       struct settle_request *request)
+static __always_inline s32 unwind_blocked_task(struct task_struct *task, struct deferral *deferral,
+					       struct unwind_blocked_request *request)
 {
 	if (is_leaving(task, &deferral->entry))
 		return -EAGAIN;
-	if (request->operation == SETTLE_TAKE)
+	if (request->operation == UNWIND_BLOCKED_TAKE)
 		return deferral_take(deferral, request->cookie);
-	if (request->operation == SETTLE_CHECK)
+	if (request->operation == UNWIND_BLOCKED_CHECK)
 		return is_pending(deferral, request->cookie) ? 0 : -ENOENT;
-	return settle_look(task, request);
+	return unwind_blocked_peek(task, request);
 }
 
-static __always_inline s32 settle_deferral(struct deferral *deferral,
-					   struct settle_request *request)
+static __always_inline s32 unwind_blocked_deferral(struct deferral *deferral,
+						   struct unwind_blocked_request *request)
 {
 	struct task_struct *task;
 	s32 result;
@@ -110,18 +113,18 @@ static __always_inline s32 settle_deferral(struct deferral *deferral,
 	task = bpf_task_from_pid(deferral->kernel_tid);
 	if (!task)
 		return -ENOENT;
-	result = settle_task(task, deferral, request);
+	result = unwind_blocked_task(task, deferral, request);
 	bpf_task_release(task);
 	return result;
 }
 
 SEC("syscall")
-int settle(struct settle_request *request)
+int unwind_blocked(struct unwind_blocked_request *request)
 {
 	u32 tid = request->tid;
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 
-	request->result = deferral ? settle_deferral(deferral, request) : -ENOENT;
+	request->result = deferral ? unwind_blocked_deferral(deferral, request) : -ENOENT;
 	return 0;
 }
 

@@ -3,28 +3,28 @@
  * What the recorder asks of a task that is asleep in the kernel and waits for a cookie, from a
  * program that it runs itself.
  *
- *   LOOK    registers and mappings; the stack is read out of the living process then
+ *   PEEK    registers and mappings; the stack is read out of the living process then
  *   CHECK   whether the task has not left the kernel since
  *   TAKE    the same, and takes the cookie out of PENDING (abi/deferral.h)
  *
  * A CHECK changes nothing: the task answers for itself later, too.
  */
-#ifndef STACKMAP_ABI_SETTLING_H
-#define STACKMAP_ABI_SETTLING_H
+#ifndef STACKMAP_ABI_UNWIND_REQUEST_H
+#define STACKMAP_ABI_UNWIND_REQUEST_H
 
 #include "raw_stack.h"
 #include "scalar.h"
 
-enum settle_operation { SETTLE_LOOK, SETTLE_CHECK, SETTLE_TAKE };
+enum unwind_blocked_operation { UNWIND_BLOCKED_PEEK, UNWIND_BLOCKED_CHECK, UNWIND_BLOCKED_TAKE };
 
-struct settle_request {
+struct unwind_blocked_request {
 	u32 tid;
 	u32 cookie;
-	u32 operation; /* enum settle_operation */
+	u32 operation; /* enum unwind_blocked_operation */
 	s32 result;    /* 0, -ENOENT: not pending any more, -EAGAIN: registers are not those,
 			  -ENOSPC: no room to look now */
-	u64 raw[RAW_STACK_SIZE(0) / 8]; /* LOOK: a struct raw_stack without a copy of the stack */
+	u64 raw[RAW_STACK_SIZE(0) / 8]; /* PEEK: a struct raw_stack without a copy of the stack */
 };
-ABI_SIZE(struct settle_request, RAW_STACK_SIZE(0) + 16);
+ABI_SIZE(struct unwind_blocked_request, RAW_STACK_SIZE(0) + 16);
 
 #endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Claiming the working memory of one program run (abi/scratch.h). */
+#ifndef BPF_SCRATCH_H
+#define BPF_SCRATCH_H
+
+#include "instance.h"
+#include "scratch.h"
+
+struct cpu_scratch {
+	struct scratch scratch[SCRATCH_SLOTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* CPUs */
+	__type(key, u32);
+	__type(value, struct cpu_scratch);
+} scratch_slots SEC(".maps");
+
+/*
+ * Claims a free scratch slot of this CPU: its index, or SCRATCH_SLOTS when all are taken. A global
+ * function: its result is any number to the verifier, which then walks the caller once and not once
+ * for each scratch slot.
+ */
+__noinline u32 scratch_claim_index(u32 cpu)
+{
+	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
+	u32 i;
+
+	if (!own)
+		return SCRATCH_SLOTS;
+	for (i = 0; i < SCRATCH_SLOTS; i++)
+		if (!atomic_load_relaxed(&own->scratch[i].busy) &&
+		    !atomic_exchange_acq_rel(&own->scratch[i].busy, 1))
+			return i;
+	return SCRATCH_SLOTS;
+}
+
+/* A scratch slot that is the caller's until scratch_release(), or NULL. */
+static __always_inline struct scratch *scratch_claim(u32 cpu)
+{
+	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
+	u32 i;
+
+	if (!own)
+		return NULL;
+	i = scratch_claim_index(cpu);
+	core_one_register(i);
+	if (i >= SCRATCH_SLOTS)
+		return NULL;
+	own->scratch[i].index = i;
+	return &own->scratch[i];
+}
+
+/* An event that found no scratch slot is lost. */
+__noinline int scratch_refuse(u32 cpu)
+{
+	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
+
+	if (own)
+		atomic_add_relaxed(&own->scratch[0].refused, 1);
+	return 0;
+}
+
+static __always_inline void scratch_release(struct scratch *scratch)
+{
+	atomic_store_release(&scratch->busy, 0);
+}
+
+#endif
