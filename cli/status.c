@@ -11,7 +11,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/instance/about.h"
+#include "capture/instance/metadata.h"
 #include "capture/instance/status.h"
 #include "command.h"
 #include "format/json_text.h"
@@ -29,7 +29,7 @@ struct status_values {
 
 struct instance {
 	const char *name;
-	const struct about *about;
+	const struct metadata *metadata;
 	struct instance_status status;
 };
 
@@ -47,7 +47,7 @@ static const char *mode_of(const struct instance *instance)
 
 static const char *start_time(const struct instance *instance, char *text, size_t bytes)
 {
-	time_t seconds = instance->about->start_realtime / 1000000000;
+	time_t seconds = instance->metadata->start_realtime / 1000000000;
 	struct tm local;
 
 	if (!localtime_r(&seconds, &local) || !strftime(text, bytes, "%F %T", &local))
@@ -105,7 +105,7 @@ static int print_block(const struct instance *instance, void *unused)
 	printf("%s: %s since %s\n", instance->name,
 	       status->paused ? "paused; started" : "recording",
 	       start_time(instance, since, sizeof(since)));
-	print_sources(&instance->about->sources);
+	print_sources(&instance->metadata->sources);
 	print_reader(instance);
 	printf("  user stacks  %s\n", user_way_meaning(status->user_way));
 	print_stacks(&status->stacks);
@@ -113,7 +113,7 @@ static int print_block(const struct instance *instance, void *unused)
 	       status->memory / MIB, status->rings / MIB, status->tables / MIB,
 	       (status->memory - status->rings - status->tables) / MIB);
 	printf("  started by   ");
-	printable_put(instance->about->command, stdout);
+	printable_put(instance->metadata->command, stdout);
 	putchar('\n');
 	ledger_print(&status->ledger, "  ledger       ", stdout);
 	return 0;
@@ -169,10 +169,10 @@ static json_t *instance_json(const struct instance *instance)
 
 	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:s, s:o, s:I, s:I, s:I, s:o}",
 			 "name", instance->name, "state", state_of(instance), "mode",
-			 mode_of(instance), "since", instance->about->start_realtime / 1e9,
-			 "command", json_text(instance->about->command), "reader",
+			 mode_of(instance), "since", instance->metadata->start_realtime / 1e9,
+			 "command", json_text(instance->metadata->command), "reader",
 			 status->reader ? json_integer(status->reader) : json_null(), "sources",
-			 sources_json(&instance->about->sources), "user_stacks",
+			 sources_json(&instance->metadata->sources), "user_stacks",
 			 user_way_name(status->user_way), "stack_map", stacks_json(&status->stacks),
 			 "memory", (json_int_t)status->memory, "memory_rings",
 			 (json_int_t)status->rings, "memory_stack_map", (json_int_t)status->tables,
@@ -198,7 +198,7 @@ static int show_opened(struct folder *folder, show show, void *to, struct stackm
 
 	if (result)
 		return result;
-	instance.about = capture_about(capture);
+	instance.metadata = capture_metadata(capture);
 	instance_status_read(capture_loaded(capture), folder, &instance.status);
 	result = show(&instance, to);
 	if (result)

@@ -13,4 +13,10 @@ __attribute__((format(printf, 3, 4))) int error_set(struct stackmap_error *error
 __attribute__((format(printf, 4, 5))) int error_set_at(struct stackmap_error *error, int code,
 						       uint64_t offset, const char *format, ...);
 
+/* Runs on in spite of errors and keeps the first: result = first_error(result, next()). */
+static inline int first_error(int before, int result)
+{
+	return before ? before : result;
+}
+
 #endif

@@ -11,7 +11,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/instance/about.h"
+#include "capture/instance/metadata.h"
 #include "capture/instance/reset.h"
 #include "interrupt.h"
 #include "process/file_limit.h"
@@ -67,7 +67,7 @@ static void prepare_recorder(struct reading *reading)
 	recorder->capture = reading->capture;
 	recorder->output = reading->values->output;
 	recorder->instance = reading->values->instance;
-	recorder->frequency = capture_about(reading->capture)->sources.sources[0].frequency;
+	recorder->frequency = capture_metadata(reading->capture)->sources.sources[0].frequency;
 	recorder->quiet = reading->values->quiet;
 }
 

@@ -9,7 +9,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/instance/about.h"
+#include "capture/instance/metadata.h"
 #include "capture/instance/reset.h"
 #include "capture/instance/status.h"
 #include "capture/live_recording.h"
@@ -84,7 +84,7 @@ static int open_instance(struct top_feed *feed, struct stackmap_error *error)
 	if (result)
 		return result;
 	recording_info_init(&feed->info, feed->capture,
-			    capture_about(feed->capture)->sources.sources[0].frequency,
+			    capture_metadata(feed->capture)->sources.sources[0].frequency,
 			    feed->command_line ?: "");
 	return feed->flight ? 0 : open_window(feed, error);
 }

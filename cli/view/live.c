@@ -15,7 +15,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/instance/about.h"
+#include "capture/instance/metadata.h"
 #include "capture/instance/reset.h"
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
@@ -49,9 +49,10 @@ struct following {
 /* As the instance itself says, from its start. */
 static void init_info(struct recording_info *info, struct capture *capture)
 {
-	const struct about *about = capture_about(capture);
+	const struct metadata *metadata = capture_metadata(capture);
 
-	recording_info_init(info, capture, about->sources.sources[0].frequency, about->command);
+	recording_info_init(info, capture, metadata->sources.sources[0].frequency,
+			    metadata->command);
 }
 
 /* Nobody resets meanwhile, nor is another snapshot taken. */

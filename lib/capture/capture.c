@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "capture/capture_parts.h"
+#include "capture/drain/deferred.h"
+#include "capture/drain/drain.h"
 #include "capture/feature/task_work.h"
 #include "capture/instance/open.h"
 #include "capture/instance/reset.h"
-#include "capture/read/deferred.h"
-#include "capture/read/drain.h"
 #include "capture/read/finish.h"
+#include "capture/read/snapshot.h"
 #include "capture/read/unwind_blocked.h"
+#include "capture/read/window.h"
 #include "error.h"
 #include "interrupt.h"
 #include "privilege/limit.h"
@@ -122,7 +124,7 @@ int capture_open(struct folder *folder, struct capture **out, struct stackmap_er
 	if (result)
 		instance_open_failed(folder, result, error);
 	else
-		result = instance_open(&capture->loaded, folder, &capture->about, error);
+		result = instance_open(&capture->loaded, folder, &capture->metadata, error);
 	if (!result) {
 		result = recording_create(&capture->recording, &capture->loaded,
 					  capture->symbolizers);
@@ -196,14 +198,14 @@ void capture_free(struct capture **capture)
 	recording_free(&gone->recording);
 	symbolizers_free(&gone->symbolizers);
 	loaded_free(&gone->loaded);
-	about_free(&gone->about);
+	metadata_free(&gone->metadata);
 	free(gone);
 	*capture = NULL;
 }
 
-const struct about *capture_about(const struct capture *capture)
+const struct metadata *capture_metadata(const struct capture *capture)
 {
-	return capture->about;
+	return capture->metadata;
 }
 
 struct loaded *capture_loaded(struct capture *capture)

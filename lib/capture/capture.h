@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The life of a capture: what is loaded (capture/load/loaded.h), and what is read of it into files
- * (capture/read/recording.h). One thread uses it.
+ * (capture/drain/recording.h). One thread uses it.
  *
  *   create -> follow the command or tasks -> attach -> begin a file -> drain, again and again ->
  *   detach -> drain -> unwind blocked tasks -> drain -> finish the file -> free
@@ -40,9 +40,9 @@ int capture_open_reader(struct folder *folder, struct capture **out, struct stac
 /* The same, for who is to take snapshots again and again, with resets of others in between. */
 int capture_open_viewer(struct folder *folder, struct capture **out, struct stackmap_error *error);
 
-/* What such an instance tells of itself (capture/instance/about.h). */
-struct about;
-const struct about *capture_about(const struct capture *capture);
+/* What such an instance tells of itself (capture/instance/metadata.h). */
+struct metadata;
+const struct metadata *capture_metadata(const struct capture *capture);
 
 /* For those who need no file: status, pause, reset, follow. */
 struct loaded;

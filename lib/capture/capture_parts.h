@@ -4,17 +4,17 @@
 #define LIB_CAPTURE_CAPTURE_PARTS_H
 
 #include "capture/capture.h"
+#include "capture/drain/recording.h"
 #include "capture/load/loaded.h"
-#include "capture/read/recording.h"
 
-struct about;
+struct metadata;
 struct symbolizers;
 
 struct capture {
 	struct loaded loaded;
 	struct recording recording;
 	struct symbolizers *symbolizers;
-	struct about *about; /* of an instance that was opened; it has its sources */
+	struct metadata *metadata; /* of an instance that was opened; it has its sources */
 	struct stackmap_error
 		refusal; /* of the programs of a better way to user stacks; or empty */
 };

@@ -360,14 +360,14 @@ def test_a_start_that_fails_leaves_nothing():
 
 
 def test_another_version_is_refused():
-    """Its map `about` says another number."""
+    """Its map `metadata` says another number."""
     begin("other")
     folder = path_of("other", "pins")
-    os.unlink(os.path.join(folder, "map_about"))
-    run("bpftool", "map", "create", os.path.join(folder, "map_about"), "type", "array", "key", 4, "value", 32, "entries", 1,
+    os.unlink(os.path.join(folder, "map_metadata"))
+    run("bpftool", "map", "create", os.path.join(folder, "map_metadata"), "type", "array", "key", 4, "value", 32, "entries", 1,
         "name", "about")
     version = [200] + 31 * [0]
-    run("bpftool", "map", "update", "pinned", os.path.join(folder, "map_about"), "key", *4 * [0], "value", *version)
+    run("bpftool", "map", "update", "pinned", os.path.join(folder, "map_metadata"), "key", *4 * [0], "value", *version)
     for command in (["status", "other"], ["pause", "other"]):
         assert "200" in fails(*command), "names the other version"
     stackmap("stop", "other")

@@ -74,6 +74,20 @@ layer_breaches_fail() {
 	file lib/symbol/elf/note.c <<<'#include "symbol/jit/map.h"'
 	expect 1 'a room of a room includes a later one' check-layers
 	new_tree
+	file lib/capture/drain/drain.c <<<'int f(void) { return poll(0, 0, 1); }'
+	expect 1 'the drain loop waits' check-layers
+	new_tree
+	file lib/capture/drain/drain.c <<<'int f(void) { return open("/etc/passwd", 0); }'
+	expect 1 'the drain loop opens a file' check-layers
+	new_tree
+	file lib/capture/drain/task_log.c <<<'int f(void) { return is_open(0) + open("/proc/1/comm", 0); } /* does not poll() */'
+	expect 0 'the drain loop reads /proc for names of tasks' check-layers
+	new_tree
+	for number in {1..36}; do
+		file "lib/report/part_$number.c" <<<'int part;'
+	done
+	expect 1 'a crowded folder' check-layers
+	new_tree
 	file lib/attic/old.c <<<'int old;'
 	expect 1 'a room without a place in the order' check-layers
 }

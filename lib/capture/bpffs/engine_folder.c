@@ -17,13 +17,13 @@
 #include <bpf/bpf.h>
 
 #include "capture/bpffs/folder.h"
-#include "capture/bpffs/home.h"
+#include "capture/bpffs/root.h"
 #include "engine.h"
 
 #define TEXT_OF(number) #number
 #define FOLDER_NAME(version) "_engine-" TEXT_OF(version)
 #define FOLDER FOLDER_NAME(ENGINE_VERSION)
-#define PATH_BYTES (sizeof(HOME) + 1 + NAME_MAX)
+#define PATH_BYTES (sizeof(ROOT) + 1 + NAME_MAX)
 
 static const char *const shared[] = {
 	"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders",
@@ -31,7 +31,7 @@ static const char *const shared[] = {
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 
 struct engine {
-	int home;   /* locked from open to publish; -1: not */
+	int root;   /* locked from open to publish; -1: not */
 	int folder; /* share-locked; -1: the engine is private */
 	bool fresh; /* we are the first: its maps are to be pinned */
 	char path[PATH_BYTES];
@@ -39,8 +39,8 @@ struct engine {
 
 static void unlock_home(struct engine *engine)
 {
-	home_unlock(engine->home);
-	engine->home = -1;
+	root_unlock(engine->root);
+	engine->root = -1;
 }
 
 static void become_private(struct engine *engine)
@@ -68,7 +68,7 @@ static void remove_pins(const char *path)
 /* Processes hold its lock; instances without a process have a folder. */
 static bool is_unused(int folder)
 {
-	return !home_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
+	return !root_has_instances() && !flock(folder, LOCK_EX | LOCK_NB);
 }
 
 static void remove_unused(const char *name)
@@ -76,7 +76,7 @@ static void remove_unused(const char *name)
 	char path[PATH_BYTES];
 	int folder;
 
-	snprintf(path, sizeof(path), HOME "/%s", name);
+	snprintf(path, sizeof(path), ROOT "/%s", name);
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return;
@@ -88,17 +88,17 @@ static void remove_unused(const char *name)
 }
 
 /* All of them: who used that of a namespace may have been killed with it, and nobody comes back.
- * The home is locked. */
+ * The root is locked. */
 static void sweep(void)
 {
-	DIR *home = opendir(HOME);
+	DIR *root = opendir(ROOT);
 	struct dirent *entry;
 
-	while (home && (entry = readdir(home)))
+	while (root && (entry = readdir(root)))
 		if (!strncmp(entry->d_name, FOLDER, strlen(FOLDER)))
 			remove_unused(entry->d_name);
-	if (home)
-		closedir(home);
+	if (root)
+		closedir(root);
 	folder_sweep();
 }
 
@@ -119,10 +119,10 @@ static void open_folder(struct engine *engine)
 static void name_folder(struct engine *engine, u32 pid_namespace)
 {
 	if (pid_namespace)
-		snprintf(engine->path, sizeof(engine->path), HOME "/" FOLDER "-pid-%u",
+		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER "-pid-%u",
 			 pid_namespace);
 	else
-		snprintf(engine->path, sizeof(engine->path), HOME "/" FOLDER);
+		snprintf(engine->path, sizeof(engine->path), ROOT "/" FOLDER);
 }
 
 int engine_open(u32 pid_namespace, struct engine **out)
@@ -131,10 +131,10 @@ int engine_open(u32 pid_namespace, struct engine **out)
 
 	if (!engine)
 		return -ENOMEM;
-	*engine = (struct engine){.home = -1, .folder = -1};
+	*engine = (struct engine){.root = -1, .folder = -1};
 	name_folder(engine, pid_namespace);
-	engine->home = home_lock(HOME_MS_OPTIONAL);
-	if (engine->home >= 0)
+	engine->root = root_lock(ROOT_MS_OPTIONAL);
+	if (engine->root >= 0)
 		open_folder(engine);
 	if (engine->folder < 0)
 		become_private(engine);
@@ -230,11 +230,11 @@ void engine_close(struct engine **engine)
 
 	if (!gone)
 		return;
-	if (gone->folder >= 0 && gone->home < 0)
-		gone->home = home_lock(HOME_MS_ENDING);
+	if (gone->folder >= 0 && gone->root < 0)
+		gone->root = root_lock(ROOT_MS_ENDING);
 	if (gone->folder >= 0)
 		close(gone->folder);
-	if (gone->folder >= 0 && gone->home >= 0)
+	if (gone->folder >= 0 && gone->root >= 0)
 		sweep();
 	unlock_home(gone);
 	free(gone);
@@ -243,12 +243,12 @@ void engine_close(struct engine **engine)
 
 void engine_sweep(void)
 {
-	int home = home_lock(HOME_MS_OPTIONAL);
+	int root = root_lock(ROOT_MS_OPTIONAL);
 
-	if (home < 0)
+	if (root < 0)
 		return;
 	sweep();
-	home_unlock(home);
+	root_unlock(root);
 }
 
 bool engine_is_shared(const struct engine *engine)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/bpffs/home.h"
+#include "capture/bpffs/root.h"
 #include "error.h"
 #include "interrupt.h"
 
@@ -121,11 +121,11 @@ static int remove_tree(const char *path)
 /* Whoever made it was killed, or there would be a lock. */
 static int sweep_one(void *arg, const char *name)
 {
-	char path[sizeof(HOME) + 1 + NAME_MAX];
+	char path[sizeof(ROOT) + 1 + NAME_MAX];
 	int fd;
 
 	(void)arg;
-	snprintf(path, sizeof(path), HOME "/%s", name);
+	snprintf(path, sizeof(path), ROOT "/%s", name);
 	fd = open_directory(path);
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
 		remove_tree(path);
@@ -136,24 +136,24 @@ static int sweep_one(void *arg, const char *name)
 
 void folder_sweep(void)
 {
-	each_entry(open_directory(HOME), NEW_PREFIX, sweep_one, NULL);
-	each_entry(open_directory(HOME), GONE_PREFIX, sweep_one, NULL);
+	each_entry(open_directory(ROOT), NEW_PREFIX, sweep_one, NULL);
+	each_entry(open_directory(ROOT), GONE_PREFIX, sweep_one, NULL);
 }
 
 static int lock_failed(int code, struct stackmap_error *error)
 {
 	if (code == EPERM || code == EACCES)
 		return error_set(error, code,
-				 HOME ": %s; instances are for root, or who may write to the BPF "
+				 ROOT ": %s; instances are for root, or who may write to the BPF "
 				      "file system",
 				 strerror(code));
 	if (code == EAGAIN)
 		return error_set(error, code,
-				 HOME
+				 ROOT
 				 ": another command has held its lock for %d s; go on with it or "
 				 "end it if it is stopped",
-				 HOME_MS / 1000);
-	return error_set(error, code, HOME ": %s", strerror(code));
+				 ROOT_MS / 1000);
+	return error_set(error, code, ROOT ": %s", strerror(code));
 }
 
 static struct folder *folder_new(const char *name, const char *prefix)
@@ -164,7 +164,7 @@ static struct folder *folder_new(const char *name, const char *prefix)
 		return NULL;
 	folder->fd = folder->pins = -1;
 	snprintf(folder->name, sizeof(folder->name), "%s", name);
-	snprintf(folder->path, sizeof(folder->path), HOME "/%s%s", prefix, name);
+	snprintf(folder->path, sizeof(folder->path), ROOT "/%s%s", prefix, name);
 	return folder;
 }
 
@@ -191,7 +191,7 @@ static bool exists(const char *name)
 {
 	char path[PATH_BYTES];
 
-	snprintf(path, sizeof(path), HOME "/%s", name);
+	snprintf(path, sizeof(path), ROOT "/%s", name);
 	return !access(path, F_OK);
 }
 
@@ -209,17 +209,17 @@ static int claim_failed(const char *name, int code, struct stackmap_error *error
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
-	int home, result = folder_check_name(name, error);
+	int root, result = folder_check_name(name, error);
 
 	if (result)
 		return result;
-	home = home_lock(HOME_MS);
-	if (home < 0)
-		return lock_failed(-home, error);
+	root = root_lock(ROOT_MS);
+	if (root < 0)
+		return lock_failed(-root, error);
 	folder_sweep();
 	folder = folder_new(name, NEW_PREFIX);
 	result = !folder ? -ENOMEM : exists(name) ? -EEXIST : make_both(folder);
-	home_unlock(home);
+	root_unlock(root);
 	if (result) {
 		folder_close(&folder);
 		return claim_failed(name, -result, error);
@@ -233,7 +233,7 @@ static int open_way(void)
 {
 	struct stat status;
 
-	if (stat(HOME_BPFFS, &status) || chmod(HOME_BPFFS, (status.st_mode & 07777) | MODE_ENTER))
+	if (stat(ROOT_BPFFS, &status) || chmod(ROOT_BPFFS, (status.st_mode & 07777) | MODE_ENTER))
 		return -errno;
 	return 0;
 }
@@ -250,15 +250,15 @@ static int admit_group(const struct folder *folder, gid_t group)
 int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(HOME_MS), result;
+	int root = root_lock(ROOT_MS), result;
 
-	if (home < 0)
-		return lock_failed(-home, error);
+	if (root < 0)
+		return lock_failed(-root, error);
 	result = admit_group(folder, group);
-	snprintf(path, sizeof(path), HOME "/%s", folder->name);
+	snprintf(path, sizeof(path), ROOT "/%s", folder->name);
 	if (!result && rename(folder->path, path))
 		result = -errno;
-	home_unlock(home);
+	root_unlock(root);
 	if (result)
 		return error_set(error, -result, "%s: %s", folder->name, strerror(-result));
 	memcpy(folder->path, path, sizeof(path));
@@ -269,11 +269,11 @@ int folder_commit(struct folder *folder, gid_t group, struct stackmap_error *err
 /* Nobody else could have put anything there, nor in its place. */
 static int check_owners(const struct folder *folder)
 {
-	struct stat home, status;
+	struct stat root, status;
 
-	if (stat(HOME, &home) || fstat(folder->fd, &status))
+	if (stat(ROOT, &root) || fstat(folder->fd, &status))
 		return -errno;
-	return home_trusts(home.st_uid) && home_trusts(status.st_uid) ? 0 : -EPERM;
+	return root_trusts(root.st_uid) && root_trusts(status.st_uid) ? 0 : -EPERM;
 }
 
 static int open_failed(const char *name, int code, struct stackmap_error *error)
@@ -281,13 +281,13 @@ static int open_failed(const char *name, int code, struct stackmap_error *error)
 	char path[PATH_BYTES];
 	struct stat status;
 
-	snprintf(path, sizeof(path), HOME "/%s", name);
+	snprintf(path, sizeof(path), ROOT "/%s", name);
 	if (code == ENOENT)
 		return error_set(error, code, "%s: no such instance; 'stackmap status' lists them",
 				 name);
 	if (code == EPERM)
 		return error_set(error, code,
-				 "%s: not trusted: it or " HOME " belongs to another user than "
+				 "%s: not trusted: it or " ROOT " belongs to another user than "
 				 "root or you",
 				 name);
 	if (code == EACCES && !stat(path, &status) && status.st_uid != geteuid())
@@ -318,10 +318,10 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* Also without the lock, if that is not to be had. */
 static void abandon(const struct folder *folder)
 {
-	int home = home_lock(HOME_MS_ENDING);
+	int root = root_lock(ROOT_MS_ENDING);
 
 	remove_tree(folder->path);
-	home_unlock(home);
+	root_unlock(root);
 }
 
 void folder_close(struct folder **folder)
@@ -386,13 +386,13 @@ bool folder_is_there(const struct folder *folder)
 int folder_remove(struct folder *folder, struct stackmap_error *error)
 {
 	char path[PATH_BYTES];
-	int home = home_lock(HOME_MS), result;
+	int root = root_lock(ROOT_MS), result;
 
-	if (home < 0)
-		return lock_failed(-home, error);
-	snprintf(path, sizeof(path), HOME "/" GONE_PREFIX "%s-%d", folder->name, getpid());
+	if (root < 0)
+		return lock_failed(-root, error);
+	snprintf(path, sizeof(path), ROOT "/" GONE_PREFIX "%s-%d", folder->name, getpid());
 	result = rename(folder->path, path) ? -errno : remove_tree(path);
-	home_unlock(home);
+	root_unlock(root);
 	return result ? error_set(error, -result, "%s: %s", folder->name, strerror(-result)) : 0;
 }
 
@@ -417,13 +417,13 @@ static int list_one(void *arg, const char *name)
 int folder_list(int (*each)(void *arg, const char *name), void *arg, struct stackmap_error *error)
 {
 	struct listing listing = {.each = each, .arg = arg};
-	int home = access(HOME, F_OK) ? -ENOENT : home_lock(HOME_MS);
+	int root = access(ROOT, F_OK) ? -ENOENT : root_lock(ROOT_MS);
 
-	if (home == -ENOENT)
+	if (root == -ENOENT)
 		return 0;
-	if (home < 0)
-		return lock_failed(-home, error);
+	if (root < 0)
+		return lock_failed(-root, error);
 	folder_sweep();
-	home_unlock(home);
-	return each_entry(open_directory(HOME), "", list_one, &listing);
+	root_unlock(root);
+	return each_entry(open_directory(ROOT), "", list_one, &listing);
 }

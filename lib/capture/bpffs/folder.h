@@ -7,7 +7,7 @@
  *
  * Each arrow is one rename(), so an instance is there or not, whenever somebody is killed. What is
  * left with another name then is swept by the next who locks the directory above
- * (capture/bpffs/home.h): nobody holds its lock.
+ * (capture/bpffs/root.h): nobody holds its lock.
  *
  * Two locks, which the kernel drops with their process: that of the folder, for whoever changes the
  * instance, and that of pins/, for whoever empties its rings.
@@ -42,7 +42,7 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* A folder that was claimed and not committed is removed. */
 void folder_close(struct folder **folder);
 
-/* Removes what killed processes have left; the directory above is locked (capture/bpffs/home.h). */
+/* Removes what killed processes have left; the directory above is locked (capture/bpffs/root.h). */
 void folder_sweep(void);
 
 /* For who changes the instance, until the folder is closed. -EBUSY: somebody else does. */

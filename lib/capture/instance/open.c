@@ -125,24 +125,24 @@ static int open_programs(struct loaded *loaded, struct folder *folder)
 	return folder_pins(folder, PIN_EVENTS, open_program, &opening);
 }
 
-static int read_about(struct loaded *loaded, struct folder *folder, struct about **out,
+static int read_about(struct loaded *loaded, struct folder *folder, struct metadata **out,
 		      struct stackmap_error *error)
 {
-	int fd = get_pin(folder, PIN_ABOUT), result;
+	int fd = get_pin(folder, PIN_METADATA), result;
 
 	if (fd < 0)
 		return error_set(error, -fd, "%s: %s", folder_name(folder), strerror(-fd));
-	result = about_read(fd, out, error);
+	result = metadata_read(fd, out, error);
 	close(fd);
 	if (!result)
 		loaded->sources = loaded->attachment.sources = &(*out)->sources;
 	return result;
 }
 
-int instance_open(struct loaded *loaded, struct folder *folder, struct about **about,
+int instance_open(struct loaded *loaded, struct folder *folder, struct metadata **metadata,
 		  struct stackmap_error *error)
 {
-	int result = read_about(loaded, folder, about, error);
+	int result = read_about(loaded, folder, metadata, error);
 
 	if (result)
 		return result;

@@ -4,12 +4,12 @@
 #define LIB_CAPTURE_OPEN_H
 
 #include "capture/bpffs/folder.h"
-#include "capture/instance/about.h"
+#include "capture/instance/metadata.h"
 #include "capture/load/loaded.h"
 
-/* *about: what it says of itself, for the caller to free after `loaded`, which has its sources; set
- * even if what follows fails. -EPROTO: another version started it. */
-int instance_open(struct loaded *loaded, struct folder *folder, struct about **about,
+/* *metadata: what it says of itself, for the caller to free after `loaded`, which has its sources;
+ * set even if what follows fails. -EPROTO: another version started it. */
+int instance_open(struct loaded *loaded, struct folder *folder, struct metadata **metadata,
 		  struct stackmap_error *error);
 
 /* Says why; returns `result`. */

@@ -10,8 +10,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/instance/about.h"
 #include "capture/instance/files.h"
+#include "capture/instance/metadata.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "symbol/kernel/kernel_image.h"
@@ -57,10 +57,10 @@ static int pin_tables(const struct loaded *loaded, struct folder *folder)
 	return result;
 }
 
-static int pin_maps(const struct loaded *loaded, int about, struct folder *folder)
+static int pin_maps(const struct loaded *loaded, int metadata, struct folder *folder)
 {
 	struct bpf_map *map;
-	int result = pin_tables(loaded, folder) ?: pin_fd(folder, about, PIN_ABOUT);
+	int result = pin_tables(loaded, folder) ?: pin_fd(folder, metadata, PIN_METADATA);
 
 	bpf_object__for_each_map(map, loaded_programs(loaded)->obj)
 	{
@@ -123,11 +123,11 @@ static int pin_links(const struct link_list *links, u32 *number, struct folder *
 	return result;
 }
 
-static int pin_all(const struct loaded *loaded, int about, struct folder *folder)
+static int pin_all(const struct loaded *loaded, int metadata, struct folder *folder)
 {
 	u32 number = 0;
 
-	return pin_maps(loaded, about, folder)
+	return pin_maps(loaded, metadata, folder)
 		       ?: pin_programs(loaded, folder)
 		       ?: pin_links(&loaded->attachment.task_links, &number, folder)
 		       ?: pin_links(&loaded->attachment.links, &number, folder);
@@ -143,13 +143,13 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 		.kernel_files = options->kernel_files,
 		.hides_addresses = !address_shown,
 	};
-	int about = about_write(loaded->sources, address_shown, options->command_line, error);
+	int metadata = metadata_write(loaded->sources, address_shown, options->command_line, error);
 	int result;
 
-	if (about < 0)
-		return about;
-	result = pin_all(loaded, about, folder);
-	close(about);
+	if (metadata < 0)
+		return metadata;
+	result = pin_all(loaded, metadata, folder);
+	close(metadata);
 	if (result)
 		return error_set(error, -result, "%s: it cannot be kept in %s: %s",
 				 folder_name(folder), folder_path(folder), strerror(-result));

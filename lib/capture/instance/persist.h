@@ -31,7 +31,7 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 void pin_of_map(const char *map, char *pin);
 void pin_of_program(u32 set, const char *program, char *pin);
 void pin_of_table(u32 table, char *pin);
-#define PIN_ABOUT "map_about"
+#define PIN_METADATA "map_metadata"
 #define PIN_EVENTS "event_"
 
 #endif

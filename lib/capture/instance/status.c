@@ -12,8 +12,8 @@
 
 #include "capture/bpffs/engine_folder.h"
 #include "capture/bpffs/folder.h"
+#include "capture/drain/account.h"
 #include "capture/load/skeleton.h"
-#include "capture/read/account.h"
 
 enum user_way user_way_of(const struct loaded *loaded)
 {

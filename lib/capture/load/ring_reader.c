@@ -41,6 +41,23 @@ enum slot_state ring_slot_state(const struct ring_view *ring, u64 position)
 	return SLOT_ABSENT;
 }
 
+u64 ring_committed_end(const struct ring_view *ring)
+{
+	u64 head = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+	u64 position = ring->header->tail;
+
+	while (position < head && ring_slot_state(ring, position) != SLOT_ABSENT)
+		position++;
+	return position;
+}
+
+bool ring_is_delivery(const struct ring_view *ring, u64 position)
+{
+	const struct event_slot *slot = ring_slot(ring, position);
+
+	return STAMP_KIND(slot->stamp) == KIND_DELIVERY;
+}
+
 /* Unit i of the run that begins at `first`. */
 static bool run_unit(const struct ring_view *ring, u64 first, u32 i, u32 *unit)
 {

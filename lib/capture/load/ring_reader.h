@@ -32,6 +32,12 @@ void ring_view_init(struct ring_view *ring);
 const void *ring_slot(const struct ring_view *ring, u64 position);
 enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
 
+/* How far the records of a ring are committed; what follows one that is not waits for it. */
+u64 ring_committed_end(const struct ring_view *ring);
+
+/* Of a ring of events: whether it is a user stack that comes after its events. */
+bool ring_is_delivery(const struct ring_view *ring, u64 position);
+
 /*
  * The stack in the run that the event at `event` names by the low half of its position: frames
  * innermost first, at most STACK_WORDS_MAX of them. The depth, or 0 if the run is not (or no

@@ -9,18 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/read/account.h"
-#include "capture/read/deferred.h"
-#include "capture/read/drain.h"
+#include "capture/drain/account.h"
+#include "capture/drain/deferred.h"
 #include "capture/read/naming.h"
-#include "clock.h"
 #include "error.h"
-#include "interrupt.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbolizers.h"
-
-#define LOOK_MS 100
-#define DRAIN_MS 2
 
 static int write_module(void *writer, const struct trace_module *module)
 {
@@ -68,23 +62,6 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	result = result ?: trace_writer_flush(recording->writer);
 	if (result)
 		error_set(error, -result, "the recording cannot be begun: %s", strerror(-result));
-	return result;
-}
-
-int recording_name_ahead(struct recording *recording, u32 patience_ms)
-{
-	u64 end = clock_ms() + patience_ms, next = clock_ms() + LOOK_MS;
-	int result = naming_ask(recording);
-
-	while (!result && !interrupt_end_asked() && naming_awaits(recording, clock_ms() < end)) {
-		symbolizers_wait(recording->symbolizers, DRAIN_MS);
-		result = recording_drain(recording, NULL);
-		if (!result && clock_ms() >= next && clock_ms() < end) {
-			result = naming_ask(recording);
-			next = clock_ms() + LOOK_MS;
-		}
-	}
-	recording->named_ahead = !interrupt_end_asked();
 	return result;
 }
 

@@ -3,18 +3,13 @@
 #ifndef LIB_CAPTURE_FINISH_H
 #define LIB_CAPTURE_FINISH_H
 
-#include "capture/read/recording.h"
+#include "capture/drain/recording.h"
 #include "stackmap/error.h"
 
 /* A file begins, of the frozen moment if there is one: sources, kernel modules. The writer must
  * outlive it. */
 int recording_begin(struct recording *recording, struct trace_writer *writer,
 		    struct stackmap_error *error);
-
-/* Drain, events going on, best before the window ends: asks for the names of what went to the
- * writer, and drains until they are known; those of files of others no longer than `patience_ms`.
- * So recording_finish(), which drains nothing, has to wait for few. */
-int recording_name_ahead(struct recording *recording, u32 patience_ms);
 
 /* Names and build ids of everything that went into the file, and the ledger. */
 int recording_finish(struct recording *recording, struct trace_ledger *ledger,

@@ -12,97 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assist/assist.h"
-#include "capture/load/skeleton.h"
-#include "capture/read/deferred.h"
-#include "capture/read/recording.h"
+#include "capture/drain/names.h"
+#include "capture/drain/recording.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
-#include "own_processes.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-#define PATH_BYTES_MAX 4096
 #define HURRY_MS 1500
 #define LATE_MS 100 /* for what was met since it was named ahead */
 #define LOOK_MS 100 /* a signal that is blocked ends no poll() */
-#define DRAIN_MS 2
-
-/* Each stands in the slot of its id, or the next one: where the programs look for it. */
-static void put_process(u32 *slots, u32 pid)
-{
-	u32 *slot = &slots[pid % OWN_PROCESSES], *next = &slots[(pid + 1) % OWN_PROCESSES];
-
-	*(*slot ? next : slot) = pid;
-}
-
-/* They may be others than before. */
-static void leave_out_processes(const struct recording *recording)
-{
-	u32 pids[SYMBOLIZER_PROCESSES_MAX + ASSIST_PROCESSES_MAX], slots[OWN_PROCESSES] = {}, count,
-								   i;
-	u32 *own;
-
-	if (recording->loaded->foreign)
-		return;
-	own = loaded_programs(recording->loaded)->bss->own_processes;
-	count = symbolizers_processes(recording->symbolizers, pids);
-	if (recording->deferred)
-		count += deferred_processes(recording->deferred, pids + count);
-	for (i = 0; i < count; i++)
-		put_process(slots, pids[i]);
-	for (i = 0; i < OWN_PROCESSES; i++)
-		if (own[i] != slots[i])
-			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
-}
-
-static int write_mapping(struct recording *recording, u32 number)
-{
-	char path[PATH_BYTES_MAX];
-	struct trace_mapping mapping;
-
-	symbolizers_identify(recording->symbolizers, number,
-			     loaded_mapping(recording->loaded, number), &mapping, path,
-			     sizeof(path));
-	return trace_writer_mapping(recording->writer, &mapping);
-}
-
-int naming_write_mapping(struct recording *recording, u32 number)
-{
-	if (number >= MAPPINGS_MAX || recording->mapping_written[number])
-		return 0;
-	recording->mapping_written[number] = 1;
-	recording->code_met++;
-	return write_mapping(recording, number);
-}
-
-/* Of several records for a mapping the last counts. */
-static int write_identified(void *arg, u32 number)
-{
-	struct recording *recording = arg;
-
-	return recording->mapping_written[number] ? write_mapping(recording, number) : 0;
-}
-
-static int write_symbol(void *arg, const struct trace_symbol *symbol)
-{
-	const struct recording *recording = arg;
-
-	return trace_writer_symbol(recording->writer, symbol);
-}
-
-int naming_take(struct recording *recording)
-{
-	const struct symbolizers_sink sink = {
-		.arg = recording,
-		.identified = write_identified,
-		.symbol = write_symbol,
-	};
-	int result = symbolizers_visit(recording->symbolizers, &sink);
-
-	leave_out_processes(recording);
-	return result;
-}
 
 /* A return address is looked up one byte before: a call may be a function's last instruction. */
 static int add_address(void *arg, u64 frame, bool return_address)
@@ -239,7 +158,7 @@ static int await_names(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();
 	u64 began = clock_ms(), end = end_of_patience(recording, began);
-	int result = naming_take(recording);
+	int result = names_take(recording);
 
 	while (!result && !interrupted()) {
 		if (!naming_awaits(recording, clock_ms() < end))
@@ -249,7 +168,7 @@ static int await_names(struct recording *recording)
 			hurries = true;
 			end = end_of_patience(recording, began);
 		}
-		result = naming_take(recording);
+		result = names_take(recording);
 	}
 	symbolizers_drop(recording->symbolizers);
 	return result;

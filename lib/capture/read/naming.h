@@ -5,16 +5,10 @@
 #ifndef LIB_CAPTURE_NAMING_H
 #define LIB_CAPTURE_NAMING_H
 
-#include "capture/read/recording.h"
+#include "capture/drain/recording.h"
 #include "stackmap/error.h"
 
 #define NAMING_PATIENCE_MS 10000 /* for the files of others */
-
-/* What a mapping is, once in each file: path, build id. */
-int naming_write_mapping(struct recording *recording, u32 number);
-
-/* Writes what has become known of mappings and symbols since. Never waits. */
-int naming_take(struct recording *recording);
 
 /* Asks for the names of the frames that went into the file since it was last called. */
 int naming_ask(struct recording *recording);

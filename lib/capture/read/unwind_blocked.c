@@ -11,8 +11,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/drain/pending.h"
 #include "capture/load/skeleton.h"
-#include "capture/read/pending.h"
 #include "clock.h"
 #include "interrupt.h"
 #include "unwind_request.h"

@@ -8,8 +8,8 @@
 #ifndef LIB_CAPTURE_UNWIND_BLOCKED_H
 #define LIB_CAPTURE_UNWIND_BLOCKED_H
 
-#include "capture/read/deferred.h"
-#include "capture/read/recording.h"
+#include "capture/drain/deferred.h"
+#include "capture/drain/recording.h"
 
 /* The sources are off: joins a stack for each task that could be unwound, and takes its cookie.
  * Those that run on deliver by themselves, and are waited for, a second at most. 0 or the first

@@ -20,8 +20,8 @@
 
 #include <stdbool.h>
 
-#include "about_map.h"
 #include "capture/source/tracepoint_field.h"
+#include "metadata_map.h"
 #include "scalar.h"
 #include "stackmap/error.h"
 

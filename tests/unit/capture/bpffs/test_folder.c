@@ -18,7 +18,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "capture/bpffs/home.h"
+#include "capture/bpffs/root.h"
 
 #define SKIP 77
 #define NAME "locked"
@@ -90,9 +90,9 @@ static void another_failure_is_told_as_what_it_is(void **state)
 static int make_home(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("tmpfs", HOME_BPFFS, "tmpfs", 0, NULL))
+	    mount("tmpfs", ROOT_BPFFS, "tmpfs", 0, NULL))
 		return -1;
-	return mkdir(HOME, 0711) ?: mkdir(HOME "/" NAME, 0700) ?: mkdir(HOME "/" NAME "/pins", 0700);
+	return mkdir(ROOT, 0711) ?: mkdir(ROOT "/" NAME, 0700) ?: mkdir(ROOT "/" NAME "/pins", 0700);
 }
 
 int main(void)

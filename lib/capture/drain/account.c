@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Counters of scratch slots and rings only grow; what a file tells is the difference to what was
+ * told before. Skipped runs of programs are of no CPU: what was told of them is kept with CPU 0. */
+#include "capture/drain/account.h"
+
+#include "capture/drain/deferred_stack.h"
+#include "capture/drain/recording.h"
+#include "capture/load/attach_perf.h"
+#include "capture/load/skeleton.h"
+#include "capture/load/valued.h"
+
+_Static_assert(LOST_COUNT <= RING_TOLD_MAX, "a ring header has no room for all losses");
+
+static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
+{
+	u32 cause;
+
+	ledger->lost[LOST_NESTED] += scratch->refused;
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		ledger->lost[cause] += scratch->counters.lost[cause];
+	ledger->produced +=
+		scratch->counters.produced + scratch->counters.lost[LOST_PAUSED] + scratch->refused;
+}
+
+/* Losses are read before what they are part of. */
+static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
+{
+	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
+	struct ring_view ring = loaded_ring(loaded, cpu);
+	struct trace_cpu_ledger totals = {.cpu = cpu};
+	u32 i;
+
+	for (i = 0; i < SCRATCH_SLOTS; i++)
+		add_scratch(&scratch_slots[i], &totals);
+	totals.lost[LOST_RESET] += ring.header->reset;
+	return totals;
+}
+
+static u64 skipped_runs(const struct loaded *loaded)
+{
+	u64 misses = attach_perf_skipped(&loaded->attachment);
+	u32 i;
+
+	for (i = 0; i < loaded->attachment.set_count; i++)
+		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
+	for (i = 0; i < loaded->program_count; i++)
+		misses += program_recursion_misses(loaded->programs[i]);
+	return valued_skipped(&loaded->attachment, misses);
+}
+
+static u64 lost_of(const u64 *lost)
+{
+	u64 sum = 0;
+	u32 cause;
+
+	for (cause = 0; cause < LOST_COUNT; cause++)
+		sum += lost[cause];
+	return sum;
+}
+
+static u64 *told_by(const struct loaded *loaded, u32 cpu)
+{
+	return loaded_ring(loaded, cpu).header->told;
+}
+
+static u64 told_of_cpu(const struct loaded *loaded, u32 cpu, u32 cause)
+{
+	return cause == LOST_RECURSION ? 0 : told_by(loaded, cpu)[cause];
+}
+
+void account_begin(struct recording *recording)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+
+		recording->cpus[cpu].consumed_before = ring.header->consumed;
+	}
+}
+
+void account_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events)
+{
+	if (ref->index == TRACE_NO_STACK)
+		recording->written.user_reasons[ref->reason] += events;
+	else if (ref->stop != STOP_COUNT)
+		recording->written.user_stops[ref->stop] += events;
+}
+
+static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32 cpu)
+{
+	const struct cpu_reader *reader = &recording->cpus[cpu];
+	struct trace_cpu_ledger window = cpu_totals(recording->loaded, cpu);
+	u32 cause;
+
+	window.produced -= reader->consumed_before;
+	for (cause = 0; cause < LOST_COUNT; cause++) {
+		u64 told = told_of_cpu(recording->loaded, cpu, cause);
+
+		window.lost[cause] -= told;
+		window.produced -= told;
+	}
+	window.lost[LOST_OVERWRITTEN] += reader->passed_over;
+	window.recorded = reader->events;
+	if (recording->mode == READ_DRAIN && recording->loaded->running)
+		window.produced = window.recorded + lost_of(window.lost);
+	return window;
+}
+
+static void add_notes(const struct loaded *loaded, u64 *notes)
+{
+	const struct capture_bpf__bss *memory = loaded_programs(loaded)->bss;
+	u32 cpu, i;
+
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
+
+		for (i = 0; i < SCRATCH_SLOTS; i++)
+			notes[NOTE_UNKNOWN_FRAMES] += scratch_slots[i].counters.unknown_frames;
+	}
+	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
+	notes[NOTE_UNFOLLOWED_TASKS] = memory->follow_lost;
+	notes[NOTE_UNFINISHED_WAITS] = memory->unfinished_waits;
+	notes[NOTE_LATE_CPUS] = loaded->attachment.hotplug.came;
+	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
+}
+
+void account_file(const struct recording *recording, u64 recorded, u64 not_written,
+		  struct trace_ledger *ledger, struct trace_cpu_ledger *cpus)
+{
+	u32 cpu, cause;
+
+	*ledger = recording->written;
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		cpus[cpu] = cpu_window(recording, cpu);
+		ledger->produced += cpus[cpu].produced;
+		for (cause = 0; cause < LOST_COUNT; cause++)
+			ledger->lost[cause] += cpus[cpu].lost[cause];
+	}
+	add_notes(recording->loaded, ledger->notes);
+	ledger->recorded = recorded;
+	ledger->lost[LOST_WRITE_ERROR] += not_written;
+	ledger->lost[LOST_RECURSION] =
+		skipped_runs(recording->loaded) - told_by(recording->loaded, 0)[LOST_RECURSION];
+	ledger->produced += ledger->lost[LOST_RECURSION];
+}
+
+void account_told(struct loaded *loaded, const struct trace_ledger *ledger,
+		  const struct trace_cpu_ledger *cpus)
+{
+	u32 cpu, cause;
+
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
+		for (cause = 0; cause < LOST_COUNT; cause++)
+			told_by(loaded, cpu)[cause] += cpus[cpu].lost[cause];
+	told_by(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
+}
+
+void account_totals(const struct loaded *loaded, struct trace_ledger *totals)
+{
+	u32 cpu, cause;
+
+	*totals = (struct trace_ledger){};
+	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+		struct trace_cpu_ledger each = cpu_totals(loaded, cpu);
+
+		totals->produced += each.produced;
+		for (cause = 0; cause < LOST_COUNT; cause++)
+			totals->lost[cause] += each.lost[cause];
+	}
+	add_notes(loaded, totals->notes);
+	totals->lost[LOST_RECURSION] = skipped_runs(loaded);
+	totals->produced += totals->lost[LOST_RECURSION];
+	totals->recorded = totals->produced - lost_of(totals->lost);
+}

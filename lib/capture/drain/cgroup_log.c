@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An id is the inode number of the cgroup's directory. One that is not known yet was made since the
+ * programs run, so they have its path, or it is older, or too many were made after it: then all
+ * directories are looked at, once in a round. Whoever is not found has been removed.
+ *
+ * A path may come with several ids: the cgroup was removed and made again.
+ */
+#include "capture/drain/cgroup_log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "hash_index.h"
+
+#define FIRST_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO of the kernel */
+
+struct known_cgroup {
+	u64 id;	    /* 0: removed before it was looked for */
+	char *path; /* "": not known */
+	u32 number; /* in the file; 0: not in it */
+};
+
+struct cgroup_log {
+	char *mount; /* NULL: there is none */
+	const struct cgroup_path *paths;
+	struct known_cgroup *known;
+	u32 count, room;
+	struct hash_index by_id, by_path;
+	bool is_walked; /* in this round */
+};
+
+char *cgroup_mount_find(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	struct mntent *mount;
+	char *found = NULL;
+
+	while (mounts && !found && (mount = getmntent(mounts)))
+		if (!strcmp(mount->mnt_type, "cgroup2"))
+			found = strdup(mount->mnt_dir);
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+int cgroup_log_create(const char *mount, struct cgroup_log **out)
+{
+	struct cgroup_log *log = calloc(1, sizeof(*log));
+
+	if (!log)
+		return -ENOMEM;
+	if (mount)
+		log->mount = strdup(mount);
+	if (mount && !log->mount) {
+		free(log);
+		return -ENOMEM;
+	}
+	*out = log;
+	return 0;
+}
+
+void cgroup_log_free(struct cgroup_log **log)
+{
+	if (!*log)
+		return;
+	cgroup_log_begin(*log);
+	free((*log)->mount);
+	free(*log);
+	*log = NULL;
+}
+
+/* The kernel's paths begin at the root of all; in a namespace ours do not. */
+static bool sees_all_paths(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/cgroup", &status) && status.st_ino == FIRST_NAMESPACE;
+}
+
+void cgroup_log_use_paths(struct cgroup_log *log, const struct cgroup_path *paths)
+{
+	log->paths = sees_all_paths() ? paths : NULL;
+}
+
+void cgroup_log_begin(struct cgroup_log *log)
+{
+	for (u32 i = 0; i < log->count; i++)
+		free(log->known[i].path);
+	free(log->known);
+	hash_index_free(&log->by_id);
+	hash_index_free(&log->by_path);
+	*log = (struct cgroup_log){.mount = log->mount, .paths = log->paths};
+}
+
+void cgroup_log_round(struct cgroup_log *log)
+{
+	log->is_walked = false;
+}
+
+static bool has_id(const void *known, u32 index, const void *id)
+{
+	return ((const struct known_cgroup *)known)[index].id == *(const u64 *)id;
+}
+
+static bool has_path(const void *known, u32 index, const void *path)
+{
+	return !strcmp(((const struct known_cgroup *)known)[index].path, path);
+}
+
+static u32 hash_id(u64 id)
+{
+	return hash_end(hash_word(0, id));
+}
+
+static u32 find_id(const struct cgroup_log *log, u64 id)
+{
+	return hash_index_find(&log->by_id, hash_id(id), has_id, log->known, &id);
+}
+
+static u32 find_path(const struct cgroup_log *log, const char *path)
+{
+	return hash_index_find(&log->by_path, hash_text(path), has_path, log->known, path);
+}
+
+/* One that has no path, or no id, or the path of another one, is found by the other alone. */
+static int add_to_indexes(struct cgroup_log *log, const struct known_cgroup *cgroup, u32 index)
+{
+	int result = 0;
+
+	if (cgroup->path[0] && find_path(log, cgroup->path) == HASH_INDEX_NONE)
+		result = hash_index_add(&log->by_path, hash_text(cgroup->path), index);
+	if (cgroup->id)
+		result = result ?: hash_index_add(&log->by_id, hash_id(cgroup->id), index);
+	return result;
+}
+
+static int add(struct cgroup_log *log, u64 id, const char *path)
+{
+	struct known_cgroup cgroup = {.id = id};
+
+	if (array_make_room(log->known, log->count, log->room))
+		return -ENOMEM;
+	cgroup.path = strdup(path);
+	if (!cgroup.path)
+		return -ENOMEM;
+	log->known[log->count] = cgroup;
+	return add_to_indexes(log, &cgroup, log->count++);
+}
+
+static int add_new(struct cgroup_log *log, u64 id, const char *path)
+{
+	return find_id(log, id) == HASH_INDEX_NONE ? add(log, id, path) : 0;
+}
+
+static int walk(struct cgroup_log *log, DIR *directory, char *path, size_t length);
+
+static int walk_into(struct cgroup_log *log, int parent, const struct dirent *entry, char *path,
+		     size_t length)
+{
+	size_t bytes = strlen(entry->d_name);
+	DIR *directory;
+	int fd, result;
+
+	if (length + 1 + bytes >= PATH_MAX)
+		return 0;
+	path[length] = '/';
+	memcpy(path + length + 1, entry->d_name, bytes + 1);
+	result = add_new(log, entry->d_ino, path);
+	fd = openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = fd < 0 ? NULL : fdopendir(fd);
+	if (directory)
+		result = result ?: walk(log, directory, path, length + 1 + bytes);
+	else if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/* Closes the directory. What cannot be read, or is removed meanwhile, is left out. */
+static int walk(struct cgroup_log *log, DIR *directory, char *path, size_t length)
+{
+	struct dirent *entry;
+	int result = 0;
+
+	while (!result && (entry = readdir(directory)))
+		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") &&
+		    strcmp(entry->d_name, ".."))
+			result = walk_into(log, dirfd(directory), entry, path, length);
+	closedir(directory);
+	return result;
+}
+
+static int walk_all(struct cgroup_log *log)
+{
+	DIR *directory = opendir(log->mount);
+	char path[PATH_MAX] = "";
+	struct stat root;
+	int result;
+
+	log->is_walked = true;
+	if (!directory)
+		return 0;
+	result = fstat(dirfd(directory), &root) ? 0 : add_new(log, root.st_ino, "/");
+	return walk(log, directory, path, 0) ?: result;
+}
+
+/* The programs write another one into the same place when they come round. */
+static int add_made(struct cgroup_log *log, const struct cgroup_path *made, u64 id)
+{
+	char path[CGROUP_PATH_BYTES];
+
+	memcpy(path, made->path, sizeof(path));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&made->id, __ATOMIC_RELAXED) != id)
+		return 0;
+	path[sizeof(path) - 1] = 0;
+	return add(log, id, path);
+}
+
+static int find_made(struct cgroup_log *log, u64 id)
+{
+	for (u32 i = 0; log->paths && i < CGROUP_PATHS; i++)
+		if (__atomic_load_n(&log->paths[i].id, __ATOMIC_ACQUIRE) == id)
+			return add_made(log, &log->paths[i], id);
+	return 0;
+}
+
+static int look_for(struct cgroup_log *log, u64 id)
+{
+	int result = find_made(log, id);
+
+	if (!result && find_id(log, id) == HASH_INDEX_NONE && !log->is_walked)
+		result = walk_all(log);
+	return result ?: add_new(log, id, "");
+}
+
+static int number_of(struct known_cgroup *known, struct trace_writer *writer, u32 *number)
+{
+	const struct trace_cgroup cgroup = {.id = known->id, .path = known->path};
+	int result = known->number ? 0 : trace_writer_cgroup(writer, &cgroup, &known->number);
+
+	*number = known->number;
+	return result;
+}
+
+int cgroup_log_id(struct cgroup_log *log, struct trace_writer *writer, u64 id, u32 *number)
+{
+	int result;
+
+	*number = 0;
+	if (!log->mount || !id)
+		return 0;
+	result = find_id(log, id) == HASH_INDEX_NONE ? look_for(log, id) : 0;
+	return result ?: number_of(&log->known[find_id(log, id)], writer, number);
+}
+
+/* The cgroup of a task that has ended may be gone before it; an id may be there without a path. */
+static int add_by_path(struct cgroup_log *log, const char *path)
+{
+	char directory[2 * PATH_MAX];
+	struct stat status;
+
+	snprintf(directory, sizeof(directory), "%s%s", log->mount, path);
+	if (stat(directory, &status))
+		return add(log, 0, path);
+	return add(log, find_id(log, status.st_ino) == HASH_INDEX_NONE ? status.st_ino : 0, path);
+}
+
+int cgroup_log_path(struct cgroup_log *log, struct trace_writer *writer, const char *path,
+		    u32 *number)
+{
+	u32 index;
+	int result;
+
+	*number = 0;
+	if (!log->mount)
+		return 0;
+	result = find_path(log, path) == HASH_INDEX_NONE ? add_by_path(log, path) : 0;
+	index = find_path(log, path);
+	if (result || index == HASH_INDEX_NONE)
+		return result;
+	return number_of(&log->known[index], writer, number);
+}

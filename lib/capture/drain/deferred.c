@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A drain has placeholders for what it does not know yet. A flight snapshot is one moment: what is
+ * in no ring by then was overwritten, unless the task waits still.
+ */
+#include "capture/drain/deferred.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <bpf/libbpf.h>
+
+#include "assist/assist.h"
+#include "capture/drain/account.h"
+#include "capture/drain/event_stacks.h"
+#include "capture/drain/raw_ring.h"
+#include "capture/load/skeleton.h"
+#include "engine.h"
+#include "error.h"
+
+static const struct mapping_record *record_of(void *loaded, u32 number)
+{
+	return number < MAPPINGS_MAX ? loaded_mapping(loaded, number) : NULL;
+}
+
+static const struct bpf_map *raw_map(const struct recording *recording)
+{
+	return loaded_programs(recording->loaded)->maps.raw_stacks;
+}
+
+/* Errors stop nothing: each raw stack is one event's. As much as the ring buffer holds is enough
+ * for a round: all that was there when it began. */
+static int take_raw(void *arg, void *data, size_t bytes)
+{
+	struct recording *recording = arg;
+	struct deferred *deferred = recording->deferred;
+	const struct raw_stack *raw = data;
+	struct deferred_stack *stack;
+	int result;
+
+	if (bytes < RAW_STACK_SIZE(0) || bytes < RAW_STACK_SIZE((u64)raw->stack_bytes))
+		return 0;
+	deferred->raw_bytes += bytes;
+	result = deferred_unwind(recording, raw, recording->mode == READ_LIVE, &stack);
+	result = result ?: deferred_join(recording, stack);
+	deferred->result = first_error(deferred->result, result);
+	return deferred->raw_bytes < bpf_map__max_entries(raw_map(recording)) ? 0 : -EAGAIN;
+}
+
+static int open_all(struct recording *recording, struct deferred *deferred)
+{
+	struct loaded *loaded = recording->loaded;
+	struct assist_options options = {
+		.mapping = record_of,
+		.argument = loaded,
+		.rules = loaded->rules.memory,
+		.max_depth = loaded->plan.config.max_user_depth,
+		.is_foreign = loaded->foreign,
+	};
+
+	deferred->unwound = calloc(1, sizeof(*deferred->unwound));
+	if (!deferred->unwound || deferred_stacks_create(&deferred->stacks))
+		return -ENOMEM;
+	deferred->raw =
+		ring_buffer__new(bpf_map__fd(raw_map(recording)), take_raw, recording, NULL);
+	if (!deferred->raw)
+		return -errno;
+	return assist_create(&options, &deferred->assist);
+}
+
+int deferred_create(struct recording *recording)
+{
+	recording->deferred = calloc(1, sizeof(*recording->deferred));
+	return recording->deferred ? open_all(recording, recording->deferred) : -ENOMEM;
+}
+
+void deferred_free(struct deferred **deferred)
+{
+	struct deferred *gone = *deferred;
+
+	if (!gone)
+		return;
+	ring_buffer__free(gone->raw);
+	assist_free(&gone->assist);
+	free(gone->unwound);
+	pending_list_clear(&gone->open);
+	deferred_stacks_free(&gone->stacks);
+	free(gone);
+	*deferred = NULL;
+}
+
+void deferred_begin_file(struct recording *recording)
+{
+	deferred_stacks_begin_file(recording->deferred->stacks, recording->mode != READ_DRAIN);
+}
+
+u32 deferred_processes(const struct deferred *deferred, u32 *pids)
+{
+	return assist_processes(deferred->assist, pids);
+}
+
+static int resolve(struct recording *recording, struct deferred_stack *stack,
+		   enum deferred_form form, const struct stack_ref *ref)
+{
+	struct trace_resolution resolution = {.stack = ref->index, .reason = ref->reason};
+	u32 placeholder = stack->form[form].placeholder;
+
+	if (form == DEFERRED_BEHIND_LEAF)
+		resolution.leaf = stack->leaf;
+	account_user_stack(recording, ref, stack->form[form].events);
+	stack->form[form].placeholder = TRACE_NO_STACK;
+	return trace_writer_resolve(recording->writer, placeholder, &resolution);
+}
+
+int deferred_join(struct recording *recording, struct deferred_stack *stack)
+{
+	int form, result = deferred_stacks_add(recording->deferred->stacks, &stack);
+
+	if (result)
+		return result == -EEXIST ? 0 : result;
+	for (form = 0; form < DEFERRED_FORMS && !result; form++) {
+		struct stack_ref ref = {};
+
+		if (stack->form[form].placeholder == TRACE_NO_STACK)
+			continue;
+		result = event_stack_deferred(recording, stack, form, &ref);
+		result = result ?: resolve(recording, stack, form, &ref);
+	}
+	return result;
+}
+
+int deferred_deliver(struct recording *recording, const struct ring_view *ring, u64 position)
+{
+	const struct event_slot *slot = ring_slot(ring, position);
+	struct deferred_stack *stack = deferred_stack_new(slot->tid, slot->kernel);
+	int result =
+		stack ? event_stack_delivered(recording->loaded, ring, position, stack) : -ENOMEM;
+
+	if (!result)
+		return deferred_join(recording, stack);
+	deferred_stack_free(&stack);
+	return result;
+}
+
+/* As a delivery holds it: where the instance has leaves, the leaf stands before its callers. Who
+ * only peeks does not add to the map, but the same stack may be there. */
+static int set_unwound(const struct recording *recording, const struct assist_stack *unwound,
+		       bool peeked, struct deferred_stack *stack)
+{
+	u32 leaf = recording->loaded->plan.config.leaf && unwound->depth > 1;
+	u32 depth = unwound->depth - leaf;
+	const u64 *frames = unwound->frame + leaf;
+
+	stack->leaf = leaf ? unwound->frame[0] : 0;
+	stack->reason = REASON_NO_FRAMES;
+	if (!depth)
+		return 0;
+	stack->id = generation_stack_id(recording->loaded, frames, depth, unwound->flags, !peeked);
+	return stack->id ? 0 : deferred_stack_set_frames(stack, frames, depth, unwound->flags);
+}
+
+int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
+		    struct deferred_stack **out)
+{
+	struct assist_stack *unwound = recording->deferred->unwound;
+	struct deferred_stack *stack = deferred_stack_new(raw->tid, raw->cookie);
+	int result = 0;
+
+	if (!stack)
+		return -ENOMEM;
+	stack->reason = REASON_UNREADABLE;
+	stack->retained = loaded_is_flight(recording->loaded) && !peeked;
+	if (!assist_unwind(recording->deferred->assist, raw, unwound) && unwound->depth)
+		result = set_unwound(recording, unwound, peeked, stack);
+	if (result)
+		deferred_stack_free(&stack);
+	else
+		*out = stack;
+	return result;
+}
+
+int deferred_consume(struct recording *recording, u32 *fill)
+{
+	const struct bpf_map *map = raw_map(recording);
+	struct deferred *deferred = recording->deferred;
+	u32 room = bpf_map__max_entries(map);
+	int result;
+
+	deferred->raw_bytes = 0;
+	deferred->result = 0;
+	if (recording->mode == READ_LIVE)
+		result = raw_ring_each(bpf_map__fd(map), room, take_raw, recording);
+	else
+		result = ring_buffer__consume(deferred->raw);
+	*fill = deferred->raw_bytes * 100 / room;
+	return result < 0 && result != -EAGAIN ? result : deferred->result;
+}
+
+static int place(struct recording *recording, u32 tid, u32 cookie, enum deferred_form form,
+		 struct stack_ref *ref)
+{
+	struct deferred_stack *stack =
+		deferred_stacks_want(recording->deferred->stacks, tid, cookie);
+	int result = 0;
+
+	*ref = (struct stack_ref){.index = TRACE_NO_STACK, .reason = REASON_UNANSWERED};
+	if (!stack)
+		return -ENOMEM;
+	if (stack->form[form].placeholder == TRACE_NO_STACK)
+		result =
+			trace_writer_placeholder(recording->writer, &stack->form[form].placeholder);
+	if (result)
+		return result;
+	stack->form[form].events++;
+	*ref = (struct stack_ref){.index = stack->form[form].placeholder, .stop = STOP_COUNT};
+	return 0;
+}
+
+/* A sample in user mode has its innermost frame in the event. */
+static enum deferred_form form_of(const struct loaded *loaded, const struct trace_event *event)
+{
+	if (loaded->sources->sources[event->kind].type == SOURCE_SAMPLE &&
+	    !FRAME_IS_KERNEL(event->leaf))
+		return DEFERRED_BEHIND_LEAF;
+	return DEFERRED_FULL;
+}
+
+static u8 reason_of_none(const struct recording *recording, u32 tid, u32 cookie, u8 otherwise)
+{
+	return pending_list_has(&recording->deferred->open, tid, cookie) ? REASON_UNANSWERED
+									 : otherwise;
+}
+
+/* Else it begins with the leaf, or behind the one that it holds. */
+static bool is_reason(const struct deferred_stack *stack)
+{
+	return !stack->id && !stack->depth;
+}
+
+int deferred_ref(struct recording *recording, u32 cookie, struct trace_event *event,
+		 struct stack_ref *ref)
+{
+	struct deferred_stack *stack =
+		deferred_stacks_find(recording->deferred->stacks, event->tid, cookie);
+	enum deferred_form form = form_of(recording->loaded, event);
+
+	if (stack) {
+		if (form == DEFERRED_BEHIND_LEAF && !is_reason(stack))
+			event->leaf = stack->leaf;
+		return event_stack_deferred(recording, stack, form, ref);
+	}
+	if (!loaded_is_flight(recording->loaded))
+		return place(recording, event->tid, cookie, form, ref);
+	*ref = (struct stack_ref){
+		.index = TRACE_NO_STACK,
+		.reason = reason_of_none(recording, event->tid, cookie, REASON_ANSWER_OVERWRITTEN),
+	};
+	return 0;
+}
+
+/* Nobody will give them a stack. */
+struct lost_ctx {
+	struct recording *recording;
+	int result;
+};
+
+static bool is_open(void *arg, u32 tid, u32 cookie)
+{
+	const struct lost_ctx *ctx = arg;
+
+	return pending_list_has(&ctx->recording->deferred->open, cookie & COOKIE_LASTING ? 0 : tid,
+				cookie);
+}
+
+static void lose(void *arg, struct deferred_stack *stack)
+{
+	struct lost_ctx *ctx = arg;
+	struct stack_ref ref = {
+		.index = TRACE_NO_STACK,
+		.reason = reason_of_none(ctx->recording, stack->tid, stack->cookie,
+					 REASON_ANSWER_LOST),
+	};
+	int form, result;
+
+	for (form = 0; form < DEFERRED_FORMS; form++) {
+		if (stack->form[form].placeholder == TRACE_NO_STACK)
+			continue;
+		result = resolve(ctx->recording, stack, form, &ref);
+		ctx->result = first_error(ctx->result, result);
+	}
+}
+
+struct keep_ctx {
+	const struct loaded *loaded;
+	u64 generation;
+};
+
+static int keep_frames(void *arg, struct deferred_stack *stack)
+{
+	const struct keep_ctx *ctx = arg;
+
+	return event_stack_keep(ctx->loaded, ctx->generation, stack);
+}
+
+int deferred_keep_frames(struct recording *recording, u64 generation)
+{
+	struct keep_ctx ctx = {.loaded = recording->loaded, .generation = generation};
+
+	return deferred_stacks_each(recording->deferred->stacks, keep_frames, &ctx);
+}
+
+int deferred_read_open(struct recording *recording)
+{
+	struct pending_list *open = &recording->deferred->open;
+
+	pending_list_clear(open);
+	return pending_list_read(bpf_map__fd(loaded_programs(recording->loaded)->maps.deferrals),
+				 open);
+}
+
+static int sweep(struct recording *recording)
+{
+	struct lost_ctx ctx = {.recording = recording};
+	const struct deferred_sweep sweep = {.is_open = is_open, .lost = lose, .arg = &ctx};
+	const struct capture_bpf *programs = loaded_programs(recording->loaded);
+	struct pending_list *open = &recording->deferred->open;
+	int result = deferred_read_open(recording);
+
+	result = result ?: pending_list_read_execve(bpf_map__fd(programs->maps.execve_calls), open);
+	result = result ?: pending_list_read_blocked(bpf_map__fd(programs->maps.blocked), open);
+	if (!result)
+		deferred_stacks_sweep(recording->deferred->stacks, &sweep);
+	return result ?: ctx.result;
+}
+
+int deferred_pass_epoch(struct recording *recording)
+{
+	struct deferred_stacks *stacks = recording->deferred->stacks;
+
+	deferred_stacks_pass_epoch(stacks);
+	return deferred_stacks_are_crowded(stacks) ? sweep(recording) : 0;
+}
+
+int deferred_give_up(struct recording *recording)
+{
+	struct lost_ctx ctx = {.recording = recording};
+	struct deferred_sweep sweep = {.lost = lose, .arg = &ctx};
+
+	deferred_stacks_end(recording->deferred->stacks, &sweep);
+	return ctx.result;
+}
+
+int deferred_end(struct recording *recording)
+{
+	int result = deferred_read_open(recording);
+
+	return deferred_give_up(recording) ?: result;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Between rings, cookies and writer: what to do with a delivery, with a stack that user space
+ * unwinds, with an event that has a cookie, and with those whose stack never comes.
+ *
+ * What the programs could not finish comes through the ring buffer `raw_stacks`, is unwound
+ * (assist/assist.h), and goes into the stack map as any stack.
+ */
+#ifndef LIB_CAPTURE_DEFERRED_H
+#define LIB_CAPTURE_DEFERRED_H
+
+#include "capture/drain/deferred_stack.h"
+#include "capture/drain/pending.h"
+#include "capture/drain/recording.h"
+#include "raw_stack.h"
+
+struct assist;
+struct assist_stack;
+struct ring_buffer;
+
+struct deferred {
+	struct deferred_stacks *stacks;
+	struct pending_list open; /* cookies, of the moment of a snapshot, a sweep, or the end */
+	struct ring_buffer *raw;
+	struct assist *assist;
+	struct assist_stack *unwound;
+	u64 raw_bytes; /* read in this round */
+	int result;    /* of this round */
+};
+
+/* -ENOMEM, -errno. */
+int deferred_create(struct recording *recording);
+void deferred_free(struct deferred **deferred);
+
+/* A file begins, in the recording's mode: nothing is in it. */
+void deferred_begin_file(struct recording *recording);
+
+/* Processes that run for it: their ids; at most ASSIST_PROCESSES_MAX. */
+u32 deferred_processes(const struct deferred *deferred, u32 *pids);
+
+/* The delivery at `position` of a ring. */
+int deferred_deliver(struct recording *recording, const struct ring_view *ring, u64 position);
+
+/* Unwinds all that is in the ring buffer by now; in READ_LIVE it stays there. *fill: how full it
+ * was, in percent. */
+int deferred_consume(struct recording *recording, u32 *fill);
+
+/* The stack that these registers and this memory make, for the caller to join or to free. `peeked`:
+ * there will be another, so it is not put into the stack map. -ENOMEM. */
+int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
+		    struct deferred_stack **out);
+
+/* Takes the stack, and resolves the placeholders that wait for it. */
+int deferred_join(struct recording *recording, struct deferred_stack *stack);
+
+/* The user stack of an event with a cookie: the stack, or a placeholder, or in flight mode the
+ * reason why there is none. With a stack a leaf from user mode becomes the stack's. */
+int deferred_ref(struct recording *recording, u32 cookie, struct trace_event *event,
+		 struct stack_ref *ref);
+
+/* All rings were read to where they were when the epoch began. */
+int deferred_pass_epoch(struct recording *recording);
+
+/* No stack that is kept needs the stack map of this generation, or of one before, any more.
+ * -ENOMEM. */
+int deferred_keep_frames(struct recording *recording, u64 generation);
+
+/* Which cookies are open now. */
+int deferred_read_open(struct recording *recording);
+
+/* The file ends: placeholders that wait get their reasons, by the cookies that were open when they
+ * were last read, or are now. */
+int deferred_give_up(struct recording *recording);
+int deferred_end(struct recording *recording);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A search tree of cookies (tsearch(3)), each also in one of two lists: those without a stack and
+ * lasting ones, which a sweep has to look at; and the others in the order in which they became
+ * known, so that an epoch drops from the front.
+ */
+#include "capture/drain/deferred_stack.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+
+#define OPEN_LIMIT_MIN 4096
+#define EPOCHS_KEPT 2 /* the one it came in, and a whole one */
+#define RETAINED_BYTES_MAX (16U << 20)
+
+TAILQ_HEAD(deferred_list, deferred_stack);
+
+struct deferred_stacks {
+	void *tree;
+	struct deferred_list open; /* until a sweep finds them closed */
+	struct deferred_list known;
+	struct deferred_list retained; /* by retained_link; oldest first */
+	u64 retained_bytes;
+	u64 epoch;
+	u64 sweep_epoch; /* of the last sweep */
+	u64 open_count;
+	u64 open_limit; /* beyond it a sweep is worth its while */
+};
+
+static int compare_cookies(const void *left, const void *right)
+{
+	const struct deferred_stack *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->cookie < b->cookie ? -1 : a->cookie > b->cookie;
+}
+
+/* Where the tree has it. */
+static struct deferred_stack **node_of(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	struct deferred_stack key = {.tid = tid, .cookie = cookie};
+
+	return tfind(&key, &stacks->tree, compare_cookies);
+}
+
+static struct deferred_stack *find(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	struct deferred_stack **node = node_of(stacks, tid, cookie);
+
+	return node ? *node : NULL;
+}
+
+static bool is_swept(const struct deferred_stack *stack)
+{
+	return !stack->known || stack->cookie & COOKIE_LASTING;
+}
+
+static struct deferred_list *list_of(struct deferred_stacks *stacks,
+				     const struct deferred_stack *stack)
+{
+	return is_swept(stack) ? &stacks->open : &stacks->known;
+}
+
+static void list_add(struct deferred_stacks *stacks, struct deferred_stack *stack)
+{
+	stack->epoch = is_swept(stack) ? 0 : stacks->epoch;
+	TAILQ_INSERT_TAIL(list_of(stacks, stack), stack, link);
+	stacks->open_count += is_swept(stack);
+}
+
+static void list_remove(struct deferred_stacks *stacks, struct deferred_stack *stack)
+{
+	TAILQ_REMOVE(list_of(stacks, stack), stack, link);
+	stacks->open_count -= is_swept(stack);
+}
+
+static u64 bytes_of(const struct deferred_stack *stack)
+{
+	return sizeof(*stack) + stack->depth * sizeof(*stack->frames);
+}
+
+struct deferred_stack *deferred_stack_new(u32 tid, u32 cookie)
+{
+	struct deferred_stack *stack = calloc(1, sizeof(*stack));
+	int form;
+
+	if (!stack)
+		return NULL;
+	stack->tid = tid;
+	stack->cookie = cookie;
+	for (form = 0; form < DEFERRED_FORMS; form++)
+		stack->form[form].placeholder = TRACE_NO_STACK;
+	return stack;
+}
+
+void deferred_stack_free(struct deferred_stack **stack)
+{
+	if (*stack)
+		free((*stack)->frames);
+	free(*stack);
+	*stack = NULL;
+}
+
+int deferred_stack_set_frames(struct deferred_stack *stack, const u64 *frames, u32 depth, u32 flags)
+{
+	stack->frames = malloc(depth * sizeof(*frames));
+	if (!stack->frames)
+		return -ENOMEM;
+	memcpy(stack->frames, frames, depth * sizeof(*frames));
+	stack->depth = depth;
+	stack->flags = flags;
+	return 0;
+}
+
+static void drop(struct deferred_stacks *stacks, struct deferred_stack *stack)
+{
+	tdelete(stack, &stacks->tree, compare_cookies);
+	list_remove(stacks, stack);
+	if (stack->retained) {
+		TAILQ_REMOVE(&stacks->retained, stack, retained_link);
+		stacks->retained_bytes -= bytes_of(stack);
+	}
+	deferred_stack_free(&stack);
+}
+
+static void retain(struct deferred_stacks *stacks, struct deferred_stack *stack)
+{
+	stack->retained = true;
+	TAILQ_INSERT_TAIL(&stacks->retained, stack, retained_link);
+	stacks->retained_bytes += bytes_of(stack);
+	while (stacks->retained_bytes > RETAINED_BYTES_MAX)
+		drop(stacks, TAILQ_FIRST(&stacks->retained));
+}
+
+int deferred_stacks_create(struct deferred_stacks **out)
+{
+	struct deferred_stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return -ENOMEM;
+	TAILQ_INIT(&stacks->open);
+	TAILQ_INIT(&stacks->known);
+	TAILQ_INIT(&stacks->retained);
+	stacks->epoch = 1;
+	stacks->open_limit = OPEN_LIMIT_MIN;
+	*out = stacks;
+	return 0;
+}
+
+static void begin_file(struct deferred_stacks *stacks, struct deferred_list *list, bool drops)
+{
+	struct deferred_stack *stack, *next;
+	int form;
+
+	for (stack = TAILQ_FIRST(list); stack; stack = next) {
+		next = TAILQ_NEXT(stack, link);
+		for (form = 0; form < DEFERRED_FORMS; form++)
+			stack->form[form].written = false;
+		if (drops && !stack->retained)
+			drop(stacks, stack);
+	}
+}
+
+void deferred_stacks_begin_file(struct deferred_stacks *stacks, bool drops)
+{
+	begin_file(stacks, &stacks->open, drops);
+	begin_file(stacks, &stacks->known, drops);
+}
+
+void deferred_stacks_free(struct deferred_stacks **stacks)
+{
+	struct deferred_stacks *gone = *stacks;
+
+	if (!gone)
+		return;
+	while (!TAILQ_EMPTY(&gone->retained))
+		drop(gone, TAILQ_FIRST(&gone->retained));
+	deferred_stacks_begin_file(gone, true);
+	free(gone);
+	*stacks = NULL;
+}
+
+struct deferred_stack *deferred_stacks_find(const struct deferred_stacks *stacks, u32 tid,
+					    u32 cookie)
+{
+	struct deferred_stack *stack = find(stacks, tid, cookie);
+
+	return stack && stack->known ? stack : NULL;
+}
+
+static struct deferred_stack *insert(struct deferred_stacks *stacks, struct deferred_stack *stack)
+{
+	if (stack && !tsearch(stack, &stacks->tree, compare_cookies))
+		deferred_stack_free(&stack);
+	if (stack)
+		list_add(stacks, stack);
+	return stack;
+}
+
+struct deferred_stack *deferred_stacks_want(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	return find(stacks, tid, cookie) ?: insert(stacks, deferred_stack_new(tid, cookie));
+}
+
+bool deferred_stacks_is_waited(const struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	const struct deferred_stack *stack = find(stacks, tid, cookie);
+
+	return stack && !stack->known;
+}
+
+/* The task was looked at, and has delivered by itself now: events until now may name it. */
+static int keep_longer(struct deferred_stacks *stacks, struct deferred_stack *stack, bool retains)
+{
+	list_remove(stacks, stack);
+	list_add(stacks, stack);
+	if (retains && !stack->retained)
+		retain(stacks, stack);
+	return -EEXIST;
+}
+
+/* Takes the place of the one that waits. */
+static void replace(struct deferred_stacks *stacks, struct deferred_stack **node,
+		    struct deferred_stack *stack)
+{
+	struct deferred_stack *waiting = *node;
+
+	list_remove(stacks, waiting);
+	memcpy(stack->form, waiting->form, sizeof(stack->form));
+	*node = stack;
+	deferred_stack_free(&waiting);
+	list_add(stacks, stack);
+}
+
+int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **stack)
+{
+	struct deferred_stack *added = *stack;
+	struct deferred_stack **node = node_of(stacks, added->tid, added->cookie);
+	bool retains = added->retained;
+
+	added->known = true;
+	added->retained = false;
+	if (node && (*node)->known) {
+		deferred_stack_free(stack);
+		return keep_longer(stacks, *node, retains);
+	}
+	if (node)
+		replace(stacks, node, added);
+	else
+		*stack = added = insert(stacks, added);
+	if (!added)
+		return -ENOMEM;
+	if (retains)
+		retain(stacks, added);
+	return 0;
+}
+
+static int each_of(const struct deferred_list *list,
+		   int (*each)(void *arg, struct deferred_stack *stack), void *arg)
+{
+	struct deferred_stack *stack;
+	int result = 0;
+
+	TAILQ_FOREACH(stack, list, link)
+	if (stack->known && !result)
+		result = each(arg, stack);
+	return result;
+}
+
+int deferred_stacks_each(struct deferred_stacks *stacks,
+			 int (*each)(void *arg, struct deferred_stack *stack), void *arg)
+{
+	return each_of(&stacks->known, each, arg) ?: each_of(&stacks->open, each, arg);
+}
+
+void deferred_stacks_pass_epoch(struct deferred_stacks *stacks)
+{
+	struct deferred_stack *stack;
+
+	stacks->epoch++;
+	while ((stack = TAILQ_FIRST(&stacks->known)) && stacks->epoch - stack->epoch >= EPOCHS_KEPT)
+		drop(stacks, stack);
+}
+
+/* Once some were seen closed, a second sweep drops them. */
+bool deferred_stacks_are_crowded(const struct deferred_stacks *stacks)
+{
+	return stacks->open_count > stacks->open_limit &&
+	       stacks->epoch - stacks->sweep_epoch >= EPOCHS_KEPT;
+}
+
+static void let_go(struct deferred_stacks *stacks, struct deferred_stack *stack,
+		   const struct deferred_sweep *sweep)
+{
+	if (!stack->known)
+		sweep->lost(sweep->arg, stack);
+	drop(stacks, stack);
+}
+
+/* A cookie that is closed stays so. Its stack may be in a ring still, an epoch long. True: it has
+ * to be looked at again. */
+static bool sweep_stack(struct deferred_stacks *stacks, struct deferred_stack *stack,
+			const struct deferred_sweep *sweep)
+{
+	if (sweep->is_open(sweep->arg, stack->tid, stack->cookie))
+		return false;
+	if (!stack->epoch)
+		stack->epoch = stacks->epoch;
+	if (stacks->epoch - stack->epoch < EPOCHS_KEPT)
+		return true;
+	let_go(stacks, stack, sweep);
+	return false;
+}
+
+void deferred_stacks_sweep(struct deferred_stacks *stacks, const struct deferred_sweep *sweep)
+{
+	struct deferred_stack *stack, *next;
+	bool again = false;
+
+	stacks->sweep_epoch = stacks->epoch;
+	for (stack = TAILQ_FIRST(&stacks->open); stack; stack = next) {
+		next = TAILQ_NEXT(stack, link);
+		again = sweep_stack(stacks, stack, sweep) || again;
+	}
+	if (!again)
+		stacks->open_limit = 2 * stacks->open_count > OPEN_LIMIT_MIN
+					     ? 2 * stacks->open_count
+					     : OPEN_LIMIT_MIN;
+}
+
+void deferred_stacks_end(struct deferred_stacks *stacks, const struct deferred_sweep *sweep)
+{
+	struct deferred_stack *stack, *next;
+
+	for (stack = TAILQ_FIRST(&stacks->open); stack; stack = next) {
+		next = TAILQ_NEXT(stack, link);
+		if (!stack->known)
+			let_go(stacks, stack, sweep);
+	}
+}

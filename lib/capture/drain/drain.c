@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From rings to the file, one round after the other.
+ *
+ * A task may have been on one CPU at the event and on another when its user stack was delivered. So
+ * all rings are read twice up to the same place: first the deliveries, then the events, most of
+ * which find their stack there. Those that do not get a placeholder
+ * (capture/drain/deferred_stack.h).
+ */
+#include "capture/drain/drain.h"
+
+#include "capture/drain/deferred.h"
+#include "capture/drain/generation_reader.h"
+#include "capture/drain/names.h"
+#include "capture/drain/records.h"
+#include "error.h"
+
+#define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
+
+/* The same, as far as the limit; 0: there is none. */
+static u64 end_within(const struct ring_view *ring, u64 limit)
+{
+	u64 end = ring_committed_end(ring);
+
+	return limit && limit < end ? limit : end;
+}
+
+/* Moves the records up to `end`, and gives their slots back in steps. */
+static int drain_ring(struct recording *recording, struct ring_view ring, u64 end, u32 cpu,
+		      take_record take)
+{
+	u64 position = ring.header->tail;
+	int result = 0;
+
+	while (position < end) {
+		u64 next = position + TAIL_STRIDE < end ? position + TAIL_STRIDE : end;
+		u64 before = recording->cpus[cpu].events;
+		result = first_error(result,
+				     records_each(recording, &ring, position, next, cpu, take));
+		ring.header->consumed += recording->cpus[cpu].events - before;
+		__atomic_store_n(&ring.header->tail, next, __ATOMIC_RELEASE);
+		position = next;
+	}
+	return result;
+}
+
+static int drain_tasks(struct recording *recording)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
+		u64 end = end_within(&ring, recording->cpus[cpu].task_limit);
+		result = first_error(result,
+				     drain_ring(recording, ring, end, cpu, records_take_task));
+	}
+	return result;
+}
+
+static u32 fill_percent(const struct ring_view *ring)
+{
+	return (ring->header->head - ring->header->tail) * 100 / ring->count;
+}
+
+int drain_deliveries(struct recording *recording, u32 *fill)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+		u32 filled = fill_percent(&ring);
+
+		*fill = filled > *fill ? filled : *fill;
+		recording->cpus[cpu].end = end_within(&ring, recording->cpus[cpu].limit);
+		if (recording->deferred && !result)
+			result = records_each(recording, &ring, ring.header->tail,
+					      recording->cpus[cpu].end, cpu, records_take_delivery);
+	}
+	return result;
+}
+
+static int drain_events(struct recording *recording)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		result = first_error(result,
+				     drain_ring(recording, loaded_ring(recording->loaded, cpu),
+						recording->cpus[cpu].end, cpu, records_take_event));
+	}
+	return result;
+}
+
+/* An epoch ends when each ring was read to where its head was when the epoch began. */
+static int pass_epoch(struct recording *recording)
+{
+	u32 cpu, cpus = recording->loaded->plan.config.cpus;
+
+	for (cpu = 0; cpu < cpus; cpu++)
+		if (recording->cpus[cpu].end < recording->cpus[cpu].epoch_end)
+			return 0;
+	for (cpu = 0; cpu < cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+
+		recording->cpus[cpu].epoch_end =
+			__atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	}
+	return deferred_pass_epoch(recording);
+}
+
+int recording_drain(struct recording *recording, u32 *fill)
+{
+	u32 fullest = 0;
+	int result;
+
+	records_begin_round(recording);
+	generation_peek(recording);
+	result = drain_tasks(recording);
+	if (recording->deferred)
+		result = first_error(result, deferred_consume(recording, &fullest));
+	result = first_error(result, drain_deliveries(recording, &fullest));
+	result = first_error(result, drain_events(recording));
+	if (recording->deferred)
+		result = first_error(result, pass_epoch(recording));
+	result = first_error(result, names_take(recording));
+	result = first_error(result, generation_retire(recording));
+	if (fill)
+		*fill = fullest;
+	return result;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One round: what came into the rings goes to the writer. It waits for nobody: what is known of
+ * files and processes comes from beside (scripts/check-layers). Errors are the writer's, and
+ * -ENOMEM; reading goes on in spite of them. */
+#ifndef LIB_CAPTURE_DRAIN_H
+#define LIB_CAPTURE_DRAIN_H
+
+#include "capture/drain/recording.h"
+
+/* Moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before, in
+ * percent. */
+int recording_drain(struct recording *recording, u32 *fill);
+
+/* The first half: deliveries to those who wait for them; cpus[].end is how far. *fill: no less than
+ * it was. */
+int drain_deliveries(struct recording *recording, u32 *fill);
+
+#endif

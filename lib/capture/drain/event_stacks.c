@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Stack ids are looked up in the stack map's own memory; inline stacks lie in the ring. */
+#include "capture/drain/event_stacks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "capture/drain/names.h"
+#include "stack_map.h"
+#include "stack_pack.h"
+
+#define FLAGS_WRITTEN (STACK_TRUNCATED | STACK_USER | 0xf << STACK_STOP_SHIFT)
+
+int event_stack_mapping(struct recording *recording, u64 frame)
+{
+	return frame && !FRAME_IS_KERNEL(frame)
+		       ? names_write_mapping(recording, FRAME_MAPPING(frame))
+		       : 0;
+}
+
+/* A chain of frame pointers does not tell its root from a frame that keeps none. */
+static u8 stop_of(const struct loaded *loaded, u32 flags)
+{
+	if (flags & STACK_TRUNCATED)
+		return STOP_DEPTH;
+	if (STACK_STOP(flags))
+		return STACK_STOP(flags);
+	return loaded->plan.config.user_unwind == USER_UNWIND_AUTO ? STOP_ROOT : STOP_NONE;
+}
+
+static int write_stack(struct recording *recording, const struct trace_stack *stack,
+		       struct stack_ref *ref)
+{
+	u32 i;
+
+	for (i = 0; i < stack->depth; i++) {
+		int result = event_stack_mapping(recording, stack->frames[i]);
+
+		if (result)
+			return result;
+	}
+	ref->stop = stop_of(recording->loaded, stack->flags);
+	return trace_writer_stack(recording->writer, stack, &ref->index);
+}
+
+/* The frames of a stack in the map. -ENOENT, -ESTALE. */
+static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct trace_stack *stack)
+{
+	const struct generation_table *table = generation_of_id(loaded, id);
+	struct table_view *element;
+	u32 flags, i;
+	int result = table ? stack_map_find(table->memory, &loaded->plan.geometry, id, &element)
+			   : -ESTALE;
+
+	if (result)
+		return result;
+	flags = IDENTITY_FLAGS(element->identity);
+	*stack = (struct trace_stack){
+		.id = id,
+		.flags = flags & FLAGS_WRITTEN,
+		.generation = generation_of(table),
+		.depth = IDENTITY_DEPTH(element->identity),
+		.frames = frames,
+	};
+	for (i = 0; i < stack->depth; i++)
+		frames[i] = stack_frame(element->word, flags, i);
+	return 0;
+}
+
+/* A stack of the map that the file has already is there under its index. */
+static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
+{
+	struct generation_table *table = generation_of_id(recording->loaded, id);
+	struct written_stack *written;
+	u64 frames[STACK_WORDS_MAX];
+	struct trace_stack stack;
+	int result;
+
+	if (!table)
+		return -ESTALE;
+	written = written_stacks_at(&recording->stacks, recording->loaded, table, id);
+	if (!written)
+		return -ENOMEM;
+	if (!written->index) {
+		result = frames_of_id(recording->loaded, id, frames, &stack);
+		result = result ?: write_stack(recording, &stack, ref);
+		if (result)
+			return result;
+		*written = (struct written_stack){.index = ref->index + 1, .stop = ref->stop};
+	}
+	ref->index = written->index - 1;
+	ref->stop = written->stop;
+	return 0;
+}
+
+static int put_run(struct recording *recording, const struct ring_view *ring, u64 position, u32 run,
+		   struct stack_ref *ref)
+{
+	u64 frames[STACK_WORDS_MAX];
+	u32 flags = 0;
+	struct trace_stack stack = {.frames = frames};
+
+	stack.depth = ring_read_run(ring, position, run, frames, &flags);
+	if (!stack.depth)
+		return -ENOENT;
+	stack.flags = flags & FLAGS_WRITTEN;
+	return write_stack(recording, &stack, ref);
+}
+
+/* A stack that is gone is no error, but a reason. */
+static int or_reason(int result, u8 reason, struct stack_ref *ref)
+{
+	if (!result)
+		return 0;
+	*ref = (struct stack_ref){.index = TRACE_NO_STACK, .reason = reason};
+	return result == -ENOENT || result == -ESTALE ? 0 : result;
+}
+
+int event_stack(struct recording *recording, const struct ring_view *ring, u64 position, u32 state,
+		u32 field, struct stack_ref *ref)
+{
+	if (state == STATE_ID)
+		return or_reason(put_id(recording, field, ref), REASON_GONE, ref);
+	if (state == STATE_INLINE)
+		return or_reason(put_run(recording, ring, position, field, ref), REASON_GONE, ref);
+	return or_reason(-ENOENT, state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE,
+			 ref);
+}
+
+int event_stack_keep(const struct loaded *loaded, u64 generation, struct deferred_stack *deferred)
+{
+	u64 frames[STACK_WORDS_MAX];
+	struct trace_stack stack;
+	int result;
+
+	if (!deferred->id)
+		return 0;
+	result = frames_of_id(loaded, deferred->id, frames, &stack);
+	if (!result && stack.generation > generation)
+		return 0;
+	deferred->id = 0;
+	return result ? 0 : deferred_stack_set_frames(deferred, frames, stack.depth, stack.flags);
+}
+
+int event_stack_delivered(const struct loaded *loaded, const struct ring_view *ring, u64 position,
+			  struct deferred_stack *deferred)
+{
+	const struct event_slot *slot = ring_slot(ring, position);
+	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
+	u32 depth = 0, flags = 0;
+	u64 frames[STACK_WORDS_MAX];
+
+	deferred->leaf = loaded->plan.config.leaf ? slot->extra[0] : 0;
+	deferred->reason = state == STATE_NONE && field < REASON_COUNT ? field : REASON_GONE;
+	if (state == STATE_ID)
+		deferred->id = field;
+	if (state == STATE_INLINE)
+		depth = ring_read_run(ring, position, field, frames, &flags);
+	return depth ? deferred_stack_set_frames(deferred, frames, depth, flags & FLAGS_WRITTEN)
+		     : 0;
+}
+
+/* Its own frames, without the leaf. -ENOENT, -ESTALE: it has none, or they are gone. */
+static int frames_of_deferred(const struct loaded *loaded, const struct deferred_stack *deferred,
+			      u64 *frames, struct trace_stack *stack)
+{
+	if (deferred->id)
+		return frames_of_id(loaded, deferred->id, frames, stack);
+	if (!deferred->depth)
+		return -ENOENT;
+	*stack = (struct trace_stack){
+		.depth = deferred->depth, .flags = deferred->flags, .frames = frames};
+	memcpy(frames, deferred->frames, deferred->depth * sizeof(*frames));
+	return 0;
+}
+
+/* The same stack of another event must have the same id. A snapshot adds nothing to a map that goes
+ * on without it. */
+static int put_with_leaf(struct recording *recording, const struct deferred_stack *deferred,
+			 struct stack_ref *ref)
+{
+	u64 frames[1 + STACK_WORDS_MAX] = {deferred->leaf};
+	struct trace_stack stack = {};
+	int result = frames_of_deferred(recording->loaded, deferred, frames + 1, &stack);
+
+	if (result)
+		return result;
+	stack.frames = frames;
+	stack.depth = stack.depth < STACK_WORDS_MAX ? stack.depth + 1 : STACK_WORDS_MAX;
+	stack.generation = 0;
+	stack.id = generation_stack_id(recording->loaded, frames, stack.depth, stack.flags,
+				       !loaded_is_frozen(recording->loaded));
+	if (stack.id)
+		return put_id(recording, stack.id, ref);
+	return write_stack(recording, &stack, ref);
+}
+
+static int put_as_it_came(struct recording *recording, const struct deferred_stack *deferred,
+			  struct stack_ref *ref)
+{
+	u64 frames[STACK_WORDS_MAX];
+	struct trace_stack stack;
+	int result;
+
+	if (deferred->id)
+		return put_id(recording, deferred->id, ref);
+	result = frames_of_deferred(recording->loaded, deferred, frames, &stack);
+	return result ?: write_stack(recording, &stack, ref);
+}
+
+int event_stack_deferred(struct recording *recording, struct deferred_stack *deferred,
+			 enum deferred_form form, struct stack_ref *ref)
+{
+	struct stack_ref *written = &deferred->form[form].ref;
+	int result = event_stack_mapping(recording, deferred->leaf);
+
+	if (!deferred->form[form].written) {
+		bool joins = deferred->leaf && form == DEFERRED_FULL;
+
+		result = result
+				 ?: (joins ? put_with_leaf(recording, deferred, written)
+					   : put_as_it_came(recording, deferred, written));
+		result = or_reason(result, deferred->id ? REASON_GONE : deferred->reason, written);
+		deferred->form[form].written = true;
+	}
+	*ref = *written;
+	return result;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A walk over a hash map that changes under it may see a task twice, and may start again; it is
+ * bounded by the map's size. Tasks that stay are seen.
+ */
+#include "capture/drain/pending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <bpf/bpf.h>
+
+#include "array.h"
+#include "blocked.h"
+#include "deferral.h"
+#include "ring.h"
+
+static int compare_pending(const void *left, const void *right)
+{
+	const struct pending *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->cookie < b->cookie ? -1 : a->cookie > b->cookie;
+}
+
+static int add(struct pending_list *list, u32 tid, u32 cookie)
+{
+	if (array_make_room(list->items, list->count, list->room))
+		return -ENOMEM;
+	list->items[list->count++] = (struct pending){.tid = tid, .cookie = cookie};
+	return 0;
+}
+
+static u32 max_entries(int map_fd)
+{
+	struct bpf_map_info info = {};
+	u32 bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(map_fd, &info, &bytes) ? 0 : info.max_entries;
+}
+
+static void sort(struct pending_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
+}
+
+/* Keys are of 4 or of 8 bytes. */
+static int read_map(int map_fd, struct pending_list *list,
+		    int (*take)(int map_fd, const void *key, struct pending_list *list))
+{
+	u32 steps = 2 * max_entries(map_fd);
+	u64 key, *before = NULL;
+	int result = 0;
+
+	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &key); steps--) {
+		before = &key;
+		result = take(map_fd, &key, list);
+	}
+	sort(list);
+	return result;
+}
+
+static int take_deferral(int map_fd, const void *key, struct pending_list *list)
+{
+	struct deferral deferral;
+
+	if (bpf_map_lookup_elem(map_fd, key, &deferral) ||
+	    DEFERRAL_STATE(deferral.word) == DEFERRAL_IDLE)
+		return 0;
+	return add(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
+}
+
+static int take_execve(int map_fd, const void *key, struct pending_list *list)
+{
+	struct execve_call call;
+
+	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add(list, 0, call.cookie);
+}
+
+static int take_blocked(int map_fd, const void *key, struct pending_list *list)
+{
+	struct blocked blocked;
+
+	if (bpf_map_lookup_elem(map_fd, key, &blocked) ||
+	    BLOCKED_STATE(blocked.user) != STATE_COOKIE)
+		return 0;
+	return add(list, 0, BLOCKED_FIELD(blocked.user));
+}
+
+int pending_list_read(int map_fd, struct pending_list *list)
+{
+	return read_map(map_fd, list, take_deferral);
+}
+
+int pending_list_read_execve(int map_fd, struct pending_list *list)
+{
+	return read_map(map_fd, list, take_execve);
+}
+
+int pending_list_read_blocked(int map_fd, struct pending_list *list)
+{
+	return read_map(map_fd, list, take_blocked);
+}
+
+bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie)
+{
+	struct pending key = {.tid = tid, .cookie = cookie};
+
+	return list->count && bsearch(&key, list->items, list->count, sizeof(key), compare_pending);
+}
+
+void pending_list_clear(struct pending_list *list)
+{
+	free(list->items);
+	*list = (struct pending_list){};
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One file that is being written from the rings: how far they were read, and what is in the file
+ * already. A reader has one from its first file to its last (capture/read/finish.h). One thread
+ * uses it.
+ */
+#ifndef LIB_CAPTURE_RECORDING_H
+#define LIB_CAPTURE_RECORDING_H
+
+#include "capture/drain/task_log.h"
+#include "capture/drain/written_stacks.h"
+#include "capture/load/loaded.h"
+#include "trace/write/writer.h"
+
+/* How the rings are read. */
+enum read_mode {
+	READ_DRAIN,    /* what is read is taken: the one reader of the instance */
+	READ_SNAPSHOT, /* of a moment, or of what is left at the end: the rings keep it */
+	READ_LIVE, /* a snapshot of an instance of another process, which has readers of its own */
+};
+
+/* What the reader knows of one CPU. */
+struct cpu_reader {
+	u64 events;	     /* handed to the writer, of the current file */
+	u64 passed_over;     /* flight: older events in slots that writers could not claim */
+	u64 end;	     /* of this round: its deliveries are known up to here */
+	u64 limit;	     /* of this file, once it is to end; 0: none */
+	u64 task_limit;	     /* the same, of the task ring */
+	u64 epoch_end;	     /* capture/drain/deferred_stack.h */
+	u64 consumed_before; /* by readers, when the file began */
+	u64 swap_end;	     /* behind it there is nothing of the generation before the one seen */
+};
+
+/* Frames: kernel address, or mapping and offset. */
+struct addresses {
+	u64 *items; /* ascending, each once */
+	u32 count;
+	u32 room;
+};
+
+struct deferred;
+struct symbolizers;
+
+struct recording {
+	struct loaded *loaded;
+	struct symbolizers *symbolizers;
+	struct trace_writer *writer; /* of the file */
+	enum read_mode mode;	     /* of the file */
+	struct task_log *tasks;
+	struct deferred *deferred; /* NULL: user stacks are not */
+	struct cpu_reader *cpus;
+	u64 time_limit;			  /* ns: no stamp read in this round is later */
+	u64 generation_seen;		  /* of the stack map */
+	u64 code_met;			  /* mappings written so far */
+	struct written_stacks stacks;	  /* in the file */
+	u8 mapping_written[MAPPINGS_MAX]; /* in the file */
+	struct addresses named;		  /* asked for already, for the file */
+	bool named_ahead;		  /* recording_name_ahead() has waited for them */
+	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
+};
+
+/* Of what is loaded and shared; all 0 before. Both outlive it. -ENOMEM, -errno. On failure
+ * recording_free() is still to be called. */
+int recording_create(struct recording *recording, struct loaded *loaded,
+		     struct symbolizers *symbolizers);
+void recording_free(struct recording *recording);
+
+/* A file begins, in this mode: nothing is in it yet. A drain keeps deferred stacks, for events that
+ * were written late. */
+void recording_begin_file(struct recording *recording);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From slots to events. */
+#include "capture/drain/records.h"
+
+#include <time.h>
+
+#include "capture/drain/account.h"
+#include "capture/drain/deferred.h"
+#include "capture/drain/event_stacks.h"
+#include "clock.h"
+#include "error.h"
+
+/* A stamp read now may be this much newer than when reading began. */
+#define READING_NS_MAX (3600ULL * 1000000000)
+
+/* The latest time not after `limit` of which `low` is the lower part. */
+static u64 unwrap(u64 limit, u64 low)
+{
+	u64 period = 1ULL << STAMP_TIME_BITS;
+	u64 time = (limit & ~(period - 1)) | low;
+
+	return time > limit && time >= period ? time - period : time;
+}
+
+void records_begin_round(struct recording *recording)
+{
+	recording->time_limit = clock_ns(CLOCK_MONOTONIC) + READING_NS_MAX;
+	task_log_round(recording->tasks);
+}
+
+static int user_stack(struct recording *recording, const struct ring_view *ring, u64 position,
+		      struct trace_event *event, struct stack_ref *ref)
+{
+	const struct event_slot *slot = ring_slot(ring, position);
+	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;
+
+	if (state == STATE_COOKIE && recording->deferred)
+		return deferred_ref(recording, field, event, ref);
+	return event_stack(recording, ring, position, state, field, ref);
+}
+
+static void count_event(struct recording *recording, const struct trace_event *event,
+			const struct stack_ref *user)
+{
+	if (event->kernel == TRACE_NO_STACK)
+		recording->written.kernel_reasons[event->kernel_reason]++;
+	account_user_stack(recording, user, 1);
+	recording->cpus[event->cpu].events++;
+}
+
+int records_take_event(struct recording *recording, const struct ring_view *ring, u64 position,
+		       u32 cpu)
+{
+	const struct event_slot *slot = ring_slot(ring, position);
+	u32 kernel_state = EVENT_KERNEL_STATE(STAMP_FLAGS(slot->stamp));
+	struct stack_ref kernel = {}, user = {};
+	struct trace_event event = {
+		.time = unwrap(recording->time_limit, STAMP_TIME(slot->stamp)),
+		.tid = slot->tid,
+		.cpu = cpu,
+		.kind = STAMP_KIND(slot->stamp),
+		.leaf = recording->loaded->plan.config.leaf ? slot->extra[0] : 0,
+		.value = recording->loaded->plan.config.value
+				 ? slot->extra[recording->loaded->plan.config.leaf]
+				 : 0,
+	};
+	int result;
+
+	if (event.kind >= recording->loaded->sources->count)
+		return 0;
+	result = event_stack(recording, ring, position, kernel_state, slot->kernel, &kernel);
+	result = result ?: user_stack(recording, ring, position, &event, &user);
+	result = result ?: event_stack_mapping(recording, event.leaf);
+	result = result ?: task_log_need(recording->tasks, recording->writer, event.tid);
+	event.kernel = kernel.index;
+	event.kernel_reason = kernel.reason;
+	event.user = user.index;
+	event.user_reason = user.reason;
+	count_event(recording, &event, &user);
+	return trace_writer_event(recording->writer, &event) ?: result;
+}
+
+int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,
+		      u32 cpu)
+{
+	const struct task_slot *slot = ring_slot(ring, position);
+
+	(void)cpu; /* names are accounted for as a whole */
+	return task_log_record(recording->tasks, recording->writer, slot,
+			       unwrap(recording->time_limit, STAMP_TIME(slot->stamp)));
+}
+
+int records_take_delivery(struct recording *recording, const struct ring_view *ring, u64 position,
+			  u32 cpu)
+{
+	(void)cpu;
+	return ring_is_delivery(ring, position) ? deferred_deliver(recording, ring, position) : 0;
+}
+
+/* The records from `position` up to `end`. */
+int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,
+		 u32 cpu, take_record take)
+{
+	int result = 0;
+
+	for (; position < end; position++)
+		if (ring_slot_state(ring, position) == SLOT_EVENT) {
+			result = first_error(result, take(recording, ring, position, cpu));
+		}
+	return result;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A bit per thread id (the kernel's limit is 4 M) tells which are in the file already.
+ *
+ * Each CPU's ring is overwritten at its own pace: the fork may be there still, on the parent's CPU,
+ * and the execve that followed be gone. What a round has read of a thread last is therefore
+ * compared with the name that is kept of it, or that it had at its end.
+ */
+#include "capture/drain/task_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "array.h"
+#include "capture/drain/cgroup_log.h"
+#include "capture/load/proc_tasks.h"
+
+#define TID_LIMIT (4U << 20)
+
+/* What a round has read. */
+struct told_name {
+	u64 time;
+	u32 tid;
+	u32 tgid;
+	u64 cgroup;
+	bool at_exit;
+	char comm[16];
+};
+
+struct task_log {
+	struct told_name *told;
+	size_t told_count, told_room;
+	int names_fd;	  /* a map: thread to its latest name; -1: none */
+	const char *zero; /* what has the id 0 */
+	bool ignores_proc;
+	bool knows_interrupt;
+	struct cgroup_log *cgroups;
+	u64 known[TID_LIMIT / 64];
+};
+
+int task_log_create(const char *zero, struct task_log **out)
+{
+	struct task_log *log = calloc(1, sizeof(*log));
+	char *mount;
+	int result;
+
+	if (!log)
+		return -ENOMEM;
+	mount = cgroup_mount_find();
+	result = cgroup_log_create(mount, &log->cgroups);
+	free(mount);
+	log->names_fd = -1;
+	log->zero = zero;
+	if (result)
+		free(log);
+	else
+		*out = log;
+	return result;
+}
+
+void task_log_use_names(struct task_log *log, int map_fd)
+{
+	log->names_fd = map_fd;
+}
+
+void task_log_ignore_proc(struct task_log *log)
+{
+	log->ignores_proc = true;
+}
+
+void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths)
+{
+	cgroup_log_use_paths(log->cgroups, paths);
+}
+
+void task_log_round(struct task_log *log)
+{
+	cgroup_log_round(log->cgroups);
+	log->told_count = 0;
+}
+
+void task_log_free(struct task_log **log)
+{
+	cgroup_log_free(&(*log)->cgroups);
+	free((*log)->told);
+	free(*log);
+	*log = NULL;
+}
+
+static bool is_known(const struct task_log *log, u32 tid)
+{
+	return tid >= TID_LIMIT || log->known[tid / 64] >> (tid % 64) & 1;
+}
+
+static void set_known(struct task_log *log, u32 tid)
+{
+	if (tid < TID_LIMIT)
+		log->known[tid / 64] |= 1ULL << (tid % 64);
+}
+
+static int write_found(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
+{
+	struct trace_task task = {.tid = tid, .tgid = tgid};
+	char path[PATH_MAX];
+	int result = 0;
+
+	if (is_known(log, tid) || !proc_task_comm(tgid, tid, task.comm))
+		return 0;
+	set_known(log, tid);
+	if (proc_task_cgroup(tgid, tid, path))
+		result = cgroup_log_path(log->cgroups, writer, path, &task.cgroup);
+	return result ?: trace_writer_task(writer, &task);
+}
+
+struct scan {
+	struct task_log *log;
+	struct trace_writer *writer;
+};
+
+static int scan_thread(void *arg, u32 tgid, u32 tid)
+{
+	struct scan *scan = arg;
+
+	return write_found(scan->log, scan->writer, tgid, tid);
+}
+
+int task_log_scan(struct task_log *log, struct trace_writer *writer)
+{
+	struct scan scan = {.log = log, .writer = writer};
+	struct trace_task zero = {};
+	int result;
+
+	strcpy(zero.comm, log->zero);
+	cgroup_log_begin(log->cgroups);
+	result = cgroup_log_path(log->cgroups, writer, "/", &zero.cgroup)
+			 ?: trace_writer_task(writer, &zero);
+	memset(log->known, 0, sizeof(log->known));
+	log->knows_interrupt = false;
+	set_known(log, 0);
+	return result || log->ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
+}
+
+static int keep_told(struct task_log *log, const struct task_slot *slot, u64 time)
+{
+	struct told_name *told;
+
+	if (array_make_room(log->told, log->told_count, log->told_room))
+		return -ENOMEM;
+	told = &log->told[log->told_count++];
+	*told = (struct told_name){.time = time,
+				   .tid = slot->tid,
+				   .tgid = slot->tgid,
+				   .cgroup = slot->cgroup,
+				   .at_exit = STAMP_KIND(slot->stamp) == TASK_EXIT};
+	memcpy(told->comm, slot->comm, sizeof(told->comm) - 1);
+	return 0;
+}
+
+int task_log_record(struct task_log *log, struct trace_writer *writer, const struct task_slot *slot,
+		    u64 time)
+{
+	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
+	int result = keep_told(log, slot, time);
+
+	if (result)
+		return result;
+	if (STAMP_KIND(slot->stamp) == TASK_EXIT) { /* the name it had until then */
+		if (is_known(log, task.tid))
+			return 0;
+		task.time = 0;
+	}
+	memcpy(task.comm, slot->comm, sizeof(task.comm));
+	task.comm[sizeof(task.comm) - 1] = 0;
+	set_known(log, task.tid);
+	result = cgroup_log_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
+	return result ?: trace_writer_task(writer, &task);
+}
+
+static u32 process_of(u32 tid)
+{
+	char path[64], line[128];
+	u32 tgid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %u", &tgid) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return tgid;
+}
+
+static bool is_kept(const struct task_log *log, u32 tid, struct task_name *name)
+{
+	if (log->names_fd < 0 || bpf_map_lookup_elem(log->names_fd, &tid, name))
+		return false;
+	name->comm[sizeof(name->comm) - 1] = 0;
+	return true;
+}
+
+static int write_kept(struct task_log *log, struct trace_writer *writer,
+		      const struct task_name *name, struct trace_task *task)
+{
+	int result = cgroup_log_id(log->cgroups, writer, name->cgroup, &task->cgroup);
+
+	memcpy(task->comm, name->comm, sizeof(task->comm));
+	set_known(log, task->tid);
+	return result ?: trace_writer_task(writer, task);
+}
+
+static int compare_told(const void *left, const void *right)
+{
+	const struct told_name *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->time < b->time ? -1 : a->time > b->time;
+}
+
+/* The name that a thread has, or had at its end. */
+static bool find_final_name(const struct task_log *log, const struct told_name *last,
+			    struct task_name *name)
+{
+	if (!last->at_exit)
+		return is_kept(log, last->tid, name);
+	*name = (struct task_name){.cgroup = last->cgroup};
+	memcpy(name->comm, last->comm, sizeof(name->comm));
+	return true;
+}
+
+/* When it was renamed is not known: mostly by the execve that follows a fork. */
+static int write_lost(struct task_log *log, struct trace_writer *writer,
+		      const struct told_name *before, const struct told_name *last)
+{
+	struct trace_task task = {
+		.time = before->time + 1, .tid = before->tid, .tgid = before->tgid};
+	struct task_name name;
+
+	if (!find_final_name(log, last, &name) || !strcmp((char *)name.comm, before->comm))
+		return 0;
+	return write_kept(log, writer, &name, &task);
+}
+
+/* What was told of one thread, in order. */
+static int compare_last(struct task_log *log, struct trace_writer *writer,
+			const struct told_name *first, const struct told_name *last)
+{
+	const struct told_name *before = last;
+
+	if (before->at_exit && before > first)
+		before--;
+	return write_lost(log, writer, before, last);
+}
+
+int task_log_lost(struct task_log *log, struct trace_writer *writer)
+{
+	const struct told_name *told = log->told, *end = told + log->told_count, *first = told;
+	int result = 0;
+
+	if (told)
+		qsort(log->told, log->told_count, sizeof(*log->told), compare_told);
+	for (; told < end && !result; told++) {
+		if (told + 1 < end && told[1].tid == told->tid)
+			continue;
+		result = compare_last(log, writer, first, told);
+		first = told + 1;
+	}
+	return result;
+}
+
+static int name_interrupt(struct task_log *log, struct trace_writer *writer)
+{
+	struct trace_task interrupt = {
+		.tid = TID_INTERRUPT, .tgid = TID_INTERRUPT, .comm = TID_INTERRUPT_NAME};
+
+	if (log->knows_interrupt)
+		return 0;
+	log->knows_interrupt = true;
+	return cgroup_log_path(log->cgroups, writer, "/", &interrupt.cgroup)
+		       ?: trace_writer_task(writer, &interrupt);
+}
+
+int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
+{
+	struct trace_task ended = {.tid = tid}; /* nobody has kept its process */
+	struct task_name name;
+	u32 tgid;
+
+	if (tid == TID_INTERRUPT)
+		return name_interrupt(log, writer);
+	if (is_known(log, tid))
+		return 0;
+	tgid = log->ignores_proc ? 0 : process_of(tid);
+	if (tgid)
+		return write_found(log, writer, tgid, tid);
+	return is_kept(log, tid, &name) ? write_kept(log, writer, &name, &ended) : 0;
+}

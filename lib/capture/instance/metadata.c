@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The value is built and taken apart in memory of ours. A map is believed nothing: whoever may put
+ * a pin into the folder may put any there. */
+#include "capture/instance/metadata.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "clock.h"
+#include "error.h"
+#include "metadata_map.h"
+#include "ring.h"
+
+static const char *unit_of(const struct source *source)
+{
+	return source->unit ? source->unit : "";
+}
+
+static size_t text_bytes(const struct source_list *sources, const char *command)
+{
+	size_t bytes = strlen(command) + 1;
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++) {
+		const struct source *source = &sources->sources[kind];
+
+		bytes += strlen(source->name) + 1 + strlen(unit_of(source)) + 1;
+	}
+	return bytes;
+}
+
+static size_t fixed_bytes(u32 sources)
+{
+	return sizeof(struct metadata_header) + (size_t)sources * sizeof(struct metadata_source);
+}
+
+static void fill_sources(struct metadata_header *header, const struct source_list *sources,
+			 const char *command)
+{
+	struct metadata_source *records = (void *)(header + 1);
+	char *text = stpcpy((char *)&records[sources->count], command) + 1;
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++) {
+		const struct source *source = &sources->sources[kind];
+
+		records[kind] = (struct metadata_source){
+			.type = source->type,
+			.frequency = source->frequency,
+			.period = source->period,
+		};
+		text = stpcpy(text, source->name) + 1;
+		text = stpcpy(text, unit_of(source)) + 1;
+	}
+}
+
+static int make_map(const void *value, size_t bytes)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "metadata", sizeof(u32), bytes, 1, NULL);
+	u32 key = 0;
+	int result;
+
+	if (fd < 0)
+		return fd;
+	result = bpf_map_update_elem(fd, &key, value, BPF_ANY);
+	result = result ?: bpf_map_freeze(fd);
+	if (result)
+		close(fd);
+	return result ?: fd;
+}
+
+int metadata_write(const struct source_list *sources, bool address_shown, const char *command,
+		   struct stackmap_error *error)
+{
+	size_t text = text_bytes(sources, command), bytes = fixed_bytes(sources->count) + text;
+	struct metadata_header *header = calloc(1, bytes);
+	int result = -ENOMEM;
+
+	if (header) {
+		*header = (struct metadata_header){
+			.version = METADATA_VERSION,
+			.address_shown = address_shown,
+			.start_realtime = clock_ns(CLOCK_REALTIME),
+			.start_monotonic = clock_ns(CLOCK_MONOTONIC),
+			.sources = sources->count,
+			.text_bytes = text,
+		};
+		fill_sources(header, sources, command);
+		result = make_map(header, bytes);
+		free(header);
+	}
+	if (result < 0)
+		error_set(error, -result, "the map metadata: %s", strerror(-result));
+	return result;
+}
+
+/* The value of the map, to be freed. */
+static int get_value(int fd, struct metadata_header **out, size_t *bytes)
+{
+	struct bpf_map_info info = {};
+	struct metadata_header *value;
+	u32 key = 0, info_bytes = sizeof(info);
+	int result = bpf_obj_get_info_by_fd(fd, &info, &info_bytes);
+
+	if (result)
+		return result;
+	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size < sizeof(*value))
+		return -EINVAL;
+	value = malloc(info.value_size);
+	if (!value)
+		return -ENOMEM;
+	result = bpf_map_lookup_elem(fd, &key, value);
+	if (result) {
+		free(value);
+		return result;
+	}
+	*bytes = info.value_size;
+	*out = value;
+	return 0;
+}
+
+/* All counts are true of the value, and its text ends within it. */
+static bool is_whole(const struct metadata_header *header, size_t bytes)
+{
+	return header->sources <= KIND_SOURCES && header->text_bytes &&
+	       fixed_bytes(header->sources) + header->text_bytes == bytes &&
+	       !((const char *)header)[bytes - 1];
+}
+
+/* The string after `text`, which is one; NULL: the text ends there. */
+static const char *next_string(const char *text, const char *end)
+{
+	text += strlen(text) + 1;
+	return text < end ? text : NULL;
+}
+
+/* Its text begins behind `text`, at whose last string it ends then. */
+static int get_source(struct source *source, const struct metadata_source *record,
+		      const char **text, const char *end)
+{
+	const char *name = next_string(*text, end);
+	const char *unit = name ? next_string(name, end) : NULL;
+
+	if (!unit || record->type > SOURCE_WAKER)
+		return -EINVAL;
+	*text = unit;
+	*source = (struct source){
+		.type = record->type,
+		.name = strdup(name),
+		.unit = unit[0] ? strdup(unit) : NULL,
+		.frequency = record->frequency,
+		.period = record->period,
+	};
+	return source->name && (source->unit || !unit[0]) ? 0 : -ENOMEM;
+}
+
+static int get_sources(struct metadata *metadata, const struct metadata_header *header)
+{
+	const struct metadata_source *records = (const void *)(header + 1);
+	const char *text = (const char *)&records[header->sources];
+	const char *end = text + header->text_bytes;
+	u32 kind;
+	int result = 0;
+
+	metadata->command = strdup(text);
+	metadata->sources.sources = calloc(header->sources + 1, sizeof(*metadata->sources.sources));
+	if (!metadata->command || !metadata->sources.sources)
+		return -ENOMEM;
+	for (kind = 0; kind < header->sources && !result; kind++)
+		result = get_source(&metadata->sources.sources[metadata->sources.count++],
+				    &records[kind], &text, end);
+	return result;
+}
+
+static int take_apart(struct metadata *metadata, const struct metadata_header *header, size_t bytes)
+{
+	if (!is_whole(header, bytes))
+		return -EINVAL;
+	metadata->start_realtime = header->start_realtime;
+	metadata->start_monotonic = header->start_monotonic;
+	metadata->address_shown = header->address_shown;
+	return get_sources(metadata, header);
+}
+
+static int failed(int result, const struct metadata_header *header, struct stackmap_error *error)
+{
+	if (result == -EPROTO)
+		return error_set(error, EPROTO,
+				 "it was started by another version of stackmap: its format is %u, "
+				 "this one has %u",
+				 header->version, METADATA_VERSION);
+	return error_set(error, -result, "what the instance tells of itself (map metadata): %s",
+			 strerror(-result));
+}
+
+int metadata_read(int map_fd, struct metadata **out, struct stackmap_error *error)
+{
+	struct metadata *metadata = calloc(1, sizeof(*metadata));
+	struct metadata_header *header = NULL;
+	size_t bytes = 0;
+	int result = metadata ? get_value(map_fd, &header, &bytes) : -ENOMEM;
+
+	if (!result && header->version != METADATA_VERSION)
+		result = -EPROTO;
+	result = result ?: take_apart(metadata, header, bytes);
+	if (result) {
+		failed(result, header, error);
+		metadata_free(&metadata);
+	} else {
+		*out = metadata;
+	}
+	free(header);
+	return result;
+}
+
+void metadata_free(struct metadata **metadata)
+{
+	struct metadata *gone = *metadata;
+
+	if (!gone)
+		return;
+	source_list_clear(&gone->sources);
+	free(gone->command);
+	free(gone);
+	*metadata = NULL;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rings of a flight recorder are read from the oldest record that was not overwritten. */
+#include "capture/read/snapshot.h"
+
+#include "capture/drain/account.h"
+#include "capture/drain/deferred.h"
+#include "capture/drain/records.h"
+#include "capture/read/unwind_blocked.h"
+#include "error.h"
+
+#define PEEK_MS 5000 /* somebody waits for it, and holds the instance's lock */
+
+/* Where the oldest record lies. Before position `count` there was none: a slot never written would
+ * pass for the event at position 0. */
+static u64 oldest(const struct loaded *loaded, const struct ring_view *ring, u64 head)
+{
+	if (!loaded->plan.config.flight)
+		return ring->header->tail;
+	return head > 2UL * ring->count ? head - ring->count : ring->count;
+}
+
+/* All that a ring holds, oldest first. */
+static int snapshot_ring(struct recording *recording, struct ring_view ring, u32 cpu,
+			 take_record take)
+{
+	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+	u64 position = oldest(recording->loaded, &ring, head);
+
+	return records_each(recording, &ring, position, head, cpu, take);
+}
+
+/* A slot that a writer could not claim still holds the event of an earlier lap: gone from the
+ * sequence, and not counted by whoever would have overwritten it. */
+static u64 passed_over(const struct ring_view *ring)
+{
+	u64 head = ring->header->head, position = head - ring->count, count = 0;
+
+	for (; position < head; position++) {
+		u32 commit = *(const u32 *)ring_slot(ring, position);
+
+		count += commit && !(commit & (COMMIT_BUSY | COMMIT_CONTINUED)) &&
+			 commit != COMMIT_OF(position) && !ring_is_delivery(ring, position);
+	}
+	return count;
+}
+
+static int snapshot_tasks(struct recording *recording)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		result = first_error(result, snapshot_ring(recording,
+							   loaded_task_ring(recording->loaded, cpu),
+							   cpu, records_take_task));
+	}
+	return result ?: task_log_lost(recording->tasks, recording->writer);
+}
+
+static int snapshot_rings(struct recording *recording, take_record take)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		int error =
+			snapshot_ring(recording, loaded_ring(recording->loaded, cpu), cpu, take);
+
+		result = result ?: error;
+	}
+	return result;
+}
+
+/* What has been answered by now, and who waits: of the frozen moment, or now. */
+static int snapshot_answers(struct recording *recording)
+{
+	u32 fill, next = 0;
+	int result = 0;
+
+	if (!recording->deferred)
+		return 0;
+	if (!loaded_is_frozen(recording->loaded))
+		result = deferred_read_open(recording);
+	result = result ?: snapshot_rings(recording, records_take_delivery);
+	if (recording->loaded->running)
+		result = result
+				 ?: unwind_blocked_peek(recording, &recording->deferred->open,
+							&next, PEEK_MS);
+	result = result ?: deferred_consume(recording, &fill);
+	return result;
+}
+
+int recording_snapshot(struct recording *recording)
+{
+	u32 cpu;
+	int result;
+
+	records_begin_round(recording);
+	account_begin(recording);
+	result = snapshot_tasks(recording);
+	result = first_error(result, snapshot_answers(recording));
+	result = first_error(result, snapshot_rings(recording, records_take_event));
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+
+		recording->cpus[cpu].passed_over =
+			recording->loaded->plan.config.flight ? passed_over(&ring) : 0;
+	}
+	return result;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A window ends where the heads of the rings are: what lies before is of this file, the rest of the
+ * next. */
+#include "capture/read/window.h"
+
+#include <bpf/libbpf.h>
+
+#include "capture/drain/deferred.h"
+#include "capture/drain/drain.h"
+#include "capture/drain/generation_reader.h"
+#include "capture/drain/records.h"
+#include "capture/load/skeleton.h"
+#include "capture/read/naming.h"
+#include "capture/read/unwind_blocked.h"
+#include "clock.h"
+#include "error.h"
+#include "interrupt.h"
+#include "symbol/symbolizer/symbolizers.h"
+
+#define ASK_MS 100
+#define DRAIN_MS 2
+
+#define WAIT_MS 1
+#define WAIT_WRITER_MS 1000
+
+#define PEEK_MS 50 /* then the rings are read again */
+
+int recording_name_ahead(struct recording *recording, u32 patience_ms)
+{
+	u64 end = clock_ms() + patience_ms, next = clock_ms() + ASK_MS;
+	int result = naming_ask(recording);
+
+	while (!result && !interrupt_end_asked() && naming_awaits(recording, clock_ms() < end)) {
+		symbolizers_wait(recording->symbolizers, DRAIN_MS);
+		result = recording_drain(recording, NULL);
+		if (!result && clock_ms() >= next && clock_ms() < end) {
+			result = naming_ask(recording);
+			next = clock_ms() + ASK_MS;
+		}
+	}
+	recording->named_ahead = !interrupt_end_asked();
+	return result;
+}
+
+static u64 head_of(struct ring_view ring)
+{
+	return __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+}
+
+/* Names first: that of a task which has events behind the limit comes behind it too, as the latest
+ * when the task exits. */
+static void limit_to_heads(struct recording *recording)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+		recording->cpus[cpu].task_limit = head_of(loaded_task_ring(recording->loaded, cpu));
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+		recording->cpus[cpu].limit = head_of(loaded_ring(recording->loaded, cpu));
+}
+
+static void lift_limits(struct recording *recording)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+		recording->cpus[cpu].limit = recording->cpus[cpu].task_limit = 0;
+}
+
+static bool is_limit_reached(const struct recording *recording)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+
+		if (ring.header->tail < recording->cpus[cpu].limit)
+			return false;
+	}
+	return true;
+}
+
+/* A program that was interrupted may be in the middle of its slot. */
+static int drain_to_limit(struct recording *recording)
+{
+	int result = recording_drain(recording, NULL);
+	u32 ms;
+
+	for (ms = 0; !is_limit_reached(recording) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
+		result = first_error(result, recording_drain(recording, NULL));
+		interrupt_nap(WAIT_MS);
+	}
+	return result;
+}
+
+/* There may be thousands who sleep: most are looked at before the end, as reading goes on. */
+static int peek_sleepers(struct recording *recording)
+{
+	struct pending_list list = {};
+	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.deferrals);
+	int result = recording_drain(recording, NULL), error = pending_list_read(fd, &list);
+	u32 next = 0;
+
+	while (!error && next < list.count) {
+		error = unwind_blocked_peek(recording, &list, &next, PEEK_MS);
+		result = first_error(result, recording_drain(recording, NULL));
+	}
+	pending_list_clear(&list);
+	return result ?: error;
+}
+
+/* Whoever does not wait any more when it is looked, has its answer in a ring: it may be behind the
+ * events that are of this file. */
+static int answer_waiting(struct recording *recording)
+{
+	u32 fill, next = 0;
+	int result = deferred_read_open(recording);
+
+	result = first_error(
+		result, unwind_blocked_peek(recording, &recording->deferred->open, &next, PEEK_MS));
+	result = first_error(result, deferred_consume(recording, &fill));
+	result = first_error(result, drain_deliveries(recording, &fill));
+	return deferred_give_up(recording) ?: result;
+}
+
+/* What has come since the limit was set: it may name tasks of this file, and is of the next too. */
+static int copy_tasks(struct recording *recording)
+{
+	u32 cpu;
+	int result = 0;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
+		result = first_error(result, records_each(recording, &ring, ring.header->tail,
+							  ring_committed_end(&ring), cpu,
+							  records_take_task));
+	}
+	return result;
+}
+
+/* A swap before it is seen before the limits are set: so what names a stack of the generation
+ * before is read when the window has ended, and the next swap may come. */
+int recording_end_window(struct recording *recording)
+{
+	int result = recording->deferred ? peek_sleepers(recording) : 0;
+
+	generation_peek(recording);
+	limit_to_heads(recording);
+	result = first_error(result, drain_to_limit(recording));
+	lift_limits(recording);
+	result = first_error(result, copy_tasks(recording));
+	if (recording->deferred)
+		result = first_error(result, answer_waiting(recording));
+	return result;
+}

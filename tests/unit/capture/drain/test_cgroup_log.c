@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* From ids to paths, in folders that stand for a cgroup2 file system. */
+#include "capture/drain/cgroup_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../trace/memory_folder.h"
+#include "trace/read/cgroup_name.h"
+#include "trace/write/memory_recording.h"
+
+static char mount[MEMORY_FOLDER_BYTES];
+static struct cgroup_path paths[CGROUP_PATHS];
+static struct cgroup_log *cgroups;
+static struct memory_recording recording;
+
+static char *directory_of(const char *path)
+{
+	static char directory[MEMORY_FOLDER_BYTES + 64];
+
+	snprintf(directory, sizeof(directory), "%s%s", mount, path);
+	return directory;
+}
+
+static u64 make(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(mkdir(directory_of(path), 0700), 0);
+	assert_int_equal(stat(directory_of(path), &status), 0);
+	return status.st_ino;
+}
+
+static void remove_directory(const char *path)
+{
+	assert_int_equal(rmdir(directory_of(path)), 0);
+}
+
+static void begin_file(void)
+{
+	static const struct trace_info info = {.cpus = 1};
+
+	assert_int_equal(memory_recording_begin(&recording, "cgroups", &info, NULL), 0);
+	cgroup_log_begin(cgroups);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(paths, 0, sizeof(paths));
+	if (memory_folder_create(mount) || cgroup_log_create(mount, &cgroups))
+		return -1;
+	cgroup_log_use_paths(cgroups, paths);
+	begin_file();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	memory_recording_discard(&recording);
+	cgroup_log_free(&cgroups);
+	return rmdir(mount);
+}
+
+static u32 by_id(u64 id)
+{
+	u32 number;
+
+	assert_int_equal(cgroup_log_id(cgroups, recording.writer, id, &number), 0);
+	return number;
+}
+
+static u32 by_path(const char *path)
+{
+	u32 number;
+
+	assert_int_equal(cgroup_log_path(cgroups, recording.writer, path, &number), 0);
+	return number;
+}
+
+/* Ends the file, which has these cgroups in this order. */
+static void expect(const char *const *names, u32 count)
+{
+	const struct trace_cgroup *written;
+	char room[TRACE_CGROUP_ROOM];
+	struct trace_reader *reader;
+
+	assert_int_equal(memory_recording_end(&recording, &reader, NULL), 0);
+	assert_int_equal(trace_reader_cgroups(reader, &written), count);
+	for (u32 i = 0; i < count; i++)
+		assert_string_equal(trace_cgroup_name(reader, i + 1, room), names[i]);
+	trace_reader_close(&reader);
+}
+
+static void test_by_path_and_by_id(void **state)
+{
+	u64 outer = make("/outer"), inner = make("/outer/inner"), root;
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(stat(mount, &status), 0);
+	root = status.st_ino;
+	assert_int_equal(by_path("/outer"), 1);
+	assert_int_equal(by_id(inner), 2);
+	assert_int_equal(by_id(outer), 1);
+	assert_int_equal(by_path("/outer/inner"), 2);
+	assert_int_equal(by_id(root), 3);
+	assert_int_equal(by_path("/"), 3);
+	assert_int_equal(by_id(0), 0);
+	remove_directory("/outer/inner");
+	remove_directory("/outer");
+	expect((const char *const[]){"/outer", "/outer/inner", "/"}, 3);
+}
+
+static void test_made_and_removed_before_it_was_looked_for(void **state)
+{
+	(void)state;
+	paths[7] = (struct cgroup_path){.id = 1ULL << 40, .path = "/gone"};
+	assert_int_equal(by_id(1ULL << 40), 1);
+	assert_int_equal(by_id((1ULL << 40) + 1), 2);
+	assert_int_equal(by_id(1ULL << 40), 1);
+	assert_int_equal(by_path("/removed with its last task"), 3);
+	expect((const char *const[]){"/gone", "[cgroup 1099511627777]",
+				     "/removed with its last task"},
+	       3);
+}
+
+/* The directories are looked at once in a round, however many ids are not there. */
+static void test_made_after_the_programs_forgot_it(void **state)
+{
+	u64 later;
+
+	(void)state;
+	assert_int_equal(by_id(1ULL << 40), 1);
+	later = make("/later");
+	cgroup_log_round(cgroups);
+	assert_int_equal(by_id(later), 2);
+	remove_directory("/later");
+	expect((const char *const[]){"[cgroup 1099511627776]", "/later"}, 2);
+}
+
+static void test_a_path_that_is_made_again(void **state)
+{
+	u64 first = make("/unit"), second;
+
+	(void)state;
+	assert_int_equal(by_id(first), 1);
+	remove_directory("/unit");
+	second = first + (1ULL << 32);
+	paths[0] = (struct cgroup_path){.id = second, .path = "/unit"};
+	assert_int_equal(by_id(second), 2);
+	assert_int_equal(by_path("/unit"), 1);
+	assert_int_equal(by_id(first), 1);
+	expect((const char *const[]){"/unit", "/unit"}, 2);
+}
+
+static void test_every_file_has_its_own(void **state)
+{
+	u64 id = make("/unit");
+
+	(void)state;
+	assert_int_equal(by_path("/"), 1);
+	assert_int_equal(by_id(id), 2);
+	expect((const char *const[]){"/", "/unit"}, 2);
+	begin_file();
+	assert_int_equal(by_id(id), 1);
+	remove_directory("/unit");
+	expect((const char *const[]){"/unit"}, 1);
+}
+
+static void test_more_than_a_few(void **state)
+{
+	char path[32];
+
+	(void)state;
+	for (u32 i = 0; i < 1000; i++) {
+		u64 id;
+
+		snprintf(path, sizeof(path), "/unit-%u", i);
+		id = make(path);
+		cgroup_log_round(cgroups);
+		assert_int_equal(i % 2 ? by_path(path) : by_id(id), i + 1);
+	}
+	for (u32 i = 0; i < 1000; i++) {
+		snprintf(path, sizeof(path), "/unit-%u", i);
+		assert_int_equal(by_path(path), i + 1);
+		remove_directory(path);
+	}
+}
+
+static void test_no_file_system(void **state)
+{
+	struct cgroup_log *none;
+	u32 number = 1;
+
+	(void)state;
+	assert_int_equal(cgroup_log_create(NULL, &none), 0);
+	assert_int_equal(cgroup_log_id(none, recording.writer, 1, &number), 0);
+	assert_int_equal(number, 0);
+	number = 1;
+	assert_int_equal(cgroup_log_path(none, recording.writer, "/", &number), 0);
+	assert_int_equal(number, 0);
+	cgroup_log_free(&none);
+	assert_null(none);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_by_path_and_by_id, begin, end),
+		cmocka_unit_test_setup_teardown(test_made_and_removed_before_it_was_looked_for,
+						begin, end),
+		cmocka_unit_test_setup_teardown(test_made_after_the_programs_forgot_it, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_path_that_is_made_again, begin, end),
+		cmocka_unit_test_setup_teardown(test_every_file_has_its_own, begin, end),
+		cmocka_unit_test_setup_teardown(test_more_than_a_few, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_file_system, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

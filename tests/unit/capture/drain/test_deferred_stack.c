@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Cookies, placeholders and stacks: every order in which they can come, and that all are let go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/drain/deferred_stack.h"
+#include "engine.h"
+
+#define TID 1000
+#define COOKIE 7
+#define STACK_DEPTH 1000
+#define RETAINED_BYTES (16 << 20)
+#define LASTING (COOKIE_LASTING | COOKIE)
+
+static int setup(void **state)
+{
+	return deferred_stacks_create((struct deferred_stacks **)state);
+}
+
+static int teardown(void **state)
+{
+	deferred_stacks_free((struct deferred_stacks **)state);
+	return 0;
+}
+
+static struct deferred_stack *stack_of(u32 tid, u32 cookie, u32 id)
+{
+	static const u64 frames[2] = {1, 2};
+	struct deferred_stack *stack = deferred_stack_new(tid, cookie);
+
+	assert_non_null(stack);
+	assert_int_equal(deferred_stack_set_frames(stack, frames, 2, 0), 0);
+	stack->id = id;
+	return stack;
+}
+
+/* What waited for it, both forms together. */
+static u64 give_answer(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	struct deferred_stack *stack = stack_of(tid, cookie, cookie);
+
+	assert_int_equal(deferred_stacks_add(stacks, &stack), 0);
+	return stack->form[DEFERRED_BEHIND_LEAF].events + stack->form[DEFERRED_FULL].events;
+}
+
+static int give_again(struct deferred_stacks *stacks, u32 tid, u32 cookie)
+{
+	struct deferred_stack *stack = stack_of(tid, cookie, 2);
+	int result = deferred_stacks_add(stacks, &stack);
+
+	assert_null(stack);
+	return result;
+}
+
+static void event(struct deferred_stacks *stacks, u32 tid, u32 cookie, enum deferred_form form,
+		  u32 placeholder)
+{
+	struct deferred_stack *waiting = deferred_stacks_want(stacks, tid, cookie);
+
+	assert_non_null(waiting);
+	waiting->form[form].placeholder = placeholder;
+	waiting->form[form].events++;
+}
+
+static void an_answer_before_its_events(void **state)
+{
+	struct deferred_stacks *stacks = *state;
+
+	assert_null(deferred_stacks_find(stacks, TID, COOKIE));
+	assert_int_equal(give_answer(stacks, TID, COOKIE), 0);
+	assert_int_equal(deferred_stacks_find(stacks, TID, COOKIE)->id, COOKIE);
+}
+
+static void an_answer_after_its_events(void **state)
+{
+	struct deferred_stack *stack = stack_of(TID, COOKIE, 1);
+
+	assert_int_equal(deferred_stacks_want(*state, TID, COOKIE)->form[DEFERRED_FULL].placeholder,
+			 TRACE_NO_STACK);
+	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	event(*state, TID, COOKIE, DEFERRED_BEHIND_LEAF, 41);
+	assert_null(deferred_stacks_find(*state, TID, COOKIE));
+	assert_int_equal(deferred_stacks_add(*state, &stack), 0);
+	assert_ptr_equal(deferred_stacks_find(*state, TID, COOKIE), stack);
+	assert_int_equal(stack->id, 1);
+	assert_int_equal(stack->form[DEFERRED_FULL].placeholder, 40);
+	assert_int_equal(stack->form[DEFERRED_FULL].events, 2);
+	assert_int_equal(stack->form[DEFERRED_BEHIND_LEAF].placeholder, 41);
+	assert_int_equal(stack->form[DEFERRED_BEHIND_LEAF].events, 1);
+}
+
+/* The same placeholder must not be resolved twice, and the first stack is the one that events have.
+ */
+static void the_first_answer_counts(void **state)
+{
+	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
+	assert_int_equal(give_again(*state, TID, COOKIE), -EEXIST);
+	assert_int_equal(deferred_stacks_find(*state, TID, COOKIE)->id, COOKIE);
+}
+
+/* A task that was looked at answers for itself when it leaves the kernel: events before that may
+ * come an epoch later. */
+static void an_answer_that_comes_twice_is_as_new_as_the_second(void **state)
+{
+	give_answer(*state, TID, COOKIE);
+	give_answer(*state, TID, COOKIE + 1);
+	deferred_stacks_pass_epoch(*state);
+	assert_int_equal(give_again(*state, TID, COOKIE), -EEXIST);
+	deferred_stacks_pass_epoch(*state);
+	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
+	assert_null(deferred_stacks_find(*state, TID, COOKIE + 1));
+	deferred_stacks_pass_epoch(*state);
+	assert_null(deferred_stacks_find(*state, TID, COOKIE));
+}
+
+static void only_a_placeholder_waits(void **state)
+{
+	assert_false(deferred_stacks_is_waited(*state, TID, COOKIE));
+	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	assert_true(deferred_stacks_is_waited(*state, TID, COOKIE));
+	give_answer(*state, TID, COOKIE);
+	assert_false(deferred_stacks_is_waited(*state, TID, COOKIE));
+}
+
+static void a_cookie_is_one_tasks_own(void **state)
+{
+	give_answer(*state, TID, COOKIE);
+	assert_null(deferred_stacks_find(*state, TID + 1, COOKIE));
+	assert_null(deferred_stacks_find(*state, TID, COOKIE + 1));
+	event(*state, TID + 1, COOKIE, DEFERRED_FULL, 40);
+	assert_int_equal(give_answer(*state, TID + 1, COOKIE), 1);
+}
+
+static void an_answer_outlives_a_whole_epoch(void **state)
+{
+	give_answer(*state, TID, COOKIE);
+	deferred_stacks_pass_epoch(*state);
+	assert_non_null(deferred_stacks_find(*state, TID, COOKIE));
+	deferred_stacks_pass_epoch(*state);
+	assert_null(deferred_stacks_find(*state, TID, COOKIE));
+}
+
+static void epochs_drop_only_what_is_old(void **state)
+{
+	give_answer(*state, TID, 1);
+	deferred_stacks_pass_epoch(*state);
+	give_answer(*state, TID, 2);
+	deferred_stacks_pass_epoch(*state);
+	assert_null(deferred_stacks_find(*state, TID, 1));
+	assert_non_null(deferred_stacks_find(*state, TID, 2));
+}
+
+/* Which cookies are open, and what was lost. */
+struct world {
+	bool open;
+	u64 lost_cookies;
+	u64 lost_events;
+};
+
+static bool is_open(void *arg, u32 tid, u32 cookie)
+{
+	(void)tid;
+	(void)cookie;
+	return ((struct world *)arg)->open;
+}
+
+static void lost(void *arg, struct deferred_stack *stack)
+{
+	struct world *world = arg;
+
+	world->lost_cookies++;
+	world->lost_events +=
+		stack->form[DEFERRED_FULL].events + stack->form[DEFERRED_BEHIND_LEAF].events;
+}
+
+static struct deferred_sweep sweep_of(struct world *world)
+{
+	return (struct deferred_sweep){.is_open = is_open, .lost = lost, .arg = world};
+}
+
+static void epochs_pass(struct deferred_stacks *stacks, int count)
+{
+	while (count--)
+		deferred_stacks_pass_epoch(stacks);
+}
+
+static void a_placeholder_waits_as_long_as_its_task(void **state)
+{
+	struct world world = {.open = true};
+	struct deferred_sweep sweep = sweep_of(&world);
+
+	event(*state, TID, COOKIE, DEFERRED_FULL, 40);
+	for (int i = 0; i < 3; i++) {
+		epochs_pass(*state, 2);
+		deferred_stacks_sweep(*state, &sweep);
+	}
+	assert_int_equal(give_answer(*state, TID, COOKIE), 1);
+	assert_int_equal(world.lost_cookies, 0);
+}
+
+/* Its answer was written before the task was seen not to wait, and is read an epoch later. */
+static void a_closed_cookie_waits_for_an_epoch(void **state)
+{
+	struct world world = {.open = false};
+	struct deferred_sweep sweep = sweep_of(&world);
+
+	event(*state, TID, 1, DEFERRED_FULL, 40);
+	event(*state, TID, 2, DEFERRED_FULL, 41);
+	deferred_stacks_sweep(*state, &sweep);
+	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_sweep(*state, &sweep);
+	assert_int_equal(give_answer(*state, TID, 1), 1);
+	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_sweep(*state, &sweep);
+	assert_int_equal(world.lost_cookies, 1);
+	assert_int_equal(world.lost_events, 1);
+}
+
+/* Until it is seen closed, and an epoch behind that. */
+static void a_lasting_answer_stays(void **state)
+{
+	struct world world = {.open = true};
+	struct deferred_sweep sweep = sweep_of(&world);
+
+	event(*state, TID, LASTING, DEFERRED_FULL, 40);
+	assert_int_equal(give_answer(*state, TID, LASTING), 1);
+	for (int i = 0; i < 3; i++) {
+		epochs_pass(*state, 2);
+		deferred_stacks_sweep(*state, &sweep);
+	}
+	world.open = false;
+	deferred_stacks_sweep(*state, &sweep);
+	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_sweep(*state, &sweep);
+	assert_non_null(deferred_stacks_find(*state, TID, LASTING));
+	deferred_stacks_pass_epoch(*state);
+	deferred_stacks_sweep(*state, &sweep);
+	assert_null(deferred_stacks_find(*state, TID, LASTING));
+	assert_int_equal(world.lost_cookies, 0);
+}
+
+static int count_answer(void *arg, struct deferred_stack *stack)
+{
+	(void)stack;
+	return ++*(int *)arg, 0;
+}
+
+/* The next file's events may be given it still. */
+static void a_lasting_answer_outlives_a_file(void **state)
+{
+	struct world world = {};
+	struct deferred_sweep sweep = sweep_of(&world);
+	int count = 0;
+
+	give_answer(*state, TID, LASTING);
+	give_answer(*state, TID, COOKIE);
+	event(*state, TID, LASTING + 1, DEFERRED_FULL, 40);
+	deferred_stacks_end(*state, &sweep);
+	assert_int_equal(world.lost_cookies, 1);
+	assert_int_equal(deferred_stacks_each(*state, count_answer, &count), 0);
+	assert_int_equal(count, 2);
+}
+
+static void the_end_loses_who_waits(void **state)
+{
+	struct world world = {};
+	struct deferred_sweep sweep = sweep_of(&world);
+
+	event(*state, TID, 1, DEFERRED_FULL, 40);
+	event(*state, TID, 1, DEFERRED_BEHIND_LEAF, 41);
+	event(*state, TID, 2, DEFERRED_FULL, 42);
+	give_answer(*state, TID, 3);
+	deferred_stacks_end(*state, &sweep);
+	assert_int_equal(world.lost_cookies, 2);
+	assert_int_equal(world.lost_events, 3);
+}
+
+static struct deferred_stack *retain(struct deferred_stacks *stacks, u32 cookie, u32 depth)
+{
+	static const u64 frames[STACK_DEPTH];
+	struct deferred_stack *stack = deferred_stack_new(TID, cookie);
+
+	assert_non_null(stack);
+	assert_int_equal(deferred_stack_set_frames(stack, frames, depth, 0), 0);
+	stack->retained = true;
+	assert_int_equal(deferred_stacks_add(stacks, &stack), 0);
+	return stack;
+}
+
+/* What was unwound once is there for the next snapshot, what comes out of the rings is not. */
+static void a_snapshot_begins_with_what_was_retained(void **state)
+{
+	struct deferred_stack *stack = retain(*state, 1, 1);
+
+	stack->form[DEFERRED_FULL].written = true;
+	give_answer(*state, TID, 2);
+	event(*state, TID, 3, DEFERRED_FULL, 40);
+	deferred_stacks_begin_file(*state, true);
+	assert_ptr_equal(deferred_stacks_find(*state, TID, 1), stack);
+	assert_false(stack->form[DEFERRED_FULL].written);
+	assert_null(deferred_stacks_find(*state, TID, 2));
+	assert_false(deferred_stacks_is_waited(*state, TID, 3));
+}
+
+/* The rings had it first in this snapshot: the next has only what was unwound. */
+static void what_is_known_already_is_retained_too(void **state)
+{
+	struct deferred_stack *again = stack_of(TID, COOKIE, 2);
+
+	give_answer(*state, TID, COOKIE);
+	again->retained = true;
+	assert_int_equal(deferred_stacks_add(*state, &again), -EEXIST);
+	deferred_stacks_begin_file(*state, true);
+	assert_int_equal(deferred_stacks_find(*state, TID, COOKIE)->id, COOKIE);
+}
+
+/* Nobody may ever ask for them. */
+static void the_oldest_retained_go_first(void **state)
+{
+	enum { STACKS = 2 * RETAINED_BYTES / (STACK_DEPTH * sizeof(u64)) };
+
+	for (u32 i = 0; i < STACKS; i++)
+		retain(*state, i, STACK_DEPTH);
+	assert_null(deferred_stacks_find(*state, TID, 0));
+	assert_null(deferred_stacks_find(*state, TID, STACKS / 2 - 1));
+	assert_non_null(deferred_stacks_find(*state, TID, STACKS / 2 + STACKS / 8));
+	assert_non_null(deferred_stacks_find(*state, TID, STACKS - 1));
+}
+
+/* A drain's next file: events that were written late may name them. */
+static void a_drain_keeps_them_for_the_next_file(void **state)
+{
+	give_answer(*state, TID, COOKIE);
+	deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written = true;
+	deferred_stacks_begin_file(*state, false);
+	assert_false(deferred_stacks_find(*state, TID, COOKIE)->form[DEFERRED_FULL].written);
+}
+
+/* Answers that never come, an epoch after each event: the join never holds more than a crowd. */
+static void it_lets_go(void **state)
+{
+	enum { EVENTS = 100000, MOST = 3 * 4096 };
+	struct world world = {.open = false};
+	struct deferred_sweep sweep = sweep_of(&world);
+	u64 most = 0;
+	u32 i;
+
+	for (i = 0; i < EVENTS; i++) {
+		event(*state, TID + i, COOKIE, DEFERRED_FULL, i);
+		deferred_stacks_pass_epoch(*state);
+		if (deferred_stacks_are_crowded(*state))
+			deferred_stacks_sweep(*state, &sweep);
+		most = i + 1 - world.lost_cookies > most ? i + 1 - world.lost_cookies : most;
+	}
+	assert_in_range(most, 1, MOST);
+	assert_int_equal(world.lost_events, world.lost_cookies);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_answer_before_its_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_after_its_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_first_answer_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_that_comes_twice_is_as_new_as_the_second,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(only_a_placeholder_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cookie_is_one_tasks_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_outlives_a_whole_epoch, setup, teardown),
+		cmocka_unit_test_setup_teardown(epochs_drop_only_what_is_old, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_placeholder_waits_as_long_as_its_task, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_closed_cookie_waits_for_an_epoch, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_lasting_answer_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lasting_answer_outlives_a_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_end_loses_who_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_snapshot_begins_with_what_was_retained, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_known_already_is_retained_too, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_oldest_retained_go_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_drain_keeps_them_for_the_next_file, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(it_lets_go, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What user space switches in the programs of an instance while they run: who may pause them, and
+ * which process they leave out. A child calls the kernel a known number of times. */
+#include "capture/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/capture_parts.h"
+#include "capture/drain/account.h"
+#include "capture/load/skeleton.h"
+
+#define CALLS 100
+#define NAME "pause-test"
+
+static struct source_list sources;
+static struct capture *capture;
+
+static void skip_without(int result, const struct stackmap_error *error)
+{
+	if (!result)
+		return;
+	printf("%s\n", error->message);
+	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP ||
+		    result == -ENOENT);
+	skip();
+}
+
+static int begin(void **state)
+{
+	struct capture_options options = {
+		.sources = &sources, .bits = 10, .comm = NAME, .no_user_stacks = true};
+	struct stackmap_error error;
+	int result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
+
+	(void)state;
+	result = result ?: capture_create(&options, &capture, &error);
+	skip_without(result ?: capture_attach(capture, &error), &error);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	capture_free(&capture);
+	source_list_clear(&sources);
+	return 0;
+}
+
+static void call_in_child(bool is_recorder)
+{
+	pid_t child = fork();
+	int status, calls = CALLS;
+
+	assert_true(child >= 0);
+	if (!child) {
+		if (is_recorder)
+			loaded_leave_out_self(capture_loaded(capture));
+		prctl(PR_SET_NAME, NAME);
+		while (calls--)
+			syscall(SYS_getppid);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void assert_counts(u64 recorded, u64 paused)
+{
+	struct trace_ledger totals;
+
+	account_totals(capture_loaded(capture), &totals);
+	assert_int_equal(totals.recorded, recorded);
+	assert_int_equal(totals.lost[LOST_PAUSED], paused);
+}
+
+static void events_of_a_pause_are_counted(void **state)
+{
+	(void)state;
+	assert_false(loaded_is_paused(capture_loaded(capture)));
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
+	assert_true(loaded_is_paused(capture_loaded(capture)));
+	call_in_child(false);
+	assert_counts(0, CALLS);
+	loaded_resume(capture_loaded(capture), PAUSE_USER);
+	assert_false(loaded_is_paused(capture_loaded(capture)));
+	call_in_child(false);
+	assert_counts(CALLS, CALLS);
+}
+
+static void a_snapshot_does_not_end_a_pause(void **state)
+{
+	(void)state;
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
+	assert_int_equal(capture_freeze(capture), 0);
+	capture_thaw(capture);
+	assert_true(loaded_is_paused(capture_loaded(capture)));
+	call_in_child(false);
+	assert_counts(0, CALLS);
+}
+
+/* As if killed right after it began. */
+static void freeze_in_child(void)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		loaded_programs(&capture->loaded)->bss->freezer_tgid = getpid();
+		loaded_programs(&capture->loaded)->bss->paused |= PAUSE_SNAPSHOT;
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void a_killed_snapshot_does_not_pause(void **state)
+{
+	(void)state;
+	freeze_in_child();
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->freezer_tgid, 0);
+	call_in_child(false);
+	assert_counts(CALLS, 0);
+	loaded_pause(capture_loaded(capture), PAUSE_USER);
+	freeze_in_child();
+	assert_true(loaded_is_paused(capture_loaded(capture)));
+	call_in_child(false);
+	assert_counts(CALLS, CALLS);
+}
+
+static void a_snapshot_pauses_for_itself_only(void **state)
+{
+	(void)state;
+	loaded_programs(&capture->loaded)->bss->freezer_tgid = getpid();
+	loaded_programs(&capture->loaded)->bss->paused = PAUSE_SNAPSHOT;
+	call_in_child(false);
+	assert_counts(0, CALLS);
+	assert_int_equal(capture_freeze(capture), 0);
+	capture_thaw(capture);
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->freezer_tgid, 0);
+	call_in_child(false);
+	assert_counts(CALLS, CALLS);
+}
+
+static void a_recorder_is_left_out_until_it_exits(void **state)
+{
+	(void)state;
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, getpid());
+	call_in_child(true);
+	assert_counts(0, 0);
+	assert_int_equal(loaded_programs(&capture->loaded)->bss->own_tgid, 0);
+	call_in_child(false);
+	assert_counts(CALLS, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(events_of_a_pause_are_counted, begin, end),
+		cmocka_unit_test_setup_teardown(a_snapshot_does_not_end_a_pause, begin, end),
+		cmocka_unit_test_setup_teardown(a_killed_snapshot_does_not_pause, begin, end),
+		cmocka_unit_test_setup_teardown(a_snapshot_pauses_for_itself_only, begin, end),
+		cmocka_unit_test_setup_teardown(a_recorder_is_left_out_until_it_exits, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
