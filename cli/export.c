@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "command.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap reset`: the stack map of an instance begins anew, while it records. */
-#include <errno.h>
 
+#include "capture/reset.h"
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/reset.h"
 #include "command.h"
 #include "terminal/message.h"
 

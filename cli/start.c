@@ -3,10 +3,8 @@
  * `stackmap start`: what `record` records, by an instance that lives in the kernel: this process
  * makes it, attaches it, gives it its folder, and ends.
  */
-#include <errno.h>
 #include <grp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/bpffs/folder.h"
 #include "capture/persist.h"

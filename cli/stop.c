@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap stop`: ends instances and leaves nothing of them. Who reads one finishes its file. */
-#include <errno.h>
 
-#include "capture/bpffs/folder.h"
 #include "capture/instance/stop.h"
+#include "capture/bpffs/folder.h"
 #include "command.h"
 #include "terminal/message.h"
 

@@ -3,9 +3,7 @@
  * locked only as long as it is looked at. */
 #include "top_feed.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/about.h"
 #include "capture/bpffs/folder.h"
@@ -13,7 +11,6 @@
 #include "capture/reset.h"
 #include "capture/status.h"
 #include "clock.h"
-#include "error.h"
 #include "option/command_line.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"

@@ -8,7 +8,6 @@
 #include <link.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

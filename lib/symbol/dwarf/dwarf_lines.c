@@ -9,7 +9,6 @@
 #include "dwarf_lines.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 

@@ -6,6 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A placeholder has depth 0, and as its id the number of its answer, counted from 1; 0: none. */
+static bool is_placeholder(const struct trace_stack *stack)
+{
+	return !stack->depth;
+}
+
 bool placeholder_answer(struct trace_stack *stacks, u32 count, u32 promise,
 			const struct trace_answer *answer, u32 number)
 {

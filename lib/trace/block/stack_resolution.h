@@ -9,12 +9,6 @@
 
 #include "trace/event.h"
 
-/* A placeholder has depth 0, and as its id the number of its answer, counted from 1; 0: none. */
-static inline bool is_placeholder(const struct trace_stack *stack)
-{
-	return !stack->depth;
-}
-
 /* Notes that answer number `number` is to `promise`. False when it is to no promise, to one that
  * has an answer, or names a promise. */
 bool placeholder_answer(struct trace_stack *stacks, u32 count, u32 promise,
