@@ -4,13 +4,14 @@
 #include "record_target.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "option/cpu_list.h"
+#include "capture/load/cpu_hotplug.h"
 #include "terminal/message.h"
 
 static int wrong_usage(const char *text)
@@ -100,11 +101,22 @@ static int check_frequency(const struct record_values *values, const struct sour
 			   "sample the CPUs too");
 }
 
+static int parse_cpus(const char *text, u64 *mask)
+{
+	struct number_list list = {};
+	int result = number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
+
+	if (!result)
+		number_list_set_bits(&list, mask);
+	number_list_clear(&list);
+	return result;
+}
+
 static int choose_cpus(const char *text, u64 *mask)
 {
-	u64 online[CONFIG_CPUS_MAX / 64] = {0};
-	char list[256] = "not known";
-	int result = text ? cpu_list_parse(text, mask) : 0;
+	u64 online[CPU_MASK_WORDS] = {0};
+	char list[ONLINE_TEXT_BYTES] = "not known";
+	int result = text ? parse_cpus(text, mask) : 0;
 
 	if (!text)
 		return EXIT_DONE;
@@ -112,8 +124,8 @@ static int choose_cpus(const char *text, u64 *mask)
 		message("-C %s: must be a list of CPUs like 0-3,8", text);
 		return EXIT_USAGE;
 	}
-	if (!cpu_list_online(list, sizeof(list), online))
-		for (u32 i = 0; i < CONFIG_CPUS_MAX / 64 && !result; i++)
+	if (!online_cpus_read(list, online))
+		for (u32 i = 0; i < CPU_MASK_WORDS && !result; i++)
 			result = mask[i] & ~online[i] ? -ERANGE : 0;
 	if (!result)
 		return EXIT_DONE;
@@ -123,14 +135,24 @@ static int choose_cpus(const char *text, u64 *mask)
 
 static int open_process(struct record_target *target, size_t i)
 {
-	target->pidfds[i] = syscall(SYS_pidfd_open, target->pids.pids[i], 0);
+	pid_t pid = target->pids.ranges[i].first;
+
+	target->pidfds[i] = syscall(SYS_pidfd_open, pid, 0);
 	if (target->pidfds[i] >= 0)
 		return EXIT_DONE;
 	if (errno == ESRCH || errno == EINVAL)
-		message("-p %d: no such process", target->pids.pids[i]);
+		message("-p %d: no such process", pid);
 	else
-		message("-p %d: %s", target->pids.pids[i], strerror(errno));
+		message("-p %d: %s", pid, strerror(errno));
 	return EXIT_FAILED;
+}
+
+static bool are_pids(const struct number_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->ranges[i].first || list->ranges[i].first != list->ranges[i].last)
+			return false;
+	return true;
 }
 
 static int choose_pids(const struct string_list *texts, struct record_target *target)
@@ -139,7 +161,8 @@ static int choose_pids(const struct string_list *texts, struct record_target *ta
 	size_t i;
 
 	for (i = 0; i < texts->count; i++)
-		if (pid_list_add(&target->pids, texts->items[i])) {
+		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
+		    !are_pids(&target->pids)) {
 			message("-p %s: must be a process id, or several like 12,34",
 				texts->items[i]);
 			return EXIT_USAGE;
@@ -190,7 +213,7 @@ int record_target_follow(const struct record_target *target, struct capture *cap
 	size_t i;
 
 	for (i = 0; i < target->pids.count && !result; i++)
-		result = capture_follow(capture, target->pids.pids[i], error);
+		result = capture_follow(capture, target->pids.ranges[i].first, error);
 	return result;
 }
 
@@ -203,7 +226,7 @@ void record_target_clear(struct record_target *target)
 			close(target->pidfds[i]);
 	free(target->pidfds);
 	target->pidfds = NULL;
-	pid_list_clear(&target->pids);
+	number_list_clear(&target->pids);
 	source_list_clear(&target->sources);
 }
 

@@ -7,7 +7,6 @@
 #include "capture/source/source.h"
 #include "config.h"
 #include "option/option.h"
-#include "option/pid_list.h"
 
 struct record_values {
 	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate, *instance;
@@ -108,8 +107,8 @@ struct record_target {
 	bool user_stacks;
 	enum user_unwind user_unwind;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
-	struct pid_list pids;
-	int *pidfds; /* of `pids` */
+	struct number_list pids; /* each a range of its own */
+	int *pidfds;		 /* of `pids` */
 };
 
 /* Exit status; what is wrong was said. `has_command`: the command line names one.
