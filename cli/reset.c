@@ -26,10 +26,7 @@ static int reset_run(const void *values, int count, char **operands)
 	int result;
 
 	(void)values;
-	if (!count) {
-		message("reset: name the instance; 'stackmap status' lists them");
-		return EXIT_USAGE;
-	}
+	(void)count;
 	result = reset(operands[0], &error);
 	if (!result)
 		return EXIT_DONE;
@@ -40,6 +37,7 @@ const struct command reset_command = {
 	.name = "reset",
 	.operands = "NAME",
 	.operands_max = 1,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
 	.summary = "empty the stack map of an instance, while it records",
 	.run = reset_run,
 };

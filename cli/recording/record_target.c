@@ -34,22 +34,11 @@ static int check_options(const struct record_values *values, bool has_command)
 	return EXIT_DONE;
 }
 
-const char *user_unwind_word(size_t i)
-{
-	static const char *const words[] = {"auto", "fp", "none", NULL};
-
-	return words[i];
-}
-
 static int choose_user_unwind(const struct record_values *values, struct record_target *target)
 {
 	const char *way = values->user_unwind;
 	bool fp = !strcmp(way, "fp"), none = !strcmp(way, "none");
 
-	if (!fp && !none && strcmp(way, "auto")) {
-		message("--user-unwind %s: must be auto, fp or none", way);
-		return EXIT_USAGE;
-	}
 	target->user_stacks = !none && !values->no_user;
 	target->user_unwind = fp ? USER_UNWIND_FP : USER_UNWIND_AUTO;
 	if (values->user_at_syscall && (fp || !target->user_stacks))

@@ -18,9 +18,6 @@ struct record_values {
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
 #define RECORD_FREQUENCY_DEFAULT 999
 
-/* What --user-unwind takes (struct option_row). */
-const char *user_unwind_word(size_t i);
-
 /* clang-format off */
 #define TARGET_ROW(values, place, ...)                                                           \
 	{                                                                                        \
@@ -50,12 +47,12 @@ const char *user_unwind_word(size_t i);
 	TARGET_ROW(values, path no_user, .name = "no-user", .type = OPTION_FLAG,                 \
 	    .group = "Events",                                                                   \
 	    .help = "do not take user stacks"),                                                  \
-	TARGET_ROW(values, path user_unwind, .name = "user-unwind", .type = OPTION_STRING,       \
+	TARGET_ROW(values, path user_unwind, .name = "user-unwind", .type = OPTION_WORD,         \
 	    .argument = "WAY",                                                                   \
 	    .group = "Events",                                                                   \
                                                                                                  \
 	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none", \
-	    .choice = user_unwind_word),                                                         \
+	    .words = "auto, fp, none"),                                                         \
 	TARGET_ROW(values, path max_depth, .name = "max-depth", .type = OPTION_U64,              \
 	    .argument = "N", .group = "Events",                                                  \
 	    .min = 1, .max = STACK_USER_DEPTH_MAX,                                               \

@@ -39,7 +39,6 @@ int report_csv_path(const struct report *report, const struct profile_path *path
 
 /* 0, or a message and -EINVAL. A NULL text leaves *percent as it is. */
 int report_parse_percent(const char *text, double *percent);
-int report_parse_by(const char *by);
 
 /* Each returns 0 or -errno; what goes wrong with standard output is found later. */
 int report_stacks_plain(const struct report *report);
