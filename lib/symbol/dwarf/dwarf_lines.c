@@ -12,6 +12,7 @@
 #include <gelf.h>
 #include <stdlib.h>
 
+#include "bisect.h"
 #include "dwarf_cursor.h"
 #include "symbol/elf/elf_text.h"
 
@@ -44,17 +45,7 @@ static void begin_sequence(struct scan *scan)
 /* The first of the addresses that is not below this one. */
 static u32 lower_bound(const struct scan *scan, u64 address)
 {
-	u32 low = 0, high = scan->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (scan->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(scan->count, i, scan->addresses[i] < address);
 }
 
 static void cover(struct scan *scan)
