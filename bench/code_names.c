@@ -2,8 +2,7 @@
 /*
  * What `report` does to find the functions at addresses of a file, as a program of its own: finds
  * the debug information, asks the sandbox, demangles. Prints what `addr2line -a -i -f -C` prints.
- * Addresses of the file's code come on standard input. With a second argument names are kept, and
- * taken from the cache.
+ * Addresses of the file's code come on standard input.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -76,13 +75,13 @@ static void print_name(const struct debug_name *name)
 int main(int argc, char **argv)
 {
 	struct trace_mapping mapping = {.kind = MAPPING_FILE, .tgid = getpid(), .path = argv[1]};
-	const struct debug_choice choice = {.cached = argc == 3};
+	const struct debug_choice choice = {};
 	struct debug_naming *naming;
 	struct debug_names *names;
 	u32 count;
 
-	if (argc < 2 || plain_names_create(&plain_names) || debug_naming_create(&choice, &naming) ||
-	    !identify(&mapping))
+	if (argc != 2 || plain_names_create(&plain_names) ||
+	    debug_naming_create(&choice, &naming) || !identify(&mapping))
 		return EXIT_FAILURE;
 	count = read_places();
 	if (debug_naming_find(naming, &(struct debug_code){.mapping = &mapping}, places, count,

@@ -159,10 +159,16 @@ static const struct {
 	{NULL, "COMMAND", offer_commands},
 };
 
-static void offer_choices(const struct option_row *option, const struct value *value)
+static void offer_words(const struct option_row *option, const struct value *value)
 {
-	for (size_t i = 0; option->choice(i); i++)
-		offer(value, option->choice(i));
+	const char *words = option->words, *word;
+	char text[32];
+	size_t length;
+
+	while ((word = option_word(&words, &length))) {
+		snprintf(text, sizeof(text), "%.*s", (int)length, word);
+		offer(value, text);
+	}
 }
 
 /* Operands of any other name are files, too: BEFORE, AFTER. */
@@ -187,8 +193,8 @@ void completion_values(const struct option_row *option, const char *argument, co
 	struct value value = {.start = comma ? comma + 1 : start, .list = start};
 
 	value.list_bytes = value.start - start;
-	if (option && option->choice)
-		offer_choices(option, &value);
+	if (option && option->words)
+		offer_words(option, &value);
 	else
 		offer_known(option, argument, &value);
 }

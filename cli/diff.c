@@ -261,7 +261,7 @@ static int check(const struct diff_values *values)
 		message("--stacks and --%s: choose one view", values->sort ? "sort" : "children");
 		return -EINVAL;
 	}
-	return report_parse_by(values->by);
+	return 0;
 }
 
 static int make_diff(const struct diff_values *values, int count, char **operands,
@@ -300,13 +300,14 @@ static int diff_run(const void *arg, int count, char **operands)
 #define ROW(field, ...) .target = offsetof(struct diff_values, field), __VA_ARGS__
 static const struct option_row rows[] = {
 	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
-	 ROW(sort, .group = "View"), .choice = report_key_word,
+	 ROW(sort, .group = "View"), .words = report_key_words,
 	 .help = "by these: event, pid, comm, tid, cgroup, cpu, dso, symbol (default symbol)"},
 	{.name = "children", .type = OPTION_FLAG, ROW(children, .group = "View"),
 	 .help = "shares of functions with callees, not of themselves"},
 	{.name = "stacks", .type = OPTION_FLAG, ROW(stacks, .group = "View"),
 	 .help = "whole stacks instead"},
-	{.name = "by", .type = OPTION_STRING, .argument = "WHAT", ROW(by, .group = "View"),
+	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
+	 .words = "count, value",
 	 .help = "what events weigh: count or value (default value where it has a unit)"},
 	{.name = "per", .type = OPTION_STRING, .argument = "EVENT", ROW(per, .group = "View"),
 	 .help = "amounts for each event of this source, or for each " UNIT_SECOND},

@@ -262,10 +262,7 @@ static int dump_run(const void *arg, int count, char **operands)
 	struct dump dump = {0};
 	int status;
 
-	if (!count) {
-		message("dump: no file given, see 'stackmap help dump'");
-		return EXIT_USAGE;
-	}
+	(void)count;
 	if (values->vmlinux && values->kallsyms) {
 		message("--vmlinux: --kallsyms already names the kernel's frames, give one of "
 			"them");
@@ -318,6 +315,7 @@ const struct command dump_command = {
 	.name = "dump",
 	.operands = "FILE",
 	.operands_max = 1,
+	.operands_missing = "no file given, see 'stackmap help dump'",
 	.summary = "show the stacks of a stack_map_bin file",
 	.rows = rows,
 	.values_bytes = sizeof(struct dump_values),

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -22,18 +21,6 @@ struct export_values {
 	const char *output;
 	const char *by;
 };
-
-static int unknown_format(const char *name)
-{
-	char names[256] = "";
-	size_t used = 0;
-
-	for (const struct export_format *const *format = export_formats; *format; format++)
-		used += snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
-				 (*format)->name);
-	message("--format %s: no such format; there are %s", name, names);
-	return EXIT_USAGE;
-}
 
 static int export_to_file(struct trace_reader *reader, const struct export_format *format,
 			  const struct export_options *options, const char *path,
@@ -79,7 +66,7 @@ static int export_named(const struct export_values *values, const struct export_
 static int check_by(const struct export_values *values, const struct export_format *format)
 {
 	if (!values->by || format->weighed)
-		return report_parse_by(values->by);
+		return 0;
 	message("--by %s: --format %s has no choice of it, folded has", values->by, format->name);
 	return -EINVAL;
 }
@@ -100,8 +87,6 @@ static int export_run(const void *arg, int count, char **operands)
 	struct recording_choice choice;
 
 	(void)count;
-	if (!format)
-		return unknown_format(values->format);
 	if (check_by(values, format) || recording_choose(&values->recording, operands, &choice) ||
 	    check_output(values, format))
 		return EXIT_USAGE;
@@ -109,21 +94,16 @@ static int export_run(const void *arg, int count, char **operands)
 	return export_named(values, format, &choice);
 }
 
-static const char *format_name(size_t i)
-{
-	return export_formats[i] ? export_formats[i]->name : NULL;
-}
-
 static const struct option_row rows[] = {
 	{.name = "format",
 	 .letter = 'f',
-	 .type = OPTION_STRING,
+	 .type = OPTION_WORD,
 	 .argument = "FORMAT",
 	 .target = offsetof(struct export_values, format),
 	 .group = "Output",
 	 .help = "folded (default), json, pprof, speedscope, perf-script, chrome, "
 		 "stack_map_bin or mappings",
-	 .choice = format_name},
+	 .words = EXPORT_FORMATS},
 	{.name = "output",
 	 .letter = 'o',
 	 .type = OPTION_STRING,
@@ -132,11 +112,12 @@ static const struct option_row rows[] = {
 	 .group = "Output",
 	 .help = "write to this file (default -, standard output)"},
 	{.name = "by",
-	 .type = OPTION_STRING,
+	 .type = OPTION_WORD,
 	 .argument = "WHAT",
 	 .target = offsetof(struct export_values, by),
 	 .group = "Output",
-	 .help = "folded: what events weigh, count or value (default value where it has a unit)"},
+	 .help = "folded: what events weigh, count or value (default value where it has a unit)",
+	 .words = "count, value"},
 	NAMES_ROWS(struct export_values, names),
 	RECORDING_ROWS(struct export_values, recording),
 	{0},

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap flamegraph`: a recording, or the difference of two, as a page for the browser. */
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 

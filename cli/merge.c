@@ -97,10 +97,6 @@ static int merge_run(const void *arg, int count, char **operands)
 		message("merge: no --output FILE given, see 'stackmap help merge'");
 		return EXIT_USAGE;
 	}
-	if (!count) {
-		message("merge: no recordings given, see 'stackmap help merge'");
-		return EXIT_USAGE;
-	}
 	privilege_keep_files();
 	output_file_guard();
 	file_limit_raise();
@@ -129,6 +125,7 @@ const struct command merge_command = {
 	.name = "merge",
 	.operands = "FILE...",
 	.operands_max = RECORDINGS_MAX,
+	.operands_missing = "no recordings given, see 'stackmap help merge'",
 	.summary = "make one recording of many",
 	.rows = rows,
 	.values_bytes = sizeof(struct merge_values),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap pause` and `stackmap resume`: an instance stops recording for a while, and keeps all it
  * has. */
-#include <errno.h>
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
@@ -28,12 +27,10 @@ static int change_one(const char *name, change change)
 	return message_failure(result, &error);
 }
 
-static int change_all(const char *command, change change, int count, char **names)
+static int change_all(change change, int count, char **names)
 {
-	int status = count ? EXIT_DONE : EXIT_USAGE;
+	int status = EXIT_DONE;
 
-	if (!count)
-		message("%s: name the instance; 'stackmap status' lists them", command);
 	for (int i = 0; i < count; i++) {
 		int changed = change_one(names[i], change);
 
@@ -45,19 +42,20 @@ static int change_all(const char *command, change change, int count, char **name
 static int pause_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return change_all("pause", loaded_pause, count, operands);
+	return change_all(loaded_pause, count, operands);
 }
 
 static int resume_run(const void *values, int count, char **operands)
 {
 	(void)values;
-	return change_all("resume", loaded_resume, count, operands);
+	return change_all(loaded_resume, count, operands);
 }
 
 const struct command pause_command = {
 	.name = "pause",
 	.operands = "NAME...",
 	.operands_max = UINT32_MAX,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
 	.summary = "let instances rest, with all they have",
 	.run = pause_run,
 };
@@ -66,6 +64,7 @@ const struct command resume_command = {
 	.name = "resume",
 	.operands = "NAME...",
 	.operands_max = UINT32_MAX,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
 	.summary = "let paused instances go on",
 	.run = resume_run,
 };

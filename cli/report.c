@@ -310,14 +310,6 @@ int report_parse_percent(const char *text, double *percent)
 	return -EINVAL;
 }
 
-int report_parse_by(const char *by)
-{
-	if (!by || strcmp(by, "count") == 0 || strcmp(by, "value") == 0)
-		return 0;
-	message("--by %s: must be count or value", by);
-	return -EINVAL;
-}
-
 static void set_tree(const struct report_values *values, struct report_request *request)
 {
 	request->is_tree = values->tree || values->callers || values->callees;
@@ -343,7 +335,7 @@ static int make_request(const struct report_values *values, char **operands,
 			struct report_request *request)
 {
 	*request = (struct report_request){.by = values->by, .leaves = values->leaves};
-	if (check_combination(values) || report_parse_by(values->by))
+	if (check_combination(values))
 		return -EINVAL;
 	set_tree(values, request);
 	set_output(values, request);
@@ -373,10 +365,10 @@ static int report_run(const void *arg, int count, char **operands)
 #define ROW(field, ...) .target = offsetof(struct report_values, field), __VA_ARGS__
 static const struct option_row rows[] = {
 	{.name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "KEYS",
-	 ROW(sort, .group = "View"), .choice = report_key_word,
+	 ROW(sort, .group = "View"), .words = report_key_words,
 	 .help = "a table by these: event, pid, comm, tid, cgroup, cpu, dso, symbol"},
 	{.name = "fields", .letter = 'F', .type = OPTION_STRING, .argument = "FIELDS",
-	 ROW(fields, .group = "View"), .choice = report_field_word,
+	 ROW(fields, .group = "View"), .words = report_field_words,
 	 .help = "the columns of the table: keys, and self, children, count, value..."},
 	{.name = "children", .type = OPTION_FLAG, ROW(children, .group = "View"),
 	 .help = "order the table by function with callees, not itself"},
@@ -388,7 +380,8 @@ static const struct option_row rows[] = {
 	 ROW(callees, .group = "View"), .help = "what this function (a glob) calls, as a tree"},
 	{.name = "missing", .type = OPTION_FLAG, ROW(missing, .group = "View"),
 	 .help = "which code has no names, why, and what would bring them"},
-	{.name = "by", .type = OPTION_STRING, .argument = "WHAT", ROW(by, .group = "View"),
+	{.name = "by", .type = OPTION_WORD, .argument = "WHAT", ROW(by, .group = "View"),
+	 .words = "count, value",
 	 .help = "what events weigh: count or value (default value where it has a unit)"},
 	{.name = "top", .letter = 'n', .type = OPTION_U64, .argument = "N",
 	 ROW(top, .group = "Output"), .max = UINT32_MAX,

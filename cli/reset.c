@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap reset`: the stack map of an instance begins anew, while it records. */
-#include <errno.h>
-
+#include "capture/instance/reset.h"
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
-#include "capture/instance/reset.h"
 #include "command.h"
 #include "terminal/message.h"
 
@@ -27,10 +25,7 @@ static int reset_run(const void *values, int count, char **operands)
 	int result;
 
 	(void)values;
-	if (!count) {
-		message("reset: name the instance; 'stackmap status' lists them");
-		return EXIT_USAGE;
-	}
+	(void)count;
 	result = reset(operands[0], &error);
 	if (!result)
 		return EXIT_DONE;
@@ -41,6 +36,7 @@ const struct command reset_command = {
 	.name = "reset",
 	.operands = "NAME",
 	.operands_max = 1,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
 	.summary = "empty the stack map of an instance, while it records",
 	.run = reset_run,
 };

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "error.h"

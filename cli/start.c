@@ -3,10 +3,8 @@
  * `stackmap start`: what `record` records, by an instance that lives in the kernel: this process
  * makes it, attaches it, gives it its folder, and ends.
  */
-#include <errno.h>
 #include <grp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
@@ -121,10 +119,7 @@ static int start_run(const void *values, int count, char **operands)
 	struct start start = {.values = values};
 	int status;
 
-	if (count != 1) {
-		message("start: name the instance, as in 'stackmap start NAME -e EVENT'");
-		return EXIT_USAGE;
-	}
+	(void)count;
 	file_limit_raise();
 	signals_take();
 	status = choose(&start) ?: run(&start, operands[0]);
@@ -158,6 +153,7 @@ const struct command start_command = {
 	.name = "start",
 	.operands = "NAME",
 	.operands_max = 1,
+	.operands_missing = "name the instance, as in 'stackmap start NAME -e EVENT'",
 	.summary = "record without a process, until 'stackmap stop NAME'",
 	.rows = rows,
 	.values_bytes = sizeof(struct start_values),

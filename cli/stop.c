@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap stop`: ends instances and leaves nothing of them. Who reads one finishes its file. */
-#include <errno.h>
 
-#include "capture/bpffs/folder.h"
 #include "capture/instance/stop.h"
+#include "capture/bpffs/folder.h"
 #include "command.h"
 #include "terminal/message.h"
 
@@ -22,11 +21,9 @@ static int stop_one(const char *name)
 
 static int stop_run(const void *values, int count, char **operands)
 {
-	int status = count ? EXIT_DONE : EXIT_USAGE;
+	int status = EXIT_DONE;
 
 	(void)values;
-	if (!count)
-		message("stop: name the instance; 'stackmap status' lists them");
 	for (int i = 0; i < count; i++) {
 		int ended = stop_one(operands[i]);
 
@@ -39,6 +36,7 @@ const struct command stop_command = {
 	.name = "stop",
 	.operands = "NAME...",
 	.operands_max = UINT32_MAX,
+	.operands_missing = "name the instance; 'stackmap status' lists them",
 	.summary = "end instances, and leave nothing of them",
 	.run = stop_run,
 };

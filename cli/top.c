@@ -365,19 +365,9 @@ static int begin(struct top *top)
 	top->view.instance = top->values->record.instance;
 	top->view.stacks = &top->feed.stacks;
 	top->view.choice.stacks = top->values->stacks;
+	top->view.choice.order = strcmp(top->values->sort, "total") ? TOP_BY_SELF : TOP_BY_TOTAL;
 	top->view.time = time(NULL);
 	return EXIT_DONE;
-}
-
-static int choose_order(struct top *top)
-{
-	const char *sort = top->values->sort;
-
-	top->view.choice.order = strcmp(sort, "total") ? TOP_BY_SELF : TOP_BY_TOTAL;
-	if (!strcmp(sort, "self") || !strcmp(sort, "total"))
-		return EXIT_DONE;
-	message("--sort %s: must be self or total", sort);
-	return EXIT_USAGE;
 }
 
 /* The whole machine, a hundred times a second, unless something else is named. */
@@ -398,7 +388,6 @@ static int run(struct top *top, const struct record_values *record)
 	struct stackmap_error error;
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
 
-	status = status ?: choose_order(top);
 	status = status ?: begin(top);
 	status = status ?: top_feed_open(&top->feed, record);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
@@ -429,21 +418,14 @@ static int top_run(const void *arg, int count, char **operands)
 	return status;
 }
 
-static const char *sort_word(size_t i)
-{
-	static const char *const words[] = {"self", "total", NULL};
-
-	return words[i];
-}
-
 /* clang-format off */
 #define ROW(member_, ...) TARGET_ROW(struct top_values, member_, __VA_ARGS__)
 
 static const struct option_row rows[] = {
 	ROW(delay, .name = "delay", .letter = 'd', .type = OPTION_U64, .argument = "SECONDS",
 	    .group = "View", .min = 1, .max = 3600, .help = "from refresh to refresh (default 2)"),
-	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_STRING, .argument = "ORDER",
-	    .group = "View", .choice = sort_word,
+	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_WORD, .argument = "ORDER",
+	    .group = "View", .words = "self, total",
 	    .help = "functions by self (default) or total"),
 	ROW(stacks, .name = "stacks", .type = OPTION_FLAG, .group = "View",
 	    .help = "begin with stacks instead of functions"),

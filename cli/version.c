@@ -13,7 +13,6 @@
 #include "capture/feature/ways.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/source/source.h"
-#include "command.h"
 #include "format/printable.h"
 #include "privilege/capability.h"
 #include "recording/trial.h"

@@ -9,7 +9,7 @@ writer=$(realpath "$2")
 page=$(realpath "$3")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME="$work/.cache" DEBUGINFOD_URLS=
+export DEBUGINFOD_URLS=
 
 # What the examples pipe into is not what they prove, and need not be installed.
 mkdir "$work/bin"

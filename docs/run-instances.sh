@@ -14,7 +14,7 @@ PATH=$(dirname "$(realpath "$1")"):$PATH
 page=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME="$work/.cache" DEBUGINFOD_URLS=
+export DEBUGINFOD_URLS=
 cd "$work"
 
 stackmap doctor >doctor && grep -q '^yes  tracefs ' doctor && mount -t bpf bpf /sys/fs/bpf || {

@@ -9,7 +9,7 @@ PATH=$(dirname "$(realpath "$1")"):$PATH
 page=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME="$work/.cache" DEBUGINFOD_URLS=
+export DEBUGINFOD_URLS=
 cd "$work"
 
 stackmap doctor >doctor || {

@@ -73,3 +73,10 @@ bool number_list_has(const struct number_list *list, u64 number)
 			return true;
 	return false;
 }
+
+void number_list_set_bits(const struct number_list *list, u64 *mask)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (u64 bit = list->ranges[i].first; bit <= list->ranges[i].last; bit++)
+			mask[bit / 64] |= 1ULL << (bit % 64);
+}

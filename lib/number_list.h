@@ -25,4 +25,7 @@ void number_list_clear(struct number_list *list);
 
 bool number_list_has(const struct number_list *list, u64 number);
 
+/* Sets the bits of all its numbers, which the mask must have. */
+void number_list_set_bits(const struct number_list *list, u64 *mask);
+
 #endif

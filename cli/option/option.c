@@ -178,6 +178,37 @@ static int set_number(const struct option_row *row, const char *option, const ch
 	return 0;
 }
 
+const char *option_word(const char **words, size_t *length)
+{
+	const char *word = *words + strspn(*words, ", ");
+
+	*length = strcspn(word, ", ");
+	*words = word + *length;
+	return *length ? word : NULL;
+}
+
+static bool is_word(const char *words, const char *text)
+{
+	const char *word;
+	size_t length;
+
+	while ((word = option_word(&words, &length)))
+		if (length == strlen(text) && !memcmp(word, text, length))
+			return true;
+	return false;
+}
+
+static int set_word(const struct option_row *row, const char *option, const char *text,
+		    const char **target)
+{
+	if (is_word(row->words, text)) {
+		*target = text;
+		return 0;
+	}
+	message("%s %s: must be one of %s", option, text, row->words);
+	return -EINVAL;
+}
+
 static int add_string(struct string_list *list, const char *text)
 {
 	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
@@ -215,6 +246,8 @@ static int set_value(const struct option_row *row, const char *option, char *val
 	case OPTION_STRING:
 		*(const char **)target = optarg;
 		return 0;
+	case OPTION_WORD:
+		return set_word(row, option, optarg, target);
 	case OPTION_U64:
 	case OPTION_SIZE:
 		return set_number(row, option, optarg, target);
@@ -350,6 +383,10 @@ static enum option_result take(const struct parser *parser, int value, char **ar
 
 static enum option_result check_operands(const struct command *command, int count, char **operands)
 {
+	if (!count && command->operands_missing) {
+		message("%s: %s", command->name, command->operands_missing);
+		return OPTION_WRONG;
+	}
 	if ((u32)count <= command->operands_max)
 		return OPTION_PARSED;
 	message("%s: unexpected argument, see 'stackmap help %s'", operands[command->operands_max],

@@ -25,6 +25,7 @@
 enum option_type {
 	OPTION_FLAG,	/* bool: set to true */
 	OPTION_STRING,	/* const char * */
+	OPTION_WORD,	/* const char *: one of `words` */
 	OPTION_U64,	/* u64 within [min, max] */
 	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
 	OPTION_STRINGS, /* struct string_list: the option may be repeated */
@@ -40,7 +41,7 @@ struct option_row {
 	const char *group;    /* heading in `--help`; rows of a group stand together */
 	const char *help;
 	u64 min, max;
-	const char *(*choice)(size_t i); /* the words it takes, NULL behind the last; NULL: any */
+	const char *words; /* those it takes, with commas or blanks between them; NULL: any */
 };
 
 #define OPTION_ROWS_MAX 48
@@ -49,6 +50,7 @@ struct command {
 	const char *name;
 	const char *operands; /* as the usage line shows them: "[FILE]" */
 	u32 operands_max;
+	const char *operands_missing; /* what is said without any; NULL: none are needed */
 	bool stops_at_operand;
 	const char *summary;
 	const struct option_row *rows; /* ends with a row without name; NULL: no options */
@@ -75,6 +77,9 @@ void option_clear(const struct command *command, void *values);
 /* A number as options take it: decimal or 0x..., no sign, no rest; with `suffix` also K, M, G. 0,
  * -EINVAL or -ERANGE. */
 int option_number(const char *text, bool suffix, u64 *number);
+
+/* The next one of `*words`, as in a row, and its length; goes on behind it. NULL: there is none. */
+const char *option_word(const char **words, size_t *length);
 
 void option_help(const struct command *command, FILE *to);
 

@@ -4,14 +4,15 @@
 #include "record_target.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/load/cpu_hotplug.h"
 #include "capture/load/loaded.h"
-#include "option/cpu_list.h"
 #include "terminal/message.h"
 
 static int wrong_usage(const char *text)
@@ -34,22 +35,11 @@ static int check_options(const struct record_values *values, bool has_command)
 	return EXIT_DONE;
 }
 
-const char *user_unwind_word(size_t i)
-{
-	static const char *const words[] = {"auto", "fp", "none", NULL};
-
-	return words[i];
-}
-
 static int choose_user_unwind(const struct record_values *values, struct record_target *target)
 {
 	const char *way = values->user_unwind;
 	bool fp = !strcmp(way, "fp"), none = !strcmp(way, "none");
 
-	if (!fp && !none && strcmp(way, "auto")) {
-		message("--user-unwind %s: must be auto, fp or none", way);
-		return EXIT_USAGE;
-	}
 	target->user_stacks = !none && !values->no_user;
 	target->user_unwind = fp ? USER_UNWIND_FP : USER_UNWIND_AUTO;
 	if (values->user_at_syscall && (fp || !target->user_stacks))
@@ -101,11 +91,22 @@ static int check_frequency(const struct record_values *values, const struct sour
 			   "sample the CPUs too");
 }
 
+static int parse_cpus(const char *text, u64 *mask)
+{
+	struct number_list list = {};
+	int result = number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
+
+	if (!result)
+		number_list_set_bits(&list, mask);
+	number_list_clear(&list);
+	return result;
+}
+
 static int choose_cpus(const char *text, u64 *mask)
 {
-	u64 online[CONFIG_CPUS_MAX / 64] = {0};
-	char list[256] = "not known";
-	int result = text ? cpu_list_parse(text, mask) : 0;
+	u64 online[CPU_MASK_WORDS] = {0};
+	char list[ONLINE_TEXT_BYTES] = "not known";
+	int result = text ? parse_cpus(text, mask) : 0;
 
 	if (!text)
 		return EXIT_DONE;
@@ -113,8 +114,8 @@ static int choose_cpus(const char *text, u64 *mask)
 		message("-C %s: must be a list of CPUs like 0-3,8", text);
 		return EXIT_USAGE;
 	}
-	if (!cpu_list_online(list, sizeof(list), online))
-		for (u32 i = 0; i < CONFIG_CPUS_MAX / 64 && !result; i++)
+	if (!online_cpus_read(list, online))
+		for (u32 i = 0; i < CPU_MASK_WORDS && !result; i++)
 			result = mask[i] & ~online[i] ? -ERANGE : 0;
 	if (!result)
 		return EXIT_DONE;
@@ -124,14 +125,24 @@ static int choose_cpus(const char *text, u64 *mask)
 
 static int open_process(struct record_target *target, size_t i)
 {
-	target->pidfds[i] = syscall(SYS_pidfd_open, target->pids.pids[i], 0);
+	pid_t pid = target->pids.ranges[i].first;
+
+	target->pidfds[i] = syscall(SYS_pidfd_open, pid, 0);
 	if (target->pidfds[i] >= 0)
 		return EXIT_DONE;
 	if (errno == ESRCH || errno == EINVAL)
-		message("-p %d: no such process", target->pids.pids[i]);
+		message("-p %d: no such process", pid);
 	else
-		message("-p %d: %s", target->pids.pids[i], strerror(errno));
+		message("-p %d: %s", pid, strerror(errno));
 	return EXIT_FAILED;
+}
+
+static bool are_pids(const struct number_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->ranges[i].first || list->ranges[i].first != list->ranges[i].last)
+			return false;
+	return true;
 }
 
 static int choose_pids(const struct string_list *texts, struct record_target *target)
@@ -140,7 +151,8 @@ static int choose_pids(const struct string_list *texts, struct record_target *ta
 	size_t i;
 
 	for (i = 0; i < texts->count; i++)
-		if (pid_list_add(&target->pids, texts->items[i])) {
+		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
+		    !are_pids(&target->pids)) {
 			message("-p %s: must be a process id, or several like 12,34",
 				texts->items[i]);
 			return EXIT_USAGE;
@@ -191,7 +203,8 @@ int record_target_follow(const struct record_target *target, struct capture *cap
 	size_t i;
 
 	for (i = 0; i < target->pids.count && !result; i++)
-		result = loaded_follow(capture_loaded(capture), target->pids.pids[i], error);
+		result =
+			loaded_follow(capture_loaded(capture), target->pids.ranges[i].first, error);
 	return result;
 }
 
@@ -204,7 +217,7 @@ void record_target_clear(struct record_target *target)
 			close(target->pidfds[i]);
 	free(target->pidfds);
 	target->pidfds = NULL;
-	pid_list_clear(&target->pids);
+	number_list_clear(&target->pids);
 	source_list_clear(&target->sources);
 }
 

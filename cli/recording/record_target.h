@@ -7,7 +7,6 @@
 #include "capture/source/source.h"
 #include "config.h"
 #include "option/option.h"
-#include "option/pid_list.h"
 
 struct record_values {
 	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate, *instance;
@@ -18,9 +17,6 @@ struct record_values {
 
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
 #define RECORD_FREQUENCY_DEFAULT 999
-
-/* What --user-unwind takes (struct option_row). */
-const char *user_unwind_word(size_t i);
 
 /* clang-format off */
 #define TARGET_ROW(values, place, ...)                                                           \
@@ -51,12 +47,12 @@ const char *user_unwind_word(size_t i);
 	TARGET_ROW(values, path no_user, .name = "no-user", .type = OPTION_FLAG,                 \
 	    .group = "Events",                                                                   \
 	    .help = "do not take user stacks"),                                                  \
-	TARGET_ROW(values, path user_unwind, .name = "user-unwind", .type = OPTION_STRING,       \
+	TARGET_ROW(values, path user_unwind, .name = "user-unwind", .type = OPTION_WORD,         \
 	    .argument = "WAY",                                                                   \
 	    .group = "Events",                                                                   \
                                                                                                  \
 	    .help = "user stacks by unwind tables (auto, the default), frame pointers (fp), or none", \
-	    .choice = user_unwind_word),                                                         \
+	    .words = "auto, fp, none"),                                                         \
 	TARGET_ROW(values, path max_depth, .name = "max-depth", .type = OPTION_U64,              \
 	    .argument = "N", .group = "Events",                                                  \
 	    .min = 1, .max = STACK_USER_DEPTH_MAX,                                               \
@@ -108,8 +104,8 @@ struct record_target {
 	bool user_stacks;
 	enum user_unwind user_unwind;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
-	struct pid_list pids;
-	int *pidfds; /* of `pids` */
+	struct number_list pids; /* each a range of its own */
+	int *pidfds;		 /* of `pids` */
 };
 
 /* Exit status; what is wrong was said. `has_command`: the command line names one.

@@ -3,9 +3,7 @@
  * locked only as long as it is looked at. */
 #include "top_feed.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
@@ -14,7 +12,6 @@
 #include "capture/instance/status.h"
 #include "capture/live_recording.h"
 #include "clock.h"
-#include "error.h"
 #include "option/command_line.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"

@@ -10,14 +10,12 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 #include <wctype.h>
 
 #include "format/printable.h"
-#include "option/option.h"
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 

@@ -49,11 +49,11 @@ static void put_text(const char *text, FILE *to)
 	}
 }
 
-void csv_put(const char *text, FILE *to)
+void csv_put(const char *comma, const char *text, FILE *to)
 {
 	const char *quote = needs_quotes(text) ? "\"" : "";
 
-	fputs(quote, to);
+	fprintf(to, "%s%s", comma, quote);
 	put_text(text, to);
 	fputs(quote, to);
 }

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* One field of text. What is not printable becomes `?`; what a spreadsheet would take for a formula
- * begins with `'`. */
-void csv_put(const char *text, FILE *to);
+/* One field of text, behind `comma`: "" before the first one of a line. What is not printable
+ * becomes `?`; what a spreadsheet would take for a formula begins with `'`. */
+void csv_put(const char *comma, const char *text, FILE *to);
 
 #endif

@@ -184,26 +184,18 @@ static void csv_cells(const struct diff *diff, const struct comparison_row *row)
 	const struct table_row *cells = &diff->table[row->side]->rows[row->index];
 	char room[DIFF_CELL_ROOM];
 
-	for (u32 key = 0; key < TABLE_KEY_COUNT; key++) {
-		if (!has_key(diff, key))
-			continue;
-		putchar(',');
-		csv_put(diff_cell_text(diff, row->side, cells, key, room), stdout);
-	}
+	for (u32 key = 0; key < TABLE_KEY_COUNT; key++)
+		if (has_key(diff, key))
+			csv_put(",", diff_cell_text(diff, row->side, cells, key, room), stdout);
 }
 
 static int csv_stack(const struct diff *diff, const struct comparison_row *row)
 {
 	const struct report *report = &diff->side[row->side];
 	const struct profile_row *stack = report->profile->rows[row->index];
-	int err;
 
-	putchar(',');
-	csv_put(stack->comm, stdout);
-	putchar(',');
-	err = report_csv_path(report, stack->kernel);
-	putchar(',');
-	return err ?: report_csv_path(report, stack->user);
+	csv_put(",", stack->comm, stdout);
+	return report_csv_path(report, stack->kernel) ?: report_csv_path(report, stack->user);
 }
 
 static void csv_heading(const struct diff *diff)
@@ -226,7 +218,6 @@ static void csv_amounts(const struct comparison_row *row)
 	printf("%.10g,%.10g,%.10g,", before, row->share[AFTER].amount, change);
 	if (before > 0)
 		printf("%.4f", 100 * change / before);
-	putchar(',');
 }
 
 static int print_csv(const struct diff *diff)
@@ -245,7 +236,7 @@ static int print_csv(const struct diff *diff)
 		       (unsigned long long)after->count, (unsigned long long)before->value,
 		       (unsigned long long)after->value);
 		csv_amounts(row);
-		csv_put(event_of(diff, row), stdout);
+		csv_put(",", event_of(diff, row), stdout);
 		if (diff->values->stacks)
 			err = csv_stack(diff, row);
 		else
@@ -265,11 +256,8 @@ static json_t *share_object(const struct compared_share *share)
 static json_t *path_array(const struct report *report, const struct profile_path *path)
 {
 	const char *marker = profile_path_marker(path);
-	json_t *array = json_array();
+	json_t *array = json_path(report->profile, path);
 
-	for (u32 i = 0; i < path->depth; i++)
-		json_array_append_new(array, json_text(frame_names_label(report->profile->names,
-									 path->labels[i])));
 	if (marker)
 		json_array_append_new(array, json_text(marker));
 	return array;

@@ -122,7 +122,6 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 		.vmlinux = values->vmlinux,
 		.servers = servers_of(values),
 		.watch = fetch_progress,
-		.cached = !values->no_cache,
 		.note = note,
 	};
 	int err;

@@ -9,7 +9,7 @@
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;
 	bool no_demangle, no_inline;
-	bool debuginfod, no_debuginfod, no_cache;
+	bool debuginfod, no_debuginfod;
 	bool lines; /* not an option of all commands */
 };
 
@@ -29,9 +29,7 @@ struct names_values {
 	{"debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.debuginfod), "Names",	\
 		"fetch missing debug files, the kernel's too"},					\
 	{"no-debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.no_debuginfod),	\
-		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"},			\
-	{"no-cache", 0, OPTION_FLAG, NULL, offsetof(values, member.no_cache), "Names",		\
-		"read debug files again, and keep nothing of them"}
+		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"}
 /* clang-format on */
 
 /* Recordings that are named together, all open: a copy of kallsyms is of one boot. */

@@ -34,12 +34,11 @@ int report_weigh_events(struct report *report, const char *by);
 void report_put_stack(const struct report *report, const struct profile_row *row);
 /* The same on one line, separated by `;`, which is `:` in a name. */
 void report_put_path(const struct report *report, const struct profile_path *path, FILE *to);
-/* And as a field of CSV. -ENOMEM. */
+/* And as a field of CSV behind a comma. -ENOMEM. */
 int report_csv_path(const struct report *report, const struct profile_path *path);
 
 /* 0, or a message and -EINVAL. A NULL text leaves *percent as it is. */
 int report_parse_percent(const char *text, double *percent);
-int report_parse_by(const char *by);
 
 /* Each returns 0 or -errno; what goes wrong with standard output is found later. */
 int report_stacks_plain(const struct report *report);

@@ -12,11 +12,9 @@
 static const char *const measure_names[] = {TABLE_MEASURES(X)};
 #undef X
 
-#define X(id, name, meaning) " " name
-static const char all_keys[] = TABLE_KEYS(X);
-#undef X
-#define X(id, name) " " name
-static const char all_measures[] = TABLE_MEASURES(X);
+#define X(id, name, ...) " " name
+const char report_key_words[] = TABLE_KEYS(X);
+const char report_field_words[] = TABLE_KEYS(X) TABLE_MEASURES(X);
 #undef X
 
 #define FRAME_KEYS (1U << TABLE_DSO | 1U << TABLE_SYMBOL)
@@ -24,18 +22,6 @@ static const char all_measures[] = TABLE_MEASURES(X);
 const char *table_field_name(const struct table_field *field)
 {
 	return field->is_key ? table_key_name(field->key) : measure_names[field->measure];
-}
-
-const char *report_key_word(size_t i)
-{
-	return i < TABLE_KEY_COUNT ? table_key_name(i) : NULL;
-}
-
-const char *report_field_word(size_t i)
-{
-	if (i < TABLE_KEY_COUNT)
-		return table_key_name(i);
-	return i < TABLE_FIELDS_MAX ? measure_names[i - TABLE_KEY_COUNT] : NULL;
 }
 
 static bool has_field(const struct report_fields *fields, const struct table_field *field)
@@ -89,8 +75,8 @@ static int add_named(struct report_fields *fields, const char *option, const cha
 		add_field(fields, field);
 		return 0;
 	}
-	message("%s %s: no such %s, there are:%s%s", option, name, measures ? "field" : "key",
-		all_keys, measures ? all_measures : "");
+	message("%s %s: no such %s, there are:%s", option, name, measures ? "field" : "key",
+		measures ? report_field_words : report_key_words);
 	return -EINVAL;
 }
 

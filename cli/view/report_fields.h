@@ -45,8 +45,8 @@ void report_fields_add_event(struct report_fields *fields);
 
 const char *table_field_name(const struct table_field *field);
 
-/* The words of the two lists (struct option_row). */
-const char *report_key_word(size_t i);
-const char *report_field_word(size_t i);
+/* What the two lists take (struct option_row). */
+extern const char report_key_words[];
+extern const char report_field_words[];
 
 #endif

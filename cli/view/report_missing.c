@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which code has no names, why, and what would bring them: file by file. Shares are of the number
  * of events, of all sources. */
-#include <errno.h>
 #include <stdio.h>
 
 #include "format/json_text.h"

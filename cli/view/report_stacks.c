@@ -105,7 +105,7 @@ int report_csv_path(const struct report *report, const struct profile_path *path
 		return err;
 	report_put_path(report, path, memory);
 	if (!fclose(memory)) {
-		csv_put(text, stdout);
+		csv_put(",", text, stdout);
 		err = 0;
 	}
 	free(text);
@@ -116,15 +116,11 @@ static int csv_row(const struct report *report, const struct profile_row *row)
 {
 	int err;
 
-	printf("%.4f,%llu,%llu,", row_percent(report, row), (unsigned long long)row->count,
+	printf("%.4f,%llu,%llu", row_percent(report, row), (unsigned long long)row->count,
 	       (unsigned long long)row->value);
-	csv_put(report->sources[row->kind].name, stdout);
-	putchar(',');
-	csv_put(row->comm, stdout);
-	putchar(',');
-	err = report_csv_path(report, row->kernel);
-	putchar(',');
-	err = err ?: report_csv_path(report, row->user);
+	csv_put(",", report->sources[row->kind].name, stdout);
+	csv_put(",", row->comm, stdout);
+	err = report_csv_path(report, row->kernel) ?: report_csv_path(report, row->user);
 	putchar('\n');
 	return err;
 }

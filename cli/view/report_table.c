@@ -233,16 +233,16 @@ static bool has_many_sources(const struct report *report)
 }
 
 static void csv_cell(const struct view *view, const struct table_row *row,
-		     const struct table_field *field)
+		     const struct table_field *field, const char *comma)
 {
 	char room[CELL_ROOM];
 
 	if (field->is_key)
-		csv_put(cell_text(view, row, field, room), stdout);
+		csv_put(comma, cell_text(view, row, field, room), stdout);
 	else if (is_share(field->measure))
-		printf("%.4f", share_of(view, row, field->measure));
+		printf("%s%.4f", comma, share_of(view, row, field->measure));
 	else
-		printf("%llu", (unsigned long long)number_of(row, field->measure));
+		printf("%s%llu", comma, (unsigned long long)number_of(row, field->measure));
 }
 
 /* How many rows of a table are taken already. */
@@ -273,10 +273,8 @@ static void csv_rows(const struct view *view, const struct report_fields *fields
 
 		if (!take_row(view, &taken, row))
 			continue;
-		for (u32 f = 0; f < fields->count; f++) {
-			fputs(f ? "," : "", stdout);
-			csv_cell(view, row, &fields->field[f]);
-		}
+		for (u32 f = 0; f < fields->count; f++)
+			csv_cell(view, row, &fields->field[f], f ? "," : "");
 		putchar('\n');
 	}
 }

@@ -37,7 +37,10 @@ extern const struct export_format chrome_format;
 extern const struct export_format stack_map_bin_format;
 extern const struct export_format mappings_format;
 
-/* The last is NULL. */
+#define EXPORT_FORMATS                                                                             \
+	"folded, json, pprof, speedscope, perf-script, chrome, stack_map_bin, mappings"
+
+/* In the same order; the last is NULL. */
 extern const struct export_format *const export_formats[];
 
 /* Or NULL. */

@@ -6,7 +6,6 @@
  * [truncated] stands for it. With several event sources the second frame names the source, since
  * their weights do not add up: each is weighed by itself.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "error.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The page: what the build embedded, with the data of this graph between. Two recordings share one
  * axis of time, so their buckets must be equally wide. */
-#include <errno.h>
 #include <string.h>
 
 #include "error.h"

@@ -137,7 +137,7 @@ json_t *json_ledger(const struct trace_ledger *ledger)
 		       json_object_set_new(object, "user_stacks", user_stacks_object(ledger)));
 }
 
-static json_t *path_array(const struct profile *profile, const struct profile_path *path)
+json_t *json_path(const struct profile *profile, const struct profile_path *path)
 {
 	json_t *array = json_array();
 	int failures = 0;
@@ -173,8 +173,8 @@ static json_t *row_object(const struct trace_source *sources, const struct profi
 	failures |= json_object_set_new(object, "event", json_text(sources[row->kind].name));
 	failures |= json_object_set_new(object, "comm", json_text(row->comm));
 	failures |= set_cgroup(object, profile, row);
-	failures |= json_object_set_new(object, "kernel", path_array(profile, row->kernel));
-	failures |= json_object_set_new(object, "user", path_array(profile, row->user));
+	failures |= json_object_set_new(object, "kernel", json_path(profile, row->kernel));
+	failures |= json_object_set_new(object, "user", json_path(profile, row->user));
 	failures |= set_cut(object, "kernel_cut", row->kernel);
 	failures |= set_cut(object, "user_cut", row->user);
 	return checked(object, failures);

@@ -24,6 +24,9 @@ json_t *json_account(const struct trace_ledger *ledger);
  * "reasons": {reason: n}}}; null for NULL: the recording has no ledger. */
 json_t *json_ledger(const struct trace_ledger *ledger);
 
+/* [names], innermost first; a marker is none of them. */
+json_t *json_path(const struct profile *profile, const struct profile_path *path);
+
 /* [{"count", "value", "event", "comm", "kernel": [names], "user": [names]}], hottest first, `limit`
  * of them; with "cgroup" if the profile is split by it. A stack that misses its outer end also has
  * "kernel_cut" or "user_cut": why. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
+
 #define MACHINE_SHIFT 48
 #define ADDRESS_MASK ((1ULL << MACHINE_SHIFT) - 1)
 
@@ -281,16 +283,7 @@ int code_space_add(struct code_space *space, const struct trace_reader *reader, 
 
 static u64 kernel_place(const struct code_map *map, u64 address)
 {
-	u32 low = 0, high = map->module_count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (map->modules[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	u32 low = bisect(map->module_count, i, map->modules[i].start <= address);
 	if (low && address < map->modules[low - 1].end)
 		return address + map->modules[low - 1].shift;
 	return own_place(map->machine, address);

@@ -59,7 +59,7 @@ def build_pair():
 
 def lines_of(made):
     """Names and lines of source of the program's own frames, of one event; and what is said beside it."""
-    done = stackmap("script", "--no-cache", "--lines", made.path)
+    done = stackmap("script", "--lines", made.path)
     frames = re.findall(r"^\t *[0-9a-f]+ (\w+(?: \(inlined\))?)(?:\+0x\S+ \(.*/first\))?\n  (.*)$", done.stdout.split("\n\n")[0],
                         re.MULTILINE)
     return frames, done.stderr
@@ -101,7 +101,7 @@ def test_a_shared_file():
 
 def without_shared(made):
     """Names of symbols, and a word about it: chains with holes would be wrong."""
-    done = stackmap("report", "--no-cache", "--json", made.path)
+    done = stackmap("report", "--json", made.path)
     assert json.loads(done.stdout)["stacks"][0]["user"][:2] == ["outer", "main"], done.stdout
     assert "first: its debug information is not used" in done.stderr and ".gnu_debugaltlink" in done.stderr, done.stderr
 
@@ -112,8 +112,8 @@ def test_split_debug_information():
     for version in "-gdwarf-4", "-gdwarf-5":
         run("gcc", "-O2", version, "-gsplit-dwarf", "-Wl,--build-id", "split.c", "-o", "split")
         made = record_calls("split")
-        assert json.loads(made.read("report", "--no-cache", "--json"))["stacks"][0]["user"][:2] == ["outer", "main"]
-        assert " outer+0x" in made.read("script", "--no-cache", "--lines")
+        assert json.loads(made.read("report", "--json"))["stacks"][0]["user"][:2] == ["outer", "main"]
+        assert " outer+0x" in made.read("script", "--lines")
 
 
 # Files that lie.
@@ -138,7 +138,7 @@ class Liar:
         with open("liar.debug", "wb") as file:
             file.write(self.debug)
         lie()
-        done = stackmap("report", "--no-cache", "--json", self.made.path)
+        done = stackmap("report", "--json", self.made.path)
         names, total = {}, 0
         for stack in json.loads(done.stdout)["stacks"]:
             names.setdefault(stack["comm"], stack["user"][:3])
@@ -237,7 +237,7 @@ def test_programs_with_damaged_headers():
         made.check()
         for options in [], ["--no-inline"]:
             names = {}
-            for stack in json.loads(made.read("report", "--no-cache", "--json", *options))["stacks"]:
+            for stack in json.loads(made.read("report", "--json", *options))["stacks"]:
                 names.setdefault(stack["comm"], []).append(stack["user"])
             assert names["honest"][0][:2] == (["outer", "main"] if options else INLINED[:2]), names
             for name in (name for stack in names["liar"] for name in stack[:2]):

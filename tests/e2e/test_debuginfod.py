@@ -63,7 +63,7 @@ class Server(http.server.ThreadingHTTPServer):
         return [path.split("/")[3] for path in self.asked if build_id in path]
 
     def environment(self, **more):
-        """An empty cache of libdebuginfod each time; ours would know what was found before."""
+        """An empty cache of libdebuginfod each time."""
         shutil.rmtree("fetched", ignore_errors=True)
         return {**os.environ, "DEBUGINFOD_URLS": "http://127.0.0.1:%d" % self.server_port,
                 "DEBUGINFOD_CACHE_PATH": os.path.abspath("fetched"), **more}
@@ -99,7 +99,7 @@ def made_bare(keep="-S"):
 
 
 def ask(made, environment, *options):
-    done = stackmap("report", "--json", "--no-cache", *options, made.path, env=environment)
+    done = stackmap("report", "--json", *options, made.path, env=environment)
     return hottest(done.stdout), done.stderr
 
 
@@ -147,12 +147,13 @@ def test_a_program_that_is_not_here():
         assert server.kinds(build_id) == ["debuginfo"] * 2, server.asked
 
 
-def test_what_is_kept_is_not_fetched_again():
+def test_what_libdebuginfod_keeps_is_not_fetched_again():
     made, build_id = made_bare()
     with serving() as server:
         server.offer(build_id, "debuginfo", "away/bare.debug")
+        environment = server.environment()
         for _ in range(2):
-            done = stackmap("report", "--json", made.path, env=server.environment())
+            done = stackmap("report", "--json", made.path, env=environment)
             assert hottest(done.stdout) == INLINED, done.stderr
         assert server.kinds(build_id) == ["debuginfo"]
 
@@ -189,7 +190,7 @@ def test_no_library():
     made, _ = made_bare(keep="-g")
     with open("empty", "wb"), serving() as server:
         done = run("unshare", "-m", "sh", "-c", 'mount --bind empty "$1"; shift; exec "$@"', "sh", os.path.realpath(LIBRARY),
-                   STACKMAP, "report", "--json", "--no-cache", made.path, env=server.environment())
+                   STACKMAP, "report", "--json", made.path, env=server.environment())
         assert hottest(done.stdout)[:2] == INLINED[1:]
         assert done.stderr.count("debuginfod") == 2 and "there is no libdebuginfod.so.1\n" in done.stderr, done.stderr
         assert not server.asked
@@ -217,7 +218,7 @@ def test_a_server_that_is_slow():
 
 
 def start(made, environment, **streams):
-    return subprocess.Popen([STACKMAP, "report", "--json", "--no-cache", "--debuginfod", made.path], env=environment,
+    return subprocess.Popen([STACKMAP, "report", "--json", "--debuginfod", made.path], env=environment,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, **streams)
 
 

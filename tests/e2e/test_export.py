@@ -99,7 +99,7 @@ def test_weight_is_of_folded_alone():
     for form in ("pprof", "speedscope", "perf-script", "json"):
         done = stackmap("export", "-f", form, "--by", "value", "-o", "out", path, status=2)
         assert "--by value: --format %s has no choice of it" % form in done.stderr and not os.path.exists("out")
-    assert "must be count or value" in stackmap("export", "--by", "time", path, status=2).stderr
+    assert "must be one of count, value" in stackmap("export", "--by", "time", path, status=2).stderr
 
 
 def test_json():

@@ -44,7 +44,7 @@ def test_stripped_program():
     assert names(made) == INLINED
     os.makedirs("system" + os.getcwd())
     shutil.move("bare.debug", "system" + os.getcwd())
-    assert names(made, "--no-cache")[0].startswith("bare+0x")
+    assert names(made)[0].startswith("bare+0x")
     assert names(made, "--sysroot", "system") == INLINED
     shutil.move("bare", "system" + os.getcwd())
     assert names(made, "--sysroot", "system") == INLINED
@@ -67,24 +67,13 @@ def test_program_that_is_gone_or_replaced():
         install_by_id(name)
         assert names(made, "--sysroot", "system") == INLINED
         os.remove(name)
-        assert names(made, "--sysroot", "system", "--no-cache") == INLINED
+        assert names(made, "--sysroot", "system") == INLINED
         stackmap("merge", "-o", "merged.data", made.path, made.path)
-        assert "outer;inner" in stackmap("export", "-f", "folded", "--sysroot", "system", "--no-cache", "merged.data").stdout
+        assert "outer;inner" in stackmap("export", "-f", "folded", "--sysroot", "system", "merged.data").stdout
         build("other")
         shutil.move("other", name)
-        assert names(made, "--sysroot", "system", "--no-cache") == INLINED
-        assert names(made, "--no-cache")[0].startswith(name + "+0x")
-
-
-def test_what_a_recording_says_is_not_cached():
-    """It may be of anybody, and the cache is for all recordings."""
-    build("cached")
-    split("cached")
-    made = record_calls("cached")
-    install_by_id("cached")
-    os.remove("cached")
-    assert names(made, "--sysroot", "system") == INLINED
-    assert names(made)[0].startswith("cached+0x")
+        assert names(made, "--sysroot", "system") == INLINED
+        assert names(made)[0].startswith(name + "+0x")
 
 
 CALLS = """
@@ -145,7 +134,7 @@ def test_stripped_program_of_the_distribution():
 
 def missing(made, name, *options):
     """What `report --missing` says of a program's file."""
-    report = json.loads(stackmap("report", "--missing", "--json", "--no-cache", *options, made.path).stdout)
+    report = json.loads(stackmap("report", "--missing", "--json", *options, made.path).stdout)
     return next((file for file in report["missing"] if file["file"].endswith("/" + name)), None), report
 
 
@@ -153,7 +142,7 @@ def check_missing(made, name, reason, *options):
     file, report = missing(made, name, *options)
     assert file and file["reason"] == reason and file["why"], (reason, report)
     assert file["children"] == {"count": 5, "percent": 100.0} and report["events"] == 5, report
-    text = made.read("report", "--missing", "--no-cache", *options)
+    text = made.read("report", "--missing", *options)
     build_id = "        build id: %s\n" % file["build_id"] if file["build_id"] else ""
     assert "/%s\n%s        why: %s\n" % (name, build_id, file["why"]) in text, text
     return file
@@ -217,7 +206,7 @@ def test_another_build():
     made = record_calls("changed")
     assert names(made) == INLINED
     run("gcc", "-O1", "-g", "-Wl,--build-id", "changed.c", "-o", "changed")
-    assert names(made, "--no-cache")[:2] == INLINED[1:]
+    assert names(made)[:2] == INLINED[1:]
 
 
 def test_damaged_debug_file():

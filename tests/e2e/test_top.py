@@ -319,7 +319,7 @@ def test_a_terminal_that_nobody_knows():
 
 
 def test_wrong_usage():
-    for options, named in ((("--delay", "0"), "--delay"), (("-b", "--sort", "name"), "self or total"),
+    for options, named in ((("--delay", "0"), "--delay"), (("-b", "--sort", "name"), "self, total"),
                            (("-b", "--instance", "live", "-e", "cpu-clock"), "-e"), (("-b", "-p", "0"), "-p")):
         done = stackmap("top", *options, status=None)
         assert done.returncode in (1, 2) and done.stderr.count("\n") == 1 and named in done.stderr, (options, done.stderr)

@@ -256,7 +256,7 @@ class Campaign:
         self.runs = collections.Counter()
         self.seconds = self.memory = 0
         reports = os.path.join(os.getcwd(), "report")
-        self.environment = {**os.environ, "XDG_CACHE_HOME": os.getcwd(), "DEBUGINFOD_URLS": "",
+        self.environment = {**os.environ, "DEBUGINFOD_URLS": "",
                             "ASAN_OPTIONS": "log_path=%s:detect_leaks=0:quarantine_size_mb=16" % reports,
                             "UBSAN_OPTIONS": "log_path=%s:print_stacktrace=1" % reports}
 
@@ -313,7 +313,7 @@ def try_all(campaign, families, count, random_):
         arguments = [other if word == "SEED" else word for word in words]
         operand = seed.get("recording", path)
         if words[0] in ("report", "script", "export", "flamegraph", "diff", "merge"):
-            arguments += ["--no-cache"] if "recording" in seed else ["--no-inline"] if words[0] != "merge" else []
+            arguments += ["--no-inline"] if "recording" not in seed and words[0] != "merge" else []
         campaign.attempt(family, path, [*arguments, operand])
         for left in "merged.data", "merged.data.old":
             if os.path.exists(left):

@@ -12,9 +12,6 @@ package=$(echo "$1"/stackmap_*.deb)
 instances=/sys/fs/bpf/stackmap
 instance=by_hand
 
-# What the command keeps for its user is not the package's.
-export XDG_CACHE_HOME=/tmp/cache
-
 # Every file of the system, but for what apt and dpkg note.
 files_of_the_system() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/cache -o -path /var/log \

@@ -23,10 +23,34 @@ static void test_numbers_and_ranges(void **state)
 	assert_false(number_list_has(&list, 8));
 }
 
+static void assert_bits(const char *text, u64 first, u64 second)
+{
+	struct number_list list = {};
+	u64 mask[2] = {};
+
+	assert_int_equal(number_list_add(&list, text, 127), 0);
+	number_list_set_bits(&list, mask);
+	assert_true(mask[0] == first && mask[1] == second);
+	number_list_clear(&list);
+}
+
+static void test_bits(void **state)
+{
+	(void)state;
+	assert_bits("0", 1, 0);
+	assert_bits("8,0-3", 0x10f, 0);
+	assert_bits("5-5", 1 << 5, 0);
+	assert_bits("2,2,1-2", 6, 0);
+	assert_bits("63-65", 1ULL << 63, 3);
+	assert_bits("127", 0, 1ULL << 63);
+	assert_bits("0-127", UINT64_MAX, UINT64_MAX);
+}
+
 static void test_what_is_not_a_list(void **state)
 {
-	static const char *const wrong[] = {"",	   ",",	    "1,", ",1", "1,,2", "-1",  "1-",
-					    "3-1", "1-2-3", "x",  "1 ", "+1",	"0x1", "1;2"};
+	static const char *const wrong[] = {"",	   ",",	  "1,",	   ",1",  "1,,2", "-1",
+					    "1-",  "3-1", "1-2-3", "x",	  "1 ",	  " 1",
+					    "1 2", "1x",  "+1",	   "0x1", "1;2"};
 	struct number_list list = {};
 
 	(void)state;
@@ -44,6 +68,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers_and_ranges),
+		cmocka_unit_test(test_bits),
 		cmocka_unit_test(test_what_is_not_a_list),
 	};
 

@@ -35,7 +35,8 @@ struct folder {
 	bool claimed; /* not committed yet */
 };
 
-int folder_check_name(const char *name, struct stackmap_error *error)
+/* -EINVAL: not of [A-Za-z0-9_-]{1,60}, or begins with '_'. */
+static int check_name(const char *name, struct stackmap_error *error)
 {
 	size_t length = strspn(name, NAME_LETTERS);
 
@@ -209,7 +210,7 @@ static int claim_failed(const char *name, int code, struct stackmap_error *error
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
-	int root, result = folder_check_name(name, error);
+	int root, result = check_name(name, error);
 
 	if (result)
 		return result;
@@ -301,7 +302,7 @@ static int open_failed(const char *name, int code, struct stackmap_error *error)
 int folder_open(const char *name, struct folder **out, struct stackmap_error *error)
 {
 	struct folder *folder;
-	int result = folder_check_name(name, error);
+	int result = check_name(name, error);
 
 	if (result)
 		return result;

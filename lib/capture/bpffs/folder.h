@@ -15,7 +15,6 @@
 #ifndef LIB_CAPTURE_FOLDER_H
 #define LIB_CAPTURE_FOLDER_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -26,10 +25,8 @@
 
 struct folder;
 
-/* -EINVAL: not of [A-Za-z0-9_-]{1,60}, or begins with '_'. */
-int folder_check_name(const char *name, struct stackmap_error *error);
-
-/* Begins an instance. -EEXIST: there is one; -EBUSY: somebody else is about to. */
+/* Begins an instance. -EINVAL: its name is not of [A-Za-z0-9_-]{1,60}, or begins with '_';
+ * -EEXIST: there is one; -EBUSY: somebody else is about to. */
 int folder_claim(const char *name, struct folder **out, struct stackmap_error *error);
 
 /* The instance is complete. Its folder may then be entered by the group, if one is given. */

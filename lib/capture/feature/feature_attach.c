@@ -8,7 +8,6 @@
 #include <link.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -80,14 +79,9 @@ int attempt_pmu(const char **step)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	int fd;
 
 	*step = "open a cycles event";
-	fd = open_event(&attr, 0, -1);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
+	return attempt_close(open_event(&attr, 0, -1));
 }
 
 static int open_raw_tracepoint(int program, u64 cookie)
@@ -114,10 +108,7 @@ static int try_raw_tracepoint(u64 cookie, const char **step)
 		       : "attach to " RARE_TRACEPOINT;
 	link = open_raw_tracepoint(program, cookie);
 	close(program);
-	if (link < 0)
-		return link;
-	close(link);
-	return 0;
+	return attempt_close(link);
 }
 
 int attempt_tracepoint(const char **step)
@@ -145,10 +136,7 @@ int attempt_fentry(const char **step)
 	*step = "attach to " RARE_FUNCTION;
 	link = bpf_raw_tracepoint_open(NULL, program);
 	close(program);
-	if (link < 0)
-		return link;
-	close(link);
-	return 0;
+	return attempt_close(link);
 }
 
 int attempt_kprobe(const char **step)
@@ -179,10 +167,7 @@ int attempt_kprobe_multi(const char **step)
 	*step = "attach to " RARE_FUNCTION;
 	link = bpf_link_create(program, 0, BPF_TRACE_KPROBE_MULTI, &options);
 	close(program);
-	if (link < 0)
-		return link;
-	close(link);
-	return 0;
+	return attempt_close(link);
 }
 
 __attribute__((noinline, used)) static void never_called(void)
@@ -271,8 +256,5 @@ int attempt_uprobe_multi(const char **step)
 	err = own_function(&place);
 	link = err ? err : link_uprobe_multi(program, &place);
 	close(program);
-	if (link < 0)
-		return link;
-	close(link);
-	return 0;
+	return attempt_close(link);
 }

@@ -14,7 +14,7 @@
 #include "kernel_btf.h"
 #include "tracefs.h"
 
-static int close_if_open(int fd)
+int attempt_close(int fd)
 {
 	if (fd < 0)
 		return fd;
@@ -27,11 +27,11 @@ int attempt_bpf(const char **step)
 	int err;
 
 	*step = "create a BPF map";
-	err = close_if_open(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
+	err = attempt_close(bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL));
 	if (err)
 		return err;
 	*step = "load a BPF program";
-	return close_if_open(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
+	return attempt_close(empty_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0));
 }
 
 int attempt_btf(const char **step)
@@ -49,7 +49,7 @@ int attempt_btf(const char **step)
 int attempt_tracefs(const char **step)
 {
 	*step = "open tracefs";
-	return close_if_open(tracefs_open_events());
+	return attempt_close(tracefs_open_events());
 }
 
 /* Addresses that may not be seen are all zero. */

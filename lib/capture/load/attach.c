@@ -3,7 +3,6 @@
 #include "capture/load/attach.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -14,36 +14,31 @@
 #define ONLINE_FILE "/sys/devices/system/cpu/online"
 #define LOOK_NS (100 * NS_PER_MS)
 
-static void set_bits(const struct number_list *list, u64 online[CPU_MASK_WORDS])
-{
-	memset(online, 0, CPU_MASK_WORDS * sizeof(*online));
-	for (u64 cpu = 0; cpu < CONFIG_CPUS_MAX; cpu++)
-		if (number_list_has(list, cpu))
-			online[cpu / 64] |= 1ULL << (cpu % 64);
-}
-
-int online_cpus_read(u64 online[CPU_MASK_WORDS])
+int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 {
 	struct number_list list = {};
 	FILE *file = fopen(ONLINE_FILE, "re");
-	char text[4096];
 	int result;
 
 	if (!file)
 		return -errno;
-	result = fgets(text, sizeof(text), file) ? 0 : -EIO;
+	result = fgets(text, ONLINE_TEXT_BYTES, file) ? 0 : -EIO;
 	fclose(file);
 	text[result ? 0 : strcspn(text, "\n")] = 0;
 	result = result ?: number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
-	if (!result)
-		set_bits(&list, online);
+	if (!result) {
+		memset(online, 0, CPU_MASK_WORDS * sizeof(*online));
+		number_list_set_bits(&list, online);
+	}
 	number_list_clear(&list);
 	return result;
 }
 
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug)
 {
-	online_cpus_read(hotplug->online);
+	char text[ONLINE_TEXT_BYTES];
+
+	online_cpus_read(text, hotplug->online);
 	hotplug->next_look = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
 }
 
@@ -64,11 +59,12 @@ void cpu_hotplug_look(struct attachment *attachment)
 {
 	struct cpu_hotplug *hotplug = &attachment->hotplug;
 	u64 now = clock_ns(CLOCK_MONOTONIC), online[CPU_MASK_WORDS];
+	char text[ONLINE_TEXT_BYTES];
 
 	if (now < hotplug->next_look || !attachment_is_by_cpu(attachment))
 		return;
 	hotplug->next_look = now + LOOK_NS;
-	if (online_cpus_read(online))
+	if (online_cpus_read(text, online))
 		return;
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		u64 *word = &online[cpu / 64], bit = 1ULL << (cpu % 64);

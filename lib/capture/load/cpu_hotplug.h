@@ -22,8 +22,10 @@ struct cpu_hotplug {
 	u64 unsampled;		    /* the same: its events were refused */
 };
 
-/* The CPUs that are online. 0 or -errno: they are not known. */
-int online_cpus_read(u64 online[CPU_MASK_WORDS]);
+#define ONLINE_TEXT_BYTES 4096
+
+/* The CPUs that are online, and as the kernel writes them. 0 or -errno: they are not known. */
+int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS]);
 
 /* Before the first event is opened. */
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug);

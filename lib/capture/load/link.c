@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  * addresses. Modules, which follow, are in their own order; so ranges are sorted at the end. */
 #include "capture/load/text_ranges.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

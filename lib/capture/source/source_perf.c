@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

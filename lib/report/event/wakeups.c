@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "bisect.h"
 
 #define NO_KIND UINT32_MAX
 
@@ -96,17 +97,7 @@ void wakeups_free(struct wakeups **wakeups)
 /* The first of those that have this begin, or one behind the last. */
 static const struct wait_end *find(const struct wakeups *wakeups, u64 since)
 {
-	size_t low = 0, high = wakeups->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (wakeups->ends[middle].since < since)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return wakeups->ends + low;
+	return wakeups->ends + bisect(wakeups->count, i, wakeups->ends[i].since < since);
 }
 
 bool wakeups_other(const struct wakeups *wakeups, const struct trace_event *event, u32 *tid,

@@ -6,19 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bisect.h"
+
 static u32 first_of(const struct trace_symbol *symbols, u32 count, u32 mapping)
 {
-	u32 low = 0, high = count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (symbols[middle].mapping < mapping)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(count, i, symbols[i].mapping < mapping);
 }
 
 static bool is_placed(const struct trace_symbol *symbol)

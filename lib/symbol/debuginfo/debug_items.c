@@ -165,16 +165,6 @@ static int fill(struct taking *taking, const struct debug_answer *answer)
 	return take_items(taking, answer) && sort(names) ? 0 : -EBADMSG;
 }
 
-static int keep_asked(struct debug_names *names, const u64 *places, u32 count)
-{
-	names->asked = calloc(count + 1UL, sizeof(*places));
-	if (!names->asked)
-		return -ENOMEM;
-	memcpy(names->asked, places, count * sizeof(*places));
-	names->asked_count = count;
-	return 0;
-}
-
 int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
 		     bool is_kernel, struct debug_names **out)
 {
@@ -188,10 +178,7 @@ int debug_items_take(char *data, const struct debug_answer *answer, const u64 *p
 		return names ? -EBADMSG : -ENOMEM;
 	}
 	names->data = data;
-	names->bytes = answer->bytes;
-	names->text_bytes = answer->text_bytes;
-	result = keep_asked(names, places, count);
-	result = result ?: fill(&taking, answer);
+	result = fill(&taking, answer);
 	if (result) {
 		names->data = NULL;
 		debug_names_free(&names);
@@ -201,47 +188,20 @@ int debug_items_take(char *data, const struct debug_answer *answer, const u64 *p
 	return result;
 }
 
-static void free_one(struct debug_names *names)
-{
-	free(names->names);
-	free(names->functions);
-	free(names->asked);
-	free(names->data);
-	free(names);
-}
-
 void debug_names_free(struct debug_names **names)
 {
-	while (*names) {
-		struct debug_names *next = (*names)->next;
-
-		free_one(*names);
-		*names = next;
-	}
+	if (!*names)
+		return;
+	free((*names)->names);
+	free((*names)->functions);
+	free((*names)->data);
+	free(*names);
+	*names = NULL;
 }
 
 const struct debug_name *debug_names_at(const struct debug_names *names, u64 place)
 {
 	const struct debug_name key = {.place = place};
-	const struct debug_name *found = NULL;
 
-	for (; names && !found; names = names->next)
-		found = bsearch(&key, names->names, names->count, sizeof(key), by_place);
-	return found;
-}
-
-static int by_value(const void *left, const void *right)
-{
-	u64 a = *(const u64 *)left, b = *(const u64 *)right;
-
-	return (a > b) - (a < b);
-}
-
-bool debug_items_asked(const struct debug_names *names, u64 place)
-{
-	const u64 *found = NULL;
-
-	for (; names && !found; names = names->next)
-		found = bsearch(&place, names->asked, names->asked_count, sizeof(place), by_value);
-	return found;
+	return names ? bsearch(&key, names->names, names->count, sizeof(key), by_place) : NULL;
 }

@@ -12,21 +12,11 @@ struct debug_names {
 	u32 count;
 	struct code_place *functions;
 	u32 function_count;
-
-	u64 *asked; /* ascending; those without a name are known to have none */
-	u32 asked_count;
 	char *data; /* texts and items */
-	u64 bytes;
-	u32 text_bytes;
-
-	struct debug_names *next; /* answers to other questions about the same code */
 };
 
 /* Takes over `data` (answer->bytes of them) where it succeeds. -EBADMSG: they make no sense. */
 int debug_items_take(char *data, const struct debug_answer *answer, const u64 *places, u32 count,
 		     bool is_kernel, struct debug_names **out);
-
-/* Whether one of the questions was about this place. */
-bool debug_items_asked(const struct debug_names *names, u64 place);
 
 #endif

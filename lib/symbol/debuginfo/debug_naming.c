@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files of this machine are looked for, then what the cache knows; it does not count where they are
- * others than those it was made of. Servers come next, if places are left of which nothing is known
- * and there is no DWARF here. Then all places that are left are asked for at once.
+ * Files of this machine are looked for, then those of servers, if there is no DWARF here. Then all
+ * places are asked for at once.
  */
 #include "debug_naming.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cache_folder.h"
-#include "debug_cache.h"
 #include "debug_items.h"
 #include "debug_search.h"
 #include "debug_service.h"
@@ -26,7 +21,6 @@ struct debug_naming {
 	struct debug_choice choice;
 	struct sandbox *sandbox;
 	struct debug_searcher searcher;
-	int cache; /* -1: none */
 };
 
 static bool read_link(void *arg, int file, struct debug_link *link);
@@ -46,19 +40,15 @@ int debug_naming_create(const struct debug_choice *choice, struct debug_naming *
 	if (!naming)
 		return -ENOMEM;
 	naming->choice = *choice;
-	naming->cache = -1;
 	naming->searcher = (struct debug_searcher){
 		.choice = &naming->choice, .read_link = read_link, .arg = naming};
 	result = sandbox_start(debug_serve, LIMIT_MS, &naming->sandbox);
 	result = result ?: create_fetch(naming);
-	if (result) {
+	if (result)
 		debug_naming_free(&naming);
-		return result;
-	}
-	if (choice->cached)
-		naming->cache = cache_folder_open();
-	*out = naming;
-	return 0;
+	else
+		*out = naming;
+	return result;
 }
 
 void debug_naming_free(struct debug_naming **naming)
@@ -67,8 +57,6 @@ void debug_naming_free(struct debug_naming **naming)
 		return;
 	sandbox_end(&(*naming)->sandbox);
 	debug_fetch_free(&(*naming)->searcher.fetch);
-	if ((*naming)->cache >= 0)
-		close((*naming)->cache);
 	free(*naming);
 	*naming = NULL;
 }
@@ -120,59 +108,12 @@ static bool read_link(void *arg, int file, struct debug_link *link)
 	       is_text(link->shared, sizeof(link->shared)) && !strchr(link->file, '/');
 }
 
-/* What is wanted, and what is known so far. */
 struct question {
 	struct debug_naming *naming;
 	struct debug_search search;
-	struct debug_cache_key key;
-	struct debug_source source; /* of what is known */
-	struct debug_names *known;  /* or NULL */
 	const u64 *places;
 	u32 count;
-	u64 *rest; /* places of which nothing is known */
-	u32 rest_count;
-	bool is_damaged; /* what was asked for them */
 };
-
-static void set_rest(struct question *question)
-{
-	question->rest_count = 0;
-	for (u32 i = 0; i < question->count; i++)
-		if (!debug_items_asked(question->known, question->places[i]))
-			question->rest[question->rest_count++] = question->places[i];
-}
-
-/* What is known from other files than those that are there now is to be asked anew. */
-static void keep_source(struct question *question)
-{
-	const struct debug_search *search = &question->search;
-	int dwarf = debug_search_dwarf(search);
-	struct debug_source now;
-
-	if (dwarf < 0 || debug_source_of(dwarf, search->files[DEBUG_FILE_CODE], &now))
-		return;
-	if (question->known && !debug_source_equal(&question->source, &now))
-		debug_names_free(&question->known);
-	question->source = now;
-	set_rest(question);
-}
-
-static void find_files(struct question *question)
-{
-	struct debug_search *search = &question->search;
-
-	debug_search_here(search);
-	if (question->naming->cache >= 0)
-		debug_cache_read(question->naming->cache, &question->key, &question->source,
-				 &question->known);
-	set_rest(question);
-	keep_source(question);
-	if (!question->rest_count)
-		return;
-	debug_search_servers(search);
-	keep_source(question);
-	debug_search_shared(search);
-}
 
 /* All of what was asked for, or nothing. */
 static int ask_places(struct question *question, const struct debug_request *request,
@@ -186,7 +127,7 @@ static int ask_places(struct question *question, const struct debug_request *req
 	for (u32 i = 0; i < DEBUG_FILES; i++)
 		if (question->search.files[i] >= 0)
 			files[sent++] = question->search.files[i];
-	result = ask(naming, request, files, sent, question->rest, answer);
+	result = ask(naming, request, files, sent, question->places, answer);
 	if (result)
 		return result;
 	data = malloc(answer->bytes + 1);
@@ -196,7 +137,7 @@ static int ask_places(struct question *question, const struct debug_request *req
 	}
 	result = sandbox_receive(naming->sandbox, data, answer->bytes);
 	result = result
-			 ?: debug_items_take(data, answer, question->rest, request->count,
+			 ?: debug_items_take(data, answer, question->places, request->count,
 					     request->stext, out);
 	if (result == -EBADMSG)
 		sandbox_distrust(naming->sandbox);
@@ -233,13 +174,14 @@ static const char *shortcoming_of(const struct debug_search *search,
 	return answer->is_damaged ? "it is damaged, in part or as a whole" : NULL;
 }
 
-static int ask_rest(struct question *question, struct debug_names **out)
+static int find_names(struct question *question, struct debug_names **out)
 {
 	const struct debug_search *search = &question->search;
+	const struct debug_code *code = search->code;
 	struct debug_request request = {.what = DEBUG_PLACES,
-					.count = question->rest_count,
-					.stext = question->key.stext,
-					.layout = search->code->layout};
+					.count = question->count,
+					.stext = code->mapping ? 0 : code->module->start,
+					.layout = code->layout};
 	struct debug_answer answer;
 	const char *shortcoming;
 	int result;
@@ -250,64 +192,26 @@ static int ask_rest(struct question *question, struct debug_names **out)
 	if (!request.files || (!search->link.has_dwarf && !search->link.has_symbols))
 		return -ENOENT;
 	result = ask_places(question, &request, &answer, out);
-	question->is_damaged = !result && answer.is_damaged;
 	shortcoming = shortcoming_of(search, &answer, result);
 	if (shortcoming)
 		note(question->naming, search->path, shortcoming);
 	return result && result != -ENOMEM ? -ENOENT : result;
 }
 
-/* Only what DWARF has said, whole and sound: there may be more of it later. */
-static void keep_known(struct question *question)
-{
-	if (question->naming->cache >= 0 && debug_search_dwarf(&question->search) >= 0 &&
-	    debug_search_complete(&question->search) && !question->is_damaged)
-		debug_cache_write(question->naming->cache, &question->key, &question->source,
-				  question->known);
-}
-
-static int find_names(struct question *question)
-{
-	struct debug_names *names;
-	int result;
-
-	find_files(question);
-	result = question->rest_count ? ask_rest(question, &names) : 0;
-	if (!result && question->rest_count) {
-		names->next = question->known;
-		question->known = names;
-		keep_known(question);
-	}
-	if (result == -ENOMEM)
-		debug_names_free(&question->known);
-	return result == -ENOMEM || !question->known ? result : 0;
-}
-
-static int answer_question(struct question *question, struct debug_names **out)
-{
-	int result;
-
-	question->rest = calloc(question->count + 1UL, sizeof(*question->rest));
-	result = question->rest ? find_names(question) : -ENOMEM;
-	if (!result)
-		*out = question->known;
-	free(question->rest);
-	return result;
-}
-
 int debug_naming_find(struct debug_naming *naming, const struct debug_code *code, const u64 *places,
 		      u32 count, struct debug_names **out)
 {
 	struct question question = {.naming = naming, .places = places, .count = count};
-	int result = debug_search_begin(&question.search, &naming->searcher, code);
+	struct debug_search *search = &question.search;
+	int result = debug_search_begin(search, &naming->searcher, code);
 
 	if (result)
 		return result;
-	question.key =
-		(struct debug_cache_key){question.search.build_id, question.search.build_id_bytes,
-					 code->mapping ? 0 : code->module->start};
-	result = answer_question(&question, out);
-	debug_search_end(&question.search);
+	debug_search_here(search);
+	debug_search_servers(search);
+	debug_search_shared(search);
+	result = find_names(&question, out);
+	debug_search_end(search);
 	return result;
 }
 

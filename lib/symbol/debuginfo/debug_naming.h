@@ -3,7 +3,7 @@
  * Names from debug information, for reports: which functions were inlined at a frame, lines of
  * source, and symbols that the recorder did not have. It is looked for on the machine where the
  * report is made, in the file itself, in a debug file beside it or below /usr/lib/debug; and on
- * debuginfod servers, if so chosen. What was found may be kept for the next report.
+ * debuginfod servers, if so chosen.
  *
  * Never a wrong name: a file counts only if its build id is that of the recording. The file that
  * was mapped need not be there any more.
@@ -30,7 +30,6 @@ struct debug_choice {
 	const char *vmlinux; /* the kernel with debug information, or NULL */
 	enum debug_servers servers;
 	struct debug_watch watch; /* of what they send */
-	bool cached;		  /* symbol/debuginfo/debug_cache.h */
 
 	/* Told of each file that could not be used, and why. */
 	void (*note)(void *arg, const char *path, const char *why);

@@ -354,17 +354,3 @@ void debug_search_shared(struct debug_search *search)
 		file = fetch_shared(search, &wanted);
 	keep_file(search, DEBUG_FILE_SHARED, file < 0 ? -1 : file);
 }
-
-int debug_search_dwarf(const struct debug_search *search)
-{
-	if (!search->link.has_dwarf)
-		return -1;
-	return search->files[DEBUG_FILE_DEBUG] >= 0 ? search->files[DEBUG_FILE_DEBUG]
-						    : search->files[DEBUG_FILE_CODE];
-}
-
-bool debug_search_complete(const struct debug_search *search)
-{
-	return (!search->link.shared[0] || search->files[DEBUG_FILE_SHARED] >= 0) &&
-	       !lacks_code(search);
-}

@@ -48,10 +48,4 @@ void debug_search_servers(struct debug_search *search);
 /* What dwz has moved away from the file that was found. */
 void debug_search_shared(struct debug_search *search);
 
-/* The file with DWARF that was found, or -1. */
-int debug_search_dwarf(const struct debug_search *search);
-
-/* Whether all is there that the DWARF speaks of, and the code that it is about. */
-bool debug_search_complete(const struct debug_search *search);
-
 #endif

@@ -9,10 +9,10 @@
 #include "dwarf_lines.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 
+#include "bisect.h"
 #include "dwarf_cursor.h"
 #include "symbol/elf/elf_text.h"
 
@@ -45,17 +45,7 @@ static void begin_sequence(struct scan *scan)
 /* The first of the addresses that is not below this one. */
 static u32 lower_bound(const struct scan *scan, u64 address)
 {
-	u32 low = 0, high = scan->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (scan->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(scan->count, i, scan->addresses[i] < address);
 }
 
 static void cover(struct scan *scan)

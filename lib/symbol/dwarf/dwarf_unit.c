@@ -13,7 +13,6 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "array.h"
 #include "inline_tree.h"

@@ -2,7 +2,6 @@
 /* /proc/PID belongs to the user of the process, and is looked up without a lock of its memory. */
 #include "file_owner.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* Of a map that is too long the end is read: it was written last. */
 #include "perf_map.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
  */
 #include "kernel_image.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,12 +7,10 @@
 #include "module_list.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbol/file/whole_file.h"
 
@@ -100,19 +98,6 @@ int module_list_read_open(int fd, struct module_list *list)
 		return err;
 	err = module_list_parse(text, bytes, list);
 	free(text);
-	return err;
-}
-
-int module_list_read(struct module_list *list)
-{
-	int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
-	int err;
-
-	if (fd < 0 && errno != ENOENT)
-		return -errno;
-	err = module_list_read_open(fd, list);
-	if (fd >= 0)
-		close(fd);
 	return err;
 }
 

@@ -24,10 +24,7 @@ struct module_list {
 /* Lines that do not make sense are left out. -ENOMEM. The list is untouched on failure. */
 int module_list_parse(const char *text, size_t bytes, struct module_list *list);
 
-/* A kernel without modules has no /proc/modules: an empty list. */
-int module_list_read(struct module_list *list);
-
-/* The same from an open /proc/modules; -1: there is none. */
+/* From an open /proc/modules; -1: a kernel without modules has none, an empty list. */
 int module_list_read_open(int fd, struct module_list *list);
 
 /* Or NULL. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bisect.h"
 #include "naming_service.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
@@ -146,16 +147,7 @@ int naming_learn(struct naming *naming, const struct mapping_record *record, kep
 /* Whether one of the addresses lies in the symbol. */
 static bool is_asked_for(const struct naming_query *query, const struct naming_symbol *symbol)
 {
-	u32 low = 0, high = query->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (query->addresses[middle] < symbol->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	u32 low = bisect(query->count, i, query->addresses[i] < symbol->start);
 	return low < query->count && query->addresses[low] - symbol->start < symbol->size;
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "array.h"
+#include "bisect.h"
 
 #define NO_OUTER UINT32_MAX
 #define RANGES_MAX (1U << 26)
@@ -63,17 +64,7 @@ void code_ranges_seal(struct code_ranges *ranges)
 /* The number of ranges that start at or before the address. */
 static u32 started(const struct code_ranges *ranges, u64 address)
 {
-	u32 low = 0, high = ranges->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (ranges->range[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(ranges->count, i, ranges->range[i].start <= address);
 }
 
 bool code_ranges_find(const struct code_ranges *ranges, u64 address, u32 *value)

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
+
 #define NO_OUTER UINT32_MAX
 #define ENTRIES_MAX (1U << 26)
 #define NAMES_MAX (1U << 31)
@@ -224,17 +226,7 @@ void symbol_table_seal(struct symbol_table *table)
 /* The number of symbols that start at or before the address. */
 static u32 started(const struct symbol_table *table, u64 address)
 {
-	u32 low = 0, high = table->count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (table->entries[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(table->count, i, table->entries[i].start <= address);
 }
 
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol)

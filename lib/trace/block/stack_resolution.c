@@ -6,6 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A placeholder has depth 0; its id is the number of its resolution, counted from 1; 0: none. */
+static bool is_placeholder(const struct trace_stack *stack)
+{
+	return !stack->depth;
+}
+
 bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
 			 const struct trace_resolution *resolution, u32 number)
 {

@@ -9,12 +9,6 @@
 
 #include "trace/event.h"
 
-/* A placeholder has depth 0; its id is the number of its resolution, counted from 1; 0: none. */
-static inline bool is_placeholder(const struct trace_stack *stack)
-{
-	return !stack->depth;
-}
-
 /* Notes that resolution number `number` is that of `placeholder`. False when that is none, or has a
  * resolution, or when the resolution names a placeholder. */
 bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
+
 static u32 *identity(u32 count)
 {
 	u32 *order = calloc((size_t)count + 1, sizeof(*order));
@@ -123,18 +125,9 @@ void lookup_free(struct lookup *lookup)
 
 const struct trace_mapping *lookup_mapping(const struct lookup *lookup, u32 number)
 {
-	const struct trace_mapping *last;
-	u32 low = 0, high = lookup->mapping_count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (lookup->mappings[lookup->mapping_order[middle]].number <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	last = low ? &lookup->mappings[lookup->mapping_order[low - 1]] : NULL;
+	const u32 *order = lookup->mapping_order;
+	u32 low = bisect(lookup->mapping_count, i, lookup->mappings[order[i]].number <= number);
+	const struct trace_mapping *last = low ? &lookup->mappings[order[low - 1]] : NULL;
 	return last && last->number == number ? last : NULL;
 }
 
@@ -145,18 +138,9 @@ static bool is_up_to(const struct trace_task *task, u32 tid, u64 time)
 
 const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 time)
 {
-	const struct trace_task *last;
-	u32 low = 0, high = lookup->task_count;
-
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (is_up_to(&lookup->tasks[lookup->task_order[middle]], tid, time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	last = low ? &lookup->tasks[lookup->task_order[low - 1]] : NULL;
+	const u32 *order = lookup->task_order;
+	u32 low = bisect(lookup->task_count, i, is_up_to(&lookup->tasks[order[i]], tid, time));
+	const struct trace_task *last = low ? &lookup->tasks[order[low - 1]] : NULL;
 	return last && last->tid == tid ? last : NULL;
 }
 
@@ -164,19 +148,11 @@ const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 t
  * address. */
 static u32 symbols_up_to(const struct lookup *lookup, u32 mapping, u64 address)
 {
-	u32 low = 0, high = lookup->symbol_count;
+	const struct trace_symbol *symbols = lookup->symbols;
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-		const struct trace_symbol *symbol = &lookup->symbols[middle];
-
-		if (symbol->mapping < mapping ||
-		    (symbol->mapping == mapping && symbol->start <= address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return bisect(lookup->symbol_count, i,
+		      symbols[i].mapping < mapping ||
+			      (symbols[i].mapping == mapping && symbols[i].start <= address));
 }
 
 const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address)

@@ -11,7 +11,7 @@ writer=$(realpath "$2")
 golden=$(realpath "$3")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME="$work/.cache" DEBUGINFOD_URLS=
+export DEBUGINFOD_URLS=
 
 cd "$work"
 "$writer" small.data

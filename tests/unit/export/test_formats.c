@@ -237,9 +237,15 @@ static void test_pprof_tells_the_main_program(void **state)
 
 static void test_formats_are_found_by_name(void **state)
 {
+	char words[256] = "";
+
 	(void)state;
-	for (const struct export_format *const *format = export_formats; *format; format++)
+	for (const struct export_format *const *format = export_formats; *format; format++) {
 		assert_ptr_equal(export_format_find((*format)->name), *format);
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
+			 words[0] ? ", " : "", (*format)->name);
+	}
+	assert_string_equal(words, EXPORT_FORMATS);
 	assert_null(export_format_find("pproff"));
 	assert_null(export_format_find(""));
 }

@@ -15,10 +15,23 @@ static void check(const char *text, const char *field)
 	size_t bytes;
 	FILE *stream = open_memstream(&written, &bytes);
 
-	csv_put(text, stream);
+	csv_put("", text, stream);
 	fclose(stream);
 	assert_string_equal(written, field);
 	free(written);
+}
+
+static void test_lines(void **state)
+{
+	char line[16] = "";
+	FILE *stream = fmemopen(line, sizeof(line), "w");
+
+	(void)state;
+	csv_put("", "a", stream);
+	csv_put(",", "b,c", stream);
+	csv_put(",", "", stream);
+	fclose(stream);
+	assert_string_equal(line, "a,\"b,c\",");
 }
 
 static void test_fields(void **state)
@@ -53,7 +66,8 @@ static void test_formulas(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines),
+					   cmocka_unit_test(test_fields),
 					   cmocka_unit_test(test_formulas)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Binary search in what is sorted. */
+#ifndef LIB_BISECT_H
+#define LIB_BISECT_H
+
+#include <stddef.h>
+
+/* How many of `count` come first: those `i` for which `is_before`, an expression, is true. */
+#define bisect(count, i, is_before)                                                                \
+	({                                                                                         \
+		size_t low_ = 0, high_ = (count);                                                  \
+                                                                                                   \
+		while (low_ < high_) {                                                             \
+			size_t i = low_ + (high_ - low_) / 2;                                      \
+                                                                                                   \
+			if (is_before)                                                             \
+				low_ = i + 1;                                                      \
+			else                                                                       \
+				high_ = i;                                                         \
+		}                                                                                  \
+		low_;                                                                              \
+	})
+
+#endif
