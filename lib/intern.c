@@ -9,11 +9,7 @@
 
 static u32 hash_key(const struct intern_key *key)
 {
-	u64 hash = 0;
-
-	for (int i = 0; i < INTERN_WORDS; i++)
-		hash = hash_word(hash, key->word[i]);
-	return hash_end(hash);
+	return hash_end(hash_words(0, key, sizeof(*key)));
 }
 
 static bool is_entry(const void *entries, u32 index, const void *key)
