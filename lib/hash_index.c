@@ -70,17 +70,19 @@ void hash_index_free(struct hash_index *table)
 	*table = (struct hash_index){};
 }
 
+void hash_index_clear(struct hash_index *table)
+{
+	if (table->slots)
+		memset(table->slots, 0, sizeof(*table->slots) << table->bits);
+	table->count = 0;
+}
+
 /* By words: names of C++ are long. */
 u32 hash_text(const char *text)
 {
-	size_t left = strlen(text);
-	u64 hash = hash_word(0, left), word;
+	size_t bytes = strlen(text), rest = bytes % sizeof(u64);
+	u64 hash = hash_words(hash_word(0, bytes), text, bytes - rest), last = 0;
 
-	for (; left >= sizeof(word); text += sizeof(word), left -= sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		hash = hash_word(hash, word);
-	}
-	word = 0;
-	memcpy(&word, text, left);
-	return hash_end(hash_word(hash, word));
+	memcpy(&last, text + bytes - rest, rest);
+	return hash_end(hash_word(hash, last));
 }

@@ -8,7 +8,9 @@
 #define LIB_HASH_INDEX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "scalar.h"
 
@@ -34,6 +36,8 @@ u32 hash_index_find(const struct hash_index *table, u32 hash, hash_index_is is, 
 		    const void *key);
 /* It must not be there yet. -ENOMEM. */
 int hash_index_add(struct hash_index *table, u32 hash, u32 index);
+/* Nothing is in it any more; it keeps its memory. */
+void hash_index_clear(struct hash_index *table);
 void hash_index_free(struct hash_index *table);
 
 /* Who has many things to find may say so in advance: first of all of them, then look at what the
@@ -58,6 +62,18 @@ static inline u64 hash_word(u64 hash, u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 29;
+}
+
+/* `bytes` is a multiple of 8. */
+static inline u64 hash_words(u64 hash, const void *words, size_t bytes)
+{
+	u64 word;
+
+	for (size_t i = 0; i < bytes; i += sizeof(word)) {
+		memcpy(&word, (const char *)words + i, sizeof(word));
+		hash = hash_word(hash, word);
+	}
+	return hash;
 }
 
 static inline u32 hash_end(u64 hash)

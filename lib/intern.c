@@ -9,11 +9,7 @@
 
 static u32 hash_key(const struct intern_key *key)
 {
-	u64 hash = 0;
-
-	for (int i = 0; i < INTERN_WORDS; i++)
-		hash = hash_word(hash, key->word[i]);
-	return hash_end(hash);
+	return hash_end(hash_words(0, key, sizeof(*key)));
 }
 
 static bool is_entry(const void *entries, u32 index, const void *key)
@@ -84,25 +80,32 @@ static bool is_text(const void *texts, u32 index, const void *key)
 	return strcmp(((const char *const *)texts)[index], key) == 0;
 }
 
-static const char *add_text(struct text_set *set, const char *text, u32 hash)
+static u32 add_text(struct text_set *set, const char *text, u32 hash)
 {
 	const char *copy;
 
 	if (array_make_room(set->texts, set->count, set->room))
-		return NULL;
+		return HASH_INDEX_NONE;
 	copy = arena_string(&set->arena, text);
 	if (!copy || hash_index_add(&set->index, hash, set->count))
-		return NULL;
-	set->texts[set->count++] = copy;
-	return copy;
+		return HASH_INDEX_NONE;
+	set->texts[set->count] = copy;
+	return set->count++;
 }
 
-const char *text_set_intern(struct text_set *set, const char *text)
+u32 text_set_number(struct text_set *set, const char *text)
 {
 	u32 hash = hash_text(text);
 	u32 found = hash_index_find(&set->index, hash, is_text, set->texts, text);
 
-	return found == HASH_INDEX_NONE ? add_text(set, text, hash) : set->texts[found];
+	return found == HASH_INDEX_NONE ? add_text(set, text, hash) : found;
+}
+
+const char *text_set_intern(struct text_set *set, const char *text)
+{
+	u32 number = text_set_number(set, text);
+
+	return number == HASH_INDEX_NONE ? NULL : set->texts[number];
 }
 
 void text_set_clear(struct text_set *set)

@@ -63,6 +63,8 @@ struct text_set {
 
 void text_set_clear(struct text_set *set);
 
+/* Its place in `texts`, or HASH_INDEX_NONE without memory. */
+u32 text_set_number(struct text_set *set, const char *text);
 /* NULL without memory. */
 const char *text_set_intern(struct text_set *set, const char *text);
 

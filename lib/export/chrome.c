@@ -13,22 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/hashtab.h>
-
 #include "error.h"
 #include "event_stack.h"
 #include "export_format.h"
 #include "format/json_text.h"
 #include "frame_tree.h"
+#include "intern.h"
 #include "json_labels.h"
 #include "trace/block/source_name.h"
 
-#define TASKS 256 /* to begin with */
-
 /* The name of a thread or process as it was written last. */
 struct named_task {
-	u32 id;
-	bool is_process;
+	struct intern_key key; /* id, whether it is a process */
 	char comm[16];
 };
 
@@ -39,38 +35,10 @@ struct chrome {
 	struct event_stacks *stacks;
 	struct frame_tree *tree;
 	struct json_labels labels;
-	htab_t tasks;
+	struct intern tasks;
 	const char *before; /* the next event */
 	FILE *to;
 };
-
-static hashval_t hash_task(const void *item)
-{
-	const struct named_task *task = item;
-
-	return 2 * task->id + task->is_process;
-}
-
-static int same_task(const void *a, const void *b)
-{
-	const struct named_task *left = a, *right = b;
-
-	return left->id == right->id && left->is_process == right->is_process;
-}
-
-static struct named_task *find_task(struct chrome *chrome, u32 id, bool is_process)
-{
-	struct named_task key = {.id = id, .is_process = is_process}, *task;
-	void **slot = htab_find_slot(chrome->tasks, &key, INSERT);
-
-	if (!slot || *slot)
-		return slot ? *slot : NULL;
-	task = malloc(sizeof(*task));
-	if (task)
-		*task = key;
-	*slot = task;
-	return task;
-}
 
 static void begin_event(struct chrome *chrome)
 {
@@ -94,8 +62,8 @@ static int put_task_name(struct chrome *chrome, const char *event, const struct 
 /* Once, and again when it has changed. */
 static int name_task(struct chrome *chrome, const struct trace_task *task, bool is_process)
 {
-	struct named_task *named =
-		find_task(chrome, is_process ? task->tgid : task->tid, is_process);
+	const struct intern_key key = {{is_process ? task->tgid : task->tid, is_process}};
+	struct named_task *named = intern_entry(&chrome->tasks, &key);
 
 	if (!named)
 		return -ENOMEM;
@@ -257,17 +225,13 @@ static int chrome_open(struct chrome *chrome, const struct frame_naming *naming)
 {
 	int err = event_stacks_create(chrome->reader, naming, &chrome->stacks);
 
-	err = err ?: frame_tree_create(&chrome->tree);
-	if (err)
-		return err;
-	chrome->tasks = htab_try_create(TASKS, hash_task, same_task, free);
-	return chrome->tasks ? 0 : -ENOMEM;
+	chrome->tasks = INTERN(struct named_task);
+	return err ?: frame_tree_create(&chrome->tree);
 }
 
 static void chrome_close(struct chrome *chrome)
 {
-	if (chrome->tasks)
-		htab_delete(chrome->tasks);
+	intern_clear(&chrome->tasks);
 	json_labels_clear(&chrome->labels);
 	frame_tree_free(&chrome->tree);
 	event_stacks_free(&chrome->stacks);

@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/hashtab.h>
+#include "intern.h"
 
-#define FRAMES 4096 /* to begin with */
+/* Frames are equal if they have one frame_name, cuts if they have one label. */
+struct numbered {
+	struct intern_key key; /* the one or the other */
+	u32 from_one;
+};
 
 struct part {
 	struct event_frame *frames;
@@ -24,44 +28,21 @@ struct event_stacks {
 	struct frame_names *names;
 	struct part *parts; /* by 2 * stack + below a leaf; without frames: not made yet */
 	u32 stack_count;
-	htab_t numbers; /* of struct event_frame, by what they stand for */
-	u32 number_count;
+	struct intern numbers;
 	struct part joined; /* of the last event */
 };
 
-/* Frames are equal if they have one frame_name, cuts if they have one label. */
-static const void *identity(const struct event_frame *frame)
-{
-	return frame->name ? (const void *)frame->name : frame->label;
-}
-
-static hashval_t hash_frame(const void *frame)
-{
-	return htab_hash_pointer(identity(frame));
-}
-
-static int same_frame(const void *a, const void *b)
-{
-	return identity(a) == identity(b);
-}
-
 static int set_number(struct event_stacks *stacks, struct event_frame *frame)
 {
-	void **slot = htab_find_slot(stacks->numbers, frame, INSERT);
-	struct event_frame *first;
+	const void *identity = frame->name ? (const void *)frame->name : frame->label;
+	const struct intern_key key = {{intern_address(identity)}};
+	struct numbered *numbered = intern_entry(&stacks->numbers, &key);
 
-	if (!slot)
+	if (!numbered)
 		return -ENOMEM;
-	first = *slot;
-	if (!first) {
-		first = malloc(sizeof(*first));
-		if (!first)
-			return -ENOMEM;
-		*first = *frame;
-		first->number = stacks->number_count++;
-		*slot = first;
-	}
-	frame->number = first->number;
+	if (!numbered->from_one)
+		numbered->from_one = stacks->numbers.count;
+	frame->number = numbered->from_one - 1;
 	return 0;
 }
 
@@ -208,9 +189,8 @@ int event_stacks_create(struct trace_reader *reader, const struct frame_naming *
 		return -ENOMEM;
 	stacks->stack_count = trace_reader_stacks(reader, &stacks->stacks);
 	stacks->parts = calloc(2UL * stacks->stack_count + 1, sizeof(struct part));
-	stacks->numbers = htab_try_create(FRAMES, hash_frame, same_frame, free);
-	if (!stacks->parts || !stacks->numbers ||
-	    frame_names_create(reader, naming, &stacks->names)) {
+	stacks->numbers = INTERN(struct numbered);
+	if (!stacks->parts || frame_names_create(reader, naming, &stacks->names)) {
 		event_stacks_free(&stacks);
 		return -ENOMEM;
 	}
@@ -227,8 +207,7 @@ void event_stacks_free(struct event_stacks **stacks)
 	for (u64 i = 0; old->parts && i < 2UL * old->stack_count; i++)
 		free(old->parts[i].frames);
 	free(old->parts);
-	if (old->numbers)
-		htab_delete(old->numbers);
+	intern_clear(&old->numbers);
 	frame_names_free(&old->names);
 	free(old->joined.frames);
 	free(old);

@@ -7,9 +7,11 @@
 #define LIB_EXPORT_FRAME_TREE_H
 
 #include "event_stack.h"
+#include "intern.h"
 
 struct frame_node {
-	u32 parent; /* 0: outermost */
+	struct intern_key key; /* parent, label, whether it is the kernel's */
+	u32 parent;	       /* 0: outermost */
 	u32 number;
 	struct event_frame frame;
 };

@@ -14,20 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/hashtab.h>
-
 #include "export/profile.pb-c.h"
 #include "format/json_text.h"
+#include "intern.h"
 
 #define ENTRIES 1024 /* to begin with */
 
-struct string {
-	s64 index;
-	char text[];
-};
-
 struct function {
-	s64 name, file; /* strings */
+	struct intern_key key; /* name and file, as strings */
 	u64 id;
 };
 
@@ -40,9 +34,8 @@ struct seen {
 struct pprof_tables {
 	const struct trace_reader *reader;
 	struct gzip_stream *to;
-	htab_t strings, functions;
-	s64 string_count;
-	u64 function_count;
+	struct text_set strings;
+	struct intern functions;
 	struct seen locations, mappings;
 };
 
@@ -81,30 +74,6 @@ static int seen_before(struct seen *seen, u64 number, bool *before)
 	return 0;
 }
 
-static hashval_t hash_string(const void *item)
-{
-	return htab_hash_string(((const struct string *)item)->text);
-}
-
-static int same_string(const void *entry, const void *text)
-{
-	return strcmp(((const struct string *)entry)->text, text) == 0;
-}
-
-static hashval_t hash_function(const void *item)
-{
-	const struct function *function = item;
-
-	return iterative_hash(&function->name, 2 * sizeof(s64), 0);
-}
-
-static int same_function(const void *a, const void *b)
-{
-	const struct function *left = a, *right = b;
-
-	return left->name == right->name && left->file == right->file;
-}
-
 static int put_string(struct pprof_tables *tables, const char *text)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -121,65 +90,46 @@ static int put_string(struct pprof_tables *tables, const char *text)
 	return 0;
 }
 
-static struct string *add_string(struct pprof_tables *tables, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	struct string *string = malloc(sizeof(*string) + bytes);
-
-	if (!string || put_string(tables, text)) {
-		free(string);
-		return NULL;
-	}
-	string->index = tables->string_count++;
-	memcpy(string->text, text, bytes);
-	return string;
-}
-
 int pprof_string(struct pprof_tables *tables, const char *text, s64 *index)
 {
-	void **slot =
-		htab_find_slot_with_hash(tables->strings, text, htab_hash_string(text), INSERT);
+	u32 count = tables->strings.count;
+	u32 number = text_set_number(&tables->strings, text);
 
-	if (slot && !*slot)
-		*slot = add_string(tables, text);
-	if (!slot || !*slot)
+	if (number == HASH_INDEX_NONE || (number == count && put_string(tables, text)))
 		return -ENOMEM;
-	*index = ((const struct string *)*slot)->index;
+	*index = number;
 	return 0;
 }
 
-static struct function *add_function(struct pprof_tables *tables, const struct function *key)
+static void put_function(struct pprof_tables *tables, const struct function *function)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Function message = PPROF__FUNCTION__INIT, *messages = &message;
-	struct function *function = malloc(sizeof(*function));
 
-	if (!function)
-		return NULL;
-	*function = *key;
-	function->id = ++tables->function_count;
 	message.id = function->id;
-	message.name = message.system_name = key->name;
-	message.filename = key->file;
+	message.name = message.system_name = (s64)function->key.word[0];
+	message.filename = (s64)function->key.word[1];
 	part.function = &messages;
 	part.n_function = 1;
 	pprof_put(tables->to, &part);
-	return function;
 }
 
 static int find_function(struct pprof_tables *tables, const char *name, const char *file, u64 *id)
 {
-	struct function key;
-	void **slot;
+	struct function *function;
+	s64 name_index, file_index;
 
-	if (pprof_string(tables, name, &key.name) || pprof_string(tables, file, &key.file))
+	if (pprof_string(tables, name, &name_index) || pprof_string(tables, file, &file_index))
 		return -ENOMEM;
-	slot = htab_find_slot(tables->functions, &key, INSERT);
-	if (slot && !*slot)
-		*slot = add_function(tables, &key);
-	if (!slot || !*slot)
+	function = intern_entry(&tables->functions,
+				&(struct intern_key){{(u64)name_index, (u64)file_index}});
+	if (!function)
 		return -ENOMEM;
-	*id = ((const struct function *)*slot)->id;
+	if (!function->id) {
+		function->id = tables->functions.count;
+		put_function(tables, function);
+	}
+	*id = function->id;
 	return 0;
 }
 
@@ -375,9 +325,9 @@ int pprof_tables_create(const struct trace_reader *reader, struct gzip_stream *t
 		return -ENOMEM;
 	tables->reader = reader;
 	tables->to = to;
-	tables->strings = htab_try_create(ENTRIES, hash_string, same_string, free);
-	tables->functions = htab_try_create(ENTRIES, hash_function, same_function, free);
-	if (!tables->strings || !tables->functions || pprof_string(tables, "", &empty)) {
+	tables->strings = TEXT_SET;
+	tables->functions = INTERN(struct function);
+	if (pprof_string(tables, "", &empty)) {
 		pprof_tables_free(&tables);
 		return -ENOMEM;
 	}
@@ -391,10 +341,8 @@ void pprof_tables_free(struct pprof_tables **tables)
 
 	if (!old)
 		return;
-	if (old->strings)
-		htab_delete(old->strings);
-	if (old->functions)
-		htab_delete(old->functions);
+	text_set_clear(&old->strings);
+	intern_clear(&old->functions);
 	free(old->locations.numbers);
 	free(old->mappings.numbers);
 	free(old);

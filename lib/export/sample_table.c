@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Open addressing, at most half full. Keys are compared byte by byte, so they have no loose ones:
- * padding is zero, and so is what an event does not use. */
+/* Keys are compared byte by byte, so they have no loose ones: padding is zero, and so is what an
+ * event does not use. */
 #include "sample_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <libiberty/hashtab.h>
+#include "hash_index.h"
 
 struct sample_table {
+	struct hash_index index;
 	struct sample *samples; /* `room` of them */
-	u32 count, room;
-	u32 *slots; /* number of a sample, from 1 on; 0: free */
-	u32 mask;
+	u32 room;
 };
+
+_Static_assert(sizeof(struct sample_key) % sizeof(u64) == 0, "keys are whole words");
 
 static void make_key(const struct trace_event *event, const struct trace_task *task,
 		     struct sample_key *key)
@@ -36,37 +37,43 @@ static void make_key(const struct trace_event *event, const struct trace_task *t
 		memcpy(key->comm, task->comm, strnlen(task->comm, sizeof(key->comm) - 1));
 }
 
-/* The slot of the sample with this key, or the free one where it belongs. */
-static u32 *find_slot(const struct sample_table *table, const struct sample_key *key)
+static bool is_sample(const void *samples, u32 index, const void *key)
 {
-	u32 at = iterative_hash(key, sizeof(*key), 0) & table->mask;
+	return memcmp(&((const struct sample *)samples)[index].key, key,
+		      sizeof(struct sample_key)) == 0;
+}
 
-	while (table->slots[at] &&
-	       memcmp(&table->samples[table->slots[at] - 1].key, key, sizeof(*key)) != 0)
-		at = (at + 1) & table->mask;
-	return &table->slots[at];
+static int add_sample(struct sample_table *table, const struct sample_key *key, u32 hash,
+		      u32 *place)
+{
+	u32 count = table->index.count;
+
+	if (count == table->room)
+		return -ENOSPC;
+	if (hash_index_add(&table->index, hash, count))
+		return -ENOMEM;
+	memset(&table->samples[count], 0, sizeof(*table->samples));
+	memcpy(&table->samples[count].key, key, sizeof(*key));
+	*place = count;
+	return 0;
 }
 
 int sample_table_add(struct sample_table *table, const struct trace_event *event,
 		     const struct trace_task *task)
 {
 	struct sample_key key;
-	struct sample *sample;
-	u32 *slot;
+	u32 hash, place;
+	int err = 0;
 
 	make_key(event, task, &key);
-	slot = find_slot(table, &key);
-	if (!*slot) {
-		if (table->count == table->room)
-			return -ENOSPC;
-		*slot = ++table->count;
-		sample = &table->samples[*slot - 1];
-		memset(sample, 0, sizeof(*sample));
-		memcpy(&sample->key, &key, sizeof(key));
-	}
-	sample = &table->samples[*slot - 1];
-	sample->count++;
-	sample->value += event->value;
+	hash = hash_end(hash_words(0, &key, sizeof(key)));
+	place = hash_index_find(&table->index, hash, is_sample, table->samples, &key);
+	if (place == HASH_INDEX_NONE)
+		err = add_sample(table, &key, hash, &place);
+	if (err)
+		return err;
+	table->samples[place].count++;
+	table->samples[place].value += event->value;
 	return 0;
 }
 
@@ -75,34 +82,27 @@ int sample_table_each(const struct sample_table *table,
 {
 	int err = 0;
 
-	for (u32 i = 0; i < table->count && !err; i++)
+	for (u32 i = 0; i < table->index.count && !err; i++)
 		err = each(arg, &table->samples[i]);
 	return err;
 }
 
 void sample_table_empty(struct sample_table *table)
 {
-	memset(table->slots, 0, (table->mask + 1UL) * sizeof(u32));
-	table->count = 0;
+	hash_index_clear(&table->index);
 }
 
 int sample_table_create(u32 room, struct sample_table **out)
 {
 	struct sample_table *table = calloc(1, sizeof(*table));
-	u32 slots = 2;
 
-	if (!table)
-		return -ENOMEM;
-	while (slots < 2 * room)
-		slots *= 2;
-	table->room = room;
-	table->mask = slots - 1;
-	table->samples = calloc(room, sizeof(struct sample));
-	table->slots = calloc(slots, sizeof(u32));
-	if (!table->samples || !table->slots) {
-		sample_table_free(&table);
+	if (table)
+		table->samples = calloc(room, sizeof(struct sample));
+	if (!table || !table->samples) {
+		free(table);
 		return -ENOMEM;
 	}
+	table->room = room;
 	*out = table;
 	return 0;
 }
@@ -112,7 +112,7 @@ void sample_table_free(struct sample_table **table)
 	if (!*table)
 		return;
 	free((*table)->samples);
-	free((*table)->slots);
+	hash_index_free(&(*table)->index);
 	free(*table);
 	*table = NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -62,11 +63,50 @@ static void test_equal_hashes(void **state)
 	check(equal);
 }
 
+static void test_cleared(void **state)
+{
+	struct hash_index table = {};
+	u64 thing = 3;
+
+	(void)state;
+	hash_index_clear(&table);
+	assert_null(table.slots);
+	for (u32 i = 0; i < THINGS; i++) {
+		things[i] = i;
+		assert_int_equal(hash_index_add(&table, spread(i), i), 0);
+	}
+	hash_index_clear(&table);
+	assert_int_equal(table.count, 0);
+	for (u64 i = 0; i < THINGS; i++)
+		assert_int_equal(hash_index_find(&table, spread(i), is_thing, things, &i),
+				 HASH_INDEX_NONE);
+	assert_int_equal(hash_index_add(&table, spread(thing), 3), 0);
+	assert_int_equal(hash_index_find(&table, spread(thing), is_thing, things, &thing), 3);
+	hash_index_free(&table);
+}
+
+/* Wherever it lies, and to its last byte. */
+static void test_texts(void **state)
+{
+	char text[] = "0123456789abcdefghij", other[sizeof(text) + 1];
+
+	(void)state;
+	memcpy(other + 1, text, sizeof(text));
+	for (u32 i = sizeof(text) - 1; i > 0; i--) {
+		text[i] = other[i + 1] = 0;
+		assert_int_equal(hash_text(text), hash_text(other + 1));
+		other[i] ^= 1;
+		assert_int_not_equal(hash_text(text), hash_text(other + 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_all),
 		cmocka_unit_test(test_equal_hashes),
+		cmocka_unit_test(test_cleared),
+		cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,7 @@ static void test_texts_are_compared_whole(void **state)
 		copy = text_set_intern(&set, text);
 		assert_string_equal(copy, text);
 		assert_ptr_equal(text_set_intern(&set, text), copy);
+		assert_int_equal(text_set_number(&set, text), i % 100);
 	}
 	assert_int_equal(set.count, 100);
 	text_set_clear(&set);

@@ -56,17 +56,6 @@ static bool is_comm(const void *comms, u32 index, const void *comm)
 	return memcmp(((const char(*)[16])comms)[index], comm, 16) == 0;
 }
 
-static u32 hash_bytes(const void *data, size_t bytes)
-{
-	u64 hash = 0, word;
-
-	for (size_t i = 0; i < bytes; i += sizeof(word)) {
-		memcpy(&word, (const u8 *)data + i, sizeof(word));
-		hash = hash_word(hash, word);
-	}
-	return hash_end(hash);
-}
-
 static u32 add_comm(struct counter *counter, const char *comm, u32 hash)
 {
 	u32 index = counter->comm_index.count;
@@ -85,7 +74,7 @@ static u32 find_comm(struct counter *counter, const struct trace_task *task)
 
 	if (task)
 		strcpy(comm, task->comm);
-	hash = hash_bytes(comm, sizeof(comm));
+	hash = hash_end(hash_words(0, comm, sizeof(comm)));
 	index = hash_index_find(&counter->comm_index, hash, is_comm, counter->counts->comms, comm);
 	return index == HASH_INDEX_NONE ? add_comm(counter, comm, hash) : index;
 }
@@ -172,7 +161,7 @@ static int set_key(struct counter *counter, struct pending *pending)
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
 		key->cpu = event->cpu;
-	pending->hash = hash_bytes(key, sizeof(*key));
+	pending->hash = hash_end(hash_words(0, key, sizeof(*key)));
 	hash_index_expect(&counter->index, pending->hash);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Two arrays that grow together, and a hash index of keys that doubles at half full. */
+/* Two arrays that grow together. */
 #include "trace/block/frame_dictionary.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 
 #define ROOM_MIN 1024U
 #define ROOM_MAX (1U << 28)
-#define INDEX_BITS_MIN 10
 
 static bool may_grow(const struct frame_dictionary *dictionary, u32 room)
 {
@@ -64,52 +63,25 @@ void frame_dictionary_free(struct frame_dictionary *dictionary)
 	memset(dictionary, 0, sizeof(*dictionary));
 }
 
-static u32 slot_of(const struct frame_index *index, const struct frame_dictionary *dictionary,
-		   u64 frame)
+static u32 frame_hash(u64 frame)
 {
-	u32 slot = (u32)((frame * 0x9e3779b97f4a7c15ULL) >> (64 - index->bits));
-
-	while (index->keys[slot] && dictionary->frames[index->keys[slot]] != frame)
-		slot = (slot + 1) & ((1U << index->bits) - 1);
-	return slot;
+	return hash_end(hash_word(0, frame));
 }
 
-static int index_grow(struct frame_index *index, const struct frame_dictionary *dictionary)
+static bool is_frame(const void *frames, u32 key, const void *frame)
 {
-	struct frame_index larger = {.bits = index->keys ? index->bits + 1 : INDEX_BITS_MIN};
-
-	larger.keys = calloc(1UL << larger.bits, sizeof(*larger.keys));
-	if (!larger.keys)
-		return -ENOMEM;
-	for (u32 i = 0; index->keys && i < 1U << index->bits; i++)
-		if (index->keys[i])
-			larger.keys[slot_of(&larger, dictionary,
-					    dictionary->frames[index->keys[i]])] = index->keys[i];
-	larger.count = index->count;
-	free(index->keys);
-	*index = larger;
-	return 0;
+	return ((const u64 *)frames)[key] == *(const u64 *)frame;
 }
 
-u32 frame_index_find(const struct frame_index *index, const struct frame_dictionary *dictionary,
+u32 frame_index_find(const struct hash_index *index, const struct frame_dictionary *dictionary,
 		     u64 frame)
 {
-	return index->keys ? index->keys[slot_of(index, dictionary, frame)] : FRAME_KEY_ROOT;
+	u32 key = hash_index_find(index, frame_hash(frame), is_frame, dictionary->frames, &frame);
+
+	return key == HASH_INDEX_NONE ? FRAME_KEY_ROOT : key;
 }
 
-int frame_index_add(struct frame_index *index, const struct frame_dictionary *dictionary, u32 key)
+int frame_index_add(struct hash_index *index, u64 frame, u32 key)
 {
-	bool is_full = !index->keys || index->count >= 1U << (index->bits - 1);
-
-	if (is_full && index_grow(index, dictionary))
-		return -ENOMEM;
-	index->keys[slot_of(index, dictionary, dictionary->frames[key])] = key;
-	index->count++;
-	return 0;
-}
-
-void frame_index_free(struct frame_index *index)
-{
-	free(index->keys);
-	memset(index, 0, sizeof(*index));
+	return hash_index_add(index, frame_hash(frame), key);
 }

@@ -8,6 +8,7 @@
 #define LIB_TRACE_FRAME_DICTIONARY_H
 
 #include "arena.h"
+#include "hash_index.h"
 #include "trace/bytes/key_order.h"
 
 #define FRAME_KEY_ROOT 0
@@ -25,18 +26,10 @@ int frame_dictionary_init(struct frame_dictionary *dictionary); /* -ENOMEM */
 int frame_dictionary_offer(struct frame_dictionary *dictionary, u64 frame);
 void frame_dictionary_free(struct frame_dictionary *dictionary);
 
-/* The way back, from frame to key. */
-struct frame_index {
-	u32 *keys; /* open addressing, 0 = free: the root is not in it */
-	u32 bits;
-	u32 count; /* at most half of 2^bits */
-};
-
-/* The key of the frame, or FRAME_KEY_ROOT: it has none yet. */
-u32 frame_index_find(const struct frame_index *index, const struct frame_dictionary *dictionary,
+/* The way back: from a frame to its key, or FRAME_KEY_ROOT: it has none yet. The root is not in the
+ * index. */
+u32 frame_index_find(const struct hash_index *index, const struct frame_dictionary *dictionary,
 		     u64 frame);
-/* Adds the frame of `key`. -ENOMEM. */
-int frame_index_add(struct frame_index *index, const struct frame_dictionary *dictionary, u32 key);
-void frame_index_free(struct frame_index *index);
+int frame_index_add(struct hash_index *index, u64 frame, u32 key); /* -ENOMEM */
 
 #endif

@@ -29,7 +29,7 @@ void stack_encoder_free(struct stack_encoder *encoder)
 {
 	block_builder_free(&encoder->builder);
 	frame_dictionary_free(&encoder->dictionary);
-	frame_index_free(&encoder->index);
+	hash_index_free(&encoder->index);
 }
 
 static u64 frame_from_root(const struct trace_stack *stack, u32 place)
@@ -72,7 +72,7 @@ static int add_frame(struct stack_encoder *encoder, u64 frame, u64 caller)
 	u32 key = dictionary->order.keys;
 
 	if (frame_dictionary_offer(dictionary, frame) ||
-	    frame_index_add(&encoder->index, dictionary, key))
+	    frame_index_add(&encoder->index, frame, key))
 		return -ENOMEM;
 	put_new_frame(encoder->builder.column, frame, caller);
 	return 0;

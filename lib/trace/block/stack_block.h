@@ -24,8 +24,8 @@ struct stack_path {
 struct stack_encoder {
 	struct block_builder builder;
 	struct frame_dictionary dictionary;
-	struct frame_index index;
-	u32 id; /* of the stack before; so is the next one */
+	struct hash_index index; /* of frames */
+	u32 id;			 /* of the stack before; so is the next one */
 	u64 generation;
 	struct stack_path path;
 };

@@ -1,105 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Linear probing, doubled at half full; the full hash is kept to spare most compares and all
- * rehashing. */
+/* A hash finds the candidates, frames and flags decide. */
 #include "trace/write/stack_set.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_SET_BITS_MIN 10
-#define STACK_SET_BITS_MAX 30
+#include "array.h"
 
-static u64 stack_hash(const struct trace_stack *stack)
+static u32 stack_hash(const struct trace_stack *stack)
 {
-	u64 hash = stack->flags;
-
-	for (u32 i = 0; i < stack->depth; i++) {
-		hash = (hash ^ stack->frames[i]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
-	}
-	return hash;
+	return hash_end(hash_words(stack->flags, stack->frames, stack->depth * sizeof(u64)));
 }
 
-static bool is_same(const struct stack_set_entry *entry, const struct trace_stack *stack, u64 hash)
+static bool is_stack(const void *entries, u32 index, const void *key)
 {
-	return entry->hash == hash && entry->depth == stack->depth &&
-	       entry->flags == stack->flags &&
+	const struct stack_set_entry *entry = &((const struct stack_set_entry *)entries)[index];
+	const struct trace_stack *stack = key;
+
+	return entry->depth == stack->depth && entry->flags == stack->flags &&
 	       !memcmp(entry->frames, stack->frames, stack->depth * sizeof(u64));
-}
-
-static u32 first_slot(const struct stack_set *set, u64 hash)
-{
-	return (u32)((hash * 0x9e3779b97f4a7c15ULL) >> (64 - set->bits));
-}
-
-static void place(struct stack_set *set, const struct stack_set_entry *entry)
-{
-	u32 slot = first_slot(set, entry->hash);
-
-	while (set->entries[slot].frames)
-		slot = (slot + 1) & ((1U << set->bits) - 1);
-	set->entries[slot] = *entry;
-	set->count++;
-}
-
-static int grow(struct stack_set *set)
-{
-	struct stack_set larger = {.bits = set->bits ? set->bits + 1 : STACK_SET_BITS_MIN};
-
-	if (larger.bits > STACK_SET_BITS_MAX)
-		return -ENOMEM;
-	larger.entries = calloc(1UL << larger.bits, sizeof(*larger.entries));
-	if (!larger.entries)
-		return -ENOMEM;
-	for (u32 i = 0; set->entries && i < 1U << set->bits; i++)
-		if (set->entries[i].frames)
-			place(&larger, &set->entries[i]);
-	free(set->entries);
-	*set = larger;
-	return 0;
 }
 
 bool stack_set_find(const struct stack_set *set, const struct trace_stack *stack, u32 *index)
 {
-	u64 hash = stack_hash(stack);
+	u32 found = hash_index_find(&set->index, stack_hash(stack), is_stack, set->entries, stack);
 
-	if (!set->entries)
+	if (found == HASH_INDEX_NONE)
 		return false;
-	for (u32 slot = first_slot(set, hash); set->entries[slot].frames;
-	     slot = (slot + 1) & ((1U << set->bits) - 1)) {
-		if (!is_same(&set->entries[slot], stack, hash))
-			continue;
-		*index = set->entries[slot].index;
-		return true;
-	}
-	return false;
+	*index = set->entries[found].index;
+	return true;
 }
 
 int stack_set_add(struct stack_set *set, const struct trace_stack *stack, u32 index)
 {
-	struct stack_set_entry entry = {
-		.hash = stack_hash(stack),
-		.depth = stack->depth,
-		.flags = stack->flags,
-		.index = index,
-	};
-	bool is_full = !set->entries || set->count >= 1U << (set->bits - 1);
+	u32 count = set->index.count;
+	u64 *frames;
 
-	if (is_full && grow(set))
+	if (array_make_room(set->entries, count, set->room))
 		return -ENOMEM;
-	entry.frames = malloc(stack->depth * sizeof(u64));
-	if (!entry.frames)
+	frames = malloc(stack->depth * sizeof(u64));
+	if (!frames || hash_index_add(&set->index, stack_hash(stack), count)) {
+		free(frames);
 		return -ENOMEM;
-	memcpy(entry.frames, stack->frames, stack->depth * sizeof(u64));
-	place(set, &entry);
+	}
+	memcpy(frames, stack->frames, stack->depth * sizeof(u64));
+	set->entries[count] = (struct stack_set_entry){frames, stack->depth, stack->flags, index};
 	return 0;
 }
 
 void stack_set_free(struct stack_set *set)
 {
-	for (u32 i = 0; set->entries && i < 1U << set->bits; i++)
+	for (u32 i = 0; i < set->index.count; i++)
 		free(set->entries[i].frames);
 	free(set->entries);
+	hash_index_free(&set->index);
 	memset(set, 0, sizeof(*set));
 }

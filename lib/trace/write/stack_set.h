@@ -4,20 +4,20 @@
 #ifndef LIB_TRACE_STACK_SET_H
 #define LIB_TRACE_STACK_SET_H
 
+#include "hash_index.h"
 #include "trace/event.h"
 
 struct stack_set_entry {
-	u64 hash;
-	u64 *frames; /* NULL = free */
+	u64 *frames;
 	u32 depth;
 	u32 flags;
 	u32 index; /* in the recording */
 };
 
 struct stack_set {
+	struct hash_index index;
 	struct stack_set_entry *entries;
-	u32 bits;
-	u32 count; /* at most half of 2^bits */
+	u32 room;
 };
 
 /* True, and the stack's index, when it is in the set. */
