@@ -1,6 +1,6 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Code that is replaced by other code at the same address (tests/e2e/mapping_swap.c), on every kernel of the matrix:
+# Code that is replaced by other code at the same address (tests/e2e/programs/mapping_swap.c), on every kernel of the matrix:
 # each stack says by its callers what was mapped, and not one frame may be of what was there before. Without
 # mm->mm_lock_seq (6.1) nothing may be remembered from one event to the next.
 set -u

@@ -11,8 +11,8 @@
 #include <bpf/libbpf.h>
 
 #include "assist/assist.h"
-#include "capture/drain/account.h"
 #include "capture/drain/event_stacks.h"
+#include "capture/drain/file_ledger.h"
 #include "capture/drain/raw_ring.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
@@ -107,7 +107,7 @@ static int resolve(struct recording *recording, struct deferred_stack *stack,
 
 	if (form == DEFERRED_BEHIND_LEAF)
 		resolution.leaf = stack->leaf;
-	account_user_stack(recording, ref, stack->form[form].events);
+	file_ledger_user_stack(recording, ref, stack->form[form].events);
 	stack->form[form].placeholder = TRACE_NO_STACK;
 	return trace_writer_resolve(recording->writer, placeholder, &resolution);
 }

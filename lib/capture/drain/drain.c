@@ -11,8 +11,8 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/generation_reader.h"
-#include "capture/drain/names.h"
 #include "capture/drain/records.h"
+#include "capture/drain/symbols.h"
 #include "error.h"
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
@@ -125,7 +125,7 @@ int recording_drain(struct recording *recording, u32 *fill)
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred)
 		result = first_error(result, pass_epoch(recording));
-	result = first_error(result, names_take(recording));
+	result = first_error(result, symbols_take(recording));
 	result = first_error(result, generation_retire(recording));
 	if (fill)
 		*fill = fullest;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/drain/names.h"
+#include "capture/drain/symbols.h"
 #include "stack_map.h"
 #include "stack_pack.h"
 
@@ -14,7 +14,7 @@
 int event_stack_mapping(struct recording *recording, u64 frame)
 {
 	return frame && !FRAME_IS_KERNEL(frame)
-		       ? names_write_mapping(recording, FRAME_MAPPING(frame))
+		       ? symbols_write_mapping(recording, FRAME_MAPPING(frame))
 		       : 0;
 }
 

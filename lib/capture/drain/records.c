@@ -4,9 +4,9 @@
 
 #include <time.h>
 
-#include "capture/drain/account.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/event_stacks.h"
+#include "capture/drain/file_ledger.h"
 #include "clock.h"
 #include "error.h"
 
@@ -44,7 +44,7 @@ static void count_event(struct recording *recording, const struct trace_event *e
 {
 	if (event->kernel == TRACE_NO_STACK)
 		recording->written.kernel_reasons[event->kernel_reason]++;
-	account_user_stack(recording, user, 1);
+	file_ledger_user_stack(recording, user, 1);
 	recording->cpus[event->cpu].events++;
 }
 

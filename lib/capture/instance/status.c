@@ -12,7 +12,7 @@
 
 #include "capture/bpffs/engine_folder.h"
 #include "capture/bpffs/folder.h"
-#include "capture/drain/account.h"
+#include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
 
 enum user_way user_way_of(const struct loaded *loaded)
@@ -120,5 +120,5 @@ void instance_status_read(struct loaded *loaded, struct folder *folder,
 	};
 	status->memory = memory_of_maps(loaded) + status->tables;
 	instance_table_stat(loaded, &status->stacks);
-	account_totals(loaded, &status->ledger);
+	ledger_totals(loaded, &status->ledger);
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/drain/account.h"
 #include "capture/drain/deferred.h"
-#include "capture/read/naming.h"
+#include "capture/drain/file_ledger.h"
+#include "capture/read/symbolize.h"
 #include "error.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbolizers.h"
@@ -39,27 +39,33 @@ static enum read_mode mode_of(const struct loaded *loaded)
 	return loaded_is_frozen(loaded) ? READ_LIVE : READ_DRAIN;
 }
 
-int recording_begin(struct recording *recording, struct trace_writer *writer,
-		    struct stackmap_error *error)
+static int write_sources(const struct source_list *sources, struct trace_writer *writer)
 {
 	u32 kind;
 	int result = 0;
 
-	recording->writer = writer;
+	for (kind = 0; kind < sources->count && !result; kind++) {
+		struct trace_source written = source_written(&sources->sources[kind]);
+
+		result = trace_writer_source(writer, &written);
+	}
+	return result;
+}
+
+int recording_begin(struct recording *recording, struct trace_writer *writer,
+		    struct stackmap_error *error)
+{
+	int result;
+
 	recording->mode = mode_of(recording->loaded);
 	recording_begin_file(recording);
-	account_begin(recording);
-	for (kind = 0; kind < recording->loaded->sources->count && !result; kind++) {
-		const struct source *source = &recording->loaded->sources->sources[kind];
-		struct trace_source written = source_written(source);
-
-		result = trace_writer_source(recording->writer, &written);
-	}
-	result = result
+	file_ledger_begin(recording);
+	result = write_sources(recording->loaded->sources, writer)
 			 ?: kernel_image_modules(symbolizers_kernel_files(recording->symbolizers),
-						 write_module, recording->writer, error);
-	result = result ?: task_log_scan(recording->tasks, recording->writer);
-	result = result ?: trace_writer_flush(recording->writer);
+						 write_module, writer, error)
+			 ?: task_log_scan(recording->tasks, writer)
+			 ?: trace_writer_flush(writer);
+	recording->writer = result ? NULL : writer;
 	if (result)
 		error_set(error, -result, "the recording cannot be begun: %s", strerror(-result));
 	return result;
@@ -76,12 +82,12 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->deferred)
 		deferred_end(recording);
 	trace_writer_flush(recording->writer);
-	result = naming_finish(recording, error);
-	account_file(recording, trace_writer_recorded(recording->writer),
-		     trace_writer_lost(recording->writer), ledger, cpus);
+	result = symbolize_finish(recording, error);
+	file_ledger_sum(recording, trace_writer_recorded(recording->writer),
+			trace_writer_lost(recording->writer), ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);
 	if (recording->mode == READ_DRAIN)
-		account_told(recording->loaded, ledger, cpus);
+		file_ledger_reported(recording->loaded, ledger, cpus);
 	free(cpus);
 	recording->writer = NULL;
 	return result;

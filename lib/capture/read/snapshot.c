@@ -2,8 +2,8 @@
 /* The rings of a flight recorder are read from the oldest record that was not overwritten. */
 #include "capture/read/snapshot.h"
 
-#include "capture/drain/account.h"
 #include "capture/drain/deferred.h"
+#include "capture/drain/file_ledger.h"
 #include "capture/drain/records.h"
 #include "capture/read/unwind_blocked.h"
 #include "error.h"
@@ -96,7 +96,7 @@ int recording_snapshot(struct recording *recording)
 	int result;
 
 	records_begin_round(recording);
-	account_begin(recording);
+	file_ledger_begin(recording);
 	result = snapshot_tasks(recording);
 	result = first_error(result, snapshot_answers(recording));
 	result = first_error(result, snapshot_rings(recording, records_take_event));

@@ -10,7 +10,7 @@
 #include "capture/drain/generation_reader.h"
 #include "capture/drain/records.h"
 #include "capture/load/skeleton.h"
-#include "capture/read/naming.h"
+#include "capture/read/symbolize.h"
 #include "capture/read/unwind_blocked.h"
 #include "clock.h"
 #include "error.h"
@@ -28,13 +28,13 @@
 int recording_name_ahead(struct recording *recording, u32 patience_ms)
 {
 	u64 end = clock_ms() + patience_ms, next = clock_ms() + ASK_MS;
-	int result = naming_ask(recording);
+	int result = symbolize_ask(recording);
 
-	while (!result && !interrupt_end_asked() && naming_awaits(recording, clock_ms() < end)) {
+	while (!result && !interrupt_end_asked() && symbolize_awaits(recording, clock_ms() < end)) {
 		symbolizers_wait(recording->symbolizers, DRAIN_MS);
 		result = recording_drain(recording, NULL);
 		if (!result && clock_ms() >= next && clock_ms() < end) {
-			result = naming_ask(recording);
+			result = symbolize_ask(recording);
 			next = clock_ms() + ASK_MS;
 		}
 	}

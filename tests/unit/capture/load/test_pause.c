@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "capture/capture_parts.h"
-#include "capture/drain/account.h"
+#include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
 
 #define CALLS 100
@@ -82,7 +82,7 @@ static void assert_counts(u64 recorded, u64 paused)
 {
 	struct trace_ledger totals;
 
-	account_totals(capture_loaded(capture), &totals);
+	ledger_totals(capture_loaded(capture), &totals);
 	assert_int_equal(totals.recorded, recorded);
 	assert_int_equal(totals.lost[LOST_PAUSED], paused);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* All that is known of files comes from processes beside (symbol/symbolizer/symbolizers.h), which
  * the programs leave out as they do the recorder. */
-#include "capture/drain/names.h"
+#include "capture/drain/symbols.h"
 
 #include "assist/assist.h"
 #include "capture/drain/deferred.h"
@@ -50,7 +50,7 @@ static int write_mapping(struct recording *recording, u32 number)
 	return trace_writer_mapping(recording->writer, &mapping);
 }
 
-int names_write_mapping(struct recording *recording, u32 number)
+int symbols_write_mapping(struct recording *recording, u32 number)
 {
 	if (number >= MAPPINGS_MAX || recording->mapping_written[number])
 		return 0;
@@ -74,7 +74,7 @@ static int write_symbol(void *arg, const struct trace_symbol *symbol)
 	return trace_writer_symbol(recording->writer, symbol);
 }
 
-int names_take(struct recording *recording)
+int symbols_take(struct recording *recording)
 {
 	const struct symbolizers_sink sink = {
 		.arg = recording,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Counters of scratch slots and rings only grow; what a file tells is the difference to what was
  * told before. Skipped runs of programs are of no CPU: what was told of them is kept with CPU 0. */
-#include "capture/drain/account.h"
+#include "capture/drain/file_ledger.h"
 
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
@@ -68,7 +68,7 @@ static u64 told_of_cpu(const struct loaded *loaded, u32 cpu, u32 cause)
 	return cause == LOST_RECURSION ? 0 : told_by(loaded, cpu)[cause];
 }
 
-void account_begin(struct recording *recording)
+void file_ledger_begin(struct recording *recording)
 {
 	u32 cpu;
 
@@ -79,7 +79,7 @@ void account_begin(struct recording *recording)
 	}
 }
 
-void account_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events)
+void file_ledger_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events)
 {
 	if (ref->index == TRACE_NO_STACK)
 		recording->written.user_reasons[ref->reason] += events;
@@ -125,8 +125,8 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 	notes[NOTE_UNSAMPLED_CPUS] = loaded->attachment.hotplug.unsampled;
 }
 
-void account_file(const struct recording *recording, u64 recorded, u64 not_written,
-		  struct trace_ledger *ledger, struct trace_cpu_ledger *cpus)
+void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
+		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus)
 {
 	u32 cpu, cause;
 
@@ -145,8 +145,8 @@ void account_file(const struct recording *recording, u64 recorded, u64 not_writt
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
-void account_told(struct loaded *loaded, const struct trace_ledger *ledger,
-		  const struct trace_cpu_ledger *cpus)
+void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
+			  const struct trace_cpu_ledger *cpus)
 {
 	u32 cpu, cause;
 
@@ -156,7 +156,7 @@ void account_told(struct loaded *loaded, const struct trace_ledger *ledger,
 	told_by(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 }
 
-void account_totals(const struct loaded *loaded, struct trace_ledger *totals)
+void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)
 {
 	u32 cpu, cause;
 

@@ -7,8 +7,8 @@
  * places, so it is taken for the sum of what the file tells; the instance as a whole, at rest, is
  * where the programs' own count must agree.
  */
-#ifndef LIB_CAPTURE_ACCOUNT_H
-#define LIB_CAPTURE_ACCOUNT_H
+#ifndef LIB_CAPTURE_FILE_LEDGER_H
+#define LIB_CAPTURE_FILE_LEDGER_H
 
 #include "trace/event.h"
 
@@ -17,21 +17,21 @@ struct recording;
 struct stack_ref;
 
 /* A file begins. */
-void account_begin(struct recording *recording);
+void file_ledger_begin(struct recording *recording);
 
 /* The user stack of so many events. */
-void account_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events);
+void file_ledger_user_stack(struct recording *recording, const struct stack_ref *ref, u64 events);
 
 /* Of what the file recorded (whole) and what was to be written into it but could not: its ledger,
  * and that of each CPU. */
-void account_file(const struct recording *recording, u64 recorded, u64 not_written,
-		  struct trace_ledger *ledger, struct trace_cpu_ledger *cpus);
+void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
+		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus);
 
 /* The ledger is told: of a reader that takes what it reads. */
-void account_told(struct loaded *loaded, const struct trace_ledger *ledger,
-		  const struct trace_cpu_ledger *cpus);
+void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
+			  const struct trace_cpu_ledger *cpus);
 
 /* Of the instance since it began. `recorded` is what readers took and what the rings hold. */
-void account_totals(const struct loaded *loaded, struct trace_ledger *totals);
+void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals);
 
 #endif

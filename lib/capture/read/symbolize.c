@@ -6,14 +6,14 @@
  * All that is known of files is asked for beside (symbol/symbolizer/symbolizers.h). What a drain
  * takes of it has come by then: it waits for nobody.
  */
-#include "capture/read/naming.h"
+#include "capture/read/symbolize.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/drain/names.h"
 #include "capture/drain/recording.h"
+#include "capture/drain/symbols.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
@@ -120,7 +120,7 @@ static int addresses_without(const struct addresses *all, const struct addresses
 }
 
 /* Each frame that went into the file is asked for once. */
-int naming_ask(struct recording *recording)
+int symbolize_ask(struct recording *recording)
 {
 	struct addresses all = {}, fresh = {};
 	int result = trace_writer_frames(recording->writer, add_address, &all);
@@ -138,7 +138,7 @@ int naming_ask(struct recording *recording)
 	return result;
 }
 
-bool naming_awaits(const struct recording *recording, bool all)
+bool symbolize_awaits(const struct recording *recording, bool all)
 {
 	return symbolizers_are_busy(recording->symbolizers,
 				    all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED);
@@ -148,7 +148,7 @@ bool naming_awaits(const struct recording *recording, bool all)
  * still once the end was asked for; when nobody waits any longer, none. */
 static u64 end_of_patience(const struct recording *recording, u64 began)
 {
-	u64 longest = began + (recording->named_ahead ? LATE_MS : NAMING_PATIENCE_MS);
+	u64 longest = began + (recording->named_ahead ? LATE_MS : SYMBOLIZE_PATIENCE_MS);
 	u64 hurried = clock_ms() + HURRY_MS;
 
 	return interrupt_end_asked() && hurried < longest ? hurried : longest;
@@ -158,25 +158,25 @@ static int await_names(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();
 	u64 began = clock_ms(), end = end_of_patience(recording, began);
-	int result = names_take(recording);
+	int result = symbols_take(recording);
 
 	while (!result && !interrupted()) {
-		if (!naming_awaits(recording, clock_ms() < end))
+		if (!symbolize_awaits(recording, clock_ms() < end))
 			break;
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {
 			hurries = true;
 			end = end_of_patience(recording, began);
 		}
-		result = names_take(recording);
+		result = symbols_take(recording);
 	}
 	symbolizers_drop(recording->symbolizers);
 	return result;
 }
 
-int naming_finish(struct recording *recording, struct stackmap_error *error)
+int symbolize_finish(struct recording *recording, struct stackmap_error *error)
 {
-	int result = naming_ask(recording);
+	int result = symbolize_ask(recording);
 
 	result = await_names(recording) ?: result;
 	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);
