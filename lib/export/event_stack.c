@@ -12,6 +12,8 @@
 
 #include <libiberty/hashtab.h>
 
+#include "array.h"
+
 #define FRAMES 4096 /* to begin with */
 
 struct part {
@@ -67,17 +69,7 @@ static int set_number(struct event_stacks *stacks, struct event_frame *frame)
 
 static int make_room(struct part *part, u32 more)
 {
-	u32 room = 2 * (part->depth + more);
-	struct event_frame *frames;
-
-	if (part->depth + more <= part->room)
-		return 0;
-	frames = reallocarray(part->frames, room, sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
-	part->frames = frames;
-	part->room = room;
-	return 0;
+	return array_make_rooms(part->frames, part->depth + more, part->room);
 }
 
 static void add_functions(const struct event_stacks *stacks, struct event_frame frame,
