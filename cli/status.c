@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array.h"
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
 #include "capture/instance/metadata.h"
@@ -223,19 +224,17 @@ static int show_instance(const char *name, show show, void *to, struct stackmap_
 
 struct names {
 	char **names;
-	size_t count;
+	size_t count, room;
 };
 
 static int add_name(void *arg, const char *name)
 {
 	struct names *list = arg;
-	char **grown = reallocarray(list->names, list->count + 1, sizeof(*grown));
 
-	if (!grown)
+	if (array_make_room(list->names, list->count, list->room))
 		return -ENOMEM;
-	list->names = grown;
-	grown[list->count] = strdup(name);
-	return grown[list->count] ? (list->count++, 0) : -ENOMEM;
+	list->names[list->count] = strdup(name);
+	return list->names[list->count] ? (list->count++, 0) : -ENOMEM;
 }
 
 static int by_name(const void *a, const void *b)

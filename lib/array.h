@@ -3,30 +3,34 @@
 #ifndef LIB_ARRAY_H
 #define LIB_ARRAY_H
 
-#include <errno.h>
-#include <stdlib.h>
+#include <stddef.h>
 
-#define ARRAY_ROOM_FIRST 64
-
-#define array_wider(room) ((room) ? 2 * (room) : ARRAY_ROOM_FIRST)
+#include "scalar.h"
 
 /* Room for one more behind the first `count` of `items`, a pointer from malloc() or NULL; `room`, a
- * variable, is what there is. 0, or -ENOMEM: nothing has changed. */
-#define array_make_room(items, count, room)                                                        \
+ * variable, is what there is, fewer than 2^32. 0, or -ENOMEM: nothing has changed. */
+#define array_make_room(items, count, room) array_make_rooms(items, (count) + 1UL, room)
+
+/* Room for `least` in all. */
+#define array_make_rooms(items, least, room) array_make(array_widen, items, least, room)
+
+/* The same; what is new is zero. */
+#define array_make_zeroed(items, least, room) array_make(array_widen_zeroed, items, least, room)
+
+#define array_make(widen, items, least, room)                                                      \
 	({                                                                                         \
-		void *wider_ = (items);                                                            \
+		u32 room_ = (room);                                                                \
+		u64 least_ = (least);                                                              \
+		int err_ = 0;                                                                      \
                                                                                                    \
-		if ((count) >= (room)) {                                                           \
-			wider_ = array_wider(room) <= (room)                                       \
-					 ? NULL                                                    \
-					 : reallocarray((items), array_wider(room),                \
-							sizeof(*(items)));                         \
-			if (wider_) {                                                              \
-				(items) = wider_;                                                  \
-				(room) = array_wider(room);                                        \
-			}                                                                          \
-		}                                                                                  \
-		wider_ ? 0 : -ENOMEM;                                                              \
+		if (least_ > room_)                                                                \
+			err_ = widen(&(items), &room_, least_, sizeof(*(items)));                  \
+		(room) = room_;                                                                    \
+		err_;                                                                              \
 	})
+
+/* `items` is where the pointer is. */
+int array_widen(void *items, u32 *room, u64 least, size_t item_bytes);
+int array_widen_zeroed(void *items, u32 *room, u64 least, size_t item_bytes);
 
 #endif

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
+
 static int parse_number(const char **text, u64 *number)
 {
 	char *end;
@@ -34,12 +36,8 @@ static int parse_range(const char **text, struct number_range *range)
 
 static int append(struct number_list *list, const struct number_range *range)
 {
-	struct number_range *wider =
-		reallocarray(list->ranges, list->count + 1, sizeof(*list->ranges));
-
-	if (!wider)
+	if (array_make_room(list->ranges, list->count, list->room))
 		return -ENOMEM;
-	list->ranges = wider;
 	list->ranges[list->count++] = *range;
 	return 0;
 }

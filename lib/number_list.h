@@ -15,7 +15,7 @@ struct number_range {
 /* All zero: empty. */
 struct number_list {
 	struct number_range *ranges;
-	size_t count;
+	size_t count, room;
 };
 
 /* Appends the numbers in `text`, none greater than `max`. -EINVAL: not a list; -ERANGE; -ENOMEM.

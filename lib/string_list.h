@@ -7,7 +7,7 @@
 
 struct string_list {
 	const char **items;
-	size_t count;
+	size_t count, room;
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "foreign_option.h"
 #include "name_match.h"
 #include "terminal/message.h"
@@ -211,14 +212,11 @@ static int set_word(const struct option_row *row, const char *option, const char
 
 static int add_string(struct string_list *list, const char *text)
 {
-	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
-
-	if (!items) {
+	if (array_make_room(list->items, list->count, list->room)) {
 		message("options: %s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	items[list->count++] = text;
-	list->items = items;
+	list->items[list->count++] = text;
 	return 0;
 }
 

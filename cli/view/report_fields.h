@@ -3,8 +3,6 @@
 #ifndef CLI_REPORT_FIELDS_H
 #define CLI_REPORT_FIELDS_H
 
-#include <stddef.h>
-
 #include "report/profile/report_table.h"
 
 /* X(ID, name). */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "intern.h"
 
 /* Frames are equal if they have one frame_name, cuts if they have one label. */
@@ -17,6 +18,8 @@ struct numbered {
 	struct intern_key key; /* the one or the other */
 	u32 from_one;
 };
+
+#define FRAMES 4096 /* to begin with */
 
 struct part {
 	struct event_frame *frames;
@@ -48,17 +51,7 @@ static int set_number(struct event_stacks *stacks, struct event_frame *frame)
 
 static int make_room(struct part *part, u32 more)
 {
-	u32 room = 2 * (part->depth + more);
-	struct event_frame *frames;
-
-	if (part->depth + more <= part->room)
-		return 0;
-	frames = reallocarray(part->frames, room, sizeof(*frames));
-	if (!frames)
-		return -ENOMEM;
-	part->frames = frames;
-	part->room = room;
-	return 0;
+	return array_make_rooms(part->frames, part->depth + more, part->room);
 }
 
 static void add_functions(const struct event_stacks *stacks, struct event_frame frame,

@@ -4,27 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "array.h"
 #include "format/json_text.h"
-
-#define LABELS 4096 /* to begin with */
-
-static int make_room(struct json_labels *labels, u32 label)
-{
-	u32 room = label < LABELS ? LABELS : 2 * label;
-	char **texts;
-
-	if (label < labels->room)
-		return 0;
-	texts = reallocarray(labels->texts, room, sizeof(*texts));
-	if (!texts)
-		return -ENOMEM;
-	memset(&texts[labels->room], 0, (room - labels->room) * sizeof(*texts));
-	labels->texts = texts;
-	labels->room = room;
-	return 0;
-}
 
 /* NULL: not enough memory. */
 static char *encode(const char *label)
@@ -46,7 +28,7 @@ int json_labels_put(struct json_labels *labels, const struct event_frame *frame,
 {
 	char **text;
 
-	if (make_room(labels, frame->label_id))
+	if (array_make_zeroed(labels->texts, frame->label_id + 1UL, labels->room))
 		return -ENOMEM;
 	text = &labels->texts[frame->label_id];
 	if (!*text)

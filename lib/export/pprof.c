@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "export/profile.pb-c.h"
 #include "export_format.h"
@@ -226,14 +227,8 @@ static int find_locations(struct pprof *pprof, const struct event_stack *stack, 
 	size_t at;
 	int err = 0;
 
-	if (stack->depth > pprof->room) {
-		u64 *locations = reallocarray(pprof->locations, stack->depth, sizeof(u64));
-
-		if (!locations)
-			return -ENOMEM;
-		pprof->locations = locations;
-		pprof->room = stack->depth;
-	}
+	if (array_make_rooms(pprof->locations, stack->depth, pprof->room))
+		return -ENOMEM;
 	*count = 0;
 	for (u32 i = 0; i < stack->depth; i++)
 		*count += !stack->frames[i].inlined;

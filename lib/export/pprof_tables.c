@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "export/profile.pb-c.h"
 #include "format/json_text.h"
 #include "intern.h"
@@ -28,7 +29,7 @@ struct function {
 /* Numbers that were there already. */
 struct seen {
 	bool *numbers;
-	u64 room;
+	u32 room;
 };
 
 struct pprof_tables {
@@ -58,17 +59,8 @@ void pprof_put(struct gzip_stream *to, const Pprof__Profile *part)
 
 static int seen_before(struct seen *seen, u64 number, bool *before)
 {
-	u64 room = number < ENTRIES ? ENTRIES : 2 * number;
-	bool *numbers;
-
-	if (number >= seen->room) {
-		numbers = realloc(seen->numbers, room * sizeof(bool));
-		if (!numbers)
-			return -ENOMEM;
-		memset(&numbers[seen->room], 0, (room - seen->room) * sizeof(bool));
-		seen->numbers = numbers;
-		seen->room = room;
-	}
+	if (array_make_zeroed(seen->numbers, number + 1, seen->room))
+		return -ENOMEM;
 	*before = seen->numbers[number];
 	seen->numbers[number] = true;
 	return 0;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "error.h"
 #include "export_format.h"
 #include "format/json_text.h"
@@ -35,29 +36,13 @@ struct scope {
 	FILE *to;
 };
 
-static int grow(u32 **array, u32 *room, u32 least)
-{
-	u32 new_room = least < 512 ? 1024 : 2 * least;
-	u32 *grown;
-
-	if (least <= *room)
-		return 0;
-	grown = reallocarray(*array, new_room, sizeof(u32));
-	if (!grown)
-		return -ENOMEM;
-	for (u32 i = *room; i < new_room; i++)
-		grown[i] = 0;
-	*array = grown;
-	*room = new_room;
-	return 0;
-}
-
 static int put_frame_number(struct scope *scope, u32 label, const char *before)
 {
 	struct frame_table *frames = &scope->frames;
 
-	if (label == UINT32_MAX || grow(&frames->number, &frames->label_room, label + 1) ||
-	    grow(&frames->labels, &frames->room, frames->count + 1))
+	if (label == UINT32_MAX ||
+	    array_make_zeroed(frames->number, label + 1, frames->label_room) ||
+	    array_make_room(frames->labels, frames->count, frames->room))
 		return -ENOMEM;
 	if (!frames->number[label]) {
 		frames->labels[frames->count++] = label;

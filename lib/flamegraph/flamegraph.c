@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "graph.h"
 #include "report/event/event_paths.h"
@@ -260,12 +261,9 @@ static int prepare_sources(struct builder *builder)
 {
 	struct flamegraph *graph = builder->graph;
 	u32 count = trace_reader_sources(builder->recording->reader, &builder->sources);
-	struct graph_source *sources = reallocarray(
-		graph->sources, graph->source_count + (size_t)count + 1, sizeof(*sources));
 
-	if (!sources)
+	if (array_make_rooms(graph->sources, graph->source_count + count, graph->source_room))
 		return -ENOMEM;
-	graph->sources = sources;
 	builder->source_of = malloc((count + 1UL) * sizeof(u16));
 	if (!builder->source_of)
 		return -ENOMEM;

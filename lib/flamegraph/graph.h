@@ -36,7 +36,7 @@ struct flamegraph {
 	struct stack_tree tree;
 	struct intern threads;
 	struct graph_source *sources; /* those that have events */
-	u32 source_count;
+	u32 source_count, source_room;
 	struct graph_recording recordings[FLAMEGRAPH_RECORDINGS_MAX];
 	u32 recording_count;
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "bisect.h"
 
 #define MACHINE_SHIFT 48
@@ -35,7 +36,7 @@ struct placed_file {
 struct code_space {
 	struct placed_module *modules;
 	struct placed_file *files;
-	u32 module_count, file_count;
+	u32 module_count, file_count, module_room, file_room;
 	u32 last_number; /* of the mappings so far */
 };
 
@@ -125,13 +126,11 @@ static const struct placed_module *place_module(struct code_space *space,
 						struct trace_writer *writer)
 {
 	struct trace_module moved = *module;
-	struct placed_module *placed =
-		reallocarray(space->modules, space->module_count + 1, sizeof(*space->modules));
+	struct placed_module *placed;
 
-	if (!placed)
+	if (array_make_room(space->modules, space->module_count, space->module_room))
 		return NULL;
-	space->modules = placed;
-	placed += space->module_count;
+	placed = &space->modules[space->module_count];
 	moved.start = own_place(machine, module->start);
 	moved.end = moved.start + (module->end - module->start);
 	*placed = (struct placed_module){.name = strdup(module->name),
@@ -190,16 +189,14 @@ static u32 find_file(const struct code_space *space, const struct trace_mapping 
 
 static int keep_file(struct code_space *space, const struct trace_mapping *mapping, u32 number)
 {
-	struct placed_file *files =
-		reallocarray(space->files, space->file_count + 1, sizeof(*files));
+	struct placed_file *file;
 
-	if (!files)
+	if (array_make_room(space->files, space->file_count, space->file_room))
 		return -ENOMEM;
-	space->files = files;
-	files += space->file_count++;
-	*files = (struct placed_file){.number = number};
-	files->id.count = mapping->build_id_bytes;
-	memcpy(files->id.bytes, mapping->build_id, mapping->build_id_bytes);
+	file = &space->files[space->file_count++];
+	*file = (struct placed_file){.number = number};
+	file->id.count = mapping->build_id_bytes;
+	memcpy(file->id.bytes, mapping->build_id, mapping->build_id_bytes);
 	return 0;
 }
 
@@ -218,22 +215,6 @@ static int place_mapping(struct code_space *space, const struct trace_mapping *m
 	return trace_writer_mapping(writer, &moved);
 }
 
-static int make_numbers(struct code_map *map, u32 number)
-{
-	u32 count = number + 1;
-	u32 *grown;
-
-	if (count <= map->number_count)
-		return 0;
-	grown = reallocarray(map->numbers, count, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	memset(grown + map->number_count, 0, (count - map->number_count) * sizeof(*grown));
-	map->numbers = grown;
-	map->number_count = count;
-	return 0;
-}
-
 /* Of several records for a number only the last one counts. */
 static int map_mapping(struct code_space *space, const struct trace_reader *reader,
 		       const struct trace_mapping *mapping, u32 first_tid,
@@ -244,7 +225,7 @@ static int map_mapping(struct code_space *space, const struct trace_reader *read
 	if (trace_reader_mapping(reader, mapping->number) != mapping ||
 	    mapping->number >= MAPPING_UNKNOWN)
 		return 0;
-	if (make_numbers(map, mapping->number))
+	if (array_make_zeroed(map->numbers, mapping->number + 1UL, map->number_count))
 		return -ENOMEM;
 	number = &map->numbers[mapping->number];
 	*number = find_file(space, mapping);

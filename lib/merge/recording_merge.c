@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "code_space.h"
 #include "error.h"
 #include "machine_list.h"
@@ -28,7 +29,7 @@ struct merge {
 	struct code_space *code;
 	struct trace_writer *writer;
 	struct trace_source *sources;
-	u32 source_count;
+	u32 source_count, source_room;
 	struct stack_set stacks;
 	u32 stack_count;
 	struct trace_ledger ledger;
@@ -57,18 +58,14 @@ static bool is_source(const struct trace_source *a, const struct trace_source *b
 
 static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
 {
-	struct trace_source *grown;
-
 	for (u32 i = 0; i < merge->source_count; i++) {
 		if (!is_source(&merge->sources[i], source))
 			continue;
 		*kind = (u16)i;
 		return 0;
 	}
-	grown = reallocarray(merge->sources, merge->source_count + 1, sizeof(*grown));
-	if (!grown)
+	if (array_make_room(merge->sources, merge->source_count, merge->source_room))
 		return -ENOMEM;
-	merge->sources = grown;
 	merge->sources[merge->source_count] = *source;
 	*kind = (u16)merge->source_count++;
 	return trace_writer_source(merge->writer, source);

@@ -17,7 +17,7 @@ struct top_index {
 	void *labels, *functions, *stacks;
 	u32 label_count;
 	u64 stacks_added; /* numbers the rows of all windows, from 1 */
-	u32 function_room, stack_room;
+	u32 function_room, stack_room, source_room;
 };
 
 struct owned_label {
@@ -213,27 +213,11 @@ struct window {
 	u32 room;
 };
 
-static int make_label_room(struct window *window, u32 id)
-{
-	u32 room = id < 256 ? 512 : 2 * id;
-	const struct top_label **labels;
-
-	if (id < window->room)
-		return 0;
-	labels = reallocarray(window->labels, room, sizeof(*labels));
-	if (!labels)
-		return -ENOMEM;
-	memset(labels + window->room, 0, (room - window->room) * sizeof(*labels));
-	window->labels = labels;
-	window->room = room;
-	return 0;
-}
-
 static const struct top_label *label_of(struct window *window, u32 id)
 {
 	const struct frame_names *names = window->profile->names;
 
-	if (make_label_room(window, id))
+	if (array_make_zeroed(window->labels, id + 1UL, window->room))
 		return NULL;
 	if (!window->labels[id])
 		window->labels[id] = find_label(window->model->index, frame_names_label(names, id),
@@ -291,17 +275,14 @@ static int add_source(struct top_model *model, const struct trace_source *source
 {
 	struct top_source added = {.name = strdup(source->name),
 				   .unit = strdup(source->value_unit)};
-	struct top_source *sources =
-		reallocarray(model->sources, model->source_count + 1UL, sizeof(*sources));
 
-	if (sources)
-		model->sources = sources;
-	if (!sources || !added.name || !added.unit) {
+	if (!added.name || !added.unit ||
+	    array_make_room(model->sources, model->source_count, model->index->source_room)) {
 		free(added.name);
 		free(added.unit);
 		return -ENOMEM;
 	}
-	sources[model->source_count++] = added;
+	model->sources[model->source_count++] = added;
 	return 0;
 }
 

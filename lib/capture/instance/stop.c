@@ -3,13 +3,13 @@
  * for: they are known by their ids. */
 #include "capture/instance/stop.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "array.h"
 #include "capture/bpffs/engine_folder.h"
 #include "scalar.h"
 
@@ -19,7 +19,7 @@
 struct link_ids {
 	struct folder *folder;
 	u32 *ids;
-	u32 count;
+	u32 count, room;
 };
 
 /* What cannot be told is not waited for. */
@@ -27,19 +27,16 @@ static int add_link(void *arg, const char *pin)
 {
 	struct link_ids *links = arg;
 	struct bpf_link_info info = {};
-	u32 bytes = sizeof(info), *grown;
-	int fd = bpf_obj_get(folder_pin_path(links->folder, pin));
+	u32 bytes = sizeof(info);
+	int fd = bpf_obj_get(folder_pin_path(links->folder, pin)), err;
 
 	if (fd < 0)
 		return 0;
-	grown = reallocarray(links->ids, links->count + 1, sizeof(*grown));
-	if (grown) {
-		links->ids = grown;
-		if (!bpf_obj_get_info_by_fd(fd, &info, &bytes))
-			grown[links->count++] = info.id;
-	}
+	err = array_make_room(links->ids, links->count, links->room);
+	if (!err && !bpf_obj_get_info_by_fd(fd, &info, &bytes))
+		links->ids[links->count++] = info.id;
 	close(fd);
-	return grown ? 0 : -ENOMEM;
+	return err;
 }
 
 static bool is_gone(u32 id)

@@ -49,7 +49,7 @@ struct attachment {
 	struct link_list links;
 	int tasks_fd; /* among these: to read it records the waits that last; 0: none */
 	struct perf_event *events;
-	u32 event_count;
+	u32 event_count, event_room;
 	struct cpu_hotplug hotplug;
 };
 

@@ -9,19 +9,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "array.h"
 #include "capture/load/skeleton.h"
 
 static int open_event(struct attachment *attachment, struct perf_event_attr *attr, u32 kind,
 		      pid_t pid, int cpu, int program_fd)
 {
-	struct perf_event *grown =
-		reallocarray(attachment->events, attachment->event_count + 1, sizeof(*grown));
 	int result;
 
-	if (!grown)
+	if (array_make_room(attachment->events, attachment->event_count, attachment->event_room))
 		return -ENOMEM;
-	attachment->events = grown;
-	grown[attachment->event_count] =
+	attachment->events[attachment->event_count] =
 		(struct perf_event){.link = attachment->links.count, .kind = kind, .cpu = cpu};
 	result = link_perf_event(&attachment->links, attr, pid, cpu, program_fd, 0);
 	if (!result)

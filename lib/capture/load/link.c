@@ -11,6 +11,7 @@
 
 #include <bpf/bpf.h>
 
+#include "array.h"
 #include "capture/feature/bpf_attr.h"
 
 static int sys_bpf(int command, void *attr, u32 bytes)
@@ -23,16 +24,12 @@ static int sys_bpf(int command, void *attr, u32 bytes)
 /* Takes over the descriptor, or passes on the error in its place. */
 static int add(struct link_list *links, int fd)
 {
-	int *grown;
-
 	if (fd < 0)
 		return fd;
-	grown = reallocarray(links->fds, links->count + 1, sizeof(*links->fds));
-	if (!grown) {
+	if (array_make_room(links->fds, links->count, links->room)) {
 		close(fd);
 		return -ENOMEM;
 	}
-	links->fds = grown;
 	links->fds[links->count++] = fd;
 	return 0;
 }
@@ -43,7 +40,7 @@ void link_list_clear(struct link_list *links)
 	while (links->count)
 		close(links->fds[--links->count]);
 	free(links->fds);
-	links->fds = NULL;
+	*links = (struct link_list){};
 }
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)

@@ -18,7 +18,7 @@
 
 struct link_list {
 	int *fds;
-	u32 count;
+	u32 count, room;
 };
 
 void link_list_clear(struct link_list *links);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "ring.h"
 #include "source_ops.h"
@@ -74,17 +75,14 @@ static const struct source *list_find(const struct source_list *list, const stru
 static int list_append(struct source_list *list, const struct source *source)
 {
 	const struct source *same = list_find(list, source);
-	struct source *grown;
 	int err;
 
 	if (same)
 		return same_value(same, source) ? 0 : -EEXIST;
 	if (list->count == KIND_SOURCES)
 		return -E2BIG;
-	grown = reallocarray(list->sources, list->count + 1, sizeof(*grown));
-	if (!grown)
+	if (array_make_room(list->sources, list->count, list->room))
 		return -ENOMEM;
-	list->sources = grown;
 	err = source_copy(&list->sources[list->count], source);
 	if (!err)
 		list->count++;

@@ -44,7 +44,7 @@ struct source {
 
 struct source_list {
 	struct source *sources; /* the index is the event kind */
-	u32 count;
+	u32 count, room;
 };
 
 /* Appends what `text` names. Nothing is appended on failure. -EINVAL, -ENOENT (glob or name matches

@@ -2,6 +2,7 @@
 /* Both events of all waits by their begin, in one sorted array. */
 #include "report/event/wakeups.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

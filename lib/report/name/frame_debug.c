@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "code_layout.h"
 
 #define RECENT_BITS 14
@@ -29,7 +30,7 @@ struct found {
 
 struct frame_debug {
 	struct found *found; /* by mapping */
-	u32 count;
+	u32 count, room;
 };
 
 static int by_value(const void *left, const void *right)
@@ -53,21 +54,12 @@ static void make_unique(struct places *places)
 
 static int make_room(struct places *places)
 {
-	u64 *grown;
-	size_t room;
-
 	if (places->count < places->room)
 		return 0;
 	make_unique(places);
 	if (places->count < places->room / 2)
 		return 0;
-	room = places->room ? 2 * places->room : 4096;
-	grown = reallocarray(places->place, room, sizeof(u64));
-	if (!grown)
-		return -ENOMEM;
-	places->place = grown;
-	places->room = room;
-	return 0;
+	return array_make_room(places->place, places->room, places->room);
 }
 
 static u64 place_of(u64 frame, bool return_address)
@@ -173,11 +165,8 @@ static int find_names(struct trace_reader *reader, struct debug_naming *naming, 
 
 static int add_found(struct frame_debug *debug, u32 mapping, struct debug_names *names)
 {
-	struct found *grown = reallocarray(debug->found, debug->count + 1UL, sizeof(*grown));
-
-	if (!grown)
+	if (array_make_room(debug->found, debug->count, debug->room))
 		return -ENOMEM;
-	debug->found = grown;
 	debug->found[debug->count++] = (struct found){.mapping = mapping, .names = names};
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "hash_index.h"
 #include "whole_stack.h"
 
@@ -31,7 +32,7 @@ struct builder {
 	struct report_table *table;
 	struct hash_index index; /* of its rows */
 	u32 *last_stack;	 /* of each row, counted from 1 */
-	u32 room;
+	u32 room, last_room;
 	struct label_cells *labels;
 	u32 label_room;
 	struct whole_stack stack;
@@ -84,27 +85,6 @@ static u32 hash_row(const struct table_row *row)
 	return hash_end(hash);
 }
 
-static int make_room(struct builder *builder)
-{
-	struct report_table *table = builder->table;
-	u32 room = builder->room ? 2 * builder->room : 256;
-	struct table_row *rows;
-	u32 *last;
-
-	if (table->row_count < builder->room)
-		return 0;
-	rows = reallocarray(table->rows, room, sizeof(*rows));
-	if (rows)
-		table->rows = rows;
-	last = reallocarray(builder->last_stack, room, sizeof(*last));
-	if (last)
-		builder->last_stack = last;
-	if (!rows || !last)
-		return -ENOMEM;
-	builder->room = room;
-	return 0;
-}
-
 /* Its index, or HASH_INDEX_NONE without memory. */
 static u32 find_row(struct builder *builder, const struct table_row *key)
 {
@@ -114,7 +94,9 @@ static u32 find_row(struct builder *builder, const struct table_row *key)
 
 	if (index != HASH_INDEX_NONE)
 		return index;
-	if (make_room(builder) || hash_index_add(&builder->index, hash, table->row_count))
+	if (array_make_room(table->rows, table->row_count, builder->room) ||
+	    array_make_room(builder->last_stack, table->row_count, builder->last_room) ||
+	    hash_index_add(&builder->index, hash, table->row_count))
 		return HASH_INDEX_NONE;
 	table->rows[table->row_count] = *key;
 	builder->last_stack[table->row_count] = 0;
@@ -129,17 +111,12 @@ static void add_sum(struct table_sum *sum, const struct profile_row *row)
 
 static int grow_labels(struct builder *builder, u32 label)
 {
-	u32 room = 2 * label + 256;
-	struct label_cells *grown;
+	u32 before = builder->label_room;
 
-	if (label < builder->label_room)
-		return 0;
-	grown = reallocarray(builder->labels, room, sizeof(*grown));
-	if (!grown)
+	if (array_make_rooms(builder->labels, label + 1UL, builder->label_room))
 		return -ENOMEM;
-	memset(grown + builder->label_room, 0xff, (room - builder->label_room) * sizeof(*grown));
-	builder->labels = grown;
-	builder->label_room = room;
+	memset(builder->labels + before, 0xff,
+	       (builder->label_room - before) * sizeof(*builder->labels));
 	return 0;
 }
 

@@ -6,21 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define MARKERS_MAX 2 /* one for each side */
-
-static int make_room(struct whole_stack *stack, u32 depth)
-{
-	u32 *grown;
-
-	if (depth <= stack->room)
-		return 0;
-	grown = reallocarray(stack->labels, 2UL * depth, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	stack->labels = grown;
-	stack->room = 2 * depth;
-	return 0;
-}
 
 static int add_marker(struct whole_stack *stack, const struct profile *profile, const char *marker)
 {
@@ -45,7 +33,8 @@ static int add_side(struct whole_stack *stack, const struct profile *profile,
 int whole_stack_set(struct whole_stack *stack, const struct profile *profile,
 		    const struct profile_row *row)
 {
-	int err = make_room(stack, row->kernel->depth + row->user->depth + MARKERS_MAX);
+	u32 depth = row->kernel->depth + row->user->depth + MARKERS_MAX;
+	int err = array_make_rooms(stack->labels, depth, stack->room);
 
 	stack->depth = 0;
 	err = err ?: add_side(stack, profile, row->kernel);

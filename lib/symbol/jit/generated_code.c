@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
+
 #define NAMES_MAX (1U << 30)
 
 void generated_code_clear(struct generated_code *code)
@@ -21,40 +23,13 @@ void generated_code_clear(struct generated_code *code)
 	*code = (struct generated_code){};
 }
 
-static int reserve_function(struct generated_code *code)
+static int reserve(struct generated_code *code, size_t name_bytes)
 {
-	u32 capacity = code->capacity ? 2 * code->capacity : 256;
-	struct generated_function *grown;
-
-	if (code->count < code->capacity)
-		return 0;
-	if (code->count >= GENERATED_CODE_MAX)
+	if (code->count >= GENERATED_CODE_MAX || name_bytes >= NAMES_MAX - code->name_bytes)
 		return -E2BIG;
-	grown = reallocarray(code->functions, capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	code->functions = grown;
-	code->capacity = capacity;
-	return 0;
-}
-
-static int reserve_name(struct generated_code *code, size_t bytes)
-{
-	size_t capacity = code->name_capacity ?: 4096;
-	char *grown;
-
-	if (bytes >= NAMES_MAX - code->name_bytes)
-		return -E2BIG;
-	while (capacity <= code->name_bytes + bytes)
-		capacity *= 2;
-	if (capacity == code->name_capacity)
-		return 0;
-	grown = realloc(code->names, capacity);
-	if (!grown)
-		return -ENOMEM;
-	code->names = grown;
-	code->name_capacity = capacity;
-	return 0;
+	return array_make_room(code->functions, code->count, code->capacity)
+		       ?: array_make_room(code->names, code->name_bytes + name_bytes,
+					  code->name_capacity);
 }
 
 static u32 append_name(struct generated_code *code, const char *name, size_t bytes)
@@ -75,7 +50,7 @@ int generated_code_add(struct generated_code *code, u64 start, u64 bytes, const 
 
 	if (!bytes || bytes > UINT64_MAX - start)
 		return 0;
-	err = reserve_function(code) ?: reserve_name(code, name_bytes);
+	err = reserve(code, name_bytes);
 	if (err)
 		return err;
 	code->functions[code->count++] = (struct generated_function){

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "array.h"
+
 #define MAGIC 0x4a695444 /* "JiTD" */
 #define VERSION 1
 
@@ -117,16 +119,8 @@ static int look(struct dump *dump, u64 at, size_t bytes, const u8 **view)
 
 static int note_index(struct dump *dump, u64 index, bool moved)
 {
-	u32 room = dump->indexed_room ? 2 * dump->indexed_room : 256;
-	struct indexed *grown;
-
-	if (dump->indexed_count == dump->indexed_room) {
-		grown = reallocarray(dump->indexed, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		dump->indexed = grown;
-		dump->indexed_room = room;
-	}
+	if (array_make_room(dump->indexed, dump->indexed_count, dump->indexed_room))
+		return -ENOMEM;
 	dump->indexed[dump->indexed_count++] = (struct indexed){
 		.index = index,
 		.function = dump->code->count - 1,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "symbol/file/whole_file.h"
 
 #define LINE_BYTES                                                                                 \
@@ -35,14 +36,9 @@ static int parse_line(const char *line, size_t bytes, struct module *module)
 
 static int append(struct module_list *list, const struct module *module)
 {
-	struct module *modules = list->modules;
-
-	if (!(list->count & (list->count - 1)))
-		modules = realloc(modules, (list->count ? 2 * list->count : 1) * sizeof(*modules));
-	if (!modules)
+	if (array_make_room(list->modules, list->count, list->room))
 		return -ENOMEM;
-	modules[list->count++] = *module;
-	list->modules = modules;
+	list->modules[list->count++] = *module;
 	return 0;
 }
 

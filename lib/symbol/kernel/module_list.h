@@ -18,7 +18,7 @@ struct module {
 
 struct module_list {
 	struct module *modules; /* by address */
-	u32 count;
+	u32 count, room;
 };
 
 /* Lines that do not make sense are left out. -ENOMEM. The list is untouched on failure. */

@@ -3,6 +3,7 @@
 #include "symbolizer_client.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "bisect.h"
 
 #define NO_OUTER UINT32_MAX
@@ -61,38 +62,16 @@ void symbol_table_free(struct symbol_table **table)
 
 static int reserve_entry(struct symbol_table *table)
 {
-	u32 capacity = table->capacity ? table->capacity * 2 : 1024;
-	struct entry *entries;
-
-	if (table->count < table->capacity)
-		return 0;
-	if (capacity > ENTRIES_MAX)
+	if (table->count >= ENTRIES_MAX)
 		return -E2BIG;
-	entries = realloc(table->entries, capacity * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	table->entries = entries;
-	table->capacity = capacity;
-	return 0;
+	return array_make_room(table->entries, table->count, table->capacity);
 }
 
 static int reserve_name(struct symbol_table *table, size_t bytes)
 {
-	size_t capacity = table->name_capacity ? table->name_capacity : 4096;
-	char *names;
-
 	if (bytes > NAMES_MAX - table->name_bytes)
 		return -E2BIG;
-	while (capacity < table->name_bytes + bytes)
-		capacity *= 2;
-	if (capacity == table->name_capacity)
-		return 0;
-	names = realloc(table->names, capacity);
-	if (!names)
-		return -ENOMEM;
-	table->names = names;
-	table->name_capacity = capacity;
-	return 0;
+	return array_make_rooms(table->names, table->name_bytes + bytes, table->name_capacity);
 }
 
 static u32 append_name(struct symbol_table *table, const char *name, size_t bytes)

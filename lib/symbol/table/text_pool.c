@@ -5,23 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_FIRST 4096
+#include "array.h"
 
 static int make_room(struct text_pool *pool, size_t bytes)
 {
-	u32 room = pool->room ?: ROOM_FIRST;
-	char *wider;
-
 	if (bytes > TEXT_POOL_BYTES_MAX - pool->bytes)
 		return -ENOMEM;
-	while (room - pool->bytes < bytes)
-		room *= 2;
-	wider = room == pool->room ? pool->data : realloc(pool->data, room);
-	if (!wider)
-		return -ENOMEM;
-	pool->data = wider;
-	pool->room = room;
-	return 0;
+	return array_make_rooms(pool->data, pool->bytes + bytes, pool->room);
 }
 
 static bool is_text(const void *data, u32 offset, const void *text)

@@ -2,6 +2,8 @@
 /* An array of slots, the free ones in a list. */
 #include "trace/write/placeholders.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"

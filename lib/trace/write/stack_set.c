@@ -2,6 +2,7 @@
 /* A hash finds the candidates, frames and flags decide. */
 #include "trace/write/stack_set.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
