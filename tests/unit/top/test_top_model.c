@@ -37,10 +37,12 @@ static void add_window(struct trace_reader *window)
 
 static const struct top_function *function_of(u32 kind, const char *name)
 {
-	for (u32 i = 0; i < model->function_count; i++)
-		if (model->functions[i]->kind == kind &&
-		    !strcmp(model->functions[i]->label->name, name))
-			return model->functions[i];
+	for (u32 i = 0; i < model->functions.count; i++) {
+		const struct top_function *function = model->functions.entries[i];
+
+		if (function->kind == kind && !strcmp(function->label->name, name))
+			return function;
+	}
 	fail_msg("%s is not there", name);
 	return NULL;
 }
@@ -57,9 +59,11 @@ static void check_sums(void)
 	for (u32 kind = 0; kind < model->source_count; kind++) {
 		u64 self = 0, weight = model->sources[kind].unlisted;
 
-		for (u32 i = 0; i < model->function_count; i++)
-			if (model->functions[i]->kind == kind)
-				self += model->functions[i]->self;
+		for (u32 i = 0; i < model->functions.count; i++) {
+			const struct top_function *function = model->functions.entries[i];
+
+			self += function->kind == kind ? function->self : 0;
+		}
 		for (u32 i = 0; i < model->stack_count; i++)
 			if (model->stacks[i]->kind == kind)
 				weight += model->stacks[i]->weight;
@@ -107,10 +111,10 @@ static void test_windows_add_up(void **state)
 
 	(void)state;
 	add_window(reader);
-	functions = model->function_count;
+	functions = model->functions.count;
 	stacks = model->stack_count;
 	add_window(reader);
-	assert_int_equal(model->function_count, functions);
+	assert_int_equal(model->functions.count, functions);
 	assert_int_equal(model->stack_count, stacks);
 	assert_int_equal(model->sources[CPU_CLOCK].weight, 10);
 	check_function(CPU_CLOCK, "do_syscall_64", 6, 6);
@@ -126,7 +130,7 @@ static void test_clear_keeps_nothing_but_keys(void **state)
 	add_window(reader);
 	key = function_of(CPU_CLOCK, "main")->key;
 	top_model_clear(model);
-	assert_int_equal(model->function_count, 0);
+	assert_int_equal(model->functions.count, 0);
 	assert_int_equal(model->stack_count, 0);
 	assert_int_equal(model->sources[CPU_CLOCK].weight, 0);
 	check_sums();
@@ -271,7 +275,7 @@ static void test_memory_is_bounded(void **state)
 	assert_int_equal(model->sources[0].weight, TOO_MANY);
 	assert_int_equal(model->stack_count, TOP_STACKS_MAX);
 	assert_int_equal(model->sources[0].unlisted, TOO_MANY - TOP_STACKS_MAX);
-	assert_int_equal(model->function_count, TOP_LABELS_MAX + 1);
+	assert_int_equal(model->functions.count, TOP_LABELS_MAX + 1);
 	check_function(0, "[other]", TOO_MANY - TOP_LABELS_MAX, TOO_MANY - TOP_LABELS_MAX);
 	check_sums();
 	trace_reader_close(&wild);
