@@ -281,6 +281,50 @@ static void test_memory_is_bounded(void **state)
 	trace_reader_close(&wild);
 }
 
+/* One event in each of two files, which both call the place the same. */
+static struct trace_reader *namesakes_recording(void)
+{
+	const struct trace_source source = {
+		.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""};
+	struct memory_recording recording;
+	struct trace_reader *namesakes;
+
+	assert_int_equal(memory_recording_begin(&recording, "namesakes", &info, NULL), 0);
+	assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	for (u32 i = 1; i <= 2; i++) {
+		const struct trace_mapping mapping = {.number = i, .path = i == 1 ? "/a" : "/b"};
+		const struct trace_symbol symbol = {
+			.mapping = i, .start = 0x1000, .size = 16, .name = "main"};
+		const struct trace_event event = {.time = i,
+						  .leaf = FRAME_USER(i, 0x1000),
+						  .kernel = TRACE_NO_STACK,
+						  .user = TRACE_NO_STACK};
+
+		assert_int_equal(trace_writer_mapping(recording.writer, &mapping), 0);
+		assert_int_equal(trace_writer_symbol(recording.writer, &symbol), 0);
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &namesakes, NULL), 0);
+	return namesakes;
+}
+
+static void test_namesakes_of_two_files_are_two(void **state)
+{
+	struct trace_reader *namesakes = namesakes_recording();
+
+	(void)state;
+	add_window(namesakes);
+	assert_int_equal(model->functions.count, 2);
+	for (u32 i = 0; i < 2; i++) {
+		const struct top_function *function = model->functions.entries[i];
+
+		assert_string_equal(function->label->name, "main");
+		assert_string_equal(function->label->object, i ? "/b" : "/a");
+	}
+	check_sums();
+	trace_reader_close(&namesakes);
+}
+
 static int open_recording(void **state)
 {
 	int fd = mkstemp(path);
@@ -326,6 +370,7 @@ int main(void)
 		TEST(test_function_unfolds),
 		TEST(test_stack_unfolds_with_its_ends),
 		TEST(test_memory_is_bounded),
+		TEST(test_namesakes_of_two_files_are_two),
 	};
 
 	return cmocka_run_group_tests(tests, open_recording, close_recording);
