@@ -58,12 +58,15 @@ static int by_weight(const void *a, const void *b)
 static int rank_functions(const struct top_model *model, const struct top_choice *choice,
 			  struct ranking *ranking)
 {
-	ranking->items = calloc(model->function_count + 1UL, sizeof(void *));
+	ranking->items = calloc(model->functions.count + 1UL, sizeof(void *));
 	if (!ranking->items)
 		return -ENOMEM;
-	for (u32 i = 0; i < model->function_count; i++)
-		if (model->functions[i]->kind == choice->kind)
-			ranking->items[ranking->count++] = model->functions[i];
+	for (u32 i = 0; i < model->functions.count; i++) {
+		const struct top_function *function = model->functions.entries[i];
+
+		if (function->kind == choice->kind)
+			ranking->items[ranking->count++] = function;
+	}
 	qsort(ranking->items, ranking->count, sizeof(void *),
 	      choice->order == TOP_BY_SELF ? by_self : by_total);
 	return 0;

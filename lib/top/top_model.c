@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Three search trees (tsearch(3)) own labels, functions and stacks; the arrays are in the order of
- * their first use. A window's own numbers of labels mean nothing in the next, so texts decide. */
+/* Labels, functions and stacks are in the order of their first use. A window's own numbers of
+ * labels mean nothing in the next, so texts decide. */
 #include "top/top_model.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,51 +13,34 @@
 #define FNV_PRIME 1099511628211ULL
 
 struct top_index {
-	void *labels, *functions, *stacks;
-	u32 label_count;
+	struct arena texts; /* labels, and what they say */
+	const struct top_label **labels;
+	struct hash_index label_index, stack_index;
 	u64 stacks_added; /* numbers the rows of all windows, from 1 */
-	u32 function_room, stack_room, source_room;
+	u32 label_room, stack_room, source_room;
 };
 
-struct owned_label {
-	struct top_label label; /* first */
-	char text[];		/* name, object */
-};
-
-static int order(u64 a, u64 b)
+static bool is_label(const void *labels, u32 index, const void *key)
 {
-	return (a > b) - (a < b);
+	const struct top_label *label = ((const struct top_label *const *)labels)[index];
+	const struct top_label *wanted = key;
+
+	return strcmp(label->name, wanted->name) == 0 && strcmp(label->object, wanted->object) == 0;
 }
 
-static int compare_labels(const void *a, const void *b)
+static bool is_stack(const void *stacks, u32 index, const void *key)
 {
-	const struct top_label *left = a, *right = b;
+	const struct top_stack *stack = ((const struct top_stack *const *)stacks)[index];
+	const struct top_stack *wanted = key;
 
-	return strcmp(left->name, right->name) ?: strcmp(left->object, right->object);
-}
-
-static int compare_functions(const void *a, const void *b)
-{
-	const struct top_function *left = a, *right = b;
-
-	return order(left->kind, right->kind)
-		       ?: order((uintptr_t)left->label, (uintptr_t)right->label);
-}
-
-static int compare_stacks(const void *a, const void *b)
-{
-	const struct top_stack *left = a, *right = b;
-	int result = order(left->kind, right->kind) ?: strcmp(left->comm, right->comm);
-
-	result = result ?: order(left->depth, right->depth);
-	result = result ?: order(left->kernel_depth, right->kernel_depth);
-	result = result ?: order((uintptr_t)left->kernel_end, (uintptr_t)right->kernel_end);
-	result = result ?: order((uintptr_t)left->user_end, (uintptr_t)right->user_end);
-	return result ?: memcmp(left->frames, right->frames, left->depth * sizeof(*left->frames));
+	return stack->kind == wanted->kind && strcmp(stack->comm, wanted->comm) == 0 &&
+	       stack->depth == wanted->depth && stack->kernel_depth == wanted->kernel_depth &&
+	       stack->kernel_end == wanted->kernel_end && stack->user_end == wanted->user_end &&
+	       memcmp(stack->frames, wanted->frames, stack->depth * sizeof(*stack->frames)) == 0;
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
-static u64 hash_text(u64 hash, const char *text)
+static u64 mix_text(u64 hash, const char *text)
 {
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
@@ -67,33 +49,22 @@ static u64 hash_text(u64 hash, const char *text)
 
 static u64 hash_label(u64 hash, const struct top_label *label)
 {
-	return hash_text(hash_text(hash, label->name), label->object);
+	return mix_text(mix_text(hash, label->name), label->object);
 }
 
-static struct owned_label *label_create(const struct top_label *key)
+static const struct top_label *add_label(struct top_index *index, const struct top_label *key,
+					 u32 hash)
 {
-	size_t name_bytes = strlen(key->name) + 1, object_bytes = strlen(key->object) + 1;
-	struct owned_label *owned = malloc(sizeof(*owned) + name_bytes + object_bytes);
+	u32 count = index->label_index.count;
+	struct top_label *label = arena_alloc(&index->texts, sizeof(*label));
 
-	if (!owned)
+	if (!label || array_make_room(index->labels, count, index->label_room))
 		return NULL;
-	memcpy(owned->text, key->name, name_bytes);
-	memcpy(owned->text + name_bytes, key->object, object_bytes);
-	owned->label.name = owned->text;
-	owned->label.object = owned->text + name_bytes;
-	return owned;
-}
-
-static const struct top_label *add_label(struct top_index *index, const struct top_label *key)
-{
-	struct owned_label *owned = label_create(key);
-
-	if (!owned || !tsearch(owned, &index->labels, compare_labels)) {
-		free(owned);
+	label->name = arena_string(&index->texts, key->name);
+	label->object = arena_string(&index->texts, key->object);
+	if (!label->name || !label->object || hash_index_add(&index->label_index, hash, count))
 		return NULL;
-	}
-	index->label_count++;
-	return &owned->label;
+	return index->labels[count] = label;
 }
 
 static const struct top_label *find_label(struct top_index *index, const char *name,
@@ -101,40 +72,26 @@ static const struct top_label *find_label(struct top_index *index, const char *n
 {
 	static const struct top_label other = {"[other]", ""};
 	const struct top_label key = {name, object ?: ""};
-	const struct top_label **found = tfind(&key, &index->labels, compare_labels);
+	u32 hash = hash_end(hash_word(hash_text(key.name), hash_text(key.object)));
+	u32 found = hash_index_find(&index->label_index, hash, is_label, index->labels, &key);
 
-	if (found)
-		return *found;
-	return index->label_count < TOP_LABELS_MAX ? add_label(index, &key) : &other;
-}
-
-static struct top_function *add_function(struct top_model *model, const struct top_function *key)
-{
-	struct top_index *index = model->index;
-	struct top_function *function;
-
-	if (array_make_room(model->functions, model->function_count, index->function_room))
-		return NULL;
-	function = malloc(sizeof(*function));
-	if (!function)
-		return NULL;
-	*function = *key;
-	function->key = hash_label(FNV_BASIS, key->label) ?: 1;
-	if (!tsearch(function, &index->functions, compare_functions)) {
-		free(function);
-		return NULL;
-	}
-	model->functions[model->function_count++] = function;
-	return function;
+	if (found != HASH_INDEX_NONE)
+		return index->labels[found];
+	return index->label_index.count < TOP_LABELS_MAX ? add_label(index, &key, hash) : &other;
 }
 
 static struct top_function *find_function(struct top_model *model, u32 kind,
 					  const struct top_label *label)
 {
-	const struct top_function key = {.kind = kind, .label = label};
-	struct top_function **found = tfind(&key, &model->index->functions, compare_functions);
+	const struct intern_key identity = {{kind, intern_address(label)}};
+	struct top_function *function = intern_entry(&model->functions, &identity);
 
-	return found ? *found : add_function(model, &key);
+	if (function && !function->key) {
+		function->kind = kind;
+		function->label = label;
+		function->key = hash_label(FNV_BASIS, label) ?: 1;
+	}
+	return function;
 }
 
 static int count_function(struct top_model *model, const struct top_stack *stack,
@@ -169,19 +126,28 @@ static int count_functions(struct top_model *model, const struct top_stack *stac
 
 static u64 hash_stack(const struct top_stack *stack)
 {
-	u64 hash = hash_text(FNV_BASIS, stack->comm);
+	u64 hash = mix_text(FNV_BASIS, stack->comm);
 
 	for (u32 i = 0; i < stack->depth; i++)
 		hash = hash_label(hash, stack->frames[i]);
 	return hash ?: 1;
 }
 
-static int add_stack(struct top_model *model, struct top_stack *stack)
+static u32 hash_identity(const struct top_stack *stack)
+{
+	u64 hash = hash_word(hash_text(stack->comm), stack->kind);
+
+	hash = hash_word(hash, intern_address(stack->kernel_end));
+	hash = hash_word(hash, intern_address(stack->user_end));
+	return hash_end(hash_words(hash, stack->frames, stack->depth * sizeof(*stack->frames)));
+}
+
+static int add_stack(struct top_model *model, struct top_stack *stack, u32 hash)
 {
 	struct top_index *index = model->index;
 
 	if (array_make_room(model->stacks, model->stack_count, index->stack_room) ||
-	    !tsearch(stack, &index->stacks, compare_stacks)) {
+	    hash_index_add(&index->stack_index, hash, model->stack_count)) {
 		free(stack);
 		return -ENOMEM;
 	}
@@ -193,12 +159,14 @@ static int add_stack(struct top_model *model, struct top_stack *stack)
 /* Takes the stack. */
 static int list_stack(struct top_model *model, struct top_stack *stack)
 {
-	struct top_stack **found = tfind(stack, &model->index->stacks, compare_stacks);
+	u32 hash = hash_identity(stack);
+	u32 found =
+		hash_index_find(&model->index->stack_index, hash, is_stack, model->stacks, stack);
 
-	if (!found && model->stack_count < TOP_STACKS_MAX)
-		return add_stack(model, stack);
-	if (found)
-		(*found)->weight += stack->weight;
+	if (found == HASH_INDEX_NONE && model->stack_count < TOP_STACKS_MAX)
+		return add_stack(model, stack, hash);
+	if (found != HASH_INDEX_NONE)
+		model->stacks[found]->weight += stack->weight;
 	else
 		model->sources[stack->kind].unlisted += stack->weight;
 	free(stack);
@@ -306,15 +274,17 @@ void top_model_clear(struct top_model *model)
 {
 	struct top_index *index = model->index;
 
-	tdestroy(index->functions, free);
-	tdestroy(index->stacks, free);
-	tdestroy(index->labels, free);
-	free(model->functions);
+	for (u32 i = 0; i < model->stack_count; i++)
+		free(model->stacks[i]);
 	free(model->stacks);
-	*index = (struct top_index){0};
-	model->functions = NULL;
+	free(index->labels);
+	arena_free(&index->texts);
+	hash_index_free(&index->label_index);
+	hash_index_free(&index->stack_index);
+	intern_clear(&model->functions);
+	*index = (struct top_index){.texts.limit = UINT64_MAX};
 	model->stacks = NULL;
-	model->function_count = model->stack_count = 0;
+	model->stack_count = 0;
 	for (u32 kind = 0; kind < model->source_count; kind++)
 		model->sources[kind].weight = model->sources[kind].unlisted = 0;
 }
@@ -340,6 +310,8 @@ int top_model_create(struct top_model **out)
 		free(model);
 		return -ENOMEM;
 	}
+	model->functions = INTERN(struct top_function);
+	model->index->texts.limit = UINT64_MAX;
 	*out = model;
 	return 0;
 }

@@ -15,6 +15,7 @@
 #ifndef LIB_TOP_TOP_MODEL_H
 #define LIB_TOP_TOP_MODEL_H
 
+#include "intern.h"
 #include "report/profile/profile.h"
 
 #define TOP_LABELS_MAX (1U << 18)
@@ -27,6 +28,7 @@ struct top_label {
 };
 
 struct top_function {
+	struct intern_key identity; /* kind, label */
 	u32 kind;
 	const struct top_label *label;
 	u64 key;   /* tells it again after a refresh */
@@ -56,8 +58,7 @@ struct top_source {
 struct top_model {
 	struct top_source *sources; /* by kind; they stay when the model is cleared */
 	u32 source_count;
-	struct top_function **functions;
-	u32 function_count;
+	struct intern functions; /* struct top_function */
 	struct top_stack **stacks;
 	u32 stack_count;
 	struct top_index *index;

@@ -37,10 +37,12 @@ static void add_window(struct trace_reader *window)
 
 static const struct top_function *function_of(u32 kind, const char *name)
 {
-	for (u32 i = 0; i < model->function_count; i++)
-		if (model->functions[i]->kind == kind &&
-		    !strcmp(model->functions[i]->label->name, name))
-			return model->functions[i];
+	for (u32 i = 0; i < model->functions.count; i++) {
+		const struct top_function *function = model->functions.entries[i];
+
+		if (function->kind == kind && !strcmp(function->label->name, name))
+			return function;
+	}
 	fail_msg("%s is not there", name);
 	return NULL;
 }
@@ -57,9 +59,11 @@ static void check_sums(void)
 	for (u32 kind = 0; kind < model->source_count; kind++) {
 		u64 self = 0, weight = model->sources[kind].unlisted;
 
-		for (u32 i = 0; i < model->function_count; i++)
-			if (model->functions[i]->kind == kind)
-				self += model->functions[i]->self;
+		for (u32 i = 0; i < model->functions.count; i++) {
+			const struct top_function *function = model->functions.entries[i];
+
+			self += function->kind == kind ? function->self : 0;
+		}
 		for (u32 i = 0; i < model->stack_count; i++)
 			if (model->stacks[i]->kind == kind)
 				weight += model->stacks[i]->weight;
@@ -107,10 +111,10 @@ static void test_windows_add_up(void **state)
 
 	(void)state;
 	add_window(reader);
-	functions = model->function_count;
+	functions = model->functions.count;
 	stacks = model->stack_count;
 	add_window(reader);
-	assert_int_equal(model->function_count, functions);
+	assert_int_equal(model->functions.count, functions);
 	assert_int_equal(model->stack_count, stacks);
 	assert_int_equal(model->sources[CPU_CLOCK].weight, 10);
 	check_function(CPU_CLOCK, "do_syscall_64", 6, 6);
@@ -126,7 +130,7 @@ static void test_clear_keeps_nothing_but_keys(void **state)
 	add_window(reader);
 	key = function_of(CPU_CLOCK, "main")->key;
 	top_model_clear(model);
-	assert_int_equal(model->function_count, 0);
+	assert_int_equal(model->functions.count, 0);
 	assert_int_equal(model->stack_count, 0);
 	assert_int_equal(model->sources[CPU_CLOCK].weight, 0);
 	check_sums();
@@ -271,10 +275,54 @@ static void test_memory_is_bounded(void **state)
 	assert_int_equal(model->sources[0].weight, TOO_MANY);
 	assert_int_equal(model->stack_count, TOP_STACKS_MAX);
 	assert_int_equal(model->sources[0].unlisted, TOO_MANY - TOP_STACKS_MAX);
-	assert_int_equal(model->function_count, TOP_LABELS_MAX + 1);
+	assert_int_equal(model->functions.count, TOP_LABELS_MAX + 1);
 	check_function(0, "[other]", TOO_MANY - TOP_LABELS_MAX, TOO_MANY - TOP_LABELS_MAX);
 	check_sums();
 	trace_reader_close(&wild);
+}
+
+/* One event in each of two files, which both call the place the same. */
+static struct trace_reader *namesakes_recording(void)
+{
+	const struct trace_source source = {
+		.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""};
+	struct memory_recording recording;
+	struct trace_reader *namesakes;
+
+	assert_int_equal(memory_recording_begin(&recording, "namesakes", &info, NULL), 0);
+	assert_int_equal(trace_writer_source(recording.writer, &source), 0);
+	for (u32 i = 1; i <= 2; i++) {
+		const struct trace_mapping mapping = {.number = i, .path = i == 1 ? "/a" : "/b"};
+		const struct trace_symbol symbol = {
+			.mapping = i, .start = 0x1000, .size = 16, .name = "main"};
+		const struct trace_event event = {.time = i,
+						  .leaf = FRAME_USER(i, 0x1000),
+						  .kernel = TRACE_NO_STACK,
+						  .user = TRACE_NO_STACK};
+
+		assert_int_equal(trace_writer_mapping(recording.writer, &mapping), 0);
+		assert_int_equal(trace_writer_symbol(recording.writer, &symbol), 0);
+		assert_int_equal(trace_writer_event(recording.writer, &event), 0);
+	}
+	assert_int_equal(memory_recording_end(&recording, &namesakes, NULL), 0);
+	return namesakes;
+}
+
+static void test_namesakes_of_two_files_are_two(void **state)
+{
+	struct trace_reader *namesakes = namesakes_recording();
+
+	(void)state;
+	add_window(namesakes);
+	assert_int_equal(model->functions.count, 2);
+	for (u32 i = 0; i < 2; i++) {
+		const struct top_function *function = model->functions.entries[i];
+
+		assert_string_equal(function->label->name, "main");
+		assert_string_equal(function->label->object, i ? "/b" : "/a");
+	}
+	check_sums();
+	trace_reader_close(&namesakes);
 }
 
 static int open_recording(void **state)
@@ -322,6 +370,7 @@ int main(void)
 		TEST(test_function_unfolds),
 		TEST(test_stack_unfolds_with_its_ends),
 		TEST(test_memory_is_bounded),
+		TEST(test_namesakes_of_two_files_are_two),
 	};
 
 	return cmocka_run_group_tests(tests, open_recording, close_recording);
