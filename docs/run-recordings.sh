@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Runs the examples of the README's first recording, or of a page whose commands need this machine, in order and as they
-# stand: each must succeed. What needs a feature that `doctor` does not find here is left out.
+# Runs the examples of a page whose commands need this machine, in order and as they stand: each must succeed. What needs a
+# feature that `doctor` does not find here is left out. Of Markdown (README, guide) these are the lines of shell blocks that
+# begin with `stackmap`; of a man page, its .Dl lines.
 # run-recordings.sh STACKMAP PAGE
 set -euo pipefail
 
@@ -28,7 +29,7 @@ can_run() {
 # Of a page, commands that end by themselves: not in the background, not of a process 1234.
 examples() {
 	case $page in
-	*.md) sed -n '/^## A first recording/,/^## W/p' "$page" | sed -n '/^```sh/,/^```/s/^stackmap/&/p' ;;
+	*.md) sed -n '/^```sh/,/^```/s/^stackmap/&/p' "$page" ;;
 	*) sed -n 's/^\.Dl stackmap/stackmap/p' "$page" | grep -vE '&$|-p 1234|switches[.]1' ;;
 	esac
 }
