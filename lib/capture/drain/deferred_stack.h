@@ -24,7 +24,7 @@
  *   [1] request, deliver        -    -    -    -   deferral.word by compare-and-swap; slots and
  *                                                  raw stacks by release
  *   [2] drain                   -    X    -    -   one reader: lock of NAME/pins/
- *   [3] snapshot                -    -    X    -   lock of NAME/; a private copy, raw stacks peeked
+ *   [3] snapshot                -    -    X    X   lock of NAME/; a private copy, raw stacks peeked
  *   [4] reset                   -    -    X    X   lock of NAME/; waits for generation_done, which
  *                                                  the drain sets when it needs the map no more
  *
