@@ -56,7 +56,7 @@ const struct command pause_command = {
 	.operands = "NAME...",
 	.operands_max = UINT32_MAX,
 	.operands_missing = "name the instance; 'stackmap status' lists them",
-	.summary = "let instances rest, with all they have",
+	.summary = "pause instances",
 	.run = pause_run,
 };
 
@@ -65,6 +65,6 @@ const struct command resume_command = {
 	.operands = "NAME...",
 	.operands_max = UINT32_MAX,
 	.operands_missing = "name the instance; 'stackmap status' lists them",
-	.summary = "let paused instances go on",
+	.summary = "resume paused instances",
 	.run = resume_run,
 };
