@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "interrupt.h"
@@ -129,6 +130,13 @@ int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 de
 	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
 		fds[i] = -1;
 	return receive(socket, data, bytes, fds, deadline);
+}
+
+void message_close_files(const int *fds)
+{
+	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
 int message_receive(int socket, void *data, size_t bytes, u64 deadline)

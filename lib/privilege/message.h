@@ -23,5 +23,6 @@ int message_send_files(int socket, const void *data, size_t bytes, const int *fd
 /* fds[MESSAGE_FILES_MAX], the caller closes them; -1: not sent. Without this call files that were
  * sent are never opened here. */
 int message_receive_files(int socket, void *data, size_t bytes, int *fds, u64 deadline);
+void message_close_files(const int *fds);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "privilege/message.h"
 
@@ -23,13 +22,6 @@ static int serve_numbers(int socket, const struct service *service, const void *
 	return result;
 }
 
-static void close_files(const int *files)
-{
-	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
-		if (files[i] >= 0)
-			close(files[i]);
-}
-
 void service_run(int socket, const struct service *service)
 {
 	void *request = malloc(service->request_bytes);
@@ -41,7 +33,7 @@ void service_run(int socket, const struct service *service)
 		result = message_receive_files(socket, request, service->request_bytes, files,
 					       MESSAGE_NO_DEADLINE);
 		result = result ?: serve_numbers(socket, service, request, files);
-		close_files(files);
+		message_close_files(files);
 	}
 	free(request);
 }

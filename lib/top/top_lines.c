@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "order.h"
 
 /* Those of the source, heaviest first. */
 struct ranking {
@@ -17,11 +18,6 @@ struct ranking {
 static double percent(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
 }
 
 static int compare_names(const struct top_function *a, const struct top_function *b)

@@ -13,6 +13,7 @@
 #include "array.h"
 #include "error.h"
 #include "hash_index.h"
+#include "order.h"
 #include "trace/read/cgroup_name.h"
 
 struct builder {
@@ -22,11 +23,6 @@ struct builder {
 	struct hash_index index; /* of the rows */
 	u32 room;
 };
-
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
-}
 
 static int compare_rows(const struct profile_row *left, const struct profile_row *right)
 {

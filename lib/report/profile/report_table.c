@@ -13,6 +13,7 @@
 
 #include "array.h"
 #include "hash_index.h"
+#include "order.h"
 #include "whole_stack.h"
 
 #define UNKNOWN "[unknown]"
@@ -224,11 +225,6 @@ static int add_rows(struct builder *builder)
 				       : add_event_row(builder, row, &key);
 	}
 	return err;
-}
-
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
 }
 
 /* Equal weights keep a fixed order: that of the cells. */

@@ -121,13 +121,6 @@ static int reply(struct naming *naming, int socket, const struct symbolizer_requ
 	return result;
 }
 
-static void close_files(const int *files)
-{
-	for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
-		if (files[i] >= 0)
-			close(files[i]);
-}
-
 static int tell_ready(struct naming *naming, int socket)
 {
 	const struct symbolizer_answer ready = {
@@ -146,7 +139,7 @@ static void serve(struct naming *naming, int socket)
 	while (!result && !message_receive_files(socket, &request, sizeof(request), files,
 						 MESSAGE_NO_DEADLINE)) {
 		result = reply(naming, socket, &request, files);
-		close_files(files);
+		message_close_files(files);
 	}
 }
 

@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "bisect.h"
+#include "order.h"
 
 #define NO_OUTER UINT32_MAX
 #define RANGES_MAX (1U << 26)
@@ -27,11 +28,6 @@ int code_ranges_add(struct code_ranges *ranges, u64 start, u64 end, u32 value)
 	ranges->range[ranges->count++] =
 		(struct code_range){.start = start, .end = end, .value = value};
 	return 0;
-}
-
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
 }
 
 /* By start, the widest first: what lies inside comes later. */

@@ -15,6 +15,7 @@
 
 #include "array.h"
 #include "bisect.h"
+#include "order.h"
 
 #define NO_OUTER UINT32_MAX
 #define ENTRIES_MAX (1U << 26)
@@ -115,11 +116,6 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 static size_t underscores(const char *name)
 {
 	return strspn(name, "_");
-}
-
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
 }
 
 /* By start, then the best first. */

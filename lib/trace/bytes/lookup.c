@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bisect.h"
+#include "order.h"
 
 static u32 *identity(u32 count)
 {
@@ -23,41 +24,28 @@ static u32 *identity(u32 count)
 	return order;
 }
 
-static int compare(u64 a, u64 b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_number(const void *a, const void *b, void *mappings)
 {
 	const struct trace_mapping *mapping = mappings;
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-	int order = compare(mapping[x].number, mapping[y].number);
 
-	return order ? order : compare(x, y);
+	return order(mapping[x].number, mapping[y].number) ?: order(x, y);
 }
 
 static int by_thread_and_time(const void *a, const void *b, void *tasks)
 {
 	const struct trace_task *task = tasks;
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-	int order = compare(task[x].tid, task[y].tid);
 
-	if (!order)
-		order = compare(task[x].time, task[y].time);
-	return order ? order : compare(x, y);
+	return order(task[x].tid, task[y].tid) ?: order(task[x].time, task[y].time) ?: order(x, y);
 }
 
 static int by_address(const void *a, const void *b)
 {
 	const struct trace_symbol *x = a, *y = b;
-	int order = compare(x->mapping, y->mapping);
 
-	if (!order)
-		order = compare(x->start, y->start);
-	if (!order)
-		order = compare(y->size, x->size);
-	return order ? order : strcmp(x->name, y->name);
+	return order(x->mapping, y->mapping) ?: order(x->start, y->start) ?:
+	       order(y->size, x->size) ?: strcmp(x->name, y->name);
 }
 
 static u64 end_of(const struct trace_symbol *symbol)
