@@ -25,7 +25,7 @@ void generation_peek(struct recording *recording)
 	}
 }
 
-bool generation_is_read(const struct recording *recording)
+static bool generation_is_read(const struct recording *recording)
 {
 	u32 cpu;
 

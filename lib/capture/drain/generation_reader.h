@@ -11,9 +11,6 @@
  * one. */
 void generation_peek(struct recording *recording);
 
-/* Whether the rings were read that far. */
-bool generation_is_read(const struct recording *recording);
-
 /* After reading: if so, nothing asks for that generation any more. -ENOMEM. */
 int generation_retire(struct recording *recording);
 

@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "array.h"
 #include "capture/instance/persist.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/skeleton.h"
@@ -95,34 +96,35 @@ static int open_tables(struct loaded *loaded, struct folder *folder)
 	return result;
 }
 
-struct opening {
+struct open_ctx {
 	struct loaded *loaded;
 	struct folder *folder;
 };
 
 static int open_program(void *arg, const char *pin)
 {
-	struct opening *opening = arg;
-	struct loaded *loaded = opening->loaded;
-	int *grown = reallocarray(loaded->programs, loaded->program_count + 1, sizeof(*grown));
+	const struct open_ctx *ctx = arg;
+	struct loaded *loaded = ctx->loaded;
+	int fd;
 
-	if (!grown)
+	if (array_make_room(loaded->programs, loaded->program_count, loaded->program_room))
 		return -ENOMEM;
-	loaded->programs = grown;
-	grown[loaded->program_count] = get_pin(opening->folder, pin);
-	return grown[loaded->program_count] < 0 ? 0 : (loaded->program_count++, 0);
+	fd = get_pin(ctx->folder, pin);
+	if (fd >= 0)
+		loaded->programs[loaded->program_count++] = fd;
+	return 0;
 }
 
 /* Kept open: they are asked what they missed when their instance has ended, too. */
 static int open_programs(struct loaded *loaded, struct folder *folder)
 {
-	struct opening opening = {.loaded = loaded, .folder = folder};
+	struct open_ctx ctx = {.loaded = loaded, .folder = folder};
 	char pin[PIN_BYTES];
 
 	pin_of_program(0, "unwind_blocked", pin);
 	if (!loaded->foreign)
 		loaded->unwind_blocked_program = get_pin(folder, pin);
-	return folder_pins(folder, PIN_EVENTS, open_program, &opening);
+	return folder_pins(folder, PIN_EVENTS, open_program, &ctx);
 }
 
 static int read_about(struct loaded *loaded, struct folder *folder, struct metadata **out,

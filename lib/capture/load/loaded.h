@@ -31,7 +31,7 @@ struct loaded {
 	struct attachment attachment;
 	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1: not loaded */
 	int *programs;		    /* of events; opened */
-	u32 program_count;
+	u32 program_count, program_room;
 	bool opened;  /* another process loaded it, or did before */
 	bool running; /* events may come at any time */
 	bool foreign; /* its ids are of another PID namespace: they mean nobody to us */

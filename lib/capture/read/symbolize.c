@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "capture/drain/recording.h"
 #include "capture/drain/symbols.h"
 #include "clock.h"
@@ -30,15 +31,8 @@ static int add_address(void *arg, u64 frame, bool return_address)
 
 	if (return_address && !FRAME_OFFSET(frame))
 		return 0;
-	if (addresses->count == addresses->room) {
-		u32 room = addresses->room ? 2 * addresses->room : 1024;
-		u64 *grown = reallocarray(addresses->items, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		addresses->items = grown;
-		addresses->room = room;
-	}
+	if (array_make_room(addresses->items, addresses->count, addresses->room))
+		return -ENOMEM;
 	addresses->items[addresses->count++] = frame - return_address;
 	return 0;
 }
