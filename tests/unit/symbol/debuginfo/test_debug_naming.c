@@ -440,8 +440,10 @@ static void from_servers(void **state)
 static void what_several_files_share(void **state)
 {
 	(void)state;
-	if (system("dwz --version >/dev/null 2>&1"))
+	if (system("dwz --version >/dev/null 2>&1")) {
+		puts("skip: dwz is not installed");
 		skip();
+	}
 	build("shares", BUILD);
 	start_servers(DEBUG_SERVERS_USER);
 	shell("cp $OUT other && dwz -m shared $OUT other && readelf -S $OUT | grep -q "

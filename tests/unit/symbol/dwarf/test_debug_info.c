@@ -71,7 +71,8 @@ static const char discarding_c[] =
 	"__asm__(\".section .text.foreign, \\\"ax\\\"\\n.globl foreign\\n\"\n"
 	"        \".type foreign, @function\\nforeign:\\n.skip 64, 0x90\\n ret\\n\"\n"
 	"        \".size foreign, .-foreign\\n.text\\n\");\n"
-	"__attribute__((noinline)) void kept(void) { __asm__ volatile(\".skip 64, 0x90\"); }\n"
+	"__attribute__((noinline)) void kept(void) { __asm__ volatile(\".rept 64\\n nop\\n "
+	".endr\"); }\n"
 	"int main(void) { foreign(); kept(); return 0; }\n";
 
 static const char at_zero_c[] =
@@ -91,8 +92,8 @@ static const struct sample samples[] = {
 	{"no_pie", "gcc -O2 -g -no-pie $IN -o $OUT", inlining_c, ".c"},
 	{"nested", "gcc -O2 -g -DNESTED $IN -o $OUT", inlining_c, ".c"},
 	{"relative", "cd $(dirname $IN) && gcc -O2 -g $(basename $IN) -o $OUT", inlining_c, ".c"},
-	{"clang", "clang-14 -O2 -g $IN -o $OUT", inlining_c, ".c"},
-	{"clang_cxx", "clang++-14 -O2 -g $IN -o $OUT", inlining_cxx, ".cc"},
+	{"clang", "$CLANG -O2 -g $IN -o $OUT", inlining_c, ".c"},
+	{"clang_cxx", "$CLANGXX -O2 -g $IN -o $OUT", inlining_cxx, ".cc"},
 	{"cxx", "g++ -O2 -g $IN -o $OUT", inlining_cxx, ".cc"},
 	{"split", "gcc -O2 -g -no-pie $IN -o $OUT" SPLIT, inlining_c, ".c"},
 };
@@ -104,7 +105,7 @@ static const struct sample discarding[] = {
 	{"gc4", "gcc -O2 -gdwarf-4" GC_SECTIONS, discarding_c, ".c"},
 	{"gc_low", "gcc -O2 -g -Wl,-z,noseparate-code" GC_SECTIONS, discarding_c, ".c"},
 	{"gc_split", "gcc -O2 -g" GC_SECTIONS SPLIT, discarding_c, ".c"},
-	{"gc_clang", "clang-14 -O2 -g" GC_SECTIONS, discarding_c, ".c"},
+	{"gc_clang", "$CLANG -O2 -g" GC_SECTIONS, discarding_c, ".c"},
 	{"gc_lld", "gcc -O2 -g -fuse-ld=lld" GC_SECTIONS, discarding_c, ".c"},
 };
 
@@ -188,7 +189,7 @@ static void add_line(struct expectation *expected, const char *line, bool is_nam
 /* That of binutils 2.40 misses code that clang inlines. */
 static const char *addr2line_for(const char *compile)
 {
-	return strncmp(compile, "clang", 5) ? "addr2line" : "llvm-addr2line-14";
+	return strncmp(compile, "$CLANG", 6) ? "addr2line" : "$LLVM_ADDR2LINE";
 }
 
 static void ask_addr2line(const char *program, const char *debug, u64 bias)
@@ -269,6 +270,16 @@ static void compare_all(const char *code, const char *debug)
 		close(files.debug);
 }
 
+/* Where a compiler or linker is not installed, the others show it. */
+static bool has_tools(const struct sample *sample)
+{
+	if (strstr(sample->compile, "lld"))
+		return !system("ld.lld --version >/dev/null 2>&1");
+	return strncmp(sample->compile, "$CLANG", 6) ||
+	       !system("{ $CLANG --version && $CLANGXX --version && $LLVM_ADDR2LINE --version; }"
+		       " >/dev/null 2>&1");
+}
+
 static void each_byte_has_the_names_of_addr2line(void **state)
 {
 	char path[SAMPLE_PATH_BYTES], debug[SAMPLE_PATH_BYTES + 8], list[SAMPLE_PATH_BYTES];
@@ -280,6 +291,8 @@ static void each_byte_has_the_names_of_addr2line(void **state)
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		bool split = strstr(samples[i].compile, "debuglink");
 
+		if (!has_tools(&samples[i]))
+			continue;
 		sample_build(&samples[i], path);
 		snprintf(debug, sizeof(debug), "%s%s", path, split ? ".debug" : "");
 		list_addresses(debug, list);
@@ -360,15 +373,6 @@ static void each_byte_is_of(const struct sample *sample, const char *symbol, con
 	}
 }
 
-/* Where a compiler or linker is not installed, the others show it. */
-static bool has_tools(const struct sample *sample)
-{
-	if (strstr(sample->compile, "lld"))
-		return !system("ld.lld --version >/dev/null 2>&1");
-	return strncmp(sample->compile, "clang-14", 8) ||
-	       !system("clang-14 --version >/dev/null 2>&1");
-}
-
 static void what_the_linker_threw_away_names_nothing(void **state)
 {
 	char path[SAMPLE_PATH_BYTES];
@@ -396,7 +400,12 @@ static void code_at_address_0_has_its_names(void **state)
 
 static int setup(void **state)
 {
+	bool oldest = !system("clang-14 --version >/dev/null 2>&1");
+
 	(void)state;
+	setenv("CLANG", oldest ? "clang-14" : "clang", 0);
+	setenv("CLANGXX", oldest ? "clang++-14" : "clang++", 0);
+	setenv("LLVM_ADDR2LINE", oldest ? "llvm-addr2line-14" : "llvm-addr2line", 0);
 	return sample_folder_create() ? 0 : -1;
 }
 
