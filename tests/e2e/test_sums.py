@@ -287,7 +287,7 @@ def test_sums_by_stack():
 
 def test_each_format_is_here():
     said = stackmap("export", "-f", "none", "x", status=2).stderr
-    formats = set(re.search("there are (.*)", said)[1].split(", "))
+    formats = set(re.search("must be one of (.*)", said)[1].split(", "))
     others = {"stack_map_bin", "mappings"}  # below
     assert formats - others == {name.split(" by ")[0] for name in BY_STACK} & formats, formats
 
