@@ -68,11 +68,11 @@ struct capture_config {
 #define COOKIE_AT_ENTRY(cookie) ((cookie) >> 16 & 1)
 
 /* The cookie of a tracepoint with a value: event kind, and where its record has the value. */
-#define VALUED_COOKIE_OF(kind, offset, bytes, is_signed)                                           \
+#define FIELD_COOKIE_OF(kind, offset, bytes, is_signed)                                            \
 	((u64)(kind) | (u64)(offset) << 16 | (u64)(bytes) << 32 | (u64)(is_signed) << 40)
-#define VALUED_COOKIE_OFFSET(cookie) ((cookie) >> 16 & 0xffff)
-#define VALUED_COOKIE_BYTES(cookie) ((cookie) >> 32 & 0xff) /* 1, 2, 4 or 8 */
-#define VALUED_COOKIE_SIGNED(cookie) ((cookie) >> 40 & 1)
+#define FIELD_COOKIE_OFFSET(cookie) ((cookie) >> 16 & 0xffff)
+#define FIELD_COOKIE_BYTES(cookie) ((cookie) >> 32 & 0xff) /* 1, 2, 4 or 8 */
+#define FIELD_COOKIE_SIGNED(cookie) ((cookie) >> 40 & 1)
 
 /* Bits of the programs' word `paused`, which user space sets and clears. */
 enum pause {
@@ -95,8 +95,8 @@ struct perf_runs {
 	u64 count; /* of the event on this CPU at the last run; not of an event that is inherited */
 };
 
-/* Of a tracepoint with a value, by CPU (bpf/event/valued.h). */
-struct valued_runs {
+/* Of a tracepoint with a value, by CPU (bpf/event/field_value.h). */
+struct field_runs {
 	u64 ahead;	 /* runs of its program that the raw one has yet to follow; signed */
 	u64 is_followed; /* the raw one has run here */
 	u64 skipped;

@@ -2,18 +2,19 @@
 /*
  * The requests of one instance: of each task the cookie it waits for.
  *
- *   IDLE --request--> PENDING --callback--> RUNNING --answered--> IDLE
+ *   IDLE --request--> PENDING --callback--> RUNNING --delivered--> IDLE
  *                        |                     |
- *                        |                     +--request behind the answer--> PENDING
+ *                        |                     +--request behind the stack--> PENDING
  *                        +--unwound from outside, at exit or at exec--> IDLE
  *
- * A reader keeps an answer only as long as events can name it that began before it. So who asks
- * when the answer is on its way already, in a callback that was interrupted, gets another cookie.
+ * A reader keeps a deferred stack only as long as events can name it that began before it. So a
+ * request that comes while the stack is being written, from what interrupts the callback, gets
+ * another cookie.
  *
- * `word` is cookie << 2 | state; an idle one keeps the last cookie that was answered. It moves by
- * compare-and-swap, because a task that wakes up and the recorder that unwinds it meet there.
- * Whoever takes it out of PENDING answers the cookie; and as the callback runs before the task is
- * back in user mode, a stack that was read while the word was PENDING to the end is the right one.
+ * `word` is cookie << 2 | state; an idle one keeps the last cookie that has got its stack. It moves
+ * by compare-and-swap, because a task that wakes up and the recorder that unwinds it meet there.
+ * Whoever takes it out of PENDING delivers the stack of the cookie. As the callback runs before the
+ * task is back in user mode, a stack that was read while the word stayed PENDING is the right one.
  */
 #ifndef STACKMAP_ABI_DEFERRAL_H
 #define STACKMAP_ABI_DEFERRAL_H
@@ -34,7 +35,7 @@ struct deferral {
 	u32 ready;		   /* --user-at-syscall: a stack id; 0: none */
 	u64 ready_generation;	   /* an id alone comes again when its tag wraps */
 	struct kernel_entry ready_entry;
-	u32 answered;	/* the cookie whose answer is being written; the last one */
+	u32 delivered;	/* the cookie whose stack is being written; the last one */
 	u32 kernel_tid; /* by which the kernel finds it, whatever the namespace */
 };
 ABI_SIZE(struct deferral, 80);

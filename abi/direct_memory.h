@@ -5,6 +5,7 @@
 #define STACKMAP_ABI_DIRECT_MEMORY_H
 
 #include "address_space.h"
+#include "file_table.h"
 #include "rule_cache.h"
 #include "scalar.h"
 #include "step_cache.h"
@@ -21,17 +22,18 @@ struct direct_walk {
 	u32 owns_steps; /* the step cache of this CPU is ours */
 
 	/* Out: */
-	u32 stop; /* enum stop_reason */
-	u32 reserved;
-	u64 leaf; /* 0: none */
+	u32 stop;	 /* enum stop_reason */
+	u32 table_steps; /* by rules of whole-file tables (abi/file_table.h) */
+	u64 leaf;	 /* 0: none */
 
 	/* The walk: */
 	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
 	u64 window_start; /* of the stack words that are here: an address, whole words */
 	u64 window_bytes; /* how many */
 	u64 window[WALK_WINDOW_WORDS];
-	u64 code[4];		 /* generated code around a pc */
-	struct rule_key key;	 /* of it */
+	u64 code[4];	     /* generated code around a pc */
+	struct rule_key key; /* of it */
+	struct file_table_search table;
 	struct cached_step step; /* of a pc that is not in the step cache */
 };
 

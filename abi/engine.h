@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What instances share, so that a stack is unwound once for all of them: numbers of mappings,
- * rules, and of each task the cookie that is open and the stack that answers it.
+ * rules, tables of whole files, and of each task the cookie that is open and its stack.
  *
  * A cookie is open from the first request in an entry into the kernel until the first instance has
- * its answer (closed); who waits for it then takes that answer from the unwinder that found it. A
+ * its stack (closed). Instances that still wait for it take that stack from the unwinder. A
  * task's entry is written by programs that run in this task only, so they interrupt one another but
  * are never at it at the same time.
  */
@@ -13,7 +13,7 @@
 
 #include "scalar.h"
 
-#define ENGINE_VERSION 3 /* of all that is shared; in the name of its folder */
+#define ENGINE_VERSION 4 /* of all that is shared; in the name of its folder */
 
 #define UNWINDERS_MAX 256 /* stacks being unwound, or kept for others to take, at once */
 #define TASKS_MAX (1U << 17)
@@ -34,12 +34,12 @@ struct engine_state {
 
 struct engine_task {
 	u64 word;     /* cookie << 1 | closed; 0: none yet. Moves by compare-and-swap */
-	u64 unwinder; /* + 1, which had the answer last; 0: none */
+	u64 unwinder; /* + 1, which had the stack last; 0: none */
 	struct kernel_entry entry; /* of the cookie; written before it */
 };
 ABI_SIZE(struct engine_task, 40);
 
-/* A lasting cookie is one of those that events are given behind its answer, too. */
+/* A lasting cookie is one of those that events are given behind its stack, too. */
 #define COOKIE_LASTING (1U << 31)
 
 #define TASK_WORD(cookie, closed) ((u64)(cookie) << 1 | (closed))

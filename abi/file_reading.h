@@ -5,6 +5,7 @@
 #define STACKMAP_ABI_FILE_READING_H
 
 #include "ledger.h"
+#include "rule.h"
 #include "scalar.h"
 
 /* How far a ring was read. */
@@ -28,6 +29,9 @@ struct reading {
 	u64 refs;
 	u64 produced;
 	u64 lost[LOST_COUNT];
+	u64 walked; /* user stacks, as in struct scratch_counters */
+	u64 table_steps;
+	u64 deferred[STOP_COUNT];
 	struct ring_place place[]; /* by CPU */
 };
 #define READING_BYTES(cpus) (sizeof(struct reading) + (u64)(cpus) * sizeof(struct ring_place))

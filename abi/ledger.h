@@ -38,10 +38,10 @@ enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };
 	X(CHANGED, "changed",                                                                      \
 	  "the task's registers or memory were replaced before it could be unwound")               \
 	X(NO_STATE, "no_state", "the kernel had no memory for the task's request")                 \
-	X(ANSWER_LOST, "answer_lost", "the ring had no room for the answer to its cookie")         \
+	X(ANSWER_LOST, "answer_lost", "the ring had no room for its deferred stack")               \
 	X(ANSWER_OVERWRITTEN, "answer_overwritten",                                                \
-	  "the flight recorder replaced the answer to its cookie")                                 \
-	X(UNANSWERED, "unanswered", "the recording ended before its cookie was answered")          \
+	  "the flight recorder replaced its deferred stack")                                       \
+	X(UNANSWERED, "unanswered", "the recording ended before its deferred stack came")          \
 	X(INTERRUPT, "interrupt", "an interrupt has none: the task is just the one that it met")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(REASON, id)

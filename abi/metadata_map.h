@@ -15,7 +15,7 @@
 
 /* Of all that the pins of an instance hold: its maps as much as this value. Grows with every change
  * after which a reader would take an older or newer instance for something else. */
-#define METADATA_VERSION 6
+#define METADATA_VERSION 7
 
 /* What a source is; numbers are never reused. */
 enum source_type {

@@ -4,8 +4,8 @@
  * stack from the stack pointer on, and the executable mappings of the task as they were at that
  * moment, so that nothing has to be ordered against anything.
  *
- * It goes through a BPF ring buffer, without what is not used of `stack`. The answer to its cookie
- * is written into the file by the reader.
+ * It goes through a BPF ring buffer, without what is not used of `stack`. The reader writes
+ * the deferred stack into the file.
  */
 #ifndef STACKMAP_ABI_RAW_STACK_H
 #define STACKMAP_ABI_RAW_STACK_H

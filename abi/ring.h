@@ -33,10 +33,10 @@
  *
  *   events produced = consumed + reset + events in the ring + losses that the programs counted
  *
- * (a flight ring's events are not consumed). `told` are the losses, by enum ledger_lost, that are
- * in the ledger of a file already: the files of one reader after another add up to the whole.
+ * (a flight ring's events are not consumed). `reported` are the losses, by enum ledger_lost, that
+ * are in the ledger of a file already: the files of one reader after another add up to the whole.
  */
-#define RING_TOLD_MAX 12
+#define RING_REPORTED_MAX 12
 
 struct ring_header {
 	u64 head; /* next position to hand out */
@@ -44,7 +44,7 @@ struct ring_header {
 	u64 tail; /* drain: positions before it are consumed */
 	u64 consumed;
 	u64 reset; /* events that resets dropped */
-	u64 told[RING_TOLD_MAX];
+	u64 reported[RING_REPORTED_MAX];
 	u64 reserved1[1];
 };
 ABI_SIZE(struct ring_header, 256);
@@ -83,8 +83,7 @@ enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 *
 		   STATE_NONE = 0,   /* the field is an enum stack_reason */
 		   STATE_ID = 1,     /* the field is a stack id */
 		   STATE_INLINE = 2, /* the field is the first position of a run */
-		   STATE_COOKIE =
-			   3, /* user only: the stack follows in the delivery of this cookie */
+		   STATE_COOKIE = 3, /* user only: the deferred stack of this cookie follows */
 };
 #define EVENT_FLAGS(kernel_state, user_state) ((u32)(kernel_state) | (u32)(user_state) << 2)
 #define EVENT_KERNEL_STATE(flags) ((flags)&3)
@@ -94,7 +93,7 @@ enum stack_state {		     /* two bits each in the flags: kernel << 0, user << 2 *
  */
 #define KIND_SOURCES 1000
 enum event_kind {
-	KIND_DELIVERY = 1022, /* user = the stack of cookie `kernel` of task `tid` */
+	KIND_DEFERRED_STACK = 1022, /* user = the stack of cookie `kernel` of task `tid` */
 };
 
 /* The payload of a run. Narrow stacks: one u32 a frame; wide ones: two, low half first. */

@@ -119,4 +119,7 @@ ABI_SIZE(struct unwind_rule, 16);
 enum stop_reason { STOP_REASONS(X) STOP_COUNT };
 #undef X
 
+/* Whether a walk at the event that ends so leaves its stack to others. */
+#define STOP_IS_DEFERRAL(stop) ((stop) != STOP_NONE && (stop) != STOP_ROOT && (stop) != STOP_DEPTH)
+
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Fixed-width scalars for every byte that BPF programs, the library and files share. No libc: the
- * types come from the compiler, so the same header serves the host and the BPF target.
+ * types come from the compiler, so the same header serves the host and the BPF target. In the
+ * kernel they are its own (core/env.h).
  */
 #ifndef STACKMAP_ABI_SCALAR_H
 #define STACKMAP_ABI_SCALAR_H
 
+#ifndef __KERNEL__
 typedef __UINT8_TYPE__ u8;
 typedef __UINT16_TYPE__ u16;
 typedef __UINT32_TYPE__ u32;
@@ -14,6 +16,7 @@ typedef __INT8_TYPE__ s8;
 typedef __INT16_TYPE__ s16;
 typedef __INT32_TYPE__ s32;
 typedef __INT64_TYPE__ s64;
+#endif
 
 #define ABI_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " has another size")
 #define ABI_OFFSET(type, member, bytes)                                                            \

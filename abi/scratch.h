@@ -12,6 +12,7 @@
 #include "direct_memory.h"
 #include "ledger.h"
 #include "mapping.h"
+#include "rule.h"
 #include "scalar.h"
 #include "stack.h"
 
@@ -23,6 +24,10 @@ struct scratch_counters {
 	u64 produced; /* while not paused */
 	u64 lost[LOST_COUNT];
 	u64 unknown_frames;
+	/* Of user stacks by unwind tables, at the event: */
+	u64 walked;		  /* whole at once */
+	u64 table_steps;	  /* frames by a rule of a whole-file table */
+	u64 deferred[STOP_COUNT]; /* by what ended the walk, enum stop_reason */
 };
 
 /* A mapping that a user address lay in. */
@@ -103,7 +108,9 @@ struct scratch {
 	u64 refused; /* in a CPU's scratch slot 0, atomic: events that found all scratch slots busy
 		      */
 	u32 tid;     /* in a PID namespace: of the event's task */
-	u32 in_interrupt; /* of a waker: it is an interrupt, and not the task that it met */
+	u32 in_interrupt;   /* of a waker: it is an interrupt, and not the task that it met */
+	u32 wants_callback; /* of the current task, when the program has written its event */
+	u32 reserved;
 	struct scratch_counters counters;
 	struct vma_search search; /* of the latest frame: neighbouring frames mostly share it */
 	struct known_vma page[SCRATCH_PAGES];	     /* direct-mapped by (mm, page) */

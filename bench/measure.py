@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 What every bench program does the same way: it says under which conditions it ran, runs each side in
-alternating rounds, takes medians, and ends with one line for each figure:
+alternating rounds, and ends with one line for each figure:
 
-    FIGURE <tab> name <tab> measured <tab> target <tab> met|missed
+    FIGURE <tab> name <tab> measured <tab> target <tab> met|missed|unclear|too noisy
 
 Sides alternate within a round, so whatever slows the machine slows all of them; only ratios between
 sides of one run are compared with a target. Exit: 0 measured, 1 failed, 77 not possible here.
+
+Times are judged by their minima: other work on the machine makes a run longer, never shorter. Beside the
+figure stands how far it moves when the rounds are drawn again at random (bootstrap: Efron, "Bootstrap
+methods: another look at the jackknife", 1979), its 5th and 95th percentile. If the target lies between the two it is unclear
+which side of it the figure is on. If most rounds of the workload alone took over 5 % more than the shortest
+one, nothing is judged.
 """
 import argparse
 import os
 import platform
+import random
 import resource
 import statistics
 import subprocess
@@ -20,6 +27,8 @@ import time
 from dataclasses import dataclass
 
 SKIP = 77
+NOISE_MAX = 0.05  # of the shortest run, by which another one of the same work may be longer
+REDRAWS = 1000
 STACKMAP = os.environ.get("STACKMAP", "stackmap")
 LIVE_MAP = os.environ.get("STACKMAP_LIVE_MAP", "live_map")
 TRACEFS = "/sys/kernel/tracing"
@@ -105,13 +114,16 @@ def conditions(**more):
 class Cost:
     processes: float  # s of CPU, user + system, of the command and all it waited for
     machine: float  # s in which some CPU was not idle
+    stolen: float  # s of CPU that other virtual machines had
     wall: float
 
 
-def _machine_busy():
+def _machine():
+    """s of CPU: not idle; stolen."""
     with open("/proc/stat") as lines:
         ticks = [int(field) for field in lines.readline().split()[1:9]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+    second = os.sysconf("SC_CLK_TCK")
+    return (sum(ticks) - ticks[3] - ticks[4]) / second, ticks[7] / second
 
 
 def cost(command, **options):
@@ -119,9 +131,9 @@ def cost(command, **options):
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
 
-    before = processes(), _machine_busy(), time.monotonic()
+    before = processes(), *_machine(), time.monotonic()
     run(command, **options)
-    after = processes(), _machine_busy(), time.monotonic()
+    after = processes(), *_machine(), time.monotonic()
     return Cost(*(b - a for a, b in zip(before, after)))
 
 
@@ -138,6 +150,52 @@ def median(values):
     return statistics.median(values)
 
 
+def print_costs(name, costs):
+    """A line: the least CPU time of all processes, all rounds, and what else went on."""
+    print(f"{name:<34} {least(costs):6.2f} s (" + " ".join(f"{cost.processes:.2f}" for cost in costs) + "), medians: machine "
+          f"{median([cost.machine for cost in costs]):.2f} s, stolen {median([cost.stolen for cost in costs]):.2f} s, wall "
+          f"{median([cost.wall for cost in costs]):.2f} s")
+
+
+def least(costs):
+    return min(cost.processes for cost in costs)
+
+
+def disturbed(costs):
+    """How many runs of the same work took more than the shortest by over NOISE_MAX."""
+    return sum(cost.processes > (1 + NOISE_MAX) * least(costs) for cost in costs)
+
+
+def interval(runs, function):
+    """Between which values function(runs) mostly lies when rounds, of all sides at once, are drawn again at random."""
+    count, draw = len(next(iter(runs.values()))), random.Random(1)
+    values = []
+    for _ in range(REDRAWS):
+        rounds = draw.choices(range(count), k=count)
+        values.append(function({side: [costs[i] for i in rounds] for side, costs in runs.items()}))
+    values.sort()
+    return values[REDRAWS // 20], values[-REDRAWS // 20]
+
+
+def _print_figure(name, measured, relation, target, unit, verdict):
+    print(f"FIGURE\t{name}\t{measured}\t{relation} {target:g}{unit}\t{verdict}")
+
+
+def _is_met(value, relation, target):
+    return value <= target if relation == "<=" else value >= target
+
+
+def judge(name, runs, function, relation, target, unit=""):
+    """The figure function(runs). runs: what interleave() returns, Costs of each side, one of which is called "alone"."""
+    low, high = interval(runs, function)
+    noisy, rounds = disturbed(runs["alone"]), len(runs["alone"])
+    verdicts = {_is_met(end, relation, target) for end in (low, high)}
+    verdict = "unclear" if len(verdicts) > 1 else "met" if True in verdicts else "missed"
+    if 2 * noisy > rounds:
+        verdict = f"too noisy: {noisy} of {rounds}"
+    _print_figure(name, f"{function(runs):.2f}{unit} ({low:.2f} to {high:.2f})", relation, target, unit, verdict)
+
+
 def figure(name, measured, relation, target, unit=""):
-    met = measured <= target if relation == "<=" else measured >= target
-    print(f"FIGURE\t{name}\t{measured:.2f}{unit}\t{relation} {target:g}{unit}\t{'met' if met else 'missed'}")
+    verdict = "met" if _is_met(measured, relation, target) else "missed"
+    _print_figure(name, f"{measured:.2f}{unit}", relation, target, unit, verdict)

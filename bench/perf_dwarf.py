@@ -13,8 +13,8 @@ CALL_GRAPH = ["--call-graph", "dwarf"]
 LINE_FRAME = re.compile(r"^\t *[0-9a-f]+ (.*) \((.*)\)$")
 
 
-def record(arguments, file, command):
-    return ["perf", "record", "-q", *CALL_GRAPH, *arguments, "-o", file, "--", *command]
+def record(arguments, file, command, call_graph=CALL_GRAPH):
+    return ["perf", "record", "-q", *call_graph, *arguments, "-o", file, "--", *command]
 
 
 def counts(file):

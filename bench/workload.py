@@ -29,7 +29,7 @@ def archive(scale):
 def compile(scale):
     """The C compiler over sources of this tree."""
     flags = "-O2 -D_GNU_SOURCE -std=gnu11 -Iabi -Icore -Iinclude -Ilib -Ilib/trace -Ilib/symbol"
-    sources = "core/*.c lib/trace/*.c lib/symbol/*.c" if scale else "core/stack_*.c"
+    sources = "core/*.c core/unwind/*.c lib/trace/*/*.c lib/symbol/*/*.c" if scale else "core/stack_*.c"
     return (f"cd {shlex.quote(ROOT)} && object=$(mktemp) && for i in $(seq {scale or 1}); do "
             f"for f in {sources}; do cc {flags} -c $f -o $object; done; done; rm $object")
 
@@ -41,6 +41,12 @@ def interpret(scale):
                "  for f in sorted(glob.glob(sysconfig.get_path('stdlib') + '/*.py'))[:int(sys.argv[2])]:\n"
                "    ast.parse(open(f, 'rb').read())")
     return f"python3 -c {shlex.quote(program)} {scale or 1} {40 if scale else 8}"
+
+
+def start_node(scale):
+    """Node.js starting, with all modules that it brings."""
+    program = "require('module').builtinModules.forEach(name => { try { require(name) } catch {} })"
+    return f"for i in $(seq {scale or 1}); do node -e {shlex.quote(program)} 2>/dev/null; done"
 
 
 def copy(scale):

@@ -8,16 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "deferral/answer.h"
+#include "deferral/callback.h"
+#include "deferral/deferred_stack.h"
 #include "deferral/deliver.h"
 #include "deferral/leave.h"
 #include "deferral/unwind_blocked.h"
 #include "event/at_syscall.h"
 #include "event/emit.h"
+#include "event/field_value.h"
 #include "event/filter.h"
 #include "event/off_cpu.h"
 #include "event/probe.h"
-#include "event/valued.h"
 #include "state/instance.h"
 #include "task/tasks.h"
 
@@ -34,6 +35,7 @@
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/sframe.c"
+#include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_code.c"
@@ -76,7 +78,7 @@ static __always_inline void count_run(struct bpf_perf_event_data *ctx, u32 kind)
 		own->count = value.counter;
 }
 
-SEC("perf_event")
+SEC("stackmap.perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
 {
 	u64 pc = ctx->regs.rip;
@@ -91,29 +93,30 @@ int on_sample(struct bpf_perf_event_data *ctx)
 	if (!in_kernel)
 		hit.user_pc = program_pc();
 
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_perf_event, event_emit(ctx, &hit));
 }
 
-SEC("raw_tp")
+SEC("stackmap.raw_tp")
 int on_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_RAW_TRACEPOINT};
 
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit));
 }
 
-/* Both at one tracepoint (bpf/event/valued.h), this one attached first. */
-SEC("tracepoint")
-int on_valued(void *ctx)
+/* Both at one tracepoint (bpf/event/field_value.h), this one attached first. */
+SEC("stackmap.tracepoint")
+int on_field_value(void *ctx)
 {
-	return valued_emit(ctx, bpf_get_attach_cookie(ctx));
+	return callback_go(ctx, &callbacks_tracepoint,
+			   field_value_emit(ctx, bpf_get_attach_cookie(ctx)));
 }
 
-SEC("raw_tp")
-int on_valued_call(void *ctx)
+SEC("stackmap.raw_tp")
+int on_field_call(void *ctx)
 {
 	if (event_wanted(bpf_get_smp_processor_id()))
-		valued_called(config.kind);
+		field_value_called(config.kind);
 	return 0;
 }
 
@@ -157,16 +160,16 @@ static __always_inline int on_syscall(struct bpf_raw_tracepoint_args *ctx,
 	hit.kind = kind - 1;
 	if (config.value)
 		hit.value = syscall_value(ctx->args[0], side->value[number]);
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_raw_tp, event_emit(ctx, &hit));
 }
 
-SEC("raw_tp/sys_enter")
+SEC("stackmap.raw_tp")
 int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_syscall(ctx, &syscalls.enter, ctx->args[1]);
 }
 
-SEC("raw_tp/sys_exit")
+SEC("stackmap.raw_tp")
 int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct pt_regs *regs = (void *)ctx->args[0];
@@ -177,17 +180,17 @@ int on_syscall_exit(struct bpf_raw_tracepoint_args *ctx)
 	return on_syscall(ctx, &syscalls.exit, number);
 }
 
-SEC("uprobe")
+SEC("stackmap.uprobe")
 int on_user_function(struct pt_regs *ctx)
 {
-	return on_user(ctx, event_cookie(ctx));
+	return callback_go(ctx, &callbacks_kprobe, on_user(ctx, event_cookie(ctx)));
 }
 
 /* The same for one link to many functions (uprobe_multi): user space sets the attach type. */
-SEC("uprobe")
+SEC("stackmap.uprobe")
 int on_user_functions(struct pt_regs *ctx)
 {
-	return on_user(ctx, event_cookie(ctx));
+	return callback_go(ctx, &callbacks_uprobe_multi, on_user(ctx, event_cookie(ctx)));
 }
 
 /* TP_PROTO(bool preempt, prev, next, unsigned int prev_state) */
@@ -198,9 +201,7 @@ int on_switch(u64 *ctx)
 	u32 cpu = bpf_get_smp_processor_id();
 
 	off_cpu_end(after, cpu);
-	if (!ctx[0])
-		off_cpu_begin(before, ctx[3], cpu);
-	return 0;
+	return callback_go(ctx, &callbacks_switch, !ctx[0] && off_cpu_begin(before, ctx[3], cpu));
 }
 
 SEC("iter/task")
@@ -216,12 +217,12 @@ int on_stop(struct bpf_iter__task *ctx)
 SEC("tp_btf/sched_waking")
 int on_wake(u64 *ctx)
 {
-	return off_cpu_wake(ctx, (void *)ctx[0]);
+	return callback_go(ctx, &callbacks_wake, off_cpu_wake(ctx, (void *)ctx[0]));
 }
 
 /* At sched_process_exit and sched_prepare_exec: one program, as half of what a recording's start
  * costs is verifying. */
-SEC("raw_tp")
+SEC("stackmap.raw_tp")
 int task_leave(void *ctx)
 {
 	if (is_exiting())
@@ -231,20 +232,20 @@ int task_leave(void *ctx)
 	return 0;
 }
 
-SEC("kprobe")
+SEC("stackmap.kprobe")
 int on_kernel_probe(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx)};
 
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_kprobe, event_emit(ctx, &hit));
 }
 
-SEC("kprobe.multi")
+SEC("stackmap.kprobe.multi")
 int on_kernel_functions(struct pt_regs *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx)};
 
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_kprobe_multi, event_emit(ctx, &hit));
 }
 
 SEC("fentry")
@@ -252,7 +253,7 @@ int on_kernel_entry(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_function, event_emit(ctx, &hit));
 }
 
 SEC("fexit")
@@ -260,5 +261,5 @@ int on_kernel_return(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit);
+	return callback_go(ctx, &callbacks_function, event_emit(ctx, &hit));
 }

@@ -31,6 +31,7 @@
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/sframe.c"
+#include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_code.c"
@@ -41,26 +42,34 @@
 
 static void stackmap_answer(u32 tid, u32 cookie, struct stack *stack, u32 reason);
 
-static __always_inline void answer_stack(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
-					 u64 leaf)
+static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
+					       u32 cookie, u64 leaf)
 {
 	stackmap_answer(tid, cookie, &scratch->user, 0);
 }
 
-static __always_inline void answer_refuse(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
-					  u32 reason)
+static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
+						  u32 cookie, u32 reason)
 {
 	stackmap_answer(tid, cookie, NULL, reason);
 }
 
-static __always_inline void answer_unfinished(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
+static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
+						      u32 cookie)
 {
 	stackmap_answer(tid, cookie, NULL, REASON_UNREADABLE);
 }
 
-static __always_inline void answer_drop(u32 tid, u32 cookie)
+static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
 {
 	stackmap_answer(tid, cookie, NULL, REASON_NO_STATE);
+}
+
+/* The program itself. */
+static __always_inline int callback_order(struct scratch *scratch, u32 tid,
+					  const struct deferral *deferral)
+{
+	return callback_schedule(tid, deferral);
 }
 
 SEC("raw_tp/sched_process_exit")
@@ -98,7 +107,7 @@ CLIENT_CALL s64 stackmap_get_id(struct stack *stack)
 	return client_get_id(stack);
 }
 
-/* A cookie that is answered before it is returned. */
+/* A cookie whose stack is delivered before the cookie is returned. */
 static __always_inline s64 request_served(void)
 {
 	u32 cookie = cookie_new();

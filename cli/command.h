@@ -17,6 +17,7 @@ extern const struct command report_command;
 extern const struct command flamegraph_command;
 extern const struct command diff_command;
 extern const struct command merge_command;
+extern const struct command import_command;
 extern const struct command script_command;
 extern const struct command export_command;
 extern const struct command dump_command;

@@ -33,6 +33,7 @@ const struct command *const commands[] = {
 	&flamegraph_command,
 	&diff_command,
 	&merge_command,
+	&import_command,
 	&script_command,
 	&export_command,
 	&dump_command,

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "command.h"
-#include "option/command_line.h"
+#include "command_line.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"
+#include "product_version.h"
 #include "terminal/message.h"
 #include "terminal/output_file.h"
 #include "view/recording.h"

@@ -29,7 +29,6 @@
 #include "terminal/message.h"
 #include "view/recording.h"
 
-#define ROUND_MS_MAX 100
 #define WAIT_MS 1000
 
 struct record {
@@ -111,22 +110,22 @@ static int write_numbered_flight(struct record *record)
 }
 
 /* One visit to the rings: in how many ms the next is due, or -errno. */
-static int visit(struct record *record, int last_ms)
+static int visit(struct record *record)
 {
 	int result;
 
 	loaded_follow_cpus(capture_loaded(record->capture));
 	if (!record->values->flight)
-		return recorder_round(&record->recorder, last_ms);
-	result = capture_assist(record->capture);
-	return result ?: ROUND_MS_MAX;
+		return recorder_round(&record->recorder);
+	result = capture_finish_user_stacks(record->capture);
+	return result ?: PACE_MS_MAX;
 }
 
 /* Until the command or the processes end, or somebody ends us, or nothing can be written any more.
  */
 static void record_events(struct record *record)
 {
-	int ms = ROUND_MS_MIN;
+	int ms = PACE_MS_MIN;
 
 	while (ms >= 0) {
 		int signal = signals_wait(record->signals, ms);
@@ -141,7 +140,7 @@ static void record_events(struct record *record)
 		if (record->workload.pid ? workload_ended(&record->workload)
 					 : record_target_ended(&record->target))
 			return;
-		ms = visit(record, ms);
+		ms = visit(record);
 	}
 }
 
@@ -312,7 +311,10 @@ static int run(struct record *record, int count, char **arguments)
 	if (status)
 		return status;
 	record_events(record);
-	return finish(record);
+	status = finish(record);
+	if (record->values->verbose)
+		user_way_tell_counts(record->capture);
+	return status;
 }
 
 static int record_run(const void *values, int count, char **operands)
@@ -364,6 +366,8 @@ static const struct option_row rows[] = {
 	TARGET_SIZE_ROWS(struct record_values, ),
 	ROW(quiet, .name = "quiet", .letter = 'q', .type = OPTION_FLAG, .group = "Recording",
 	    .help = "print nothing but errors"),
+	ROW(verbose, .name = "verbose", .letter = 'v', .type = OPTION_FLAG, .group = "Recording",
+	    .help = "print how many user stacks were unwound at the event, and why others were not"),
 	{0},
 };
 /* clang-format on */

@@ -10,7 +10,7 @@
 #include "capture/capture.h"
 #include "capture/instance/persist.h"
 #include "command.h"
-#include "option/command_line.h"
+#include "command_line.h"
 #include "process/file_limit.h"
 #include "process/signals.h"
 #include "recording/record_target.h"

@@ -15,6 +15,7 @@
 #include "capture/source/source.h"
 #include "format/printable.h"
 #include "privilege/capability.h"
+#include "product_version.h"
 #include "recording/trial.h"
 #include "terminal/message.h"
 #include "version_commit.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one place that knows whether the core is compiled for this process or for BPF. Everything
- * else in core/ is the same text in both worlds; a BPF object includes the .c files, after which it
- * needs nothing to link.
+ * The one place that knows whether the core is compiled for this process, for BPF or for the
+ * kernel. Everything else in core/ is the same text in all three worlds; a BPF object includes the
+ * .c files, after which it needs nothing to link.
  *
  * BPF offers no memory order by name. What its instructions guarantee (the kernel's LKMM,
  * Documentation/bpf of 5.12+): atomics that fetch (fetch_add, xchg, cmpxchg) are fully ordered,
@@ -26,6 +26,14 @@
  */
 #ifndef CORE_ENV_H
 #define CORE_ENV_H
+
+#include <linux/errno.h>
+
+#ifdef __KERNEL__
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+#endif
 
 #include "scalar.h"
 
@@ -66,7 +74,6 @@
 
 #ifdef __bpf__
 
-#include <linux/errno.h>
 #include <linux/types.h>
 
 #include <bpf/bpf_helpers.h>
@@ -138,8 +145,6 @@
 
 #else
 
-#include <errno.h>
-
 #ifdef CORE_EMBEDDED
 #define CORE_INLINE static __attribute__((unused))
 #define CORE_GLOBAL static __attribute__((unused))
@@ -149,7 +154,7 @@
 #define CORE_GLOBAL
 #define CORE_SUBPROGRAM
 #endif
-#define CORE_OUTLINED static __attribute__((noinline))
+#define CORE_OUTLINED static __attribute__((__noinline__))
 #define CORE_GLOBAL_PART static
 #define CORE_PART static inline __attribute__((always_inline))
 
@@ -165,6 +170,30 @@ static inline u64 core_load_u64(const void *p)
 
 #define core_one_register(variable) ((void)0)
 #define core_unknown_zero(seed) 0
+
+#ifdef __KERNEL__
+
+/* The kernel's atomics are of types of its own. */
+#define env_is_wide(p) (sizeof(*(p)) == sizeof(u64))
+#define env_narrow(p) ((atomic_t *)(void *)(p))
+#define env_wide(p) ((atomic64_t *)(void *)(p))
+
+#define atomic_load_relaxed(p) READ_ONCE(*(p))
+#define atomic_load_consume(p) READ_ONCE(*(p))
+#define atomic_load_acquire(p) smp_load_acquire(p)
+#define atomic_store_relaxed(p, value) WRITE_ONCE(*(p), value)
+#define atomic_store_release(p, value) smp_store_release(p, value)
+#define atomic_add_relaxed(p, value)                                                               \
+	(env_is_wide(p) ? atomic64_add(value, env_wide(p)) : atomic_add(value, env_narrow(p)))
+#define atomic_and_relaxed(p, value)                                                               \
+	(env_is_wide(p) ? atomic64_and(value, env_wide(p)) : atomic_and(value, env_narrow(p)))
+#define atomic_fetch_add_acq_rel(p, value)                                                         \
+	((__typeof__(*(p)))(env_is_wide(p) ? atomic64_fetch_add(value, env_wide(p))                \
+					   : atomic_fetch_add(value, env_narrow(p))))
+#define atomic_exchange_acq_rel(p, value) xchg(p, value)
+#define atomic_cas_acq_rel(p, expected, value) cmpxchg(p, expected, value)
+
+#else
 
 #define atomic_load_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #define atomic_load_consume(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
@@ -182,6 +211,8 @@ static inline u64 core_load_u64(const void *p)
 					    __ATOMIC_ACQUIRE);                                     \
 		env_old;                                                                           \
 	})
+
+#endif
 
 static inline void core_loop(u32 count, long (*body)(u32 i, void *arg), void *arg)
 {

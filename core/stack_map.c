@@ -312,7 +312,7 @@ CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geomet
 }
 
 #ifndef __bpf__
-s64 stack_map_look(void *table, const struct table_geometry *geometry, const struct stack *stack)
+s64 stack_map_lookup(void *table, const struct table_geometry *geometry, const struct stack *stack)
 {
 	struct table_header *header = table;
 	struct search search = {.table = table,

@@ -35,7 +35,7 @@ CORE_INLINE s64 stack_map_get_id(void *table, const volatile struct table_geomet
 #ifndef __bpf__
 /* The id of a stack that is in the map; -ENOENT: it is not. Nothing is changed or counted. `stack`
  * was packed, and table and geometry are as above. */
-s64 stack_map_look(void *table, const struct table_geometry *geometry, const struct stack *stack);
+s64 stack_map_lookup(void *table, const struct table_geometry *geometry, const struct stack *stack);
 #endif
 
 /*

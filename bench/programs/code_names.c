@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/name/plain_names.h"
-#include "symbol/debuginfo/debug_naming.h"
+#include "report/name/demangle_cache.h"
+#include "symbol/debuginfo/debug_lookup.h"
 #include "symbol/elf/elf_segment.h"
 #include "symbol/file/mapped_file.h"
 
@@ -18,7 +18,7 @@
 
 static struct elf_segments segments;
 static u64 places[PLACES_MAX];
-static struct plain_names *plain_names;
+static struct demangle_cache *demangle_cache;
 
 static int by_value(const void *left, const void *right)
 {
@@ -67,7 +67,8 @@ static void print_name(const struct debug_name *name)
 	for (u32 i = 0; i < name->count; i++) {
 		const struct code_place *function = &name->functions[i];
 
-		printf("%s\n%s:%u\n", plain_names_find(plain_names, function->function ?: "??"),
+		printf("%s\n%s:%u\n",
+		       demangle_cache_find(demangle_cache, function->function ?: "??"),
 		       function->file, function->line);
 	}
 }
@@ -76,22 +77,22 @@ int main(int argc, char **argv)
 {
 	struct trace_mapping mapping = {.kind = MAPPING_FILE, .tgid = getpid(), .path = argv[1]};
 	const struct debug_choice choice = {};
-	struct debug_naming *naming;
+	struct debug_lookup *lookup;
 	struct debug_names *names;
 	u32 count;
 
-	if (argc != 2 || plain_names_create(&plain_names) ||
-	    debug_naming_create(&choice, &naming) || !identify(&mapping))
+	if (argc != 2 || demangle_cache_create(&demangle_cache) ||
+	    debug_lookup_create(&choice, &lookup) || !identify(&mapping))
 		return EXIT_FAILURE;
 	count = read_places();
-	if (debug_naming_find(naming, &(struct debug_code){.mapping = &mapping}, places, count,
+	if (debug_lookup_find(lookup, &(struct debug_code){.mapping = &mapping}, places, count,
 			      &names))
 		return EXIT_FAILURE;
 	for (u32 i = 0; i < count; i++)
 		if (debug_names_at(names, places[i]))
 			print_name(debug_names_at(names, places[i]));
 	debug_names_free(&names);
-	debug_naming_free(&naming);
-	plain_names_free(&plain_names);
+	debug_lookup_free(&lookup);
+	demangle_cache_free(&demangle_cache);
 	return EXIT_SUCCESS;
 }

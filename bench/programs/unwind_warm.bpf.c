@@ -46,41 +46,7 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
-CORE_INLINE bool unwind_refill(struct unwind *unwind)
-{
-	return false;
-}
-
-struct find {
-	struct unwind *unwind;
-	u64 pc;
-	u64 found;
-};
-
-static long find_step(u32 i, void *arg)
-{
-	struct find *find = arg;
-	const struct warm_mapping *mapping;
-
-	if (i >= control.mapping_count || i >= WARM_MAPPINGS_MAX)
-		return 1;
-	mapping = &control.mapping[i];
-	if (find->pc < mapping->start || find->pc >= mapping->end)
-		return 0;
-	find->unwind->mapping.start = mapping->start;
-	find->unwind->mapping.end = mapping->end;
-	find->unwind->mapping.image = mapping->image;
-	find->found = 1;
-	return 1;
-}
-
-CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
-{
-	struct find find = {.unwind = unwind, .pc = pc};
-
-	core_loop(WARM_MAPPINGS_MAX, find_step, &find);
-	return find.found;
-}
+#include "../../tests/unwind/listed_mappings.bpf.h"
 
 /* The scratch slot whose mappings name the frames: that of the only round that runs. */
 static __always_inline struct scratch *own_scratch(void)
@@ -89,16 +55,6 @@ static __always_inline struct scratch *own_scratch(void)
 	struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
 
 	return own ? &own->scratch[0] : NULL;
-}
-
-CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
-{
-	return pc;
-}
-
-CORE_INLINE bool unwind_recall(struct unwind *unwind)
-{
-	return false;
 }
 
 CORE_INLINE void unwind_remember(struct unwind *unwind)
@@ -121,6 +77,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/sframe.c"
+#include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_code.c"

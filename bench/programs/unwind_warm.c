@@ -56,10 +56,10 @@ static void touch(u64 start, u64 end)
 
 static void mapping_add(u64 start, u64 end, u64 image)
 {
-	struct warm_mapping mapping = {start, end, image};
+	volatile struct listed_mappings *mappings = &control->mappings;
 
-	if (control->mapping_count < WARM_MAPPINGS_MAX)
-		control->mapping[control->mapping_count++] = mapping;
+	if (mappings->count < LISTED_MAPPINGS_MAX)
+		mappings->item[mappings->count++] = (struct listed_mapping){start, end, image};
 }
 
 /* Files are mapped from their first segment on, which has offset 0. */

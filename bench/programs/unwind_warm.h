@@ -3,10 +3,9 @@
 #ifndef BENCH_UNWIND_WARM_H
 #define BENCH_UNWIND_WARM_H
 
-#include "scalar.h"
+#include "../../tests/unwind/listed_mappings.h"
 
 #define WARM_ROUND 200 /* turns per measured round */
-#define WARM_MAPPINGS_MAX 64
 
 enum warm_subject {
 	WARM_NOTHING,
@@ -18,10 +17,6 @@ enum warm_subject {
 		      */
 };
 
-struct warm_mapping {
-	u64 start, end, image;
-};
-
 struct warm_control {
 	u64 tgid;	/* in: whose signal starts a round */
 	u64 subject;	/* in: enum warm_subject */
@@ -29,9 +24,7 @@ struct warm_control {
 	u64 elapsed_ns; /* out: of the round; 0: it did not run */
 	u64 failures;	/* out: turns that did not give as many frames, or other ones */
 	u64 stop;	/* out: enum stop_reason of the last turn */
-	u32 mapping_count;
-	u32 reserved;
-	struct warm_mapping mapping[WARM_MAPPINGS_MAX];
+	struct listed_mappings mappings;
 };
 
 #endif

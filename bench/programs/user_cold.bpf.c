@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the first user stack of a process costs: at its first getppid() a callback is ordered as for
- * any request, and there the time of the unwinding is taken, page faults included.
+ * any request, and there the time of the unwinding is taken, page faults included. Or the direct
+ * walk is made there and then, and its time is taken.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include <asm/ptrace.h>
 
 #include "deferral.h"
 #include "kernel/kernel_types.h"
 #include "kernel/task_work.h"
+#include "stack/direct_stack.h"
 #include "stack/unwinder.h"
+#include "state/scratch_slots.h"
 #include "user_cold.h"
 
 #include "elf_build_id.c"
@@ -19,9 +24,11 @@
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
 #include "unwind/code_scan.c"
+#include "unwind/direct_walk.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/sframe.c"
+#include "unwind/table_search.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"
 #include "unwind/unwind_code.c"
@@ -57,6 +64,25 @@ static int before_user_mode(struct bpf_map *map, void *key, void *value)
 	return 0;
 }
 
+static __always_inline void walk_now(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scratch *scratch = scratch_claim(cpu);
+	u64 start = bpf_ktime_get_ns();
+
+	if (!scratch)
+		return;
+	if (address_space_enter(&scratch->search) &&
+	    !registers_of_current(&scratch->direct.registers)) {
+		scratch->direct.is_compat = 0;
+		direct_stack_walk(scratch, cpu, STACK_USER_DEPTH_MAX, 0);
+		control.elapsed_ns = bpf_ktime_get_ns() - start;
+		control.depth = scratch->user.depth;
+		control.stop = scratch->direct.stop;
+	}
+	scratch_release(scratch);
+}
+
 SEC("raw_tp/sys_enter")
 int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -65,6 +91,10 @@ int on_syscall_enter(struct bpf_raw_tracepoint_args *ctx)
 
 	if (bpf_get_current_pid_tgid() >> 32 != control.tgid || ctx->args[1] != GETPPID)
 		return 0;
+	if (control.is_direct) {
+		walk_now();
+		return 0;
+	}
 	only = bpf_map_lookup_elem(&work, &zero);
 	if (only)
 		task_work_schedule(&only->work, &work, before_user_mode);

@@ -9,6 +9,7 @@
 
 struct cold_control {
 	u64 tgid;	/* in: whose system call is unwound */
+	u64 is_direct;	/* in: at the event itself */
 	u64 elapsed_ns; /* out: of the unwinding; 0: it did not happen */
 	u32 depth;	/* out */
 	u32 stop;	/* out: enum stop_reason */

@@ -50,7 +50,8 @@ static __always_inline u32 cookie_new(void)
 
 /*
  * The cookie of this entry into the kernel: the one that another instance opened, or a new one. One
- * that this instance has answered already (`last`) is as good as closed. 0 without memory.
+ * whose stack this instance has delivered (`last`) is as good as closed. 0 without memory, or if
+ * who interrupts us closes it meanwhile.
  */
 static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_entry *entry)
 {
@@ -69,7 +70,8 @@ static __always_inline u32 cookie_open(u32 tid, u32 last, const struct kernel_en
 	task->entry = *entry;
 	if (atomic_cas_acq_rel(&task->word, word, TASK_WORD(cookie, 0)) == word)
 		return cookie;
-	return TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of who interrupted us */
+	cookie = TASK_COOKIE(atomic_load_relaxed(&task->word)); /* of who interrupted us */
+	return cookie == last ? 0 : cookie;
 }
 
 /* No more requests join this cookie. */

@@ -9,8 +9,8 @@
 #include "request.h"
 #include "stack/unwinder.h"
 
-/* Claims the unwinder in which the answer of a cookie still lies: its index, or UNWINDERS_MAX. */
-static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, u32 cookie)
+/* Claims the unwinder in which the stack of a cookie still lies: its index, or UNWINDERS_MAX. */
+static __always_inline u32 deferred_stack_find(const struct engine_task *task, u32 tid, u32 cookie)
 {
 	u32 index = task->unwinder - 1;
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -24,8 +24,8 @@ static __always_inline u32 answer_find(const struct engine_task *task, u32 tid, 
 	return UNWINDERS_MAX;
 }
 
-/* The cookie that this callback answers; 0: none. Looked up anew wherever it matters: a verifier
- * that knew whether there is one would follow the walk once for each. */
+/* The cookie whose stack this callback delivers; 0: none. Looked up anew wherever it matters: a
+ * verifier that knew whether there is one would follow the walk once for each. */
 static __always_inline u32 cookie_running(const struct deferral *deferral)
 {
 	u64 word = core_reload(deferral->word);
@@ -45,8 +45,8 @@ static __always_inline void registers_enter(const struct deferral *deferral, u32
 }
 
 /* Unwinds in an unwinder of its own: its index, or UNWINDERS_MAX if none is free. */
-static __always_inline u32 answer_make(const struct deferral *deferral, struct engine_task *task,
-				       u32 tid)
+static __always_inline u32 deferred_stack_make(const struct deferral *deferral,
+					       struct engine_task *task, u32 tid)
 {
 	u32 index = unwinder_claim();
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
@@ -73,35 +73,35 @@ static __always_inline bool is_changed(const struct kernel_entry *requested)
 
 /* Where events have leaves the innermost frame is one, and the stack is that of its callers, if it
  * has any: a stack of one frame says how it ended. */
-static __always_inline void answer_unwound(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
-					   const struct unwinder *unwinder)
+static __always_inline void deferred_stack_put_unwound(struct scratch *scratch, u32 cpu, u32 tid,
+						       u32 cookie, const struct unwinder *unwinder)
 {
 	u32 skip = config.leaf && unwinder->walk.depth > 1;
 
 	unwinder_copy(unwinder, &scratch->user, skip);
-	answer_stack(scratch, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
+	deferred_stack_put(scratch, cpu, tid, cookie, skip ? unwinder->walk.frame[0] : 0);
 }
 
-static __always_inline void answer_put(const struct unwinder *unwinder, u32 tid, u32 cookie,
-				       u32 reason)
+static __always_inline void deferred_stack_deliver(const struct unwinder *unwinder, u32 tid,
+						   u32 cookie, u32 reason)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if (!scratch) {
-		answer_drop(tid, cookie);
+		deferred_stack_drop(tid, cookie);
 		return;
 	}
 	if (unwinder && unwinder->walk.depth)
-		answer_unwound(scratch, cpu, tid, cookie, unwinder);
+		deferred_stack_put_unwound(scratch, cpu, tid, cookie, unwinder);
 	else
-		answer_refuse(scratch, cpu, tid, cookie, reason);
+		deferred_stack_refuse(scratch, cpu, tid, cookie, reason);
 	scratch_release(scratch);
 }
 
-/* The unwinder with the answer, claimed, or UNWINDERS_MAX with the reason. */
-static __always_inline u32 answer_get(const struct deferral *deferral, struct engine_task *task,
-				      u32 tid, u32 *reason)
+/* The unwinder with the stack, claimed, or UNWINDERS_MAX with the reason. */
+static __always_inline u32 deferred_stack_get(const struct deferral *deferral,
+					      struct engine_task *task, u32 tid, u32 *reason)
 {
 	u32 cookie = cookie_running(deferral), index;
 
@@ -109,23 +109,11 @@ static __always_inline u32 answer_get(const struct deferral *deferral, struct en
 	if (cookie && is_changed(&deferral->entry))
 		return UNWINDERS_MAX;
 	*reason = REASON_NO_STATE;
-	index = cookie ? answer_find(task, tid, cookie) : UNWINDERS_MAX;
-	return index < UNWINDERS_MAX ? index : answer_make(deferral, task, tid);
+	index = cookie ? deferred_stack_find(task, tid, cookie) : UNWINDERS_MAX;
+	return index < UNWINDERS_MAX ? index : deferred_stack_make(deferral, task, tid);
 }
 
-/*
- * The cookie is closed before the request becomes idle. A request that came in between waits for
- * another one already, and for the next callback.
- */
-static __always_inline void answer_close(struct deferral *deferral, struct engine_task *task,
-					 u32 cookie)
-{
-	cookie_close(task, cookie);
-	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
-			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
-}
-
-/* Begins to answer the cookie that the task waits for, if it waits. */
+/* Claims the cookie that the task waits for, if it waits. */
 static __always_inline void cookie_claim(struct deferral *deferral)
 {
 	u64 word = atomic_load_relaxed(&deferral->word);
@@ -138,20 +126,20 @@ static __always_inline void cookie_claim(struct deferral *deferral)
 /* One walk: for the cookie, or else for the rules. */
 static __always_inline void resume(struct deferral *deferral, struct engine_task *task, u32 tid)
 {
-	u32 reason, index = answer_get(deferral, task, tid, &reason);
+	u32 reason, index = deferred_stack_get(deferral, task, tid, &reason);
 	u32 cookie = cookie_running(deferral);
 	struct unwinder *unwinder = bpf_map_lookup_elem(&unwinders, &index);
 
 	if (cookie) {
-		answer_begin(deferral, cookie);
+		deferred_stack_begin(deferral, cookie);
 		rcu_enter();
-		answer_put(unwinder, tid, cookie, reason);
+		deferred_stack_deliver(unwinder, tid, cookie, reason);
 		rcu_leave();
 	}
 	if (unwinder)
 		unwinder_release(unwinder);
 	if (cookie)
-		answer_close(deferral, task, cookie);
+		deferred_stack_close(deferral, task, cookie);
 	bpf_map_delete_elem(&unlearned, &tid);
 }
 

@@ -67,10 +67,10 @@ static __always_inline void execve_forget(void)
 /* It has the registers with which the new program begins. */
 static __always_inline bool is_new_program(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
-	return mm && current_regs()->sp == mm->start_stack;
+	return mm && current_regs()->sp == BPF_CORE_READ(mm, start_stack);
 }
 
 /* On the way out of the call the kernel has forgotten it, but the new program has not run. */

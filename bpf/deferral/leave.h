@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A task that waits for its stack is about to lose its memory: it exits, or begins another program.
- * What can be walked without a fault answers its cookie.
+ * A stack that can be walked without a fault is delivered to its cookie.
  */
 #ifndef BPF_LEAVE_H
 #define BPF_LEAVE_H
@@ -12,36 +12,36 @@
 #include "stack/direct_stack.h"
 #include "state/task_ids.h"
 
-/* Answers in this context, which may not fault, as far as that goes. */
-static __always_inline void leave_answer(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
+/* Unwinds in this context, which may not fault, as far as that goes. */
+static __always_inline void leave_unwind(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
 {
 	struct direct_walk *walk = &scratch->direct;
 
 	if (!address_space_enter(&scratch->search)) {
-		answer_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
+		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
 		return;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(scratch, cpu, config.max_user_depth, config.leaf);
 	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH)
-		answer_stack(scratch, cpu, tid, cookie, walk->leaf);
+		deferred_stack_put(scratch, cpu, tid, cookie, walk->leaf);
 	else
-		answer_unfinished(scratch, cpu, tid, cookie);
+		deferred_stack_unfinished(scratch, cpu, tid, cookie);
 	build_ids_take(&scratch->search);
 }
 
 /* A global function: verified once for all who call it. Weak, or the compiler would not pass what
- * an answer_*() of a tool leaves unused, and the verifier wants it. */
+ * an deferred_stack_*() of a tool leaves unused, and the verifier wants it. */
 __weak __noinline int leave_serve(u32 tid, u32 cookie)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scratch *scratch = scratch_claim(cpu);
 
 	if (!scratch) {
-		answer_drop(tid, cookie);
+		deferred_stack_drop(tid, cookie);
 		return 0;
 	}
-	leave_answer(scratch, cpu, tid, cookie);
+	leave_unwind(scratch, cpu, tid, cookie);
 	scratch_release(scratch);
 	return 0;
 }
@@ -51,18 +51,12 @@ static __always_inline void leave_pending(u32 tid)
 {
 	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
 	struct engine_task *task = bpf_map_lookup_elem(&engine_tasks, &tid);
-	u64 word = deferral ? atomic_load_relaxed(&deferral->word) : 0;
-	u32 cookie = DEFERRAL_COOKIE(word);
-	u64 running = DEFERRAL_WORD(cookie, DEFERRAL_RUNNING);
+	u32 cookie = pending_begin(deferral);
 
-	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
-	    atomic_cas_acq_rel(&deferral->word, word, running) != word)
+	if (!cookie)
 		return;
-	answer_begin(deferral, cookie);
 	leave_serve(tid, cookie);
-	if (task)
-		cookie_close(task, cookie);
-	atomic_cas_acq_rel(&deferral->word, running, DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+	deferred_stack_close(deferral, task, cookie);
 }
 
 static __always_inline void leave_exit(void)
@@ -77,7 +71,7 @@ static __always_inline void leave_exit(void)
 }
 
 /* Whoever asks for this stack from now on comes too late, for as long as the call takes: they all
- * get one cookie, which is answered already. A thread that execs gets its leader's id on the way:
+ * get one cookie, which has its stack already. A thread that execs gets its leader's id on the way:
  * its events have the one or the other, and nobody will exit by its own. */
 static __always_inline void leave_exec(void)
 {

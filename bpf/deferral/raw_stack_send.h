@@ -124,11 +124,11 @@ static __always_inline void raw_place(struct raw_buffer *buffer)
 /* Puts back the return addresses that probes have taken from the stack. */
 static __always_inline void raw_restore_returns(struct raw_walk *walk)
 {
-	const struct uprobe_task *probes = probes_of((void *)bpf_get_current_task_btf());
+	const struct uprobe_task *probes = current_probes();
 
 	if (!probes || walk->buffer->raw.flags & RAW_COMPAT)
 		return;
-	walk->buffer->taken = (u64)probes->return_instances;
+	walk->buffer->taken = (u64)BPF_CORE_READ(probes, return_instances);
 	bpf_loop(PROBED_RETURNS_MAX, raw_restore_return, walk, 0);
 }
 

@@ -6,7 +6,7 @@
  * Requests of a task are made in that task only, by programs that interrupt one another, and its
  * callback runs in it too. So plain memory does for all but the state word.
  *
- * Where answers go is the embedder's business: it defines what is declared here.
+ * Where deferred stacks go is the embedder's business: it defines what is declared here.
  */
 #ifndef BPF_REQUEST_H
 #define BPF_REQUEST_H
@@ -45,21 +45,30 @@ struct {
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
 /*
- * The embedder's: the answer to a cookie is the stack in scratch slot->user, with `leaf` in front
- * of it (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to sleep.
+ * The embedder's: has the callback ordered, now (callback_schedule()) or before the task is back in
+ * user mode. Then it returns -EBUSY; if there cannot be a callback after all, it delivers
+ * the stack, or a reason.
  */
-static __always_inline void answer_stack(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
-					 u64 leaf);
-static __always_inline void answer_refuse(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie,
-					  u32 reason);
+static __always_inline int callback_order(struct scratch *scratch, u32 tid,
+					  const struct deferral *deferral);
+
+/*
+ * The embedder's: the deferred stack of a cookie is the one in scratch slot->user, with `leaf` in
+ * front of it (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to
+ * sleep.
+ */
+static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
+					       u32 cookie, u64 leaf);
+static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
+						  u32 cookie, u32 reason);
 
 /* The embedder's: there will not be more than what is in memory now; scratch slot->search is in the
  * task's address space. */
-static __always_inline void answer_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
-					      u32 cookie);
+static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
+						      u32 cookie);
 
-/* The embedder's: no scratch slot was free to answer in. */
-static __always_inline void answer_drop(u32 tid, u32 cookie);
+/* The embedder's: no scratch slot was free to deliver from. */
+static __always_inline void deferred_stack_drop(u32 tid, u32 cookie);
 
 static __noinline struct deferral *deferral_of(u32 tid)
 {
@@ -85,8 +94,11 @@ static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
 	return bpf_map_lookup_elem(&works, &key);
 }
 
-/* Whether a callback will come: 0 it was ordered now, -EBUSY it was ordered before. */
-static __always_inline int callback_order(u32 tid, const struct deferral *deferral)
+/*
+ * Whether a callback will come: 0 it was ordered now, -EBUSY it was ordered before. The verifier
+ * goes through all that the callback does for each program with this call.
+ */
+static __always_inline int callback_schedule(u32 tid, const struct deferral *deferral)
 {
 	struct deferral_work *work = work_of(tid, atomic_load_relaxed(&deferral->turn));
 
@@ -97,9 +109,10 @@ static __always_inline int callback_order(u32 tid, const struct deferral *deferr
 
 /*
  * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is ordered
- * first: who interrupts us from then on may rely on it.
+ * first, or is certain to be: who interrupts us from then on may rely on it.
  */
-static __always_inline s64 deferral_begin(u32 tid, struct deferral *deferral, u64 before,
+static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
+					  struct deferral *deferral, u64 before,
 					  const struct kernel_entry *entry)
 {
 	u32 cookie = cookie_open(tid, DEFERRAL_COOKIE(before), entry);
@@ -108,19 +121,20 @@ static __always_inline s64 deferral_begin(u32 tid, struct deferral *deferral, u6
 
 	if (!cookie)
 		return -ENOMEM;
-	error = callback_order(tid, deferral);
+	error = callback_order(scratch, tid, deferral);
 	if (error && error != -EBUSY)
 		return -ENOMEM;
 	deferral->entry = *entry;
 	if (atomic_cas_acq_rel(&deferral->word, before, word) == before)
 		return cookie;
-	return DEFERRAL_COOKIE(atomic_load_relaxed(&deferral->word));
+	word = atomic_load_relaxed(&deferral->word); /* of who interrupted us */
+	return DEFERRAL_STATE(word) == DEFERRAL_IDLE ? -ENOMEM : DEFERRAL_COOKIE(word);
 }
 
 /*
  * A request while that of another entry waits. Mostly its callback is still to come, after
- * rt_sigreturn or execve have replaced the registers: the answer will be that they did. If the
- * kernel never called back, the old cookie is answered here.
+ * rt_sigreturn or execve have replaced the registers: its stack will be missing for that reason. If
+ * it is known here that the kernel never called back, the old cookie gets its reason here.
  */
 static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 tid,
 					  struct deferral *deferral, u64 before,
@@ -128,14 +142,14 @@ static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 
 {
 	u32 last = DEFERRAL_COOKIE(before), cookie;
 
-	if (callback_order(tid, deferral))
+	if (callback_order(scratch, tid, deferral))
 		return last;
 	cookie = cookie_open(tid, last, entry);
 	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
 					  DEFERRAL_WORD(cookie, DEFERRAL_PENDING)) != before)
 		return -ENOMEM;
 	deferral->entry = *entry;
-	answer_refuse(scratch, cpu, tid, last, REASON_CHANGED);
+	deferred_stack_refuse(scratch, cpu, tid, last, REASON_CHANGED);
 	return cookie;
 }
 
@@ -145,17 +159,18 @@ static __always_inline bool is_exiting(void)
 	return bpf_get_current_task_btf()->flags & PF_EXITING;
 }
 
-/* Whether who runs, the callback or a program at exec or exit, has begun to write its answer. */
-static __always_inline bool is_answered(const struct deferral *deferral, u64 word)
+/* Whether who runs, the callback or a program at exec or exit, has begun to write the stack of its
+ * cookie. `delivered` was read before the word: who interrupts us between the two may have another
+ * one delivered. */
+static __always_inline bool is_delivered(u64 word, u32 delivered)
 {
-	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING &&
-	       deferral->answered == DEFERRAL_COOKIE(word);
+	return DEFERRAL_STATE(word) == DEFERRAL_RUNNING && delivered == DEFERRAL_COOKIE(word);
 }
 
 /* From here on nobody is given this cookie. */
-static __always_inline void answer_begin(struct deferral *deferral, u32 cookie)
+static __always_inline void deferred_stack_begin(struct deferral *deferral, u32 cookie)
 {
-	deferral->answered = cookie;
+	deferral->delivered = cookie;
 	barrier_compiler();
 }
 
@@ -165,14 +180,16 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
 	u32 tid = current_tid();
 	struct deferral *deferral = deferral_of(tid);
 	struct kernel_entry entry;
+	u32 delivered;
 	u64 word;
 
 	if (!deferral)
 		return -ENOMEM;
 	entry = current_entry();
+	delivered = atomic_load_relaxed(&deferral->delivered);
 	word = atomic_load_relaxed(&deferral->word);
-	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_answered(deferral, word))
-		return deferral_begin(tid, deferral, word, &entry);
+	if (DEFERRAL_STATE(word) == DEFERRAL_IDLE || is_delivered(word, delivered))
+		return deferral_begin(scratch, tid, deferral, word, &entry);
 	if (DEFERRAL_STATE(word) == DEFERRAL_RUNNING || same_kernel_entry(&deferral->entry, &entry))
 		return DEFERRAL_COOKIE(word);
 	return deferral_renew(scratch, cpu, tid, deferral, word, &entry);
@@ -191,10 +208,39 @@ static __always_inline void steps_request(struct scratch *scratch)
 	if (!deferral || registers_of_current(&scratch->direct.registers) ||
 	    bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
 		return;
-	callback_order(tid, deferral);
+	callback_order(scratch, tid, deferral);
 }
 
-/* Takes a cookie out of PENDING, from anywhere: the answer is the caller's, or nobody's. */
+/* Takes the request that the task waits for, to deliver its stack: its cookie, or 0: it waits for
+ * none. */
+static __always_inline u32 pending_begin(struct deferral *deferral)
+{
+	u64 word = deferral ? atomic_load_relaxed(&deferral->word) : 0;
+	u32 cookie = DEFERRAL_COOKIE(word);
+
+	if (DEFERRAL_STATE(word) != DEFERRAL_PENDING ||
+	    atomic_cas_acq_rel(&deferral->word, word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING)) !=
+		    word)
+		return 0;
+	deferred_stack_begin(deferral, cookie);
+	return cookie;
+}
+
+/*
+ * The cookie is closed before the request becomes idle. A request that came in between waits for
+ * another one already, and for the next callback.
+ */
+static __always_inline void deferred_stack_close(struct deferral *deferral,
+						 struct engine_task *task, u32 cookie)
+{
+	if (task)
+		cookie_close(task, cookie);
+	atomic_cas_acq_rel(&deferral->word, DEFERRAL_WORD(cookie, DEFERRAL_RUNNING),
+			   DEFERRAL_WORD(cookie, DEFERRAL_IDLE));
+}
+
+/* Takes a cookie out of PENDING, from anywhere: its stack is the caller's to deliver, or nobody's.
+ */
 static __always_inline s32 deferral_take(struct deferral *deferral, u32 cookie)
 {
 	u64 pending = DEFERRAL_WORD(cookie, DEFERRAL_PENDING);

@@ -8,6 +8,7 @@
 #ifndef BPF_AT_SYSCALL_H
 #define BPF_AT_SYSCALL_H
 
+#include "deferral/callback.h"
 #include "filter.h"
 #include "user_side.h"
 
@@ -33,12 +34,13 @@ static __always_inline void take_ready(struct scratch *scratch, u32 cpu, struct 
 	deferral->ready = id > 0 ? id : 0;
 }
 
-SEC("raw_tp/sys_enter")
+SEC("stackmap.raw_tp")
 int take_at_syscall(void *ctx)
 {
 	u32 cpu = bpf_get_smp_processor_id(), tid = current_tid();
 	struct deferral *deferral;
 	struct scratch *scratch;
+	bool wanted;
 
 	if (paused || !event_wanted(cpu))
 		return 0;
@@ -50,8 +52,9 @@ int take_at_syscall(void *ctx)
 		take_ready(scratch, cpu, deferral);
 		build_ids_take(&scratch->search);
 	}
+	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
-	return 0;
+	return callback_go(ctx, &callbacks_raw_tp, wanted);
 }
 
 SEC("raw_tp/sys_exit")

@@ -8,6 +8,7 @@
 #ifndef BPF_EMIT_H
 #define BPF_EMIT_H
 
+#include "deferral/callback.h"
 #include "filter.h"
 #include "stack/interrupt_cut.h"
 #include "stack/stack_store.h"
@@ -105,12 +106,13 @@ static __always_inline bool event_task(const struct hit *hit, struct scratch *sc
 	return scratch->tid || hit->is_waker;
 }
 
-/* An event that the filters let pass. */
-static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cpu)
+/* An event that the filters let pass. Whether it wants a callback (callback_go()). */
+static __always_inline bool event_record(void *ctx, const struct hit *hit, u32 cpu)
 {
 	struct ring_header *ring;
 	struct scratch *scratch;
 	u64 position;
+	bool wanted;
 
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	scratch = ring ? scratch_claim(cpu) : NULL;
@@ -119,15 +121,17 @@ static __always_inline int event_record(void *ctx, const struct hit *hit, u32 cp
 	position = event_task(hit, scratch) ? event_begin(ring, scratch) : 0;
 	if (position)
 		event_write(ctx, hit, ring, scratch, cpu, position);
+	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
-	return 0;
+	return wanted;
 }
 
-static __always_inline int event_emit(void *ctx, const struct hit *hit)
+/* The same of any event. */
+static __always_inline bool event_emit(void *ctx, const struct hit *hit)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 
-	return event_wanted(cpu) ? event_record(ctx, hit, cpu) : 0;
+	return event_wanted(cpu) && event_record(ctx, hit, cpu);
 }
 
 #endif

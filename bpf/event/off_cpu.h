@@ -42,7 +42,7 @@ static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u3
 		      : STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE);
 }
 
-/* The event comes behind the answer, as late as it likes. */
+/* The event comes behind its deferred stack, as late as it likes. */
 static __always_inline u64 off_cpu_saved(struct scratch *scratch)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
@@ -97,23 +97,24 @@ static __always_inline void off_cpu_remember(struct scratch *scratch, u32 tid, u
 	scratch->counters.lost[LOST_NO_MEMORY]++;
 }
 
-/* The current task leaves its CPU. */
-static __always_inline void off_cpu_begin(const struct task_struct *task, u32 state, u32 cpu)
+/* The current task leaves its CPU. Whether it wants a callback (callback_go()). */
+static __always_inline bool off_cpu_begin(const struct task_struct *task, u32 state, u32 cpu)
 {
 	struct scratch *scratch;
+	bool wanted;
 
 	if (!is_blocking(task, state) || !event_wanted(cpu))
-		return;
+		return false;
 	scratch = scratch_claim(cpu);
-	if (!scratch) {
-		scratch_refuse(cpu);
-		return;
-	}
+	if (!scratch)
+		return scratch_refuse(cpu);
 	if (paused)
 		scratch->counters.lost[LOST_PAUSED]++;
 	else
 		off_cpu_remember(scratch, typed_tid_of(task), cpu);
+	wanted = callback_wanted(scratch);
 	scratch_release(scratch);
+	return wanted;
 }
 
 static __always_inline struct stack_field off_cpu_kernel(struct task_struct *task,
@@ -202,14 +203,14 @@ static __always_inline void off_cpu_stop(struct task_struct *task)
 }
 
 /* Who ends the waiting of a task. The value is how long it has waited. */
-static __always_inline int off_cpu_wake(void *ctx, const struct task_struct *task)
+static __always_inline bool off_cpu_wake(void *ctx, const struct task_struct *task)
 {
 	struct hit hit = {.kind = config.waker_kind, .skip = SKIP_RAW_TRACEPOINT, .is_waker = true};
 	u32 tid = typed_tid_of(task), cpu = bpf_get_smp_processor_id();
 	struct blocked *from = bpf_map_lookup_elem(&blocked, &tid);
 
 	if (!from)
-		return 0;
+		return false;
 	hit.value = from->since;
 	return event_record(ctx, &hit, cpu);
 }

@@ -10,7 +10,7 @@
 
 #include "emit.h"
 
-static __always_inline int on_user(struct pt_regs *ctx, u64 cookie)
+static __always_inline bool on_user(struct pt_regs *ctx, u64 cookie)
 {
 	struct hit hit = {
 		.kind = COOKIE_KIND(cookie),

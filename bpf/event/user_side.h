@@ -95,6 +95,28 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
 }
 
+static __always_inline bool is_whole(const struct direct_walk *walk)
+{
+	return walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH;
+}
+
+/* A global function: it is verified once, for all programs' walks. */
+__noinline int walk_count(struct scratch *scratch)
+{
+	u32 stop;
+
+	if (!scratch)
+		return 0;
+	stop = scratch->direct.stop;
+	scratch->counters.table_steps += scratch->direct.table_steps;
+	core_one_register(stop);
+	if (is_whole(&scratch->direct))
+		scratch->counters.walked++;
+	else if (stop < STOP_COUNT)
+		scratch->counters.deferred[stop]++;
+	return 0;
+}
+
 /* The registers with which the task left user mode are those that an event interrupted there. */
 static __always_inline struct user_side user_unwound(const struct hit *hit, struct scratch *scratch,
 						     u32 cpu)
@@ -109,9 +131,11 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
 	walk->stop = STOP_UNKNOWN_REGISTER;
+	walk->table_steps = 0;
 	if (!is_in_sigreturn() && !is_in_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
-	if (walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH) {
+	walk_count(scratch);
+	if (is_whole(walk)) {
 		side.field = stack_store(scratch, &scratch->user, cpu);
 		side.leaf = walk->leaf;
 		return side;

@@ -62,7 +62,7 @@ __noinline int build_id_read(struct vma_search *search, struct mapping_record *r
 static __always_inline int build_id_look_in(struct vma_search *search,
 					    struct mapping_record *record)
 {
-	if (image_look(search) || !search->vma.image)
+	if (image_lookup(search) || !search->vma.image)
 		return -EAGAIN;
 	if (!vma_find(search, search->vma.image) ||
 	    (search->entry.file && search->entry.page_offset))
@@ -71,13 +71,13 @@ static __always_inline int build_id_look_in(struct vma_search *search,
 }
 
 /* Of the mapping of an address. */
-__noinline int build_id_look(struct vma_search *search, u64 address)
+__noinline int build_id_lookup(struct vma_search *search, u64 address)
 {
 	struct mapping_record *record;
 	u32 number;
 	int error;
 
-	if (!search || mapping_look(search, address))
+	if (!search || mapping_lookup(search, address))
 		return -EAGAIN;
 	search->vma.kind = search->record.key.kind;
 	number = mapping_number(search);
@@ -96,7 +96,7 @@ static long build_id_take(u32 i, struct vma_search **context)
 
 	if (i >= search->unread_count)
 		return 1;
-	build_id_look(search, search->unread[i & (BUILD_IDS_UNREAD_MAX - 1)]);
+	build_id_lookup(search, search->unread[i & (BUILD_IDS_UNREAD_MAX - 1)]);
 	return 0;
 }
 

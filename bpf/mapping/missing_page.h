@@ -64,7 +64,7 @@ static __always_inline bool is_lock_wanted(const struct vma_search *search)
 }
 
 /* 1, 0, or -EAGAIN: the mapping is being changed, or one beside it. */
-__noinline int missing_page_look(struct vma_search *search, u64 address)
+__noinline int missing_page_peek(struct vma_search *search, u64 address)
 {
 	bool is_mapping, may_wait;
 
@@ -86,7 +86,7 @@ static __always_inline bool page_may_wait(struct vma_search *search, u64 address
 	u32 look;
 
 	for (look = 0; look < WAIT_LOOKS_MAX && answer == -EAGAIN; look++)
-		answer = missing_page_look(search, address);
+		answer = missing_page_peek(search, address);
 	return answer == 1;
 }
 

@@ -38,9 +38,11 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
 	return true;
 }
 
-static __always_inline bool address_space_enter(struct vma_search *search)
+/* The same of the current task. A global function: for each pointer that is loaded off a typed task
+ * the verifier looks through all names of the kernel's types, on every way that leads there. */
+__noinline int address_space_enter(struct vma_search *search)
 {
-	return address_space_of(search, (void *)bpf_get_current_task_btf());
+	return search && address_space_of(search, (void *)bpf_get_current_task_btf());
 }
 
 static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)

@@ -278,7 +278,7 @@ static __always_inline void build_id_note(struct vma_search *search, u64 address
 }
 
 /* Makes search->vma the code at an address. -ENOENT: there is none. */
-__noinline int mapping_look(struct vma_search *search, u64 address)
+__noinline int mapping_lookup(struct vma_search *search, u64 address)
 {
 	if (!search)
 		return -EINVAL;
@@ -302,7 +302,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	if (!search)
 		return -EINVAL;
 	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
-		error = mapping_look(search, address);
+		error = mapping_lookup(search, address);
 	search->vma.kind = search->record.key.kind;
 	search->vma.has_image = 0;
 	if (!error) {

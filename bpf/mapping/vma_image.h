@@ -57,7 +57,7 @@ static long image_step(u32 index, struct vma_search **context)
 }
 
 /* One look for the image. A global function: it is verified by itself. */
-__noinline int image_look(struct vma_search *search)
+__noinline int image_lookup(struct vma_search *search)
 {
 	struct known_vma *vma;
 
@@ -81,7 +81,7 @@ static __always_inline int vma_image(struct vma_search *search)
 	u32 look;
 
 	for (look = 0; look < LOOKS_MAX && !search->vma.has_image; look++)
-		search->vma.has_image = !image_look(search);
+		search->vma.has_image = !image_lookup(search);
 	return search->vma.has_image ? 0 : -EAGAIN;
 }
 

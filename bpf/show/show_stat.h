@@ -53,6 +53,16 @@ static __always_inline void scratch_sum(struct reading *reading, const struct sc
 	reading->produced += counters->produced + paused + refused;
 }
 
+static __always_inline void walks_sum(struct reading *reading, const struct scratch *scratch)
+{
+	const volatile struct scratch_counters *counters = &scratch->counters;
+
+	for (u32 stop = 0; stop < STOP_COUNT; stop++)
+		reading->deferred[stop] += counters->deferred[stop];
+	reading->walked += counters->walked;
+	reading->table_steps += counters->table_steps;
+}
+
 static long cpu_sum(u32 cpu, struct reading **context)
 {
 	const struct cpu_scratch *own = bpf_map_lookup_elem(&scratch_slots, &cpu);
@@ -63,8 +73,10 @@ static long cpu_sum(u32 cpu, struct reading **context)
 	if (!own || !ring)
 		return 1;
 	reading->lost[LOST_RESET] += ring->reset;
-	for (i = 0; i < SCRATCH_SLOTS; i++)
+	for (i = 0; i < SCRATCH_SLOTS; i++) {
 		scratch_sum(reading, &own->scratch[i]);
+		walks_sum(reading, &own->scratch[i]);
+	}
 	return 0;
 }
 
@@ -114,13 +126,11 @@ static __always_inline bool is_known(enum ledger_lost cause)
 	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR;
 }
 
-static __always_inline void ledger_put(struct seq_file *seq, struct reading *reading)
+static __always_inline void ledger_put(struct seq_file *seq, const struct reading *reading)
 {
-	u64 recorded;
+	u64 recorded = reading->produced;
 	u32 cause;
 
-	bpf_loop(CONFIG_CPUS_MAX, cpu_sum, &reading, 0);
-	recorded = reading->produced;
 	for (cause = 0; cause < LOST_COUNT; cause++)
 		recorded -= reading->lost[cause];
 	BPF_SEQ_PRINTF(seq, "produced: %llu\n", reading->produced);
@@ -129,6 +139,17 @@ static __always_inline void ledger_put(struct seq_file *seq, struct reading *rea
 	if (is_known(LOST_##id))                                                                   \
 		BPF_SEQ_PRINTF(seq, name ": %llu\n", reading->lost[LOST_##id]);
 	LEDGER_LOST(X)
+#undef X
+}
+
+static __always_inline void walks_put(struct seq_file *seq, const struct reading *reading)
+{
+	BPF_SEQ_PRINTF(seq, "user_walked: %llu\n", reading->walked);
+	BPF_SEQ_PRINTF(seq, "user_table_frames: %llu\n", reading->table_steps);
+#define X(id, name, meaning)                                                                       \
+	if (STOP_IS_DEFERRAL(STOP_##id))                                                           \
+		BPF_SEQ_PRINTF(seq, "user_deferred_" name ": %llu\n", reading->deferred[STOP_##id]);
+	STOP_REASONS(X)
 #undef X
 }
 
@@ -148,7 +169,9 @@ int show_stack_map_stat(struct bpf_iter__bpf_map_elem *ctx)
 	bpf_loop(SLOTS_SUMMED_AT_ONCE, slot_sum, &sum, 0);
 	if (show.reading->next <= geometry.slot_mask)
 		return SHOW_DONE;
+	bpf_loop(CONFIG_CPUS_MAX, cpu_sum, &show.reading, 0);
 	table_put(show.seq, show.reading, sum.table);
+	walks_put(show.seq, show.reading);
 	ledger_put(show.seq, show.reading);
 	show.reading->is_whole = 1;
 	return SHOW_DONE;

@@ -64,7 +64,7 @@ static __always_inline struct ring_place *place_of(struct reading *reading, u32 
 }
 
 /* One position of the window. */
-static long place_look(u32 i, struct place_search *search)
+static long place_step(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
 	u64 position = place->position + i, time;
@@ -98,12 +98,12 @@ static long place_pass(u32 i, struct ring_place **context)
 }
 
 /* One window; 1: there is an event, or no more of them. */
-static long window_look(u32 i, struct place_search *search)
+static long window_step(u32 i, struct place_search *search)
 {
 	struct ring_place *place = search->place;
 
 	bpf_loop(WINDOW, place_pass, &place, 0);
-	bpf_loop(WINDOW, place_look, search, 0);
+	bpf_loop(WINDOW, place_step, search, 0);
 	return place->time != NO_TIME || place->position >= place->end;
 }
 
@@ -115,7 +115,7 @@ static __always_inline void place_fill(struct reading *reading, struct ring_plac
 	search.ring = bpf_map_lookup_elem(&rings, &cpu);
 	place->time = NO_TIME;
 	if (search.ring)
-		bpf_loop(WINDOWS_MAX, window_look, &search, 0);
+		bpf_loop(WINDOWS_MAX, window_step, &search, 0);
 }
 
 /* Of a flight ring all that it holds. Before its first lap there is nothing. */

@@ -3,7 +3,7 @@
  * The user stack of the current task at the event itself, without frame pointers, as far as all of
  * it is known and readable (core/unwind/direct_walk.h).
  *
- * The program includes cached_rule.c and direct_walk.c behind this.
+ * The program includes cached_rule.c, table_search.c and direct_walk.c behind this.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H
@@ -23,6 +23,14 @@ struct {
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes)
 {
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
+CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_table_search *search,
+							    u32 index)
+{
+	u64 key = FILE_TABLE_KEY(search->number, index);
+
+	return bpf_map_lookup_elem(&file_tables, &key);
 }
 
 /* A pc whose mapping has no number has no frame: its address would stand for any process's. */

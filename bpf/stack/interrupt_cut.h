@@ -15,7 +15,7 @@
 
 #include "text_kind.h"
 
-static long interrupt_look(u32 i, struct scratch **context)
+static long interrupt_step(u32 i, struct scratch **context)
 {
 	struct scratch *scratch = *context;
 
@@ -35,7 +35,7 @@ static long interrupt_look(u32 i, struct scratch **context)
 __noinline int interrupt_cut(struct scratch *scratch)
 {
 	if (scratch)
-		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_look, &scratch, 0);
+		bpf_loop(STACK_KERNEL_DEPTH_MAX, interrupt_step, &scratch, 0);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ struct missing_read {
 struct unwinder {
 	u32 busy;
 	u32 tid;
-	u32 cookie; /* that walk.frame answers; 0: none */
+	u32 cookie; /* whose stack walk.frame is; 0: none */
 	u32 reserved;
 	struct vma_search search;
 	u64 frame; /* the current one, as mapping and offset */
@@ -310,7 +310,7 @@ static __always_inline void unwinder_run(struct unwinder *unwinder)
 	unwinder_walk(unwinder);
 }
 
-/* The same in an unwinder that is claimed for it and answers no cookie: its index, or UNWINDERS_MAX
+/* The same in an unwinder that is claimed for it and is for no cookie: its index, or UNWINDERS_MAX
  * if none is free. */
 static __always_inline u32 unwinder_take(void)
 {

@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "engine.h"
+#include "file_table.h"
 #include "mapping.h"
 #include "rule_cache.h"
 
@@ -50,6 +51,15 @@ struct {
 	__type(key, u32);
 	__type(value, struct rule_cache);
 } rules SEC(".maps");
+
+/* Written by user space alone. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_RDONLY_PROG);
+	__uint(max_entries, FILE_TABLE_CHUNKS_MAX);
+	__type(key, u64); /* FILE_TABLE_KEY */
+	__type(value, struct file_table_chunk);
+} file_tables SEC(".maps");
 
 static __always_inline struct engine_state *engine_current(void)
 {

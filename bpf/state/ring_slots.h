@@ -16,12 +16,12 @@ u64 generation_done;
 
 #define FLIGHT_TRIES 4
 
-/* A claimed slot still shows what it held: answers to cookies are no events. */
+/* A claimed slot still shows what it held: deferred stacks are no events. */
 static __always_inline void count_overwritten(struct scratch *scratch, const u32 *claimed)
 {
 	const struct event_slot *slot = (const void *)claimed;
 
-	if (STAMP_KIND(slot->stamp) != KIND_DELIVERY)
+	if (STAMP_KIND(slot->stamp) != KIND_DEFERRED_STACK)
 		scratch->counters.lost[LOST_OVERWRITTEN]++;
 }
 

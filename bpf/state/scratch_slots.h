@@ -50,6 +50,7 @@ static __always_inline struct scratch *scratch_claim(u32 cpu)
 	if (i >= SCRATCH_SLOTS)
 		return NULL;
 	own->scratch[i].index = i;
+	own->scratch[i].wants_callback = 0;
 	return &own->scratch[i];
 }
 

@@ -274,7 +274,7 @@ static bool is_prefix_of_many(const struct parser *parser, const char *word)
 	return matches > 1;
 }
 
-static bool told_foreign(const struct parser *parser, const char *option)
+static bool report_foreign(const struct parser *parser, const char *option)
 {
 	const char *instead = foreign_option(parser->command->name, option);
 
@@ -289,7 +289,7 @@ static bool negates(const char *name, const char *of)
 }
 
 /* The nearest option would be the opposite of what is meant. */
-static bool told_default(const struct parser *parser, const char *name)
+static bool report_default(const struct parser *parser, const char *name)
 {
 	for (int i = 0; i < parser->rows; i++) {
 		const struct option_row *row = parser->row[i];
@@ -321,7 +321,7 @@ static void unknown_long(const struct parser *parser, const char *word)
 	char option[64];
 
 	snprintf(option, sizeof(option), "%.*s", long_length(word), word);
-	if (!told_foreign(parser, option) && !told_default(parser, option + 2))
+	if (!report_foreign(parser, option) && !report_default(parser, option + 2))
 		unknown_name(parser, option + 2);
 }
 
@@ -329,7 +329,7 @@ static void unknown_letter(const struct parser *parser, char letter)
 {
 	const char option[] = {'-', letter, '\0'};
 
-	if (!told_foreign(parser, option))
+	if (!report_foreign(parser, option))
 		message("%s: unknown option, see 'stackmap help %s'", option,
 			parser->command->name);
 }

@@ -76,3 +76,8 @@ void privilege_keep_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);
 }
+
+void privilege_keep_kernel_files(void)
+{
+	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYSLOG) | WRITING);
+}

@@ -25,5 +25,7 @@ int privilege_drop(const struct privilege_needs *needs);
 
 /* Before a recording is read, which may be of anybody: what stays opens files, no more. */
 void privilege_keep_files(void);
+/* The same where the kernel's own files are read, which show addresses to who may see them. */
+void privilege_keep_kernel_files(void);
 
 #endif

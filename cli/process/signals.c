@@ -100,7 +100,7 @@ static sigset_t ending_set(void)
 int signals_take(void)
 {
 	const struct sigaction nothing = {.sa_handler = on_insisting};
-	sigset_t told = ending_set(), other;
+	sigset_t watched = ending_set(), other;
 	int fd;
 
 	process = getpid();
@@ -112,8 +112,8 @@ int signals_take(void)
 	sigaddset(&other, SIGUSR2);
 	sigaddset(&other, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &other, NULL);
-	sigorset(&told, &told, &other);
-	fd = signalfd(-1, &told, SFD_CLOEXEC);
+	sigorset(&watched, &watched, &other);
+	fd = signalfd(-1, &watched, SFD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 

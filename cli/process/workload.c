@@ -113,14 +113,14 @@ close_go:
 
 int workload_start(struct workload *workload)
 {
-	struct pollfd told = {.fd = workload->failed, .events = POLLIN};
+	struct pollfd failure = {.fd = workload->failed, .events = POLLIN};
 	int error = 0;
 	ssize_t bytes;
 
 	if (write(workload->go, "", 1) != 1)
 		return -errno;
 	workload->started = true;
-	while (poll(&told, 1, POLL_MS) <= 0)
+	while (poll(&failure, 1, POLL_MS) <= 0)
 		if (interrupt_end_asked())
 			return -EINTR;
 	bytes = read(workload->failed, &error, sizeof(error));

@@ -19,6 +19,7 @@
 #include "process/signals.h"
 #include "recorder.h"
 #include "terminal/message.h"
+#include "user_way.h"
 
 struct reading {
 	const struct record_values *values;
@@ -95,14 +96,14 @@ static int write_snapshot(struct reading *reading)
 
 static void read_events(struct reading *reading)
 {
-	int ms = ROUND_MS_MIN;
+	int ms = PACE_MS_MIN;
 
 	while (ms >= 0 && folder_is_there(reading->folder)) {
 		if (signal_asks_to_end(signals_wait(reading->signals, ms))) {
 			interrupt_end();
 			return;
 		}
-		ms = recorder_round(&reading->recorder, ms);
+		ms = recorder_round(&reading->recorder);
 	}
 }
 
@@ -124,10 +125,10 @@ static int write_events(struct reading *reading)
 /* The mode is known when it is open: its own lock is another than that of a reader. */
 static int open_instance(struct reading *reading, struct stackmap_error *error)
 {
-	int result = folder_open(reading->values->instance, &reading->folder, error);
+	int result = folder_open(reading->values->instance, &reading->folder, error)
+			     ?: folder_lock_wait(reading->folder, error)
+			     ?: capture_open(reading->folder, &reading->capture, error);
 
-	result = result ?: folder_lock_wait(reading->folder, error);
-	result = result ?: capture_open(reading->folder, &reading->capture, error);
 	if (result || loaded_is_flight(capture_loaded(reading->capture)))
 		return result;
 	capture_free(&reading->capture);
@@ -139,7 +140,7 @@ static int open_instance(struct reading *reading, struct stackmap_error *error)
 static int record(struct reading *reading)
 {
 	struct stackmap_error error;
-	int result;
+	int result, status;
 
 	reading->signals = signals_take();
 	if (reading->signals < 0) {
@@ -151,8 +152,11 @@ static int record(struct reading *reading)
 	if (result)
 		return message_failure(result, &error);
 	prepare_recorder(reading);
-	return loaded_is_flight(capture_loaded(reading->capture)) ? write_snapshot(reading)
-								  : write_events(reading);
+	status = loaded_is_flight(capture_loaded(reading->capture)) ? write_snapshot(reading)
+								    : write_events(reading);
+	if (reading->values->verbose)
+		user_way_tell_counts(reading->capture);
+	return status;
 }
 
 int record_instance(const struct record_values *values, int operands)

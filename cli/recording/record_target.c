@@ -64,7 +64,7 @@ static int choose_sources(const struct record_values *values, struct source_list
 
 	if (wants_samples(values))
 		result = source_list_add_sample(
-			sources, unset ? RECORD_FREQUENCY_DEFAULT : values->frequency, &error);
+			sources, unset ? SAMPLE_FREQUENCY_DEFAULT : values->frequency, &error);
 	if (!result && (values->off_cpu || values->wakers))
 		result = source_list_add(sources, "offcpu-time", 0, &error);
 	if (!result && values->wakers)
@@ -91,35 +91,13 @@ static int check_frequency(const struct record_values *values, const struct sour
 			   "sample the CPUs too");
 }
 
-static int parse_cpus(const char *text, u64 *mask)
-{
-	struct number_list list = {};
-	int result = number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
-
-	if (!result)
-		number_list_set_bits(&list, mask);
-	number_list_clear(&list);
-	return result;
-}
-
 static int choose_cpus(const char *text, u64 *mask)
 {
-	u64 online[CPU_MASK_WORDS] = {0};
-	char list[ONLINE_TEXT_BYTES] = "not known";
-	int result = text ? parse_cpus(text, mask) : 0;
+	struct stackmap_error error;
 
-	if (!text)
+	if (!text || !online_cpus_choose(text, mask, &error))
 		return EXIT_DONE;
-	if (result == -EINVAL) {
-		message("-C %s: must be a list of CPUs like 0-3,8", text);
-		return EXIT_USAGE;
-	}
-	if (!online_cpus_read(list, online))
-		for (u32 i = 0; i < CPU_MASK_WORDS && !result; i++)
-			result = mask[i] & ~online[i] ? -ERANGE : 0;
-	if (!result)
-		return EXIT_DONE;
-	message("-C %s: the CPUs of this machine are %s", text, list);
+	message("-C %s", error.message);
 	return EXIT_USAGE;
 }
 
@@ -166,13 +144,12 @@ static int choose_pids(const struct string_list *texts, struct record_target *ta
 int record_target_choose(const struct record_values *values, bool has_command,
 			 struct record_target *target)
 {
-	int status = check_options(values, has_command);
-
-	status = status ?: choose_cpus(values->cpus, target->cpu_mask);
-	status = status ?: choose_pids(&values->pids, target);
-	status = status ?: choose_user_unwind(values, target);
-	status = status ?: choose_sources(values, &target->sources);
-	return status ?: check_frequency(values, &target->sources);
+	return check_options(values, has_command)
+		       ?: choose_cpus(values->cpus, target->cpu_mask)
+		       ?: choose_pids(&values->pids, target)
+		       ?: choose_user_unwind(values, target)
+		       ?: choose_sources(values, &target->sources)
+		       ?: check_frequency(values, &target->sources);
 }
 
 struct capture_options record_target_options(const struct record_values *values,

@@ -12,11 +12,10 @@ struct record_values {
 	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate, *instance;
 	struct string_list events, pids;
 	u64 frequency, bits, pool, ring, flight, max_depth, keep;
-	bool off_cpu, wakers, all, no_dedup, no_kernel, no_user, user_at_syscall, quiet;
+	bool off_cpu, wakers, all, no_dedup, no_kernel, no_user, user_at_syscall, quiet, verbose;
 };
 
 #define RECORD_FREQUENCY_UNSET UINT64_MAX
-#define RECORD_FREQUENCY_DEFAULT 999
 
 /* clang-format off */
 #define TARGET_ROW(values, place, ...)                                                           \

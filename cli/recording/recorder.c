@@ -11,21 +11,19 @@
 
 #include "capture/capture.h"
 #include "capture/instance/reset.h"
+#include "capture/recording_info.h"
 #include "clock.h"
+#include "command_line.h"
 #include "error.h"
-#include "option/command_line.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 #include "view/ledger_text.h"
-#include "view/recording_info.h"
 
-#define ROUND_MS_MAX 100
 #define FLUSH_MS 2000
 #define PROGRESS_MS 500
 #define TRY_MS 1000
-#define WATCH_MS 1000 /* after code was met */
 
 void recorder_init(struct recorder *recorder)
 {
@@ -202,29 +200,6 @@ static void show_progress(struct recorder *recorder)
 		trace_writer_bytes(recorder->writer) / 1024.0);
 }
 
-/* Files are opened when their code is met, and programs that do not live long come in swarms
- * (builds, tests): after one, the next is looked for while it is there. */
-static bool meets_code(struct recorder *recorder)
-{
-	u64 met = capture_code_met(recorder->capture), now = clock_ms();
-
-	if (met != recorder->code_met)
-		recorder->watch_until = now + WATCH_MS;
-	recorder->code_met = met;
-	return now < recorder->watch_until;
-}
-
-static int round_ms(int last, u32 fill, bool meets)
-{
-	if (meets)
-		return ROUND_MS_MIN;
-	if (fill > 25)
-		return last / 2 > ROUND_MS_MIN ? last / 2 : ROUND_MS_MIN;
-	if (fill < 10)
-		return last * 2 < ROUND_MS_MAX ? last * 2 : ROUND_MS_MAX;
-	return last;
-}
-
 static int drain(struct recorder *recorder, u32 *fill)
 {
 	int result = capture_drain(recorder->capture, fill);
@@ -232,10 +207,10 @@ static int drain(struct recorder *recorder, u32 *fill)
 	if (clock_ms() < recorder->next_flush)
 		return result;
 	recorder->next_flush = clock_ms() + FLUSH_MS;
-	return trace_writer_flush(recorder->writer) ?: result;
+	return first_error(result, trace_writer_flush(recorder->writer));
 }
 
-int recorder_round(struct recorder *recorder, int last_ms)
+int recorder_round(struct recorder *recorder)
 {
 	bool rotates = rotation_is_on(&recorder->rotation);
 	u32 fill = 0;
@@ -244,7 +219,7 @@ int recorder_round(struct recorder *recorder, int last_ms)
 	if (!recorder->writer && clock_ms() >= recorder->next_try)
 		begin_window(recorder);
 	if (!recorder->writer)
-		return ROUND_MS_MAX;
+		return PACE_MS_MAX;
 	result = drain(recorder, &fill);
 	if (result && !rotates)
 		return result;
@@ -254,5 +229,5 @@ int recorder_round(struct recorder *recorder, int last_ms)
 		end_window(recorder);
 		begin_window(recorder);
 	}
-	return round_ms(last_ms, fill, meets_code(recorder));
+	return pace_next(&recorder->pace, fill, capture_code_met(recorder->capture));
 }

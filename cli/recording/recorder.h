@@ -7,6 +7,7 @@
 #define CLI_RECORDER_H
 
 #include "capture/capture.h"
+#include "capture/pace.h"
 #include "rotation.h"
 #include "stackmap/error.h"
 #include "trace/write/writer.h"
@@ -19,10 +20,10 @@ struct recorder {
 	bool quiet;
 	struct rotation rotation;
 	char *command_line;
-	struct trace_writer *writer;		 /* NULL: no file is open */
-	char *path;				 /* its name */
-	int status;				 /* of the files that were closed: the worst */
-	u64 code_met, watch_until;		 /* as capture_code_met() was; ms */
+	struct trace_writer *writer; /* NULL: no file is open */
+	char *path;		     /* its name */
+	int status;		     /* of the files that were closed: the worst */
+	struct pace pace;
 	u64 next_flush, next_progress, next_try; /* ms */
 };
 
@@ -34,11 +35,9 @@ void recorder_clear(struct recorder *recorder);
 int recorder_open(struct recorder *recorder);
 int recorder_publish(struct recorder *recorder);
 
-#define ROUND_MS_MIN 1 /* the first is due then */
-
-/* One visit to the rings, `last_ms` after the last. Returns in how many ms the next is due, or
- * -errno: no file can be written any more. */
-int recorder_round(struct recorder *recorder, int last_ms);
+/* One visit to the rings. Returns in how many ms the next is due, or -errno: no file can be written
+ * any more. */
+int recorder_round(struct recorder *recorder);
 
 /* The last file ends: of a capture at rest, or with what was recorded until now. */
 int recorder_close(struct recorder *recorder);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "capture/capture.h"
+#include "capture/recording_info.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "record_target.h"
 #include "trace/write/memory_recording.h"
-#include "view/recording_info.h"
 
 static int begin(struct capture *capture, struct stackmap_error *error)
 {
@@ -18,11 +18,11 @@ static int begin(struct capture *capture, struct stackmap_error *error)
 	struct recording_info info;
 	int result;
 
-	recording_info_init(&info, capture, RECORD_FREQUENCY_DEFAULT, "");
-	result = memory_recording_begin(&recording, "trial", &info.info, error);
-	result = result ?: capture_begin(capture, recording.writer, error);
-	result = result ?: capture_attach(capture, error);
-	result = result ?: privilege_give_up(&needs, error);
+	recording_info_init(&info, capture, SAMPLE_FREQUENCY_DEFAULT, "");
+	result = memory_recording_begin(&recording, "trial", &info.info, error)
+			 ?: capture_begin(capture, recording.writer, error)
+			 ?: capture_attach(capture, error)
+			 ?: privilege_give_up(&needs, error);
 	memory_recording_discard(&recording);
 	return result;
 }
@@ -32,7 +32,7 @@ int trial_recording(enum user_way *way, struct stackmap_error *error)
 	struct source_list sources = {};
 	struct capture_options options = {.sources = &sources, .user_unwind = USER_UNWIND_AUTO};
 	struct capture *capture = NULL;
-	int result = source_list_add_sample(&sources, RECORD_FREQUENCY_DEFAULT, error);
+	int result = source_list_add_sample(&sources, SAMPLE_FREQUENCY_DEFAULT, error);
 
 	file_limit_raise();
 	result = result ?: capture_create(&options, &capture, error);

@@ -3,6 +3,12 @@
 
 #include "terminal/message.h"
 
+static const char *const stop_names[] = {
+#define X(id, name, meaning) [STOP_##id] = name,
+	STOP_REASONS(X)
+#undef X
+};
+
 static const struct {
 	const char *name, *meaning;
 } ways[] = {
@@ -30,4 +36,16 @@ void user_way_tell(struct capture *capture)
 	if (why)
 		message("user stacks are taken %s; a better way was tried: %s",
 			user_way_meaning(user_way_of(capture_loaded(capture))), why);
+}
+
+void user_way_tell_counts(struct capture *capture)
+{
+	struct walk_counts counts = loaded_walks(capture_loaded(capture));
+
+	message("user_walked: %llu", (unsigned long long)counts.walked);
+	message("user_table_frames: %llu", (unsigned long long)counts.table_frames);
+	for (u32 stop = 0; stop < STOP_COUNT; stop++)
+		if (STOP_IS_DEFERRAL(stop) && counts.deferred[stop])
+			message("user_deferred_%s: %llu", stop_names[stop],
+				(unsigned long long)counts.deferred[stop]);
 }

@@ -12,4 +12,8 @@ const char *user_way_meaning(enum user_way way);
 /* Says which way is taken if the kernel refused a better one, and why. */
 void user_way_tell(struct capture *capture);
 
+/* Says how many user stacks were unwound at the event, and how many were left for later and why. Of
+ * the whole recording, or of all the life of the instance. */
+void user_way_tell_counts(struct capture *capture);
+
 #endif

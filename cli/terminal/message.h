@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the user is told on standard error: one line, `stackmap: what: why`. What is not printable
+/* Messages to the user on standard error: one line, `stackmap: what: why`. What is not printable
  * in it (format/printable.h) is shown as `?`: names of files and in files are those of others. */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H

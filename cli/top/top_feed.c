@@ -12,11 +12,12 @@
 #include "capture/instance/status.h"
 #include "capture/live_recording.h"
 #include "clock.h"
-#include "option/command_line.h"
+#include "command_line.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "recording/record_instance.h"
 #include "terminal/message.h"
+#include "trace/ledger_sum.h"
 #include "view/ledger_text.h"
 
 #define WINDOW_EVENTS_MAX 100000
@@ -43,9 +44,9 @@ static int create_own(struct top_feed *feed, const struct record_values *values,
 	int result;
 
 	options.by_task = values->pids.count > 0;
-	result = capture_create(&options, &feed->capture, error);
-	result = result ?: record_target_follow(&feed->target, feed->capture, error);
-	result = result ?: reset_prepare(capture_loaded(feed->capture), error);
+	result = capture_create(&options, &feed->capture, error)
+			 ?: record_target_follow(&feed->target, feed->capture, error)
+			 ?: reset_prepare(capture_loaded(feed->capture), error);
 	if (result)
 		return result;
 	recording_info_init(&feed->info, feed->capture, feed->target.sources.sources[0].frequency,
@@ -74,10 +75,10 @@ static int open_capture(struct top_feed *feed, struct stackmap_error *error)
 
 static int open_instance(struct top_feed *feed, struct stackmap_error *error)
 {
-	int result = folder_open(feed->instance, &feed->folder, error);
+	int result = folder_open(feed->instance, &feed->folder, error)
+			     ?: find_mode(feed, error)
+			     ?: open_capture(feed, error);
 
-	result = result ?: find_mode(feed, error);
-	result = result ?: open_capture(feed, error);
 	if (result)
 		return result;
 	recording_info_init(&feed->info, feed->capture,

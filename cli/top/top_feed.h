@@ -12,10 +12,10 @@
 #define CLI_TOP_FEED_H
 
 #include "capture/live_window.h"
+#include "capture/recording_info.h"
 #include "recording/record_target.h"
 #include "report/event/event_filter.h"
 #include "stack_table.h"
-#include "view/recording_info.h"
 
 struct folder;
 

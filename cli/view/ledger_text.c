@@ -2,8 +2,6 @@
 /* One line for the sum, one for each cause that occurred. */
 #include "ledger_text.h"
 
-#include <string.h>
-
 #include "report/event/stack_end.h"
 
 #define X(id, name, meaning) {name, meaning},
@@ -73,21 +71,4 @@ void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes)
 				 (unsigned long long)ledger->lost[i], lost_causes[i].name);
 		mark = ",";
 	}
-}
-
-static void add(u64 *sums, const u64 *values, u32 count)
-{
-	while (count--)
-		sums[count] += values[count];
-}
-
-void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger)
-{
-	sum->produced += ledger->produced;
-	sum->recorded += ledger->recorded;
-	add(sum->lost, ledger->lost, LOST_COUNT);
-	add(sum->kernel_reasons, ledger->kernel_reasons, REASON_COUNT);
-	add(sum->user_reasons, ledger->user_reasons, REASON_COUNT);
-	add(sum->user_stops, ledger->user_stops, STOP_COUNT);
-	memcpy(sum->notes, ledger->notes, sizeof(sum->notes));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ledger in words: what became of every event; and the sum of several. */
+/* The ledger in words: what became of every event. */
 #ifndef CLI_LEDGER_TEXT_H
 #define CLI_LEDGER_TEXT_H
 
@@ -12,8 +12,5 @@ void ledger_print(const struct trace_ledger *ledger, const char *prefix, FILE *t
 
 /* In one line, cut to `bytes`: "12 events = 9 recorded + 3 lost: 2 ring_full, 1 nested". */
 void ledger_line(const struct trace_ledger *ledger, char *text, size_t bytes);
-
-/* Another window of the same instance. Notes are not of a window, but of the instance. */
-void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger);
 
 #endif

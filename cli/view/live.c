@@ -19,6 +19,7 @@
 #include "capture/instance/reset.h"
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
+#include "capture/recording_info.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
@@ -27,8 +28,8 @@
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
-#include "recording_info.h"
 #include "terminal/message.h"
+#include "trace/ledger_sum.h"
 
 #define WINDOW_MS 200
 #define ROUND_MS 20
@@ -171,9 +172,9 @@ static int begin(struct following *following, const char *name, struct stackmap_
 	int result;
 
 	file_limit_raise();
-	result = folder_open(name, &following->folder, error);
-	result = result ?: check_mode(following->folder, error);
-	result = result ?: capture_open_reader(following->folder, &following->capture, error);
+	result = folder_open(name, &following->folder, error)
+			 ?: check_mode(following->folder, error)
+			 ?: capture_open_reader(following->folder, &following->capture, error);
 	if (result)
 		return result;
 	init_info(&following->info, following->capture);

@@ -13,7 +13,7 @@
 
 #include "fetch_progress.h"
 #include "merge/machine_list.h"
-#include "symbol/debuginfo/debug_naming.h"
+#include "symbol/debuginfo/debug_lookup.h"
 #include "symbol/kernel/kernel_names.h"
 #include "terminal/message.h"
 
@@ -130,7 +130,7 @@ static void open_debug(const struct names_values *values, struct frame_naming *n
 		note_all_unused(values);
 		return;
 	}
-	err = debug_naming_create(&choice, &naming->debug);
+	err = debug_lookup_create(&choice, &naming->debug);
 	if (err)
 		message("no inlined functions and lines: their reader does not start: %s",
 			strerror(-err));
@@ -163,6 +163,6 @@ void names_check_boots(struct frame_naming *naming, struct trace_reader *const *
 
 void names_close(struct frame_naming *naming)
 {
-	debug_naming_free(&naming->debug);
+	debug_lookup_free(&naming->debug);
 	kernel_names_free(&naming->kernel);
 }

@@ -171,7 +171,7 @@ static void match_comms(const struct trace_reader *reader, struct name_match *ma
 }
 
 /* Whether it is for a name that no task has. */
-static bool told_comm(const char *name, const char *comm, const struct trace_reader *reader)
+static bool report_comm(const char *name, const char *comm, const struct trace_reader *reader)
 {
 	char comms[256];
 	struct name_match match;
@@ -194,11 +194,11 @@ static void tell_nothing_chosen(const struct recording_choice *choice,
 				const struct trace_reader *reader)
 {
 	const struct string_list *comms = &choice->filter.comms;
-	bool told = false;
+	bool reported = false;
 
 	for (size_t i = 0; i < comms->count; i++)
-		told |= told_comm(choice->name, comms->items[i], reader);
-	if (!told)
+		reported |= report_comm(choice->name, comms->items[i], reader);
+	if (!reported)
 		message("%s: the options choose none of its events", choice->name);
 }
 

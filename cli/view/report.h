@@ -12,7 +12,7 @@
 struct report {
 	struct trace_reader *reader;
 	struct profile *profile;
-	struct debug_naming *debug; /* NULL: without debug information */
+	struct debug_lookup *debug; /* NULL: without debug information */
 	const struct trace_source *sources;
 	u32 source_count;
 	struct profile_weights weights;

@@ -332,18 +332,34 @@ static long cfi_step(u32 i, void *arg)
 	return cfi->stop != STOP_NONE;
 }
 
-CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
+CORE_PART u32 row_finish(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
 
 	cfi->found = false;
-	cfi->remembered_count = 0;
-	cfi->stop = STOP_NONE;
-	bytes_open(&unwind->bytes, start, end);
 	core_loop(CFI_INSTRUCTIONS_MAX, cfi_step, &unwind);
 	if (cfi->stop)
 		return cfi->stop;
 	if (bytes_overrun(&unwind->bytes))
 		return STOP_BAD_TABLE;
 	return cfi->found ? STOP_NONE : STOP_BUDGET;
+}
+
+CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end)
+{
+	struct cfi *cfi = &unwind->cfi;
+
+	cfi->remembered_count = 0;
+	cfi->stop = STOP_NONE;
+	bytes_open(&unwind->bytes, start, end);
+	return row_finish(unwind);
+}
+
+CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end)
+{
+	struct cfi *cfi = &unwind->cfi;
+
+	cfi->location = cfi->pc = cfi->next;
+	cfi->next = end;
+	return row_finish(unwind);
 }

@@ -91,6 +91,10 @@ struct cfi {
  */
 CORE_INLINE u32 cfi_run(struct unwind *unwind, u64 start, u64 end);
 
+/* From where that, or this, has ended: the row behind, in a function that ends at `end`. The
+ * position is to be where it was left. */
+CORE_INLINE u32 cfi_run_on(struct unwind *unwind, u64 end);
+
 /* The row as a rule. STOP_UNSUPPORTED if the rule cannot say it. */
 CORE_SUBPROGRAM u32 cfi_rule(struct unwind *unwind, struct unwind_rule *rule);
 

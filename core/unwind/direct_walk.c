@@ -9,6 +9,7 @@
 #include "direct_walk.h"
 #include "code_hash.h"
 #include "signal_context.h"
+#include "syscall_code.h"
 
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
@@ -293,6 +294,39 @@ CORE_PART bool rule_find(struct direct *direct, struct rule_key *key, bool is_ge
 		rule_cache_get_own(direct->rules, key, &direct->walk->space, rule));
 }
 
+/* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
+ * code before (unwind.c). That makes a difference only where a row begins. */
+CORE_PART bool row_settle(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	u64 pc = walk->registers.value[REGISTER_RIP];
+
+	walk->code[0] = 0;
+	if (!direct_read(direct, pc - SYSCALL_BYTES, walk->code, SYSCALL_BYTES))
+		return false;
+	if (core_reload(walk->code[0]) != SYSCALL_CODE)
+		return true;
+	walk->table.offset--;
+	return file_table_find(&walk->table);
+}
+
+/* The same by the table of the whole file, if it has one. */
+CORE_PART bool table_find(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	u64 offset = FRAME_OFFSET(walk->step.frame);
+
+	walk->table.number = FRAME_MAPPING(walk->step.frame);
+	walk->table.offset = walk->interrupted ? offset : offset - 1;
+	if (offset >> 32 || !file_table_find(&walk->table))
+		return false;
+	if (walk->interrupted && core_reload(walk->table.is_row_start) && !row_settle(direct))
+		return false;
+	walk->step.rule = walk->table.rule;
+	walk->table_steps++;
+	return true;
+}
+
 /* Makes walk->step that of a pc, by its mapping and the cache of rules. Generated code may change
  * while the mappings do not: its steps are not kept. */
 CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
@@ -312,7 +346,7 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 	if (code_start &&
 	    !code_key(direct, code_hash_start(pc & ~STEP_INTERRUPTED, code_start), key))
 		return STOP_TABLE_UNREADABLE;
-	if (!rule_find(direct, key, code_start != 0))
+	if (!rule_find(direct, key, code_start != 0) && (code_start || !table_find(direct)))
 		return STOP_NO_RULE;
 	step_prepare(step);
 	step->space = walk->space;
@@ -364,6 +398,7 @@ CORE_INLINE void direct_walk(struct direct *direct)
 
 	walk->interrupted = STEP_INTERRUPTED;
 	walk->window_bytes = 0;
+	walk->table_steps = 0;
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;
 	walk->stop =

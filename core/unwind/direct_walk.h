@@ -7,8 +7,8 @@
  * A stack that it completes, STOP_ROOT or STOP_DEPTH, is the one that unwind_stack() gives. Any
  * other stop says only why it could not go on.
  *
- * The embedder supplies two functions, natively by linking them, in BPF by defining them before it
- * includes direct_walk.c and cached_rule.c.
+ * The embedder supplies two functions, and that of table_search.h, natively by linking them, in BPF
+ * by defining them before it includes cached_rule.c, table_search.c and direct_walk.c.
  */
 #ifndef CORE_DIRECT_WALK_H
 #define CORE_DIRECT_WALK_H
@@ -20,6 +20,7 @@
 #include "env.h"
 #include "stack.h"
 #include "step_cache.h"
+#include "table_search.h"
 
 struct direct {
 	struct direct_walk *walk;

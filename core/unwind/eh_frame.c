@@ -13,9 +13,12 @@
 #define CIE_VERSION_DWARF3 3
 #define LENGTH_BYTES 4
 #define LENGTH_EXTENDED 0xffffffff
+#define RECORD_BYTES_MIN                                                                           \
+	8 /* behind the length: an id, and two pointers or what a CIE begins with */
 #define RECORD_BYTES_MAX (1U << 24)
 #define AUGMENTATION_MAX 8
 #define RECORD_ALIGNMENT 4
+#define RECORD_HEAD_BYTES 12		       /* length, id, and how far away a function is */
 #define SCAN_BLOCK (BYTES_WINDOW - BYTES_STEP) /* what one read shows of records */
 #define SCAN_BLOCKS_MAX ((128U << 10) / SCAN_BLOCK)
 #define SCAN_BLOCKS_NEAR (4096 / SCAN_BLOCK) /* hardly a record is longer */
@@ -39,7 +42,7 @@ CORE_PART u32 record_open(struct unwind *unwind, u64 address)
 	length = bytes_take(bytes, LENGTH_BYTES);
 	if (length == 0)
 		return STOP_NO_RULE;
-	if (length > RECORD_BYTES_MAX)
+	if (length < RECORD_BYTES_MIN || length > RECORD_BYTES_MAX)
 		return length == LENGTH_EXTENDED ? STOP_UNSUPPORTED : STOP_BAD_TABLE;
 	bytes->end = bytes->at + length;
 	unwind->eh.record_end = bytes->end;
@@ -100,8 +103,11 @@ CORE_PART void cie_augmentation(struct unwind *unwind)
 	bytes = bytes_leb128(&unwind->bytes).value;
 	entry->start = unwind->bytes.at + bytes;
 	unwind->cfi.stop = bytes_ready(unwind);
-	if (!unwind->cfi.stop)
-		core_loop(AUGMENTATION_MAX, augmentation_letter, &unwind);
+	if (unwind->cfi.stop)
+		return;
+	core_loop(AUGMENTATION_MAX, augmentation_letter, &unwind);
+	if (bytes_overrun(&unwind->bytes))
+		unwind->cfi.stop = STOP_BAD_TABLE;
 }
 
 /* The fields of the CIE that the window stands at, behind its length. */
@@ -111,14 +117,17 @@ CORE_PART u32 cie_fields(struct unwind *unwind)
 	struct unwind_bytes *bytes = &unwind->bytes;
 	u32 id = bytes_take(bytes, 4);
 	u32 version = bytes_take_u8(bytes);
+	u64 column;
 
 	if (id != 0 || (version != CIE_VERSION_GCC && version != CIE_VERSION_DWARF3))
 		return id ? STOP_BAD_TABLE : STOP_UNSUPPORTED;
 	unwind->augmentation = take_string(bytes);
 	entry->code_alignment = bytes_leb128(bytes).value;
 	entry->data_alignment = bytes_leb128(bytes).signed_value;
-	if ((version == CIE_VERSION_GCC ? bytes_take_u8(bytes) : bytes_leb128(bytes).value) !=
-	    REGISTER_RIP)
+	column = version == CIE_VERSION_GCC ? bytes_take_u8(bytes) : bytes_leb128(bytes).value;
+	if (bytes_overrun(bytes))
+		return STOP_BAD_TABLE;
+	if (column != REGISTER_RIP)
 		return STOP_UNSUPPORTED;
 	entry->start = bytes->at;
 	entry->end = bytes->end;
@@ -195,26 +204,34 @@ CORE_OUTLINED u32 fde_open(struct unwind *unwind, u64 address)
 		stop = bytes_pointer(unwind, cfi->entry.pointer_encoding & 0x0f, 0);
 	if (stop)
 		return stop;
+	if (bytes_overrun(&unwind->bytes))
+		return STOP_BAD_TABLE;
 	cfi->next = cfi->location + unwind->pointer;
 	return unwind->lookup_pc - cfi->location < unwind->pointer ? STOP_NONE : STOP_NO_RULE;
 }
 
-/* The rule of the FDE that was opened. */
-CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
+/* Runs the FDE that was opened up to the pc. */
+CORE_PART u32 fde_run(struct unwind *unwind)
 {
 	struct cfi *cfi = &unwind->cfi;
 	u64 skipped = 0;
-	u32 stop;
 
 	if (cfi->entry.augmented)
 		skipped = bytes_leb128(&unwind->bytes).value;
 	cfi->row = cfi->entry.row;
 	cfi->pc = unwind->lookup_pc;
-	stop = cfi_run(unwind, unwind->bytes.at + skipped, unwind->bytes.end);
+	return cfi_run(unwind, unwind->bytes.at + skipped, unwind->bytes.end);
+}
+
+/* The rule of the FDE that was opened. */
+CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	u32 stop = fde_run(unwind);
+
 	if (stop)
 		return stop;
-	unwind->same_from = cfi->location;
-	unwind->same_to = cfi->next;
+	unwind->same_from = unwind->cfi.location;
+	unwind->same_to = unwind->cfi.next;
 	return cfi_rule(unwind, rule);
 }
 
@@ -275,7 +292,7 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 	stop = bytes_pointer(unwind, frame_encoding, range->start);
 	if (!stop)
 		stop = bytes_pointer(unwind, count_encoding, range->start);
-	if (stop || table_encoding != HDR_ENCODING_SORTED)
+	if (stop || table_encoding != HDR_ENCODING_SORTED || bytes_overrun(&unwind->bytes))
 		return STOP_UNSUPPORTED;
 	search->header = range->start;
 	search->index = unwind->bytes.at;
@@ -347,7 +364,7 @@ CORE_PART bool scan_back(struct unwind *unwind)
 	struct eh_search *search = &unwind->eh;
 	u64 left = search->block - search->segment;
 
-	if (!search->blocks || !left)
+	if (!search->blocks || search->block <= search->segment)
 		return false;
 	search->blocks--;
 	search->block_end = search->block;
@@ -400,7 +417,8 @@ static long scan_segment(u32 i, void *arg)
 		return 1;
 	segment = &unwind->image.segment[index];
 	search->segment = segment->start & -(u64)RECORD_ALIGNMENT;
-	search->block = search->block_end = segment->end & -(u64)RECORD_ALIGNMENT;
+	search->block = search->block_end =
+		(segment->end - RECORD_HEAD_BYTES + RECORD_ALIGNMENT) & -(u64)RECORD_ALIGNMENT;
 	search->blocks = SCAN_BLOCKS_MAX;
 	bytes_open(&unwind->bytes, search->block_end, segment->end);
 	core_loop(SCAN_STEPS_MAX, scan_step, &unwind);

@@ -131,6 +131,8 @@ CORE_PART u32 entry_fields(struct unwind *unwind)
 	if (search->header.version == 3)
 		search->flexible = FUNCTION_IS_FLEXIBLE(bytes_take_u8(bytes));
 	search->block_bytes = search->header.version == 1 ? 16 : bytes_take_u8(bytes);
+	if (bytes_overrun(bytes))
+		return STOP_BAD_TABLE;
 	if (search->header.version != 3)
 		bytes_open(bytes, search->rows + search->first_row, search->rows_end);
 	return stop;
@@ -185,7 +187,10 @@ static long row_step(u32 i, void *arg)
 		return 1;
 	start = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(search->info));
 	info = bytes_take_u8(bytes);
-	if (start > search->pc_offset)
+	next = bytes->at + ((u64)ROW_WORDS(info) << ROW_WORD_SIZE(info));
+	if (next > bytes->end)
+		search->stop = STOP_BAD_TABLE;
+	if (search->stop || start > search->pc_offset)
 		return 1;
 	if (ROW_WORD_SIZE(info) > ROW_WORD_SIZE_MAX) {
 		search->stop = STOP_BAD_TABLE;
@@ -193,7 +198,6 @@ static long row_step(u32 i, void *arg)
 	}
 	search->found = true;
 	search->row_info = info;
-	next = bytes->at + ((u64)ROW_WORDS(info) << ROW_WORD_SIZE(info));
 	row_keep(search, bytes);
 	bytes->at = next;
 	return 0;

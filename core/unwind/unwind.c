@@ -6,9 +6,7 @@
  * the last word: .eh_frame stands beside it.
  */
 #include "unwind.h"
-
-#define SYSCALL_CODE 0x050f
-#define SYSCALL_BYTES 2
+#include "syscall_code.h"
 
 /* The rule by the tables of the current image, or why there is none. */
 CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)

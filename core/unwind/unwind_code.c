@@ -12,6 +12,7 @@
  * A jump through memory is the end of a function, or a stub that is one: the return address is
  * where rsp points, except in PLT0.
  */
+#include "syscall_code.h"
 #include "unwind.h"
 
 #define CODE_BEFORE 6 /* bytes of it that lie before the pc */
@@ -46,7 +47,6 @@
 #define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either */
 #define CODE_BEFORE_MASK 0xffffffffffffULL
 #define MOV_15_EAX_MASK 0x00ffffffffffffffULL
-#define SYSCALL 0x050f
 #define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
 #define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
 #define MOV_ESP_DEREF_RET 0xc324048b	     /* of eax; the register is in bits 11 to 13 */
@@ -227,7 +227,7 @@ CORE_PART void rule_signal_frame(struct unwind_rule *rule)
 /* Behind the system call of clone(), of which no table speaks as two threads come back from it. */
 CORE_PART bool is_clone_return(const struct code *code)
 {
-	return BYTES_2(code->before >> 32) == SYSCALL &&
+	return BYTES_2(code->before >> 32) == SYSCALL_CODE &&
 	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
 }
 

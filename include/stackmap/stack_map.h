@@ -7,15 +7,14 @@
  * table: one to use, one for the next reset; pages are touched only when used). Frames are any
  * 64-bit values, innermost first.
  *
- * | call                    | context                                    | at the same time as
- * others  |
- * |-------------------------|--------------------------------------------|-----------------------------|
- * | stackmap_map_get_id     | any, signal handlers included; lock-free   | all but free | |
- * stackmap_map_find       | any, signal handlers included; lock-free   | all but free | |
- * stackmap_map_stat       | threads                                    | all but free | |
- * stackmap_map_reset      | threads; waits for the three above to end  | all but free; one at a
- * time | | stackmap_map_create     | threads                                    | | |
- * stackmap_map_free       | threads                                    | nothing |
+ * | stackmap_map_... | context                                   | at the same time as others   |
+ * |------------------|-------------------------------------------|------------------------------|
+ * | get_id           | any, signal handlers included; lock-free  | all but free                 |
+ * | find             | any, signal handlers included; lock-free  | all but free                 |
+ * | stat             | threads                                   | all but free                 |
+ * | reset            | threads; waits for the three above to end | all but free; one at a time  |
+ * | create           | threads                                   |                              |
+ * | free             | threads                                   | nothing                      |
  *
  * A signal handler must not call reset: it could wait for the very call that it interrupted.
  */

@@ -48,7 +48,8 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return result;
 	result = recording_create(&capture->recording, loaded, capture->symbolizers);
 	if (result)
-		return error_set(error, -result, "rings: %s", strerror(-result));
+		return error_set(error, -result, "rings: %s%s", strerror(-result),
+				 limit_advice(-result));
 	loaded_leave_out_self(loaded);
 	return attachment_hooks(&loaded->attachment, error);
 }
@@ -244,7 +245,7 @@ int capture_unwind_blocked(struct capture *capture)
 	return defers ? unwind_blocked_take(&capture->recording) : 0;
 }
 
-int capture_assist(struct capture *capture)
+int capture_finish_user_stacks(struct capture *capture)
 {
 	u32 fill;
 

@@ -67,7 +67,7 @@ int capture_unwind_blocked(struct capture *capture);
 
 /* Finishes the user stacks that were left to us. Flight: to be called now and then; a drain does it
  * by itself. */
-int capture_assist(struct capture *capture);
+int capture_finish_user_stacks(struct capture *capture);
 
 /* From freeze to thaw the rings and counters are a private copy of one moment, which the file that
  * is begun then is of; recording goes on. Events during the copy itself are lost as "paused", even
@@ -108,7 +108,7 @@ u64 capture_events(const struct capture *capture);
 /* Grows when code is met that the file had not seen: its file is open from then on. */
 u64 capture_code_met(const struct capture *capture);
 
-/* Owners of files that did not answer, or not in time: the next that was not told yet, or false. */
+/* Owners of files that did not answer in time: the next that was not reported yet, or false. */
 struct symbolizers_trouble;
 bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble);
 

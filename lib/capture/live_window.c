@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between two windows no event is lost: where one ends the next begins, and answers to cookies are
+/* Between two windows no event is lost: where one ends the next begins, and deferred stacks are
  * kept for events that were written late. */
 #include "capture/live_window.h"
 

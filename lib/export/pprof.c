@@ -323,11 +323,10 @@ static int add_event(void *arg, const struct trace_event *event)
 
 static int put_file(struct pprof *pprof, struct stackmap_error *error)
 {
-	int err = trace_reader_events(pprof->reader, count_event, pprof, error);
-
-	err = err ?: put_head(pprof);
-	err = err ?: trace_reader_events(pprof->reader, add_event, pprof, error);
-	return err ?: put_samples(pprof);
+	return trace_reader_events(pprof->reader, count_event, pprof, error)
+		       ?: put_head(pprof)
+		       ?: trace_reader_events(pprof->reader, add_event, pprof, error)
+		       ?: put_samples(pprof);
 }
 
 static int pprof_open(struct pprof *pprof, const struct frame_naming *naming)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Line by line; the paths are kept in an array that is sorted once. */
+/* Line by line; those of user code are kept in an array that is sorted once. */
 #include "mappings_reader.h"
 
 #include <errno.h>
@@ -11,46 +11,56 @@
 #include "error.h"
 #include "stack.h"
 
-struct numbered_path {
-	u32 number;
-	char *path;
-};
-
 struct mappings {
-	u64 kernel_start;
-	struct numbered_path *paths;
-	size_t count, room;
+	struct mapping_text *user, *kernel;
+	u32 user_count, user_room, kernel_count, kernel_room;
 };
 
 static int compare_numbers(const void *a, const void *b)
 {
-	const struct numbered_path *left = a, *right = b;
+	const struct mapping_text *left = a, *right = b;
 
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static int add_path(struct mappings *mappings, u32 number, const char *path)
+static int hex_digit(char digit)
 {
-	char *copy;
+	const char *digits = "0123456789abcdef", *found = digit ? strchr(digits, digit) : NULL;
 
-	if (array_make_room(mappings->paths, mappings->count, mappings->room))
-		return -ENOMEM;
-	copy = strdup(path);
-	if (!copy)
-		return -ENOMEM;
-	mappings->paths[mappings->count++] = (struct numbered_path){number, copy};
-	return 0;
+	return found ? (int)(found - digits) : -1;
+}
+
+/* Up to a blank or the end; `-`, or one that is longer than any: none. */
+static void parse_build_id(const char *hex, struct mapping_text *line)
+{
+	u32 bytes = 0;
+
+	for (; hex_digit(hex[0]) >= 0 && hex_digit(hex[1]) >= 0; hex += 2) {
+		if (bytes == MAPPING_BUILD_ID_MAX)
+			return;
+		line->build_id[bytes++] = (u8)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
+	}
+	line->build_id_bytes = bytes;
 }
 
 static int parse_kernel(struct mappings *mappings, const char *line)
 {
+	struct mapping_text module = {};
 	unsigned long long start, end;
 	char name[64];
+	int id = 0;
 
-	if (sscanf(line, "kernel %63s 0x%llx-0x%llx", name, &start, &end) != 3)
+	if (sscanf(line, "kernel %63s 0x%llx-0x%llx %n", name, &start, &end, &id) != 3)
 		return -EBADMSG;
-	if (strcmp(name, "vmlinux") == 0)
-		mappings->kernel_start = start;
+	if (array_make_room(mappings->kernel, mappings->kernel_count, mappings->kernel_room))
+		return -ENOMEM;
+	module.path = strdup(name);
+	if (!module.path)
+		return -ENOMEM;
+	module.start = start;
+	module.end = end;
+	parse_build_id(line + id, &module);
+	mappings->kernel[mappings->kernel_count++] = module;
 	return 0;
 }
 
@@ -77,15 +87,25 @@ static void unescape(char *path)
 
 static int parse_user(struct mappings *mappings, char *line)
 {
-	unsigned int number;
-	int path = 0;
+	struct mapping_text user = {};
+	int id = 0, path = 0;
 
-	if (sscanf(line, "%7u %*[-0-9a-f] %n", &number, &path) != 1 || !path || !line[path])
+	if (sscanf(line, "%7u %n%*[-0-9a-f] %n", &user.number, &id, &path) != 1 || !path ||
+	    !line[path])
 		return -EBADMSG;
-	if (number > FRAME_MAPPING_MAX)
+	if (user.number > FRAME_MAPPING_MAX)
 		return -EBADMSG;
+	if (array_make_room(mappings->user, mappings->user_count, mappings->user_room))
+		return -ENOMEM;
 	unescape(line + path);
-	return add_path(mappings, number, line + path);
+	if (!line[path]) /* \000 */
+		return -EBADMSG;
+	user.path = strdup(line + path);
+	if (!user.path)
+		return -ENOMEM;
+	parse_build_id(line + id, &user);
+	mappings->user[mappings->user_count++] = user;
+	return 0;
 }
 
 static int parse_line(struct mappings *mappings, char *line, size_t bytes)
@@ -133,34 +153,58 @@ int mappings_read(FILE *from, struct mappings **out, struct stackmap_error *erro
 		mappings_free(&mappings);
 		return err;
 	}
-	if (mappings->count)
-		qsort(mappings->paths, mappings->count, sizeof(*mappings->paths), compare_numbers);
+	if (mappings->user_count)
+		qsort(mappings->user, mappings->user_count, sizeof(*mappings->user),
+		      compare_numbers);
 	*out = mappings;
 	return 0;
+}
+
+static void lines_free(struct mapping_text *lines, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		free(lines[i].path);
+	free(lines);
 }
 
 void mappings_free(struct mappings **mappings)
 {
 	if (!*mappings)
 		return;
-	for (size_t i = 0; i < (*mappings)->count; i++)
-		free((*mappings)->paths[i].path);
-	free((*mappings)->paths);
+	lines_free((*mappings)->user, (*mappings)->user_count);
+	lines_free((*mappings)->kernel, (*mappings)->kernel_count);
 	free(*mappings);
 	*mappings = NULL;
 }
 
+const struct mapping_text *mappings_find(const struct mappings *mappings, u32 number)
+{
+	const struct mapping_text key = {.number = number};
+
+	if (!mappings->user_count)
+		return NULL;
+	return bsearch(&key, mappings->user, mappings->user_count, sizeof(key), compare_numbers);
+}
+
 const char *mappings_path(const struct mappings *mappings, u32 number)
 {
-	const struct numbered_path key = {.number = number}, *found;
+	const struct mapping_text *found = mappings_find(mappings, number);
 
-	if (!mappings->count)
-		return NULL;
-	found = bsearch(&key, mappings->paths, mappings->count, sizeof(key), compare_numbers);
 	return found ? found->path : NULL;
+}
+
+u32 mappings_kernel(const struct mappings *mappings, const struct mapping_text **lines)
+{
+	*lines = mappings->kernel;
+	return mappings->kernel_count;
 }
 
 u64 mappings_kernel_start(const struct mappings *mappings)
 {
-	return mappings->kernel_start;
+	u64 start = 0;
+
+	for (u32 i = 0; i < mappings->kernel_count; i++)
+		if (strcmp(mappings->kernel[i].path, "vmlinux") == 0)
+			start = mappings->kernel[i].start;
+	return start;
 }

@@ -2,7 +2,7 @@
 /*
  * The unwinder on its own thread: it begins here, with the registers of this function, whose frame
  * is then left out. As an embedder it has a copy of the core of its own (CORE_EMBEDDED), so that
- * all of it can be seen to be async-signal-safe, and lib/assist can be another.
+ * all of it can be seen to be async-signal-safe, and lib/user_unwind can be another.
  *
  * Rules are not kept: nobody tells when a library is replaced by another at the same address.
  */

@@ -257,15 +257,14 @@ static void add_ledgers(const struct part *part)
 static int add_definitions(struct part *part, u32 machine)
 {
 	struct merge *merge = part->merge;
-	int err = add_sources(part);
 
-	err = err
-		      ?: code_space_add(merge->code, part->reader, machine, part->first_tid,
-					merge->writer, &part->code);
-	err = err ?: add_stacks(part);
-	err = err ?: add_symbols(part);
-	err = err ?: add_cgroups(part, machine);
-	return err ?: add_tasks(part);
+	return add_sources(part)
+		       ?: code_space_add(merge->code, part->reader, machine, part->first_tid,
+					 merge->writer, &part->code)
+		       ?: add_stacks(part)
+		       ?: add_symbols(part)
+		       ?: add_cgroups(part, machine)
+		       ?: add_tasks(part);
 }
 
 static int add_recording(struct merge *merge, u32 number, struct stackmap_error *error)
@@ -279,11 +278,11 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 		.first_tid = machine_first_tid(machine),
 		.first_cpu = merge->machines.machines[machine].first_cpu,
 	};
-	int err = find_since(&part, reader, error);
+	int err = find_since(&part, reader, error)
+			  ?: add_definitions(&part, machine)
+			  ?: trace_reader_events(reader, add_event, &part, error)
+			  ?: trace_writer_flush(merge->writer);
 
-	err = err ?: add_definitions(&part, machine);
-	err = err ?: trace_reader_events(reader, add_event, &part, error);
-	err = err ?: trace_writer_flush(merge->writer);
 	add_ledgers(&part);
 	code_map_free(&part.code);
 	free(part.kinds);

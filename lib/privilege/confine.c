@@ -139,9 +139,10 @@ static int end_with(int lifeline, pid_t parent)
 static int allow_plain(scmp_filter_ctx filter)
 {
 	static const int calls[] = {
-		SCMP_SYS(read),	   SCMP_SYS(pread64), SCMP_SYS(lseek),	    SCMP_SYS(close),
-		SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(fstat),	    SCMP_SYS(brk),
-		SCMP_SYS(munmap),  SCMP_SYS(mremap),  SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(read),		SCMP_SYS(pread64), SCMP_SYS(lseek),   SCMP_SYS(close),
+		SCMP_SYS(dup),		SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(fstat),
+		SCMP_SYS(brk),		SCMP_SYS(munmap),  SCMP_SYS(mremap),  SCMP_SYS(exit_group),
+		SCMP_SYS(rt_sigreturn),
 	};
 	int result = 0;
 
@@ -155,14 +156,11 @@ static int allow_plain(scmp_filter_ctx filter)
  * open. */
 static int allow_some(scmp_filter_ctx filter)
 {
-	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
-				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-				      SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_TYPE, MAP_PRIVATE));
-
-	result = result
-			 ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
-					     SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
-	return result
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
+				SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+				SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_TYPE, MAP_PRIVATE))
+		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
+					   SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH))
 		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
 					   SCMP_A1(SCMP_CMP_EQ, F_GETFL));
 }
@@ -191,14 +189,13 @@ int confine_files(int socket, pid_t parent)
 
 int confine(int socket, int lifeline, pid_t parent)
 {
-	int result;
-
 	ignore_terminal();
 	be_first_to_go();
-	result = unmap_shared() ?: close_others(socket, lifeline);
-	result = result ?: limit_resources();
-	result = result ?: become_nobody();
-	result = result ?: capability_keep(0);
-	result = result ?: end_with(lifeline, parent);
-	return result ?: filter_calls();
+	return unmap_shared()
+		       ?: close_others(socket, lifeline)
+		       ?: limit_resources()
+		       ?: become_nobody()
+		       ?: capability_keep(0)
+		       ?: end_with(lifeline, parent)
+		       ?: filter_calls();
 }

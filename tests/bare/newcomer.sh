@@ -4,11 +4,11 @@
 # What somebody does who has just cloned the tree, on a machine that nobody has prepared, in the order of the README.
 # Runs in the minimal system that run-bare has made; what it leaves goes with that. Each step is a case.
 #
-# usage: newcomer.sh root | user     who comes first: installs the packages, and builds
+# usage: newcomer.sh root|user BUILT_WITH     who comes first: installs the packages, and builds; what built-with says outside
 set -u
 exec 2>&1 # what a case took, too
 
-first=$1
+first=$1 built_with_outside=$2
 tree=/home/newcomer/stackmap
 build=$tree/build
 instance=bare_$$
@@ -111,9 +111,15 @@ flamegraph() {
 		grep -q '</html>' /tmp/flamegraph.html && grep -qw cc1 /tmp/flamegraph.html
 }
 
-# What a compiler can break: all tests of parts, and the unwinder against programs that know their own stack.
+# What a compiler can break: all tests of parts, and the unwinder against programs that know their own stack. The same compilers
+# on the same release have made what the rest of the test run tests.
 tests_of_what_was_compiled() {
-	local names status
+	local names status built_with
+	built_with=$("$tree/tests/bare/built-with" "$build/cli/stackmap") || fault 'the command does not say what built it' || return
+	if [ "$built_with" = "$built_with_outside" ]; then
+		echo 'NOTE: the same release, compilers and libbpf as outside: tests of parts are run there'
+		return
+	fi
 	cd "$tree" || return
 	mapfile -t names < <(meson test -C build --no-rebuild --list 2>/dev/null |
 		sed -n 's,^stackmap:unit / ,,p; s,^.* / \(unwind golden .*\),\1,p')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* libFuzzer target of what is read of ELF files: any bytes give functions by file offset that are
- * sound, those that only the unwind table knows included, and at most one build id. */
+ * sound, those that only the unwind table knows included, at most one build id, and unwind rules
+ * that a table can say. */
 #include <errno.h>
 #include <libelf.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/fde_ranges.h"
+#include "symbol/unwind/code_rows.h"
+#include "symbol/unwind/file_table_pack.h"
 #include "trace/event.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
@@ -43,6 +46,19 @@ static void read_unwind_table(Elf *elf)
 	symbol_table_free(&table);
 }
 
+static void read_rows(int file)
+{
+	struct code_rows rows = {};
+	struct file_table table = {};
+	int err = code_rows_read(file, &rows);
+
+	demand(!err || err == -ENOEXEC || err == -EBADMSG);
+	demand(code_rows_are_sound(&rows));
+	demand(!file_table_pack(&rows, &table));
+	code_rows_clear(&rows);
+	file_table_clear(&table);
+}
+
 /* From a file, as a sandbox reads it. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
@@ -53,6 +69,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 		file = memfd_create("fuzzed", 0);
 	if (ftruncate(file, 0) || pwrite(file, data, bytes, 0) != (ssize_t)bytes)
 		abort();
+	read_rows(file);
 	elf_version(EV_CURRENT);
 	elf = elf_begin(file, ELF_C_READ, NULL);
 	if (!elf)

@@ -2,65 +2,10 @@
 /*
  * libFuzzer target of the trace reader: any bytes give a recording, a damaged recording or an
  * error, never more.
- *
- * Random changes would all end at a checksum, so the checksums are put right first: what is tried
- * is what lies behind them.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#include <zlib.h>
-
+#include "fuzz_recording.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/read/reader.h"
-#include "trace_file.h"
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
-
-static void repair_file_header(u8 *data)
-{
-	u32 checksum = (u32)crc32(0, data, offsetof(struct trace_file_header, checksum));
-
-	memcpy(data + offsetof(struct trace_file_header, checksum), &checksum, sizeof(checksum));
-}
-
-static void repair_blocks(u8 *data, size_t bytes)
-{
-	size_t offset = sizeof(struct trace_file_header);
-	size_t start = offsetof(struct trace_block_header, type);
-	struct trace_block_header header;
-
-	while (bytes - offset >= sizeof(header)) {
-		memcpy(&header, data + offset, sizeof(header));
-		if (header.stored_bytes > bytes - offset - sizeof(header))
-			return;
-		header.checksum = (u32)crc32(0, data + offset + start,
-					     (uInt)(sizeof(header) - start + header.stored_bytes));
-		memcpy(data + offset, &header, sizeof(header));
-		offset += sizeof(header) + header.stored_bytes;
-	}
-}
-
-static int open_memory(const u8 *data, size_t bytes)
-{
-	int fd = memfd_create("recording", MFD_CLOEXEC);
-	u8 *copy = malloc(bytes + 1);
-
-	if (fd < 0 || !copy)
-		abort();
-	memcpy(copy, data, bytes);
-	if (bytes >= sizeof(struct trace_file_header)) {
-		repair_file_header(copy);
-		repair_blocks(copy, bytes);
-	}
-	if (write(fd, copy, bytes) != (ssize_t)bytes)
-		abort();
-	free(copy);
-	return fd;
-}
 
 struct sums {
 	const struct trace_reader *reader;
@@ -121,14 +66,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	struct trace_reader *reader;
 	struct stackmap_error error;
-	char path[32];
-	int fd = open_memory(data, bytes);
+	struct repaired_file file = repaired_file(data, bytes);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!trace_reader_open(path, &reader, &error)) {
+	if (!trace_reader_open(file.path, &reader, &error)) {
 		look_at_all(reader);
 		trace_reader_close(&reader);
 	}
-	close(fd);
+	close(file.fd);
 	return 0;
 }

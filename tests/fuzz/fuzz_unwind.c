@@ -117,13 +117,6 @@ static void run_walk(struct unwind *unwind)
 	demand(unwind->stop > STOP_NONE && unwind->stop < STOP_COUNT);
 }
 
-/* A table that ends beyond the memory is met again when a frame is tried again: found unreadable
- * once, known to be of no use the other time. */
-static u32 without_table(u32 stop)
-{
-	return stop == STOP_TABLE_UNREADABLE ? STOP_NO_RULE : stop;
-}
-
 static void run_walks(struct unwind *unwind)
 {
 	static struct unwind waiting;
@@ -136,7 +129,7 @@ static void run_walks(struct unwind *unwind)
 	run_walk(&waiting);
 	if (unwind->stop == STOP_BUDGET || waiting.stop == STOP_BUDGET)
 		return;
-	demand(without_table(waiting.stop) == without_table(unwind->stop));
+	demand(waiting.stop == unwind->stop);
 	demand(waiting.depth == unwind->depth);
 	demand(!memcmp(waiting.frame, unwind->frame, waiting.depth * sizeof(waiting.frame[0])));
 }

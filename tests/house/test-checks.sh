@@ -39,6 +39,13 @@ expect() {
 	failures=$((failures + 1))
 }
 
+# tree_with STATUS WHAT CHECK PATH: the same of a new tree with one more file, from standard input
+tree_with() {
+	new_tree
+	file "$4"
+	expect "$1" "$2" "$3"
+}
+
 clean_tree_passes() {
 	new_tree
 	expect 0 'a clean tree' check-layers
@@ -47,24 +54,15 @@ clean_tree_passes() {
 }
 
 layer_breaches_fail() {
-	new_tree
-	file core/hash.c <<<'#include "../lib/trace/read/reader.h"'
-	expect 1 'core includes lib by a relative path' check-layers
-	new_tree
-	file abi/bytes.h <<<'#include <stdio.h>'
-	expect 1 'abi includes libc' check-layers
-	new_tree
-	file bpf/show.h <<<'#include <errno.h>'
-	expect 1 'bpf includes libc' check-layers
-	new_tree
-	file bpf/show.h <<<$'#include <linux/errno.h>\n#include <bpf/bpf_helpers.h>\n#include <stdbool.h>'
-	expect 0 'bpf includes what the kernel, libbpf and the compiler have' check-layers
-	new_tree
-	file lib/trace/read/reader.c <<<'void f(void) { printf("x"); }'
-	expect 1 'lib prints' check-layers
-	new_tree
-	file lib/trace/read/reader.c <<<'/* printf("x") exits */ const char *s = "exit(1)";'
-	expect 0 'lib speaks of printing' check-layers
+	tree_with 1 'core includes lib by a relative path' check-layers core/hash.c \
+		<<<'#include "../lib/trace/read/reader.h"'
+	tree_with 1 'abi includes libc' check-layers abi/bytes.h <<<'#include <stdio.h>'
+	tree_with 1 'bpf includes libc' check-layers bpf/show.h <<<'#include <errno.h>'
+	tree_with 0 'bpf includes what the kernel, libbpf and the compiler have' check-layers bpf/show.h \
+		<<<$'#include <linux/errno.h>\n#include <bpf/bpf_helpers.h>\n#include <stdbool.h>'
+	tree_with 1 'lib prints' check-layers lib/trace/read/reader.c <<<'void f(void) { printf("x"); }'
+	tree_with 0 'lib speaks of printing' check-layers lib/trace/read/reader.c \
+		<<<'/* printf("x") exits */ const char *s = "exit(1)";'
 	new_tree
 	file lib/report/tree.h <<<'int tree;'
 	file lib/trace/read/reader.c <<<'#include "report/tree.h"'
@@ -73,44 +71,41 @@ layer_breaches_fail() {
 	file lib/symbol/jit/map.h <<<'int map;'
 	file lib/symbol/elf/note.c <<<'#include "symbol/jit/map.h"'
 	expect 1 'a room of a room includes a later one' check-layers
-	new_tree
-	file lib/capture/drain/drain.c <<<'int f(void) { return poll(0, 0, 1); }'
-	expect 1 'the drain loop waits' check-layers
-	new_tree
-	file lib/capture/drain/drain.c <<<'int f(void) { return open("/etc/passwd", 0); }'
-	expect 1 'the drain loop opens a file' check-layers
-	new_tree
-	file lib/capture/drain/task_log.c <<<'int f(void) { return is_open(0) + open("/proc/1/comm", 0); } /* does not poll() */'
-	expect 0 'the drain loop reads /proc for names of tasks' check-layers
+	tree_with 1 'the drain loop waits' check-layers lib/capture/drain/drain.c \
+		<<<'int f(void) { return poll(0, 0, 1); }'
+	tree_with 1 'the drain loop opens a file' check-layers lib/capture/drain/drain.c \
+		<<<'int f(void) { return open("/etc/passwd", 0); }'
+	tree_with 0 'the drain loop reads /proc for names of tasks' check-layers lib/capture/drain/task_log.c \
+		<<<'int f(void) { return is_open(0) + open("/proc/1/comm", 0); } /* does not poll() */'
 	new_tree
 	for number in {1..36}; do
 		file "lib/report/part_$number.c" <<<'int part;'
 	done
 	expect 1 'a crowded folder' check-layers
 	new_tree
-	file lib/attic/old.c <<<'int old;'
-	expect 1 'a room without a place in the order' check-layers
+	for number in {1..36}; do
+		file "tests/e2e/test_$number.py" <<<'pass'
+	done
+	expect 1 'a crowded folder of tests' check-layers
+	tree_with 1 'a test imports a test' check-layers tests/e2e/read/test_views.py \
+		<<<'from test_report import frames'
+	tree_with 0 'a test imports what tests share' check-layers tests/e2e/read/test_views.py \
+		<<<'from harness.cases import test_folder'
+	tree_with 1 'a room without a place in the order' check-layers lib/attic/old.c <<<'int old;'
 }
 
 lonely_headers_fail() {
-	new_tree
-	file include/stackmap/id.h <<<'uint32_t stackmap_id(void);'
-	expect 1 'a public header without its includes' check-headers
-	new_tree
-	file include/stackmap/id.h <<<'int stackmap_delete(int *new);'
-	expect 1 'a public header that is no C++' check-headers
-	new_tree
-	file abi/bytes.h <<<'_Static_assert(sizeof(int) == 8, "");'
-	expect 1 'an assertion that does not hold' check-headers
-	new_tree
-	file lib/trace/read/reader.h <<<'struct reader { int a; };'
-	expect 1 'a header without a guard' check-headers
-	new_tree
-	file lib/trace/read/reader.h <<<'#include "missing.h"'
-	expect 1 'a header that includes what is not there' check-headers
-	new_tree
-	file lib/trace/read/reader.h <<<'#include "reader.skel.h"'
-	expect 0 'a header around a skeleton of the build' check-headers
+	tree_with 1 'a public header without its includes' check-headers include/stackmap/id.h \
+		<<<'uint32_t stackmap_id(void);'
+	tree_with 1 'a public header that is no C++' check-headers include/stackmap/id.h \
+		<<<'int stackmap_delete(int *new);'
+	tree_with 1 'an assertion that does not hold' check-headers abi/bytes.h \
+		<<<'_Static_assert(sizeof(int) == 8, "");'
+	tree_with 1 'a header without a guard' check-headers lib/trace/read/reader.h <<<'struct reader { int a; };'
+	tree_with 1 'a header that includes what is not there' check-headers lib/trace/read/reader.h \
+		<<<'#include "missing.h"'
+	tree_with 0 'a header around a skeleton of the build' check-headers lib/trace/read/reader.h \
+		<<<'#include "reader.skel.h"'
 }
 
 untidy_trees_fail() {
@@ -121,12 +116,8 @@ untidy_trees_fail() {
 	new_tree
 	printf 'a\0b' | file golden.txt
 	expect 1 'a binary file' check-tree
-	new_tree
-	file built.o <<<''
-	expect 1 'a build product' check-tree
-	new_tree
-	file lib/misc.c <<<''
-	expect 1 'a name that says nothing' check-tree
+	tree_with 1 'a build product' check-tree built.o <<<''
+	tree_with 1 'a name that says nothing' check-tree lib/misc.c <<<''
 	new_tree
 	seq -f '/* %g */' 601 | file long.c
 	expect 1 'a long file' check-tree
@@ -145,11 +136,11 @@ format_breaches_fail() {
 	expect 1 'a line out of format' check-format
 }
 
-# results LAST_LINE STATUS: the summary of the log on standard input
+# results LAST_LINE STATUS [LOG]: the summary of the log on standard input, and of the other one
 results() {
 	local output status
 	cat >"$top/log"
-	output=$("$scripts/test-results" "$top/log")
+	output=$("$scripts/test-results" "$top/log" "${@:3}")
 	status=$?
 	[ "$status" -eq "$2" ] && [ "$(tail -n 1 <<<"$output")" = "$1" ] && return
 	echo "test-results: exit status $status, not $2, or not '$1': $output"
@@ -174,6 +165,37 @@ results_are_counted() {
 	END
 }
 
+# Whoever keeps only the end of the output still reads what failed, and why.
+each_failure_has_a_line_at_the_end() {
+	local output
+	cat >"$top/log" <<-'END'
+	{"name": "a", "result": "FAIL", "stdout": "[ RUN      ] x\nx.py:3: AssertionError: 1 is not 2\n[  FAILED  ] x\n"}
+	{"name": "b", "result": "TIMEOUT", "stdout": "still waiting"}
+	END
+	output=$("$scripts/test-results" "$top/log" | tail -n 3)
+	[ "$output" = $'failed: a: x: x.py:3: AssertionError: 1 is not 2\nfailed: b: still waiting\n0 passed, 2 failed, 0 skipped' ] &&
+		return
+	echo "test-results, failures: $output"
+	failures=$((failures + 1))
+}
+
+logs_add_up_and_none_is_empty() {
+	local log='{"name": "a", "result": "OK", "stdout": "fine"}'
+	echo "$log" >"$top/first"
+	results '2 passed, 0 failed, 0 skipped' 0 "$top/first" <<<"$log"
+	results '1 passed, 0 failed, 0 skipped' 1 "$top/first" </dev/null
+}
+
+times_of_several_logs_add_up() {
+	local output
+	echo '{"name": "p:unit / a", "starttime": 100, "duration": 5}' >"$top/first"
+	echo '{"name": "p:unit / b", "starttime": 103, "duration": 30}' >"$top/second"
+	output=$("$scripts/test-times" "$top/first" "$top/second" | tr -s ' ')
+	[ "$output" = $' 33 s 2 tests\n 35 s 2 unit\n\n began took\n 3 30 p:unit / b' ] && return
+	echo "test-times: $output"
+	failures=$((failures + 1))
+}
+
 command -v git >/dev/null || { echo 'git is missing'; exit 77; }
 clean_tree_passes
 layer_breaches_fail
@@ -181,4 +203,7 @@ lonely_headers_fail
 untidy_trees_fail
 format_breaches_fail
 results_are_counted
+each_failure_has_a_line_at_the_end
+logs_add_up_and_none_is_empty
+times_of_several_logs_add_up
 [ "$failures" -eq 0 ]

@@ -15,13 +15,14 @@
  *
  * Scenarios, because all at once has too many states: ENTRIES (1) into the kernel, NO_RECORDER, PLAIN (no execve and no
  * rt_sigreturn), WITH_NMI (a second level of interrupts), WITH_OTHER (another task takes the only unwinder), WITH_VIEWER (somebody looks
- * at who waits, and changes nothing).
+ * at who waits, and changes nothing), STEADY (a program that orders callbacks is there all the time, or never).
  *
  * Variants that must fail: BROKEN_ITEM (one work item), BROKEN_OPEN (a cookie is opened without a compare-and-swap), BROKEN_CLOSE
  * (an answered cookie stays open), BROKEN_CHANGED (the callback trusts the registers), BROKEN_CACHE (an unwinder's cookie is not
  * compared), BROKEN_BEHIND (a cookie is given out behind its answer), BROKEN_EXEC and BROKEN_EXIT (nobody serves there), BROKEN_TAKE (the recorder stores IDLE without comparing),
  * BROKEN_REGISTERS (it does not compare them again), BROKEN_LOOK (it looks during an execve), BROKEN_GRACE (it does not wait for
- * programs that still run), BROKEN_CHECK (a viewer does not look again whether the task waits).
+ * programs that still run), BROKEN_ORDER (nobody orders a callback, and nobody answers), BROKEN_CANCEL (who answers in its place does so for other registers, too), BROKEN_LATE (a cookie that
+ * was answered in between is given out), BROKEN_CHECK (a viewer does not look again whether the task waits).
  */
 #ifndef ENTRIES
 #define ENTRIES 1
@@ -143,6 +144,7 @@ inline engine_cookie(last)
 		d_step {
 			if
 			:: open_cookie == mine && closed == was_closed -> open_cookie = fresh; closed = false; mine = fresh
+			:: (open_cookie != mine || closed != was_closed) && open_cookie == last -> mine = 0 /* who interrupted us has closed it */
 			:: else -> mine = open_cookie
 			fi
 		}
@@ -150,26 +152,95 @@ inline engine_cookie(last)
 	fi
 }
 
-inline defer(i)
+/* An answer from a copy of the stack, in the place of a callback that nobody orders. What waits with other registers has its
+ * callback. */
+inline cancel(i)
 {
 	d_step { last = word_cookie[i]; state = word_state[i] };
+	if
+#ifdef BROKEN_CANCEL
+	:: state == PENDING ->
+#else
+	:: state == PENDING && word_registers[i] == registers ->
+#endif
+		word_move(i, last, PENDING, last, RUNNING);
+		if
+		:: moved ->
+			d_step { written[i] = last; called = true };
+			answer(i, last, place);
+			close(last);
+			word_move(i, last, RUNNING, last, IDLE)
+		:: else
+		fi
+	:: else
+	fi
+}
+
+#ifdef STEADY
+bool present;
+#define MAY_BE(condition) (condition)
+#else
+#define MAY_BE(condition) true
+#endif
+
+/* The second instance is a tool's, which orders its callback before it waits. A recording's event has its cookie first; then its
+ * program goes over to another one, which may not be there. */
+inline order(i)
+{
+	if
+	:: i == 0 && wanted ->
+		if
+#ifndef BROKEN_ORDER
+		:: MAY_BE(present) -> schedule(i)
+		:: MAY_BE(!present) -> cancel(i)
+#else
+		:: skip
+#endif
+		fi
+	:: else
+	fi
+}
+
+inline defer(i)
+{
+	before = written[i]; /* first: who interrupts us between the two may have another one answered */
+	d_step {
+		last = word_cookie[i];
+		state = word_state[i];
+		wanted = state == PENDING && word_registers[i] != registers
+	};
 	if
 #ifdef BROKEN_BEHIND
 	:: state != IDLE -> mine = last
 #else
-	:: state == PENDING || (state == RUNNING && written[i] != last) -> mine = last
+	:: state == PENDING || (state == RUNNING && before != last) -> mine = last
 #endif
 	:: else ->
-		schedule(i);
-		engine_cookie(last);
-		word_registers[i] = registers;
-		word_move(i, last, state, mine, PENDING);
 		if
-		:: moved
-		:: else -> mine = word_cookie[i]
+		:: i == 1 -> schedule(i)
+		:: else -> wanted = true
+		fi;
+		engine_cookie(last);
+		if
+		:: mine -> word_registers[i] = registers; word_move(i, last, state, mine, PENDING)
+		:: else
+		fi;
+		if
+		:: mine == 0 || moved
+		:: else ->
+			if
+#ifndef BROKEN_LATE
+			:: word_state[i] == IDLE -> mine = 0 /* who interrupted us had it answered */
+#endif
+			:: else -> mine = word_cookie[i]
+			fi
 		fi
 	fi;
-	ask(i, mine)
+	if
+	:: mine -> ask(i, mine)
+	:: else
+	fi;
+	order(i)
 }
 
 /* An event of one instance or the other, or of none. */
@@ -340,8 +411,8 @@ inline user_mode()
 
 proctype task() provided (level == 0)
 {
-	byte last, state, mine, fresh, stack, entries, i;
-	bool moved, was_closed;
+	byte last, state, mine, fresh, before, stack, entries, i;
+	bool moved, was_closed, wanted;
 
 	do
 	:: entries == ENTRIES -> break
@@ -373,16 +444,16 @@ inline interrupt(own)
 
 proctype device() provided (level <= 1)
 {
-	byte last, state, mine, fresh, below;
-	bool moved, was_closed;
+	byte last, state, mine, fresh, before, below;
+	bool moved, was_closed, wanted;
 
 	interrupt(1)
 }
 
 proctype nmi() provided (level <= 2)
 {
-	byte last, state, mine, fresh, below;
-	bool moved, was_closed;
+	byte last, state, mine, fresh, before, below;
+	bool moved, was_closed, wanted;
 
 	interrupt(2)
 }
@@ -474,6 +545,12 @@ proctype other()
 init {
 	byte i;
 
+#ifdef STEADY
+	if
+	:: present = true
+	:: true
+	fi;
+#endif
 	atomic {
 		run task();
 		run device();

@@ -57,6 +57,25 @@ a_tool_is_built_with_them() {
 			-o write_stacks_static && ! ldd write_stacks_static | grep libstackmap && starts ./write_stacks_static
 }
 
+# The programs that need no BPF of their own, each with both libraries; this one runs without privileges, too.
+the_other_examples_are_built_with_them() {
+	local example name
+	cd /usr/share/doc/libstackmap-dev/examples || return
+	for example in follow.c hot_functions.c own_stacks.c record.c; do
+		name=${example%.c}
+		# shellcheck disable=SC2046 # flags are meant to be split
+		cc -Wall "$example" $(pkg-config --cflags --libs stackmap) -o "/tmp/tool/$name" &&
+			cc -Wall "$example" $(pkg-config --cflags --static --libs stackmap | sed 's/-lstackmap/-l:libstackmap.a/') \
+				-o "/tmp/tool/${name}_static" || return
+	done
+	/tmp/tool/own_stacks | grep '^3 calls' && /tmp/tool/own_stacks_static | grep '^3 calls'
+}
+
+# man FUNCTION shows the page of its header.
+functions_have_pages() {
+	dpkg -L libstackmap-dev | grep '/man3/stackmap_map_find\.3' && dpkg -L libstackmap-dev | grep '/man3/stackmap_recording\.3'
+}
+
 # Without an argument it says how it is used: its libraries are all there.
 starts() {
 	"$1" 2>&1 | grep -qx 'write_stacks: usage: write_stacks PID' || fault "$("$1" 2>&1)"
@@ -66,7 +85,8 @@ apt-get -qq update
 try packages_are_built
 cd /home/builder/build/packages || exit
 [ "$builds" = once ] || try another_build_gives_the_same_bytes
-for step in programs_name_no_folder_of_the_build lintian_finds_no_error a_tool_is_built_with_them; do
+for step in programs_name_no_folder_of_the_build lintian_finds_no_error a_tool_is_built_with_them \
+	the_other_examples_are_built_with_them functions_have_pages; do
 	try $step
 done
 [ "$faults" -eq 0 ]

@@ -80,14 +80,7 @@ static void *map_memory(struct bpf_object *object, const char *suffix)
 
 static void give_mappings(void)
 {
-	control->mapping_count = 0;
-	for (u32 i = 0; i < traced.mapping_count; i++) {
-		const struct traced_mapping *mapping = &traced.mapping[i];
-
-		if (mapping->is_code)
-			control->mapping[control->mapping_count++] =
-				(struct walk_mapping){mapping->start, mapping->end, mapping->image};
-	}
+	traced_list_code(&traced, &control->mappings);
 	control->tid = traced.tid;
 }
 

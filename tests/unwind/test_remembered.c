@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What is remembered changes nothing: at very many points of a program its stack is unwound by the
- * plain unwinder, by one that remembers rules, and twice by the direct walk, of which the second
- * time goes by the steps of the first. All frames have to be equal. That the plain ones are right
- * is what test_live shows.
+ * plain unwinder, by one that remembers rules, and three times by the direct walk: by these rules,
+ * by the steps of that time, and by nothing but the tables of whole files. All frames have to be
+ * equal. That the plain ones are right is what test_live shows.
  *
  *   test_remembered EVERY LIMIT PROGRAM...
  *
  * Single steps from one int3 of the program to the next; or, with an EVERY that is not 0, at each
  * EVERY-th system call and STEPS instructions from there. At most LIMIT stacks. The direct walk has
- * to complete nearly all. Exit: 0, 1, 77 ptrace is not possible here.
+ * to complete nearly all, and by tables a third of those that begin and end in files with a table:
+ * PLT and _init may be in none. Exit: 0, 1, 77 ptrace is not possible here.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <unistd.h>
 
+#include "symbol/unwind/file_table_pack.h"
 #include "traced.h"
 #include "unwind/direct_walk.h"
 
@@ -30,12 +34,72 @@ static struct direct_walk walk;
 static struct stack stack;
 static struct direct direct = {.walk = &walk, .steps = &steps, .rules = &rules, .stack = &stack};
 static u64 generation;
-static u64 stacks, complete, direct_complete, different;
+static u64 stacks, complete, direct_complete, tabled, table_complete, different;
+
+/* Tables of files, by inode; frames are of the file then, by its place here. */
+#define FILES_MAX 64
+static struct {
+	u64 inode;
+	struct file_table table;
+} files[FILES_MAX];
+static u32 file_count;
+static bool by_tables;
+static struct rule_cache no_rules;
 
 bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
 {
 	(void)context;
 	return traced_read(&traced, address, buffer, bytes);
+}
+
+const struct file_table_chunk *file_table_chunk(const struct file_table_search *search, u32 index)
+{
+	const struct file_table *table = &files[search->number % FILES_MAX].table;
+
+	return by_tables && index < table->count ? &table->chunks[index] : NULL;
+}
+
+static void table_read(const struct traced_mapping *mapping, struct file_table *table)
+{
+	struct code_rows rows = {};
+	char path[64];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", traced.pid,
+		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+	file = open(path, O_RDONLY);
+	if (file >= 0 && !code_rows_read(file, &rows) && file_table_pack(&rows, table))
+		file_table_clear(table);
+	code_rows_clear(&rows);
+	close(file);
+}
+
+/* The number of the file; what does not fit has no table: 0. */
+static u32 file_of(const struct traced_mapping *mapping)
+{
+	u32 i = 1;
+
+	while (i < FILES_MAX && i <= file_count && files[i].inode != mapping->inode)
+		i++;
+	if (!mapping->inode || i == FILES_MAX)
+		return 0;
+	if (i > file_count) {
+		file_count = i;
+		files[i].inode = mapping->inode;
+		table_read(mapping, &files[i].table);
+	}
+	return i;
+}
+
+static u64 frame_of(u64 pc)
+{
+	for (u32 i = 0; i < traced.mapping_count; i++) {
+		const struct traced_mapping *mapping = &traced.mapping[i];
+
+		if (pc >= mapping->start && pc < mapping->end)
+			return FRAME_USER(file_of(mapping), pc - mapping->start + mapping->offset);
+	}
+	return pc;
 }
 
 u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
@@ -47,7 +111,7 @@ u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 		return 0;
 	if (!unwind.mapping.image)
 		*code_start = unwind.mapping.start;
-	return pc;
+	return by_tables ? frame_of(pc) : pc;
 }
 
 static void unwind_by(struct unwind *unwind, struct rule_cache *cache)
@@ -86,6 +150,32 @@ static void expect(const char *what, u32 stop, u32 depth, const u64 *frames)
 		       (unsigned long long)plain.frame[0], stop, depth, plain.stop, plain.depth);
 }
 
+static bool has_table(u64 frame)
+{
+	return files[FRAME_MAPPING(frame) % FILES_MAX].table.count;
+}
+
+/* A walk from nothing but tables. */
+static void compare_by_tables(void)
+{
+	static struct step_cache no_steps;
+
+	by_tables = true;
+	direct.rules = &no_rules;
+	memset(&no_steps, 0, sizeof(no_steps));
+	direct.steps = &no_steps;
+	for (u32 i = 0; i < plain.depth; i++)
+		plain.frame[i] = frame_of(plain.frame[i]);
+	tabled += has_table(plain.frame[0]) && has_table(plain.frame[plain.depth - 1]);
+	if (walk_direct()) {
+		expect("direct, by tables", walk.stop, stack.depth, stack.word);
+		table_complete++;
+	}
+	by_tables = false;
+	direct.rules = &rules;
+	direct.steps = &steps;
+}
+
 /* Rules are remembered by address here, and mappings that change give it to others. */
 static void forget_what_moved(void)
 {
@@ -113,6 +203,7 @@ static void compare(void)
 		expect(i ? "direct, by steps" : "direct", walk.stop, stack.depth, stack.word);
 	}
 	direct_complete++;
+	compare_by_tables();
 }
 
 /* One instruction. It may be a system call that changes the mappings. */
@@ -177,8 +268,11 @@ int main(int argc, char **argv)
 	else
 		compare_steps(atoll(argv[2]));
 	traced_end(&traced);
-	printf("%llu stacks, %llu complete, %llu of them by the direct walk; %llu different\n",
+	printf("%llu stacks, %llu complete, %llu of them by the direct walk, %llu by tables of "
+	       "%llu; %llu different\n",
 	       (unsigned long long)stacks, (unsigned long long)complete,
-	       (unsigned long long)direct_complete, (unsigned long long)different);
-	return !complete || different || direct_complete * 1000 < complete * DIRECT_PERMILLE;
+	       (unsigned long long)direct_complete, (unsigned long long)table_complete,
+	       (unsigned long long)tabled, (unsigned long long)different);
+	return !complete || different || direct_complete * 1000 < complete * DIRECT_PERMILLE ||
+	       table_complete * 3 < tabled;
 }

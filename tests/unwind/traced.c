@@ -20,6 +20,16 @@
 
 struct rule_cache *traced_rules;
 
+#define PAGE_BYTES 4096
+#define PAGES_KEPT 64
+
+static struct page {
+	u64 stop;
+	u64 start;
+	u8 data[PAGE_BYTES];
+} pages[PAGES_KEPT];
+static u64 stops;
+
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 /* What PTRACE_GETREGSET gives of a 32-bit task. */
@@ -111,6 +121,18 @@ static void maps_line(struct traced *traced, const char *line)
 		mapping->image = start;
 }
 
+void traced_list_code(const struct traced *traced, struct listed_mappings *mappings)
+{
+	mappings->count = 0;
+	for (u32 i = 0; i < traced->mapping_count; i++) {
+		const struct traced_mapping *mapping = &traced->mapping[i];
+
+		if (mapping->is_code)
+			mappings->item[mappings->count++] = (struct listed_mapping){
+				mapping->start, mapping->end, mapping->image};
+	}
+}
+
 static u64 hash_line(u64 hash, const char *line)
 {
 	while (*line)
@@ -123,6 +145,8 @@ static void memory_open(struct traced *traced)
 {
 	char path[64];
 
+	if (traced->stop)
+		traced->stop = ++stops;
 	if (traced->memory >= 0)
 		close(traced->memory);
 	snprintf(path, sizeof(path), "/proc/%d/mem", traced->pid);
@@ -192,6 +216,7 @@ bool traced_start(struct traced *traced, char **argv)
 	if (ptrace(PTRACE_SETOPTIONS, traced->pid, 0,
 		   PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL))
 		return false;
+	traced->stop = ++stops;
 	traced_maps(traced);
 	return traced->memory >= 0 && registers_get(traced);
 }
@@ -239,6 +264,7 @@ enum traced_stop traced_resume(struct traced *traced, int how)
 			break;
 		ptrace(PTRACE_CONT, tid, 0, 0);
 	}
+	traced->stop = ++stops;
 	registers_get(traced);
 	return stop_kind(traced, status);
 }
@@ -264,10 +290,50 @@ static bool copy_read(const struct traced *traced, u64 address, void *buffer, u3
 	return patch_read(&stack, address, buffer, bytes);
 }
 
+static bool memory_read(const struct traced *traced, u64 address, void *buffer, u32 bytes)
+{
+	return pread(traced->memory, buffer, bytes, address) == (ssize_t)bytes;
+}
+
+/* The page with an address; NULL if it cannot be read. */
+static const struct page *page_read(const struct traced *traced, u64 address)
+{
+	struct page *page = &pages[address / PAGE_BYTES % PAGES_KEPT];
+	u64 start = address & -(u64)PAGE_BYTES;
+
+	if (page->stop == traced->stop && page->start == start)
+		return page;
+	page->stop = 0;
+	if (!memory_read(traced, start, page->data, PAGE_BYTES))
+		return NULL;
+	page->stop = traced->stop;
+	page->start = start;
+	return page;
+}
+
+static bool pages_read(const struct traced *traced, u64 address, u8 *buffer, u32 bytes)
+{
+	while (bytes) {
+		const struct page *page = page_read(traced, address);
+		u32 at = address % PAGE_BYTES;
+		u32 part = bytes < PAGE_BYTES - at ? bytes : PAGE_BYTES - at;
+
+		if (!page)
+			return false;
+		memcpy(buffer, page->data + at, part);
+		address += part;
+		buffer += part;
+		bytes -= part;
+	}
+	return true;
+}
+
 bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes)
 {
-	return copy_read(traced, address, buffer, bytes) ||
-	       pread(traced->memory, buffer, bytes, address) == (ssize_t)bytes;
+	if (copy_read(traced, address, buffer, bytes))
+		return true;
+	return traced->stop ? pages_read(traced, address, buffer, bytes)
+			    : memory_read(traced, address, buffer, bytes);
 }
 
 void traced_end(struct traced *traced)

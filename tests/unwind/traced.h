@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "listed_mappings.h"
 #include "unwind/cached_rule.h"
 #include "unwind/unwind.h"
 
@@ -33,6 +34,7 @@ struct traced {
 	pid_t pid;
 	pid_t tid; /* that stopped last */
 	int memory;
+	u64 stop;   /* a number of its own for each time it stands still; 0: others let it go on */
 	int signal; /* to be delivered to it */
 	bool is_compat;
 	u64 generation; /* moves when the mappings have changed */
@@ -65,6 +67,10 @@ void traced_watch(struct traced *traced, pid_t pid);
 /* Reads /proc/PID/maps again. */
 void traced_maps(struct traced *traced);
 
+/* Its code, for a program that unwinds it. */
+void traced_list_code(const struct traced *traced, struct listed_mappings *mappings);
+
+/* Of what stands still each page is read once. */
 bool traced_read(const struct traced *traced, u64 address, void *buffer, u32 bytes);
 
 /* Lets go of a process that was watched. */

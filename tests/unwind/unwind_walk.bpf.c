@@ -38,51 +38,7 @@ CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u
 	return walk_read(buffer, bytes, (const void *)address) == 0;
 }
 
-CORE_INLINE bool unwind_refill(struct unwind *unwind)
-{
-	return false;
-}
-
-struct find {
-	struct unwind *unwind;
-	u64 pc;
-	u64 found;
-};
-
-static long find_step(u32 i, void *arg)
-{
-	struct find *find = arg;
-	const struct walk_mapping *mapping;
-
-	if (i >= control.mapping_count || i >= WALK_MAPPINGS_MAX)
-		return 1;
-	mapping = &control.mapping[i];
-	if (find->pc < mapping->start || find->pc >= mapping->end)
-		return 0;
-	find->unwind->mapping.start = mapping->start;
-	find->unwind->mapping.end = mapping->end;
-	find->unwind->mapping.image = mapping->image;
-	find->found = 1;
-	return 1;
-}
-
-CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
-{
-	struct find find = {.unwind = unwind, .pc = pc};
-
-	core_loop(WALK_MAPPINGS_MAX, find_step, &find);
-	return find.found;
-}
-
-CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
-{
-	return pc;
-}
-
-CORE_INLINE bool unwind_recall(struct unwind *unwind)
-{
-	return false;
-}
+#include "listed_mappings.bpf.h"
 
 CORE_INLINE void unwind_remember(struct unwind *unwind)
 {

@@ -3,19 +3,13 @@
 #ifndef TESTS_UNWIND_WALK_H
 #define TESTS_UNWIND_WALK_H
 
-#include "scalar.h"
-
-#define WALK_MAPPINGS_MAX 1024
-
-struct walk_mapping {
-	u64 start, end, image;
-};
+#include "listed_mappings.h"
 
 struct walk_control {
 	u64 walks;
 	u32 tid; /* whose system calls are unwound */
-	u32 mapping_count;
-	struct walk_mapping mapping[WALK_MAPPINGS_MAX];
+	u32 reserved;
+	struct listed_mappings mappings;
 };
 
 #endif

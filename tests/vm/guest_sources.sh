@@ -64,15 +64,25 @@ recording() {
 	echo "    $recorded events"
 }
 
+# has NAME EVENT EVENTS_MIN FUNCTION: of a recording of several events, each is there, with FUNCTION in its stacks
+has() {
+	local events
+	events=$(stackmap script --ids -e "$2" "$1.data" | wc -l)
+	[ "$events" -ge "$3" ] || fault "$1: only $events events $2"
+	stackmap report --json -e "$2" "$1.data" | grep -q "\"$4" || fault "$1: no stack of $2 has $4"
+}
+
 recordings() {
 	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50'
-	recording sample 1 do_syscall_64 -F 99 -- dd if=/dev/zero of=/dev/null bs=1M count=1000
+	recording sample 2 do_syscall_64 -F 99 -e cpu-clock -e page-faults -- dd if=/dev/zero of=/dev/null bs=1M count=1000
+	has sample cpu-clock 1 do_syscall_64
+	has sample page-faults 1 ''
 	recording switch 1 __schedule -a -e sched:sched_switch -- sh -c "$copy | cat"
 	recording offcpu 20 '\(anon_\)\?pipe_read' --wakers -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01 | cat; done'
 	recording glob 100 do_syscall_64 -e 'syscalls:sys_enter_*' -- sh -c "$copy"
-	recording fault 1 '' -e page-faults -- sh -c "$copy"
-	recording enter 50 ksys_read -e k:vfs_read -- sh -c "$copy"
-	recording return 50 ksys_read -e kr:vfs_read -- sh -c "$copy"
+	recording call 100 ksys_read -e k:vfs_read -e kr:vfs_read -- sh -c "$copy"
+	has call k:vfs_read 50 ksys_read
+	has call kr:vfs_read 50 ksys_read
 	recording probe 100 malloc -e u:/lib/x86_64-linux-gnu/libc.so.6:malloc -- stackmap list
 }
 

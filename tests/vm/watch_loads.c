@@ -5,7 +5,8 @@
  * its own way. The verifier counts instructions and states itself (log level 4). Its memory is
  * accounted to nobody on most kernels: a second thread watches how much the kernel has allocated
  * for itself meanwhile, so the figure holds in a guest that does nothing else. The kernel counts by
- * the MiB or so, so small programs seem to take none.
+ * the MiB or so, so small programs seem to take none. Loads of several threads go one after the
+ * other.
  *
  * WATCH_LOADS is the file that the lines are added to:
  * load COMMAND NAME ERROR INSTRUCTIONS STATES PEAK_STATES KIB MICROSECONDS
@@ -150,7 +151,7 @@ static void add_line(const union bpf_attr *attr, int error, const struct cost *c
 	btf__free(btf);
 }
 
-static long load(union bpf_attr *attr, unsigned int size)
+static long load_watched(union bpf_attr *attr, unsigned int size)
 {
 	static char log[1 << 16];
 	unsigned long before, most;
@@ -173,6 +174,20 @@ static long load(union bpf_attr *attr, unsigned int size)
 	pthread_join(watcher, NULL);
 	parse(log, &cost);
 	add_line(attr, error, &cost, most - before);
+	errno = error;
+	return result;
+}
+
+static long load(union bpf_attr *attr, unsigned int size)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	long result;
+	int error;
+
+	pthread_mutex_lock(&lock);
+	result = load_watched(attr, size);
+	error = errno;
+	pthread_mutex_unlock(&lock);
 	errno = error;
 	return result;
 }

@@ -26,7 +26,8 @@
 #define PATH_BYTES (sizeof(ROOT) + 1 + NAME_MAX)
 
 static const char *const shared[] = {
-	"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders",
+	"engine_state", "engine_tasks", "file_tables", "mapping_numbers",
+	"mappings",	"rules",	"unwinders",
 };
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 

@@ -10,13 +10,13 @@
 
 #include <bpf/libbpf.h>
 
-#include "assist/assist.h"
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/drain/raw_ring.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "error.h"
+#include "user_unwind/user_unwinder.h"
 
 static const struct mapping_record *record_of(void *loaded, u32 number)
 {
@@ -50,7 +50,7 @@ static int take_raw(void *arg, void *data, size_t bytes)
 static int open_all(struct recording *recording, struct deferred *deferred)
 {
 	struct loaded *loaded = recording->loaded;
-	struct assist_options options = {
+	struct user_unwinder_options options = {
 		.mapping = record_of,
 		.argument = loaded,
 		.rules = loaded->rules.memory,
@@ -65,7 +65,7 @@ static int open_all(struct recording *recording, struct deferred *deferred)
 		ring_buffer__new(bpf_map__fd(raw_map(recording)), take_raw, recording, NULL);
 	if (!deferred->raw)
 		return -errno;
-	return assist_create(&options, &deferred->assist);
+	return user_unwinder_create(&options, &deferred->unwinder);
 }
 
 int deferred_create(struct recording *recording)
@@ -81,7 +81,7 @@ void deferred_free(struct deferred **deferred)
 	if (!gone)
 		return;
 	ring_buffer__free(gone->raw);
-	assist_free(&gone->assist);
+	user_unwinder_free(&gone->unwinder);
 	free(gone->unwound);
 	pending_list_clear(&gone->open);
 	deferred_stacks_free(&gone->stacks);
@@ -96,7 +96,7 @@ void deferred_begin_file(struct recording *recording)
 
 u32 deferred_processes(const struct deferred *deferred, u32 *pids)
 {
-	return assist_processes(deferred->assist, pids);
+	return user_unwinder_processes(deferred->unwinder, pids);
 }
 
 static int resolve(struct recording *recording, struct deferred_stack *stack,
@@ -129,12 +129,12 @@ int deferred_join(struct recording *recording, struct deferred_stack *stack)
 	return result;
 }
 
-int deferred_deliver(struct recording *recording, const struct ring_view *ring, u64 position)
+int deferred_take(struct recording *recording, const struct ring_view *ring, u64 position)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	struct deferred_stack *stack = deferred_stack_new(slot->tid, slot->kernel);
 	int result =
-		stack ? event_stack_delivered(recording->loaded, ring, position, stack) : -ENOMEM;
+		stack ? event_stack_of_slot(recording->loaded, ring, position, stack) : -ENOMEM;
 
 	if (!result)
 		return deferred_join(recording, stack);
@@ -142,9 +142,9 @@ int deferred_deliver(struct recording *recording, const struct ring_view *ring, 
 	return result;
 }
 
-/* As a delivery holds it: where the instance has leaves, the leaf stands before its callers. Who
+/* As a ring's slot holds it: where the instance has leaves, the leaf stands before its callers. Who
  * only peeks does not add to the map, but the same stack may be there. */
-static int set_unwound(const struct recording *recording, const struct assist_stack *unwound,
+static int set_unwound(const struct recording *recording, const struct unwound_stack *unwound,
 		       bool peeked, struct deferred_stack *stack)
 {
 	u32 leaf = recording->loaded->plan.config.leaf && unwound->depth > 1;
@@ -162,7 +162,7 @@ static int set_unwound(const struct recording *recording, const struct assist_st
 int deferred_unwind(const struct recording *recording, const struct raw_stack *raw, bool peeked,
 		    struct deferred_stack **out)
 {
-	struct assist_stack *unwound = recording->deferred->unwound;
+	struct unwound_stack *unwound = recording->deferred->unwound;
 	struct deferred_stack *stack = deferred_stack_new(raw->tid, raw->cookie);
 	int result = 0;
 
@@ -170,7 +170,7 @@ int deferred_unwind(const struct recording *recording, const struct raw_stack *r
 		return -ENOMEM;
 	stack->reason = REASON_UNREADABLE;
 	stack->retained = loaded_is_flight(recording->loaded) && !peeked;
-	if (!assist_unwind(recording->deferred->assist, raw, unwound) && unwound->depth)
+	if (!user_unwinder_unwind(recording->deferred->unwinder, raw, unwound) && unwound->depth)
 		result = set_unwound(recording, unwound, peeked, stack);
 	if (result)
 		deferred_stack_free(&stack);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Between rings, cookies and writer: what to do with a delivery, with a stack that user space
+ * Between rings, cookies and writer: what to do with a deferred stack, with a stack that user space
  * unwinds, with an event that has a cookie, and with those whose stack never comes.
  *
  * What the programs could not finish comes through the ring buffer `raw_stacks`, is unwound
- * (assist/assist.h), and goes into the stack map as any stack.
+ * (user_unwind/user_unwinder.h), and goes into the stack map as any stack.
  */
 #ifndef LIB_CAPTURE_DEFERRED_H
 #define LIB_CAPTURE_DEFERRED_H
@@ -14,16 +14,16 @@
 #include "capture/drain/recording.h"
 #include "raw_stack.h"
 
-struct assist;
-struct assist_stack;
+struct user_unwinder;
+struct unwound_stack;
 struct ring_buffer;
 
 struct deferred {
 	struct deferred_stacks *stacks;
 	struct pending_list open; /* cookies, of the moment of a snapshot, a sweep, or the end */
 	struct ring_buffer *raw;
-	struct assist *assist;
-	struct assist_stack *unwound;
+	struct user_unwinder *unwinder;
+	struct unwound_stack *unwound;
 	u64 raw_bytes; /* read in this round */
 	int result;    /* of this round */
 };
@@ -35,11 +35,11 @@ void deferred_free(struct deferred **deferred);
 /* A file begins, in the recording's mode: nothing is in it. */
 void deferred_begin_file(struct recording *recording);
 
-/* Processes that run for it: their ids; at most ASSIST_PROCESSES_MAX. */
+/* Processes that run for it: their ids; at most USER_UNWINDER_PROCESSES_MAX. */
 u32 deferred_processes(const struct deferred *deferred, u32 *pids);
 
-/* The delivery at `position` of a ring. */
-int deferred_deliver(struct recording *recording, const struct ring_view *ring, u64 position);
+/* The deferred stack at `position` of a ring. */
+int deferred_take(struct recording *recording, const struct ring_view *ring, u64 position);
 
 /* Unwinds all that is in the ring buffer by now; in READ_LIVE it stays there. *fill: how full it
  * was, in percent. */

@@ -3,8 +3,8 @@
  * From rings to the file, one round after the other.
  *
  * A task may have been on one CPU at the event and on another when its user stack was delivered. So
- * all rings are read twice up to the same place: first the deliveries, then the events, most of
- * which find their stack there. Those that do not get a placeholder
+ * all rings are read twice up to the same place: first the deferred stacks, then the events, most
+ * of which find their stack there. Those that do not get a placeholder
  * (capture/drain/deferred_stack.h).
  */
 #include "capture/drain/drain.h"
@@ -63,7 +63,7 @@ static u32 fill_percent(const struct ring_view *ring)
 	return (ring->header->head - ring->header->tail) * 100 / ring->count;
 }
 
-int drain_deliveries(struct recording *recording, u32 *fill)
+int drain_deferred_stacks(struct recording *recording, u32 *fill)
 {
 	u32 cpu;
 	int result = 0;
@@ -76,7 +76,8 @@ int drain_deliveries(struct recording *recording, u32 *fill)
 		recording->cpus[cpu].end = end_within(&ring, recording->cpus[cpu].limit);
 		if (recording->deferred && !result)
 			result = records_each(recording, &ring, ring.header->tail,
-					      recording->cpus[cpu].end, cpu, records_take_delivery);
+					      recording->cpus[cpu].end, cpu,
+					      records_take_deferred_stack);
 	}
 	return result;
 }
@@ -121,7 +122,7 @@ int recording_drain(struct recording *recording, u32 *fill)
 	result = drain_tasks(recording);
 	if (recording->deferred)
 		result = first_error(result, deferred_consume(recording, &fullest));
-	result = first_error(result, drain_deliveries(recording, &fullest));
+	result = first_error(result, drain_deferred_stacks(recording, &fullest));
 	result = first_error(result, drain_events(recording));
 	if (recording->deferred)
 		result = first_error(result, pass_epoch(recording));

@@ -11,8 +11,8 @@
  * percent. */
 int recording_drain(struct recording *recording, u32 *fill);
 
-/* The first half: deliveries to those who wait for them; cpus[].end is how far. *fill: no less than
- * it was. */
-int drain_deliveries(struct recording *recording, u32 *fill);
+/* The first half: deferred stacks to the events that wait for them; cpus[].end is how far. *fill:
+ * no less than it was. */
+int drain_deferred_stacks(struct recording *recording, u32 *fill);
 
 #endif

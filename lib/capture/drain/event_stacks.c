@@ -142,8 +142,8 @@ int event_stack_keep(const struct loaded *loaded, u64 generation, struct deferre
 	return result ? 0 : deferred_stack_set_frames(deferred, frames, stack.depth, stack.flags);
 }
 
-int event_stack_delivered(const struct loaded *loaded, const struct ring_view *ring, u64 position,
-			  struct deferred_stack *deferred)
+int event_stack_of_slot(const struct loaded *loaded, const struct ring_view *ring, u64 position,
+			struct deferred_stack *deferred)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 	u32 state = EVENT_USER_STATE(STAMP_FLAGS(slot->stamp)), field = slot->user;

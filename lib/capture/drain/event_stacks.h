@@ -16,9 +16,9 @@
 int event_stack(struct recording *recording, const struct ring_view *ring, u64 position, u32 state,
 		u32 field, struct stack_ref *ref);
 
-/* What the delivery at `position` says. */
-int event_stack_delivered(const struct loaded *loaded, const struct ring_view *ring, u64 position,
-			  struct deferred_stack *deferred);
+/* The deferred stack at `position`. */
+int event_stack_of_slot(const struct loaded *loaded, const struct ring_view *ring, u64 position,
+			struct deferred_stack *deferred);
 
 /* One whose stack is of this generation of the map, or of one before, gets its frames, which
  * it needs no map for. -ENOMEM. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters of scratch slots and rings only grow; what a file tells is the difference to what was
- * told before. Skipped runs of programs are of no CPU: what was told of them is kept with CPU 0. */
+/* Counters of scratch slots and rings only grow; a file reports the difference to what earlier
+ * files reported. Skipped runs of programs are of no CPU: those already reported are kept with CPU
+ * 0. */
 #include "capture/drain/file_ledger.h"
 
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
 #include "capture/load/attach_perf.h"
+#include "capture/load/field_value.h"
 #include "capture/load/skeleton.h"
-#include "capture/load/valued.h"
 
-_Static_assert(LOST_COUNT <= RING_TOLD_MAX, "a ring header has no room for all losses");
+_Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for all losses");
 
 static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
 {
@@ -45,7 +46,7 @@ static u64 skipped_runs(const struct loaded *loaded)
 		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
 	for (i = 0; i < loaded->program_count; i++)
 		misses += program_recursion_misses(loaded->programs[i]);
-	return valued_skipped(&loaded->attachment, misses);
+	return field_value_skipped(&loaded->attachment, misses);
 }
 
 static u64 lost_of(const u64 *lost)
@@ -58,14 +59,14 @@ static u64 lost_of(const u64 *lost)
 	return sum;
 }
 
-static u64 *told_by(const struct loaded *loaded, u32 cpu)
+static u64 *reported_by(const struct loaded *loaded, u32 cpu)
 {
-	return loaded_ring(loaded, cpu).header->told;
+	return loaded_ring(loaded, cpu).header->reported;
 }
 
-static u64 told_of_cpu(const struct loaded *loaded, u32 cpu, u32 cause)
+static u64 reported_of_cpu(const struct loaded *loaded, u32 cpu, u32 cause)
 {
-	return cause == LOST_RECURSION ? 0 : told_by(loaded, cpu)[cause];
+	return cause == LOST_RECURSION ? 0 : reported_by(loaded, cpu)[cause];
 }
 
 void file_ledger_begin(struct recording *recording)
@@ -95,10 +96,10 @@ static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32
 
 	window.produced -= reader->consumed_before;
 	for (cause = 0; cause < LOST_COUNT; cause++) {
-		u64 told = told_of_cpu(recording->loaded, cpu, cause);
+		u64 reported = reported_of_cpu(recording->loaded, cpu, cause);
 
-		window.lost[cause] -= told;
-		window.produced -= told;
+		window.lost[cause] -= reported;
+		window.produced -= reported;
 	}
 	window.lost[LOST_OVERWRITTEN] += reader->passed_over;
 	window.recorded = reader->events;
@@ -141,7 +142,7 @@ void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_wr
 	ledger->recorded = recorded;
 	ledger->lost[LOST_WRITE_ERROR] += not_written;
 	ledger->lost[LOST_RECURSION] =
-		skipped_runs(recording->loaded) - told_by(recording->loaded, 0)[LOST_RECURSION];
+		skipped_runs(recording->loaded) - reported_by(recording->loaded, 0)[LOST_RECURSION];
 	ledger->produced += ledger->lost[LOST_RECURSION];
 }
 
@@ -152,8 +153,8 @@ void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledg
 
 	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (cause = 0; cause < LOST_COUNT; cause++)
-			told_by(loaded, cpu)[cause] += cpus[cpu].lost[cause];
-	told_by(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
+			reported_by(loaded, cpu)[cause] += cpus[cpu].lost[cause];
+	reported_by(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 }
 
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)

@@ -3,9 +3,9 @@
  * The account of events, of one file or of the instance as a whole.
  *
  * A file has a window: what readers took between two places in the rings, and the losses that no
- * file before has told of. As long as programs run, what they produced cannot be cut at those
- * places, so it is taken for the sum of what the file tells; the instance as a whole, at rest, is
- * where the programs' own count must agree.
+ * earlier file has reported. As long as programs run, their own count of produced events cannot be
+ * cut at those places, so the file reports the sum of its events and losses instead. The whole
+ * instance at rest is where the programs' own count must agree.
  */
 #ifndef LIB_CAPTURE_FILE_LEDGER_H
 #define LIB_CAPTURE_FILE_LEDGER_H
@@ -27,7 +27,7 @@ void file_ledger_user_stack(struct recording *recording, const struct stack_ref 
 void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
 		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus);
 
-/* The ledger is told: of a reader that takes what it reads. */
+/* The ledger was reported: of a reader that takes what it reads. */
 void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
 			  const struct trace_cpu_ledger *cpus);
 

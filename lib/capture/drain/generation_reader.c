@@ -2,7 +2,7 @@
 /*
  * A swap is published when all events of the generation before are committed. So what is in the
  * rings when the reader sees it is all that can name a stack of that one; and of what it has read,
- * only the answers that wait for their events, which take their frames along.
+ * only the deferred stacks that wait for their events, which take their frames along.
  */
 #include "capture/drain/generation_reader.h"
 

@@ -46,7 +46,7 @@ int recording_create(struct recording *recording, struct loaded *loaded,
 static void forget_names(struct recording *recording)
 {
 	free(recording->named.items);
-	recording->named = (struct addresses){};
+	recording->named = (struct frame_addresses){};
 	recording->named_ahead = false;
 }
 

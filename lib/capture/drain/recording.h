@@ -10,6 +10,7 @@
 #include "capture/drain/task_log.h"
 #include "capture/drain/written_stacks.h"
 #include "capture/load/loaded.h"
+#include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
 
 /* How the rings are read. */
@@ -23,19 +24,12 @@ enum read_mode {
 struct cpu_reader {
 	u64 events;	     /* handed to the writer, of the current file */
 	u64 passed_over;     /* flight: older events in slots that writers could not claim */
-	u64 end;	     /* of this round: its deliveries are known up to here */
+	u64 end;	     /* of this round: its deferred stacks are known up to here */
 	u64 limit;	     /* of this file, once it is to end; 0: none */
 	u64 task_limit;	     /* the same, of the task ring */
 	u64 epoch_end;	     /* capture/drain/deferred_stack.h */
 	u64 consumed_before; /* by readers, when the file began */
 	u64 swap_end;	     /* behind it there is nothing of the generation before the one seen */
-};
-
-/* Frames: kernel address, or mapping and offset. */
-struct addresses {
-	u64 *items; /* ascending, each once */
-	u32 count;
-	u32 room;
 };
 
 struct deferred;
@@ -54,7 +48,7 @@ struct recording {
 	u64 code_met;			  /* mappings written so far */
 	struct written_stacks stacks;	  /* in the file */
 	u8 mapping_written[MAPPINGS_MAX]; /* in the file */
-	struct addresses named;		  /* asked for already, for the file */
+	struct frame_addresses named;	  /* asked for already, for the file */
 	bool named_ahead;		  /* recording_name_ahead() has waited for them */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };

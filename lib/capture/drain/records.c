@@ -90,11 +90,12 @@ int records_take_task(struct recording *recording, const struct ring_view *ring,
 			       unwrap(recording->time_limit, STAMP_TIME(slot->stamp)));
 }
 
-int records_take_delivery(struct recording *recording, const struct ring_view *ring, u64 position,
-			  u32 cpu)
+int records_take_deferred_stack(struct recording *recording, const struct ring_view *ring,
+				u64 position, u32 cpu)
 {
 	(void)cpu;
-	return ring_is_delivery(ring, position) ? deferred_deliver(recording, ring, position) : 0;
+	return ring_is_deferred_stack(ring, position) ? deferred_take(recording, ring, position)
+						      : 0;
 }
 
 /* The records from `position` up to `end`. */

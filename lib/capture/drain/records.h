@@ -18,9 +18,9 @@ int records_take_event(struct recording *recording, const struct ring_view *ring
 		       u32 cpu);
 int records_take_task(struct recording *recording, const struct ring_view *ring, u64 position,
 		      u32 cpu);
-/* If it is a delivery: to those who wait for it. */
-int records_take_delivery(struct recording *recording, const struct ring_view *ring, u64 position,
-			  u32 cpu);
+/* If it is a deferred stack: to the events that wait for it. */
+int records_take_deferred_stack(struct recording *recording, const struct ring_view *ring,
+				u64 position, u32 cpu);
 
 /* The records from `position` up to `end`, all of them: the first error. */
 int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,

@@ -3,11 +3,11 @@
  * the programs leave out as they do the recorder. */
 #include "capture/drain/symbols.h"
 
-#include "assist/assist.h"
 #include "capture/drain/deferred.h"
 #include "capture/load/skeleton.h"
 #include "own_processes.h"
 #include "symbol/symbolizer/symbolizers.h"
+#include "user_unwind/user_unwinder.h"
 
 #define PATH_BYTES_MAX 4096
 
@@ -22,8 +22,8 @@ static void put_process(u32 *slots, u32 pid)
 /* They may be others than before. */
 static void leave_out_processes(const struct recording *recording)
 {
-	u32 pids[SYMBOLIZER_PROCESSES_MAX + ASSIST_PROCESSES_MAX], slots[OWN_PROCESSES] = {}, count,
-								   i;
+	u32 pids[SYMBOLIZER_PROCESSES_MAX + USER_UNWINDER_PROCESSES_MAX], slots[OWN_PROCESSES] = {},
+									  count, i;
 	u32 *own;
 
 	if (recording->loaded->foreign)
@@ -56,6 +56,9 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 		return 0;
 	recording->mapping_written[number] = 1;
 	recording->code_met++;
+	symbolizers_tabulate(recording->symbolizers, number,
+			     loaded_mapping(recording->loaded, number),
+			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
 	return write_mapping(recording, number);
 }
 

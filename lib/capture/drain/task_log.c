@@ -22,7 +22,7 @@
 #define TID_LIMIT (4U << 20)
 
 /* What a round has read. */
-struct told_name {
+struct name_record {
 	u64 time;
 	u32 tid;
 	u32 tgid;
@@ -32,8 +32,8 @@ struct told_name {
 };
 
 struct task_log {
-	struct told_name *told;
-	size_t told_count, told_room;
+	struct name_record *records;
+	size_t record_count, record_room;
 	int names_fd;	  /* a map: thread to its latest name; -1: none */
 	const char *zero; /* what has the id 0 */
 	bool ignores_proc;
@@ -80,13 +80,13 @@ void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths)
 void task_log_round(struct task_log *log)
 {
 	cgroup_log_round(log->cgroups);
-	log->told_count = 0;
+	log->record_count = 0;
 }
 
 void task_log_free(struct task_log **log)
 {
 	cgroup_log_free(&(*log)->cgroups);
-	free((*log)->told);
+	free((*log)->records);
 	free(*log);
 	*log = NULL;
 }
@@ -144,19 +144,19 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 	return result || log->ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
 }
 
-static int keep_told(struct task_log *log, const struct task_slot *slot, u64 time)
+static int keep_record(struct task_log *log, const struct task_slot *slot, u64 time)
 {
-	struct told_name *told;
+	struct name_record *record;
 
-	if (array_make_room(log->told, log->told_count, log->told_room))
+	if (array_make_room(log->records, log->record_count, log->record_room))
 		return -ENOMEM;
-	told = &log->told[log->told_count++];
-	*told = (struct told_name){.time = time,
-				   .tid = slot->tid,
-				   .tgid = slot->tgid,
-				   .cgroup = slot->cgroup,
-				   .at_exit = STAMP_KIND(slot->stamp) == TASK_EXIT};
-	memcpy(told->comm, slot->comm, sizeof(told->comm) - 1);
+	record = &log->records[log->record_count++];
+	*record = (struct name_record){.time = time,
+				       .tid = slot->tid,
+				       .tgid = slot->tgid,
+				       .cgroup = slot->cgroup,
+				       .at_exit = STAMP_KIND(slot->stamp) == TASK_EXIT};
+	memcpy(record->comm, slot->comm, sizeof(record->comm) - 1);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 		    u64 time)
 {
 	struct trace_task task = {.time = time, .tid = slot->tid, .tgid = slot->tgid};
-	int result = keep_told(log, slot, time);
+	int result = keep_record(log, slot, time);
 
 	if (result)
 		return result;
@@ -214,9 +214,9 @@ static int write_kept(struct task_log *log, struct trace_writer *writer,
 	return result ?: trace_writer_task(writer, task);
 }
 
-static int compare_told(const void *left, const void *right)
+static int compare_records(const void *left, const void *right)
 {
-	const struct told_name *a = left, *b = right;
+	const struct name_record *a = left, *b = right;
 
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
@@ -224,7 +224,7 @@ static int compare_told(const void *left, const void *right)
 }
 
 /* The name that a thread has, or had at its end. */
-static bool find_final_name(const struct task_log *log, const struct told_name *last,
+static bool find_final_name(const struct task_log *log, const struct name_record *last,
 			    struct task_name *name)
 {
 	if (!last->at_exit)
@@ -236,7 +236,7 @@ static bool find_final_name(const struct task_log *log, const struct told_name *
 
 /* When it was renamed is not known: mostly by the execve that follows a fork. */
 static int write_lost(struct task_log *log, struct trace_writer *writer,
-		      const struct told_name *before, const struct told_name *last)
+		      const struct name_record *before, const struct name_record *last)
 {
 	struct trace_task task = {
 		.time = before->time + 1, .tid = before->tid, .tgid = before->tgid};
@@ -247,11 +247,11 @@ static int write_lost(struct task_log *log, struct trace_writer *writer,
 	return write_kept(log, writer, &name, &task);
 }
 
-/* What was told of one thread, in order. */
+/* The records of one thread, in order. */
 static int compare_last(struct task_log *log, struct trace_writer *writer,
-			const struct told_name *first, const struct told_name *last)
+			const struct name_record *first, const struct name_record *last)
 {
-	const struct told_name *before = last;
+	const struct name_record *before = last;
 
 	if (before->at_exit && before > first)
 		before--;
@@ -260,16 +260,17 @@ static int compare_last(struct task_log *log, struct trace_writer *writer,
 
 int task_log_lost(struct task_log *log, struct trace_writer *writer)
 {
-	const struct told_name *told = log->told, *end = told + log->told_count, *first = told;
+	const struct name_record *record = log->records, *end = record + log->record_count,
+				 *first = record;
 	int result = 0;
 
-	if (told)
-		qsort(log->told, log->told_count, sizeof(*log->told), compare_told);
-	for (; told < end && !result; told++) {
-		if (told + 1 < end && told[1].tid == told->tid)
+	if (record)
+		qsort(log->records, log->record_count, sizeof(*log->records), compare_records);
+	for (; record < end && !result; record++) {
+		if (record + 1 < end && record[1].tid == record->tid)
 			continue;
-		result = compare_last(log, writer, first, told);
-		first = told + 1;
+		result = compare_last(log, writer, first, record);
+		first = record + 1;
 	}
 	return result;
 }

@@ -66,6 +66,11 @@ static const struct probe {
 			      "run as root, or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0 "
 			      "kernel.perf_event_paranoid=1",
 			      "a kernel with CONFIG_KALLSYMS_ALL"},
+	[FEATURE_FTRACE_STACK_IDS] =
+		{attempt_ftrace_stack_ids, CAPS_ADMIN, "run as root, or with CAP_DAC_READ_SEARCH",
+		 "a kernel with the patches of docs/internals/kernel.md, CONFIG_FTRACE_STACKMAP "
+		 "and "
+		 "CONFIG_FTRACE_USER_STACKMAP; 'stackmap record' works without"},
 };
 
 static const struct {

@@ -25,7 +25,9 @@
 	X(KPROBE, "kprobes", "kernel functions (-e k:FUNC)")                                       \
 	X(KPROBE_MULTI, "kprobe multi", "many kernel functions at once, by globs")                 \
 	X(TASK_WORK, "BPF task work", "deferred user unwinding")                                   \
-	X(KALLSYMS, "kernel addresses", "names of kernel functions")
+	X(KALLSYMS, "kernel addresses", "names of kernel functions")                               \
+	X(FTRACE_STACK_IDS, "ftrace stack ids",                                                    \
+	  "stacks by id in ftrace itself (import --ftrace); not needed to record")
 
 #define X(id, name, meaning) FEATURE_##id,
 enum feature { FEATURES(X) FEATURE_COUNT };

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -50,6 +51,30 @@ int attempt_tracefs(const char **step)
 {
 	*step = "open tracefs";
 	return attempt_close(tracefs_open_events());
+}
+
+static int find_option(int events, const char *path)
+{
+	return faccessat(events, path, F_OK, 0) ? -errno : 0;
+}
+
+/* Kernel stacks by id, then user stacks. */
+int attempt_ftrace_stack_ids(const char **step)
+{
+	int events, err;
+
+	*step = "open tracefs";
+	events = tracefs_open_events();
+	if (events < 0)
+		return events;
+	*step = "find options/stackmap in tracefs";
+	err = find_option(events, "../options/stackmap");
+	if (!err) {
+		*step = "find options/userstackmap in tracefs (kernel stacks have ids)";
+		err = find_option(events, "../options/userstackmap");
+	}
+	close(events);
+	return err;
 }
 
 /* Addresses that may not be seen are all zero. */

@@ -20,6 +20,7 @@ int attempt_kprobe(const char **step);
 int attempt_kprobe_multi(const char **step);
 int attempt_task_work(const char **step);
 int attempt_kallsyms(const char **step);
+int attempt_ftrace_stack_ids(const char **step);
 
 /* Closes what an attempt has opened: 0, or the error that there is in its place. */
 int attempt_close(int fd);

@@ -72,21 +72,29 @@ static int pin_maps(const struct loaded *loaded, int metadata, struct folder *fo
 	return result;
 }
 
+/* Of a function: those of all others are the first set's, like all its maps. */
+static int pin_callbacks(const struct program_set *set, u32 number, struct folder *folder)
+{
+	char pin[PIN_BYTES];
+
+	if (!number || set->is_copy)
+		return 0;
+	snprintf(pin, sizeof(pin), "callbacks_%u", number);
+	return pin_fd(folder, bpf_map__fd(set->object->maps.callbacks_function), pin);
+}
+
 static int pin_set(const struct program_set *set, u32 number, struct folder *folder)
 {
-	struct bpf_program *program;
+	u32 i;
 	int result = 0;
 
-	bpf_object__for_each_program(program, set->object->obj)
-	{
-		int fd = bpf_program__fd(program);
+	for (i = 0; i < set->loaded_count; i++) {
 		char pin[PIN_BYTES];
 
-		pin_of_program(number, bpf_program__name(program), pin);
-		if (fd >= 0)
-			result = result ?: pin_fd(folder, fd, pin);
+		pin_of_program(number, bpf_program__name(set->loaded[i].program), pin);
+		result = result ?: pin_fd(folder, set->loaded[i].fd, pin);
 	}
-	return result;
+	return result ?: pin_callbacks(set, number, folder);
 }
 
 static int pin_programs(const struct loaded *loaded, struct folder *folder)

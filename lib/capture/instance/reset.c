@@ -109,15 +109,15 @@ static void read_heads(struct loaded *loaded, u64 *heads)
 	}
 }
 
-/* An event that stays began after all `answer_limits` were read, so its answer stays too. */
-static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *answer_limits)
+/* An event that stays began after all `deferred_limits` were read, so its stack stays too. */
+static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *deferred_limits)
 {
 	u32 cpu;
 
 	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
-		ring.header->reset += ring_discard_flight(&ring, limits[cpu], answer_limits[cpu]);
+		ring.header->reset += ring_discard_flight(&ring, limits[cpu], deferred_limits[cpu]);
 	}
 }
 
@@ -139,13 +139,13 @@ static bool discard_drain(struct loaded *loaded, const u64 *limits)
 /* Nothing in the rings is of generation `done`, or an older one, any more. */
 static int empty_rings(struct loaded *loaded, u64 done)
 {
-	u64 answer_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
+	u64 deferred_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
 	u32 ms;
 
-	read_heads(loaded, answer_limits);
+	read_heads(loaded, deferred_limits);
 	read_heads(loaded, limits);
 	if (loaded->plan.config.flight)
-		discard_flight(loaded, limits, answer_limits);
+		discard_flight(loaded, limits, deferred_limits);
 	else
 		for (ms = 0; !discard_drain(loaded, limits); ms += WAIT_MS) {
 			if (ms >= WAIT_WRITER_MS)

@@ -6,9 +6,9 @@
 
 #include "ring_writer.h"
 
-static bool is_delivery(const struct event_slot *slot)
+static bool is_deferred_stack(const struct event_slot *slot)
 {
-	return STAMP_KIND(atomic_load_relaxed(&slot->stamp)) == KIND_DELIVERY;
+	return STAMP_KIND(atomic_load_relaxed(&slot->stamp)) == KIND_DEFERRED_STACK;
 }
 
 /* Whether the word is that of a record before `limit`. */
@@ -22,25 +22,26 @@ static bool is_before(u32 commit, u64 limit)
 }
 
 /* The commit word vouches for the stamp: it has changed if that has. */
-static u32 discard_slot(struct event_slot *slot, u64 limit, u64 answer_limit)
+static u32 discard_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
 {
 	u32 commit = atomic_load_acquire(&slot->commit);
-	bool answer = is_delivery(slot);
+	bool is_deferred = is_deferred_stack(slot);
 
-	if (!is_before(commit, answer ? answer_limit : limit))
+	if (!is_before(commit, is_deferred ? deferred_limit : limit))
 		return 0;
 	if (atomic_cas_acq_rel(&slot->commit, commit, commit | COMMIT_CONTINUED) != commit)
 		return 0;
-	return !answer;
+	return !is_deferred;
 }
 
-u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 answer_limit)
+u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit)
 {
 	u64 count = 0;
 	u32 i;
 
 	for (i = 0; i < ring->count; i++)
-		count += discard_slot((struct event_slot *)ring_slot(ring, i), limit, answer_limit);
+		count += discard_slot((struct event_slot *)ring_slot(ring, i), limit,
+				      deferred_limit);
 	return count;
 }
 
@@ -54,7 +55,7 @@ u64 ring_discard_drain(struct ring_view *ring, u64 limit)
 		if (state == SLOT_ABSENT)
 			break;
 		if (state == SLOT_EVENT)
-			count += !is_delivery(ring_slot(ring, position));
+			count += !is_deferred_stack(ring_slot(ring, position));
 	}
 	atomic_store_release(&ring->header->tail, position);
 	return count;

@@ -11,8 +11,8 @@
 
 #include "capture/load/ring_reader.h"
 
-/* Returns how many events went. Answers to cookies are none; they have a limit of their own. */
-u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 answer_limit);
+/* Returns how many events went. Deferred stacks are none; they have a limit of their own. */
+u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit);
 
 /* Nobody else reads. Up to `limit`, or to the first slot that is still being written. */
 u64 ring_discard_drain(struct ring_view *ring, u64 limit);

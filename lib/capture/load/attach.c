@@ -12,8 +12,8 @@
 #include "capture/feature/kernel_btf.h"
 #include "capture/feature/pmu.h"
 #include "capture/load/attach_perf.h"
+#include "capture/load/field_value.h"
 #include "capture/load/skeleton.h"
-#include "capture/load/valued.h"
 #include "error.h"
 #include "privilege/limit.h"
 
@@ -87,7 +87,7 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_PERF:
 		return PROGRAM_SAMPLE;
 	case SOURCE_TRACEPOINT:
-		return source->unit ? PROGRAM_VALUED : PROGRAM_TRACEPOINT;
+		return source->unit ? PROGRAM_FIELD_VALUE : PROGRAM_TRACEPOINT;
 	case SOURCE_SYSCALL:
 		return source->on_return ? PROGRAM_SYSCALL_EXIT : PROGRAM_SYSCALL_ENTER;
 	case SOURCE_USER:
@@ -135,14 +135,14 @@ static void place_own(struct attachment *attachment, const struct source *source
 
 /* The one that counts is not shared: the kernel would skip it where one of its tracepoints
  * interrupts another. */
-static void place_valued(struct attachment *attachment, u32 kind)
+static void place_field_value(struct attachment *attachment, u32 kind)
 {
 	bool single = attachment->sources->count == 1;
 	u32 set = single ? 0 : attachment->set_count++;
 
 	place(attachment, kind, 0, false);
 	attachment->placements[kind].call_set = set;
-	attachment->sets[set].programs |= PROGRAM_VALUED_CALL;
+	attachment->sets[set].programs |= PROGRAM_FIELD_CALL;
 	attachment->sets[set].kind = kind;
 }
 
@@ -181,7 +181,7 @@ static int plan_sets(struct attachment *attachment)
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_TRACEPOINT && source->unit)
-			place_valued(attachment, kind);
+			place_field_value(attachment, kind);
 		else if (needs_own_set(attachment, source))
 			place_own(attachment, source, kind);
 		else if (source->type == SOURCE_TRACEPOINT)
@@ -215,18 +215,14 @@ int attachment_load(struct attachment *attachment, int table_fd, struct engine *
 		    struct stackmap_error *error)
 {
 	int result = probe_features(attachment, error);
-	u32 i;
 
 	if (result)
 		return result;
 	result = plan_sets(attachment);
 	if (result)
 		return error_set(error, -result, "programs: %s", strerror(-result));
-	result = program_set_load_first(&attachment->sets[0], attachment->plan, table_fd, engine,
-					error);
-	for (i = 1; i < attachment->set_count && !result; i++)
-		result = program_set_load(&attachment->sets[i], attachment->plan,
-					  &attachment->sets[0], error);
+	result = program_sets_load(attachment->sets, attachment->set_count, attachment->plan,
+				   table_fd, engine, error);
 	attachment->refused = result && result != -EPERM && result != -ENOMEM && result != -EMFILE;
 	return result;
 }
@@ -235,13 +231,13 @@ static int program_fd(const struct attachment *attachment, u32 kind)
 {
 	struct placement at = attachment->placements[kind];
 
-	return bpf_program__fd(program_set_program(&attachment->sets[at.set], at.program));
+	return program_set_event_fd(&attachment->sets[at.set], at.program);
 }
 
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	if (source->unit)
-		return valued_attach(attachment, source, kind);
+		return field_value_attach(attachment, source, kind);
 	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
 				   attachment->tracepoint_cookies, kind);
 }
@@ -352,7 +348,7 @@ static int attach_kernel(struct attachment *attachment, const struct source *sou
 static int attach_off_cpu(struct attachment *attachment, u32 kind)
 {
 	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
-	int fd = bpf_program__fd(set->object->progs.on_stop), result = 0;
+	int fd = program_set_fd(set, set->object->progs.on_stop), result = 0;
 
 	if (!attachment->plan->config.has_files)
 		result = link_tasks(&attachment->links, fd);

@@ -31,7 +31,7 @@ struct perf_event {
 struct placement {
 	u32 set;
 	u32 program;  /* enum program: one bit */
-	u32 call_set; /* of PROGRAM_VALUED_CALL, beside PROGRAM_VALUED */
+	u32 call_set; /* of PROGRAM_FIELD_CALL, beside PROGRAM_FIELD_VALUE */
 };
 
 struct attachment {

@@ -9,10 +9,11 @@
 
 #include "capture/load/attach.h"
 #include "clock.h"
+#include "error.h"
 #include "number_list.h"
 
 #define ONLINE_FILE "/sys/devices/system/cpu/online"
-#define LOOK_NS (100 * NS_PER_MS)
+#define POLL_NS (100 * NS_PER_MS)
 
 int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 {
@@ -34,12 +35,39 @@ int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS])
 	return result;
 }
 
+static int parse(const char *text, u64 *mask)
+{
+	struct number_list list = {};
+	int result = number_list_add(&list, text, CONFIG_CPUS_MAX - 1);
+
+	if (!result)
+		number_list_set_bits(&list, mask);
+	number_list_clear(&list);
+	return result;
+}
+
+int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackmap_error *error)
+{
+	u64 online[CPU_MASK_WORDS] = {0};
+	char text[ONLINE_TEXT_BYTES] = "not known";
+	int result = parse(list, mask);
+
+	if (result == -EINVAL)
+		return error_set(error, EINVAL, "%s: must be a list of CPUs like 0-3,8", list);
+	if (!online_cpus_read(text, online))
+		for (u32 i = 0; i < CPU_MASK_WORDS && !result; i++)
+			result = mask[i] & ~online[i] ? -ERANGE : 0;
+	if (!result)
+		return 0;
+	return error_set(error, -result, "%s: the CPUs of this machine are %s", list, text);
+}
+
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug)
 {
 	char text[ONLINE_TEXT_BYTES];
 
 	online_cpus_read(text, hotplug->online);
-	hotplug->next_look = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
+	hotplug->next_poll = clock_ns(CLOCK_MONOTONIC) + POLL_NS;
 }
 
 /* False: it is listed before perf has it, or has gone again, and is tried at the next look. */
@@ -55,15 +83,15 @@ static bool cpu_came(struct attachment *attachment, u32 cpu)
 	return true;
 }
 
-void cpu_hotplug_look(struct attachment *attachment)
+void cpu_hotplug_poll(struct attachment *attachment)
 {
 	struct cpu_hotplug *hotplug = &attachment->hotplug;
 	u64 now = clock_ns(CLOCK_MONOTONIC), online[CPU_MASK_WORDS];
 	char text[ONLINE_TEXT_BYTES];
 
-	if (now < hotplug->next_look || !attachment_is_by_cpu(attachment))
+	if (now < hotplug->next_poll || !attachment_is_by_cpu(attachment))
 		return;
-	hotplug->next_look = now + LOOK_NS;
+	hotplug->next_poll = now + POLL_NS;
 	if (online_cpus_read(text, online))
 		return;
 	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {

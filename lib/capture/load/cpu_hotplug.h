@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "scalar.h"
+#include "stackmap/error.h"
 
 struct attachment;
 
@@ -17,7 +18,7 @@ struct attachment;
 /* By whoever attaches. */
 struct cpu_hotplug {
 	u64 online[CPU_MASK_WORDS]; /* at the last look */
-	u64 next_look;		    /* ns, CLOCK_MONOTONIC */
+	u64 next_poll;		    /* ns, CLOCK_MONOTONIC */
 	u64 came;		    /* times that a CPU came online and has its events since */
 	u64 unsampled;		    /* the same: its events were refused */
 };
@@ -27,11 +28,15 @@ struct cpu_hotplug {
 /* The CPUs that are online, and as the kernel writes them. 0 or -errno: they are not known. */
 int online_cpus_read(char text[ONLINE_TEXT_BYTES], u64 online[CPU_MASK_WORDS]);
 
+/* Sets the bits of a list of CPUs like "0-3,8". -EINVAL: it is none; -ERANGE: a CPU of it is not
+ * online; -ENOMEM. */
+int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackmap_error *error);
+
 /* Before the first event is opened. */
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug);
 
 /* Opens the perf events of CPUs that came online since the last look. Reads the list of CPUs, ten
  * times a second at most. */
-void cpu_hotplug_look(struct attachment *attachment);
+void cpu_hotplug_poll(struct attachment *attachment);
 
 #endif

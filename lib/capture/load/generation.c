@@ -249,6 +249,6 @@ u32 generation_stack_id(struct loaded *loaded, const u64 *frames, u32 depth, u32
 	if (!table || !fill_stack(loaded, frames, depth, flags, &stack))
 		return 0;
 	id = inserts ? stack_map_get_id(table->memory, &plan->geometry, plan->config.cpus, &stack)
-		     : stack_map_look(table->memory, &plan->geometry, &stack);
+		     : stack_map_lookup(table->memory, &plan->geometry, &stack);
 	return id > 0 ? id : 0;
 }

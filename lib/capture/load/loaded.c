@@ -20,6 +20,7 @@
 #include "error.h"
 #include "interrupt.h"
 #include "privilege/capability.h"
+#include "privilege/limit.h"
 #include "rule_cache.h"
 #include "task_name.h"
 
@@ -65,6 +66,24 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
 {
 	return (const void *)((u8 *)loaded->scratch_slots.memory +
 			      cpu * loaded->scratch_slots.stride);
+}
+
+static void add_walks(const struct scratch_counters *counters, struct walk_counts *counts)
+{
+	counts->walked += counters->walked;
+	counts->table_frames += counters->table_steps;
+	for (u32 stop = 0; stop < STOP_COUNT; stop++)
+		counts->deferred[stop] += counters->deferred[stop];
+}
+
+struct walk_counts loaded_walks(const struct loaded *loaded)
+{
+	struct walk_counts counts = {};
+
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
+		for (u32 i = 0; i < SCRATCH_SLOTS; i++)
+			add_walks(&loaded_scratch(loaded, cpu)[i].counters, &counts);
+	return counts;
 }
 
 struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number)
@@ -229,17 +248,18 @@ int loaded_load(struct loaded *loaded, struct stackmap_error *error)
 			     ?: interrupted() ? -EINTR : 0;
 
 	if (result)
-		return error_set(error, -result, "stack map of %llu bytes: %s",
-				 (unsigned long long)loaded->plan.geometry.bytes,
-				 strerror(-result));
+		return error_set(error, -result, "stack map of %llu bytes: %s%s",
+				 (unsigned long long)loaded->plan.geometry.bytes, strerror(-result),
+				 limit_advice(-result));
 	result = attachment_load(&loaded->attachment, loaded->tables[0].fd, loaded->engine, error);
 	if (result)
 		return result;
-	loaded->unwind_blocked_program =
-		bpf_program__fd(loaded_programs(loaded)->progs.unwind_blocked);
+	loaded->unwind_blocked_program = program_set_fd(
+		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.unwind_blocked);
 	result = generations_begin(loaded) ?: loaded_share(loaded) ?: set_kernel_text(loaded);
 	if (result)
-		return error_set(error, -result, "rings: %s", strerror(-result));
+		return error_set(error, -result, "rings: %s%s", strerror(-result),
+				 limit_advice(-result));
 	init_rings(loaded);
 	return 0;
 }
@@ -295,7 +315,7 @@ void loaded_leave_out_self(struct loaded *loaded)
 
 void loaded_follow_cpus(struct loaded *loaded)
 {
-	cpu_hotplug_look(&loaded->attachment);
+	cpu_hotplug_poll(&loaded->attachment);
 }
 
 bool loaded_is_by_cpu(const struct loaded *loaded)

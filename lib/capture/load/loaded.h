@@ -14,6 +14,7 @@
 #include "capture/load/options.h"
 #include "capture/load/plan.h"
 #include "capture/load/ring_reader.h"
+#include "rule.h"
 #include "scratch.h"
 
 /* An array map whose values user space sees. */
@@ -68,6 +69,14 @@ struct capture_bpf *loaded_programs(const struct loaded *loaded);
 struct ring_view loaded_ring(const struct loaded *loaded, u32 cpu);
 struct ring_view loaded_task_ring(const struct loaded *loaded, u32 cpu);
 const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
+/* User stacks by unwind tables, by what became of them at the event. */
+struct walk_counts {
+	u64 walked;		  /* whole at once */
+	u64 table_frames;	  /* by a rule of a whole-file table */
+	u64 deferred[STOP_COUNT]; /* left for later, by what ended the walk: STOP_IS_DEFERRAL */
+};
+
+struct walk_counts loaded_walks(const struct loaded *loaded);
 struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
 
 u32 loaded_bits(const struct loaded *loaded);

@@ -24,13 +24,19 @@ enum program {
 	PROGRAM_KERNEL_RETURN = 1 << 10,
 	PROGRAM_OFF_CPU = 1 << 11,
 	PROGRAM_WAKER = 1 << 12,
-	PROGRAM_VALUED = 1 << 13,      /* a tracepoint's record */
-	PROGRAM_VALUED_CALL = 1 << 14, /* and what counts when it was skipped */
-	PROGRAM_LAST = PROGRAM_VALUED_CALL,
+	PROGRAM_FIELD_VALUE = 1 << 13, /* a tracepoint's record */
+	PROGRAM_FIELD_CALL = 1 << 14,  /* and what counts when it was skipped */
+	PROGRAM_LAST = PROGRAM_FIELD_CALL,
 };
 
 struct capture_bpf;
 struct engine;
+
+struct set_program {
+	const struct bpf_program *program;
+	int fd;
+	bool is_owned; /* by the set, and not by libbpf */
+};
 
 struct program_set {
 	u32 programs;	      /* enum program, as bits */
@@ -39,6 +45,9 @@ struct program_set {
 	u32 kind;	      /* otherwise */
 	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
 	struct capture_bpf *object;
+	bool is_copy; /* the object is the first set's */
+	struct set_program *loaded;
+	u32 loaded_count, loaded_room;
 };
 
 /* What libbpf warns of next is kept for programs_refused(), which says why programs could not be
@@ -46,21 +55,34 @@ struct program_set {
 void programs_listen(void);
 int programs_refused(int code, struct stackmap_error *error);
 
-/* Loads what *set says: the first of an instance, with table_fd as the stack map's generation, and
- * the maps of the engine. */
-int program_set_load_first(struct program_set *set, const struct plan *plan, int table_fd,
-			   struct engine *engine, struct stackmap_error *error);
+/* The same of what was not loaded by libbpf. */
+void programs_note(const struct bpf_program *program, int code);
 
-/* One more: `first` lends its maps. */
-int program_set_load(struct program_set *set, const struct plan *plan,
-		     const struct program_set *first, struct stackmap_error *error);
+/* Loads what the sets of an instance say. The first has the maps, with table_fd as the stack map's
+ * generation, and those of the engine. On failure program_set_unload() is still to be called. */
+int program_sets_load(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
+		      struct engine *engine, struct stackmap_error *error);
 void program_set_unload(struct program_set *set);
+
+/* A program of the object, as the set has loaded it: its descriptor, or -1. */
+int program_set_fd(const struct program_set *set, const struct bpf_program *program);
 
 /* Loads an object that is ready for it. 0: its variables are there. */
 int program_set_load_object(struct program_set *set);
 
-/* One bit of enum program -> its loaded program. */
+/* One bit of enum program -> its program of the object. */
 struct bpf_program *program_set_program(const struct program_set *set, enum program program);
+
+/* The same -> its descriptor, or -1: it is not in the set. */
+int program_set_event_fd(const struct program_set *set, enum program program);
+
+/* What orders callbacks for a program (bpf/deferral/callback.h). NULL: nobody. */
+struct callback_programs {
+	struct bpf_program *program;
+	struct bpf_map *array;
+};
+
+struct callback_programs program_set_callback(const struct program_set *set, enum program program);
 
 /* A hook of the kernel that is there whatever is recorded. */
 struct task_hook {
@@ -74,7 +96,7 @@ struct task_hook {
 void program_set_hooks(const struct program_set *set, struct task_hook hooks[TASK_HOOKS]);
 
 /* Runs the kernel refused because the same program was running on that CPU already; not of
- * PROGRAM_VALUED, whose skips are counted otherwise on any kernel. */
+ * PROGRAM_FIELD_VALUE, whose skips are counted otherwise on any kernel. */
 u64 program_set_recursion_misses(const struct program_set *set);
 u64 program_recursion_misses(int fd);
 

@@ -51,11 +51,11 @@ u64 ring_committed_end(const struct ring_view *ring)
 	return position;
 }
 
-bool ring_is_delivery(const struct ring_view *ring, u64 position)
+bool ring_is_deferred_stack(const struct ring_view *ring, u64 position)
 {
 	const struct event_slot *slot = ring_slot(ring, position);
 
-	return STAMP_KIND(slot->stamp) == KIND_DELIVERY;
+	return STAMP_KIND(slot->stamp) == KIND_DEFERRED_STACK;
 }
 
 /* Unit i of the run that begins at `first`. */

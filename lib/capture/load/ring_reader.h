@@ -36,7 +36,7 @@ enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
 u64 ring_committed_end(const struct ring_view *ring);
 
 /* Of a ring of events: whether it is a user stack that comes after its events. */
-bool ring_is_delivery(const struct ring_view *ring, u64 position);
+bool ring_is_deferred_stack(const struct ring_view *ring, u64 position);
 
 /*
  * The stack in the run that the event at `event` names by the low half of its position: frames

@@ -39,7 +39,7 @@ static u64 passed_over(const struct ring_view *ring)
 		u32 commit = *(const u32 *)ring_slot(ring, position);
 
 		count += commit && !(commit & (COMMIT_BUSY | COMMIT_CONTINUED)) &&
-			 commit != COMMIT_OF(position) && !ring_is_delivery(ring, position);
+			 commit != COMMIT_OF(position) && !ring_is_deferred_stack(ring, position);
 	}
 	return count;
 }
@@ -71,8 +71,9 @@ static int snapshot_rings(struct recording *recording, take_record take)
 	return result;
 }
 
-/* What has been answered by now, and who waits: of the frozen moment, or now. */
-static int snapshot_answers(struct recording *recording)
+/* The deferred stacks that have come by now, and the tasks that wait: of the frozen moment, or now.
+ */
+static int snapshot_deferred(struct recording *recording)
 {
 	u32 fill, next = 0;
 	int result = 0;
@@ -81,7 +82,7 @@ static int snapshot_answers(struct recording *recording)
 		return 0;
 	if (!loaded_is_frozen(recording->loaded))
 		result = deferred_read_open(recording);
-	result = result ?: snapshot_rings(recording, records_take_delivery);
+	result = result ?: snapshot_rings(recording, records_take_deferred_stack);
 	if (recording->loaded->running)
 		result = result
 				 ?: unwind_blocked_peek(recording, &recording->deferred->open,
@@ -98,7 +99,7 @@ int recording_snapshot(struct recording *recording)
 	records_begin_round(recording);
 	file_ledger_begin(recording);
 	result = snapshot_tasks(recording);
-	result = first_error(result, snapshot_answers(recording));
+	result = first_error(result, snapshot_deferred(recording));
 	result = first_error(result, snapshot_rings(recording, records_take_event));
 	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);

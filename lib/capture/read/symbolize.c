@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "capture/drain/recording.h"
 #include "capture/drain/symbols.h"
 #include "clock.h"
@@ -23,38 +22,6 @@
 #define HURRY_MS 1500
 #define LATE_MS 100 /* for what was met since it was named ahead */
 #define LOOK_MS 100 /* a signal that is blocked ends no poll() */
-
-/* A return address is looked up one byte before: a call may be a function's last instruction. */
-static int add_address(void *arg, u64 frame, bool return_address)
-{
-	struct addresses *addresses = arg;
-
-	if (return_address && !FRAME_OFFSET(frame))
-		return 0;
-	if (array_make_room(addresses->items, addresses->count, addresses->room))
-		return -ENOMEM;
-	addresses->items[addresses->count++] = frame - return_address;
-	return 0;
-}
-
-static int by_address(const void *left, const void *right)
-{
-	const u64 *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static void sort_addresses(struct addresses *addresses)
-{
-	u32 i, kept = 0;
-
-	if (addresses->count)
-		qsort(addresses->items, addresses->count, sizeof(*addresses->items), by_address);
-	for (i = 0; i < addresses->count; i++)
-		if (!kept || addresses->items[kept - 1] != addresses->items[i])
-			addresses->items[kept++] = addresses->items[i];
-	addresses->count = kept;
-}
 
 static bool is_same_mapping(u64 frame, u64 other)
 {
@@ -80,7 +47,7 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 }
 
 /* From the last one on: the kernel's come first. */
-static int ask_all(struct recording *recording, const struct addresses *addresses)
+static int ask_all(struct recording *recording, const struct frame_addresses *addresses)
 {
 	u32 first, end = addresses->count;
 	int result = 0;
@@ -96,8 +63,8 @@ static int ask_all(struct recording *recording, const struct addresses *addresse
 }
 
 /* What `all` has and `known` has not. -ENOMEM. */
-static int addresses_without(const struct addresses *all, const struct addresses *known,
-			     struct addresses *fresh)
+static int addresses_without(const struct frame_addresses *all, const struct frame_addresses *known,
+			     struct frame_addresses *fresh)
 {
 	u32 i, k = 0;
 
@@ -116,16 +83,15 @@ static int addresses_without(const struct addresses *all, const struct addresses
 /* Each frame that went into the file is asked for once. */
 int symbolize_ask(struct recording *recording)
 {
-	struct addresses all = {}, fresh = {};
-	int result = trace_writer_frames(recording->writer, add_address, &all);
+	struct frame_addresses all = {}, fresh = {};
+	int result = frame_addresses_collect(recording->writer, &all);
 
-	sort_addresses(&all);
 	result = result ?: addresses_without(&all, &recording->named, &fresh);
 	if (!result) {
 		result = ask_all(recording, &fresh);
 		free(recording->named.items);
 		recording->named = all;
-		all = (struct addresses){};
+		all = (struct frame_addresses){};
 	}
 	free(all.items);
 	free(fresh.items);

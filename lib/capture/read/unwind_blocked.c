@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Look, unwind, take or check. At the end of an instance a task that runs gets out of the kernel by
- * itself, and its callback answers; it is looked at again after a while, because it may also go to
- * sleep first. While the instance goes on each is looked at once.
+ * Peek, unwind, take or check. At the end of an instance a task that runs gets out of the kernel by
+ * itself, and its callback delivers the stack. The task is peeked at again after a while, because
+ * it may also go to sleep first. While the instance goes on each task is peeked at once.
  */
 #include "capture/read/unwind_blocked.h"
 

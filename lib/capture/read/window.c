@@ -109,9 +109,9 @@ static int peek_sleepers(struct recording *recording)
 	return result ?: error;
 }
 
-/* Whoever does not wait any more when it is looked, has its answer in a ring: it may be behind the
- * events that are of this file. */
-static int answer_waiting(struct recording *recording)
+/* A task that does not wait any more has its deferred stack in a ring. That may be behind the
+ * events of this file. */
+static int unwind_waiting(struct recording *recording)
 {
 	u32 fill, next = 0;
 	int result = deferred_read_open(recording);
@@ -119,7 +119,7 @@ static int answer_waiting(struct recording *recording)
 	result = first_error(
 		result, unwind_blocked_peek(recording, &recording->deferred->open, &next, PEEK_MS));
 	result = first_error(result, deferred_consume(recording, &fill));
-	result = first_error(result, drain_deliveries(recording, &fill));
+	result = first_error(result, drain_deferred_stacks(recording, &fill));
 	return deferred_give_up(recording) ?: result;
 }
 
@@ -150,6 +150,6 @@ int recording_end_window(struct recording *recording)
 	lift_limits(recording);
 	result = first_error(result, copy_tasks(recording));
 	if (recording->deferred)
-		result = first_error(result, answer_waiting(recording));
+		result = first_error(result, unwind_waiting(recording));
 	return result;
 }

@@ -52,6 +52,8 @@ struct source_list {
 int source_list_add(struct source_list *list, const char *text, u64 frequency,
 		    struct stackmap_error *error);
 
+#define SAMPLE_FREQUENCY_DEFAULT 999 /* Hz: no multiple of what ticks */
+
 /* CPU samples at `frequency` Hz. -ERANGE: 0, or above kernel.perf_event_max_sample_rate. */
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error);
 

@@ -20,7 +20,7 @@ struct search {
 	void *arg;
 	int events; /* tracefs, or why there is none */
 	struct stackmap_error *error;
-	bool is_told; /* the error says what failed */
+	bool is_reported; /* the error says what failed */
 };
 
 static int visit_tracepoint(struct search *search, const char *name)
@@ -32,7 +32,7 @@ static int visit_tracepoint(struct search *search, const char *name)
 	};
 	int err = source_set_value(&source, search->query, search->events, search->error);
 
-	search->is_told = err;
+	search->is_reported = err;
 	return err ? err : search->visit(search->arg, &source);
 }
 
@@ -84,7 +84,7 @@ static int tracepoint_find(struct source_query *query, source_visit visit, void 
 	int err;
 
 	err = search.events < 0 ? find_without_tracefs(&search) : find_in_tracefs(&search);
-	if (err < 0 && !search.is_told)
+	if (err < 0 && !search.is_reported)
 		return error_set(error, -err, "%s: names of tracepoints: %s", query->subject,
 				 strerror(-err));
 	return err;

@@ -22,7 +22,8 @@ static bool is_result(const struct source *source, const char *field)
 	return source->type == SOURCE_SYSCALL && source->on_return && !strcmp(field, "ret");
 }
 
-/* The kernel calls their two kinds of programs with preemption on in between (bpf/event/valued.h).
+/* The kernel calls their two kinds of programs with preemption on in between
+ * (bpf/event/field_value.h).
  */
 static bool is_raw_call(const char *name)
 {

@@ -38,12 +38,12 @@ function threadEntries(profile) {
   for (const {pid} of profile.threads)
     threadsOf.set(pid, (threadsOf.get(pid) ?? 0) + 1);
   const entries = [['', 'all']];
-  const told = new Set();
+  const listed = new Set();
   for (const thread of byEvents.slice(0, THREADS_MAX)) {
     const {pid, comm} = profile.threads[thread];
-    if (pid && !told.has(pid) && threadsOf.get(pid) > 1)
+    if (pid && !listed.has(pid) && threadsOf.get(pid) > 1)
       entries.push([`pid:${pid}`, `${comm}: process ${pid}`]);
-    told.add(pid);
+    listed.add(pid);
     entries.push([`thread:${thread}`, threadText(profile.threads[thread])]);
   }
   return entries;

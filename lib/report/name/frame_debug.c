@@ -143,7 +143,7 @@ static u32 cut_to_kernel(const struct trace_module *kernel, u64 *places, u32 cou
 }
 
 /* `places` all belong to one mapping. */
-static int find_names(struct trace_reader *reader, struct debug_naming *naming, u64 *places,
+static int find_names(struct trace_reader *reader, struct debug_lookup *lookup, u64 *places,
 		      u32 count, struct debug_names **names)
 {
 	u32 mapping = mapping_of(places[0]);
@@ -160,7 +160,7 @@ static int find_names(struct trace_reader *reader, struct debug_naming *naming, 
 	}
 	if ((!code.mapping && !code.module) || !count)
 		return -ENOENT;
-	return debug_naming_find(naming, &code, places, count, names);
+	return debug_lookup_find(lookup, &code, places, count, names);
 }
 
 static int add_found(struct frame_debug *debug, u32 mapping, struct debug_names *names)
@@ -171,7 +171,7 @@ static int add_found(struct frame_debug *debug, u32 mapping, struct debug_names 
 	return 0;
 }
 
-static int find_all(struct trace_reader *reader, struct debug_naming *naming, struct places *places,
+static int find_all(struct trace_reader *reader, struct debug_lookup *lookup, struct places *places,
 		    struct frame_debug *debug)
 {
 	for (size_t first = 0, end; first < places->count; first = end) {
@@ -182,7 +182,7 @@ static int find_all(struct trace_reader *reader, struct debug_naming *naming, st
 		end = first;
 		while (end < places->count && mapping_of(places->place[end]) == mapping)
 			end++;
-		result = find_names(reader, naming, &places->place[first], end - first, &names);
+		result = find_names(reader, lookup, &places->place[first], end - first, &names);
 		if (!result && add_found(debug, mapping, names)) {
 			debug_names_free(&names);
 			result = -ENOMEM;
@@ -200,14 +200,14 @@ static int by_mapping(const void *left, const void *right)
 	return (a->mapping > b->mapping) - (a->mapping < b->mapping);
 }
 
-int frame_debug_create(struct trace_reader *reader, struct debug_naming *naming,
+int frame_debug_create(struct trace_reader *reader, struct debug_lookup *lookup,
 		       struct frame_debug **out)
 {
 	struct frame_debug *debug = calloc(1, sizeof(*debug));
 	struct places *places = calloc(1, sizeof(*places));
 	int result = debug && places ? collect(reader, places) : -ENOMEM;
 
-	result = result ?: find_all(reader, naming, places, debug);
+	result = result ?: find_all(reader, lookup, places, debug);
 	if (places)
 		free(places->place);
 	free(places);

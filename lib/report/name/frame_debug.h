@@ -4,13 +4,13 @@
 #ifndef LIB_REPORT_FRAME_DEBUG_H
 #define LIB_REPORT_FRAME_DEBUG_H
 
-#include "symbol/debuginfo/debug_naming.h"
+#include "symbol/debuginfo/debug_lookup.h"
 #include "trace/read/reader.h"
 
 struct frame_debug;
 
 /* -ENOMEM. */
-int frame_debug_create(struct trace_reader *reader, struct debug_naming *naming,
+int frame_debug_create(struct trace_reader *reader, struct debug_lookup *lookup,
 		       struct frame_debug **out);
 void frame_debug_free(struct frame_debug **debug);
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "array.h"
+#include "demangle_cache.h"
 #include "frame_debug.h"
 #include "hash_index.h"
 #include "kernel_match.h"
-#include "plain_names.h"
 
 #define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
 
@@ -37,7 +37,7 @@ struct frame_names {
 	struct trace_reader *reader;
 	struct frame_naming naming;
 	struct frame_debug *debug; /* or NULL */
-	struct plain_names *plain_names;
+	struct demangle_cache *demangle_cache;
 	struct hash_index frame_index, label_index, chain_index;
 	struct named_frame **frames;
 	struct label **labels; /* by id */
@@ -226,9 +226,10 @@ static const char *find_symbol(const struct frame_names *names, const struct deb
 }
 
 /* For people, unless they want it otherwise. */
-static const char *plain_name(struct frame_names *names, const char *name)
+static const char *demangled(struct frame_names *names, const char *name)
 {
-	return name && !names->naming.mangled ? plain_names_find(names->plain_names, name) : name;
+	return name && !names->naming.mangled ? demangle_cache_find(names->demangle_cache, name)
+					      : name;
 }
 
 /* What has no name is called by its address. */
@@ -314,7 +315,7 @@ static int set_inlined(struct frame_names *names, struct named_frame *named,
 		struct frame_function *function = &named->functions[i];
 
 		function->inlined = true;
-		function->name = plain_name(names, debug->functions[i].function);
+		function->name = demangled(names, debug->functions[i].function);
 		function->label = inlined_label(names, function->name, named->name.object);
 		if (function->label == UINT32_MAX)
 			return -ENOMEM;
@@ -333,7 +334,7 @@ static int set_functions(struct frame_names *names, struct named_frame *named)
 	if (reserve_functions(names, named, debug))
 		return -ENOMEM;
 	last = name->function_count - 1;
-	name->function = plain_name(names, find_symbol(names, debug, name));
+	name->function = demangled(names, find_symbol(names, debug, name));
 	name->label = label_of(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;
@@ -493,7 +494,7 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 	names->naming = *naming;
 	check_kernel(names);
 	check_symbols(names);
-	if (plain_names_create(&names->plain_names) ||
+	if (demangle_cache_create(&names->demangle_cache) ||
 	    (naming->debug && frame_debug_create(reader, naming->debug, &names->debug))) {
 		frame_names_free(&names);
 		return -ENOMEM;
@@ -512,7 +513,7 @@ void frame_names_free(struct frame_names **names)
 		named_frame_free(old->frames[i]);
 	for (u32 i = 0; i < old->label_index.count; i++)
 		free(old->labels[i]);
-	plain_names_free(&old->plain_names);
+	demangle_cache_free(&old->demangle_cache);
 	hash_index_free(&old->frame_index);
 	hash_index_free(&old->label_index);
 	hash_index_free(&old->chain_index);

@@ -17,13 +17,13 @@
 
 #include "trace/read/reader.h"
 
-struct debug_naming;
+struct debug_lookup;
 struct kernel_names;
 
 /* How frames get their names. All zero: demangled, by the symbols of the recording. */
 struct frame_naming {
 	bool mangled;		     /* as in the symbol table */
-	struct debug_naming *debug;  /* says what was inlined and lines of source; or NULL */
+	struct debug_lookup *debug;  /* says what was inlined and lines of source; or NULL */
 	bool no_inline;		     /* a frame is one function, whatever was inlined */
 	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
 	bool many_boots; /* `kernel` is of one of them: a recording must show that it is its own */

@@ -12,7 +12,7 @@
 
 #include "array.h"
 #include "report/name/code_layout.h"
-#include "symbol/debuginfo/debug_naming.h"
+#include "symbol/debuginfo/debug_lookup.h"
 #include "whole_stack.h"
 
 #define NO_FILE UINT32_MAX
@@ -155,7 +155,7 @@ static enum missing_reason reason_of_facts(const struct debug_facts *facts)
 
 static enum missing_reason reason_of_file(const struct trace_reader *reader,
 					  const struct trace_mapping *mapping,
-					  struct debug_naming *debug)
+					  struct debug_lookup *debug)
 {
 	struct debug_code code = {.mapping = mapping, .release = ""};
 	struct debug_facts facts;
@@ -167,11 +167,11 @@ static enum missing_reason reason_of_file(const struct trace_reader *reader,
 	if (!debug)
 		return MISSING_NOT_LOOKED;
 	code_layout_find(reader, mapping->number, &code.layout);
-	facts = debug_naming_look(debug, &code);
+	facts = debug_lookup_facts(debug, &code);
 	return reason_of_facts(&facts);
 }
 
-static void find_reason(const struct trace_reader *reader, struct debug_naming *debug,
+static void find_reason(const struct trace_reader *reader, struct debug_lookup *debug,
 			struct missing_file *file)
 {
 	bool is_kernel = file->object[0] == '[' && strcmp(file->object, "[unknown]");
@@ -197,7 +197,7 @@ static int by_self(const void *left, const void *right)
 }
 
 int missing_names_find(const struct trace_reader *reader, const struct profile *profile,
-		       struct debug_naming *debug, struct missing_names *missing)
+		       struct debug_lookup *debug, struct missing_names *missing)
 {
 	struct search search = {.reader = reader, .missing = missing};
 	int err;

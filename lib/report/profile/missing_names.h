@@ -8,7 +8,7 @@
 
 #include "profile.h"
 
-struct debug_naming;
+struct debug_lookup;
 
 #define MISSING_REASONS(X)                                                                         \
 	X(HIDDEN, "hidden", "kernel addresses were hidden from the recorder (kptr_restrict)",      \
@@ -59,7 +59,7 @@ struct missing_names {
 
 /* `debug` may be NULL: it is not looked for. -ENOMEM. */
 int missing_names_find(const struct trace_reader *reader, const struct profile *profile,
-		       struct debug_naming *debug, struct missing_names *missing);
+		       struct debug_lookup *debug, struct missing_names *missing);
 void missing_names_free(struct missing_names *missing);
 
 /* The part of the events, from 0 to 1, that end in user code without a name. Quickly: reasons are

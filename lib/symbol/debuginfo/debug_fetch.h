@@ -35,7 +35,7 @@ void debug_fetch_free(struct debug_fetch **fetch);
 int debug_fetch_open(struct debug_fetch *fetch, enum debug_fetch_what what, const u8 *build_id,
 		     u32 bytes, const char *name, char **path);
 
-/* In words. NULL: it was told already. */
+/* In words. NULL: it was reported already. */
 const char *debug_fetch_reason(int result);
 
 /* Whether DEBUGINFOD_URLS names any. */

@@ -55,14 +55,14 @@ static bool find_text(const struct texts *texts, u32 offset, const char **text)
 static bool take_function(struct cursor *cursor, const struct texts *texts, bool is_last,
 			  struct code_place *function)
 {
-	struct debug_function told;
+	struct debug_function raw;
 
 	*function = (struct code_place){.inlined = !is_last};
-	if (!take(cursor, &told, sizeof(told)) || told.inlined != !is_last)
+	if (!take(cursor, &raw, sizeof(raw)) || raw.inlined != !is_last)
 		return false;
-	function->line = told.line;
-	return find_text(texts, told.name, &function->function) &&
-	       find_text(texts, told.file, &function->file);
+	function->line = raw.line;
+	return find_text(texts, raw.name, &function->function) &&
+	       find_text(texts, raw.file, &function->file);
 }
 
 static bool covers(const struct debug_item *item, u64 place)

@@ -3,7 +3,7 @@
 #ifndef LIB_SYMBOL_DEBUG_ITEMS_H
 #define LIB_SYMBOL_DEBUG_ITEMS_H
 
-#include "debug_naming.h"
+#include "debug_lookup.h"
 #include "debug_service.h"
 
 /* What was answered to one question. */

@@ -8,7 +8,7 @@
 #define LIB_SYMBOL_DEBUG_SEARCH_H
 
 #include "debug_fetch.h"
-#include "debug_naming.h"
+#include "debug_lookup.h"
 #include "debug_path.h"
 #include "debug_service.h"
 #include "symbol/elf/debug_link.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The part of debug_naming.c that parses files: it runs in a sandbox (privilege/sandbox.h).
+ * The part of debug_lookup.c that parses files: it runs in a sandbox (privilege/sandbox.h).
  *
  * Request: a debug_request with its open files; `count` u64, the places, ascending. Answer: a
  * debug_answer; `bytes` bytes: texts first (`text_bytes` of them), then items. An item is a

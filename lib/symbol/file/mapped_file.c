@@ -48,6 +48,11 @@ static bool is_same_generation(int fd, const struct mapping_key *key)
 	       generation == key->generation;
 }
 
+bool mapped_file_is(int fd, const struct mapping_record *record)
+{
+	return is_same_file(fd, &record->key) && is_same_generation(fd, &record->key);
+}
+
 /* Takes over `place`, an O_PATH descriptor or -1. */
 static int open_if_same(int place, const struct mapping_key *key)
 {

@@ -8,6 +8,7 @@
 #ifndef LIB_SYMBOL_MAPPED_FILE_H
 #define LIB_SYMBOL_MAPPED_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mapping.h"
@@ -32,8 +33,11 @@ int mapped_file_open(const struct mapping_record *record, const char *path);
  * users have mounted cannot keep us waiting. */
 int mapped_file_open_cached(const struct mapping_record *record, const char *path);
 
+/* Whether that is still the file of the record, and nobody has written it since. */
+bool mapped_file_is(int fd, const struct mapping_record *record);
+
 /* Build id of an ELF file: bytes written (<= TRACE_BUILD_ID_MAX), 0 if it has none, or -errno. It
- * parses the file: in a sandbox only (symbol/symbolizer/naming.h). */
+ * parses the file: in a sandbox only (symbol/symbolizer/symbol_lookup.h). */
 int mapped_file_build_id(int fd, u8 *build_id);
 
 #endif

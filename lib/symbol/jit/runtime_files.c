@@ -92,7 +92,7 @@ void runtime_files_keep(struct runtime_files *files, u32 tgid, u64 since)
 	struct kept kept = {.process = {.tgid = tgid, .since = since}};
 	struct kept *slot = &files->kept[files->count % files->room];
 
-	if (find(files, tgid, since) || !runtime_process_look(&kept.process))
+	if (find(files, tgid, since) || !runtime_process_read(&kept.process))
 		return;
 	open_all(&kept);
 	if (files->count >= files->room)
@@ -132,7 +132,7 @@ struct runtime_names runtime_files_open(const struct runtime_files *files, u32 t
 	struct kept live = {{.tgid = tgid, .since = since}, -1, -1, -1};
 	struct runtime_names names;
 
-	if (runtime_process_look(&live.process))
+	if (runtime_process_read(&live.process))
 		open_all(&live);
 	names = (struct runtime_names){live.perf_map, live.jitdump};
 	if (kept)

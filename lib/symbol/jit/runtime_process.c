@@ -68,7 +68,7 @@ static u32 last_number(const char *line)
 	return blank && sscanf(blank, "%u", &number) == 1 ? number : 0;
 }
 
-bool runtime_process_look(struct runtime_process *process)
+bool runtime_process_read(struct runtime_process *process)
 {
 	FILE *file = is_alive(process) ? runtime_process_open(process->tgid, "status") : NULL;
 	bool has_user = false;

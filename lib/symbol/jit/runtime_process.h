@@ -18,7 +18,7 @@ struct runtime_process {
 };
 
 /* Fills in what the kernel says of a process while it lives; false: it does not. */
-bool runtime_process_look(struct runtime_process *process);
+bool runtime_process_read(struct runtime_process *process);
 
 /* A regular file of its user or root, written since it began. */
 bool runtime_process_wrote(const struct runtime_process *process, const struct stat *status);

@@ -16,6 +16,7 @@
 #include "privilege/capability.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"
+#include "table_publish.h"
 
 #define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, which 6.3 has brought */
 
@@ -54,13 +55,18 @@ static int read_addresses(int file, u32 count, u64 **out)
 	return 0;
 }
 
-static int find_symbols(struct naming *naming, const struct symbolizer_request *request,
+static kept_code_opener opener_of(const struct symbolizer_request *request)
+{
+	return request->cached ? mapped_file_open_cached : mapped_file_open;
+}
+
+static int find_symbols(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			const int *files, FILE *out)
 {
-	struct naming_query query = {
+	struct symbol_query query = {
 		.number = request->number,
 		.record = request->number ? &request->record : NULL,
-		.open = request->cached ? mapped_file_open_cached : mapped_file_open,
+		.open = opener_of(request),
 		.kallsyms = files[1],
 		.modules = files[2],
 		.count = request->count,
@@ -73,13 +79,13 @@ static int find_symbols(struct naming *naming, const struct symbolizer_request *
 	if (result)
 		return result;
 	query.addresses = addresses;
-	result = naming_symbols(naming, &query);
+	result = symbol_lookup_find(lookup, &query);
 	free(addresses);
 	return result;
 }
 
 /* *memory: the symbols. */
-static int answer_symbols(struct naming *naming, const struct symbolizer_request *request,
+static int answer_symbols(struct symbol_lookup *lookup, const struct symbolizer_request *request,
 			  const int *files, int *memory, u64 *bytes)
 {
 	int file = symbolizer_memory(), result;
@@ -92,7 +98,7 @@ static int answer_symbols(struct naming *naming, const struct symbolizer_request
 		close(file);
 		return -ENOMEM;
 	}
-	result = find_symbols(naming, request, files, out);
+	result = find_symbols(lookup, request, files, out);
 	*bytes = ftello(out);
 	if (fclose(out))
 		result = result ?: -ENOMEM;
@@ -100,20 +106,44 @@ static int answer_symbols(struct naming *naming, const struct symbolizer_request
 	return result;
 }
 
-static int reply(struct naming *naming, int socket, const struct symbolizer_request *request,
+static int make_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
+		      int map)
+{
+	struct file_table table = {};
+	struct code_rows rows = {};
+	int result = symbol_lookup_rows(lookup, &request->record, opener_of(request), &rows);
+
+	result = result ?: file_table_pack(&rows, &table);
+	result = result ?: table_publish(map, request->number, &table);
+	code_rows_clear(&rows);
+	file_table_clear(&table);
+	return result;
+}
+
+/* Another instance may have been faster. */
+static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_request *request,
+			int map)
+{
+	if (map < 0)
+		return -EINVAL;
+	return table_is_published(map, request->number) ? 0 : make_table(lookup, request, map);
+}
+
+static int reply(struct symbol_lookup *lookup, int socket, const struct symbolizer_request *request,
 		 const int *files)
 {
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
 	int memory = -1, result;
 
 	if (request->what == SYMBOLIZER_LEARN)
-		answer.result = naming_learn(
-			naming, &request->record,
-			request->cached ? mapped_file_open_cached : mapped_file_open, &answer.id);
+		answer.result = symbol_lookup_learn(lookup, &request->record, opener_of(request),
+						    &answer.id);
+	else if (request->what == SYMBOLIZER_TABLE)
+		answer.result = answer_table(lookup, request, files[0]);
 	else
-		answer.result = answer_symbols(naming, request, files, &memory, &answer.bytes);
-	answer.failures = naming_failures(naming);
-	answer.sandbox = naming_pid(naming);
+		answer.result = answer_symbols(lookup, request, files, &memory, &answer.bytes);
+	answer.failures = symbol_lookup_failures(lookup);
+	answer.sandbox = symbol_lookup_pid(lookup);
 	result = message_send_files(socket, &answer, sizeof(answer), &memory, memory >= 0,
 				    MESSAGE_NO_DEADLINE);
 	if (memory >= 0)
@@ -121,24 +151,24 @@ static int reply(struct naming *naming, int socket, const struct symbolizer_requ
 	return result;
 }
 
-static int tell_ready(struct naming *naming, int socket)
+static int tell_ready(struct symbol_lookup *lookup, int socket)
 {
 	const struct symbolizer_answer ready = {
 		.what = SYMBOLIZER_READY,
-		.sandbox = naming_pid(naming),
+		.sandbox = symbol_lookup_pid(lookup),
 	};
 
 	return message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
 }
 
-static void serve(struct naming *naming, int socket)
+static void serve(struct symbol_lookup *lookup, int socket)
 {
 	struct symbolizer_request request;
 	int files[MESSAGE_FILES_MAX], result = 0;
 
 	while (!result && !message_receive_files(socket, &request, sizeof(request), files,
 						 MESSAGE_NO_DEADLINE)) {
-		result = reply(naming, socket, &request, files);
+		result = reply(lookup, socket, &request, files);
 		message_close_files(files);
 	}
 }
@@ -146,14 +176,14 @@ static void serve(struct naming *naming, int socket)
 void symbolizer_serve(int socket)
 {
 	struct symbolizer_answer failed = {.what = SYMBOLIZER_READY};
-	struct naming *naming;
+	struct symbol_lookup *lookup;
 
-	failed.result = naming_create(&naming);
+	failed.result = symbol_lookup_create(&lookup);
 	if (failed.result) {
 		message_send(socket, &failed, sizeof(failed), MESSAGE_NO_DEADLINE);
 		return;
 	}
-	if (!capability_keep(CAPABILITIES_READING) && !tell_ready(naming, socket))
-		serve(naming, socket);
-	naming_free(&naming);
+	if (!capability_keep(CAPABILITIES_READING) && !tell_ready(lookup, socket))
+		serve(lookup, socket);
+	symbol_lookup_free(&lookup);
 }

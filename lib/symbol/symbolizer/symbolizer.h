@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One process beside the recorder that opens the files of one owner, keeps them, and has a sandbox
- * of its own that parses them (symbol/symbolizer/naming.h). It waits for whatever it opens; who
- * asked it does not (symbol/symbolizer/symbolizers.h).
+ * of its own that parses them (symbol/symbolizer/symbol_lookup.h). It waits for whatever it opens;
+ * who asked it does not (symbol/symbolizer/symbolizers.h).
  *
  * Packets of fixed size over its socket, in order. Before the first answer comes a
  * symbolizer_answer with `what` SYMBOLIZER_READY.
@@ -11,12 +11,13 @@
 #define LIB_SYMBOL_SYMBOLIZER_H
 
 #include "mapping.h"
-#include "naming.h"
+#include "symbol_lookup.h"
 
 enum symbolizer_what {
 	SYMBOLIZER_READY,
 	SYMBOLIZER_LEARN,   /* code was met: its file is kept, its build id wanted */
 	SYMBOLIZER_SYMBOLS, /* files: the addresses as u64; kernel: kallsyms, modules behind it */
+	SYMBOLIZER_TABLE,   /* files: the engine's map, which gets the unwind table of the file */
 };
 
 struct symbolizer_request {
@@ -34,7 +35,7 @@ struct symbolizer_answer {
 	u32 sandbox;  /* the process id; 0: none runs */
 	u64 failures; /* files that could not be read for it */
 	u64 bytes;    /* of symbols in the file that comes with it: symbolizer_symbol, name */
-	struct naming_id id;
+	struct build_id id;
 };
 
 struct symbolizer_symbol {

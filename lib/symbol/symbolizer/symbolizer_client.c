@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "clock.h"
+#include "error.h"
 #include "privilege/message.h"
 #include "symbol/file/file_owner.h"
 
@@ -26,20 +27,36 @@
 
 void question_clear(struct question *question)
 {
-	if (question->addresses >= 0)
-		close(question->addresses);
-	question->addresses = -1;
+	if (question->file >= 0)
+		close(question->file);
+	question->file = -1;
+}
+
+/* Behind what was sent, and before tables that were not. */
+static u32 place_for(const struct symbolizer_client *client, u32 what)
+{
+	u32 place = client->count;
+
+	while (what != SYMBOLIZER_TABLE && place > client->sent &&
+	       client->questions[place - 1].what == SYMBOLIZER_TABLE)
+		place--;
+	return place;
 }
 
 int symbolizer_client_ask(struct symbolizer_client *client, const struct question *question)
 {
 	struct question taken = *question;
+	u32 place;
 
 	if (array_make_room(client->questions, client->count, client->room)) {
 		question_clear(&taken);
 		return -ENOMEM;
 	}
-	client->questions[client->count++] = taken;
+	place = place_for(client, question->what);
+	memmove(client->questions + place + 1, client->questions + place,
+		(client->count - place) * sizeof(*client->questions));
+	client->questions[place] = taken;
+	client->count++;
 	return 0;
 }
 
@@ -50,7 +67,7 @@ static u32 starts_max(const struct symbolizer_client *client)
 
 static void leave_behind(struct symbolizer_client *client)
 {
-	helper_end(&client->helper, 0);
+	file_worker_end(&client->worker, 0);
 	client->sandbox = 0;
 	client->sent = 0;
 }
@@ -83,14 +100,14 @@ static int fail_all(struct symbolizer_client *client, const struct symbolizer_ta
 	int result = 0;
 
 	while (client->count)
-		result = pop(client, talk, NULL, -1) ?: result;
+		result = first_error(result, pop(client, talk, NULL, -1));
 	return result;
 }
 
 static void fill_request(const struct question *question, const struct symbolizer_talk *talk,
 			 struct symbolizer_request *request)
 {
-	const struct naming_id *id = talk->id(talk->arg, question->number);
+	const struct build_id *id = talk->id(talk->arg, question->number);
 
 	*request = (struct symbolizer_request){
 		.what = question->what,
@@ -114,15 +131,15 @@ static int send_question(struct symbolizer_client *client, const struct symboliz
 	struct symbolizer_request request;
 
 	fill_request(question, talk, &request);
-	if (question->addresses >= 0)
-		files[count++] = question->addresses;
+	if (question->file >= 0)
+		files[count++] = question->file;
 	if (!question->record) {
 		if (talk->kallsyms >= 0)
 			files[count++] = talk->kallsyms;
 		if (talk->kallsyms >= 0 && talk->modules >= 0)
 			files[count++] = talk->modules;
 	}
-	return message_send_files(client->helper.socket, &request, sizeof(request), files, count,
+	return message_send_files(client->worker.socket, &request, sizeof(request), files, count,
 				  AT_ONCE);
 }
 
@@ -132,7 +149,7 @@ static int start(struct symbolizer_client *client)
 	if (client->starts == starts_max(client))
 		return -EPIPE;
 	client->starts++;
-	return helper_start(symbolizer_serve, &client->helper);
+	return file_worker_start(symbolizer_serve, &client->worker);
 }
 
 int symbolizer_client_start(struct symbolizer_client *client)
@@ -142,7 +159,7 @@ int symbolizer_client_start(struct symbolizer_client *client)
 	int result = start(client);
 
 	if (!result)
-		result = message_receive(client->helper.socket, &ready, sizeof(ready), deadline);
+		result = message_receive(client->worker.socket, &ready, sizeof(ready), deadline);
 	client->sandbox = ready.sandbox;
 	return result ?: ready.result;
 }
@@ -154,12 +171,13 @@ static bool may_send(const struct symbolizer_client *client)
 
 	if (sent == client->count || sent == SENT_MAX)
 		return false;
-	return !sent || client->questions[sent].what == client->questions[0].what;
+	return !sent || (client->questions[sent].what == client->questions[0].what &&
+			 client->questions[0].what != SYMBOLIZER_TABLE);
 }
 
 static int send_questions(struct symbolizer_client *client, const struct symbolizer_talk *talk)
 {
-	if (!client->helper.pid && client->count && start(client))
+	if (!client->worker.pid && client->count && start(client))
 		return fail_all(client, talk);
 	while (may_send(client)) {
 		int result = send_question(client, talk);
@@ -192,10 +210,10 @@ static int receive_answers(struct symbolizer_client *client, const struct symbol
 {
 	int result = 0;
 
-	while (client->helper.pid) {
+	while (client->worker.pid) {
 		struct symbolizer_answer answer;
 		int files[MESSAGE_FILES_MAX];
-		int error = message_receive_files(client->helper.socket, &answer, sizeof(answer),
+		int error = message_receive_files(client->worker.socket, &answer, sizeof(answer),
 						  files, AT_ONCE);
 
 		if (error == -ETIMEDOUT)
@@ -215,22 +233,22 @@ int symbolizer_client_patience(const struct symbolizer_client *client)
 	if (!client->sent)
 		return client->count ? 0 : -1;
 	end = client->since +
-	      (client->questions[0].what == SYMBOLIZER_SYMBOLS ? SYMBOLS_MS : LEARN_MS);
+	      (client->questions[0].what == SYMBOLIZER_LEARN ? LEARN_MS : SYMBOLS_MS);
 	return end > now ? end - now : 0;
 }
 
 int symbolizer_client_visit(struct symbolizer_client *client, const struct symbolizer_talk *talk)
 {
-	int result = client->helper.pid ? receive_answers(client, talk) : 0;
+	int result = client->worker.pid ? receive_answers(client, talk) : 0;
 
 	if (client->sent && !symbolizer_client_patience(client))
-		result = give_up(client, talk) ?: result;
-	return send_questions(client, talk) ?: result;
+		result = first_error(result, give_up(client, talk));
+	return first_error(result, send_questions(client, talk));
 }
 
 void symbolizer_client_end(struct symbolizer_client *client, int wait_ms)
 {
-	helper_end(&client->helper, wait_ms);
+	file_worker_end(&client->worker, wait_ms);
 	while (client->count)
 		question_clear(&client->questions[--client->count]);
 	free(client->questions);

@@ -9,14 +9,14 @@
 
 #include <stdbool.h>
 
-#include "privilege/helper.h"
+#include "privilege/file_worker.h"
 #include "symbolizer.h"
 
 struct question {
 	u32 what; /* enum symbolizer_what */
 	u32 number;
 	u32 count;	 /* of addresses */
-	int addresses;	 /* a file of them, or -1 */
+	int file;	 /* that comes with it: of the addresses, or the map; or -1 */
 	bool cached;	 /* ask no file system that may wait for others */
 	bool is_dropped; /* nobody waits for its answer any more */
 	u64 next; /* the owner to be asked if this one has no such file, or FILE_OWNER_NONE */
@@ -25,7 +25,7 @@ struct question {
 
 struct symbolizer_client {
 	u64 owner; /* symbol/file/file_owner.h */
-	struct helper helper;
+	struct file_worker worker;
 	u32 sandbox; /* its process; 0: not known */
 	u32 starts;
 	struct question *questions; /* the first `sent` are with the process */
@@ -37,7 +37,7 @@ struct symbolizer_client {
 struct symbolizer_talk {
 	void *arg;
 	/* The build id that is known of a mapping by now, or NULL. */
-	const struct naming_id *(*id)(void *arg, u32 number);
+	const struct build_id *(*id)(void *arg, u32 number);
 	int kallsyms, modules;
 	/* Takes over the question. `answer` NULL: it did not answer. `symbols`: a file, or -1. */
 	int (*answered)(void *arg, struct symbolizer_client *client, struct question *question,
@@ -48,7 +48,8 @@ struct symbolizer_talk {
  * the first question is sent. Waits until it says that it is ready, or why not. */
 int symbolizer_client_start(struct symbolizer_client *client);
 
-/* Takes over the question, on failure too. -ENOMEM. */
+/* Takes over the question, on failure too. Tables wait for all else, and one goes at a time.
+ * -ENOMEM. */
 int symbolizer_client_ask(struct symbolizer_client *client, const struct question *question);
 
 /* Sends what can be sent, takes what has come. The first error of `answered`. */
@@ -57,7 +58,7 @@ int symbolizer_client_visit(struct symbolizer_client *client, const struct symbo
 /* ms until the first question is too late; -1: there is none. */
 int symbolizer_client_patience(const struct symbolizer_client *client);
 
-/* Frees all. `wait_ms` as in helper_end(). */
+/* Frees all. `wait_ms` as in file_worker_end(). */
 void symbolizer_client_end(struct symbolizer_client *client, int wait_ms);
 
 void question_clear(struct question *question);

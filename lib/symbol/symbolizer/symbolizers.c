@@ -10,11 +10,13 @@
 #include "symbolizers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
 #include "symbolizer_client.h"
@@ -28,7 +30,7 @@ struct symbolizers {
 	struct kernel_files kernel;
 	struct symbolizer_client clients[CLIENTS_MAX];
 	struct symbolizers_trouble troubles[CLIENTS_MAX];
-	bool told[CLIENTS_MAX];
+	bool reported[CLIENTS_MAX];
 	u32 count;
 	u64 failures;
 	const struct symbolizers_sink *sink; /* of this visit */
@@ -38,7 +40,9 @@ struct symbolizers {
 	bool failed[MAPPINGS_MAX];	     /* counted as a failure, since the last call */
 	u8 keeper[MAPPINGS_MAX];	     /* 1 + which client has its file open; 0: none */
 	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
-	struct naming_id ids[MAPPINGS_MAX];
+	bool tabulated[MAPPINGS_MAX];	     /* or asked for */
+	bool has_no_room;		     /* for tables, any more */
+	struct build_id ids[MAPPINGS_MAX];
 };
 
 static struct symbolizer_client *client_of(struct symbolizers *symbolizers, u64 owner)
@@ -100,8 +104,8 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids)
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
 
-		if (client->helper.pid)
-			pids[count++] = client->helper.pid;
+		if (client->worker.pid)
+			pids[count++] = client->worker.pid;
 		if (client->sandbox)
 			pids[count++] = client->sandbox;
 	}
@@ -120,9 +124,9 @@ u64 symbolizers_failures(struct symbolizers *symbolizers)
 bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble)
 {
 	for (u32 i = 0; i < symbolizers->count; i++) {
-		if (symbolizers->told[i] || !symbolizers->troubles[i].files)
+		if (symbolizers->reported[i] || !symbolizers->troubles[i].files)
 			continue;
-		symbolizers->told[i] = true;
+		symbolizers->reported[i] = true;
 		*trouble = symbolizers->troubles[i];
 		return true;
 	}
@@ -195,7 +199,7 @@ static void learn(struct symbolizers *symbolizers, u32 number, const struct mapp
 		.what = SYMBOLIZER_LEARN,
 		.number = number,
 		.record = record,
-		.addresses = -1,
+		.file = -1,
 	};
 
 	if (symbolizers->learned[number])
@@ -210,7 +214,7 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, struct trace_mapping *mapping,
 			  char *path, size_t path_bytes)
 {
-	struct naming_id *id;
+	struct build_id *id;
 
 	mapped_file_identify(number, record, mapping, path, path_bytes);
 	if (number >= MAPPINGS_MAX)
@@ -223,6 +227,23 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 	mapping->build_id_bytes = id->bytes;
 	memcpy(mapping->build_id, id->build_id, sizeof(mapping->build_id));
 	learn(symbolizers, number, record);
+}
+
+void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
+			  const struct mapping_record *record, int map)
+{
+	struct question question = {
+		.what = SYMBOLIZER_TABLE,
+		.number = number,
+		.record = record,
+	};
+
+	if (number >= MAPPINGS_MAX || symbolizers->tabulated[number] || symbolizers->has_no_room ||
+	    record->key.kind != MAPPING_FILE)
+		return;
+	question.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
+	if (question.file >= 0 && !ask(symbolizers, &question))
+		symbolizers->tabulated[number] = true;
 }
 
 static int write_addresses(const struct symbolizers_query *query)
@@ -245,11 +266,11 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 		.number = query->number,
 		.record = query->record,
 		.count = query->count,
-		.addresses = write_addresses(query),
+		.file = write_addresses(query),
 	};
 
-	if (question.addresses < 0)
-		return question.addresses;
+	if (question.file < 0)
+		return question.file;
 	if (query->record && symbolizers->unread[query->number]) {
 		question_clear(&question);
 		count_failure(symbolizers, query->number, 1);
@@ -304,7 +325,7 @@ static int take_symbol_file(const struct symbolizers_sink *sink, u32 number, int
 	return result;
 }
 
-static int take_id(struct symbolizers *symbolizers, u32 number, const struct naming_id *id)
+static int take_id(struct symbolizers *symbolizers, u32 number, const struct build_id *id)
 {
 	const struct symbolizers_sink *sink = symbolizers->sink;
 
@@ -342,21 +363,23 @@ static int answered(void *arg, struct symbolizer_client *client, struct question
 
 	if (answer && answer->result == -ENOENT && question->next != FILE_OWNER_NONE)
 		return ask_next(symbolizers, question);
-	if (!question->is_dropped)
+	if (question->what == SYMBOLIZER_TABLE)
+		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
+	else if (!question->is_dropped)
 		note_failures(symbolizers, client, question, answer ? answer->failures : 1);
 	if (answer && question->what == SYMBOLIZER_LEARN)
 		result = take_learned(symbolizers, client, question, answer);
-	else if (answer && !question->is_dropped)
+	else if (answer && question->what == SYMBOLIZER_SYMBOLS && !question->is_dropped)
 		result = take_symbol_file(symbolizers->sink, question->number, symbols,
 					  answer->bytes);
 	question_clear(question);
 	return result;
 }
 
-static const struct naming_id *known_id(void *arg, u32 number)
+static const struct build_id *known_id(void *arg, u32 number)
 {
 	const struct symbolizers *symbolizers = arg;
-	const struct naming_id *id = &symbolizers->ids[number];
+	const struct build_id *id = &symbolizers->ids[number];
 
 	return id->bytes ? id : NULL;
 }
@@ -374,7 +397,8 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 
 	symbolizers->sink = sink;
 	for (u32 i = 0; i < symbolizers->count; i++)
-		result = symbolizer_client_visit(&symbolizers->clients[i], &talk) ?: result;
+		result = first_error(result,
+				     symbolizer_client_visit(&symbolizers->clients[i], &talk));
 	return result;
 }
 
@@ -407,7 +431,7 @@ void symbolizers_wait(const struct symbolizers *symbolizers, int ms)
 		const struct symbolizer_client *client = &symbolizers->clients[i];
 		int patience = symbolizer_client_patience(client);
 
-		ready[i] = (struct pollfd){.fd = client->helper.pid ? client->helper.socket : -1,
+		ready[i] = (struct pollfd){.fd = client->worker.pid ? client->worker.socket : -1,
 					   .events = POLLIN};
 		if (patience >= 0 && patience < ms)
 			ms = patience;

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 #include "mapping.h"
-#include "naming.h"
 #include "symbol/kernel/kernel_files.h"
+#include "symbol_lookup.h"
 #include "trace/event.h"
 
 struct symbolizers;
@@ -35,6 +35,11 @@ u32 symbolizers_processes(const struct symbolizers *symbolizers, u32 *pids);
 void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, struct trace_mapping *mapping,
 			  char *path, size_t path_bytes);
+
+/* Has the unwind table of the mapping's file put into the engine's map, once; the record as above.
+ * What becomes of it nobody tells: without it stacks are deferred. */
+void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
+			  const struct mapping_record *record, int map);
 
 struct symbolizers_query {
 	u32 number;			     /* 0: the kernel, no record */
@@ -76,7 +81,7 @@ struct symbolizers_trouble {
 	char path[256];
 };
 
-/* The next owner with trouble that was not told yet; false: there is none. */
+/* The next owner with trouble that was not reported yet; false: there is none. */
 bool symbolizers_tell(struct symbolizers *symbolizers, struct symbolizers_trouble *trouble);
 
 #endif

@@ -9,8 +9,8 @@ from harness.cases import OWN, needs_command, run
 
 BPFFS = "/sys/fs/bpf"
 HOME = BPFFS + "/stackmap"
-FOLDER = HOME + "/_engine-3"
-SHARED = {"engine_state", "engine_tasks", "mapping_numbers", "mappings", "rules", "unwinders"}
+FOLDER = HOME + "/_engine-4"
+SHARED = {"engine_state", "engine_tasks", "file_tables", "mapping_numbers", "mappings", "rules", "unwinders"}
 OWN_MOUNTS = "STACKMAP_TEST_OWN_MOUNTS"
 
 

@@ -86,13 +86,24 @@ def waits_for_answer(pid):
     return len(words) > 3 and 1000 < int(words[3], 16) < 20000
 
 
+def stop_idle_sandbox(pid, symbolizer):
+    """Not while it makes an unwind table."""
+    def is_stopped_idle():
+        os.kill(pid, signal.SIGSTOP)
+        if waits_for_answer(symbolizer):
+            os.kill(pid, signal.SIGCONT)
+            return False
+        return True
+    wait_for("the sandbox has nothing to do", is_stopped_idle)
+
+
 def end_with_stopped_sandbox(recorder, then):
     """The sandbox is stopped before it gets its first question about names. Then it gets a signal; without one, the
     recorder is told to end once more."""
     pid = sandbox_of(recorder.pid)
-    os.kill(pid, signal.SIGSTOP)
-    recorder.send_signal(signal.SIGINT)
     symbolizer = symbolizer_of(recorder.pid)
+    stop_idle_sandbox(pid, symbolizer)
+    recorder.send_signal(signal.SIGINT)
     wait_for("the sandbox is asked", lambda: waits_for_answer(symbolizer))
     if then:
         os.kill(pid, then)

@@ -3,15 +3,17 @@
 
 import collections
 import functools
+import itertools
 import os
 
 from harness.cases import needs, program, stackmap
-from harness.recording import function, record, user_frames
+from harness.recording import function, is_kernel, marker, record, user_frames
 
 TURNS = ("first", "second")
 ROUNDS = 2000
 PROBED = "leaf"
 CALLED = "syscalls:sys_enter_getppid"  # in leaf()
+TOLD_MIN = 0.999  # one of 4,000 was seen once, and none of 32,000 later
 
 
 @functools.lru_cache(maxsize=None)
@@ -56,6 +58,21 @@ def check_probed(event, inner):
     return turn, swapped
 
 
+def is_untold(event):
+    """Nothing can be told of mappings that another thread is stopped in the middle of changing: whoever is preempted there, or
+    whose CPU is taken away, stays there for milliseconds, and a walk cannot wait. The frame is unknown, or the stack ends."""
+    return marker(event) == "not_code" or any(frame.object == "[unknown]" for frame in event.frames)
+
+
+def check_untold(event, inner):
+    """Up to there everything is told, and of the rest nothing is wrong."""
+    told = itertools.takewhile(lambda frame: frame.object not in ("[unknown]", "[user stack]"), event.frames)
+    names = names_of(frame for frame in told if not is_kernel(frame))
+    expected = [name % {"turn": turn_of(names)} for name in inner]
+    assert names and names[:len(expected)] == expected[:len(names)], event
+    check_sampled(event)
+
+
 def check_sampled(event):
     """A sample at any instruction: no frame of one turn beside one of the other."""
     names = names_of(user_frames(event))
@@ -66,28 +83,33 @@ def check_sampled(event):
             assert not any(file.startswith(("lib" + other, "exec_" + other)) for file in files), event
 
 
-def check(recording, rounds, inner):
-    """Every event of a recording, and that the swap was one: the same place in both files."""
+def check(recording, rounds, inner, told_min=1):
+    """Every event of a recording, and that the swap was one: the same place in both files. At least that share of the probed
+    stacks is whole."""
     recording.check()
     places, events = collections.Counter(), recording.events()
-    sampled = 0
+    sampled = untold = 0
     for event in events:
-        if is_probe(event):
+        if is_probe(event) and told_min < 1 and is_untold(event):
+            check_untold(event, inner)
+            untold += 1
+        elif is_probe(event):
             places[check_probed(event, inner)] += 1
         else:
             sampled += any("through_" in frame.name for frame in user_frames(event))
             check_sampled(event)
-    assert list(places.values()) == [rounds, rounds] and {turn for turn, _ in places} == set(TURNS), places
+    assert len(places) == 2 and {turn for turn, _ in places} == set(TURNS) and max(places.values()) <= rounds, places
+    assert places.total() + untold == 2 * rounds and places.total() >= told_min * 2 * rounds, (places, untold)
     assert len({frame.address for _, frame in places}) == 1, "the swapped code is not alike: %s" % places
     return sampled
 
 
-def swap(way, rounds=ROUNDS):
+def swap(way, rounds=ROUNDS, told_min=1):
     needs("bpf", "uprobes", "perf events", "raw tracepoints", "tracefs")
     for build, options in builds():
         target = program("mapping_swap_" + build)
         recording = record("-F", 4999, "-e", "cpu-clock", "-e", CALLED, "-e", "u:%s:%s" % (target, PROBED), *options, "--",
                            target, way, rounds, *[library(turn, build) for turn in TURNS])
-        sampled = check(recording, rounds, [PROBED, "emit_%(turn)s", "through_%(turn)s", "call_%(turn)s"])
+        sampled = check(recording, rounds, [PROBED, "emit_%(turn)s", "through_%(turn)s", "call_%(turn)s"], told_min)
         assert sampled or rounds < ROUNDS, "no sample met the libraries"
         yield recording

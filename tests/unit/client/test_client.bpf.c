@@ -32,6 +32,7 @@ static __always_inline void unwind_here(struct client_question *question)
 	if (!stack)
 		return;
 	question->result[0] = stackmap_unwind(stack);
+	question->result[2] = stack->flags;
 	question->result[1] = stackmap_get_id(stack);
 }
 

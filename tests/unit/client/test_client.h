@@ -9,7 +9,7 @@ enum client_operation {
 	CLIENT_ASK,	   /* result[0]: a cookie */
 	CLIENT_ASK_TWICE,  /* result[0], result[1]: two */
 	CLIENT_ASK_CANCEL, /* and what two cancels said */
-	CLIENT_UNWIND,	   /* the depth, and the id */
+	CLIENT_UNWIND,	   /* the depth, the id and the flags of the stack */
 };
 
 /* The program's context. */

@@ -23,6 +23,7 @@ static int parse(const char *text, struct mappings **mappings, struct stackmap_e
 
 static void test_finds_paths(void **state)
 {
+	const struct mapping_text *kernel;
 	struct mappings *mappings;
 
 	(void)state;
@@ -36,6 +37,13 @@ static void test_finds_paths(void **state)
 	assert_string_equal(mappings_path(mappings, 9), "/tmp/with space");
 	assert_string_equal(mappings_path(mappings, 2), "/bin/sh");
 	assert_null(mappings_path(mappings, 3));
+	assert_int_equal(mappings_find(mappings, 9)->build_id_bytes, 0);
+	assert_int_equal(mappings_find(mappings, 2)->build_id_bytes, 2);
+	assert_int_equal(mappings_find(mappings, 2)->build_id[1], 0x11);
+	assert_int_equal(mappings_kernel(mappings, &kernel), 2);
+	assert_string_equal(kernel[0].path, "ext4");
+	assert_true(kernel[1].end == 0xffffffff82000000);
+	assert_int_equal(kernel[1].build_id[0], 0xaa);
 	mappings_free(&mappings);
 	assert_null(mappings);
 }

@@ -42,7 +42,7 @@ static inline struct runtime_process process_of(u32 tgid)
 {
 	struct runtime_process process = {.tgid = tgid, .since = start_of(tgid)};
 
-	assert_true(runtime_process_look(&process));
+	assert_true(runtime_process_read(&process));
 	return process;
 }
 

@@ -359,6 +359,26 @@ static void the_ledger_is_that_of_the_scratch_slots(void **state)
 	assert_int_equal(stat_value("recorded"), 108 - lost);
 }
 
+static void deferrals_are_counted_by_cause(void **state)
+{
+	struct scratch *scratch = capture->loaded.scratch_slots.memory;
+	u64 value;
+
+	(void)state;
+	scratch[0].counters.walked += 40;
+	scratch[3].counters.walked += 2;
+	scratch[1].counters.table_steps += 9;
+	scratch[1].counters.deferred[STOP_NO_RULE] += 3;
+	scratch[2].counters.deferred[STOP_NO_RULE] += 4;
+	scratch[2].counters.deferred[STOP_STACK_UNREADABLE] += 5;
+	assert_int_equal(stat_value("user_walked"), 42);
+	assert_int_equal(stat_value("user_table_frames"), 9);
+	assert_int_equal(stat_value("user_deferred_no_rule"), 7);
+	assert_int_equal(stat_value("user_deferred_stack_unreadable"), 5);
+	assert_int_equal(stat_value("user_deferred_not_code"), 0);
+	assert_int_equal(stat_find("user_deferred_root", &value), 0);
+}
+
 /* No number rather than a 0 that was never counted. */
 static void what_no_program_knows_has_no_line(void **state)
 {
@@ -506,6 +526,7 @@ int main(void)
 		IN_INSTANCE(a_full_map_is_shown_to_its_end),
 		IN_INSTANCE(a_reader_of_single_bytes_reads_the_same),
 		IN_INSTANCE(the_ledger_is_that_of_the_scratch_slots),
+		IN_INSTANCE(deferrals_are_counted_by_cause),
 		IN_INSTANCE(what_no_program_knows_has_no_line),
 		IN_INSTANCE(a_read_stays_in_its_generation),
 		IN_INSTANCE(a_read_across_two_resets_fails),

@@ -67,7 +67,7 @@ static void what_is_no_event_is_not_counted(void **state)
 {
 	(void)state;
 	put_events(SLOTS, SLOTS + 4);
-	put(SLOTS + 1, KIND_DELIVERY, 0);
+	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 2, 0, COMMIT_CONTINUED);
 	put(SLOTS + 3, 0, COMMIT_BUSY);
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 4, SLOTS + 4), 1);
@@ -78,8 +78,8 @@ static void what_is_no_event_is_not_counted(void **state)
 static void answers_have_their_own_limit(void **state)
 {
 	(void)state;
-	put(SLOTS, KIND_DELIVERY, 0);
-	put(SLOTS + 1, KIND_DELIVERY, 0);
+	put(SLOTS, KIND_DEFERRED_STACK, 0);
+	put(SLOTS + 1, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 2, 0, 0);
 	assert_int_equal(ring_discard_flight(&ring, SLOTS + 3, SLOTS + 1), 1);
 	assert_int_equal(ring_slot_state(&ring, SLOTS), SLOT_CONTINUED);
@@ -120,7 +120,7 @@ static void a_drain_ends_at_what_is_being_written(void **state)
 {
 	(void)state;
 	put_events(SLOTS, SLOTS + 10);
-	put(SLOTS + 2, KIND_DELIVERY, 0);
+	put(SLOTS + 2, KIND_DEFERRED_STACK, 0);
 	put(SLOTS + 7, 0, COMMIT_BUSY);
 	assert_int_equal(ring_discard_drain(&ring, SLOTS + 10), 6);
 	assert_int_equal(ring.header->tail, SLOTS + 7);

@@ -115,7 +115,7 @@ static void who_did_not_open_the_event_knows_its_count(void **state)
 
 static void look_for_cpus(void)
 {
-	capture->loaded.attachment.hotplug.next_look = 0;
+	capture->loaded.attachment.hotplug.next_poll = 0;
 	loaded_follow_cpus(capture_loaded(capture));
 }
 

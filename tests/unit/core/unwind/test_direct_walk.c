@@ -2,7 +2,7 @@
 /*
  * The direct walk against the unwinder: on random stacks of random rules both give the same frames,
  * or the direct walk says that it could not. Every stack lies at the end of the memory, where a
- * whole window cannot be read.
+ * whole window cannot be read. And rules of the table of a whole file, where no other is known.
  */
 #include "unwind/direct_walk.h"
 #include "unwind/signal_context.h"
@@ -56,6 +56,19 @@ u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 	if (is_generated_code)
 		*code_start = MEMORY_BASE;
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) : 0;
+}
+
+/* The table of the file, of one leaf; its code is in the two rules that frames have. */
+enum { CHUNK_ROOT, CHUNK_NODE, CHUNK_LEAF, CHUNK_RULES, CHUNKS };
+static struct file_table_chunk chunks[CHUNKS];
+static bool has_table;
+
+const struct file_table_chunk *file_table_chunk(const struct file_table_search *search, u32 index)
+{
+	return has_table && search->number == FRAME_MAPPING(MEMORY_FRAME(MEMORY_BASE)) &&
+			       index < CHUNKS
+		       ? &chunks[index]
+		       : NULL;
 }
 
 static u8 any_slot(enum variety variety)
@@ -416,6 +429,97 @@ static void what_is_no_user_code_ends_it(void **state)
 	assert_int_equal(stack.depth, 0);
 }
 
+static const struct unwind_rule table_rules[] = {
+	{.cfa_register = REGISTER_RSP, .cfa_offset = 16, .base = RULE_BASE_CFA, .slot = {[6] = 1}},
+	{.flags = RULE_OUTERMOST},
+};
+
+/* The caller of the first rule's code, up to word 10, is in the second one's, of word 20. */
+static void one_table(void)
+{
+	one_caller();
+	memset(&rules, 0, sizeof(rules));
+	memset(chunks, 0, sizeof(chunks));
+	chunks[CHUNK_ROOT] = (struct file_table_chunk){.count = 1, .first = CHUNK_NODE};
+	chunks[CHUNK_NODE] = (struct file_table_chunk){.count = 1, .first = CHUNK_LEAF};
+	chunks[CHUNK_LEAF] = (struct file_table_chunk){
+		.count = 5,
+		.first = CHUNK_RULES,
+		.word = {FILE_TABLE_ROW(0, 0), FILE_TABLE_ROW(8 * 9, 1), FILE_TABLE_ROW(8 * 11, 0),
+			 FILE_TABLE_ROW(8 * 19, 2), FILE_TABLE_ROW(8 * 20, 0)},
+	};
+	memcpy(chunks[CHUNK_RULES].word, table_rules, sizeof(table_rules));
+	walk.space = (struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	has_table = true;
+}
+
+/* A return address belongs to the code before it, an interrupted pc to itself. */
+static void a_table_knows_what_caches_do_not(void **state)
+{
+	(void)state;
+	one_table();
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	assert_int_equal(walk.table_steps, 2);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(walk.table_steps, 0);
+	memset(&steps, 0, sizeof(steps));
+	memory[1001] = WORD(20) + 1;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	has_table = false;
+	memory[1001] = WORD(20);
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
+static u32 walk_from(u64 pc)
+{
+	memset(&steps, 0, sizeof(steps));
+	walk_again();
+	walk.registers.known = (1U << REGISTER_COUNT) - 1;
+	walk.registers.value[REGISTER_RIP] = pc;
+	walk.registers.value[REGISTER_RSP] = WORD(1000);
+	direct_walk(&direct);
+	return walk.stop;
+}
+
+/* What is behind a system call belongs to the code before it, also where a row begins. */
+static void a_row_begins_behind_a_system_call(void **state)
+{
+	(void)state;
+	one_table();
+	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);
+	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
+	memory[8] = 0x050fULL << 48;
+	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
+	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
+	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+}
+
+/* A process may have written to its copy of the tables. */
+static void own_rules_count_before_the_table(void **state)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
+
+	(void)state;
+	one_table();
+	key = rule_key_own(&key, &walk.space);
+	rule_cache_put(&rules, &key, &outermost);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+	assert_int_equal(walk.table_steps, 0);
+}
+
+/* Its place is no file's. */
+static void generated_code_is_in_no_table(void **state)
+{
+	(void)state;
+	one_table();
+	is_generated_code = true;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +531,10 @@ int main(void)
 		cmocka_unit_test(steps_are_not_kept_while_mappings_change),
 		cmocka_unit_test(generated_code_is_looked_at),
 		cmocka_unit_test(what_is_no_user_code_ends_it),
+		cmocka_unit_test(a_table_knows_what_caches_do_not),
+		cmocka_unit_test(a_row_begins_behind_a_system_call),
+		cmocka_unit_test(own_rules_count_before_the_table),
+		cmocka_unit_test(generated_code_is_in_no_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -390,6 +390,29 @@ static void damage_is_told(void **state)
 	assert_int_equal(rule_anew(4), STOP_BAD_TABLE);
 }
 
+/* Searches a segment of `bytes`, after which the window's earlier content would go on. */
+static u32 rule_of_cut(u32 bytes, u8 left_behind)
+{
+	memory_set(&unwind, memory, sizeof(memory));
+	memset(unwind.bytes.window, left_behind, sizeof(unwind.bytes.window));
+	unwind.image.segment_count = 1;
+	unwind.image.segment[0] = (struct image_range){MEMORY_BASE, MEMORY_BASE + bytes};
+	return rule_at(0, 0);
+}
+
+static void what_a_read_left_behind_is_not_looked_at(void **state)
+{
+	(void)state;
+	make("zR", 1);
+	for (u32 bytes = EH_FRAME; bytes < used; bytes++) {
+		u32 stop = rule_of_cut(bytes, 0xff);
+		u64 start = unwind.image.eh_frame.start;
+
+		assert_int_equal(rule_of_cut(bytes, 0), stop);
+		assert_int_equal(unwind.image.eh_frame.start, start);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +425,7 @@ int main(void)
 		cmocka_unit_test(a_file_without_tables_costs_little),
 		cmocka_unit_test(a_file_is_searched_once),
 		cmocka_unit_test(damage_is_told),
+		cmocka_unit_test(what_a_read_left_behind_is_not_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

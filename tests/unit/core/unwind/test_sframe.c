@@ -150,6 +150,32 @@ static void what_is_not_understood_is_said(void **state)
 	assert_int_equal(rule_at(0), STOP_BAD_TABLE);
 }
 
+/* The rule by rows of which the last have been cut off, after which the window's earlier content
+ * would go on. */
+static u32 rule_of_cut(int version, u32 row_bytes, u64 offset, u8 left_behind)
+{
+	take(version);
+	memcpy(section.byte + offsetof(struct sframe_header, row_bytes), &row_bytes, 4);
+	memset(unwind.bytes.window, left_behind, sizeof(unwind.bytes.window));
+	memset(&unwind.rule, 0, sizeof(unwind.rule));
+	return rule_at(offset);
+}
+
+static void what_a_read_left_behind_is_not_looked_at(void **state)
+{
+	(void)state;
+	for (int version = 1; version <= 3; version++)
+		for (u32 row_bytes = 0; row_bytes < 80; row_bytes++)
+			for (u64 offset = 0; offset < 0x60 + 300; offset += 3) {
+				u32 stop = rule_of_cut(version, row_bytes, offset, 0xff);
+				struct unwind_rule by_ones = unwind.rule;
+
+				assert_int_equal(rule_of_cut(version, row_bytes, offset, 0), stop);
+				if (!stop)
+					assert_memory_equal(&by_ones, rule, sizeof(by_ones));
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +188,7 @@ int main(void)
 		cmocka_unit_test(signal_frames_are_marked),
 		cmocka_unit_test(other_registers_are_lost),
 		cmocka_unit_test(what_is_not_understood_is_said),
+		cmocka_unit_test(what_a_read_left_behind_is_not_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

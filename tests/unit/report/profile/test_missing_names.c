@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What has no name in the small recording, and why. What debug files have to do with it is tested
- * with programs (tests/e2e/test_symbols.py). */
+ * with programs (tests/e2e/symbol/test_symbols.py). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

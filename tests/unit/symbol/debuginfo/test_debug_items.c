@@ -20,19 +20,19 @@
 #define OUTER 14
 #define FILE_NAME 20
 
-struct told {
+struct items {
 	char texts[sizeof(TEXTS)];
 	struct debug_item item;
 	struct debug_function functions[2]; /* packed behind the texts */
 } __attribute__((packed));
 
-static const struct told truth = {
+static const struct items truth = {
 	.texts = TEXTS,
 	.item = {.functions = 2, .symbol = SYMBOL, .symbol_start = PLACE, .symbol_size = 1},
 	.functions = {{.inlined = 1, .name = INNER}, {.name = OUTER, .file = FILE_NAME, .line = 3}},
 };
 
-static int take_bytes(const struct told *told, size_t bytes, u32 text_bytes, bool is_kernel,
+static int take_bytes(const struct items *items, size_t bytes, u32 text_bytes, bool is_kernel,
 		      struct debug_names **names)
 {
 	const struct debug_answer answer = {.items = 1, .text_bytes = text_bytes, .bytes = bytes};
@@ -40,17 +40,17 @@ static int take_bytes(const struct told *told, size_t bytes, u32 text_bytes, boo
 	char *data = malloc(bytes);
 	int result;
 
-	memcpy(data, told, bytes);
+	memcpy(data, items, bytes);
 	result = debug_items_take(data, &answer, &place, 1, is_kernel, names);
 	if (result)
 		free(data);
 	return result;
 }
 
-static int take(const struct told *told)
+static int take(const struct items *items)
 {
 	struct debug_names *names = NULL;
-	int result = take_bytes(told, sizeof(*told), sizeof(told->texts), false, &names);
+	int result = take_bytes(items, sizeof(*items), sizeof(items->texts), false, &names);
 
 	debug_names_free(&names);
 	return result;
@@ -79,7 +79,7 @@ static void a_text_is_one_from_its_begin_on(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct told symbol = truth, name = truth, file = truth;
+		struct items symbol = truth, name = truth, file = truth;
 
 		symbol.item.symbol = wrong[i];
 		name.functions[0].name = wrong[i];
@@ -92,7 +92,7 @@ static void a_text_is_one_from_its_begin_on(void **state)
 
 static void texts_end_and_are_none_but_the_first_empty(void **state)
 {
-	struct told open_end = truth, two_empty = truth, none_empty = truth;
+	struct items open_end = truth, two_empty = truth, none_empty = truth;
 
 	(void)state;
 	open_end.texts[sizeof(TEXTS) - 1] = 'x';
@@ -145,7 +145,7 @@ static void sizes_fit(void **state)
 
 static void only_what_was_asked_for(void **state)
 {
-	struct told place = truth, start = truth, size = truth;
+	struct items place = truth, start = truth, size = truth;
 	struct debug_names *names = NULL;
 
 	(void)state;
@@ -161,7 +161,7 @@ static void only_what_was_asked_for(void **state)
 
 static void the_outermost_alone_was_not_inlined(void **state)
 {
-	struct told inner = truth, outer = truth, many = truth;
+	struct items inner = truth, outer = truth, many = truth;
 
 	(void)state;
 	inner.functions[0].inlined = 0;

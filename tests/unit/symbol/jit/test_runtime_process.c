@@ -41,10 +41,10 @@ static void another_process_with_this_id(void **state)
 	struct runtime_process none = {.since = began};
 
 	(void)state;
-	assert_false(runtime_process_look(&after));
-	assert_false(runtime_process_look(&none));
+	assert_false(runtime_process_read(&after));
+	assert_false(runtime_process_read(&none));
 	if (suspended() < SECOND)
-		assert_false(runtime_process_look(&before));
+		assert_false(runtime_process_read(&before));
 }
 
 static void one_in_a_namespace_of_its_own(void **state)
@@ -60,7 +60,7 @@ static void one_in_a_namespace_of_its_own(void **state)
 		if (!child)
 			pause();
 		struct runtime_process process = {.tgid = child, .since = start_of(child)};
-		bool ok = runtime_process_look(&process) && process.inner_id == 1;
+		bool ok = runtime_process_read(&process) && process.inner_id == 1;
 
 		kill(child, SIGKILL);
 		_exit(!ok);

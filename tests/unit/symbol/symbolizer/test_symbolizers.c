@@ -23,6 +23,9 @@
 #define HANGS 77
 #define DIES 78
 #define UNFOUND 79
+#define NO_ROOM 80
+#define HELD 126 /* while it is not 0, the service makes no table */
+#define MADE 127 /* how many */
 #define SOMEBODY 12345
 
 /* What the product's is told, as a program of its own would not know it. */
@@ -43,9 +46,31 @@ static void send_symbol(int socket, struct symbolizer_answer *answer)
 	close(memory);
 }
 
-static void answer(int socket, const struct symbolizer_request *request)
+static u8 byte_of(int file, u32 index)
+{
+	u8 byte = 0;
+
+	assert_int_equal(pread(file, &byte, 1, index), 1);
+	return byte;
+}
+
+static void make_table(int file, u32 number, struct symbolizer_answer *answer)
+{
+	u8 made = byte_of(file, MADE) + 1;
+
+	while (byte_of(file, HELD))
+		usleep(1000);
+	assert_int_equal(pwrite(file, &made, 1, number), 1);
+	assert_int_equal(pwrite(file, &made, 1, MADE), 1);
+	answer->result = number == NO_ROOM ? -E2BIG : 0;
+}
+
+static void answer(int socket, const struct symbolizer_request *request, int file)
 {
 	struct symbolizer_answer answer = {.what = request->what, .number = request->number};
+
+	if (request->what == SYMBOLIZER_TABLE)
+		make_table(file, request->number, &answer);
 
 	while (request->number == HANGS)
 		pause();
@@ -55,7 +80,7 @@ static void answer(int socket, const struct symbolizer_request *request)
 		answer.result = -ENOENT;
 	if (!answer.result && request->what == SYMBOLIZER_SYMBOLS)
 		return send_symbol(socket, &answer);
-	answer.id = (struct naming_id){.bytes = 4, .build_id = "abc"};
+	answer.id = (struct build_id){.bytes = 4, .build_id = "abc"};
 	message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
 }
 
@@ -68,16 +93,18 @@ void symbolizer_serve(int socket)
 	message_send(socket, &ready, sizeof(ready), MESSAGE_NO_DEADLINE);
 	while (!message_receive_files(socket, &request, sizeof(request), files,
 				      MESSAGE_NO_DEADLINE)) {
-		for (int i = 0; i < MESSAGE_FILES_MAX; i++)
-			if (files[i] >= 0)
-				close(files[i]);
-		answer(socket, &request);
+		answer(socket, &request, files[0]);
+		message_close_files(files);
 	}
 }
 
 static struct symbolizers *symbolizers;
 static struct mapping_record records[128];
 static u32 identified, named[128];
+
+/* A byte for each table: when it was made, or 0. The service gets the file as the engine's map. */
+static u8 *tables;
+static int tables_file = -1;
 
 static int see_identified(void *arg, u32 number)
 {
@@ -101,6 +128,13 @@ static int setup(void **state)
 {
 	(void)state;
 	identified = 0;
+	if (!tables) {
+		tables_file = symbolizer_memory();
+		assert_int_equal(ftruncate(tables_file, MADE + 1), 0);
+		tables = mmap(NULL, MADE + 1, PROT_READ | PROT_WRITE, MAP_SHARED, tables_file, 0);
+		assert_ptr_not_equal(tables, MAP_FAILED);
+	}
+	memset(tables, 0, MADE + 1);
 	memset(named, 0, sizeof(named));
 	return symbolizers_create(&symbolizers);
 }
@@ -240,6 +274,81 @@ static void a_file_that_its_owner_does_not_find(void **state)
 	assert_int_equal(symbolizers_processes(symbolizers, pids), before + 1);
 }
 
+static void tabulate(u32 number)
+{
+	symbolizers_tabulate(symbolizers, number, &records[number], tables_file);
+}
+
+static void await_tables(u32 count)
+{
+	while (__atomic_load_n(&tables[MADE], __ATOMIC_ACQUIRE) < count) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+}
+
+/* Names do not wait for tables but for the one that is being made. */
+static void tables_wait_for_names(void **state)
+{
+	(void)state;
+	tables[HELD] = true;
+	for (u32 number = 1; number <= 3; number++) {
+		meet(number, FILE_OWNER_ROOT);
+		tabulate(number);
+		tabulate(number);
+	}
+	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	while (identified < 3) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	ask(1);
+	assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[1], 1);
+	assert_in_range(tables[MADE], 1, 2);
+	await_tables(3);
+	assert_true(tables[1] < tables[2] && tables[2] < tables[3]);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
+}
+
+static void where_there_is_no_room_none_is_made(void **state)
+{
+	(void)state;
+	meet(NO_ROOM, FILE_OWNER_ROOT);
+	tabulate(NO_ROOM);
+	await_tables(1);
+	meet(1, FILE_OWNER_ROOT);
+	while (identified < 2) {
+		symbolizers_wait(symbolizers, 10);
+		assert_int_equal(symbolizers_visit(symbolizers, &sink), 0);
+	}
+	tabulate(1);
+	ask(1);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(tables[MADE], 1);
+}
+
+/* It is its names that count. */
+static void a_table_that_is_not_made_is_no_failure(void **state)
+{
+	struct symbolizers_trouble trouble;
+
+	(void)state;
+	meet(4, SOMEBODY);
+	ask(4);
+	await(SYMBOLIZERS_ANY);
+	records[DIES] = records[4];
+	tabulate(DIES);
+	await_tables(1);
+	ask(4);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[4], 2);
+	assert_int_equal(symbolizers_failures(symbolizers), 0);
+	assert_false(symbolizers_tell(symbolizers, &trouble));
+}
+
 static void owners(void **state)
 {
 	struct mapping_record record = {.key = {.kind = MAPPING_FILE, .device = 41}};
@@ -266,6 +375,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_behind_it_goes_to_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_dies_again_and_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_its_owner_does_not_find, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(tables_wait_for_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_there_is_no_room_none_is_made, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_table_that_is_not_made_is_no_failure, setup,
 						teardown),
 		cmocka_unit_test(owners),
 	};

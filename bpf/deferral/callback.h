@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How an instance with rings has callbacks ordered: by programs that do nothing else. For the call
+ * the verifier goes through all that the callback does, the whole unwinder; so the programs of
+ * events do not make it. One that has left a cookie in its event ends with a tail call, which stays
+ * within a type of programs and of attaching (of typed tracepoints and functions, within one of
+ * them): each has a program that orders, and an array of its own, where user space puts it.
+ *
+ * The array may be empty: the program is being loaded still, or the kernel has refused it, or its
+ * instance is about to be gone. The request is then served as on kernels without task work.
+ */
+#ifndef BPF_CALLBACK_H
+#define BPF_CALLBACK_H
+
+#include "deferred_stack.h"
+#include "deliver.h"
+#include "request.h"
+
+#define CALLBACK_PROGRAMS                                                                          \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \
+		__uint(max_entries, 1);                                                            \
+		__uint(key_size, sizeof(u32));                                                     \
+		__uint(value_size, sizeof(u32));                                                   \
+	}
+
+CALLBACK_PROGRAMS callbacks_perf_event SEC(".maps");
+CALLBACK_PROGRAMS callbacks_raw_tp SEC(".maps");
+CALLBACK_PROGRAMS callbacks_tracepoint SEC(".maps");
+CALLBACK_PROGRAMS callbacks_kprobe SEC(".maps");
+CALLBACK_PROGRAMS callbacks_kprobe_multi SEC(".maps");
+CALLBACK_PROGRAMS callbacks_uprobe_multi SEC(".maps");
+CALLBACK_PROGRAMS callbacks_switch SEC(".maps");
+CALLBACK_PROGRAMS callbacks_wake SEC(".maps");
+CALLBACK_PROGRAMS callbacks_function SEC(".maps"); /* of one set of programs: its function's */
+
+/* Later, by callback_go(). */
+static __always_inline int callback_order(struct scratch *scratch, u32 tid,
+					  const struct deferral *deferral)
+{
+	scratch->wants_callback = 1;
+	return -EBUSY;
+}
+
+/* Whether the program is to end with callback_go(); before it gives its scratch slot up. */
+static __always_inline bool callback_wanted(const struct scratch *scratch)
+{
+	return config.deferral == DEFERRAL_TASK_WORK && config.user_stacks &&
+	       config.user_unwind == USER_UNWIND_AUTO && scratch->wants_callback;
+}
+
+/* Functions of their own, whose stacks are gone when the copy of the task's is made. The request of
+ * another entry has its callback: who made it has seen to that. */
+__noinline u32 callback_cancel(u32 tid)
+{
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	struct kernel_entry entry = current_entry();
+
+	bpf_map_delete_elem(&unlearned, &tid);
+	if (!deferral || !same_kernel_entry(&deferral->entry, &entry))
+		return 0;
+	return pending_begin(deferral);
+}
+
+__noinline int callback_cancelled(u32 tid, u32 cookie)
+{
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+
+	if (deferral)
+		deferred_stack_close(deferral, bpf_map_lookup_elem(&engine_tasks, &tid), cookie);
+	return 0;
+}
+
+/* User space finishes the stack. */
+static __always_inline void pending_save(struct scratch *scratch, u32 cpu, u32 tid, u32 cookie)
+{
+	if (!address_space_enter(&scratch->search)) {
+		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_REFUSED);
+		return;
+	}
+	deferred_stack_unfinished(scratch, cpu, tid, cookie);
+	build_ids_take(&scratch->search);
+}
+
+/* Nobody orders the callback. */
+static __always_inline int callback_missing(void)
+{
+	u32 cpu = bpf_get_smp_processor_id(), tid = current_tid(), cookie = callback_cancel(tid);
+	struct scratch *scratch;
+
+	if (!cookie)
+		return 0;
+	scratch = scratch_claim(cpu);
+	if (scratch) {
+		pending_save(scratch, cpu, tid, cookie);
+		scratch_release(scratch);
+	} else {
+		deferred_stack_drop(tid, cookie);
+	}
+	return callback_cancelled(tid, cookie);
+}
+
+/* The last thing that a program of events does. */
+static __always_inline int callback_go(void *ctx, void *programs, bool wanted)
+{
+	if (!wanted)
+		return 0;
+	bpf_tail_call(ctx, programs, 0);
+	return callback_missing();
+}
+
+/* The kernel has no memory for it. */
+__noinline int callback_refused(u32 tid)
+{
+	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
+	struct scratch *scratch;
+
+	if (!cookie)
+		return 0;
+	scratch = scratch_claim(cpu);
+	if (scratch) {
+		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_STATE);
+		scratch_release(scratch);
+	} else {
+		deferred_stack_drop(tid, cookie);
+	}
+	return callback_cancelled(tid, cookie);
+}
+
+static __always_inline int callback_now(void)
+{
+	u32 tid = current_tid();
+	struct deferral *deferral = bpf_map_lookup_elem(&deferrals, &tid);
+	int error = deferral ? callback_schedule(tid, deferral) : 0;
+
+	if (error && error != -EBUSY)
+		callback_refused(tid);
+	return 0;
+}
+
+SEC("stackmap.perf_event")
+int order_perf_event(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("stackmap.raw_tp")
+int order_raw_tp(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("stackmap.tracepoint")
+int order_tracepoint(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("stackmap.kprobe")
+int order_kprobe(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("stackmap.kprobe.multi")
+int order_kprobe_multi(void *ctx)
+{
+	return callback_now();
+}
+
+/* User space sets the attach type. */
+SEC("stackmap.uprobe")
+int order_uprobe_multi(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("tp_btf/sched_switch")
+int order_switch(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("tp_btf/sched_waking")
+int order_wake(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("fentry")
+int order_kernel_entry(void *ctx)
+{
+	return callback_now();
+}
+
+SEC("fexit")
+int order_kernel_return(void *ctx)
+{
+	return callback_now();
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where an instance with rings puts deferred stacks (bpf/deferral/request.h): each in a slot of its
+ * own, which readers join with the events that hold its cookie.
+ */
+#ifndef BPF_DEFERRED_STACK_H
+#define BPF_DEFERRED_STACK_H
+
+#include "raw_request.h"
+#include "stack/stack_store.h"
+
+u64 deferred_stacks_lost; /* for which the ring had no room, or no scratch slot was free */
+
+static __always_inline u64 deferred_stack_reserve(struct ring_header *ring, struct scratch *scratch)
+{
+	u64 position = 0;
+
+	if (paused & PAUSE_SNAPSHOT)
+		;
+	else if (config.flight)
+		position = flight_take(ring, scratch);
+	else
+		position = ring_take(ring, config.ring_slots, 1);
+	if (!position)
+		atomic_add_relaxed(&deferred_stacks_lost, 1);
+	return position;
+}
+
+static __always_inline void deferred_stack_commit(struct ring_header *ring, u64 position, u32 tid,
+						  u32 cookie, struct stack_field user, u64 leaf)
+{
+	struct event_slot *slot = (void *)ring_slot(ring, position);
+
+	if (!slot)
+		return;
+	slot->tid = tid;
+	slot->stamp = STAMP_OF(bpf_ktime_get_ns(), KIND_DEFERRED_STACK,
+			       EVENT_FLAGS(STATE_NONE, user.state));
+	slot->kernel = cookie;
+	slot->user = user.value;
+	if (config.leaf)
+		slot->extra[0] = leaf;
+	atomic_store_release(&slot->commit, COMMIT_OF(position));
+}
+
+static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu, u32 tid,
+					       u32 cookie, u64 leaf)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	u64 position = ring ? deferred_stack_reserve(ring, scratch) : 0;
+
+	if (position)
+		deferred_stack_commit(ring, position, tid, cookie,
+				      stack_store(scratch, &scratch->user, cpu), leaf);
+}
+
+static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
+						  u32 cookie, u32 reason)
+{
+	struct ring_header *ring = bpf_map_lookup_elem(&rings, &cpu);
+	u64 position = ring ? deferred_stack_reserve(ring, scratch) : 0;
+
+	if (position)
+		deferred_stack_commit(ring, position, tid, cookie, no_stack(reason), 0);
+}
+
+static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
+						      u32 cookie)
+{
+	if (raw_save(scratch, tid, cookie))
+		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_ROOM);
+}
+
+static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
+{
+	atomic_add_relaxed(&deferred_stacks_lost, 1);
+}
+
+#endif

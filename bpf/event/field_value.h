@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tracepoints whose events have a value: a field of the record that the kernel makes for perf. Only
+ * a program of perf's way to the tracepoint sees that record, and the kernel skips such a program
+ * while another one, or an event of perf, is active on that CPU: uncounted, or not, as the version
+ * may be.
+ *
+ * So a second program follows at the same tracepoint, raw, which the kernel does not skip, and
+ * counts what the first has missed (core/field_runs.h). The kernel calls both with preemption off,
+ * but for raw_syscalls, which are refused.
+ *
+ * Both ask for themselves whether the event is wanted. At an exec that may differ: the recorder's
+ * own hook, which makes the command wanted, runs between them where another user of perf has had
+ * the tracepoint before. The event counts as skipped then.
+ */
+#ifndef BPF_FIELD_VALUE_H
+#define BPF_FIELD_VALUE_H
+
+#include "emit.h"
+#include "field_runs.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KIND_SOURCES);
+	__type(key, u32);
+	__type(value, struct field_runs);
+} field_runs SEC(".maps");
+
+/* A count of bytes or ns is not negative: what is, is an error code in its place. */
+static __always_inline u64 value_of(u64 field)
+{
+	return (s64)field < 0 ? 0 : field;
+}
+
+static __always_inline u64 record_value(const void *record, u64 cookie)
+{
+	u64 bytes = FIELD_COOKIE_BYTES(cookie), shift = 64 - 8 * bytes, value = 0;
+
+	core_one_register(bytes);
+	if (!bytes || bytes > sizeof(value) ||
+	    bpf_probe_read_kernel(&value, bytes, record + FIELD_COOKIE_OFFSET(cookie)))
+		return 0;
+	if (FIELD_COOKIE_SIGNED(cookie))
+		value = (u64)((s64)(value << shift) >> shift);
+	return value_of(value);
+}
+
+static __always_inline void field_value_ran(u32 kind)
+{
+	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
+
+	if (runs)
+		field_runs_first(runs);
+}
+
+static __always_inline void field_value_called(u32 kind)
+{
+	struct field_runs *runs = bpf_map_lookup_elem(&field_runs, &kind);
+
+	if (runs)
+		field_runs_second(runs);
+}
+
+/* As event_emit(). */
+static __always_inline bool field_value_emit(void *record, u64 cookie)
+{
+	struct hit hit = {.kind = COOKIE_KIND(cookie), .is_record = true};
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!event_wanted(cpu))
+		return false;
+	field_value_ran(hit.kind);
+	hit.value = record_value(record, cookie);
+	return event_record(record, &hit, cpu);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All state is in the search, a map value in BPF: the verifier follows none of it, so the two ways
+ * out of a step are one again at the next.
+ */
+#include "table_search.h"
+
+#define STEP_FIRST 512 /* of FILE_TABLE_WORDS */
+
+/* Makes search->at the last entry that does not lie above the target; the first one may. */
+CORE_PART void entry_find(struct file_table_search *search, const struct file_table_chunk *chunk,
+			  u32 mask)
+{
+	search->at = 0;
+	for (u32 step = STEP_FIRST; step; step /= 2) {
+		u32 next = core_reload(search->at) + step;
+
+		core_one_register(next);
+		if (next < FILE_TABLE_WORDS && next < chunk->count &&
+		    (chunk->word[next] & mask) <= search->target)
+			search->at = next;
+	}
+}
+
+CORE_PART u32 word_of(const struct file_table_chunk *chunk, u32 index)
+{
+	core_one_register(index);
+	return index < FILE_TABLE_WORDS ? chunk->word[index] : 0;
+}
+
+/* From a chunk of offsets to the one that its entry leads to. NULL: the offset lies before all of
+ * them, or a chunk is not there. */
+CORE_PART const struct file_table_chunk *chunk_below(struct file_table_search *search,
+						     const struct file_table_chunk *chunk)
+{
+	u32 at;
+
+	if (!chunk || !chunk->count)
+		return 0;
+	search->target = search->offset;
+	entry_find(search, chunk, ~0U);
+	at = core_reload(search->at);
+	search->start = word_of(chunk, at);
+	return search->start > search->offset ? 0 : file_table_chunk(search, chunk->first + at);
+}
+
+CORE_PART bool rule_read(struct file_table_search *search, u32 first, u32 rule)
+{
+	u32 index = rule - 1, at = index % FILE_TABLE_RULES * FILE_TABLE_RULE_WORDS;
+	const struct file_table_chunk *chunk =
+		file_table_chunk(search, first + index / FILE_TABLE_RULES);
+
+	core_one_register(at);
+	if (!rule || !chunk || at > FILE_TABLE_WORDS - FILE_TABLE_RULE_WORDS)
+		return false;
+	__builtin_memcpy(&search->rule, &chunk->word[at], sizeof(search->rule));
+	return true;
+}
+
+CORE_GLOBAL int file_table_find(struct file_table_search *search)
+{
+	const struct file_table_chunk *leaf;
+	u32 distance, row;
+
+	if (core_is_null(search))
+		return 0;
+	leaf = chunk_below(search, file_table_chunk(search, FILE_TABLE_ROOT));
+	leaf = chunk_below(search, leaf);
+	if (!leaf)
+		return 0;
+	distance = search->offset - search->start;
+	search->target = distance < FILE_TABLE_DISTANCE_MAX ? distance : FILE_TABLE_DISTANCE_MAX;
+	entry_find(search, leaf, FILE_TABLE_DISTANCE_MAX);
+	row = word_of(leaf, core_reload(search->at));
+	search->is_row_start = (row & FILE_TABLE_DISTANCE_MAX) == distance;
+	return rule_read(search, leaf->first, FILE_TABLE_ROW_RULE(row));
+}

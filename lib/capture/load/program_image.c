@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libbpf tells a handler of a program's section what it is about to load, and lets it put another
+ * program there. The handlers are the process's, for all objects, so the sections have names that
+ * no other object has.
+ */
+#include "capture/load/program_image.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "array.h"
+#include "interrupt.h"
+
+#define LICENSE "Dual BSD/GPL"
+#define THREADS_MAX 16
+#define JOIN_MS 10
+
+static _Thread_local struct program_images *taken;
+
+static void *copy_of(const void *bytes, size_t count)
+{
+	void *copy = bytes && count ? malloc(count) : NULL;
+
+	return copy ? memcpy(copy, bytes, count) : NULL;
+}
+
+static int image_init(struct program_image *image, struct bpf_program *program,
+		      const struct bpf_prog_load_opts *options)
+{
+	size_t bytes = options->sz < sizeof(*options) ? options->sz : sizeof(*options);
+
+	*image = (struct program_image){
+		.program = program,
+		.type = bpf_program__type(program),
+		.name = bpf_program__name(program),
+		.count = bpf_program__insn_cnt(program),
+	};
+	memcpy(&image->options, options, bytes);
+	image->options.sz = sizeof(image->options);
+	image->options.fd_array = NULL; /* of modules: no program calls one */
+	image->code = copy_of(bpf_program__insns(program), image->count * sizeof(struct bpf_insn));
+	image->options.func_info = copy_of(options->func_info, (size_t)options->func_info_cnt *
+								       options->func_info_rec_size);
+	image->options.line_info = copy_of(options->line_info, (size_t)options->line_info_cnt *
+								       options->line_info_rec_size);
+	return image->code && !image->options.func_info == !options->func_info_cnt &&
+			       !image->options.line_info == !options->line_info_cnt
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void image_free(struct program_image *image)
+{
+	free(image->code);
+	free((void *)image->options.func_info);
+	free((void *)image->options.line_info);
+}
+
+static int put_empty(struct bpf_program *program, struct bpf_prog_load_opts *options)
+{
+	static struct bpf_insn code[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+
+	options->func_info_cnt = options->line_info_cnt = 0;
+	return bpf_program__set_insns(program, code, sizeof(code) / sizeof(*code));
+}
+
+static int take(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+{
+	struct program_image *image;
+
+	(void)cookie;
+	if (!taken)
+		return 0;
+	if (array_make_room(taken->images, taken->count, taken->room))
+		return -ENOMEM;
+	image = &taken->images[taken->count++];
+	return image_init(image, program, options) ?: put_empty(program, options);
+}
+
+static int register_result;
+
+static void register_handlers(void)
+{
+	static const struct {
+		const char *section;
+		enum bpf_prog_type type;
+		enum bpf_attach_type attach;
+	} handled[] = {
+		{"stackmap.perf_event", BPF_PROG_TYPE_PERF_EVENT, 0},
+		{"stackmap.raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0},
+		{"stackmap.tracepoint", BPF_PROG_TYPE_TRACEPOINT, 0},
+		{"stackmap.kprobe", BPF_PROG_TYPE_KPROBE, 0},
+		{"stackmap.kprobe.multi", BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI},
+		{"stackmap.uprobe", BPF_PROG_TYPE_KPROBE, 0},
+	};
+	LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = take);
+
+	for (size_t i = 0; i < sizeof(handled) / sizeof(*handled); i++) {
+		int id = libbpf_register_prog_handler(handled[i].section, handled[i].type,
+						      handled[i].attach, &options);
+
+		if (id < 0)
+			register_result = id;
+	}
+}
+
+int program_images_prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_handlers);
+	return register_result;
+}
+
+void program_images_free(struct program_images *images)
+{
+	while (images->count)
+		image_free(&images->images[--images->count]);
+	free(images->images);
+	*images = (struct program_images){};
+}
+
+const struct program_image *program_image_of(const struct program_images *images,
+					     const struct bpf_program *program)
+{
+	u32 i;
+
+	for (i = 0; i < images->count; i++)
+		if (images->images[i].program == program)
+			return &images->images[i];
+	return NULL;
+}
+
+void program_images_begin(struct program_images *images)
+{
+	taken = images;
+}
+
+void program_images_end(struct program_images *images)
+{
+	u32 i;
+
+	taken = NULL;
+	for (i = 0; i < images->count; i++)
+		bpf_program__unload(images->images[i].program);
+}
+
+/* The same code with other constants: where it has their map, it has another. */
+static struct bpf_insn *code_with(const struct program_load *load)
+{
+	const struct program_image *image = load->image;
+	struct bpf_insn *code = copy_of(image->code, image->count * sizeof(*code));
+	u32 i;
+
+	for (i = 0; code && i < image->count; i++)
+		if (code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
+		    code[i].src_reg == BPF_PSEUDO_MAP_VALUE && code[i].imm == load->constants)
+			code[i].imm = load->own_constants;
+	return code;
+}
+
+static int load_one(const struct program_load *load)
+{
+	const struct program_image *image = load->image;
+	struct bpf_prog_load_opts options = image->options; /* since libbpf 1.2 not const */
+	struct bpf_insn *code = code_with(load);
+	int fd;
+
+	if (!code)
+		return -ENOMEM;
+	fd = bpf_prog_load(image->type, image->name, LICENSE, code, image->count, &options);
+	free(code);
+	return fd < 0 ? -errno : fd;
+}
+
+struct load_queue {
+	struct program_load *loads;
+	u32 count;
+	u32 next;	 /* atomic */
+	bool has_failed; /* atomic */
+};
+
+static void *load_next(void *arg)
+{
+	struct load_queue *queue = arg;
+	u32 i;
+
+	while (!__atomic_load_n(&queue->has_failed, __ATOMIC_RELAXED) && !interrupted()) {
+		i = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
+		if (i >= queue->count)
+			break;
+		queue->loads[i].fd = load_one(&queue->loads[i]);
+		if (queue->loads[i].fd < 0)
+			__atomic_store_n(&queue->has_failed, true, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* The verifier stops for a signal. Those of the process come to the thread that it began with, so
+ * the repeated one of a process that gives up (cli/process/signals.c) is handed on. */
+static void join(pthread_t thread)
+{
+	struct timespec until;
+
+	do {
+		if (interrupted())
+			pthread_kill(thread, SIGALRM);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += JOIN_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
+}
+
+/* This thread loads, too. */
+static void run(struct load_queue *queue)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN),
+	     most = queue->count < THREADS_MAX ? queue->count : THREADS_MAX;
+	pthread_t threads[THREADS_MAX];
+	u32 started = 0;
+
+	if (cpus < most)
+		most = cpus;
+	while (started + 1 < most && !pthread_create(&threads[started], NULL, load_next, queue))
+		started++;
+	load_next(queue);
+	while (started)
+		join(threads[--started]);
+}
+
+static int failure_of(const struct load_queue *queue, const struct program_load **failed)
+{
+	u32 i;
+
+	for (i = 0; i < queue->count; i++)
+		if (queue->loads[i].fd < 0 && queue->loads[i].fd != -ECANCELED) {
+			*failed = &queue->loads[i];
+			return queue->loads[i].fd;
+		}
+	return interrupted() ? -EINTR : 0;
+}
+
+int program_loads_run(struct program_load *loads, u32 count, const struct program_load **failed)
+{
+	struct load_queue queue = {.loads = loads, .count = count};
+	int result;
+	u32 i;
+
+	*failed = NULL;
+	for (i = 0; i < count; i++)
+		loads[i].fd = -ECANCELED;
+	run(&queue);
+	result = failure_of(&queue, failed);
+	for (i = 0; i < count && result; i++)
+		if (loads[i].fd >= 0)
+			close(loads[i].fd);
+	return result;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The programs of an instance: chosen, given their constants and sizes, and loaded.
+ *
+ * The first set's object has the maps, and the programs of all sets but those of single functions,
+ * which have objects of their own. What libbpf has made ready there is loaded by ourselves
+ * (program_image.h), for each set with the constants of that set.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "array.h"
+#include "capture/bpffs/engine_folder.h"
+#include "capture/feature/bpf_attr.h"
+#include "capture/load/program_image.h"
+#include "capture/load/program_set.h"
+#include "capture/load/skeleton.h"
+#include "error.h"
+#include "interrupt.h"
+#include "ring.h"
+#include "scratch.h"
+
+static bool defers(const struct plan *plan)
+{
+	return plan->config.user_stacks && plan->config.user_unwind == USER_UNWIND_AUTO;
+}
+
+/* What serves requests for user stacks outside of events. */
+static void select_deferral(struct program_set *set, const struct plan *plan)
+{
+	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
+
+	bpf_program__set_autoload(set->object->progs.task_leave, defers(plan));
+	bpf_program__set_autoload(set->object->progs.take_at_syscall, plan->config.user_at_syscall);
+	bpf_program__set_autoload(set->object->progs.drop_at_syscall, plan->config.user_at_syscall);
+	bpf_program__set_autoload(set->object->progs.unwind_blocked, defers(plan) && by_task_work);
+}
+
+static void select_programs(struct program_set *set, const struct plan *plan)
+{
+	struct bpf_program *program;
+	u32 bit;
+
+	bpf_object__for_each_program(program, set->object->obj)
+		bpf_program__set_autoload(program, false);
+	for (bit = PROGRAM_TASKS; bit <= PROGRAM_LAST; bit <<= 1)
+		if (set->programs & bit)
+			bpf_program__set_autoload(program_set_program(set, bit), true);
+	if (set->programs & PROGRAM_TASKS) {
+		bpf_program__set_autoload(set->object->progs.task_rename, true);
+		bpf_program__set_autoload(set->object->progs.task_exec, true);
+		bpf_program__set_autoload(set->object->progs.task_exit, true);
+		bpf_program__set_autoload(set->object->progs.task_free, true);
+		bpf_program__set_autoload(set->object->progs.cgroup_made, true);
+		bpf_program__set_autoload(set->object->progs.task_move, true);
+		select_deferral(set, plan);
+	}
+	if (set->programs & PROGRAM_OFF_CPU)
+		bpf_program__set_autoload(set->object->progs.on_stop, !plan->config.has_files);
+	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
+					      ATTACH_TYPE_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(set->object->progs.order_uprobe_multi,
+					      ATTACH_TYPE_UPROBE_MULTI);
+}
+
+/* The function that a set is for, as a bit of enum program; 0: it is for other sources. */
+static enum program function_of(const struct program_set *set)
+{
+	return set->programs & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN);
+}
+
+static int select_function(struct program_set *set)
+{
+	enum program program = function_of(set);
+
+	if (!program)
+		return 0;
+	return bpf_program__set_attach_target(program_set_program(set, program), 0, set->function)
+		       ?: bpf_program__set_attach_target(program_set_callback(set, program).program,
+							 0, set->function);
+}
+
+/* For which programs of an object something is to order callbacks, as bits. */
+static u32 callers_of(const struct program_set *set, u32 programs, const struct plan *plan)
+{
+	u32 callers = 0, bit;
+
+	if (!defers(plan) || plan->config.deferral != DEFERRAL_TASK_WORK)
+		return 0;
+	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
+		if (programs & bit && program_set_callback(set, bit).program)
+			callers |= bit;
+	return plan->config.user_at_syscall && !set->is_copy ? callers | PROGRAM_TRACEPOINT
+							     : callers;
+}
+
+static void select_callbacks(struct program_set *set, u32 callers)
+{
+	u32 bit;
+
+	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
+		if (callers & bit)
+			bpf_program__set_autoload(program_set_callback(set, bit).program, true);
+}
+
+static void set_own_constants(const struct program_set *set, struct capture_config *config)
+{
+	config->cookie = set->cookie;
+	config->kind = set->kind;
+	config->sample = set->sample;
+}
+
+static void set_constants(struct program_set *set, const struct plan *plan)
+{
+	struct capture_bpf__rodata *constants = set->object->rodata;
+
+	memcpy(&constants->config, &plan->config, sizeof(plan->config));
+	memcpy(&constants->geometry, &plan->geometry, sizeof(plan->geometry));
+	memcpy(&constants->syscalls, &plan->syscalls, sizeof(plan->syscalls));
+	set_own_constants(set, (struct capture_config *)&constants->config);
+}
+
+/* Each CPU has some in hand that it has not used yet. */
+#define TASK_NAMES 8192
+#define TASK_NAMES_A_CPU 128
+
+/* The first calls of a function come in a burst, before any rule is known. */
+#define RAW_STACKS_PROBED (32U << 20)
+
+static int size_raw_stacks(struct capture_bpf *object, const struct plan *plan)
+{
+	if (!plan->user_functions || plan->config.deferral == DEFERRAL_TASK_WORK)
+		return 0;
+	return bpf_map__set_max_entries(object->maps.raw_stacks, RAW_STACKS_PROBED);
+}
+
+/* An instance that defers nothing has these only because its programs name them. */
+static int size_deferral(struct capture_bpf *object, const struct plan *plan)
+{
+	u32 cpus = defers(plan) ? plan->config.cpus : 1;
+	u32 buffers = cpus * bpf_map__max_entries(object->maps.raw_buffers);
+	int result = bpf_map__set_max_entries(object->maps.steps, cpus);
+
+	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, buffers);
+	if (defers(plan))
+		return result ?: size_raw_stacks(object, plan);
+	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
+	result = result ?: bpf_map__set_max_entries(object->maps.execve_calls, 1);
+	result = result ?: bpf_map__set_max_entries(object->maps.works, 1);
+	result = result ?: bpf_map__set_max_entries(object->maps.unlearned, 1);
+	return result ?: bpf_map__set_max_entries(object->maps.raw_stacks, sysconf(_SC_PAGESIZE));
+}
+
+static int size_maps(struct program_set *set, const struct plan *plan, int table_fd)
+{
+	const struct capture_config *config = &plan->config;
+	struct capture_bpf *object = set->object;
+	int result = bpf_map__set_max_entries(object->maps.scratch_slots, config->cpus);
+
+	result = result ?: bpf_map__set_max_entries(object->maps.steps, config->cpus);
+	if (!plan->off_cpu)
+		result = result ?: bpf_map__set_max_entries(object->maps.blocked, 1);
+	if (!config->by_task)
+		result = result ?: bpf_map__set_max_entries(object->maps.followed, 1);
+	if (config->has_files)
+		result = result
+				 ?: bpf_map__set_max_entries(object->maps.task_names,
+							     TASK_NAMES + TASK_NAMES_A_CPU *
+										  config->cpus);
+	result = result ?: bpf_map__set_max_entries(object->maps.rings, config->cpus);
+	result = result
+			 ?: bpf_map__set_value_size(
+				    object->maps.rings,
+				    RING_BYTES(config->ring_slots, config->slot_size));
+	result = result ?: bpf_map__set_max_entries(object->maps.task_rings, config->cpus);
+	result = result
+			 ?: bpf_map__set_value_size(
+				    object->maps.task_rings,
+				    RING_BYTES(config->task_slots, sizeof(struct task_slot)));
+	result = result ?: size_deferral(object, plan);
+	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
+}
+
+/* All maps but the constants, and what orders callbacks for the set's function. */
+static int share_maps(struct program_set *set, const struct program_set *first)
+{
+	struct bpf_map *map, *lent;
+
+	bpf_object__for_each_map(map, set->object->obj)
+	{
+		int result;
+
+		if (map == set->object->maps.rodata || map == set->object->maps.callbacks_function)
+			continue;
+		lent = bpf_object__find_map_by_name(first->object->obj, bpf_map__name(map));
+		result = lent ? bpf_map__reuse_fd(map, bpf_map__fd(lent)) : -ENOENT;
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+/* Notes what is selected by now as the set's own. */
+static int note_selected(struct program_set *set)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, set->object->obj)
+	{
+		if (!bpf_program__autoload(program))
+			continue;
+		if (array_make_room(set->loaded, set->loaded_count, set->loaded_room))
+			return -ENOMEM;
+		set->loaded[set->loaded_count++] =
+			(struct set_program){.program = program, .fd = -1};
+	}
+	return 0;
+}
+
+static int open_object(struct program_set *set, const struct plan *plan, u32 callers_programs)
+{
+	set->object = capture_bpf__open();
+	if (!set->object)
+		return -errno;
+	select_programs(set, plan);
+	select_callbacks(set, callers_of(set, callers_programs, plan));
+	set_constants(set, plan);
+	return select_function(set) ?: note_selected(set);
+}
+
+/* Those that libbpf has loaded. */
+static void find_loaded(struct program_set *set, const struct program_images *images)
+{
+	u32 i;
+
+	for (i = 0; i < set->loaded_count; i++)
+		if (!images || !program_image_of(images, set->loaded[i].program))
+			set->loaded[i].fd = bpf_program__fd(set->loaded[i].program);
+}
+
+/* A set for a function has an object of its own, whose programs libbpf loads. */
+static int load_function(struct program_set *set, const struct plan *plan,
+			 const struct program_set *first)
+{
+	int result = open_object(set, plan, set->programs)
+			     ?: share_maps(set, first)
+			     ?: program_set_load_object(set);
+
+	find_loaded(set, NULL);
+	return result;
+}
+
+static bool is_copy(const struct program_set *set)
+{
+	return !function_of(set);
+}
+
+static u32 programs_of_object(const struct program_set *sets, u32 count)
+{
+	u32 programs = sets[0].programs, i;
+
+	for (i = 1; i < count; i++)
+		if (is_copy(&sets[i]))
+			programs |= sets[i].programs;
+	return programs;
+}
+
+/* One program, that of its source. */
+static int plan_copy(struct program_set *set, const struct program_set *first)
+{
+	set->object = first->object;
+	set->is_copy = true;
+	if (array_make_room(set->loaded, set->loaded_count, set->loaded_room))
+		return -ENOMEM;
+	set->loaded[set->loaded_count++] =
+		(struct set_program){.program = program_set_program(set, set->programs), .fd = -1};
+	bpf_program__set_autoload(program_set_program(set, set->programs), true);
+	return 0;
+}
+
+/* The object with the programs of all sets but those for functions. */
+static int prepare_object(struct program_set *sets, u32 count, const struct plan *plan,
+			  int table_fd, struct engine *engine, struct program_images *images)
+{
+	struct program_set *first = &sets[0];
+	int result = program_images_prepare()
+			     ?: open_object(first, plan, programs_of_object(sets, count))
+			     ?: size_maps(first, plan, table_fd)
+			     ?: engine_lend(engine, first->object->obj);
+	u32 i;
+
+	for (i = 1; i < count && !result; i++)
+		if (is_copy(&sets[i]))
+			result = plan_copy(&sets[i], first);
+	program_images_begin(images);
+	result = result ?: program_set_load_object(first);
+	program_images_end(images);
+	if (!result)
+		engine_publish(engine, first->object->obj);
+	return result;
+}
+
+/* The map of a copy's constants: the programs that have it keep it. */
+static int create_constants(const struct program_set *set)
+{
+	const struct bpf_map *map = set->object->maps.rodata;
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = bpf_map__map_flags(map));
+	u32 bytes = bpf_map__value_size(map), key = 0;
+	struct capture_bpf__rodata *constants = malloc(bytes);
+	int fd, result = -ENOMEM;
+
+	if (!constants)
+		return result;
+	memcpy(constants, set->object->rodata, bytes);
+	set_own_constants(set, (struct capture_config *)&constants->config);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, ".rodata", sizeof(key), bytes, 1, &options);
+	if (fd >= 0)
+		result = bpf_map_update_elem(fd, &key, constants, BPF_ANY) ?: bpf_map_freeze(fd);
+	free(constants);
+	if (fd >= 0 && result)
+		close(fd);
+	return fd < 0 ? fd : result ?: fd;
+}
+
+/* What is loaded by ourselves, and for whom. */
+struct loads {
+	struct program_load *loads;
+	struct set_program **programs; /* of each */
+	u32 count, load_room, program_room;
+};
+
+static int add_load(struct loads *loads, struct set_program *program,
+		    const struct program_image *image, int constants, int own_constants)
+{
+	if (array_make_room(loads->loads, loads->count, loads->load_room) ||
+	    array_make_room(loads->programs, loads->count, loads->program_room))
+		return -ENOMEM;
+	loads->programs[loads->count] = program;
+	loads->loads[loads->count++] = (struct program_load){
+		.image = image,
+		.constants = constants,
+		.own_constants = own_constants,
+	};
+	return 0;
+}
+
+static int add_set(struct loads *loads, struct program_set *set,
+		   const struct program_images *images)
+{
+	int constants = bpf_map__fd(set->object->maps.rodata), own = constants, result = 0;
+	u32 i;
+
+	if (set->is_copy)
+		own = create_constants(set);
+	if (own < 0)
+		return own;
+	for (i = 0; i < set->loaded_count && !result; i++) {
+		const struct program_image *image =
+			program_image_of(images, set->loaded[i].program);
+
+		if (image)
+			result = add_load(loads, &set->loaded[i], image, constants, own);
+	}
+	return result;
+}
+
+static void close_constants(const struct loads *loads)
+{
+	u32 i;
+
+	for (i = 0; i < loads->count; i++)
+		if (loads->loads[i].own_constants != loads->loads[i].constants)
+			close(loads->loads[i].own_constants);
+}
+
+static int run_loads(struct loads *loads)
+{
+	const struct program_load *failed;
+	int result = program_loads_run(loads->loads, loads->count, &failed);
+	u32 i;
+
+	if (result && failed)
+		programs_note(failed->image->program, -result);
+	for (i = 0; i < loads->count && !result; i++) {
+		loads->programs[i]->fd = loads->loads[i].fd;
+		loads->programs[i]->is_owned = true;
+	}
+	return result;
+}
+
+static int load_images(struct program_set *sets, u32 count, const struct program_images *images)
+{
+	struct loads loads = {};
+	int result = 0;
+	u32 i;
+
+	for (i = 0; i < count && !result; i++)
+		if (!i || sets[i].is_copy)
+			result = add_set(&loads, &sets[i], images);
+	result = result ?: run_loads(&loads);
+	close_constants(&loads);
+	free(loads.loads);
+	free(loads.programs);
+	return result;
+}
+
+static int connect_callbacks(const struct program_set *set, u32 callers)
+{
+	u32 bit, key = 0;
+	int result = 0;
+
+	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST && !result; bit <<= 1) {
+		struct callback_programs callback = program_set_callback(set, bit);
+		int fd;
+
+		if (!(callers & bit))
+			continue;
+		fd = program_set_fd(set, callback.program);
+		result = bpf_map_update_elem(bpf_map__fd(callback.array), &key, &fd, BPF_ANY);
+	}
+	return result;
+}
+
+static int load_functions(struct program_set *sets, u32 count, const struct plan *plan)
+{
+	int result = 0;
+	u32 i;
+
+	for (i = 1; i < count && !result; i++)
+		if (!is_copy(&sets[i]))
+			result = load_function(&sets[i], plan, &sets[0])
+					 ?: connect_callbacks(
+						    &sets[i],
+						    callers_of(&sets[i], sets[i].programs, plan));
+	return result;
+}
+
+int program_sets_load(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
+		      struct engine *engine, struct stackmap_error *error)
+{
+	struct program_images images = {};
+	int result;
+
+	programs_listen();
+	result = prepare_object(sets, count, plan, table_fd, engine, &images);
+	if (!result) {
+		find_loaded(&sets[0], &images);
+		result = load_functions(sets, count, plan) ?: load_images(sets, count, &images);
+	}
+	result = result
+			 ?: connect_callbacks(
+				    &sets[0],
+				    callers_of(&sets[0], programs_of_object(sets, count), plan));
+	program_images_free(&images);
+	return result ? programs_refused(-result, error) : 0;
+}

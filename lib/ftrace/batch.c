@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ftrace/batch.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool ftrace_batch_put(struct ftrace_batch *batch, const struct ftrace_entry *entry,
+		      const void *payload)
+{
+	u8 *to = batch->bytes + batch->used;
+
+	if (sizeof(*entry) + entry->bytes > FTRACE_BATCH_BYTES - batch->used)
+		return false;
+	memcpy(to, entry, sizeof(*entry));
+	if (entry->bytes)
+		memcpy(to + sizeof(*entry), payload, entry->bytes);
+	batch->used += (u32)sizeof(*entry) + entry->bytes;
+	return true;
+}
+
+static bool is_text(const u8 *payload, u32 bytes)
+{
+	return bytes && !payload[bytes - 1] && strlen((const char *)payload) == bytes - 1;
+}
+
+static bool is_entry(const struct ftrace_entry *entry, const u8 *payload)
+{
+	if (entry->context >= FTRACE_CONTEXTS)
+		return false;
+	switch (entry->what) {
+	case FTRACE_SOURCE:
+		return entry->bytes <= FTRACE_NAME_BYTES_MAX && is_text(payload, entry->bytes);
+	case FTRACE_TASK:
+		return entry->bytes == FTRACE_COMM_BYTES && !payload[FTRACE_COMM_BYTES - 1];
+	case FTRACE_STACK:
+	case FTRACE_USER_STACK:
+		return entry->bytes % sizeof(u64) == 0;
+	default:
+		return entry->what < FTRACE_WHATS && !entry->bytes;
+	}
+}
+
+int ftrace_batch_read(const u8 *bytes, u32 count, struct ftrace_sink sink)
+{
+	u64 payload[FTRACE_FRAMES_MAX]; /* aligned */
+	struct ftrace_entry entry;
+	int err = 0;
+
+	for (u32 at = 0; !err && at < count; at += (u32)sizeof(entry) + entry.bytes) {
+		if (count - at < sizeof(entry))
+			return -EBADMSG;
+		memcpy(&entry, bytes + at, sizeof(entry));
+		if (entry.bytes > sizeof(payload) || entry.bytes > count - at - sizeof(entry))
+			return -EBADMSG;
+		memcpy(payload, bytes + at + sizeof(entry), entry.bytes);
+		if (!is_entry(&entry, (const u8 *)payload))
+			return -EBADMSG;
+		err = sink.take(sink.arg, &entry, payload);
+	}
+	return err;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an event is has to be found out once for each id. An event that is one of ours by name, but
+ * not by its fields, is an ordinary one; so is one whose format is not there: none is left out.
+ */
+#include "ftrace/decode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "array.h"
+#include "ledger.h"
+
+#define IDS_MAX 65536U	    /* the ring has 16 bits for it */
+#define TIDS_MAX (1U << 22) /* the kernel's limit */
+#define CONTEXT_NMI 0x40    /* flags of an entry that the library has no names for */
+#define COMMON_BYTES 8	    /* id, flags, preemption count, thread: of each record */
+#define FIELDS_MAX 3
+
+/* What stands in the ring for an event id. */
+struct event_class {
+	bool is_known;
+	u8 what;
+	u16 kind;
+	struct tep_format_field *fields[FIELDS_MAX];
+};
+
+struct ftrace_decoder {
+	struct tep_handle *formats;
+	struct ftrace_sink sink;
+	struct event_class *classes; /* by id */
+	u32 class_room;
+	u16 kinds;
+	u8 *named; /* a bit for each thread */
+};
+
+static const struct stack_event {
+	const char *name;
+	u8 what;
+	const char *fields[FIELDS_MAX];
+} stack_events[] = {
+	{"stack_id", FTRACE_STACK_ID, {"stack_id"}},
+	{"kernel_stack", FTRACE_STACK, {"caller"}},
+	{"user_stack", FTRACE_USER_STACK, {"caller"}},
+	{"user_stack_cookie", FTRACE_COOKIE, {"cookie"}},
+	{"user_stack_id", FTRACE_ANSWER, {"cookie", "stack_id", "reason"}},
+};
+
+int ftrace_decoder_create(struct tep_handle *formats, struct ftrace_sink sink,
+			  struct ftrace_decoder **out)
+{
+	struct ftrace_decoder *decoder = calloc(1, sizeof(*decoder));
+
+	if (!decoder)
+		return -ENOMEM;
+	*decoder = (struct ftrace_decoder){.formats = formats, .sink = sink};
+	decoder->named = calloc(TIDS_MAX / 8, 1);
+	if (!decoder->named)
+		ftrace_decoder_free(&decoder);
+	else
+		*out = decoder;
+	return decoder ? 0 : -ENOMEM;
+}
+
+void ftrace_decoder_free(struct ftrace_decoder **decoder)
+{
+	if (!*decoder)
+		return;
+	free((*decoder)->classes);
+	free((*decoder)->named);
+	free(*decoder);
+	*decoder = NULL;
+}
+
+static bool is_stack_event(const struct stack_event *stack, struct tep_event *event,
+			   struct event_class *class)
+{
+	if (strcmp(event->name, stack->name))
+		return false;
+	for (u32 i = 0; i < FIELDS_MAX && stack->fields[i]; i++) {
+		class->fields[i] = tep_find_field(event, stack->fields[i]);
+		if (!class->fields[i] || class->fields[i]->offset < COMMON_BYTES)
+			return false;
+	}
+	class->what = stack->what;
+	return true;
+}
+
+static bool classify_stack(struct tep_event *event, struct event_class *class)
+{
+	if (!event || strcmp(event->system, "ftrace"))
+		return false;
+	for (u32 i = 0; i < sizeof(stack_events) / sizeof(stack_events[0]); i++)
+		if (is_stack_event(&stack_events[i], event, class))
+			return true;
+	return false;
+}
+
+static int give(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u8 what,
+		const void *payload, u32 bytes)
+{
+	entry->what = what;
+	entry->bytes = bytes;
+	return decoder->sink.take(decoder->sink.arg, entry, payload);
+}
+
+static int add_source(struct ftrace_decoder *decoder, struct ftrace_entry *entry, u32 id,
+		      const struct tep_event *event, struct event_class *class)
+{
+	char name[FTRACE_NAME_BYTES_MAX];
+
+	if (event)
+		snprintf(name, sizeof(name), "%s:%s", event->system, event->name);
+	else
+		snprintf(name, sizeof(name), "ftrace:event_%u", id);
+	class->what = FTRACE_EVENT;
+	class->kind = decoder->kinds++;
+	return give(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
+}
+
+/* NULL: not enough memory, or the sink's error in *err. */
+static const struct event_class *class_of(struct ftrace_decoder *decoder,
+					  struct ftrace_entry *entry, u32 id, int *err)
+{
+	struct tep_event *event;
+	struct event_class *class;
+
+	*err = array_make_zeroed(decoder->classes, id + 1UL, decoder->class_room);
+	if (*err)
+		return NULL;
+	class = &decoder->classes[id];
+	if (class->is_known)
+		return class;
+	event = tep_find_event(decoder->formats, (int)id);
+	if (!classify_stack(event, class))
+		*err = add_source(decoder, entry, id, event, class);
+	class->is_known = true;
+	return *err ? NULL : class;
+}
+
+static u8 context_of(int flags)
+{
+	if (flags & CONTEXT_NMI)
+		return FTRACE_NMI;
+	if (flags & TRACE_FLAG_HARDIRQ)
+		return FTRACE_HARDIRQ;
+	return flags & TRACE_FLAG_SOFTIRQ ? FTRACE_SOFTIRQ : FTRACE_TASK_CONTEXT;
+}
+
+/* Who has none is called "<...>". */
+static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
+{
+	char comm[FTRACE_COMM_BYTES] = {};
+	u8 bit = (u8)(1 << entry->tid % 8), *known = &decoder->named[entry->tid % TIDS_MAX / 8];
+	const char *name;
+
+	if (entry->tid >= TIDS_MAX || *known & bit)
+		return 0;
+	*known |= bit;
+	name = tep_data_comm_from_pid(decoder->formats, (int)entry->tid);
+	if (!name || !strcmp(name, "<...>"))
+		return 0;
+	strncpy(comm, name, sizeof(comm) - 1);
+	return give(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
+}
+
+static bool has_field(const struct tep_record *record, const struct tep_format_field *field)
+{
+	return field->size > 0 && field->offset <= record->size &&
+	       field->size <= record->size - field->offset;
+}
+
+static int read_fields(struct ftrace_decoder *decoder, const struct tep_record *record,
+		       const struct event_class *class, u64 *values)
+{
+	for (u32 i = 0; i < FIELDS_MAX && class->fields[i]; i++) {
+		const struct tep_format_field *field = class->fields[i];
+
+		if (!has_field(record, field))
+			return -EBADMSG;
+		values[i] = tep_read_number(decoder->formats, (char *)record->data + field->offset,
+					    field->size);
+	}
+	return 0;
+}
+
+/* The frames go on to the end of the record. 0 is none: it fills what an entry has room for. */
+static int decode_frames(struct ftrace_decoder *decoder, const struct tep_record *record,
+			 const struct event_class *class, struct ftrace_entry *entry)
+{
+	u64 frames[FTRACE_FRAMES_MAX];
+	u32 count = 0, offset = (u32) class->fields[0]->offset;
+
+	for (; count < FTRACE_FRAMES_MAX && offset + sizeof(u64) <= (u32)record->size;
+	     offset += sizeof(u64)) {
+		u64 frame = tep_read_number(decoder->formats, (char *)record->data + offset,
+					    sizeof(u64));
+
+		if (frame && frame != ~0ULL)
+			frames[count++] = frame;
+	}
+	return give(decoder, entry, class->what, frames, count * sizeof(u64));
+}
+
+static int decode_event(struct ftrace_decoder *decoder, const struct tep_record *record,
+			const struct event_class *class, struct ftrace_entry *entry)
+{
+	u64 values[FIELDS_MAX] = {};
+	int err;
+
+	if (class->what == FTRACE_STACK || class->what == FTRACE_USER_STACK)
+		return decode_frames(decoder, record, class, entry);
+	err = read_fields(decoder, record, class, values);
+	if (err)
+		return err;
+	entry->kind = class->kind;
+	entry->id = (u32)(class->what == FTRACE_STACK_ID ? values[0] : values[1]);
+	entry->reason = (u32)values[2];
+	if (class->what != FTRACE_STACK_ID)
+		entry->value = values[0];
+	return give(decoder, entry, class->what, NULL, 0);
+}
+
+static int decode_gap(struct ftrace_decoder *decoder, const struct tep_record *record,
+		      struct ftrace_entry entry)
+{
+	int err;
+
+	if (!record->missed_events)
+		return 0;
+	err = give(decoder, &entry, FTRACE_GAP, NULL, 0);
+	entry.value = record->missed_events > 0 ? (u64)record->missed_events : 0;
+	entry.reason = LOST_OVERWRITTEN;
+	return err ?: give(decoder, &entry, FTRACE_LOST, NULL, 0);
+}
+
+int ftrace_decode(struct ftrace_decoder *decoder, struct tep_record *record, u32 cpu)
+{
+	struct ftrace_entry entry = {.time = record->ts, .cpu = (u16)cpu};
+	const struct event_class *class;
+	int err;
+
+	if (record->size < COMMON_BYTES || cpu >= FTRACE_CPUS_MAX)
+		return -EBADMSG;
+	entry.tid = (u32)tep_data_pid(decoder->formats, record);
+	entry.context = context_of(tep_data_flags(decoder->formats, record));
+	class = class_of(decoder, &entry, (u32)tep_data_type(decoder->formats, record) % IDS_MAX,
+			 &err);
+	err = err ?: decode_gap(decoder, record, entry);
+	if (!err && class->what == FTRACE_EVENT)
+		err = name_task(decoder, &entry);
+	return err ?: decode_event(decoder, record, class, &entry);
+}

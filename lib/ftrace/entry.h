@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What ftrace has recorded, entry by entry: decoded, and cheap to hand from one process to another.
+ *
+ * A stack is an entry of its own. It belongs to the last event of the same thread, CPU and context:
+ * an interrupt's entries may stand between them. A user stack that the kernel had yet to unwind is
+ * an answer with the cookie of its events, on any CPU, before or behind them.
+ */
+#ifndef LIB_FTRACE_ENTRY_H
+#define LIB_FTRACE_ENTRY_H
+
+#include "scalar.h"
+
+#define FTRACE_COMM_BYTES 16
+#define FTRACE_NAME_BYTES_MAX 256
+#define FTRACE_FRAMES_MAX 1024
+#define FTRACE_PAYLOAD_MAX (FTRACE_FRAMES_MAX * sizeof(u64))
+#define FTRACE_CPUS_MAX 65536U
+
+enum ftrace_what {
+	FTRACE_SOURCE, /* payload: "system:event", NUL-terminated; the next kind */
+	FTRACE_TASK,   /* payload: FTRACE_COMM_BYTES, the name of `tid` */
+	FTRACE_EVENT,  /* `kind` */
+	FTRACE_STACK_ID,
+	FTRACE_STACK,	   /* as a whole; payload: frames, innermost first */
+	FTRACE_USER_STACK, /* likewise; addresses */
+	FTRACE_COOKIE,	   /* `value` */
+	FTRACE_ANSWER,	   /* `value`: the cookie; `id`, or `reason` */
+	FTRACE_GAP,	   /* the ring has lost entries of this CPU, up to here */
+	FTRACE_LOST, /* `value` of them, for the cause `reason`; 0: it is not known how many */
+	FTRACE_WHATS,
+};
+
+/* Why an answer has no stack: enum user_stack_reason of the kernel. */
+enum ftrace_reason {
+	FTRACE_HAS_STACK,
+	FTRACE_CHANGED,
+	FTRACE_BUSY,
+	FTRACE_RUNNING,
+	FTRACE_FULL,
+	FTRACE_NO_MEMORY,
+};
+
+enum ftrace_context {
+	FTRACE_TASK_CONTEXT,
+	FTRACE_SOFTIRQ,
+	FTRACE_HARDIRQ,
+	FTRACE_NMI,
+	FTRACE_CONTEXTS
+};
+
+struct ftrace_entry {
+	u64 time; /* of the ring's clock, ns */
+	u64 value;
+	u32 tid;
+	u32 id;
+	u32 reason;
+	u32 bytes; /* of the payload */
+	u16 cpu;
+	u16 kind;
+	u8 what;    /* enum ftrace_what */
+	u8 context; /* enum ftrace_context */
+	u16 reserved;
+};
+
+/* Takes entries; its first non-zero return ends the reading and is returned. */
+struct ftrace_sink {
+	void *arg;
+	int (*take)(void *arg, const struct ftrace_entry *entry, const void *payload);
+};
+
+#endif

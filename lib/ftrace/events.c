@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A context runs only while those that interrupt it do not: an entry of one says that the events of
+ * higher ones have all of their stacks. Its own event has them when the next one comes.
+ */
+#include "ftrace/events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "ftrace/cookies.h"
+#include "ftrace/stacks.h"
+
+struct waiting_event {
+	bool is_used;
+	u32 cookie; /* in `cookies`, or HASH_INDEX_NONE */
+	struct trace_event event;
+};
+
+struct cpu_events {
+	struct waiting_event waiting[FTRACE_CONTEXTS];
+	u64 recorded;
+	u64 lost[LOST_COUNT];
+};
+
+struct ftrace_events {
+	struct trace_writer *writer;
+	struct cpu_events *cpus;
+	u32 cpu_room;
+	u32 kinds;
+	struct ftrace_stacks stacks;
+	struct cookies cookies;
+	struct trace_ledger ledger;
+	u64 unknown_gaps;
+};
+
+int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
+			 struct ftrace_events **out)
+{
+	struct ftrace_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	*events = (struct ftrace_events){.writer = writer, .stacks = {writer, files}};
+	*out = events;
+	return 0;
+}
+
+void ftrace_events_free(struct ftrace_events **events)
+{
+	struct ftrace_events *old = *events;
+
+	if (!old)
+		return;
+	free(old->cpus);
+	ftrace_stacks_free(&old->stacks);
+	cookies_free(&old->cookies);
+	free(old);
+	*events = NULL;
+}
+
+u64 ftrace_events_unresolved(const struct ftrace_events *events)
+{
+	return events->ledger.kernel_reasons[REASON_GONE] +
+	       events->ledger.user_reasons[REASON_GONE];
+}
+
+u64 ftrace_events_unknown_gaps(const struct ftrace_events *events)
+{
+	return events->unknown_gaps;
+}
+
+static void count_user(struct ftrace_events *events, u32 stack, u8 reason, u32 count)
+{
+	if (stack == TRACE_NO_STACK)
+		events->ledger.user_reasons[reason] += count;
+	else
+		events->ledger.user_stops[events->stacks.is_cut[stack] ? STOP_DEPTH : STOP_ROOT] +=
+			count;
+}
+
+/* The cookie's answer, or what stands for it until it comes. */
+static int set_user(struct ftrace_events *events, struct waiting_event *waiting)
+{
+	struct cookie *cookie = &events->cookies.items[waiting->cookie];
+	int err = 0;
+
+	if (!cookie->is_answered) {
+		if (cookie->name == TRACE_NO_STACK)
+			err = trace_writer_placeholder(events->writer, &cookie->name);
+		cookie->events++;
+		waiting->event.user = cookie->name;
+		return err;
+	}
+	waiting->event.user = cookie->stack;
+	waiting->event.user_reason = cookie->reason;
+	count_user(events, cookie->stack, cookie->reason, 1);
+	return 0;
+}
+
+static int write_waiting(struct ftrace_events *events, struct waiting_event *waiting)
+{
+	struct trace_event *event = &waiting->event;
+	int err = 0;
+
+	if (!waiting->is_used)
+		return 0;
+	waiting->is_used = false;
+	if (event->kernel == TRACE_NO_STACK)
+		events->ledger.kernel_reasons[event->kernel_reason]++;
+	if (waiting->cookie != HASH_INDEX_NONE)
+		err = set_user(events, waiting);
+	else
+		count_user(events, event->user, event->user_reason, 1);
+	events->cpus[event->cpu].recorded++;
+	return err ?: trace_writer_event(events->writer, event);
+}
+
+/* Those of a context and of what interrupts it; in the order of their ring. */
+static int write_from(struct ftrace_events *events, struct cpu_events *cpu, u32 context)
+{
+	int err = 0;
+
+	for (u32 i = context; i < FTRACE_CONTEXTS && !err; i++)
+		err = write_waiting(events, &cpu->waiting[i]);
+	return err;
+}
+
+static int begin_event(struct ftrace_events *events, const struct ftrace_entry *entry,
+		       struct waiting_event *waiting)
+{
+	if (entry->kind >= events->kinds)
+		return -EBADMSG;
+	*waiting = (struct waiting_event){
+		.is_used = true,
+		.cookie = HASH_INDEX_NONE,
+		.event =
+			{
+				.time = entry->time,
+				.tid = entry->tid,
+				.kind = entry->kind,
+				.cpu = entry->cpu,
+				.kernel = TRACE_NO_STACK,
+				.user = TRACE_NO_STACK,
+				.kernel_reason = REASON_NOT_ASKED,
+				.user_reason = REASON_NOT_ASKED,
+			},
+	};
+	return 0;
+}
+
+static int set_stack_id(struct ftrace_events *events, const struct ftrace_entry *entry,
+			struct waiting_event *waiting)
+{
+	waiting->event.kernel_reason = REASON_GONE;
+	return ftrace_stacks_by_id(&events->stacks, entry->id, &waiting->event.kernel);
+}
+
+static int set_cookie(struct ftrace_events *events, const struct ftrace_entry *entry,
+		      struct waiting_event *waiting)
+{
+	const struct cookie *found;
+
+	waiting->cookie = cookies_find(&events->cookies, entry->value);
+	if (waiting->cookie != HASH_INDEX_NONE) {
+		found = &events->cookies.items[waiting->cookie];
+		if (found->tid == entry->tid)
+			return 0;
+		if (!found->is_answered)
+			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED, found->events);
+	}
+	return cookies_make(&events->cookies, entry->value, entry->tid, &waiting->cookie);
+}
+
+/* Of a stack whose event was lost nobody asks. */
+static int add_stack(struct ftrace_events *events, const struct ftrace_entry *entry,
+		     const void *payload, struct waiting_event *waiting)
+{
+	if (!waiting->is_used || waiting->event.tid != entry->tid)
+		return 0;
+	switch (entry->what) {
+	case FTRACE_STACK_ID:
+		return set_stack_id(events, entry, waiting);
+	case FTRACE_STACK:
+		waiting->event.kernel_reason = REASON_NO_FRAMES;
+		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.kernel);
+	case FTRACE_USER_STACK:
+		waiting->event.user_reason = REASON_NO_FRAMES;
+		return ftrace_stacks_whole(&events->stacks, entry, payload, &waiting->event.user);
+	default:
+		return set_cookie(events, entry, waiting);
+	}
+}
+
+/* --- answers --- */
+
+static u8 reason_of(u32 reason)
+{
+	switch (reason) {
+	case FTRACE_CHANGED:
+		return REASON_CHANGED;
+	case FTRACE_FULL:
+		return REASON_NO_ROOM;
+	case FTRACE_NO_MEMORY:
+		return REASON_NO_STATE;
+	case FTRACE_RUNNING:
+		return REASON_UNANSWERED;
+	default:
+		return REASON_UNREADABLE;
+	}
+}
+
+static int resolve(struct ftrace_events *events, struct cookie *cookie)
+{
+	struct trace_resolution resolution = {.stack = cookie->stack, .reason = cookie->reason};
+
+	cookie->is_answered = true;
+	if (cookie->name == TRACE_NO_STACK)
+		return 0;
+	count_user(events, cookie->stack, cookie->reason, cookie->events);
+	return trace_writer_resolve(events->writer, cookie->name, &resolution);
+}
+
+/* Who stops tracing answers for those who are asleep: the thread of an answer is not that of its
+ * events. */
+static int take_answer(struct ftrace_events *events, const struct ftrace_entry *entry)
+{
+	u32 index = cookies_find(&events->cookies, entry->value);
+	u32 stack = TRACE_NO_STACK;
+	struct cookie *cookie;
+	int err = 0;
+
+	if (!entry->reason)
+		err = ftrace_stacks_by_id(&events->stacks, entry->id, &stack);
+	if (!err && (index == HASH_INDEX_NONE || events->cookies.items[index].is_answered))
+		err = cookies_make(&events->cookies, entry->value, entry->tid, &index);
+	if (err)
+		return err;
+	cookie = &events->cookies.items[index];
+	cookie->stack = stack;
+	cookie->reason = entry->reason ? reason_of(entry->reason) : REASON_GONE;
+	return resolve(events, cookie);
+}
+
+/* --- entries --- */
+
+static int take_source(struct ftrace_events *events, const char *name)
+{
+	const struct trace_source source = {.name = name, .value_unit = ""};
+
+	if (events->kinds > UINT16_MAX)
+		return -EBADMSG;
+	events->kinds++;
+	return trace_writer_source(events->writer, &source);
+}
+
+/* Of threads ftrace does not keep the process: each stands for itself. */
+static int take_task(struct ftrace_events *events, const struct ftrace_entry *entry,
+		     const char *comm)
+{
+	struct trace_task task = {.tid = entry->tid, .tgid = entry->tid};
+
+	memcpy(task.comm, comm, sizeof(task.comm));
+	return trace_writer_task(events->writer, &task);
+}
+
+static int take_loss(struct ftrace_events *events, const struct ftrace_entry *entry,
+		     struct cpu_events *cpu)
+{
+	if (entry->reason >= LOST_COUNT)
+		return -EBADMSG;
+	events->unknown_gaps += !entry->value;
+	cpu->lost[entry->reason] += entry->value ?: 1;
+	return 0;
+}
+
+int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *entry,
+		       const void *payload)
+{
+	struct waiting_event *waiting;
+	struct cpu_events *cpu;
+	int err;
+
+	if (array_make_zeroed(events->cpus, entry->cpu + 1UL, events->cpu_room))
+		return -ENOMEM;
+	cpu = &events->cpus[entry->cpu];
+	waiting = &cpu->waiting[entry->context];
+	switch (entry->what) {
+	case FTRACE_SOURCE:
+		return take_source(events, payload);
+	case FTRACE_TASK:
+		return take_task(events, entry, payload);
+	case FTRACE_EVENT:
+		err = write_from(events, cpu, entry->context);
+		return err ?: begin_event(events, entry, waiting);
+	case FTRACE_ANSWER:
+		return take_answer(events, entry);
+	case FTRACE_GAP:
+		return write_from(events, cpu, 0);
+	case FTRACE_LOST:
+		return take_loss(events, entry, cpu);
+	default:
+		err = write_from(events, cpu, entry->context + 1);
+		return err ?: add_stack(events, entry, payload, waiting);
+	}
+}
+
+/* --- the end --- */
+
+static void count_unanswered(struct ftrace_events *events)
+{
+	for (u32 i = 0; i < events->cookies.count; i++)
+		if (!events->cookies.items[i].is_answered)
+			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED,
+				   events->cookies.items[i].events);
+}
+
+static struct trace_cpu_ledger cpu_account(const struct ftrace_events *events, u32 cpu)
+{
+	const struct cpu_events *counted = &events->cpus[cpu];
+	struct trace_cpu_ledger account = {
+		.cpu = cpu,
+		.recorded = counted->recorded,
+		.produced = counted->recorded,
+	};
+
+	for (u32 i = 0; i < LOST_COUNT; i++) {
+		account.lost[i] = counted->lost[i];
+		account.produced += counted->lost[i];
+	}
+	return account;
+}
+
+static void add_account(struct trace_ledger *sum, const struct trace_cpu_ledger *account)
+{
+	sum->produced += account->produced;
+	sum->recorded += account->recorded;
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		sum->lost[i] += account->lost[i];
+}
+
+static int write_ledger(struct ftrace_events *events)
+{
+	struct trace_cpu_ledger *cpus = calloc(events->cpu_room + 1UL, sizeof(*cpus));
+	u32 count = 0;
+	int err;
+
+	if (!cpus)
+		return -ENOMEM;
+	for (u32 i = 0; i < events->cpu_room; i++) {
+		cpus[count] = cpu_account(events, i);
+		add_account(&events->ledger, &cpus[count]);
+		count += cpus[count].produced != 0;
+	}
+	err = trace_writer_ledger(events->writer, &events->ledger, cpus, count);
+	free(cpus);
+	return err;
+}
+
+int ftrace_events_end(struct ftrace_events *events)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < events->cpu_room && !err; i++)
+		err = write_from(events, &events->cpus[i], 0);
+	if (err)
+		return err;
+	count_unanswered(events);
+	events->ledger.notes[NOTE_UNKNOWN_FRAMES] = events->stacks.unknown_frames;
+	return trace_writer_flush(events->writer) ?: write_ledger(events);
+}

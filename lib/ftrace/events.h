@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Entries to events with their stacks, into the writer of a recording. An event waits until nothing
+ * that belongs to it can come any more: at most one in each context of each CPU.
+ */
+#ifndef LIB_FTRACE_EVENTS_H
+#define LIB_FTRACE_EVENTS_H
+
+#include "ftrace/entry.h"
+#include "ftrace/stack_files.h"
+#include "trace/write/writer.h"
+
+struct ftrace_events;
+
+/* Both outlive it. -ENOMEM. */
+int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
+			 struct ftrace_events **out);
+void ftrace_events_free(struct ftrace_events **events);
+
+/* 0, -EBADMSG: it makes no sense, or the writer's error. */
+int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *entry,
+		       const void *payload);
+
+/* Behind the last entry: what waits is written, and the ledger. */
+int ftrace_events_end(struct ftrace_events *events);
+
+u64 ftrace_events_unresolved(const struct ftrace_events *events);
+u64 ftrace_events_unknown_gaps(const struct ftrace_events *events);
+
+#endif

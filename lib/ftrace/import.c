@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A trace.dat tells neither when nor where it was recorded: the last change of the file stands for
+ * the moment of its first event. An instance in tracefs is one of this machine.
+ *
+ * The stacks are read before the ring, and behind the moment at which the ring ends for us: what
+ * its entries refer to is in the map by then.
+ */
+#include "ftrace/import.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "error.h"
+#include "ftrace/events.h"
+#include "ftrace/names.h"
+#include "ftrace/ring_file.h"
+#include "ftrace/ring_live.h"
+#include "symbol/kernel/kernel_files.h"
+#include "symbol/kernel/kernel_image.h"
+#include "symbol/kernel/kernel_names.h"
+
+struct importing {
+	const struct ftrace_import *import;
+	const char *path; /* of the recording */
+	char file[PATH_MAX], folder[PATH_MAX];
+	struct ring_live *live;
+	struct ring_file *ring; /* one of the two */
+	struct stack_files *stacks;
+	struct kernel_names *kernel; /* or NULL */
+	struct kernel_files files;
+	struct symbol_lookup *lookup;
+	struct trace_writer *writer; /* from the first entry on */
+	struct ftrace_events *events;
+	struct stackmap_error *error;
+};
+
+/* --- the recording --- */
+
+static int write_module(void *writer, const struct trace_module *module)
+{
+	return trace_writer_module(writer, module);
+}
+
+/* As the file `mappings` has them. */
+static int write_told_modules(struct importing *importing)
+{
+	const struct mappings *mappings = stack_files_mappings(importing->stacks);
+	const struct mapping_text *lines;
+	u32 count = mappings ? mappings_kernel(mappings, &lines) : 0;
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++) {
+		struct trace_module module = {
+			.name = lines[i].path,
+			.start = lines[i].start,
+			.end = lines[i].end,
+			.build_id_bytes = lines[i].build_id_bytes,
+		};
+
+		memcpy(module.build_id, lines[i].build_id, lines[i].build_id_bytes);
+		err = trace_writer_module(importing->writer, &module);
+	}
+	return err;
+}
+
+static int write_modules(struct importing *importing)
+{
+	if (importing->live)
+		return kernel_image_modules(&importing->files, write_module, importing->writer,
+					    importing->error);
+	return write_told_modules(importing);
+}
+
+static u64 modified(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return 0;
+	return (u64)status.st_mtim.tv_sec * 1000000000ULL + (u64)status.st_mtim.tv_nsec;
+}
+
+static int begin(struct importing *importing, u64 first)
+{
+	struct utsname here = {.nodename = "unknown", .release = "unknown", .machine = "unknown"};
+	struct trace_info info = {
+		.start_monotonic = first,
+		.address_shown = !stack_files_hide_kernel(importing->stacks),
+		.hostname = here.nodename,
+		.kernel = here.release,
+		.machine = here.machine,
+		.command = importing->import->command,
+		.version = importing->import->version,
+	};
+	int err;
+
+	if (importing->live) {
+		uname(&here);
+		info.start_realtime = ring_live_realtime(importing->live) + first;
+		info.cpus = ring_live_cpus(importing->live);
+	} else {
+		info.start_realtime = modified(importing->file);
+		info.cpus = ring_file_cpus(importing->ring);
+	}
+	err = trace_writer_create(importing->path, &info, &importing->writer, importing->error);
+	return err ?: write_modules(importing)
+		       ?: ftrace_events_create(importing->writer, importing->stacks,
+					       &importing->events);
+}
+
+/* Of a ring that holds nothing, what it has lost is no recording. */
+static int take(void *arg, const struct ftrace_entry *entry, const void *payload)
+{
+	struct importing *importing = arg;
+	int err = 0;
+
+	if (!importing->events && entry->what == FTRACE_LOST)
+		return 0;
+	if (!importing->events)
+		err = begin(importing, entry->time);
+	return err ?: ftrace_events_take(importing->events, entry, payload);
+}
+
+static int read_ring(struct importing *importing)
+{
+	const struct ftrace_sink sink = {importing, take};
+	int err = importing->live ? ring_live_each(importing->live, sink, importing->error)
+				  : ring_file_each(importing->ring, sink, importing->error);
+
+	if (err || importing->events)
+		return err;
+	return error_set(importing->error, ENODATA, "%s: nothing is recorded there",
+			 importing->import->from);
+}
+
+static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
+{
+	struct importing *importing = arg;
+
+	if (importing->kernel)
+		return kernel_names_find(importing->kernel, address + 1, symbol);
+	return importing->ring && ring_file_symbol(importing->ring, address, symbol);
+}
+
+static int write_names(struct importing *importing)
+{
+	const struct ftrace_naming naming = {
+		.arg = importing,
+		.kernel = kernel_symbol,
+		.mappings = stack_files_mappings(importing->stacks),
+		.lookup = importing->lookup,
+	};
+
+	return ftrace_names_write(importing->writer, &naming);
+}
+
+static int write_recording(struct importing *importing, struct ftrace_import_notes *notes)
+{
+	int err = read_ring(importing) ?: write_names(importing)
+				       ?: ftrace_events_end(importing->events);
+
+	if (!err) {
+		notes->unresolved = ftrace_events_unresolved(importing->events);
+		notes->unknown_gaps = ftrace_events_unknown_gaps(importing->events);
+		notes->hides_kernel = stack_files_hide_kernel(importing->stacks);
+	}
+	if (err && importing->writer)
+		trace_writer_discard(&importing->writer);
+	else if (!err)
+		err = trace_writer_close(&importing->writer);
+	return err;
+}
+
+/* --- what it is made of --- */
+
+/* A copy of kallsyms beside the stacks says more of the kernel than a trace.dat; of tracefs it is
+ * that of this kernel. Where there is none, functions have no names. */
+static void open_kernel(struct importing *importing)
+{
+	char path[PATH_MAX + 16] = "/proc/kallsyms";
+	struct stackmap_error unnamed;
+
+	kernel_files_open(&importing->files);
+	if (!importing->live)
+		snprintf(path, sizeof(path), "%s/kallsyms", importing->folder);
+	kernel_names_from_kallsyms(path, &importing->kernel, &unnamed);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+static int too_long(const struct importing *importing)
+{
+	return error_set(importing->error, ENAMETOOLONG, "%s: %s", importing->import->from,
+			 strerror(ENAMETOOLONG));
+}
+
+/* The trace.dat, and the folder of the stacks. */
+static int find_files(struct importing *importing)
+{
+	const struct ftrace_import *import = importing->import;
+	char copy[PATH_MAX];
+	int length = snprintf(importing->file, PATH_MAX, "%s%s", import->from,
+			      is_folder(import->from) ? "/trace.dat" : "");
+
+	if (length >= PATH_MAX)
+		return too_long(importing);
+	strcpy(copy, importing->file);
+	length = snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: dirname(copy));
+	return length >= PATH_MAX ? too_long(importing) : 0;
+}
+
+static int open_ring(struct importing *importing)
+{
+	const struct ftrace_import *import = importing->import;
+
+	if (ring_live_is(import->from)) {
+		if (import->buffer)
+			return error_set(importing->error, EINVAL,
+					 "%s: an instance in tracefs is named by its own folder",
+					 import->from);
+		snprintf(importing->folder, PATH_MAX, "%s", import->stacks ?: import->from);
+		return ring_live_open(import->from, &importing->live, importing->error);
+	}
+	return find_files(importing)
+		       ?: ring_file_open(importing->file, import->buffer, &importing->ring,
+					 importing->error);
+}
+
+static void importing_free(struct importing *importing)
+{
+	ftrace_events_free(&importing->events);
+	symbol_lookup_free(&importing->lookup);
+	kernel_names_free(&importing->kernel);
+	kernel_files_close(&importing->files);
+	stack_files_free(&importing->stacks);
+	ring_file_close(&importing->ring);
+	ring_live_close(&importing->live);
+}
+
+int ftrace_import(const struct ftrace_import *import, const char *path,
+		  struct ftrace_import_notes *notes, struct stackmap_error *error)
+{
+	struct importing importing = {
+		.import = import,
+		.path = path,
+		.files = {-1, -1, -1},
+		.error = error,
+	};
+	int err;
+
+	error_set(error, 0, "%s", "");
+	symbol_lookup_create(&importing.lookup);
+	err = open_ring(&importing) ?: stack_files_open(importing.folder, &importing.stacks, error);
+	if (!err) {
+		open_kernel(&importing);
+		err = write_recording(&importing, notes);
+	}
+	importing_free(&importing);
+	return err && !error->message[0] ? error_set(error, -err, "%s: %s", path, strerror(-err))
+					 : err;
+}

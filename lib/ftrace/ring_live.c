@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each CPU's file `stats` says what its ring has lost, and what its clock shows; both exactly. The
+ * gaps that the records tell are the same losses, some without a number.
+ */
+#include "ftrace/ring_live.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include <tracefs.h>
+
+#include "clock.h"
+#include "error.h"
+#include "ftrace/decode.h"
+#include "ledger.h"
+
+struct ring_live {
+	struct tracefs_instance *instance;
+	struct tep_handle *formats;
+	struct ftrace_sink sink;
+	struct ftrace_decoder *decoder;
+	u64 end, realtime;
+	int result;
+	char folder[PATH_MAX];
+};
+
+static const struct {
+	const char *line;
+	u32 cause;
+} losses[] = {
+	{"overrun: %llu", LOST_OVERWRITTEN},
+	{"commit overrun: %llu", LOST_RING_BUSY},
+	{"dropped events: %llu", LOST_RING_FULL},
+};
+
+bool ring_live_is(const char *folder)
+{
+	struct statfs system;
+
+	return !statfs(folder, &system) && system.f_type == TRACEFS_MAGIC;
+}
+
+static FILE *open_stats(const struct ring_live *ring, u32 cpu)
+{
+	char *file, name[64];
+	FILE *stats;
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu);
+	file = tracefs_instance_get_file(ring->instance, name);
+	stats = file ? fopen(file, "re") : NULL;
+	tracefs_put_tracing_file(file);
+	return stats;
+}
+
+/* "now ts:  1234.567890": microseconds, so the last of them counts as a whole. Clocks that do not
+ * count nanoseconds have no point. */
+static int read_end(struct ring_live *ring)
+{
+	unsigned long long seconds, micros;
+	FILE *stats = open_stats(ring, 0);
+	char line[128];
+
+	if (!stats)
+		return -errno;
+	while (fgets(line, sizeof(line), stats))
+		if (sscanf(line, "now ts: %llu.%llu", &seconds, &micros) == 2)
+			ring->end = seconds * 1000000000ULL + (micros + 1) * 1000;
+	fclose(stats);
+	ring->realtime = clock_ns(CLOCK_REALTIME) - ring->end;
+	return ring->end ? 0 : -ENOTSUP;
+}
+
+/* The top level has no instance: NULL. */
+static int find_instance(struct ring_live *ring)
+{
+	char *name = strstr(ring->folder, "/instances/");
+
+	if (name) {
+		*name = '\0';
+		name += strlen("/instances/");
+	}
+	if (name && strchr(name, '/'))
+		return -ENOENT;
+	ring->instance = tracefs_instance_alloc(ring->folder, name);
+	return ring->instance ? 0 : -ENOENT;
+}
+
+static int open_formats(struct ring_live *ring)
+{
+	ring->formats = tracefs_local_events(ring->folder);
+	if (!ring->formats)
+		return errno ? -errno : -EIO;
+	tracefs_load_cmdlines(ring->folder, ring->formats);
+	return 0;
+}
+
+static int open_ring(struct ring_live *ring, const char *folder, struct stackmap_error *error)
+{
+	int err = realpath(folder, ring->folder) ? find_instance(ring) : -errno;
+
+	err = err ?: read_end(ring) ?: open_formats(ring);
+	if (err == -ENOTSUP)
+		return error_set(error, ENOTSUP,
+				 "%s: its clock does not count nanoseconds; 'echo mono > "
+				 "trace_clock' there, and record again",
+				 folder);
+	return err ? error_set(error, -err, "%s: no ring of ftrace can be read there: %s", folder,
+			       strerror(-err))
+		   : 0;
+}
+
+int ring_live_open(const char *folder, struct ring_live **out, struct stackmap_error *error)
+{
+	struct ring_live *ring = calloc(1, sizeof(*ring));
+	int err;
+
+	if (!ring)
+		return error_set(error, ENOMEM, "%s: %s", folder, strerror(ENOMEM));
+	tep_set_loglevel(TEP_LOG_NONE);
+	err = open_ring(ring, folder, error);
+	if (err)
+		ring_live_close(&ring);
+	else
+		*out = ring;
+	return err;
+}
+
+void ring_live_close(struct ring_live **ring)
+{
+	if (!*ring)
+		return;
+	ftrace_decoder_free(&(*ring)->decoder);
+	tep_free((*ring)->formats);
+	tracefs_instance_free((*ring)->instance);
+	free(*ring);
+	*ring = NULL;
+}
+
+u32 ring_live_cpus(const struct ring_live *ring)
+{
+	return (u32)tep_get_cpus(ring->formats);
+}
+
+u64 ring_live_realtime(const struct ring_live *ring)
+{
+	return ring->realtime;
+}
+
+/* What records say of losses is in the stats. */
+static int pass_on(void *arg, const struct ftrace_entry *entry, const void *payload)
+{
+	const struct ring_live *ring = arg;
+
+	return entry->what == FTRACE_LOST ? 0 : ring->sink.take(ring->sink.arg, entry, payload);
+}
+
+static int take_record(struct tep_event *event, struct tep_record *record, int cpu, void *arg)
+{
+	struct ring_live *ring = arg;
+
+	(void)event;
+	if (record->ts > ring->end)
+		return 1;
+	ring->result = ftrace_decode(ring->decoder, record, (u32)cpu);
+	return ring->result;
+}
+
+static int give_losses(struct ring_live *ring, u32 cpu, FILE *stats)
+{
+	struct ftrace_entry entry = {.what = FTRACE_LOST, .time = ring->end, .cpu = (u16)cpu};
+	unsigned long long count;
+	char line[128];
+	int err = 0;
+
+	while (!err && fgets(line, sizeof(line), stats))
+		for (size_t i = 0; !err && i < sizeof(losses) / sizeof(losses[0]); i++) {
+			if (sscanf(line, losses[i].line, &count) != 1 || !count)
+				continue;
+			entry.value = count;
+			entry.reason = losses[i].cause;
+			err = ring->sink.take(ring->sink.arg, &entry, NULL);
+		}
+	return err;
+}
+
+static int give_all_losses(struct ring_live *ring)
+{
+	int err = 0;
+
+	for (u32 cpu = 0; !err && cpu < ring_live_cpus(ring); cpu++) {
+		FILE *stats = open_stats(ring, cpu);
+
+		if (!stats)
+			continue;
+		err = give_losses(ring, cpu, stats);
+		fclose(stats);
+	}
+	return err;
+}
+
+int ring_live_each(struct ring_live *ring, struct ftrace_sink sink, struct stackmap_error *error)
+{
+	int err = ftrace_decoder_create(ring->formats, (struct ftrace_sink){ring, pass_on},
+					&ring->decoder);
+
+	ring->sink = sink;
+	if (err)
+		return error_set(error, -err, "%s: %s", ring->folder, strerror(-err));
+	if (tracefs_iterate_raw_events(ring->formats, ring->instance, NULL, 0, take_record, ring) <
+		    0 &&
+	    !ring->result)
+		return error_set(error, EIO, "%s: the ring cannot be read", ring->folder);
+	return ring->result ?: give_all_losses(ring);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "file_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "end_process.h"
+
+static void serve(file_worker_service service, int socket, pid_t parent)
+{
+	if (!confine_files(socket, parent))
+		service(socket);
+	_exit(0);
+}
+
+static bool never_wait(int socket)
+{
+	return !fcntl(socket, F_SETFL, O_NONBLOCK);
+}
+
+int file_worker_start(file_worker_service service, struct file_worker *out)
+{
+	pid_t parent = getpid(), child = -1;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	if (never_wait(ends[0]))
+		child = fork();
+	if (!child)
+		serve(service, ends[1], parent);
+	close(ends[1]);
+	if (child < 0) {
+		int result = -errno;
+
+		close(ends[0]);
+		return result;
+	}
+	*out = (struct file_worker){.pid = child, .socket = ends[0]};
+	return 0;
+}
+
+void file_worker_end(struct file_worker *worker, int wait_ms)
+{
+	if (!worker->pid)
+		return;
+	close(worker->socket);
+	wait_for_end(worker->pid, wait_ms);
+	end_process(worker->pid, 0);
+	*worker = (struct file_worker){.socket = -1};
+}

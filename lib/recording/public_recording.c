@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The structs of the interface are made of the reader's when a recording is opened, as those may
+ * change with each version. They count against the reader's limit: a file of few bytes costs little
+ * memory.
+ */
+#include "recording/public_recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "recording/public_frames.h"
+#include "recording/public_ledger.h"
+#include "report/event/stack_end.h"
+
+struct stackmap_recording {
+	struct trace_reader *reader;
+	struct public_frames *frames;
+	struct stackmap_recording_info info;
+	struct stackmap_source *sources;
+	struct stackmap_task *tasks;
+	struct stackmap_call_stack *stacks;
+	u32 source_count, task_count, stack_count;
+	const struct trace_task *read_tasks; /* what tasks[] is made of */
+	const struct trace_stack *read_stacks;
+	struct public_ledger ledger;
+};
+
+/* Also where there is nothing: NULL is no memory. */
+static void *new_array(struct trace_reader *reader, u32 count, size_t item_bytes)
+{
+	if (trace_reader_take(reader, count * item_bytes))
+		return NULL;
+	return calloc((size_t)count + 1, item_bytes);
+}
+
+static int add_sources(struct stackmap_recording *recording)
+{
+	const struct trace_source *sources;
+
+	recording->source_count = trace_reader_sources(recording->reader, &sources);
+	recording->sources =
+		new_array(recording->reader, recording->source_count, sizeof(*recording->sources));
+	if (!recording->sources)
+		return -ENOMEM;
+	for (u32 i = 0; i < recording->source_count; i++)
+		recording->sources[i] =
+			(struct stackmap_source){sources[i].name, sources[i].value_unit};
+	return 0;
+}
+
+static struct stackmap_task public_task(const struct trace_task *task,
+					const struct trace_cgroup *cgroups)
+{
+	return (struct stackmap_task){
+		.time = task->time,
+		.tid = task->tid,
+		.pid = task->tgid,
+		.comm = task->comm,
+		.cgroup = task->cgroup ? cgroups[task->cgroup - 1].path : "",
+	};
+}
+
+static int add_tasks(struct stackmap_recording *recording)
+{
+	const struct trace_cgroup *cgroups;
+
+	trace_reader_cgroups(recording->reader, &cgroups);
+	recording->task_count = trace_reader_tasks(recording->reader, &recording->read_tasks);
+	recording->tasks =
+		new_array(recording->reader, recording->task_count, sizeof(*recording->tasks));
+	if (!recording->tasks)
+		return -ENOMEM;
+	for (u32 i = 0; i < recording->task_count; i++)
+		recording->tasks[i] = public_task(&recording->read_tasks[i], cgroups);
+	return 0;
+}
+
+static struct stackmap_call_stack public_stack(const struct trace_stack *stack)
+{
+	const struct stack_end *end = stack_end_of(stack, 0);
+
+	return (struct stackmap_call_stack){
+		.frames = stack->frames,
+		.depth = stack->depth,
+		.in_kernel = !(stack->flags & STACK_USER),
+		.cut = stack_end_is_cut(end),
+		.end = end->name,
+	};
+}
+
+static int add_stacks(struct stackmap_recording *recording)
+{
+	recording->stack_count = trace_reader_stacks(recording->reader, &recording->read_stacks);
+	recording->stacks =
+		new_array(recording->reader, recording->stack_count, sizeof(*recording->stacks));
+	if (!recording->stacks)
+		return -ENOMEM;
+	for (u32 i = 0; i < recording->stack_count; i++)
+		recording->stacks[i] = public_stack(&recording->read_stacks[i]);
+	return 0;
+}
+
+static void set_info(struct stackmap_recording *recording)
+{
+	const struct trace_info *info = trace_reader_info(recording->reader);
+
+	recording->info = (struct stackmap_recording_info){
+		.start_realtime = info->start_realtime,
+		.start_monotonic = info->start_monotonic,
+		.frequency = info->frequency,
+		.cpus = info->cpus,
+		.hostname = info->hostname,
+		.kernel = info->kernel,
+		.machine = info->machine,
+		.command = info->command,
+		.version = info->version,
+	};
+}
+
+static int fill(struct stackmap_recording *recording)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(recording->reader);
+
+	set_info(recording);
+	if (ledger)
+		public_ledger_set(&recording->ledger, ledger);
+	if (add_sources(recording) || add_tasks(recording) || add_stacks(recording))
+		return -ENOMEM;
+	return public_frames_create(recording->reader, &recording->frames);
+}
+
+int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,
+			    struct stackmap_error *error)
+{
+	struct stackmap_recording *recording = calloc(1, sizeof(*recording));
+	int result;
+
+	if (!recording) {
+		trace_reader_close(&reader);
+		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
+	}
+	recording->reader = reader;
+	result = fill(recording);
+	if (result) {
+		stackmap_recording_close(&recording);
+		return error_set(error, -result, "%s", strerror(-result));
+	}
+	*out = recording;
+	return 0;
+}
+
+int stackmap_recording_open(const char *path, struct stackmap_recording **out,
+			    struct stackmap_error *error)
+{
+	struct trace_reader *reader;
+	int result = trace_reader_open(path, &reader, error);
+
+	return result ?: public_recording_create(reader, out, error);
+}
+
+void stackmap_recording_close(struct stackmap_recording **recording)
+{
+	struct stackmap_recording *old = *recording;
+
+	if (!old)
+		return;
+	public_frames_free(&old->frames);
+	trace_reader_close(&old->reader);
+	free(old->sources);
+	free(old->tasks);
+	free(old->stacks);
+	free(old);
+	*recording = NULL;
+}
+
+const struct stackmap_error *stackmap_recording_damage(const struct stackmap_recording *recording)
+{
+	return trace_reader_damage(recording->reader);
+}
+
+const struct stackmap_recording_info *
+stackmap_recording_info(const struct stackmap_recording *recording)
+{
+	return &recording->info;
+}
+
+uint32_t stackmap_recording_source_count(const struct stackmap_recording *recording)
+{
+	return recording->source_count;
+}
+
+const struct stackmap_source *stackmap_recording_source(const struct stackmap_recording *recording,
+							uint32_t index)
+{
+	return index < recording->source_count ? &recording->sources[index] : NULL;
+}
+
+uint32_t stackmap_recording_task_count(const struct stackmap_recording *recording)
+{
+	return recording->task_count;
+}
+
+const struct stackmap_task *stackmap_recording_task(const struct stackmap_recording *recording,
+						    uint32_t index)
+{
+	return index < recording->task_count ? &recording->tasks[index] : NULL;
+}
+
+const struct stackmap_task *stackmap_recording_task_at(const struct stackmap_recording *recording,
+						       uint32_t tid, uint64_t time)
+{
+	const struct trace_task *task = trace_reader_task(recording->reader, tid, time);
+
+	return task ? &recording->tasks[task - recording->read_tasks] : NULL;
+}
+
+uint32_t stackmap_recording_stack_count(const struct stackmap_recording *recording)
+{
+	return recording->stack_count;
+}
+
+const struct stackmap_call_stack *
+stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t index)
+{
+	return index < recording->stack_count ? &recording->stacks[index] : NULL;
+}
+
+const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
+						      uint64_t frame, int is_return_address)
+{
+	return public_frames_find(recording->frames, frame, is_return_address);
+}
+
+static const struct stack_end *end_of(const struct stackmap_recording *recording, u32 index,
+				      u32 reason)
+{
+	return stack_end_of(index == TRACE_NO_STACK ? NULL : &recording->read_stacks[index],
+			    reason);
+}
+
+struct event_pass {
+	const struct stackmap_recording *recording;
+	int (*each)(void *arg, const struct stackmap_event *event);
+	void *arg;
+};
+
+static int pass_event(void *arg, const struct trace_event *event)
+{
+	const struct event_pass *pass = arg;
+	const struct stack_end *kernel =
+		end_of(pass->recording, event->kernel, event->kernel_reason);
+	const struct stack_end *user = end_of(pass->recording, event->user, event->user_reason);
+	const struct stackmap_event passed = {
+		.time = event->time,
+		.value = event->value,
+		.leaf = event->leaf,
+		.source = event->kind,
+		.tid = event->tid,
+		.cpu = event->cpu,
+		.kernel_stack = event->kernel,
+		.user_stack = event->user,
+		.kernel_cut = stack_end_is_cut(kernel),
+		.user_cut = stack_end_is_cut(user),
+		.kernel_end = kernel->name,
+		.user_end = user->name,
+	};
+
+	return pass->each(pass->arg, &passed);
+}
+
+int stackmap_recording_events(struct stackmap_recording *recording,
+			      int (*each)(void *arg, const struct stackmap_event *event), void *arg,
+			      struct stackmap_error *error)
+{
+	struct event_pass pass = {recording, each, arg};
+
+	return trace_reader_events(recording->reader, pass_event, &pass, error);
+}
+
+struct frame_list {
+	struct stackmap_recording *recording;
+	const struct stackmap_frame **frames;
+	u32 count, max;
+};
+
+static int add_frame(struct frame_list *list, u64 frame, bool return_address)
+{
+	const struct stackmap_frame *named;
+
+	if (list->count == list->max)
+		return 0;
+	named = public_frames_find(list->recording->frames, frame, return_address);
+	if (!named)
+		return -ENOMEM;
+	list->frames[list->count++] = named;
+	return 0;
+}
+
+/* `leaf` 0: there is none on this side. */
+static int add_side(struct frame_list *list, u64 leaf, u32 index)
+{
+	const struct stackmap_call_stack *stack = stackmap_recording_stack(list->recording, index);
+	int result = leaf ? add_frame(list, leaf, false) : 0;
+
+	for (u32 i = 0; stack && i < stack->depth && !result; i++)
+		result = add_frame(list, stack->frames[i], i || leaf);
+	return result;
+}
+
+int stackmap_recording_event_frames(struct stackmap_recording *recording,
+				    const struct stackmap_event *event,
+				    const struct stackmap_frame **frames, uint32_t max)
+{
+	struct frame_list list = {.recording = recording, .frames = frames, .max = max};
+	bool leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
+	int result = add_side(&list, leaf_in_kernel ? event->leaf : 0, event->kernel_stack);
+
+	result = result ?: add_side(&list, leaf_in_kernel ? 0 : event->leaf, event->user_stack);
+	return result ?: (int)list.count;
+}
+
+const struct stackmap_ledger *stackmap_recording_ledger(const struct stackmap_recording *recording)
+{
+	return trace_reader_ledger(recording->reader) ? &recording->ledger.ledger : NULL;
+}

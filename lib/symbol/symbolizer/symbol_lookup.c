@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the sandbox says is believed as far as it could be true: symbols ascend, each covers an
+ * address that was asked for, and its name is a text. Anything else ends the sandbox.
+ */
+#include "symbol_lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bisect.h"
+#include "file_table.h"
+#include "privilege/message.h"
+#include "privilege/sandbox.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/jit/runtime_files.h"
+#include "symbol_service.h"
+
+#define PATH_BYTES_MAX 4096
+#define LIMIT_MS 10000
+#define BUILD_ID_LIMIT_MS 1000 /* some headers and notes of a file */
+#define ANSWER_BYTES_MAX (256ULL << 20)
+
+struct symbol_lookup {
+	struct sandbox *sandbox;
+	struct kept_code *code;
+	struct runtime_files *runtimes;
+	u64 failures;
+};
+
+int symbol_lookup_create(struct symbol_lookup **out)
+{
+	struct symbol_lookup *lookup = calloc(1, sizeof(*lookup));
+	int result;
+
+	if (!lookup)
+		return -ENOMEM;
+	result = sandbox_start(symbol_serve, LIMIT_MS, &lookup->sandbox)
+			 ?: kept_code_create(&lookup->code)
+			 ?: runtime_files_create(&lookup->runtimes);
+	if (result)
+		symbol_lookup_free(&lookup);
+	else
+		*out = lookup;
+	return result;
+}
+
+void symbol_lookup_free(struct symbol_lookup **lookup)
+{
+	if (!*lookup)
+		return;
+	sandbox_end(&(*lookup)->sandbox);
+	kept_code_free(&(*lookup)->code);
+	runtime_files_free(&(*lookup)->runtimes);
+	free(*lookup);
+	*lookup = NULL;
+}
+
+u32 symbol_lookup_pid(const struct symbol_lookup *lookup)
+{
+	return sandbox_pid(lookup->sandbox);
+}
+
+u64 symbol_lookup_failures(struct symbol_lookup *lookup)
+{
+	u64 failures = lookup->failures;
+
+	lookup->failures = 0;
+	return failures;
+}
+
+static bool is_possible(const struct symbol_answer *answer, const struct symbol_request *request)
+{
+	return answer->result <= 0 && answer->unread <= MESSAGE_FILES_MAX &&
+	       answer->symbols <= request->addresses && answer->bytes <= ANSWER_BYTES_MAX &&
+	       answer->rows <= CODE_ROWS_MAX && answer->rules <= FILE_TABLE_RULES_MAX &&
+	       answer->build_id_bytes <= TRACE_BUILD_ID_MAX;
+}
+
+/* A request and the head of its answer. */
+static int ask(struct symbol_lookup *lookup, const struct symbol_request *request, const int *files,
+	       u32 count, const u64 *addresses, struct symbol_answer *answer)
+{
+	struct sandbox *sandbox = lookup->sandbox;
+	int result = sandbox_request(sandbox, request, sizeof(*request), files, count);
+
+	result =
+		result ?: sandbox_send(sandbox, addresses, request->addresses * sizeof(*addresses));
+	result = result ?: sandbox_receive(sandbox, answer, sizeof(*answer));
+	if (!result && !is_possible(answer, request)) {
+		sandbox_distrust(sandbox);
+		result = -EBADMSG;
+	}
+	return result ?: answer->result;
+}
+
+static void ask_build_id(struct symbol_lookup *lookup, int file, struct build_id *id)
+{
+	const struct symbol_request request = {.what = SYMBOL_ASK_BUILD_ID};
+	struct symbol_answer answer;
+
+	sandbox_limit(lookup->sandbox, BUILD_ID_LIMIT_MS);
+	if (ask(lookup, &request, &file, 1, NULL, &answer)) {
+		lookup->failures++;
+		return;
+	}
+	id->bytes = answer.build_id_bytes;
+	memcpy(id->build_id, answer.build_id, sizeof(id->build_id));
+}
+
+static bool has_build_id(const struct mapping_record *record)
+{
+	return record->build_id_bytes && record->build_id_bytes <= MAPPING_BUILD_ID_MAX;
+}
+
+static int learn_file(struct symbol_lookup *lookup, const struct mapping_record *record,
+		      kept_code_opener open, struct build_id *id)
+{
+	char path[PATH_BYTES_MAX];
+	int file;
+
+	mapped_file_path(record, path, sizeof(path));
+	if (kept_code_keep(lookup->code, record, path, open))
+		return -ENOENT;
+	file = has_build_id(record) ? -1 : kept_code_open(lookup->code, record, path, open);
+	if (file < 0)
+		return 0;
+	ask_build_id(lookup, file, id);
+	close(file);
+	return 0;
+}
+
+int symbol_lookup_learn(struct symbol_lookup *lookup, const struct mapping_record *record,
+			kept_code_opener open, struct build_id *id)
+{
+	u64 base;
+
+	*id = (struct build_id){};
+	if (record->key.kind == MAPPING_FILE)
+		return learn_file(lookup, record, open, id);
+	if (record->key.kind == MAPPING_ANON)
+		runtime_files_keep(lookup->runtimes, mapped_process(record, &base),
+				   record->key.since);
+	return 0;
+}
+
+static int receive_rows(struct sandbox *sandbox, const struct symbol_answer *answer,
+			struct code_rows *rows)
+{
+	u64 rule_bytes = answer->rules * sizeof(*rows->rules);
+	u64 row_bytes = answer->rows * sizeof(*rows->rows);
+
+	if (answer->bytes != rule_bytes + row_bytes)
+		return -EBADMSG;
+	rows->rules = malloc(rule_bytes + 1);
+	rows->rows = malloc(row_bytes + 1);
+	if (!rows->rules || !rows->rows)
+		return -ENOMEM;
+	rows->rule_count = answer->rules;
+	rows->count = answer->rows;
+	return sandbox_receive(sandbox, rows->rules, rule_bytes)
+		       ?: sandbox_receive(sandbox, rows->rows, row_bytes)
+		       ?: code_rows_are_sound(rows) ? 0 : -EBADMSG;
+}
+
+static int ask_rows(struct symbol_lookup *lookup, int file, struct code_rows *rows)
+{
+	const struct symbol_request request = {.what = SYMBOL_ASK_ROWS};
+	struct symbol_answer answer;
+	int result;
+
+	sandbox_limit(lookup->sandbox, LIMIT_MS);
+	result = ask(lookup, &request, &file, 1, NULL, &answer);
+	if (result)
+		return result;
+	result = receive_rows(lookup->sandbox, &answer, rows);
+	if (result)
+		sandbox_distrust(lookup->sandbox);
+	return result;
+}
+
+int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
+		       kept_code_opener open, struct code_rows *rows)
+{
+	char path[PATH_BYTES_MAX];
+	int file, result = -ESTALE;
+
+	mapped_file_path(record, path, sizeof(path));
+	file = kept_code_open(lookup->code, record, path, open);
+	if (file < 0)
+		return -ENOENT;
+	if (mapped_file_is(file, record))
+		result = ask_rows(lookup, file, rows);
+	if (!result && !mapped_file_is(file, record))
+		result = -ESTALE;
+	close(file);
+	return result;
+}
+
+/* Whether one of the addresses lies in the symbol. */
+static bool is_asked_for(const struct symbol_query *query, const struct symbol_item *symbol)
+{
+	u32 low = bisect(query->count, i, query->addresses[i] < symbol->start);
+	return low < query->count && query->addresses[low] - symbol->start < symbol->size;
+}
+
+struct symbol_bytes {
+	const u8 *at;
+	const u8 *end;
+	u64 last; /* start of the one before */
+	bool first;
+};
+
+/* The next symbol, its name copied to `name`. */
+static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *query,
+		       struct trace_symbol *symbol, char *name)
+{
+	struct symbol_item head;
+
+	if ((size_t)(bytes->end - bytes->at) < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, bytes->at, sizeof(head));
+	bytes->at += sizeof(head);
+	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX ||
+	    head.name_bytes > (size_t)(bytes->end - bytes->at) ||
+	    memchr(bytes->at, 0, head.name_bytes))
+		return -EBADMSG;
+	if (!is_asked_for(query, &head) || (!bytes->first && head.start <= bytes->last))
+		return -EBADMSG;
+	memcpy(name, bytes->at, head.name_bytes);
+	name[head.name_bytes] = 0;
+	bytes->at += head.name_bytes;
+	bytes->last = head.start;
+	bytes->first = false;
+	*symbol = (struct trace_symbol){.mapping = query->number,
+					.start = head.start,
+					.size = head.size,
+					.address = head.address,
+					.name = name};
+	return 0;
+}
+
+static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
+			const u8 *data, const struct symbol_answer *answer)
+{
+	struct symbol_bytes bytes = {.at = data, .end = data + answer->bytes, .first = true};
+	char *name = malloc(SYMBOL_NAME_BYTES_MAX + 1);
+	int result = name ? 0 : -ENOMEM;
+
+	for (u32 i = 0; i < answer->symbols && !result; i++) {
+		struct trace_symbol symbol;
+
+		if (take_symbol(&bytes, query, &symbol, name)) {
+			sandbox_distrust(lookup->sandbox);
+			lookup->failures++;
+			break;
+		}
+		result = query->each(query->arg, &symbol);
+	}
+	free(name);
+	return result;
+}
+
+static int ask_symbols(struct symbol_lookup *lookup, const struct symbol_query *query,
+		       const struct symbol_request *request, const int *files, u32 count)
+{
+	struct symbol_answer answer;
+	u8 *data = NULL;
+	int failed, result = 0;
+
+	sandbox_limit(lookup->sandbox, LIMIT_MS);
+	failed = ask(lookup, request, files, count, query->addresses, &answer);
+	if (!failed) {
+		data = malloc(answer.bytes + 1);
+		if (!data)
+			return -ENOMEM;
+		failed = sandbox_receive(lookup->sandbox, data, answer.bytes);
+	}
+	lookup->failures += failed ? 1 : answer.unread;
+	if (!failed)
+		result = take_symbols(lookup, query, data, &answer);
+	free(data);
+	return result;
+}
+
+static int name_file(struct symbol_lookup *lookup, const struct symbol_query *query,
+		     struct symbol_request *request)
+{
+	char path[PATH_BYTES_MAX];
+	int file, result;
+
+	mapped_file_path(query->record, path, sizeof(path));
+	file = kept_code_open(lookup->code, query->record, path, query->open);
+	if (file < 0)
+		return -ENOENT;
+	request->what = SYMBOL_ASK_FILE;
+	result = ask_symbols(lookup, query, request, &file, 1);
+	close(file);
+	return result;
+}
+
+static int name_kernel(struct symbol_lookup *lookup, const struct symbol_query *query,
+		       struct symbol_request *request)
+{
+	const int files[] = {query->kallsyms, query->modules};
+
+	if (files[0] < 0)
+		return 0;
+	request->what = SYMBOL_ASK_KERNEL;
+	return ask_symbols(lookup, query, request, files, files[1] < 0 ? 1 : 2);
+}
+
+static int name_generated(struct symbol_lookup *lookup, const struct symbol_query *query,
+			  struct symbol_request *request)
+{
+	u32 tgid = mapped_process(query->record, &request->base), count = 0;
+	u64 since = query->record->key.since;
+	struct runtime_names names = runtime_files_open(lookup->runtimes, tgid, since);
+	int files[2], result = 0;
+
+	request->what = SYMBOL_ASK_GENERATED;
+	request->has_perf_map = names.perf_map >= 0;
+	if (names.perf_map >= 0)
+		files[count++] = names.perf_map;
+	if (names.jitdump >= 0)
+		files[count++] = names.jitdump;
+	if (count)
+		result = ask_symbols(lookup, query, request, files, count);
+	while (count)
+		close(files[--count]);
+	return result;
+}
+
+/* The vdso of 32-bit tasks is not known here, and has no build id. */
+int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *query)
+{
+	struct symbol_request request = {.addresses = query->count};
+	const struct mapping_record *record = query->record;
+
+	if (!record)
+		return name_kernel(lookup, query, &request);
+	if (has_build_id(record)) {
+		request.build_id_bytes = record->build_id_bytes;
+		memcpy(request.build_id, record->build_id, record->build_id_bytes);
+	}
+	if (record->key.kind == MAPPING_FILE)
+		return name_file(lookup, query, &request);
+	if (record->key.kind == MAPPING_ANON)
+		return name_generated(lookup, query, &request);
+	if (record->key.kind != MAPPING_VDSO || !request.build_id_bytes)
+		return 0;
+	request.what = SYMBOL_ASK_VDSO;
+	return ask_symbols(lookup, query, &request, NULL, 0);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Nothing is kept from one request to the next: the whole table of a file is made, asked for all
+ * addresses, and freed. So memory is bounded by the largest file, and one bad file spoils no other.
+ *
+ * The unwind table is read only if the symbols leave an address over. A function that it tells of
+ * counts if no symbol is in any part of it: a symbol could end too early, but it knows better.
+ *
+ * Files are read, not mapped into memory, so one that shrinks meanwhile gives an error and not
+ * SIGBUS.
+ */
+#include "symbol_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "privilege/service.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/elf/elf_symbols.h"
+#include "symbol/elf/fde_ranges.h"
+#include "symbol/elf/vdso.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/jit/jitdump.h"
+#include "symbol/jit/perf_map.h"
+#include "symbol/kernel/kallsyms.h"
+#include "symbol/table/symbol_table.h"
+#include "symbol/unwind/code_rows.h"
+
+/* What is known of the code of a request. */
+struct code {
+	struct symbol_table *symbols;
+	struct symbol_table *functions; /* without names */
+	struct elf_segments segments;	/* none: there is no ELF file */
+};
+
+/* Who asks, and for what. */
+struct question {
+	const struct symbol_request *request;
+	const u64 *addresses;
+};
+
+static bool has_build_id(Elf *elf, const struct symbol_request *request)
+{
+	u8 build_id[TRACE_BUILD_ID_MAX];
+	u32 bytes = build_id_from_elf(elf, build_id);
+
+	return bytes == request->build_id_bytes && !memcmp(build_id, request->build_id, bytes);
+}
+
+static bool have_all_names(const struct question *question, const struct symbol_table *symbols)
+{
+	struct symbol symbol;
+	u32 i = 0;
+
+	while (i < question->request->addresses &&
+	       symbol_table_find(symbols, question->addresses[i], &symbol))
+		i++;
+	return i == question->request->addresses;
+}
+
+static int load_functions(const struct question *question, Elf *elf, struct code *code)
+{
+	int result = elf_symbols_add(elf, code->symbols);
+
+	elf_segments_read(elf, &code->segments);
+	if (!result && !have_all_names(question, code->symbols))
+		result = fde_ranges_add(elf, &code->segments, code->functions);
+	return result;
+}
+
+/* Another file than the one meant has no symbols here. */
+static int load_elf(const struct question *question, Elf *elf, struct code *code)
+{
+	int result = 0;
+
+	if (elf && elf_kind(elf) == ELF_K_ELF && has_build_id(elf, question->request))
+		result = load_functions(question, elf, code);
+	elf_end(elf);
+	return result == -ENOEXEC ? 0 : result;
+}
+
+typedef int (*read_generated)(int file, struct generated_code *code);
+
+/* One that cannot be read to its end is left out as a whole. */
+static void add_generated(read_generated read, int file, struct generated_code *code, u32 *unread)
+{
+	u32 count = code->count;
+
+	if (!read(file, code))
+		return;
+	code->count = count;
+	++*unread;
+}
+
+/* Who writes both says the same in both, and more exactly in the dump: it counts as the newer. */
+static int load_generated(const struct symbol_request *request, const int *files,
+			  struct symbol_table *table, u32 *unread)
+{
+	const struct code_range range = {request->base, 1ULL << FRAME_OFFSET_BITS};
+	struct generated_code code = {};
+	int result;
+
+	if (request->has_perf_map)
+		add_generated(perf_map_read_open, *files++, &code, unread);
+	if (*files >= 0)
+		add_generated(jitdump_read_open, *files, &code, unread);
+	result = generated_code_seal(&code, &range, table);
+	generated_code_clear(&code);
+	return result;
+}
+
+static int load(const struct question *question, const int *files, struct code *code, u32 *unread)
+{
+	switch (question->request->what) {
+	case SYMBOL_ASK_FILE:
+		if (elf_version(EV_CURRENT) == EV_NONE)
+			return -ENOTSUP;
+		return load_elf(question, elf_begin(files[0], ELF_C_READ, NULL), code);
+	case SYMBOL_ASK_VDSO:
+		return load_elf(question, vdso_open(), code);
+	case SYMBOL_ASK_KERNEL:
+		return kallsyms_read_open(files[0], files[1], code->symbols);
+	case SYMBOL_ASK_GENERATED:
+		return load_generated(question->request, files, code->symbols, unread);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static bool find_at(const struct code *code, u64 address, struct symbol *found)
+{
+	if (symbol_table_find(code->symbols, address, found))
+		return true;
+	return symbol_table_find(code->functions, address, found) &&
+	       !symbol_table_touches(code->symbols, found->start, found->start + found->size);
+}
+
+/* The symbols of all addresses, each once, ascending: their number. */
+static u32 find(const struct code *code, const u64 *addresses, u32 count, struct symbol *symbols)
+{
+	u32 found = 0, kept = 0, i;
+
+	for (i = 0; i < count; i++)
+		found += find_at(code, addresses[i], &symbols[found]);
+	qsort(symbols, found, sizeof(*symbols), by_start);
+	for (i = 0; i < found; i++)
+		if (!kept || symbols[kept - 1].start != symbols[i].start)
+			symbols[kept++] = symbols[i];
+	return kept;
+}
+
+static u64 address_of(const struct code *code, u64 start)
+{
+	const struct elf_segment *segment = elf_segment_at(&code->segments, start);
+
+	return segment ? segment->address + (start - segment->offset) : start;
+}
+
+static void put(FILE *out, const struct code *code, const struct symbol *symbol)
+{
+	struct symbol_item head = {
+		.start = symbol->start,
+		.size = symbol->size,
+		.address = address_of(code, symbol->start),
+		.name_bytes = symbol->name_bytes,
+	};
+
+	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX)
+		head.name_bytes = SYMBOL_NAME_BYTES_MAX;
+	fwrite(&head, sizeof(head), 1, out);
+	fwrite(symbol->name, head.name_bytes, 1, out);
+}
+
+/* All symbols as bytes; the caller frees them. */
+static int put_all(const struct code *code, const struct symbol *symbols, u32 count, char **text,
+		   size_t *bytes)
+{
+	FILE *out = open_memstream(text, bytes);
+
+	if (!out)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		put(out, code, &symbols[i]);
+	if (!fclose(out))
+		return 0;
+	free(*text);
+	*text = NULL;
+	return -ENOMEM;
+}
+
+static int name_code(const struct question *question, const int *files, struct code *code,
+		     struct symbol_answer *answer, char **text)
+{
+	u32 count = question->request->addresses;
+	struct symbol *symbols = reallocarray(NULL, count + 1UL, sizeof(*symbols));
+	int result = symbols ? load(question, files, code, &answer->unread) : -ENOMEM;
+	size_t bytes = 0;
+
+	if (!result) {
+		answer->symbols = find(code, question->addresses, count, symbols);
+		result = put_all(code, symbols, answer->symbols, text, &bytes);
+	}
+	answer->bytes = bytes;
+	free(symbols);
+	return result;
+}
+
+static int name(const struct symbol_request *request, const int *files, const u64 *addresses,
+		struct symbol_answer *answer, char **text)
+{
+	const struct question question = {request, addresses};
+	struct code code = {};
+	int result = symbol_table_create(&code.symbols);
+
+	result = result ?: symbol_table_create(&code.functions);
+	result = result ?: name_code(&question, files, &code, answer, text);
+	symbol_table_free(&code.symbols);
+	symbol_table_free(&code.functions);
+	return result;
+}
+
+static int read_build_id(int file, struct symbol_answer *answer)
+{
+	int bytes = mapped_file_build_id(file, answer->build_id);
+
+	answer->build_id_bytes = bytes > 0 ? bytes : 0;
+	return 0;
+}
+
+static void put_rows(FILE *out, const struct code_rows *rows)
+{
+	fwrite(rows->rules, sizeof(*rows->rules), rows->rule_count, out);
+	fwrite(rows->rows, sizeof(*rows->rows), rows->count, out);
+}
+
+/* The tables of a file that cannot be read say nothing. */
+static int read_rows(int file, struct symbol_answer *answer, char **text)
+{
+	struct code_rows rows = {};
+	int result = code_rows_read(file, &rows);
+	FILE *out = result ? NULL : open_memstream(text, &answer->bytes);
+
+	if (out) {
+		answer->rows = rows.count;
+		answer->rules = rows.rule_count;
+		put_rows(out, &rows);
+	}
+	if (!result && (!out || fclose(out)))
+		result = -ENOMEM;
+	code_rows_clear(&rows);
+	return result;
+}
+
+static int answer_to(const struct symbol_request *request, const int *files, const u64 *addresses,
+		     struct symbol_answer *answer, char **text)
+{
+	switch (request->what) {
+	case SYMBOL_ASK_BUILD_ID:
+		return read_build_id(files[0], answer);
+	case SYMBOL_ASK_ROWS:
+		return read_rows(files[0], answer, text);
+	default:
+		return name(request, files, addresses, answer, text);
+	}
+}
+
+static int reply(int socket, const void *arg, const int *files, const u64 *addresses)
+{
+	const struct symbol_request *request = arg;
+	struct symbol_answer answer = {};
+	char *text = NULL;
+	int result;
+
+	answer.result = answer_to(request, files, addresses, &answer, &text);
+	if (answer.result)
+		answer.symbols = answer.rows = answer.rules = answer.bytes = 0;
+	result = service_answer(socket, &answer, sizeof(answer), text, answer.bytes);
+	free(text);
+	return result;
+}
+
+static u32 count_addresses(const void *request)
+{
+	return ((const struct symbol_request *)request)->addresses;
+}
+
+void symbol_serve(int socket)
+{
+	static const struct service service = {
+		.request_bytes = sizeof(struct symbol_request),
+		.count = count_addresses,
+		.reply = reply,
+	};
+
+	service_run(socket, &service);
+}

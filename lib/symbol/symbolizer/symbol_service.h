@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The part of a symbol lookup that parses: files of others, and the kernel's lists. It runs in a
+ * sandbox (privilege/sandbox.h) and speaks with symbol/symbolizer/symbol_lookup.c over a socket.
+ *
+ * Request: a symbol_request with its open files; `addresses` u64, ascending. Answer: a
+ * symbol_answer; `bytes` bytes of symbols, each a symbol_item and its name. Where no symbol
+ * covers an address, one without a name tells which function it is in, as far as the unwind table
+ * knows. Of SYMBOL_ASK_ROWS the bytes are unwind rules, then rows (symbol/unwind/code_rows.h).
+ */
+#ifndef LIB_SYMBOL_SERVICE_H
+#define LIB_SYMBOL_SERVICE_H
+
+#include "scalar.h"
+#include "trace/event.h"
+
+enum symbol_what {
+	SYMBOL_ASK_BUILD_ID, /* of a file */
+	SYMBOL_ASK_FILE,     /* symbols by file offset, if it has the build id */
+	SYMBOL_ASK_VDSO,
+	SYMBOL_ASK_ROWS,      /* of a file's unwind tables */
+	SYMBOL_ASK_KERNEL,    /* files: kallsyms, modules */
+	SYMBOL_ASK_GENERATED, /* symbols by their distance from `base`; files: perf map, jitdump */
+};
+
+#define SYMBOL_NAME_BYTES_MAX 65536
+
+struct symbol_request {
+	u32 what;
+	u32 addresses;
+	u32 build_id_bytes;
+	u8 build_id[TRACE_BUILD_ID_MAX];
+	u64 base;	  /* of generated code */
+	u32 has_perf_map; /* 0: only a jitdump */
+};
+
+struct symbol_answer {
+	s32 result; /* 0 or -errno; a file of which nothing can be made out has no symbols */
+	u32 symbols;
+	u64 bytes;
+	u32 unread; /* files of generated code that were left out */
+	u32 rows, rules;
+	u32 build_id_bytes;
+	u8 build_id[TRACE_BUILD_ID_MAX];
+};
+
+struct symbol_item {
+	u64 start;
+	u64 size;
+	u64 address; /* that the start has in the ELF file itself; `start` where there is none */
+	u32 name_bytes;
+	u32 reserved;
+};
+
+/* Until the other side closes the socket. */
+void symbol_serve(int socket);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Neighbours with the same rule are one row. The last row has no rule. */
+#include "code_rows.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "file_table.h"
+
+static bool is_rule(const void *things, u32 index, const void *key)
+{
+	const struct unwind_rule *rules = things;
+
+	return !memcmp(&rules[index], key, sizeof(*rules));
+}
+
+/* *number: 0 if there is no room for it in a table. */
+static int rule_number(struct code_rows *rows, const struct unwind_rule *rule, u32 *number)
+{
+	u32 hash = hash_end(hash_words(0, rule, sizeof(*rule)));
+	u32 found = hash_index_find(&rows->index, hash, is_rule, rows->rules, rule);
+	int result;
+
+	*number = found == HASH_INDEX_NONE ? 0 : found + 1;
+	if (*number || rows->rule_count == FILE_TABLE_RULES_MAX)
+		return 0;
+	result = array_make_room(rows->rules, rows->rule_count, rows->rule_room);
+	result = result ?: hash_index_add(&rows->index, hash, rows->rule_count);
+	if (result)
+		return result;
+	rows->rules[rows->rule_count++] = *rule;
+	*number = rows->rule_count;
+	return 0;
+}
+
+/* From this offset on: the row takes the place of one that begins there. */
+static int row_add(struct code_rows *rows, u64 offset, u32 rule)
+{
+	if (rows->count && rows->rows[rows->count - 1].offset == offset)
+		rows->count--;
+	if (rows->count ? rows->rows[rows->count - 1].rule == rule : !rule)
+		return 0;
+	if (rows->count == CODE_ROWS_MAX)
+		return -E2BIG;
+	if (array_make_room(rows->rows, rows->count, rows->room))
+		return -ENOMEM;
+	rows->rows[rows->count++] = (struct code_row){offset, rule};
+	return 0;
+}
+
+int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwind_rule *rule)
+{
+	u32 number = 0;
+	int result;
+
+	if (end > UINT32_MAX)
+		end = UINT32_MAX;
+	if (start >= end)
+		return 0;
+	if (rows->count && start < rows->rows[rows->count - 1].offset)
+		return -EBADMSG;
+	result = rule ? rule_number(rows, rule, &number) : 0;
+	result = result ?: row_add(rows, start, number);
+	return result ?: row_add(rows, end, 0);
+}
+
+static bool rule_is_sound(const struct unwind_rule *rule)
+{
+	return rule->cfa_kind < CFA_KIND_COUNT && rule->cfa_register < REGISTER_RIP &&
+	       (rule->base < REGISTER_RIP || rule->base == RULE_BASE_CFA);
+}
+
+bool code_rows_are_sound(const struct code_rows *rows)
+{
+	if (rows->count > CODE_ROWS_MAX || rows->rule_count > FILE_TABLE_RULES_MAX)
+		return false;
+	for (u32 i = 0; i < rows->rule_count; i++)
+		if (!rule_is_sound(&rows->rules[i]))
+			return false;
+	for (u32 i = 0; i < rows->count; i++)
+		if (rows->rows[i].rule > rows->rule_count ||
+		    (i && rows->rows[i].offset <= rows->rows[i - 1].offset))
+			return false;
+	return !rows->count || !rows->rows[rows->count - 1].rule;
+}
+
+void code_rows_clear(struct code_rows *rows)
+{
+	free(rows->rows);
+	free(rows->rules);
+	hash_index_free(&rows->index);
+	*rows = (struct code_rows){};
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwind rules of all code of a file, by file offset: rows, each of which holds up to the next
+ * one. code_rows_read() parses what others have made, so it runs in a sandbox; what comes back from
+ * there is checked (code_rows_are_sound()) before it is used.
+ */
+#ifndef LIB_SYMBOL_CODE_ROWS_H
+#define LIB_SYMBOL_CODE_ROWS_H
+
+#include <stdbool.h>
+
+#include "hash_index.h"
+#include "rule.h"
+#include "scalar.h"
+
+#define CODE_ROWS_MAX (8U << 20)
+
+struct code_row {
+	u32 offset; /* in the file, from which on it holds */
+	u32 rule;   /* its index + 1; 0: there is none */
+};
+
+/* All zero: empty. */
+struct code_rows {
+	struct code_row *rows;
+	u32 count, room;
+	struct unwind_rule *rules; /* each once */
+	u32 rule_count, rule_room;
+	struct hash_index index; /* of rules */
+};
+
+/* Appends: [start, end) has this rule, NULL: none, and nothing behind has any. -EBADMSG: it lies
+ * before what is there; -E2BIG, -ENOMEM. Of rules beyond FILE_TABLE_RULES_MAX there are none. */
+int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwind_rule *rule);
+
+/* What core/unwind finds in the tables of an ELF file. -ENOEXEC: it has none that can be read as a
+ * whole, -EBADMSG: they contradict themselves, -E2BIG, -ENOMEM. */
+int code_rows_read(int file, struct code_rows *rows);
+
+/* Offsets ascend, and rules are there and say what can be executed. */
+bool code_rows_are_sound(const struct code_rows *rows);
+
+void code_rows_clear(struct code_rows *rows);
+
+#endif

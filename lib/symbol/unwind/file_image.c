@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Blocks of the file are read when they are asked for and kept: unwind tables refer to one another
+ * back and forth. */
+#include "file_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK (64U << 10)
+#define SEGMENTS_MAX 64
+#define FILE_BYTES_MAX (8ULL << 30)
+
+struct segment {
+	u64 address;
+	u64 offset;
+	u64 bytes;
+	u32 flags; /* PF_* */
+};
+
+struct file_image {
+	int file;
+	u64 bytes;
+	u32 segment_count;
+	struct segment segment[SEGMENTS_MAX];
+	u32 last; /* the segment that was read last */
+	u8 *block[];
+};
+
+static const u8 *block_get(struct file_image *image, u64 index)
+{
+	u64 start = index * BLOCK, left = image->bytes - start;
+	size_t bytes = left < BLOCK ? left : BLOCK;
+	u8 *block = image->block[index];
+
+	if (block)
+		return block;
+	block = malloc(BLOCK);
+	if (block && pread(image->file, block, bytes, start) != (ssize_t)bytes) {
+		free(block);
+		block = NULL;
+	}
+	image->block[index] = block;
+	return block;
+}
+
+static bool read_file(struct file_image *image, u64 offset, void *buffer, u64 bytes)
+{
+	u8 *to = buffer;
+
+	if (offset > image->bytes || image->bytes - offset < bytes)
+		return false;
+	while (bytes) {
+		const u8 *block = block_get(image, offset / BLOCK);
+		u64 at = offset % BLOCK, count = bytes < BLOCK - at ? bytes : BLOCK - at;
+
+		if (!block)
+			return false;
+		memcpy(to, block + at, count);
+		to += count;
+		offset += count;
+		bytes -= count;
+	}
+	return true;
+}
+
+static bool is_elf(const Elf64_Ehdr *header)
+{
+	return !memcmp(header->e_ident, ELFMAG, SELFMAG) &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+	       header->e_machine == EM_X86_64 && header->e_phentsize == sizeof(Elf64_Phdr) &&
+	       header->e_phnum <= SEGMENTS_MAX;
+}
+
+static void segment_add(struct file_image *image, const Elf64_Phdr *header)
+{
+	if (header->p_type == PT_LOAD && !(header->p_flags & PF_W))
+		image->segment[image->segment_count++] = (struct segment){
+			.address = header->p_vaddr,
+			.offset = header->p_offset,
+			.bytes = header->p_filesz,
+			.flags = header->p_flags,
+		};
+}
+
+static int segments_read(struct file_image *image)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+
+	if (!read_file(image, 0, &header, sizeof(header)) || !is_elf(&header))
+		return -ENOEXEC;
+	for (u32 i = 0; i < header.e_phnum; i++) {
+		if (!read_file(image, header.e_phoff + i * sizeof(segment), &segment,
+			       sizeof(segment)))
+			return -ENOEXEC;
+		segment_add(image, &segment);
+	}
+	return 0;
+}
+
+/* Ascending in memory and in the file, none in another. */
+static bool are_apart(const struct segment *lower, const struct segment *upper)
+{
+	return lower->bytes <= FILE_BYTES_MAX && lower->address < FILE_IMAGE_BASE &&
+	       lower->offset < FILE_BYTES_MAX && upper->address >= lower->address + lower->bytes &&
+	       upper->offset >= lower->offset + lower->bytes;
+}
+
+static bool is_code_apart(const struct file_image *image)
+{
+	static const struct segment end = {.address = FILE_IMAGE_BASE, .offset = FILE_BYTES_MAX};
+	const struct segment *last = NULL;
+
+	for (u32 i = 0; i < image->segment_count; i++) {
+		if (!(image->segment[i].flags & PF_X))
+			continue;
+		if (last && !are_apart(last, &image->segment[i]))
+			return false;
+		last = &image->segment[i];
+	}
+	return last && are_apart(last, &end);
+}
+
+int file_image_create(int file, struct file_image **out)
+{
+	struct file_image *image;
+	struct stat status;
+	int result;
+
+	if (fstat(file, &status))
+		return -errno;
+	if (status.st_size <= 0 || (u64)status.st_size > FILE_BYTES_MAX)
+		return -ENOEXEC;
+	image = calloc(1, sizeof(*image) + (status.st_size / BLOCK + 1) * sizeof(image->block[0]));
+	if (!image)
+		return -ENOMEM;
+	image->file = file;
+	image->bytes = status.st_size;
+	result = segments_read(image);
+	if (!result && !is_code_apart(image))
+		result = -ENOEXEC;
+	if (result)
+		file_image_free(&image);
+	else
+		*out = image;
+	return result;
+}
+
+void file_image_free(struct file_image **image)
+{
+	if (!*image)
+		return;
+	for (u64 i = 0; i <= (*image)->bytes / BLOCK; i++)
+		free((*image)->block[i]);
+	free(*image);
+	*image = NULL;
+}
+
+u64 file_image_header(const struct file_image *image)
+{
+	for (u32 i = 0; i < image->segment_count; i++)
+		if (!image->segment[i].offset)
+			return FILE_IMAGE_BASE + image->segment[i].address;
+	return 0;
+}
+
+static bool holds(const struct segment *segment, u64 address, u32 bytes)
+{
+	u64 at = address - segment->address;
+
+	return at < segment->bytes && segment->bytes - at >= bytes;
+}
+
+bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 bytes)
+{
+	u64 at = address - FILE_IMAGE_BASE;
+
+	for (u32 i = 0; i < image->segment_count; i++) {
+		u32 index = (image->last + i) % image->segment_count;
+		const struct segment *segment = &image->segment[index];
+
+		if (!holds(segment, at, bytes))
+			continue;
+		image->last = index;
+		return read_file(image, segment->offset + (at - segment->address), buffer, bytes);
+	}
+	return false;
+}
+
+bool file_image_code(const struct file_image *image, u64 start, u64 *end, u64 *offset)
+{
+	u64 at = start - FILE_IMAGE_BASE;
+
+	for (u32 i = 0; i < image->segment_count; i++) {
+		const struct segment *segment = &image->segment[i];
+		u64 limit = FILE_IMAGE_BASE + segment->address + segment->bytes;
+
+		if (!(segment->flags & PF_X) || !holds(segment, at, 1))
+			continue;
+		*offset = segment->offset + (at - segment->address);
+		*end = *end < limit ? *end : limit;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An ELF file as it would be mapped, read by address: its segments that are not written to. It is
+ * read, not mapped into memory, so one that shrinks meanwhile gives an error and not SIGBUS.
+ */
+#ifndef LIB_SYMBOL_FILE_IMAGE_H
+#define LIB_SYMBOL_FILE_IMAGE_H
+
+#include <stdbool.h>
+
+#include "scalar.h"
+
+#define FILE_IMAGE_BASE (1ULL << 44) /* the address that the file calls 0 */
+
+struct file_image;
+
+/* The file stays open until the image is freed. -ENOEXEC: it is no ELF file for x86-64, or none
+ * whose code has one place each. */
+int file_image_create(int file, struct file_image **out);
+void file_image_free(struct file_image **image);
+
+/* The ELF header's address; 0: it is not mapped. */
+u64 file_image_header(const struct file_image *image);
+
+/* All bytes or none. */
+bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 bytes);
+
+/* Where in the file the code of [*start, *end) lies: the range becomes what one segment has of it.
+ * False: nothing of it is code at its start. */
+bool file_image_code(const struct file_image *image, u64 start, u64 *end, u64 *offset);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The chunks stand level by level, so that of neighbours only the first has to be named. A leaf
+ * ends where it is full, or where its first offset would be too far away. */
+#include "file_table_pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+static struct file_table_chunk *chunk_add(struct file_table *table)
+{
+	struct file_table_chunk *chunk;
+
+	if (array_make_room(table->chunks, table->count, table->room))
+		return NULL;
+	chunk = &table->chunks[table->count++];
+	memset(chunk, 0, sizeof(*chunk));
+	return chunk;
+}
+
+/* The rows of one leaf, from row `first` on: their number. */
+static u32 leaf_rows(const struct code_rows *rows, u32 first)
+{
+	u32 count = 0;
+
+	while (first + count < rows->count && count < FILE_TABLE_WORDS &&
+	       rows->rows[first + count].offset - rows->rows[first].offset <=
+		       FILE_TABLE_DISTANCE_MAX)
+		count++;
+	return count;
+}
+
+static u32 leaf_count(const struct code_rows *rows)
+{
+	u32 count = 0;
+
+	for (u32 row = 0; row < rows->count; row += leaf_rows(rows, row))
+		count++;
+	return count;
+}
+
+static u32 chunks_for(u32 entries, u32 in_a_chunk)
+{
+	return (entries + in_a_chunk - 1) / in_a_chunk;
+}
+
+/* Root and nodes, without the offsets. */
+static int add_nodes(struct file_table *table, u32 leaves)
+{
+	u32 nodes = chunks_for(leaves, FILE_TABLE_WORDS);
+
+	if (nodes > FILE_TABLE_WORDS)
+		return -E2BIG;
+	for (u32 i = 0; i <= nodes; i++) {
+		struct file_table_chunk *chunk = chunk_add(table);
+		u32 left = leaves - (i ? (i - 1) * FILE_TABLE_WORDS : 0);
+
+		if (!chunk)
+			return -ENOMEM;
+		chunk->first = i ? 1 + nodes + (i - 1) * FILE_TABLE_WORDS : 1;
+		chunk->count = i == 0 ? nodes : left < FILE_TABLE_WORDS ? left : FILE_TABLE_WORDS;
+	}
+	return 0;
+}
+
+static void name_leaf(struct file_table *table, u32 leaf, u32 offset)
+{
+	u32 node = leaf / FILE_TABLE_WORDS, at = leaf % FILE_TABLE_WORDS;
+
+	table->chunks[1 + node].word[at] = offset;
+	if (!at)
+		table->chunks[FILE_TABLE_ROOT].word[node] = offset;
+}
+
+static int add_leaves(struct file_table *table, const struct code_rows *rows, u32 leaves)
+{
+	u32 rules = table->count + leaves, row = 0;
+
+	for (u32 leaf = 0; leaf < leaves; leaf++) {
+		struct file_table_chunk *chunk = chunk_add(table);
+		u32 start = rows->rows[row].offset;
+
+		if (!chunk)
+			return -ENOMEM;
+		chunk->first = rules;
+		chunk->count = leaf_rows(rows, row);
+		for (u32 i = 0; i < chunk->count; i++, row++)
+			chunk->word[i] = FILE_TABLE_ROW(rows->rows[row].offset - start,
+							rows->rows[row].rule);
+		name_leaf(table, leaf, start);
+	}
+	return 0;
+}
+
+static int add_rules(struct file_table *table, const struct code_rows *rows)
+{
+	for (u32 i = 0; i < rows->rule_count; i += FILE_TABLE_RULES) {
+		u32 left = rows->rule_count - i;
+		struct file_table_chunk *chunk = chunk_add(table);
+
+		if (!chunk)
+			return -ENOMEM;
+		chunk->count = left < FILE_TABLE_RULES ? left : FILE_TABLE_RULES;
+		memcpy(chunk->word, &rows->rules[i], chunk->count * sizeof(*rows->rules));
+	}
+	return 0;
+}
+
+int file_table_pack(const struct code_rows *rows, struct file_table *table)
+{
+	u32 leaves = leaf_count(rows);
+
+	return add_nodes(table, leaves) ?: add_leaves(table, rows, leaves) ?: add_rules(table, rows);
+}
+
+void file_table_clear(struct file_table *table)
+{
+	free(table->chunks);
+	*table = (struct file_table){};
+}

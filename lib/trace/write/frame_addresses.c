@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "trace/write/frame_addresses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "stack.h"
+
+/* A return address is looked up one byte before: a call may be a function's last instruction. */
+static int add_address(void *arg, u64 frame, bool return_address)
+{
+	struct frame_addresses *addresses = arg;
+
+	if (return_address && !FRAME_OFFSET(frame))
+		return 0;
+	if (array_make_room(addresses->items, addresses->count, addresses->room))
+		return -ENOMEM;
+	addresses->items[addresses->count++] = frame - return_address;
+	return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const u64 *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void sort(struct frame_addresses *addresses)
+{
+	u32 kept = 0;
+
+	if (addresses->count)
+		qsort(addresses->items, addresses->count, sizeof(*addresses->items), by_address);
+	for (u32 i = 0; i < addresses->count; i++)
+		if (!kept || addresses->items[kept - 1] != addresses->items[i])
+			addresses->items[kept++] = addresses->items[i];
+	addresses->count = kept;
+}
+
+int frame_addresses_collect(struct trace_writer *writer, struct frame_addresses *out)
+{
+	int err = trace_writer_frames(writer, add_address, out);
+
+	sort(out);
+	return err;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The time that was waited is a debt, which is paid off at a tenth, or a quarter, of the time that
+ * passes: so who answers slowly is no better off than who does not answer.
+ */
+#include "readers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "privilege/file_worker.h"
+#include "privilege/message.h"
+#include "symbol/file/file_owner.h"
+#include "symbol/file/mapped_file.h"
+#include "user_unwind/reader.h"
+
+#define ANSWER_NS (100 * NS_PER_MS)
+#define START_NS (1000 * NS_PER_MS) /* nobody else has a say in that */
+#define STARTS_MAX 5 /* of one owner's, in STARTS_NS: each may be stuck in the kernel */
+#define STARTS_NS (600000 * NS_PER_MS)
+#define PATH_BYTES 4096
+
+struct debt {
+	u64 ns;
+	u64 since; /* CLOCK_MONOTONIC ns: when it was that much */
+};
+
+#define OWNER_SHARE 10 /* one in so many ns may be waited */
+#define OWNER_DEBT_MAX (50 * NS_PER_MS)
+#define ALL_SHARE 4
+#define ALL_DEBT_MAX (200 * NS_PER_MS)
+
+struct reader {
+	u64 owner;
+	u32 starts;
+	u64 since; /* CLOCK_MONOTONIC ns: the first of them */
+	struct file_worker worker;
+	struct debt debt;
+};
+
+struct readers {
+	u32 count;
+	struct reader reader[READERS_MAX];
+	struct debt debt;
+	u32 tgid; /* whose owner is known; 0: nobody's */
+	u64 owner;
+};
+
+int readers_create(struct readers **out)
+{
+	*out = calloc(1, sizeof(**out));
+	return *out ? 0 : -ENOMEM;
+}
+
+void readers_free(struct readers **readers)
+{
+	if (!*readers)
+		return;
+	for (u32 i = 0; i < (*readers)->count; i++)
+		file_worker_end(&(*readers)->reader[i].worker, 0);
+	free(*readers);
+	*readers = NULL;
+}
+
+u32 readers_processes(const struct readers *readers, u32 *pids)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < readers->count; i++)
+		if (readers->reader[i].worker.pid)
+			pids[count++] = readers->reader[i].worker.pid;
+	return count;
+}
+
+void readers_begin(struct readers *readers)
+{
+	readers->tgid = 0;
+}
+
+static u64 process_owner(struct readers *readers, u32 tgid)
+{
+	if (!readers->tgid || readers->tgid != tgid) {
+		readers->owner = file_owner_process(tgid);
+		readers->tgid = tgid;
+	}
+	return readers->owner;
+}
+
+static u64 owner_of(struct readers *readers, const struct mapping_record *record)
+{
+	if (reader_asks_others(record))
+		return FILE_OWNER_MOUNT | record->key.device;
+	return process_owner(readers, record->tgid);
+}
+
+static struct reader *reader_of(struct readers *readers, u64 owner)
+{
+	for (u32 i = 0; i < readers->count; i++)
+		if (readers->reader[i].owner == owner)
+			return &readers->reader[i];
+	if (readers->count == READERS_MAX)
+		return &readers->reader[READERS_MAX - 1];
+	readers->reader[readers->count] = (struct reader){.owner = owner};
+	return &readers->reader[readers->count++];
+}
+
+static bool may_wait(struct debt *debt, u64 now, u32 share, u64 most)
+{
+	u64 paid = (now - debt->since) / share;
+
+	debt->ns = debt->ns > paid ? debt->ns - paid : 0;
+	debt->since = now;
+	return debt->ns <= most;
+}
+
+static int ready(struct reader *reader, struct reader_answer *answer, u64 now)
+{
+	int result;
+
+	if (reader->worker.pid)
+		return 0;
+	if (now - reader->since > STARTS_NS) {
+		reader->since = now;
+		reader->starts = 0;
+	}
+	if (reader->starts == STARTS_MAX)
+		return -EPIPE;
+	reader->starts++;
+	result = file_worker_start(reader_serve, &reader->worker);
+	if (result)
+		return result;
+	result = message_receive(reader->worker.socket, answer, sizeof(*answer), now + START_NS);
+	if (result)
+		file_worker_end(&reader->worker, 0);
+	return result;
+}
+
+static int talk(struct reader *reader, const struct reader_request *request,
+		struct reader_answer *answer, int files[MESSAGE_FILES_MAX], u64 deadline)
+{
+	return message_send(reader->worker.socket, request, sizeof(*request), deadline)
+		       ?: message_receive_files(reader->worker.socket, answer, sizeof(*answer),
+						files, deadline);
+}
+
+/* One that does not answer in time is not asked again: its answer would be to another question. */
+static int ask(struct readers *readers, u64 owner, const struct reader_request *request,
+	       struct reader_answer *answer, int *file)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC), waited;
+	struct reader *reader = reader_of(readers, owner);
+	int files[MESSAGE_FILES_MAX] = {-1, -1, -1};
+	int result;
+
+	if (!may_wait(&reader->debt, now, OWNER_SHARE, OWNER_DEBT_MAX) ||
+	    !may_wait(&readers->debt, now, ALL_SHARE, ALL_DEBT_MAX))
+		return -EBUSY;
+	result = ready(reader, answer, now);
+	readers->debt.ns += clock_ns(CLOCK_MONOTONIC) - now;
+	if (result)
+		return result;
+	now = clock_ns(CLOCK_MONOTONIC);
+	result = talk(reader, request, answer, files, now + ANSWER_NS);
+	waited = clock_ns(CLOCK_MONOTONIC) - now;
+	reader->debt.ns += waited;
+	readers->debt.ns += waited;
+	if (result)
+		file_worker_end(&reader->worker, 0);
+	*file = files[0];
+	return result ?: answer->result;
+}
+
+static struct reader_request request_for(const struct reader_file *file, u32 what)
+{
+	struct reader_request request = {
+		.what = what, .number = file->number, .record = *file->record};
+
+	request.record.tgid = file->tgid;
+	request.record.start = file->start;
+	request.record.end = file->end;
+	return request;
+}
+
+static int open_cached(const struct mapping_record *record)
+{
+	char path[PATH_BYTES];
+
+	mapped_file_path(record, path, sizeof(path));
+	return mapped_file_open_cached(record, path);
+}
+
+static int ask_for_file(struct readers *readers, u64 owner, const struct reader_request *request)
+{
+	struct reader_answer answer;
+	int file = -1, result = ask(readers, owner, request, &answer, &file);
+
+	return result ?: file >= 0 ? file : READERS_HELD;
+}
+
+/* As one process has it: by who that is. */
+static int open_as(struct readers *readers, const struct reader_request *request)
+{
+	u64 owner = owner_of(readers, &request->record);
+	int fd = -ENOENT;
+
+	if (file_owner_trusted(owner))
+		return reader_open(&request->record);
+	if (!reader_asks_others(&request->record))
+		fd = open_cached(&request->record);
+	return fd >= 0 ? fd : ask_for_file(readers, owner, request);
+}
+
+/* Where it was seen now comes first: the process that the record tells of may be gone. What is held
+ * is held as it was seen. */
+int readers_open(struct readers *readers, const struct reader_file *file)
+{
+	struct reader_request request = request_for(file, READER_OPEN);
+	int fd = open_as(readers, &request);
+
+	if (fd != -ENOENT || file->tgid == file->record->tgid)
+		return fd;
+	request.record = *file->record;
+	fd = open_as(readers, &request);
+	return fd == READERS_HELD ? -ENOENT : fd;
+}
+
+int readers_page(struct readers *readers, const struct reader_file *file, u64 index, void *page)
+{
+	struct reader_request request = request_for(file, READER_PAGE);
+	struct reader_answer answer;
+	int unused, result;
+
+	request.at = index;
+	result = ask(readers, owner_of(readers, &request.record), &request, &answer, &unused);
+	if (result > 0)
+		memcpy(page, answer.data, result);
+	return result;
+}
+
+bool readers_memory(struct readers *readers, u32 tid, u32 tgid, u64 address, void *buffer,
+		    u32 bytes)
+{
+	struct reader_request request = {
+		.what = READER_MEMORY, .tid = tid, .at = address, .bytes = bytes};
+	u64 owner = process_owner(readers, tgid);
+	struct reader_answer answer;
+	int unused;
+
+	if (file_owner_trusted(owner))
+		return reader_memory(tid, address, buffer, bytes) == (int)bytes;
+	if (bytes > READERS_PAGE || ask(readers, owner, &request, &answer, &unused) != (int)bytes)
+		return false;
+	memcpy(buffer, answer.data, bytes);
+	return true;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The unwinder's embedder: its memory is raw_memory.h, its mappings are those listed with the
+ * stack, its rules are kept in the cache that the kernel's walks use too, so that what was finished
+ * here once need not come here again.
+ *
+ * What was learned of an image is kept within one stack only: the next one is of another task.
+ */
+#include "user_unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "raw_memory.h"
+#include "unwind/cached_rule.h"
+#include "unwind/unwind.h"
+
+struct user_unwinder {
+	struct user_unwinder_options options;
+	struct raw_memory memory;
+	struct unwind unwind;
+};
+
+int user_unwinder_create(const struct user_unwinder_options *options,
+			 struct user_unwinder **unwinder)
+{
+	struct user_unwinder *made;
+	int err;
+
+	if (!options->mapping || !options->max_depth || options->max_depth > STACK_USER_DEPTH_MAX)
+		return -EINVAL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->options = *options;
+	err = raw_memory_create(&made->memory);
+	if (err) {
+		user_unwinder_free(&made);
+		return err;
+	}
+	made->memory.is_foreign = options->is_foreign;
+	*unwinder = made;
+	return 0;
+}
+
+void user_unwinder_free(struct user_unwinder **unwinder)
+{
+	if (!*unwinder)
+		return;
+	raw_memory_release(&(*unwinder)->memory);
+	free(*unwinder);
+	*unwinder = NULL;
+}
+
+u32 user_unwinder_processes(const struct user_unwinder *unwinder, u32 *pids)
+{
+	return readers_processes(unwinder->memory.readers, pids);
+}
+
+/* The mapping of an address, or NULL. One whose end is 0 was gone when it was looked up. */
+static const struct raw_mapping *mapping_of(const struct raw_stack *raw, u64 address)
+{
+	u32 low = 0, high = raw->mapping_count;
+
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+		const struct raw_mapping *mapping = &raw->mapping[middle];
+
+		if (address < mapping->start)
+			high = middle;
+		else if (address >= mapping->end)
+			low = middle + 1;
+		else
+			return mapping;
+	}
+	return NULL;
+}
+
+static u64 frame_in(const struct raw_mapping *mapping, u64 address)
+{
+	return FRAME_USER(mapping->number & FRAME_MAPPING_MAX,
+			  address - mapping->start + mapping->offset);
+}
+
+bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	struct user_unwinder *unwinder = unwind->memory;
+
+	return raw_memory_read(&unwinder->memory, address, buffer, bytes);
+}
+
+bool unwind_refill(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	struct user_unwinder *unwinder = unwind->memory;
+	const struct user_unwinder_options *options = &unwinder->options;
+	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, pc);
+	const struct mapping_record *record;
+
+	if (!mapping)
+		return false;
+	record = options->mapping(options->argument, mapping->number);
+	unwind->mapping = (struct unwind_mapping){
+		.start = mapping->start,
+		.end = mapping->end,
+		.image = raw_memory_enter(&unwinder->memory, mapping, record),
+	};
+	return true;
+}
+
+u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	const struct user_unwinder *unwinder = unwind->memory;
+	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, pc);
+
+	return mapping ? frame_in(mapping, pc) : FRAME_USER(MAPPING_UNKNOWN, pc);
+}
+
+/* False: the current frame's mapping has no number, or rules are not kept. */
+static bool cache_key(const struct unwind *unwind, struct rule_key *key)
+{
+	const struct user_unwinder *unwinder = unwind->memory;
+	const struct raw_mapping *mapping = unwinder->memory.mapping;
+
+	if (!unwinder->options.rules || mapping->number == MAPPING_UNKNOWN)
+		return false;
+	*key = unwind_rule_key(unwind, frame_in(mapping, unwind->registers.value[REGISTER_RIP]));
+	return true;
+}
+
+bool unwind_recall(struct unwind *unwind)
+{
+	const struct user_unwinder *unwinder = unwind->memory;
+	struct rule_key key;
+
+	return cache_key(unwind, &key) &&
+	       rule_cache_get(unwinder->options.rules, &key, &unwind->rule);
+}
+
+/* What a process shows in place of a file is not that file. */
+static bool is_genuine(const struct raw_memory *memory)
+{
+	if (memory->kind != MAPPING_FILE)
+		return true;
+	return memory->file && !code_file_is_held(memory->file);
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	const struct user_unwinder *unwinder = unwind->memory;
+	struct rule_key key;
+
+	if (is_genuine(&unwinder->memory) && cache_key(unwind, &key))
+		rule_cache_put(unwinder->options.rules, &key, &unwind->rule);
+}
+
+static void walk(struct user_unwinder *unwinder, const struct raw_stack *raw)
+{
+	struct unwind *unwind = &unwinder->unwind;
+
+	raw_memory_begin(&unwinder->memory, raw);
+	unwind_forget(unwind);
+	unwind->memory = unwinder;
+	unwind->is_compat = raw->flags & RAW_COMPAT;
+	unwind->budget = UNWIND_BUDGET;
+	for (u32 i = 0; i < REGISTER_COUNT; i++)
+		unwind->registers.value[i] = raw->value[i];
+	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind_stack(unwind, unwinder->options.max_depth);
+}
+
+/* A list of mappings that is not complete is no proof that there is no code. */
+static u32 stop_of(const struct user_unwinder *unwinder, const struct raw_stack *raw)
+{
+	u32 stop = unwinder->unwind.stop;
+
+	return stop == STOP_NOT_CODE && raw->flags & RAW_SOME_MAPPINGS ? STOP_BUDGET : stop;
+}
+
+static u32 flags_of(u32 stop)
+{
+	if (stop == STOP_ROOT)
+		return STACK_USER;
+	if (stop == STOP_DEPTH)
+		return STACK_USER | STACK_TRUNCATED;
+	return STACK_USER | stop << STACK_STOP_SHIFT;
+}
+
+int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack *raw,
+			 struct unwound_stack *stack)
+{
+	if (raw->mapping_count > RAW_MAPPINGS_MAX || raw->stack_bytes > RAW_STACK_BYTES_MAX)
+		return -EINVAL;
+	walk(unwinder, raw);
+	stack->depth = unwinder->unwind.depth;
+	stack->flags = flags_of(stop_of(unwinder, raw));
+	memcpy(stack->frame, unwinder->unwind.frame, stack->depth * sizeof(*stack->frame));
+	return 0;
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Where the kernel refuses to trace: one line that names what is missing and the fix, exit status 1, no file."""
+
+import os
+import shutil
+
+from harness.cases import STACKMAP, Skip, features, main, needs, program, run
+
+NOBODY = 65534
+PERF_SOURCES = (["-F", 99], ["-e", "page-faults"])
+
+
+def check_refusal(command, *words, **options):
+    """The command prints one line with these words, and leaves no file."""
+    before = sorted(os.listdir("."))
+    done = run(*command, status=None, **options)
+    if done.returncode == 77:
+        raise Skip("no seccomp filters here: " + done.stderr)
+    assert done.returncode == 1 and not done.stdout, (done.returncode, done.stdout, done.stderr)
+    assert done.stderr.startswith("stackmap: ") and done.stderr.count("\n") == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, (word, done.stderr)
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+
+
+def record_without(syscall, *options):
+    return [program("refuse_syscall"), syscall, STACKMAP, "record", "-o", "f.data", *options, "--", "true"]
+
+
+def test_bpf_refused_by_seccomp():
+    for source in (*PERF_SOURCES, ["-e", "sched:sched_switch"]):
+        check_refusal(record_without("bpf", *source), "BPF", "CAP_BPF")
+        check_refusal(record_without("bpf", *source, "--flight", "1M"), "BPF")
+
+
+def test_perf_events_refused_by_seccomp():
+    needs("bpf", "perf events")
+    for source in PERF_SOURCES:
+        check_refusal(record_without("perf_event_open", *source), "CAP_PERFMON")
+        check_refusal(record_without("perf_event_open", *source, "--flight", "1M"), "CAP_PERFMON")
+
+
+def limited(*limits):
+    """A command with lower limits: its soft and its hard one."""
+    return ["sh", "-c", "ulimit %s; exec \"$@\"" % " ".join(limits), "sh", STACKMAP, "record", "-o", "f.data", "-F", 99,
+            "--", "true"]
+
+
+def test_a_limit_is_named():
+    needs("bpf", "perf events")
+    for kilobytes in "16000", "20000", "30000", "40000":
+        check_refusal(limited("-v", kilobytes), "Cannot allocate memory", "ulimit -v")
+    check_refusal(limited("-d", "10000"), "Cannot allocate memory", "ulimit -d")
+    for files in ("8", "20"):
+        check_refusal(limited("-n", files), "Too many open files", "ulimit -n")
+
+
+def test_limits_below_those_of_the_sandbox():
+    """What is lower than it would be set to is let alone, and enough."""
+    needs("bpf", "perf events")
+    for limits in (("-v", "3900000"), ("-t", "30"), ("-S", "-t", "30"), ("-n", "128"), ("-c", "0")):
+        done = run(*limited(*limits))
+        assert "files without names" not in done.stderr, done.stderr
+
+
+def test_user_without_privileges():
+    if os.geteuid() != 0:
+        raise Skip("needs root, to become nobody")
+    os.chmod(".", 0o777)
+    binary = shutil.copy(STACKMAP, "stackmap")
+    os.chmod(binary, 0o755)
+    for source in PERF_SOURCES:
+        check_refusal([os.path.abspath(binary), "record", "-o", "f.data", *source, "--", "true"], "CAP_BPF",
+                      user=NOBODY, group=NOBODY, extra_groups=[])
+
+
+def test_older_file_stays():
+    with open("f.data", "w", encoding="ascii") as file:
+        file.write("older")
+    check_refusal(record_without("bpf", "-F", 99), "BPF")
+    with open("f.data", encoding="ascii") as file:
+        assert file.read() == "older"
+
+
+def test_doctor_names_what_is_refused():
+    for syscall, feature in (("bpf", "bpf"), ("perf_event_open", "perf events")):
+        done = run(program("refuse_syscall"), syscall, STACKMAP, "doctor", status=None)
+        if done.returncode == 77:
+            raise Skip("no seccomp filters here: " + done.stderr)
+        assert "no   " + feature in done.stdout and "fix: " in done.stdout, done.stdout
+
+
+def record_refused(count):
+    """Where the kernel refuses the first loads of the program, libbpf's second tries among them."""
+    env = {**os.environ, "LD_PRELOAD": program("librefuse_programs.so"), "REFUSE_NAME": "on_sample",
+           "REFUSE_COUNT": str(count)}
+    return run(STACKMAP, "record", "-o", "f.data", "--", "tar", "-cf", "all.tar", "-C", "/usr", "include",
+               env=env, status=None)
+
+
+def test_programs_that_a_kernel_refuses():
+    """The next way to user stacks is taken and named, as long as there is one."""
+    needs("bpf", "perf events")
+    deferred = "BPF task work" not in features() or features()["BPF task work"] is None
+    ways = (["learned rules"] if deferred else []) + ["taken by frame pointers;"]
+    for turn, way in enumerate(ways, start=1):
+        done = record_refused(2 * turn)
+        assert done.returncode == 0 and way in done.stderr and "on_sample" in done.stderr, done.stderr
+        assert "+ 0 lost" in done.stderr, done.stderr
+    done = record_refused(2 * len(ways) + 2)
+    assert done.returncode == 1 and "refuses the BPF programs" in done.stderr, done.stderr
+
+
+main(globals())

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""How long tasks are blocked, where, and who ends it: against what the tasks measure themselves."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from harness import blocked
+from harness.blocked import COUNT, TIME, WAKER, check_blocked, events_in, is_blocked_in, record_blocked
+from harness.cases import SECONDS_MAX, STACKMAP, main, needs, stackmap
+from harness.recording import Recording, function, kernel_frames, record, user_account, user_frames
+from harness.waiting import wait_until
+
+INTERRUPT = 0xFFFFFFFF  # no task
+
+
+# test_namespaces runs this, too.
+test_where_and_how_long = blocked.where_and_how_long
+
+
+def test_who_is_preempted_is_not_blocked():
+    recording, *_, spun = record_blocked("--off-cpu")
+    assert sum(event.value for event in events_in(recording, TIME, "spin")) < spun / 10
+
+
+# test_namespaces runs this, too.
+test_wakers = blocked.wakers
+
+
+@contextlib.contextmanager
+def busy_cpus():
+    """Each CPU has a task in user mode, which interrupts meet."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+    try:
+        yield
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+
+def test_an_interrupt_that_wakes():
+    """A timer ends the waiting in rest(): whomever the interrupt met has nothing to do with it."""
+    with busy_cpus():
+        recording, *_ = record_blocked("--wakers")
+    timers = [event for event in recording.events() if event.name == WAKER and is_blocked_in(event, "hrtimer_wakeup")]
+    assert len(timers) >= COUNT / 2, recording.events()
+    for event in timers:
+        assert (event.comm, event.tid) == ("interrupt", INTERRUPT), event
+        assert not user_frames(event), event
+        assert function(event.frames[-1]).startswith(("sysvec_", "fred_sysvec_", "common_interrupt")), event
+    assert user_account(recording)[1].get("interrupt", 0) >= len(timers), recording.ledger()
+
+
+LOCAL_SOCKET = """
+import os, socket, threading, time
+ends = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+ends[0].bind(("127.0.0.1", 0))
+reader = "/proc/self/task/%%d/stat" %% threading.get_native_id()
+def is_asleep():
+    return open(reader).read().rsplit(")", 1)[1].split()[0] == "S"
+def send():
+    for _ in range(%d):
+        time.sleep(0.005)
+        while not is_asleep():
+            time.sleep(0.001)
+        ends[1].sendto(b"x", ends[0].getsockname())
+sender = threading.Thread(target=send)
+sender.start()
+for _ in range(%d):
+    ends[0].recv(1)
+sender.join()
+"""
+
+
+def test_a_task_that_wakes_through_a_soft_interrupt():
+    """Who sends to a local socket runs the soft interrupt that wakes its reader: that is no interrupt. One that comes
+    just before may run it in its stead, and a kernel thread does when there is too much of them."""
+    needs("bpf", "raw tracepoints")
+    recording = record("--wakers", "--", sys.executable, "-c", LOCAL_SOCKET % (COUNT, COUNT))
+    woken = [event for event in recording.events() if event.name == WAKER and is_blocked_in(event, "udp")]
+    sent = [event for event in woken if is_blocked_in(event, "sendto")]
+    assert len(woken) >= COUNT / 2, [len(woken), recording.ledger()]
+    assert len(sent) >= len(woken) - 2, [(event.comm, kernel_frames(event)) for event in woken if event not in sent]
+    untold = [event for event in sent if event.tid == INTERRUPT or not user_frames(event)]
+    assert not untold, [(event.comm, event.frames) for event in untold]
+    assert any("soft" in function(frame) for event in woken for frame in event.frames), woken[0].frames
+
+
+def is_asleep(name):
+    """A task of that name, which is nobody else's, sleeps."""
+    for tid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % tid, encoding="ascii", errors="replace") as file:
+                comm, state = file.read().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if comm == name:
+            return state.split()[0] == "S"
+    return False
+
+
+def test_a_wait_that_has_not_ended():
+    """Who still waits when recording ends has waited so far."""
+    needs("bpf", "raw tracepoints")
+    name = "waits-%d" % os.getpid()
+    shutil.copy(shutil.which("sleep"), name)
+    with subprocess.Popen([STACKMAP, "record", "-o", "f.data", "--off-cpu", "--", "./" + name, "1000"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as recorder:
+        wait_until(lambda: is_asleep(name) or recorder.poll() is not None)
+        asleep = time.monotonic()
+        time.sleep(0.3)
+        least = time.monotonic() - asleep
+        recorder.send_signal(signal.SIGINT)
+        messages = recorder.communicate(timeout=SECONDS_MAX)[1]
+    recording = Recording("f.data")
+    recording.check()
+    waits = [event for event in recording.events() if is_blocked_in(event, "nanosleep") and event.comm == name]
+    assert len(waits) == 1 and least * 1e9 <= waits[0].value < 60e9, (recording.events(), messages)
+    assert user_frames(waits[0])[-1].object.endswith(name) and user_account(recording)[0] == recording.ledger()["recorded"], waits
+    assert "1 waits that went on when recording ended" in messages, messages
+
+
+def test_beside_samples():
+    """Leaf and value are both in the event, each of its own source."""
+    needs("perf events")
+    recording, rested, *_ = record_blocked("--off-cpu", "-F", "999")
+    check_blocked(recording, "rest", "nanosleep", rested)
+    samples = [event for event in recording.events() if event.name != TIME]
+    assert samples and not any(event.value for event in samples), samples
+
+
+def test_ways_to_take_user_stacks():
+    for way in "fp", "none":
+        recording, *_ = record_blocked("--off-cpu", "--user-unwind", way)
+        waits = [event for event in recording.events() if is_blocked_in(event, "nanosleep")]
+        assert len(waits) >= COUNT, (way, len(waits), recording.ledger())
+        assert any(user_frames(event) for event in waits) == (way == "fp"), waits[0]
+
+
+def test_every_event_has_its_stack():
+    needs("bpf", "raw tracepoints")
+    recording = record("--wakers", "--", "sh", "-c", "ls -lR /etc | sort | tail -1; (sleep 0.01; echo) | cat")
+    complete, rest = user_account(recording)
+    assert complete and not {"answer_lost", "unanswered", "no_state"} & set(rest), (complete, rest)
+
+
+def test_waker_alone_is_refused():
+    done = stackmap("record", "-a", "-e", WAKER, "--", "true", status=None)
+    assert done.returncode and "offcpu-time" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Unwind tables of whole files: a recording has them made, and from then on code that was never met is unwound at the event.
+Runs in a mount namespace with a BPF file system of its own: an instance that nobody reads keeps the engine there, and
+counts."""
+
+import json
+import os
+import re
+import sys
+
+from harness.cases import Skip, main, needs, needs_command, program, run, stackmap
+from harness.engine_folder import FOLDER, enter_own_mounts, fresh_bpffs
+from harness.instance import stat_of
+from harness.known_stack import KNOWN, PATH_INSIDE
+from harness.recording import Recording, names_of, record, user_account
+
+PYTHON = program(os.path.realpath(sys.executable), "own_python")
+WORK = "import json; print(sum(len(json.dumps(list(range(1000)))) for i in range(4000)))"
+TABLES = os.path.join(FOLDER, "file_tables")
+
+
+def count_of(command):
+    """An engine that lasts, with an instance that counts the samples of one command."""
+    needs("bpf", "perf events", "BPF task work")
+    fresh_bpffs()
+    stackmap("start", "counting", "-F", 999, "--comm", os.path.basename(command))
+
+
+def walks():
+    stat = stat_of("counting")
+    deferred = {name: int(value) for name, value in stat.items() if name.startswith("user_deferred_")}
+    assert "user_deferred_no_rule" in deferred, stat
+    return int(stat["user_walked"]), sum(deferred.values()), int(stat["user_table_frames"])
+
+
+def python(*before):
+    run(*before, PYTHON, "-c", WORK, env={**os.environ, "PYTHONHOME": sys.base_prefix})
+
+
+def walks_of(work):
+    before = walks()
+    work()
+    return [now - then for now, then in zip(walks(), before)]
+
+
+def test_a_short_run_defers_few_of_its_samples():
+    """Without a reader there are no tables, and each step has to be learned; a second run is no better off by much."""
+    count_of(PYTHON)
+    walked, deferred, by_table = walks_of(python)
+    if walked + deferred < 100:
+        raise Skip("no more than %d samples here" % (walked + deferred))
+    assert not by_table
+    stackmap("stop", "counting")
+    count_of(PYTHON)
+    record("-F", 999, "--", "sh", "-c", 'PYTHONHOME=%s exec %s -c "$1"' % (sys.base_prefix, PYTHON), "sh", WORK)
+    table_walked, table_deferred, by_table = walks_of(python)
+    assert by_table > 100, by_table
+    assert table_deferred * 20 < table_walked and table_deferred * 4 < deferred, (table_deferred, table_walked, deferred, walked)
+    stackmap("stop", "counting")
+
+
+def check_inside(recording):
+    stacks = [names_of(event) for event in recording.events() if event.comm == os.path.basename(KNOWN)]
+    inside = [names for names in stacks if "spin" in names]
+    path = ["spin", *PATH_INSIDE, "main"]
+    wrong = [names for names in inside if path != names[names.index("spin"):][:len(path)]]
+    assert len(inside) > len(stacks) * 0.95 and not wrong, (len(inside), len(stacks), wrong[:3])
+
+
+def test_stacks_by_tables_are_the_same():
+    count_of(KNOWN)
+    check_inside(record("-F", 999, "--", KNOWN, "spin"))
+    recording = record("-F", 999, "--", KNOWN, "spin")
+    check_inside(recording)
+    complete, rest = user_account(recording)
+    assert complete > 50 and sum(rest.values()) <= complete / 200, (complete, rest)
+    stackmap("stop", "counting")
+
+
+def test_code_that_nobody_met_is_found_by_the_table():
+    """The file was met in another function."""
+    needs("raw tracepoints")
+    count_of(KNOWN)
+    record("-F", 999, "--", KNOWN, "spin")
+    done = stackmap("record", "-v", "-e", "syscalls:sys_enter_getrandom", "-o", "f.data", "--", KNOWN, "faults", 10)
+    inside = [names for names in map(names_of, Recording("f.data").events()) if "meet_faults" in names]
+    assert [names[:5] for names in inside] == [["meet_faults", *PATH_INSIDE, "main"]], inside
+    assert int(re.search(r"user_table_frames: (\d+)", done.stderr)[1]), done.stderr
+    stackmap("stop", "counting")
+
+
+def test_a_table_is_made_once():
+    """Its chunks are those of each file that was met, and stay as they are."""
+    needs_command("bpftool", "version")
+    count_of(KNOWN)
+    record("-F", 999, "--", KNOWN, "spin")
+    first = dump()
+    assert len({key >> 32 for key in first}) > 1 and all(key >> 32 << 32 in first for key in first), sorted(first)
+    record("-F", 999, "--", KNOWN, "spin")
+    second = dump()
+    assert {key: second[key] for key in first} == first
+    stackmap("stop", "counting")
+
+
+def dump():
+    """key -> content."""
+    entries = json.loads(run("bpftool", "-j", "map", "dump", "pinned", TABLES).stdout)
+    return {int("".join(byte[2:] for byte in reversed(entry["key"])), 16): "".join(entry["value"]) for entry in entries}
+
+
+if __name__ == "__main__":
+    enter_own_mounts()
+    main(globals())

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* libFuzzer target of an import: any bytes, as a batch out of the sandbox, give a recording that
+ * reads back with a ledger that adds up, or an error. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ftrace/batch.h"
+#include "ftrace/events.h"
+#include "trace/write/memory_recording.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+
+static int take(void *events, const struct ftrace_entry *entry, const void *payload)
+{
+	return ftrace_events_take(events, entry, payload);
+}
+
+static int count(void *events, const struct trace_event *event)
+{
+	(void)event;
+	++*(u64 *)events;
+	return 0;
+}
+
+static void check(struct trace_reader *reader)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
+	u64 events = 0, users = 0;
+
+	if (trace_reader_damage(reader) || !ledger ||
+	    trace_reader_events(reader, count, &events, NULL))
+		abort();
+	for (u32 i = 0; i < REASON_COUNT; i++)
+		users += ledger->user_reasons[i];
+	for (u32 i = 0; i < STOP_COUNT; i++)
+		users += ledger->user_stops[i];
+	if (ledger->recorded != events || users != events)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	const struct trace_info info = {.cpus = 2,
+					.hostname = "",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	struct memory_recording recording = {};
+	struct trace_reader *reader;
+	struct stack_files *files;
+	struct ftrace_events *events;
+	int err;
+
+	if (memory_recording_begin(&recording, "fuzz", &info, NULL) ||
+	    stack_files_open("corpus", &files, NULL) ||
+	    ftrace_events_create(recording.writer, files, &events))
+		abort();
+	err = ftrace_batch_read(data, (u32)bytes, (struct ftrace_sink){events, take});
+	err = ftrace_events_end(events) ?: err == -EBADMSG ? 0 : err;
+	if (err || memory_recording_end(&recording, &reader, NULL))
+		abort();
+	check(reader);
+	trace_reader_close(&reader);
+	ftrace_events_free(&events);
+	stack_files_free(&files);
+	return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Options of programs that were compiled with an older or a newer header; and what they ask for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "recorder/capture_opts.h"
+
+struct later_opts {
+	struct stackmap_capture_opts known;
+	uint64_t later;
+};
+
+static void test_what_an_older_program_does_not_know_is_zero(void **state)
+{
+	struct stackmap_capture_opts given = {.size = offsetof(struct stackmap_capture_opts, pids),
+					      .frequency = 97,
+					      .pids = (const int32_t *)state,
+					      .no_user_stacks = 1};
+	struct stackmap_capture_opts opts;
+
+	assert_int_equal(capture_opts_read(&given, &opts, NULL), 0);
+	assert_int_equal(opts.frequency, 97);
+	assert_null(opts.pids);
+	assert_int_equal(opts.no_user_stacks, 0);
+}
+
+static void test_what_a_newer_program_asks_for_is_refused(void **state)
+{
+	struct later_opts given = {.known.size = sizeof(given), .later = 1ULL << 63};
+	struct stackmap_capture_opts opts;
+
+	(void)state;
+	assert_int_equal(capture_opts_read(&given.known, &opts, NULL), -E2BIG);
+	given.later = 0;
+	assert_int_equal(capture_opts_read(&given.known, &opts, NULL), 0);
+}
+
+static void test_without_a_size_they_are_refused(void **state)
+{
+	struct stackmap_capture_opts given = {.size = 0}, opts;
+	struct stackmap_capture *capture = NULL;
+	struct stackmap_error error;
+
+	(void)state;
+	assert_int_equal(capture_opts_read(&given, &opts, NULL), -EINVAL);
+	given.size = SIZE_MAX;
+	assert_int_equal(capture_opts_read(&given, &opts, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_open(&given, &capture, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "size"));
+}
+
+static int choose(const struct stackmap_capture_opts *opts, struct stackmap_error *error)
+{
+	struct capture_target target = {};
+	int result = capture_target_choose(opts, &target, error);
+
+	capture_target_clear(&target);
+	return result;
+}
+
+static void test_what_is_not_there_is_refused(void **state)
+{
+	const struct stackmap_capture_opts no_list = {.cpus = "first"}, no_cpu = {.cpus = "0,1023"};
+	const struct stackmap_capture_opts no_events = {.events = (const char *const[]){NULL}};
+	const struct stackmap_capture_opts no_event = {
+		.events = (const char *const[]){"cpu-clock", "never", NULL}};
+	struct stackmap_error error;
+
+	(void)state;
+	assert_int_equal(choose(&no_list, &error), -EINVAL);
+	assert_int_equal(choose(&no_cpu, &error), -ERANGE);
+	assert_non_null(strstr(error.message, "0,1023: the CPUs of this machine are"));
+	assert_int_equal(choose(&no_events, &error), -EINVAL);
+	assert_int_equal(choose(&no_event, &error), -ENOENT);
+}
+
+static void test_options_are_those_of_a_capture(void **state)
+{
+	const struct stackmap_capture_opts opts = {
+		.events = (const char *const[]){"cpu-clock", "page-faults", NULL},
+		.frequency = 97,
+		.pids = (const int32_t[]){1, 0},
+		.comm = "sh",
+		.cpus = "0",
+		.bits = 12,
+		.no_kernel_stacks = 1};
+	struct capture_target target = {};
+
+	(void)state;
+	assert_int_equal(capture_target_choose(&opts, &target, NULL), 0);
+	assert_int_equal(target.sources.count, 2);
+	assert_int_equal(target.sources.sources[0].frequency, 97);
+	assert_true(target.options.by_task);
+	assert_string_equal(target.options.comm, "sh");
+	assert_int_equal(target.options.cpu_mask[0], 1);
+	assert_int_equal(target.options.bits, 12);
+	assert_true(target.options.no_kernel_stacks);
+	assert_false(target.options.no_user_stacks);
+	capture_target_clear(&target);
+}
+
+static void test_samples_of_all_by_default(void **state)
+{
+	const struct stackmap_capture_opts opts = {.size = sizeof(opts)};
+	struct capture_target target = {};
+
+	(void)state;
+	assert_int_equal(capture_target_choose(&opts, &target, NULL), 0);
+	assert_int_equal(target.sources.count, 1);
+	assert_int_equal(target.sources.sources[0].frequency, SAMPLE_FREQUENCY_DEFAULT);
+	assert_false(target.options.by_task);
+	assert_null(target.options.cpu_mask);
+	capture_target_clear(&target);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_an_older_program_does_not_know_is_zero),
+		cmocka_unit_test(test_what_a_newer_program_asks_for_is_refused),
+		cmocka_unit_test(test_without_a_size_they_are_refused),
+		cmocka_unit_test(test_what_is_not_there_is_refused),
+		cmocka_unit_test(test_options_are_those_of_a_capture),
+		cmocka_unit_test(test_samples_of_all_by_default),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A capture by the public functions alone: children whose calls are counted, to a file and live. */
+#include "stackmap/capture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#define CALLS 1000
+#define WINDOWS 3
+#define MINUTES 600000 /* ms: longer than the test may take */
+
+static const char *const events[] = {"u:/proc/self/exe:counted_call", NULL};
+static char path[] = "/tmp/stackmap-recorder-XXXXXX";
+static struct stackmap_capture *capture;
+
+/* noipa: called as often as it says. */
+__attribute__((noipa)) void counted_call(void);
+__attribute__((noipa)) void counted_call(void)
+{
+}
+
+static void call(int calls)
+{
+	while (calls--)
+		counted_call();
+}
+
+static void call_in_child(int calls)
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (!child) {
+		call(calls);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* `file` NULL: live. */
+static void open_capture(const char *file)
+{
+	const struct stackmap_capture_opts opts = {
+		.size = sizeof(opts), .path = file, .events = events, .bits = 10};
+	struct stackmap_error error;
+	int result = stackmap_capture_open(&opts, &capture, &error);
+
+	if (!result)
+		return;
+	printf("%s\n", error.message);
+	assert_true(result == -EPERM || result == -ENOSYS || result == -EOPNOTSUPP);
+	skip();
+}
+
+static void start(const char *file)
+{
+	open_capture(file);
+	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
+}
+
+static int make_file(void **state)
+{
+	(void)state;
+	close(mkstemp(path));
+	return 0;
+}
+
+static int remove_files(void **state)
+{
+	char old[sizeof(path) + 4];
+
+	(void)state;
+	snprintf(old, sizeof(old), "%s.old", path);
+	unlink(old);
+	return unlink(path);
+}
+
+static int close_capture(void **state)
+{
+	(void)state;
+	stackmap_capture_close(&capture);
+	assert_null(capture);
+	return 0;
+}
+
+struct tally {
+	struct stackmap_recording *recording;
+	uint64_t events;
+};
+
+static int tally_event(void *arg, const struct stackmap_event *event)
+{
+	struct tally *tally = arg;
+	const struct stackmap_frame *frame;
+
+	assert_int_equal(stackmap_recording_event_frames(tally->recording, event, &frame, 1), 1);
+	assert_string_equal(frame->label, "counted_call");
+	tally->events++;
+	return 0;
+}
+
+static uint64_t count_events(struct stackmap_recording *recording)
+{
+	struct tally tally = {.recording = recording};
+
+	assert_int_equal(stackmap_recording_events(recording, tally_event, &tally, NULL), 0);
+	return tally.events;
+}
+
+static uint64_t count_lost(const struct stackmap_ledger *ledger)
+{
+	uint64_t lost = 0;
+
+	for (const struct stackmap_count *cause = ledger->lost; cause->name; cause++)
+		lost += cause->count;
+	assert_int_equal(ledger->produced, ledger->recorded + lost);
+	return lost;
+}
+
+static void test_calls_out_of_order_are_refused(void **state)
+{
+	struct stackmap_recording *recording;
+
+	(void)state;
+	open_capture(path);
+	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_stop(capture, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
+	assert_int_equal(stackmap_capture_start(capture, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_next(capture, 0, &recording, NULL), -EINVAL);
+	assert_null(stackmap_capture_ledger(capture));
+	assert_int_equal(stackmap_capture_stop(capture, NULL), 0);
+	assert_int_equal(stackmap_capture_stop(capture, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), -EINVAL);
+}
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	(void)level;
+	(void)format;
+	(void)arguments;
+	return 0;
+}
+
+static void test_what_libbpf_prints_with_is_the_programs(void **state)
+{
+	libbpf_print_fn_t printed = libbpf_set_print(print_nothing);
+
+	(void)state;
+	start(path);
+	assert_ptr_equal(libbpf_set_print(printed), print_nothing);
+}
+
+static void test_live_is_not_polled(void **state)
+{
+	struct stackmap_recording *recording;
+
+	(void)state;
+	open_capture(NULL);
+	assert_int_equal(stackmap_capture_next(capture, 0, &recording, NULL), -EINVAL);
+	assert_int_equal(stackmap_capture_start(capture, NULL), 0);
+	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), -EINVAL);
+}
+
+/* The program itself is left out. */
+static void test_a_file_has_all_events(void **state)
+{
+	struct stackmap_recording *recording;
+	const struct stackmap_ledger *ledger;
+
+	(void)state;
+	start(path);
+	call(CALLS);
+	call_in_child(CALLS);
+	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), 0);
+	call_in_child(CALLS);
+	assert_int_equal(stackmap_capture_stop(capture, NULL), 0);
+	ledger = stackmap_capture_ledger(capture);
+	assert_int_equal(ledger->recorded + count_lost(ledger), 2 * CALLS);
+	assert_int_equal(stackmap_recording_open(path, &recording, NULL), 0);
+	assert_null(stackmap_recording_damage(recording));
+	assert_int_equal(count_events(recording), ledger->recorded);
+	assert_int_equal(stackmap_recording_ledger(recording)->produced, 2 * CALLS);
+	stackmap_recording_close(&recording);
+}
+
+static void test_windows_have_each_event_once(void **state)
+{
+	struct stackmap_recording *recording;
+	uint64_t seen = 0;
+	int result = 0;
+
+	(void)state;
+	start(NULL);
+	for (int windows = 1; !result; windows++) {
+		call_in_child(windows <= WINDOWS ? CALLS : 0);
+		if (windows == WINDOWS)
+			assert_int_equal(stackmap_capture_stop(capture, NULL), 0);
+		result = stackmap_capture_next(capture, 0, &recording, NULL);
+		if (result)
+			break;
+		seen += count_events(recording);
+		stackmap_recording_close(&recording);
+		assert_int_equal(stackmap_capture_ledger(capture)->recorded, seen);
+	}
+	assert_int_equal(result, -ENODATA);
+	seen += count_lost(stackmap_capture_ledger(capture));
+	assert_int_equal(seen, WINDOWS * CALLS);
+}
+
+static void test_a_window_outlives_its_capture(void **state)
+{
+	struct stackmap_recording *recording;
+
+	(void)state;
+	start(NULL);
+	call_in_child(1);
+	assert_int_equal(stackmap_capture_next(capture, 0, &recording, NULL), 0);
+	stackmap_capture_close(&capture);
+	assert_int_equal(count_events(recording), 1);
+	assert_string_equal(stackmap_recording_source(recording, 0)->unit, "");
+	stackmap_recording_close(&recording);
+}
+
+static void test_a_file_that_was_not_stopped_has_its_events(void **state)
+{
+	struct stackmap_recording *recording;
+
+	(void)state;
+	start(path);
+	call_in_child(1);
+	assert_int_equal(stackmap_capture_poll(capture, 0, NULL), 0);
+	stackmap_capture_close(&capture);
+	assert_int_equal(stackmap_recording_open(path, &recording, NULL), 0);
+	assert_null(stackmap_recording_ledger(recording));
+	assert_non_null(stackmap_recording_damage(recording));
+	assert_int_equal(stackmap_recording_source_count(recording), 1);
+	assert_int_equal(stackmap_recording_stack_count(recording) > 0, 1);
+	stackmap_recording_close(&recording);
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+/* Without that the test takes minutes, and is ended. */
+static void test_a_caught_signal_ends_a_wait(void **state)
+{
+	pid_t child, parent = getpid();
+
+	(void)state;
+	signal(SIGUSR1, ignore);
+	start(path);
+	child = fork();
+	if (!child)
+		while (!kill(parent, SIGUSR1))
+			usleep(10000);
+	assert_int_equal(stackmap_capture_poll(capture, MINUTES, NULL), 0);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_calls_out_of_order_are_refused, close_capture),
+		cmocka_unit_test_teardown(test_what_libbpf_prints_with_is_the_programs,
+					  close_capture),
+		cmocka_unit_test_teardown(test_live_is_not_polled, close_capture),
+		cmocka_unit_test_teardown(test_a_file_has_all_events, close_capture),
+		cmocka_unit_test_teardown(test_windows_have_each_event_once, close_capture),
+		cmocka_unit_test_teardown(test_a_window_outlives_its_capture, close_capture),
+		cmocka_unit_test_teardown(test_a_file_that_was_not_stopped_has_its_events,
+					  close_capture),
+		cmocka_unit_test_teardown(test_a_caught_signal_ends_a_wait, close_capture),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_files);
+}

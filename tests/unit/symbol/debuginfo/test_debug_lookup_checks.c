@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The sandbox lies, or cannot do what it is asked for: the file has no names then, somebody is
+ * claimed why, and the next one is asked for as if nothing had been.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "privilege/message.h"
+#include "symbol/debuginfo/debug_lookup.h"
+#include "symbol/debuginfo/debug_service.h"
+
+#define PLACE 0x1000
+#define TEXTS "\0true"
+
+static const u8 build_id[20] = {1, 2, 3};
+
+/* What a sandbox that is started now will say. */
+static struct debug_answer lie;
+static char notes[1024];
+
+static void send_link(int socket)
+{
+	struct debug_answer answer = {.link = {.has_dwarf = true, .build_id_bytes = 20}};
+
+	memcpy(answer.link.build_id, build_id, sizeof(build_id));
+	message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
+}
+
+static void send_names(int socket)
+{
+	static const struct debug_item item = {
+		.symbol_start = PLACE, .symbol_size = 1, .symbol = 1};
+
+	message_send(socket, &lie, sizeof(lie), MESSAGE_NO_DEADLINE);
+	message_send(socket, TEXTS, sizeof(TEXTS), MESSAGE_NO_DEADLINE);
+	message_send(socket, &item, sizeof(item), MESSAGE_NO_DEADLINE);
+}
+
+void debug_serve(int socket)
+{
+	struct debug_request request;
+	int files[MESSAGE_FILES_MAX];
+	u64 places[4];
+
+	while (!message_receive_files(socket, &request, sizeof(request), files,
+				      MESSAGE_NO_DEADLINE)) {
+		for (u32 i = 0; i < MESSAGE_FILES_MAX; i++)
+			if (files[i] >= 0)
+				close(files[i]);
+		message_receive(socket, places, request.count * sizeof(u64), MESSAGE_NO_DEADLINE);
+		if (request.what == DEBUG_LINK)
+			send_link(socket);
+		else
+			send_names(socket);
+	}
+}
+
+static void keep_note(void *arg, const char *file, const char *why)
+{
+	(void)arg;
+	snprintf(notes, sizeof(notes), "%s: %s", file, why);
+}
+
+/* 0 or -ENOENT, by a file of its own. */
+static int ask(const struct debug_answer *claimed)
+{
+	static const struct debug_choice choice = {.note = keep_note};
+	struct trace_mapping mapping = {.number = 1,
+					.kind = MAPPING_FILE,
+					.tgid = getpid(),
+					.path = "/proc/self/exe",
+					.build_id_bytes = 20};
+	const struct debug_code code = {.mapping = &mapping};
+	char path[1024];
+	ssize_t bytes = readlink(mapping.path, path, sizeof(path) - 1);
+	struct debug_lookup *lookup;
+	struct debug_names *names;
+	const u64 place = PLACE;
+	int result;
+
+	assert_true(bytes > 0);
+	path[bytes] = 0;
+	mapping.path = path;
+	memcpy(mapping.build_id, build_id, sizeof(build_id));
+	lie = *claimed;
+	notes[0] = 0;
+	assert_int_equal(debug_lookup_create(&choice, &lookup), 0);
+	result = debug_lookup_find(lookup, &code, &place, 1, &names);
+	if (!result) {
+		assert_string_equal(debug_names_at(names, PLACE)->symbol, "true");
+		debug_names_free(&names);
+	}
+	debug_lookup_free(&lookup);
+	return result;
+}
+
+#define TRUTH                                                                                      \
+	{                                                                                          \
+		.items = 1, .text_bytes = sizeof(TEXTS),                                           \
+		.bytes = sizeof(TEXTS) + sizeof(struct debug_item)                                 \
+	}
+
+static void expect_note(const struct debug_answer *claimed, const char *why)
+{
+	assert_int_equal(ask(claimed), -ENOENT);
+	assert_non_null(strstr(notes, why));
+	assert_non_null(strstr(notes, "test_symbol_debug_lookup_checks: "));
+}
+
+static void the_truth_comes_through(void **state)
+{
+	const struct debug_answer truth = TRUTH;
+
+	(void)state;
+	assert_int_equal(ask(&truth), 0);
+	assert_string_equal(notes, "");
+}
+
+/* Its memory is not ours: whoever makes the report goes on. */
+static void a_file_that_takes_all_memory(void **state)
+{
+	(void)state;
+	expect_note(&(struct debug_answer){.result = -ENOMEM}, "too much memory");
+}
+
+static void a_file_that_cannot_be_read(void **state)
+{
+	(void)state;
+	expect_note(&(struct debug_answer){.result = -ENOEXEC}, "Exec format error");
+}
+
+/* What is sound of it is used. */
+static void a_file_that_is_damaged(void **state)
+{
+	struct debug_answer claimed = TRUTH;
+
+	(void)state;
+	claimed.is_damaged = 1;
+	assert_int_equal(ask(&claimed), 0);
+	assert_non_null(strstr(notes, "it is damaged"));
+}
+
+static void answers_that_make_no_sense(void **state)
+{
+	struct debug_answer claimed[] = {TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH, TRUTH};
+
+	(void)state;
+	claimed[0].result = 1;
+	claimed[1].bytes = 1ULL << 60;
+	claimed[2].items = 2;
+	claimed[3].bytes--;
+	claimed[4].text_bytes--;
+	claimed[5].text_bytes = 0;
+	claimed[6].text_bytes = UINT32_MAX;
+	for (size_t i = 0; i < sizeof(claimed) / sizeof(claimed[0]); i++)
+		expect_note(&claimed[i], "its reader failed on it");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_truth_comes_through),
+		cmocka_unit_test(a_file_that_takes_all_memory),
+		cmocka_unit_test(a_file_that_cannot_be_read),
+		cmocka_unit_test(a_file_that_is_damaged),
+		cmocka_unit_test(answers_that_make_no_sense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The sandbox was taken over: here it answers what an attacker would. Nothing of it may come
+ * through, and the next question goes to a new one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "privilege/message.h"
+#include "sample_record.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/kernel/kernel_files.h"
+#include "symbol/symbolizer/symbol_lookup.h"
+#include "symbol/symbolizer/symbol_service.h"
+
+#define ASKED 0x1000
+
+struct lie {
+	struct symbol_answer answer;
+	struct symbol_item symbol[2];
+	const char *name; /* of each */
+	u32 name_bytes;
+	u32 symbols;  /* sent */
+	bool is_bare; /* only the name */
+};
+
+#define TRUTH                                                                                      \
+	{                                                                                          \
+		.answer = {.symbols = 1}, .symbol = {{.start = ASKED - 8, .size = 16}},            \
+		.name = "true", .name_bytes = 4, .symbols = 1                                      \
+	}
+
+static struct lie lie;
+
+static void send_lie(int socket)
+{
+	u64 bytes = lie.symbols * (sizeof(lie.symbol[0]) + lie.name_bytes);
+	u32 i;
+
+	lie.answer.bytes = lie.answer.bytes ?: bytes;
+	message_send(socket, &lie.answer, sizeof(lie.answer), MESSAGE_NO_DEADLINE);
+	if (lie.is_bare)
+		message_send(socket, lie.name, lie.name_bytes, MESSAGE_NO_DEADLINE);
+	for (i = 0; i < lie.symbols; i++) {
+		lie.symbol[i].name_bytes = lie.symbol[i].name_bytes ?: lie.name_bytes;
+		message_send(socket, &lie.symbol[i], sizeof(lie.symbol[i]), MESSAGE_NO_DEADLINE);
+		message_send(socket, lie.name, lie.name_bytes, MESSAGE_NO_DEADLINE);
+	}
+}
+
+/* Of the program under test: the lie of the moment when the sandbox was started. */
+void symbol_serve(int socket)
+{
+	struct symbol_request request;
+	int files[MESSAGE_FILES_MAX];
+	u64 addresses[4];
+
+	while (!message_receive_files(socket, &request, sizeof(request), files,
+				      MESSAGE_NO_DEADLINE)) {
+		close(files[0]);
+		close(files[1]);
+		message_receive(socket, addresses, request.addresses * sizeof(u64),
+				MESSAGE_NO_DEADLINE);
+		send_lie(socket);
+	}
+}
+
+static int count(void *arg, const struct trace_symbol *symbol)
+{
+	(void)symbol;
+	++*(u32 *)arg;
+	return 0;
+}
+
+/* How many symbols came through; *distrusted: the sandbox was ended for it. */
+static u32 accepted(const struct lie *claimed, bool *distrusted)
+{
+	const u64 addresses[2] = {ASKED, ASKED + 4};
+	struct symbol_lookup *lookup;
+	u32 symbols = 0;
+	struct kernel_files kernel;
+	struct symbol_query query = {
+		.addresses = addresses,
+		.count = 2,
+		.each = count,
+		.arg = &symbols,
+	};
+
+	lie = *claimed;
+	kernel_files_open(&kernel);
+	query.kallsyms = kernel.kallsyms;
+	query.modules = kernel.modules;
+	assert_int_equal(symbol_lookup_create(&lookup), 0);
+	assert_int_equal(symbol_lookup_find(lookup, &query), 0);
+	*distrusted = !symbol_lookup_pid(lookup);
+	assert_int_equal(symbol_lookup_failures(lookup), *distrusted);
+	assert_int_equal(symbol_lookup_failures(lookup), 0);
+	symbol_lookup_free(&lookup);
+	kernel_files_close(&kernel);
+	return symbols;
+}
+
+static void assert_refused(const struct lie *lie)
+{
+	bool distrusted;
+
+	assert_int_equal(accepted(lie, &distrusted), 0);
+	assert_true(distrusted);
+}
+
+static void the_truth_comes_through(void **state)
+{
+	const struct lie truth = TRUTH;
+	bool distrusted;
+
+	(void)state;
+	assert_int_equal(accepted(&truth, &distrusted), 1);
+	assert_false(distrusted);
+}
+
+static void symbols_that_cover_nothing(void **state)
+{
+	static const struct symbol_item bad[] = {
+		{.start = ASKED + 5, .size = 16},
+		{.start = ASKED - 8, .size = 8},
+		{.start = ASKED, .size = 0},
+		{.start = ~0ULL, .size = ~0ULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct lie lie = TRUTH;
+
+		lie.symbol[0] = bad[i];
+		assert_refused(&lie);
+	}
+}
+
+static void more_symbols_than_addresses(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.answer.symbols = 3;
+	assert_refused(&lie);
+}
+
+static void fewer_bytes_than_symbols(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.answer.symbols = 2;
+	lie.answer.bytes = sizeof(struct symbol_item) + 4;
+	lie.symbols = 1;
+	lie.symbol[0].name_bytes = 5;
+	assert_refused(&lie);
+	lie.symbol[0].name_bytes = ~0U;
+	assert_refused(&lie);
+}
+
+static void a_name_that_is_no_text(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.name = "tr\0e";
+	assert_refused(&lie);
+}
+
+static void too_many_bytes(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.answer.bytes = 1ULL << 60;
+	assert_refused(&lie);
+}
+
+static void an_error_that_is_none(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.answer.result = 1;
+	assert_refused(&lie);
+}
+
+static void more_unread_files_than_there_are(void **state)
+{
+	struct lie lie = TRUTH;
+
+	(void)state;
+	lie.answer.unread = MESSAGE_FILES_MAX + 1;
+	assert_refused(&lie);
+}
+
+/* Of two, the first has come through when the second is seen to be wrong. */
+static void symbols_out_of_order(void **state)
+{
+	struct lie lie = TRUTH;
+	bool distrusted;
+
+	(void)state;
+	lie.answer.symbols = lie.symbols = 2;
+	lie.symbol[1] = lie.symbol[0];
+	assert_int_equal(accepted(&lie, &distrusted), 1);
+	assert_true(distrusted);
+}
+
+/* The rules of a file, then its rows. */
+struct lie_of_rows {
+	struct symbol_answer answer;
+	struct unwind_rule rule;
+	struct code_row row[2];
+};
+
+#define TRUE_ROWS                                                                                  \
+	{                                                                                          \
+		.answer = {.rows = 2,                                                              \
+			   .rules = 1,                                                             \
+			   .bytes = sizeof(struct unwind_rule) + 2 * sizeof(struct code_row)},     \
+		.rule = {.base = RULE_BASE_CFA},                                                   \
+		.row = { {100, 1},                                                                 \
+			 {200, 0} }                                                                \
+	}
+
+/* As lie.name, of one symbol without a head. */
+static int rows_told(const struct lie_of_rows *told, bool *distrusted)
+{
+	struct mapping_record record;
+	struct code_rows rows = {};
+	struct symbol_lookup *lookup;
+	int result;
+
+	sample_record_file(&record, "/etc/passwd");
+	lie = (struct lie){.answer = told->answer,
+			   .name = (const char *)&told->rule,
+			   .name_bytes = sizeof(told->rule) + sizeof(told->row),
+			   .is_bare = true};
+	assert_int_equal(symbol_lookup_create(&lookup), 0);
+	result = symbol_lookup_rows(lookup, &record, mapped_file_open, &rows);
+	*distrusted = !symbol_lookup_pid(lookup);
+	code_rows_clear(&rows);
+	symbol_lookup_free(&lookup);
+	return result;
+}
+
+static void rows_that_are_sound(void **state)
+{
+	const struct lie_of_rows truth = TRUE_ROWS;
+	bool distrusted;
+
+	(void)state;
+	assert_int_equal(rows_told(&truth, &distrusted), 0);
+	assert_false(distrusted);
+}
+
+static void assert_rows_refused(const struct lie_of_rows *lie)
+{
+	bool distrusted;
+
+	assert_int_not_equal(rows_told(lie, &distrusted), 0);
+	assert_true(distrusted);
+}
+
+static void rows_that_are_not(void **state)
+{
+	const struct lie_of_rows truth = TRUE_ROWS;
+	struct lie_of_rows lie = truth;
+
+	(void)state;
+	lie.row[1].offset = 100;
+	assert_rows_refused(&lie);
+	lie = truth;
+	lie.row[0].rule = 2;
+	assert_rows_refused(&lie);
+	lie = truth;
+	lie.rule.cfa_register = REGISTER_RIP;
+	assert_rows_refused(&lie);
+	lie = truth;
+	lie.answer.bytes--;
+	assert_rows_refused(&lie);
+	lie = truth;
+	lie.answer.rows = CODE_ROWS_MAX + 1;
+	assert_rows_refused(&lie);
+	lie = truth;
+	lie.answer.rules = ~0U;
+	assert_rows_refused(&lie);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_truth_comes_through),
+		cmocka_unit_test(symbols_that_cover_nothing),
+		cmocka_unit_test(more_symbols_than_addresses),
+		cmocka_unit_test(fewer_bytes_than_symbols),
+		cmocka_unit_test(a_name_that_is_no_text),
+		cmocka_unit_test(too_many_bytes),
+		cmocka_unit_test(an_error_that_is_none),
+		cmocka_unit_test(more_unread_files_than_there_are),
+		cmocka_unit_test(symbols_out_of_order),
+		cmocka_unit_test(rows_that_are_sound),
+		cmocka_unit_test(rows_that_are_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

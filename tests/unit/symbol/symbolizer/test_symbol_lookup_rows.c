@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The unwind rules of a mapped file, as a sandbox tells them; that they are right is for
+ * test_eh_rows.c to see. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "sample_record.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/symbolizer/symbol_lookup.h"
+
+static struct symbol_lookup *lookup;
+static struct code_rows rows;
+
+static int setup(void **state)
+{
+	(void)state;
+	return symbol_lookup_create(&lookup);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	code_rows_clear(&rows);
+	symbol_lookup_free(&lookup);
+	return 0;
+}
+
+static int ask(const struct mapping_record *record)
+{
+	return symbol_lookup_rows(lookup, record, mapped_file_open, &rows);
+}
+
+static void the_code_of_a_file_has_rules(void **state)
+{
+	struct mapping_record record;
+	u64 offset;
+	u32 row = 0;
+
+	(void)state;
+	assert_true(sample_record_mapped(&record, the_code_of_a_file_has_rules));
+	offset = (uintptr_t)the_code_of_a_file_has_rules - record.start + record.offset;
+	assert_int_equal(ask(&record), 0);
+	assert_true(code_rows_are_sound(&rows));
+	while (row + 1 < rows.count && rows.rows[row + 1].offset <= offset)
+		row++;
+	assert_true(row + 1 < rows.count && rows.rows[row].rule);
+}
+
+/* Of a file that was written since, or is another one, the table would be wrong. */
+static void another_file_has_none(void **state)
+{
+	struct mapping_record record;
+
+	(void)state;
+	assert_true(sample_record_mapped(&record, another_file_has_none));
+	record.key.since++;
+	assert_int_equal(ask(&record), -ENOENT);
+	record.key.since--;
+	record.key.inode++;
+	assert_int_equal(ask(&record), -ENOENT);
+	assert_int_equal(rows.count, 0);
+}
+
+/* It was opened as the file of the record, and is not any more when it was read. */
+static struct mapping_record changed;
+
+static int open_and_change(const struct mapping_record *record, const char *path)
+{
+	int file = mapped_file_open(record, path);
+
+	changed.key.since++;
+	return file;
+}
+
+static void a_file_that_changes_meanwhile_has_none(void **state)
+{
+	(void)state;
+	assert_true(sample_record_mapped(&changed, a_file_that_changes_meanwhile_has_none));
+	assert_int_equal(symbol_lookup_rows(lookup, &changed, open_and_change, &rows), -ESTALE);
+}
+
+/* The sandbox goes on. */
+static void what_is_no_program_has_none(void **state)
+{
+	struct mapping_record record;
+	u32 pid = symbol_lookup_pid(lookup);
+
+	(void)state;
+	sample_record_file(&record, "/etc/passwd");
+	assert_int_equal(ask(&record), -ENOEXEC);
+	assert_int_equal(symbol_lookup_pid(lookup), pid);
+	assert_int_equal(symbol_lookup_failures(lookup), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_code_of_a_file_has_rules, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_file_has_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_changes_meanwhile_has_none, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_program_has_none, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is read of others: by us, by a worker process, or not at all when that takes too long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../symbol/sample_record.h"
+#include "clock.h"
+#include "user_unwind/readers.h"
+
+#define FILE_BYTES 10000
+#define FUSE 0x65735546
+#define OTHER_USER 12345
+#define HANG_MS 3000
+
+static struct readers *readers;
+static struct mapping_record record;
+static char path[64];
+static const char text[] = "what stands in memory";
+
+static struct reader_file seen(void)
+{
+	return (struct reader_file){.number = 1, .tgid = getpid(), .record = &record};
+}
+
+static int set_up(void **state)
+{
+	u8 bytes[FILE_BYTES];
+	int fd;
+
+	(void)state;
+	for (u32 i = 0; i < FILE_BYTES; i++)
+		bytes[i] = i % 251;
+	strcpy(path, "/tmp/readers-XXXXXX");
+	fd = mkstemp(path);
+	if (fd < 0 || write(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+		return -1;
+	close(fd);
+	sample_record_file(&record, path);
+	return readers_create(&readers);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	readers_free(&readers);
+	assert_null(readers);
+	unlink(path);
+	return 0;
+}
+
+static u32 worker(void)
+{
+	u32 pids[READERS_MAX], count = readers_processes(readers, pids);
+
+	assert_in_range(count, 0, 1);
+	return count ? pids[0] : 0;
+}
+
+/* A machine may be slow, which they take for a file system that is. */
+static int open_patiently(const struct reader_file *file)
+{
+	int result = readers_open(readers, file);
+
+	for (int i = 0; i < 50 && (result == -ETIMEDOUT || result == -EBUSY); i++) {
+		usleep(100000);
+		result = readers_open(readers, file);
+	}
+	return result;
+}
+
+static void what_is_ours_we_read_ourselves(void **state)
+{
+	const struct reader_file file = seen();
+	char read[sizeof(text)];
+	int fd = readers_open(readers, &file);
+
+	(void)state;
+	assert_in_range(fd, 3, READERS_HELD - 1);
+	close(fd);
+	assert_true(
+		readers_memory(readers, getpid(), getpid(), (uintptr_t)text, read, sizeof(read)));
+	assert_string_equal(read, text);
+	assert_false(readers_memory(readers, getpid(), getpid(), 8, read, sizeof(read)));
+	assert_int_equal(worker(), 0);
+}
+
+static void files_that_others_answer_for_are_held_by_a_worker(void **state)
+{
+	const struct reader_file file = seen();
+	u8 page[READERS_PAGE];
+
+	(void)state;
+	record.file_system = FUSE;
+	assert_int_equal(open_patiently(&file), READERS_HELD);
+	assert_int_not_equal(worker(), 0);
+	for (u32 index = 0; index < 3; index++) {
+		int bytes = readers_page(readers, &file, index, page);
+
+		assert_int_equal(bytes, index < 2 ? READERS_PAGE : FILE_BYTES - 2 * READERS_PAGE);
+		for (int i = 0; i < bytes; i++)
+			assert_int_equal(page[i], (index * READERS_PAGE + i) % 251);
+	}
+	assert_int_equal(readers_page(readers, &file, 3, page), 0);
+	record.key.inode++;
+	assert_int_equal(open_patiently(&file), READERS_HELD); /* by its number */
+	readers_free(&readers);
+	assert_int_equal(readers_create(&readers), 0);
+	assert_int_equal(open_patiently(&file), -ENOENT);
+}
+
+static pid_t start_as_another_user(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (geteuid())
+		skip();
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		if (setresuid(OTHER_USER, OTHER_USER, OTHER_USER) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void another_users_process_a_worker_reads(void **state)
+{
+	pid_t pid = start_as_another_user();
+	struct reader_file file = seen();
+	char read[sizeof(text)];
+	bool is_read = false;
+	int fd;
+
+	(void)state;
+	file.tgid = pid;
+	fd = open_patiently(&file);
+	assert_in_range(fd, 3, READERS_HELD - 1);
+	close(fd);
+	for (int i = 0; i < 50 && !is_read; i++) {
+		is_read = readers_memory(readers, pid, pid, (uintptr_t)text, read, sizeof(read));
+		usleep(is_read ? 0 : 100000);
+	}
+	assert_true(is_read);
+	assert_string_equal(read, text);
+	assert_int_not_equal(worker(), 0);
+	assert_false(readers_memory(readers, pid, pid, 8, read, sizeof(read)));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Asked without a pause, one that never answers costs a tenth of the time, and few processes. */
+static void who_does_not_answer_is_not_waited_for(void **state)
+{
+	const struct reader_file file = seen();
+	u64 end = clock_ms() + HANG_MS, waited = 0, longest = 0;
+	u32 stopped = 0, last = 0, busy = 0;
+	u8 page[READERS_PAGE];
+
+	(void)state;
+	record.file_system = FUSE;
+	assert_int_equal(open_patiently(&file), READERS_HELD);
+	while (clock_ms() < end) {
+		u64 began = clock_ms(), took;
+		int result;
+
+		if (worker() && worker() != last) {
+			last = worker();
+			kill(last, SIGSTOP);
+			stopped++;
+		}
+		result = readers_page(readers, &file, 0, page);
+		took = clock_ms() - began;
+		waited += took;
+		longest = took > longest ? took : longest;
+		busy += result == -EBUSY;
+		usleep(1000);
+	}
+	assert_in_range(stopped, 2, 5);
+	assert_in_range(longest, 90, 1000);
+	assert_in_range(busy, 100, HANG_MS);
+	assert_in_range(waited, 90, HANG_MS / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_ours_we_read_ourselves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_that_others_answer_for_are_held_by_a_worker,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_users_process_a_worker_reads, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(who_does_not_answer_is_not_waited_for, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stacks of a process that tells its own call chain, finished after it was killed; and what may not
+ * be trusted: files that have changed, damaged ones, saved stacks that contradict themselves.
+ *
+ * Arguments: builds of chain.c without frame pointers, the second one static.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stopped.h"
+#include "user_unwind/user_unwinder.h"
+
+#define DAMAGES 1500
+
+static const char *program, *static_program;
+static struct stopped stopped;
+static struct user_unwinder *unwinder;
+static struct unwound_stack stack;
+static char copy[64];
+
+static void create(struct rule_cache *rules, u32 max_depth)
+{
+	const struct user_unwinder_options options = {
+		.mapping = stopped_record,
+		.argument = &stopped,
+		.rules = rules,
+		.max_depth = max_depth,
+	};
+
+	user_unwinder_free(&unwinder);
+	assert_int_equal(user_unwinder_create(&options, &unwinder), 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	create(NULL, STACK_USER_DEPTH_MAX);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	stopped_end(&stopped);
+	user_unwinder_free(&unwinder);
+	if (copy[0])
+		unlink(copy);
+	copy[0] = 0;
+	return 0;
+}
+
+static void run(const char *path)
+{
+	stopped_start(&stopped, path);
+}
+
+/* A program of our own to spoil. */
+static void run_copy(void)
+{
+	char command[4352];
+	int fd;
+
+	strcpy(copy, "/tmp/user-unwind-XXXXXX");
+	fd = mkstemp(copy);
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(command, sizeof(command), "cp '%s' %s && chmod 700 %s", program, copy, copy);
+	assert_int_equal(system(command), 0);
+	run(copy);
+}
+
+static void unwind(void)
+{
+	memset(&stack, 0xa5, sizeof(stack));
+	assert_int_equal(user_unwinder_unwind(unwinder, &stopped.raw, &stack), 0);
+	assert_true(stack.depth <= STACK_USER_DEPTH_MAX);
+}
+
+static void assert_chain_at(u32 first)
+{
+	assert_true(first + CHAIN_LENGTH <= stack.depth);
+	for (u32 i = 0; i < CHAIN_LENGTH; i++)
+		assert_int_equal(stack.frame[first + i],
+				 stopped_frame(&stopped, stopped.chain.address[i]));
+}
+
+static void assert_complete(void)
+{
+	assert_int_equal(stack.flags, STACK_USER);
+	assert_int_equal(stack.frame[0], stopped_frame(&stopped, stopped.raw.value[REGISTER_RIP]));
+}
+
+static void assert_stops(u32 stop)
+{
+	assert_int_equal(stack.flags, STACK_USER | stop << STACK_STOP_SHIFT);
+}
+
+static void chain_is_found_after_the_process_is_gone(void **state)
+{
+	(void)state;
+	run(program);
+	stopped_end(&stopped);
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+	assert_true(stack.depth > 1 + CHAIN_LENGTH);
+}
+
+static void chain_of_a_static_program_is_found(void **state)
+{
+	(void)state;
+	run(static_program);
+	stopped_end(&stopped);
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+}
+
+static void vdso_is_ours(void **state)
+{
+	u32 first = 1;
+
+	(void)state;
+	run(program);
+	stopped_step_to_vdso(&stopped);
+	stopped_end(&stopped);
+	unwind();
+	assert_complete();
+	assert_int_equal(FRAME_MAPPING(stack.frame[0]), stopped.vdso);
+	while (first < stack.depth &&
+	       stack.frame[first] != stopped_frame(&stopped, stopped.chain.address[0]))
+		first++;
+	assert_chain_at(first);
+	assert_true(first <= 3);
+}
+
+static void depth_limit_marks_the_stack(void **state)
+{
+	(void)state;
+	create(NULL, 2);
+	run(program);
+	stopped_end(&stopped);
+	unwind();
+	assert_int_equal(stack.depth, 2);
+	assert_int_equal(stack.flags, STACK_USER | STACK_TRUNCATED);
+}
+
+static void short_copy_ends_the_stack(void **state)
+{
+	(void)state;
+	run(program);
+	stopped_end(&stopped);
+	stopped.raw.stack_bytes = 256;
+	unwind();
+	assert_stops(STOP_STACK_UNREADABLE);
+	assert_true(stack.depth >= 1);
+}
+
+static void living_process_supplies_what_is_not_copied(void **state)
+{
+	(void)state;
+	run(program);
+	stopped.raw.stack_bytes = 0;
+	unwind();
+	assert_stops(STOP_STACK_UNREADABLE);
+	stopped.raw.flags = RAW_ALIVE;
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+}
+
+static void pc_outside_code_is_a_frame_of_no_mapping(void **state)
+{
+	(void)state;
+	run(program);
+	stopped_end(&stopped);
+	stopped.raw.value[REGISTER_RIP] = 0x1234;
+	unwind();
+	assert_stops(STOP_NOT_CODE);
+	assert_int_equal(stack.depth, 1);
+	assert_int_equal(stack.frame[0], FRAME_USER(MAPPING_UNKNOWN, 0x1234));
+}
+
+static void mapping_that_did_not_fit_is_not_missing_code(void **state)
+{
+	(void)state;
+	run(program);
+	stopped_end(&stopped);
+	stopped.raw.mapping_count = 1;
+	stopped.raw.flags = RAW_SOME_MAPPINGS;
+	unwind();
+	assert_stops(STOP_BUDGET);
+}
+
+static void replaced_file_is_not_used(void **state)
+{
+	char other[320];
+
+	(void)state;
+	run_copy();
+	stopped_end(&stopped);
+	snprintf(other, sizeof(other), "cp %s %s.new && mv %s.new %s", copy, copy, copy, copy);
+	assert_int_equal(system(other), 0);
+	unwind();
+	assert_int_equal(stack.depth, 1);
+	assert_stops(STOP_TABLE_UNREADABLE);
+}
+
+static void known_rules_need_no_file(void **state)
+{
+	struct rule_cache *rules = calloc(1, sizeof(*rules));
+
+	(void)state;
+	assert_non_null(rules);
+	create(rules, STACK_USER_DEPTH_MAX);
+	run_copy();
+	stopped_end(&stopped);
+	unwind();
+	assert_complete();
+	assert_int_equal(unlink(copy), 0);
+	create(rules, STACK_USER_DEPTH_MAX);
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+	user_unwinder_free(&unwinder);
+	free(rules);
+}
+
+/* A living process may show anything in place of a file: its own stack's business. */
+static void memory_in_place_of_a_file_makes_no_rules(void **state)
+{
+	static const struct rule_cache empty;
+	struct rule_cache *rules = calloc(1, sizeof(*rules));
+
+	(void)state;
+	assert_non_null(rules);
+	create(rules, STACK_USER_DEPTH_MAX);
+	run(program);
+	for (u32 number = 1; number <= stopped.raw.mapping_count; number++)
+		stopped.record[number].key.inode++;
+	stopped.raw.flags = RAW_ALIVE;
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+	assert_memory_equal(rules, &empty, sizeof(empty));
+	user_unwinder_free(&unwinder);
+	free(rules);
+}
+
+static void deleted_file_is_found_through_the_living_process(void **state)
+{
+	(void)state;
+	run_copy();
+	assert_int_equal(unlink(copy), 0);
+	unwind();
+	assert_complete();
+	assert_chain_at(1);
+}
+
+/* A file that has its identity still, whatever was done to it. */
+static void keep_identity(const struct stat *before)
+{
+	const struct timespec times[2] = {before->st_atim, before->st_mtim};
+
+	assert_int_equal(utimensat(AT_FDCWD, copy, times, 0), 0);
+}
+
+static void truncated_file_kills_nobody(void **state)
+{
+	struct stat before;
+
+	(void)state;
+	run_copy();
+	stopped_end(&stopped);
+	assert_int_equal(stat(copy, &before), 0);
+	assert_int_equal(truncate(copy, 4096), 0);
+	keep_identity(&before);
+	unwind();
+	assert_int_equal(stack.depth, 1);
+	assert_stops(STOP_TABLE_UNREADABLE);
+}
+
+static u64 next_random(u64 *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Half of the damage goes where the program headers are. */
+static void damage(int fd, u64 bytes, u64 *seed)
+{
+	for (u32 i = 0; i < 20; i++) {
+		u64 value = next_random(seed);
+		u64 at = next_random(seed) % (i % 2 ? bytes - 8 : 1024);
+
+		assert_int_equal(pwrite(fd, &value, 1 + i % 8, at), 1 + i % 8);
+	}
+}
+
+/* Whatever is in a file, reading it ends: with frames and a reason. */
+static void damaged_file_is_read_safely(void **state)
+{
+	struct stat before;
+	u64 seed = 88172645463325252ULL;
+	char *whole;
+	int fd;
+
+	(void)state;
+	run_copy();
+	stopped_end(&stopped);
+	assert_int_equal(stat(copy, &before), 0);
+	whole = malloc(before.st_size);
+	fd = open(copy, O_RDWR);
+	assert_true(whole && fd >= 0);
+	assert_int_equal(pread(fd, whole, before.st_size, 0), before.st_size);
+	for (u32 i = 0; i < DAMAGES; i++) {
+		assert_int_equal(pwrite(fd, whole, before.st_size, 0), before.st_size);
+		damage(fd, before.st_size, &seed);
+		keep_identity(&before);
+		create(NULL, STACK_USER_DEPTH_MAX);
+		unwind();
+		assert_true(stack.depth >= 1);
+	}
+	close(fd);
+	free(whole);
+}
+
+/* Registers and stack are the traced program's own choice. */
+static void random_registers_are_unwound_safely(void **state)
+{
+	u64 seed = 362436069ULL;
+
+	(void)state;
+	run(program);
+	stopped_end(&stopped);
+	for (u32 i = 0; i < DAMAGES; i++) {
+		struct stopped saved = stopped;
+
+		for (u32 j = 0; j < 4; j++)
+			stopped.raw.value[next_random(&seed) % REGISTER_COUNT] = next_random(&seed);
+		for (u32 j = 0; j < 64; j++)
+			stopped.raw.stack[next_random(&seed) % 4096] = next_random(&seed);
+		stopped.raw.stack_start -= next_random(&seed) % 64;
+		unwind();
+		stopped = saved;
+	}
+}
+
+static void contradictory_stacks_are_refused(void **state)
+{
+	(void)state;
+	run(program);
+	stopped_end(&stopped);
+	stopped.raw.mapping_count = RAW_MAPPINGS_MAX + 1;
+	assert_int_equal(user_unwinder_unwind(unwinder, &stopped.raw, &stack), -EINVAL);
+	stopped.raw.mapping_count = 0;
+	stopped.raw.stack_bytes = RAW_STACK_BYTES_MAX + 1;
+	assert_int_equal(user_unwinder_unwind(unwinder, &stopped.raw, &stack), -EINVAL);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+	struct user_unwinder_options options = {.mapping = stopped_record, .max_depth = 0};
+	struct user_unwinder *none = (struct user_unwinder *)1;
+
+	(void)state;
+	assert_int_equal(user_unwinder_create(&options, &none), -EINVAL);
+	options.max_depth = STACK_USER_DEPTH_MAX + 1;
+	assert_int_equal(user_unwinder_create(&options, &none), -EINVAL);
+	assert_ptr_equal(none, (struct user_unwinder *)1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(chain_is_found_after_the_process_is_gone),
+		CASE(chain_of_a_static_program_is_found),
+		CASE(vdso_is_ours),
+		CASE(depth_limit_marks_the_stack),
+		CASE(short_copy_ends_the_stack),
+		CASE(living_process_supplies_what_is_not_copied),
+		CASE(pc_outside_code_is_a_frame_of_no_mapping),
+		CASE(mapping_that_did_not_fit_is_not_missing_code),
+		CASE(replaced_file_is_not_used),
+		CASE(known_rules_need_no_file),
+		CASE(memory_in_place_of_a_file_makes_no_rules),
+		CASE(deleted_file_is_found_through_the_living_process),
+		CASE(truncated_file_kills_nobody),
+		CASE(damaged_file_is_read_safely),
+		CASE(random_registers_are_unwound_safely),
+		CASE(contradictory_stacks_are_refused),
+		CASE(wrong_options_are_refused),
+	};
+
+	if (argc != 3)
+		return 2;
+	program = argv[1];
+	static_program = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an embedder of the unwinder defines (core/unwind/unwind.h), where mappings are listed in
+ * control.mappings and frames are addresses. Reading and remembering are the includer's. */
+#ifndef TESTS_UNWIND_LISTED_MAPPINGS_BPF_H
+#define TESTS_UNWIND_LISTED_MAPPINGS_BPF_H
+
+struct find {
+	struct unwind *unwind;
+	u64 pc;
+	u64 found;
+};
+
+static long find_step(u32 i, void *arg)
+{
+	struct find *find = arg;
+	const struct listed_mapping *mapping;
+
+	if (i >= control.mappings.count || i >= LISTED_MAPPINGS_MAX)
+		return 1;
+	mapping = &control.mappings.item[i];
+	if (find->pc < mapping->start || find->pc >= mapping->end)
+		return 0;
+	find->unwind->mapping.start = mapping->start;
+	find->unwind->mapping.end = mapping->end;
+	find->unwind->mapping.image = mapping->image;
+	find->found = 1;
+	return 1;
+}
+
+CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
+{
+	struct find find = {.unwind = unwind, .pc = pc};
+
+	core_loop(LISTED_MAPPINGS_MAX, find_step, &find);
+	return find.found;
+}
+
+CORE_INLINE bool unwind_refill(struct unwind *unwind)
+{
+	return false;
+}
+
+CORE_INLINE u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	return pc;
+}
+
+CORE_INLINE bool unwind_recall(struct unwind *unwind)
+{
+	return false;
+}
+
+#endif
