@@ -1,0 +1,18 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The guest's only process: what the kernel's command line names behind `--`, then the end.
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t tracefs tracefs /sys/kernel/tracing
+case $1 in
+nothing) ;;
+slow) cd /ftrace && sh ./ftracetest $(ls test.d/stackmap/*.tc | grep -v /bits.tc) ;;
+retention) sh /retention.sh ;;
+ftracetest) cd /ftrace && sh ./ftracetest ;;
+*) cd /ftrace && sh ./ftracetest test.d/stackmap ;;
+esac
+reboot -f

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A program whose user stack is known: each system call is made by innermost(), which middle()
+ * calls, which outer() calls.
+ *
+ * usage: user_stack functions        where these functions are in the file, as "NAME 0xOFFSET"
+ *        user_stack number CALL      the number of one of the system calls below
+ *        user_stack calls COUNT      getppid() so often
+ *        user_stack sleeps           nanosleep(), for long
+ *        user_stack exits            exit_group()
+ *        user_stack executes FILE    execve()
+ *        user_stack is-signalled     a signal handler returns, by rt_sigreturn()
+ *        user_stack loses-frame      the same with another frame pointer than the interrupted code's
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OUT_OF_LINE __attribute__((noinline, noclone))
+#define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
+
+extern const char __ehdr_start[];
+
+/* By the instruction: the C library's syscall() has no frame. */
+static inline long system_call(long number, long a, long b, long c)
+{
+	long answer;
+
+#if defined(__x86_64__)
+	__asm__ volatile("syscall"
+			 : "=a"(answer)
+			 : "0"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+#elif defined(__i386__)
+	__asm__ volatile("int $0x80"
+			 : "=a"(answer)
+			 : "0"(number), "b"(a), "c"(b), "d"(c)
+			 : "memory");
+#else
+	answer = syscall(number, a, b, c);
+#endif
+	return answer;
+}
+
+static OUT_OF_LINE long innermost(long number, long a, long b, long c)
+{
+	void *volatile frame = __builtin_frame_address(0); /* a leaf would have none */
+	long answer = frame ? system_call(number, a, b, c) : -1;
+
+	NO_TAIL_CALL();
+	return answer;
+}
+
+static OUT_OF_LINE long middle(long number, long a, long b, long c)
+{
+	long answer = innermost(number, a, b, c);
+
+	NO_TAIL_CALL();
+	return answer;
+}
+
+static OUT_OF_LINE long outer(long number, long a, long b, long c)
+{
+	long answer = middle(number, a, b, c);
+
+	NO_TAIL_CALL();
+	return answer;
+}
+
+static void handle(int number)
+{
+	(void)number;
+}
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+	"return_without_frame:\n"
+	"	xor %ebp, %ebp\n"
+	"	mov $15, %eax\n" /* rt_sigreturn */
+	"	syscall\n");
+extern const char return_without_frame[];
+
+/* As the kernel has it: the C library's has a way back of its own. */
+static int handle_without_frame(void)
+{
+	const struct {
+		void (*handler)(int);
+		unsigned long flags;
+		const void *restorer;
+		unsigned long mask;
+	} action = {handle, 0x04000000 /* SA_RESTORER */, return_without_frame, 0};
+
+	return syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, sizeof(action.mask));
+}
+#else
+static int handle_without_frame(void)
+{
+	return -1;
+}
+#endif
+
+static void show(const char *name, const void *function)
+{
+	printf("%s 0x%lx\n", name, (unsigned long)((const char *)function - __ehdr_start));
+}
+
+static void show_functions(void)
+{
+	show("innermost", innermost);
+	show("middle", middle);
+	show("outer", outer);
+}
+
+static const struct {
+	const char *name;
+	int number;
+} numbers[] = {
+	{"getppid", SYS_getppid},	{"nanosleep", SYS_nanosleep},
+	{"exit_group", SYS_exit_group}, {"execve", SYS_execve},
+	{"rt_sigreturn", SYS_rt_sigreturn},
+};
+
+static int show_number(const char *name)
+{
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!strcmp(numbers[i].name, name))
+			return printf("%d\n", numbers[i].number) < 0;
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct timespec long_time = {.tv_sec = 1000};
+	char *arguments[] = {argc > 2 ? argv[2] : NULL, NULL};
+	char *nothing[] = {NULL};
+
+	if (argc == 2 && !strcmp(argv[1], "functions"))
+		show_functions();
+	else if (argc == 3 && !strcmp(argv[1], "number"))
+		return show_number(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "calls"))
+		for (int i = 0; i < atoi(argv[2]); i++)
+			outer(SYS_getppid, 0, 0, 0);
+	else if (argc == 2 && !strcmp(argv[1], "sleeps"))
+		outer(SYS_nanosleep, (long)&long_time, 0, 0);
+	else if (argc == 2 && !strcmp(argv[1], "exits"))
+		outer(SYS_exit_group, 0, 0, 0);
+	else if (argc == 3 && !strcmp(argv[1], "executes"))
+		outer(SYS_execve, (long)argv[2], (long)arguments, (long)nothing);
+	else if (argc == 2 && !strcmp(argv[1], "is-signalled")) {
+		signal(SIGUSR1, handle);
+		raise(SIGUSR1);
+	} else if (argc == 2 && !strcmp(argv[1], "loses-frame") && !handle_without_frame())
+		raise(SIGUSR1);
+	else
+		return 2;
+	return 0;
+}
