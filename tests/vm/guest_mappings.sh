@@ -12,11 +12,18 @@ fault() {
 	faults=$((faults + 1))
 }
 
-# check FILE EVENTS: so many stacks of leaf(), each with three functions of one turn and none of the other, and main().
-# While another thread is stopped in the middle of changing the mappings, nothing can be told of them: from there on the
-# frames of a stack are unknown, or it ends there, and they are never others. That is rare.
+# How many runs the kernel skipped, says a recording's log.
+skipped() {
+	awk '/ lost: .* recursion: / { gsub(/.* lost: |,.*/, ""); sum += $0 } END { print sum + 0 }' "$1"
+}
+
+# check FILE EVENTS SKIPPED: so many stacks of leaf(), each with three functions of one turn and none of the other, and
+# main(). While another thread is stopped in the middle of changing the mappings, nothing can be told of them: from there on
+# the frames of a stack are unknown, or it ends there, and they are never others. That is rare.
+# While a task is preempted within a program, which from 7.0 on a tracepoint's can be, the kernel skips that program for
+# all others on its CPU: those events are missing, and the ledger counts them (with some that were filtered).
 check() {
-	stackmap script "$1" | awk -v RS= -v wanted="$2" '
+	stackmap script "$1" | awk -v RS= -v wanted="$2" -v skipped="$3" '
 	!/^ *mapping_swap.* (u:[^ ]*:leaf|syscalls:sys_enter_getppid):/ { next }
 	{
 		events++
@@ -31,7 +38,7 @@ check() {
 	}
 	END {
 		print "    " events " events, " wrong + 0 " wrong, " untold + 0 " untold"
-		exit wrong || events != wanted || 20 * untold > wanted
+		exit wrong || events > wanted || events + skipped < wanted || 2 * events < wanted || 20 * untold > wanted
 	}'
 }
 
@@ -45,7 +52,7 @@ swap() {
 		fault "$*: record ended with $?: $(tail -n 3 swap.log)"
 		return
 	}
-	check swap.data $((2 * rounds * $(echo $ways | wc -w))) || fault "$*: $(tail -n 3 swap.log)"
+	check swap.data $((2 * rounds * $(echo $ways | wc -w))) "$(skipped swap.log)" || fault "$*: $(tail -n 3 swap.log)"
 }
 
 swap plain fp
