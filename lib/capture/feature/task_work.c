@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "capture/feature/boot_facts.h"
 #include "capture/feature/feature.h"
 #include "capture/feature/kernel_btf.h"
 
@@ -25,15 +26,32 @@ static const char *const names[] = {
 
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Of these, those that the kernel's types name, as bits: read once. */
+/* Of these, those that the kernel's types name, as bits; some milliseconds. */
+static u64 find_named(void)
+{
+	u64 bits = kernel_btf_mentions(names, NAMES);
+
+	for (u32 i = 0; bits && i < NAMES; i++)
+		boot_fact_keep(BOOT_FACTS_FOLDER, names[i], bits >> i & 1);
+	return bits;
+}
+
 static u64 named(void)
 {
 	static _Atomic u64 known;
 	const u64 is_known = 1ULL << 63;
+	u64 bits = is_known;
 
-	if (!known)
-		known = kernel_btf_mentions(names, NAMES) | is_known;
-	return known;
+	if (known)
+		return known;
+	for (u32 i = 0; i < NAMES; i++) {
+		int fact = boot_fact(BOOT_FACTS_FOLDER, names[i]);
+
+		if (fact < 0)
+			return known = find_named() | is_known;
+		bits |= (u64)fact << i;
+	}
+	return known = bits;
 }
 
 enum task_work_form task_work_form(void)
@@ -71,7 +89,12 @@ static struct feature_result tried;
 
 static void try(void)
 {
+	tried.works = boot_fact(BOOT_FACTS_FOLDER, feature_name(FEATURE_TASK_WORK)) == 1;
+	if (tried.works)
+		return;
 	feature_probe(FEATURE_TASK_WORK, &tried);
+	if (tried.works)
+		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(FEATURE_TASK_WORK), true);
 }
 
 static const struct feature_result *result_of_trial(void)

@@ -26,7 +26,8 @@ enum task_work_form task_work_form(void);
 /* To be called for each object that may use task work, between opening and loading. */
 void task_work_prepare(struct bpf_object *object);
 
-/* Whether it works here, as doctor tells: tried once in a process. Any thread. */
+/* Whether it works here: tried once in a boot, if it does. doctor tries it each time. Any thread.
+ */
 bool task_work_works(void);
 
 /* Why not: what was tried, and what the kernel said. */

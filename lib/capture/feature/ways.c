@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/feature/boot_facts.h"
 #include "capture/feature/bpf_attr.h"
 #include "capture/feature/empty_program.h"
 #include "capture/feature/feature.h"
@@ -14,11 +15,16 @@
  * one link for all, the cheapest to set up. */
 #define KERNEL_FUNCTIONS_SINGLE 4
 
+/* What does not work may work the next time, where more is allowed. */
 static bool feature_works(enum feature feature)
 {
-	struct feature_result result = {};
+	struct feature_result result = {.works = true};
 
+	if (boot_fact(BOOT_FACTS_FOLDER, feature_name(feature)) == 1)
+		return true;
 	feature_probe(feature, &result);
+	if (result.works)
+		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(feature), true);
 	return result.works;
 }
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is kept is found, of this boot only, and only where nobody else could have written it. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/feature/boot_facts.h"
+
+struct place {
+	char base[64], folder[96], file[128];
+};
+
+static int make_place(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	strcpy(place->base, "/tmp/boot_facts.XXXXXX");
+	if (!mkdtemp(place->base))
+		return -1;
+	snprintf(place->folder, sizeof(place->folder), "%s/stackmap", place->base);
+	snprintf(place->file, sizeof(place->file), "%s/facts", place->folder);
+	*state = place;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *place = *state;
+
+	unlink(place->file);
+	rmdir(place->folder);
+	rmdir(place->base);
+	free(place);
+	return 0;
+}
+
+static void add_line(const struct place *place, const char *line)
+{
+	FILE *file = fopen(place->file, "a");
+
+	assert_non_null(file);
+	fputs(line, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void what_is_kept_is_found(void **state)
+{
+	const struct place *place = *state;
+
+	assert_int_equal(boot_fact(place->folder, "one thing"), -1);
+	boot_fact_keep(place->folder, "one thing", true);
+	boot_fact_keep(place->folder, "another", false);
+	assert_int_equal(boot_fact(place->folder, "one thing"), 1);
+	assert_int_equal(boot_fact(place->folder, "another"), 0);
+	assert_int_equal(boot_fact(place->folder, "one"), -1);
+	assert_int_equal(boot_fact(place->folder, "thing"), -1);
+	assert_int_equal(boot_fact(place->folder, ""), -1);
+}
+
+static void the_last_word_counts(void **state)
+{
+	const struct place *place = *state;
+
+	boot_fact_keep(place->folder, "it", true);
+	boot_fact_keep(place->folder, "it", false);
+	assert_int_equal(boot_fact(place->folder, "it"), 0);
+}
+
+static void another_boot_says_nothing(void **state)
+{
+	const struct place *place = *state;
+
+	boot_fact_keep(place->folder, "ours", true);
+	add_line(place, "01234567-89ab-cdef-0123-456789abcdef 1 theirs\n");
+	add_line(place, "01234567-89ab-cdef-0123-456789abcdef 0 ours\n");
+	assert_int_equal(boot_fact(place->folder, "theirs"), -1);
+	assert_int_equal(boot_fact(place->folder, "ours"), 1);
+}
+
+static void what_is_damaged_says_nothing(void **state)
+{
+	const struct place *place = *state;
+	char id[64];
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%63s", id), 1);
+	fclose(file);
+	boot_fact_keep(place->folder, "first", true);
+	add_line(place, "\n \n1\n");
+	add_line(place, id);
+	add_line(place, "\n");
+	add_line(place, id);
+	add_line(place, " 2 number\n");
+	add_line(place, id);
+	add_line(place, " 1 cut");
+	assert_int_equal(boot_fact(place->folder, "number"), -1);
+	assert_int_equal(boot_fact(place->folder, "cut"), -1);
+	assert_int_equal(boot_fact(place->folder, "first"), 1);
+}
+
+static void what_others_can_write_says_nothing(void **state)
+{
+	const struct place *place = *state;
+
+	boot_fact_keep(place->folder, "it", true);
+	assert_int_equal(chmod(place->file, 0666), 0);
+	assert_int_equal(boot_fact(place->folder, "it"), -1);
+	assert_int_equal(chmod(place->file, 0644), 0);
+	assert_int_equal(chmod(place->folder, 0777), 0);
+	assert_int_equal(boot_fact(place->folder, "it"), -1);
+	assert_int_equal(chmod(place->folder, 0755), 0);
+	assert_int_equal(boot_fact(place->folder, "it"), 1);
+}
+
+/* Of another kind, a link, or larger than facts are: it is neither read nor written, and nobody
+ * waits. */
+static void what_is_no_file_of_facts_is_left_alone(void **state)
+{
+	const struct place *place = *state;
+	struct stat status;
+
+	assert_int_equal(mkdir(place->folder, 0755), 0);
+	assert_int_equal(mkfifo(place->file, 0644), 0);
+	assert_int_equal(boot_fact(place->folder, "it"), -1);
+	boot_fact_keep(place->folder, "it", true);
+	assert_int_equal(unlink(place->file), 0);
+
+	assert_int_equal(symlink("/etc/passwd", place->file), 0);
+	assert_int_equal(boot_fact(place->folder, "it"), -1);
+	boot_fact_keep(place->folder, "it", true);
+	assert_int_equal(unlink(place->file), 0);
+
+	boot_fact_keep(place->folder, "it", true);
+	assert_int_equal(truncate(place->file, 65536), 0);
+	assert_int_equal(boot_fact(place->folder, "it"), -1);
+	boot_fact_keep(place->folder, "it", true);
+	assert_int_equal(stat(place->file, &status), 0);
+	assert_int_equal(status.st_size, 65536);
+}
+
+static void a_name_that_is_too_long_is_not_kept(void **state)
+{
+	const struct place *place = *state;
+	char name[300] = {};
+
+	memset(name, 'n', sizeof(name) - 1);
+	boot_fact_keep(place->folder, name, true);
+	assert_int_equal(boot_fact(place->folder, name), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_kept_is_found, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(the_last_word_counts, make_place, remove_place),
+		cmocka_unit_test_setup_teardown(another_boot_says_nothing, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(what_is_damaged_says_nothing, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(what_others_can_write_says_nothing, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(what_is_no_file_of_facts_is_left_alone, make_place,
+						remove_place),
+		cmocka_unit_test_setup_teardown(a_name_that_is_too_long_is_not_kept, make_place,
+						remove_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
