@@ -86,6 +86,13 @@ recordings() {
 	recording probe 100 malloc -e u:/lib/x86_64-linux-gnu/libc.so.6:malloc -- stackmap list
 }
 
+# More busy tasks than CPUs: who is preempted in the middle of a function's program does not keep it from the others.
+preempted() {
+	grep -q '^yes *kprobe multi  ' doctor.out || return
+	recording preempted 6000 do_syscall_64 -e k:__x64_sys_getpgid -- \
+		sh -c 'for i in 1 2 3 4 5 6; do known_counts_static getpgid=1000 & done; wait'
+}
+
 # Timers end sleeps in interrupts, whatever these meet; with real-time patches threads of the kernel may do that.
 wakers() {
 	stackmap script offcpu.data | awk '
@@ -116,6 +123,7 @@ values() {
 
 doctor
 recordings
+preempted
 wakers
 values
 [ "$faults" -eq 0 ]

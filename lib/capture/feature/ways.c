@@ -11,9 +11,7 @@
 #include "capture/feature/empty_program.h"
 #include "capture/feature/feature.h"
 
-/* Up to here each kernel function has a program of its own (fentry), the cheapest per event; above,
- * one link for all, the cheapest to set up. */
-#define KERNEL_FUNCTIONS_SINGLE 4
+#define KERNEL_FUNCTIONS_FEW 4 /* with a program of its own each a start takes longer */
 
 /* What does not work may work the next time, where more is allowed. */
 static bool feature_works(enum feature feature)
@@ -54,14 +52,17 @@ bool way_user_multi(void)
 	return works;
 }
 
+/* A program of fentry is cheaper for an event, but a task that is preempted in it makes the kernel
+ * skip it for all others of that CPU. The other ways forbid preemption; before 6.7 the kernel does
+ * not count what it skips there. */
 struct kernel_ways way_kernel(unsigned int functions)
 {
-	bool many = functions > KERNEL_FUNCTIONS_SINGLE;
 	struct kernel_ways ways = {
-		.multi = many && feature_works(FEATURE_KPROBE_MULTI),
+		.few = functions <= KERNEL_FUNCTIONS_FEW,
+		.multi = feature_works(FEATURE_KPROBE_MULTI),
 		.probe = feature_works(FEATURE_KPROBE),
 	};
 
-	ways.entry = !(many && ways.probe) && feature_works(FEATURE_FENTRY);
+	ways.entry = !ways.multi && (ways.few || !ways.probe) && feature_works(FEATURE_FENTRY);
 	return ways;
 }

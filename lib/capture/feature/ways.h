@@ -12,10 +12,12 @@ bool way_tracepoint_cookies(void);
 /* One link serves many user functions; else each has its own. */
 bool way_user_multi(void);
 
-/* Functions of the kernel, so many of them: none, or what may serve. */
+/* Functions of the kernel, so many of them: none, or what may serve. Of a few functions each is
+ * looked up in the kernel's types: the others take a probe, as ftrace may not know them. */
 struct kernel_ways {
-	bool multi; /* one link serves all */
-	bool entry; /* fentry, for those whose type is known */
+	bool few;
+	bool multi; /* one link serves all that are known */
+	bool entry; /* fentry, for those that are known */
 	bool probe; /* a kprobe each */
 };
 

@@ -56,12 +56,21 @@ static int probe_features(struct attachment *attachment, struct stackmap_error *
 	return choose_kernel_way(attachment, error);
 }
 
-/* fentry needs the function's type, which the kernel does not have of all. */
+static bool needs_probe(const struct attachment *attachment, const struct source *source)
+{
+	const struct kernel_ways *ways = &attachment->kernel;
+
+	return ways->probe && ways->few && kernel_btf_function(source->target) < 0;
+}
+
 static bool by_entry(const struct attachment *attachment, const struct source *source)
 {
-	if (attachment->kernel.multi || !attachment->kernel.entry)
-		return false;
-	return !attachment->kernel.probe || kernel_btf_function(source->target) >= 0;
+	return attachment->kernel.entry && !needs_probe(attachment, source);
+}
+
+static bool by_multi(const struct attachment *attachment, const struct source *source)
+{
+	return attachment->kernel.multi && !needs_probe(attachment, source);
 }
 
 static bool needs_own_set(const struct attachment *attachment, const struct source *source)
@@ -95,7 +104,7 @@ static u32 program_of(const struct attachment *attachment, const struct source *
 	case SOURCE_KERNEL:
 		if (own)
 			return source->on_return ? PROGRAM_KERNEL_RETURN : PROGRAM_KERNEL_ENTRY;
-		return attachment->kernel.multi ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
+		return by_multi(attachment, source) ? PROGRAM_KERNEL_MULTI : PROGRAM_KERNEL_PROBE;
 	case SOURCE_OFF_CPU:
 		return PROGRAM_OFF_CPU;
 	case SOURCE_WAKER:
@@ -274,9 +283,13 @@ static int attach_probe(struct attachment *attachment, const struct source *sour
 			       COOKIE_OF(kind, source->at_entry));
 }
 
-static bool same_link(const struct source *a, const struct source *b)
+static bool same_link(const struct attachment *attachment, u32 kind, u32 other)
 {
-	return a->type == b->type && a->on_return == b->on_return &&
+	const struct source *a = &attachment->sources->sources[kind];
+	const struct source *b = &attachment->sources->sources[other];
+
+	return attachment->placements[kind].program == attachment->placements[other].program &&
+	       a->on_return == b->on_return &&
 	       (a->type == SOURCE_KERNEL || !strcmp(a->target, b->target));
 }
 
@@ -318,14 +331,14 @@ static int attach_functions(struct attachment *attachment, const struct source *
 	u32 other;
 
 	for (other = 0; other < kind; other++)
-		if (same_link(&list->sources[other], source))
+		if (same_link(attachment, kind, other))
 			return 0;
 	functions.names = calloc(list->count, sizeof(*functions.names));
 	functions.offsets = calloc(list->count, sizeof(*functions.offsets));
 	functions.cookies = calloc(list->count, sizeof(*functions.cookies));
 	if (functions.names && functions.offsets && functions.cookies) {
 		for (other = kind; other < list->count; other++)
-			if (same_link(&list->sources[other], source))
+			if (same_link(attachment, kind, other))
 				add_function(&functions, &list->sources[other], other);
 		result = link_functions(attachment, source, kind, &functions);
 	}
@@ -337,11 +350,14 @@ static int attach_functions(struct attachment *attachment, const struct source *
 
 static int attach_kernel(struct attachment *attachment, const struct source *source, u32 kind)
 {
-	if (attachment->kernel.multi)
+	switch (attachment->placements[kind].program) {
+	case PROGRAM_KERNEL_MULTI:
 		return attach_functions(attachment, source, kind);
-	if (attachment->placements[kind].program & (PROGRAM_KERNEL_ENTRY | PROGRAM_KERNEL_RETURN))
+	case PROGRAM_KERNEL_PROBE:
+		return attach_probe(attachment, source, kind, "kprobe");
+	default:
 		return link_typed(&attachment->links, program_fd(attachment, kind));
-	return attach_probe(attachment, source, kind, "kprobe");
+	}
 }
 
 /* What is opened here need not be when recording ends, and privileges have been given up. */
