@@ -120,19 +120,23 @@ pack() {
 	(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$1.cpio.gz"
 }
 
-# boot KIND FOLDER CONSOLE WHAT [QEMU_OPTION]...: the guest runs what guest.sh calls so, from a packed folder. With CPUs that
-# are threads the emulator may stop one at a breakpoint of a tracer that is gone already, and the kernel dies of it: no
-# tracer then (run-kernel has the same).
+# boot KIND FOLDER CONSOLE WHAT [QEMU_OPTION]...: the guest runs what guest.sh calls so, from a packed folder. What it says
+# follows what its kernel says. With CPUs that are threads the emulator may stop one at a breakpoint of a tracer that is gone
+# already, and the kernel dies of it: no tracer then (run-kernel has the same).
 boot() {
+	local status=0
 	timeout $guest_seconds_max qemu-system-x86_64 -cpu qemu64 -smp "${smp:-4,sockets=4,cores=1}" -m 1024 \
-		-nodefaults -display none -no-reboot -serial "file:$3" -kernel "$cache/build-$1/arch/x86/boot/bzImage" \
-		-initrd "$2.cpio.gz" -append "console=ttyS0 panic=-1 ${kernel_options:-} -- $4" "${@:5}" </dev/null
+		-nodefaults -display none -no-reboot -serial "file:$3" -serial "file:$3.said" -kernel "$cache/build-$1/arch/x86/boot/bzImage" \
+		-initrd "$2.cpio.gz" -append "console=ttyS0 panic=-1 ${kernel_options:-} -- $4" "${@:5}" </dev/null || status=$?
+	cat "$3.said" >>"$3"
+	return $status
 }
 
-# What the kernel complained of in a console, but for a race of its own that has nothing to do with tracing.
+# What the kernel complained of in a console, but for what it does without the series, too: a race that has nothing to do with
+# tracing, and what its unwinder says of the function graph tracer's way back, which KASAN asks for stacks from interrupts.
 complaints() {
 	grep -aE 'BUG:|kernel BUG at|WARNING:|Oops|UBSAN:|detected stall|INFO: task .* blocked|possible recursive|suspicious RCU|data-race' \
-		"$1" | grep -v 'data-race in alloc_pid / copy_process'
+		"$1" | grep -v 'data-race in alloc_pid / copy_process\|stack going in the wrong direction? at return_to_handler'
 }
 
 # Everything but the image of a kind.
