@@ -61,11 +61,16 @@ too_much() {
 		'$4 > instructions || $5 > states || $7 > kib' costs
 }
 
+# What serves functions of the kernel: these also serve few of them, or fentry does.
+function_programs() {
+	stackmap --version --verbose | grep -q '^kernel functions: *one link' || echo on_kernel_entry on_kernel_return
+}
+
 # Programs that nothing has loaded. Of some there are two forms, as the kernel has it.
 missing() {
 	local program
-	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' on_kernel_entry \
-		on_kernel_return 'on_kernel_(functions|probe)' on_switch on_wake on_field_value on_field_call task_leave task_fork \
+	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' $(function_programs) \
+		'on_kernel_(functions|probe)' on_switch on_wake on_field_value on_field_call task_leave task_fork \
 		task_rename task_exec task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall \
 		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace; do
 		grep -Eq "^cost $program " costs || echo "$program"

@@ -27,6 +27,7 @@ BY_TASK = {"deferrals": 0, "engine_tasks": 0, "works": 1, "execve_calls": 0, "fo
 # Of these, so many of the latest exits may still be there.
 FOLLOWED, EXITED_MAX = "followed", 1024
 PENDING, STATE_BITS = 1, 2
+MAPPING_FILE = 1
 
 
 class Maps:
@@ -49,6 +50,10 @@ class Maps:
         dump = json.loads(run("bpftool", "-j", "map", "dump", "id", self.ids[name]).stdout)
         found = [entry["formatted"] for entry in dump if "formatted" in entry]
         return {json.dumps(entry["key"]): entry["value"] for entry in found}
+
+    def files(self):
+        """Not the vDSO, which a sample may meet at any time."""
+        return {key for key in self.entries("mapping_numbers") if json.loads(key)["kind"] == MAPPING_FILE}
 
     def tasks(self, name):
         return {int(key) >> BY_TASK[name] for key in self.entries(name)}
@@ -94,7 +99,7 @@ class Soak:
         self.maps = Maps(self.recorder.process.pid)
         self.inspect()
         self.round()
-        self.files = self.maps.entries("mapping_numbers").keys()
+        self.files = self.maps.files()
 
     def play(self, tasks):
         self.recorder.say(b"%d\n" % tasks)
@@ -120,7 +125,7 @@ class Soak:
 
     def end(self):
         assert not self.maps.claimed(), self.maps.claimed()
-        files = self.maps.entries("mapping_numbers").keys() - self.files
+        files = self.maps.files() - self.files
         assert not files, "the load has no other files than at first: %s" % files
         return self.recorder.end().ledger()
 
