@@ -3,8 +3,9 @@
  * How an instance with rings has callbacks ordered: by programs that do nothing else. For the call
  * the verifier goes through all that the callback does, the whole unwinder; so the programs of
  * events do not make it. One that has left a cookie in its event ends with a tail call, which stays
- * within a type of programs and of attaching (of typed tracepoints and functions, within one of
- * them): each has a program that orders, and an array of its own, where user space puts it.
+ * within a type of programs and of attaching (of typed tracepoints, within one of them): each has a
+ * program that orders, and an array of its own, where user space puts it. Programs of fentry have
+ * none: they serve where kernels are without task work.
  *
  * The array may be empty: the program is being loaded still, or the kernel has refused it, or its
  * instance is about to be gone. The request is then served as on kernels without task work.
@@ -32,7 +33,6 @@ CALLBACK_PROGRAMS callbacks_kprobe_multi SEC(".maps");
 CALLBACK_PROGRAMS callbacks_uprobe_multi SEC(".maps");
 CALLBACK_PROGRAMS callbacks_switch SEC(".maps");
 CALLBACK_PROGRAMS callbacks_wake SEC(".maps");
-CALLBACK_PROGRAMS callbacks_function SEC(".maps"); /* of one set of programs: its function's */
 
 /* Later, by callback_go(). */
 static __always_inline int callback_order(struct scratch *scratch, u32 tid,
@@ -183,18 +183,6 @@ int order_switch(void *ctx)
 
 SEC("tp_btf/sched_waking")
 int order_wake(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("fentry")
-int order_kernel_entry(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("fexit")
-int order_kernel_return(void *ctx)
 {
 	return callback_now();
 }

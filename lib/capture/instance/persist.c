@@ -72,17 +72,6 @@ static int pin_maps(const struct loaded *loaded, int metadata, struct folder *fo
 	return result;
 }
 
-/* Of a function: those of all others are the first set's, like all its maps. */
-static int pin_callbacks(const struct program_set *set, u32 number, struct folder *folder)
-{
-	char pin[PIN_BYTES];
-
-	if (!number || set->is_copy)
-		return 0;
-	snprintf(pin, sizeof(pin), "callbacks_%u", number);
-	return pin_fd(folder, bpf_map__fd(set->object->maps.callbacks_function), pin);
-}
-
 static int pin_set(const struct program_set *set, u32 number, struct folder *folder)
 {
 	u32 i;
@@ -94,7 +83,7 @@ static int pin_set(const struct program_set *set, u32 number, struct folder *fol
 		pin_of_program(number, bpf_program__name(set->loaded[i].program), pin);
 		result = result ?: pin_fd(folder, set->loaded[i].fd, pin);
 	}
-	return result ?: pin_callbacks(set, number, folder);
+	return result;
 }
 
 static int pin_programs(const struct loaded *loaded, struct folder *folder)

@@ -96,16 +96,12 @@ struct callback_programs program_set_callback(const struct program_set *set, enu
 	case PROGRAM_KERNEL_MULTI:
 		return (struct callback_programs){programs->order_kprobe_multi,
 						  maps->callbacks_kprobe_multi};
-	case PROGRAM_KERNEL_ENTRY:
-		return (struct callback_programs){programs->order_kernel_entry,
-						  maps->callbacks_function};
-	case PROGRAM_KERNEL_RETURN:
-		return (struct callback_programs){programs->order_kernel_return,
-						  maps->callbacks_function};
 	case PROGRAM_OFF_CPU:
 		return (struct callback_programs){programs->order_switch, maps->callbacks_switch};
 	case PROGRAM_WAKER:
 		return (struct callback_programs){programs->order_wake, maps->callbacks_wake};
+	case PROGRAM_KERNEL_ENTRY:
+	case PROGRAM_KERNEL_RETURN:
 	case PROGRAM_FIELD_CALL:
 	case PROGRAM_TASKS:
 		break;

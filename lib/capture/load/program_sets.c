@@ -80,9 +80,7 @@ static int select_function(struct program_set *set)
 
 	if (!program)
 		return 0;
-	return bpf_program__set_attach_target(program_set_program(set, program), 0, set->function)
-		       ?: bpf_program__set_attach_target(program_set_callback(set, program).program,
-							 0, set->function);
+	return bpf_program__set_attach_target(program_set_program(set, program), 0, set->function);
 }
 
 /* For which programs of an object something is to order callbacks, as bits. */
@@ -186,7 +184,7 @@ static int size_maps(struct program_set *set, const struct plan *plan, int table
 	return result ?: bpf_map__set_inner_map_fd(object->maps.tables, table_fd);
 }
 
-/* All maps but the constants, and what orders callbacks for the set's function. */
+/* All maps but the constants. */
 static int share_maps(struct program_set *set, const struct program_set *first)
 {
 	struct bpf_map *map, *lent;
@@ -195,7 +193,7 @@ static int share_maps(struct program_set *set, const struct program_set *first)
 	{
 		int result;
 
-		if (map == set->object->maps.rodata || map == set->object->maps.callbacks_function)
+		if (map == set->object->maps.rodata)
 			continue;
 		lent = bpf_object__find_map_by_name(first->object->obj, bpf_map__name(map));
 		result = lent ? bpf_map__reuse_fd(map, bpf_map__fd(lent)) : -ENOENT;
@@ -433,10 +431,7 @@ static int load_functions(struct program_set *sets, u32 count, const struct plan
 
 	for (i = 1; i < count && !result; i++)
 		if (!is_copy(&sets[i]))
-			result = load_function(&sets[i], plan, &sets[0])
-					 ?: connect_callbacks(
-						    &sets[i],
-						    callers_of(&sets[i], sets[i].programs, plan));
+			result = load_function(&sets[i], plan, &sets[0]);
 	return result;
 }
 
