@@ -20,7 +20,8 @@ skip() {
 need() {
 	local tool
 	for tool in make gcc bc flex bison cpio patch qemu-system-x86_64 busybox dpkg-deb; do
-		command -v $tool >/dev/null || skip "$tool is missing"
+		command -v $tool >/dev/null || skip "$tool is missing: apt install make gcc gcc-multilib libc6-dev bc flex bison cpio" \
+			'patch libelf-dev libssl-dev qemu-system-x86 busybox-static xz-utils'
 	done
 	[ "$(uname -m)" = x86_64 ] || skip 'it is for x86-64'
 	echo 'int main(void) { return 0; }' | gcc -m32 -static -x c - -o /dev/null 2>/dev/null ||

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "capture/feature/boot_facts.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,25 +34,28 @@ static bool is_ours(const struct stat *status)
 	       !(status->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The file, or -errno. */
+static bool is_trusted(int directory, int fd)
+{
+	struct stat of_folder, of_file;
+
+	return !fstat(directory, &of_folder) && !fstat(fd, &of_file) && is_ours(&of_folder) &&
+	       is_ours(&of_file) && S_ISREG(of_file.st_mode) && of_file.st_size < BYTES_MAX;
+}
+
+/* The file, or -1. */
 static int open_facts(const char *folder, int flags)
 {
 	int directory = open(folder, O_DIRECTORY | O_PATH | O_NOFOLLOW | O_CLOEXEC), fd;
-	struct stat of_folder, of_file;
 
 	if (directory < 0)
-		return -errno;
+		return -1;
 	fd = openat(directory, "facts", flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
-	if (fd < 0 || fstat(directory, &of_folder) || fstat(fd, &of_file)) {
-		close(directory);
-		return -errno;
+	if (fd >= 0 && !is_trusted(directory, fd)) {
+		close(fd);
+		fd = -1;
 	}
 	close(directory);
-	if (is_ours(&of_folder) && is_ours(&of_file) && S_ISREG(of_file.st_mode) &&
-	    of_file.st_size < BYTES_MAX)
-		return fd;
-	close(fd);
-	return -EPERM;
+	return fd;
 }
 
 /* The last one that was told. */
