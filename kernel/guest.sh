@@ -13,6 +13,7 @@ exec >/dev/ttyS1 2>&1
 case $1 in
 nothing) ;;
 slow) cd /ftrace && sh ./ftracetest $(ls test.d/stackmap/*.tc | grep -v /bits.tc) ;;
+boot) sh /boot.sh ;;
 retention) sh /retention.sh ;;
 ftracetest) cd /ftrace && shift && sh ./ftracetest "$@" ;;
 *) cd /ftrace && sh ./ftracetest test.d/stackmap ;;

@@ -58,14 +58,22 @@ drop_gone() {
 	mv "$cache/added.new" "$cache/added"
 }
 
+# Files of the kernel that the series or measure changes, now or in a version before, as they were.
+restore() {
+	touch "$cache/changed"
+	{ cat "$cache/changed"; sed -n 's,^+++ b/,,p' "$here"/patches/*.patch; } | sort -u >"$cache/changed.new"
+	mv "$cache/changed.new" "$cache/changed"
+	while read -r file; do
+		install -D -m 644 "$cache/pristine/$file" "$1/$file"
+	done <"$cache/changed"
+}
+
 # The source with the series, in $cache/source.
 make_source() {
 	local file patched
 	[ -d "$cache/source" ] || cp -r "$cache/pristine" "$cache/source"
 	patched=$(mktemp -d)
-	sed -n 's,^+++ b/,,p' "$here"/patches/*.patch | sort -u | while read -r file; do
-		install -D -m 644 "$cache/pristine/$file" "$patched/$file"
-	done
+	restore "$patched"
 	cat "$here"/patches/*.patch | patch -d "$patched" -p1 -s
 	(cd "$patched" && find . -type f) | while read -r file; do
 		put "$(dirname "$cache/source/$file")" "$patched/$file"
@@ -117,7 +125,7 @@ pack() {
 	cp -r "$cache/source/tools/testing/selftests/ftrace" "$1/ftrace"
 	build_programs "$1/ftrace"
 	install -m 755 "$here/guest.sh" "$1/init"
-	cp "$here/retention.sh" "$1"
+	cp "$here"/{boot,retention}.sh "$1"
 	(cd "$1" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$1.cpio.gz"
 }
 
@@ -133,11 +141,11 @@ boot() {
 	return $status
 }
 
-# What the kernel complained of in a console, but for what it does without the series, too: a race that has nothing to do with
+# What the kernel complained of in consoles, but for what it does without the series, too: a race that has nothing to do with
 # tracing, and what its unwinder says of the function graph tracer's way back, which KASAN asks for stacks from interrupts.
 complaints() {
-	grep -aE 'BUG:|kernel BUG at|WARNING:|Oops|UBSAN:|detected stall|INFO: task .* blocked|possible recursive|suspicious RCU|data-race' \
-		"$1" | grep -v 'data-race in alloc_pid / copy_process\|stack going in the wrong direction? at return_to_handler'
+	grep -haE 'BUG:|kernel BUG at|WARNING:|Oops|UBSAN:|detected stall|INFO: task .* blocked|possible recursive|suspicious RCU|data-race|GUP no longer' \
+		"$@" | grep -v 'data-race in alloc_pid / copy_process\|stack going in the wrong direction? at return_to_handler'
 }
 
 # Everything but the image of a kind.

@@ -45,6 +45,12 @@ static bool is_vdso(struct vm_area_struct *vma)
 	return name && !strcmp(name, "[vdso]");
 }
 
+/* Of two images: the address space of a 32-bit task ends at 4 GB, and a vdso of 64 bits is above. */
+static bool is_vdso_of_32_bits(struct vm_area_struct *vma)
+{
+	return (u64)vma->vm_end <= BIT_ULL(32);
+}
+
 static struct mapping_key key_of_file(struct vm_area_struct *vma)
 {
 	struct inode *inode = file_inode(vma->vm_file);
@@ -63,10 +69,10 @@ static struct mapping_key key_of(struct vm_area_struct *vma, const struct trace_
 {
 	if (vma->vm_file)
 		return key_of_file(vma);
-	if (is_vdso(vma)) /* the one of 64-bit tasks, or of others */
+	if (is_vdso(vma))
 		return (struct mapping_key){
 			.kind = MAPPING_VDSO,
-			.inode = (uintptr_t)vma->vm_private_data,
+			.inode = is_vdso_of_32_bits(vma),
 		};
 	return (struct mapping_key){
 		.kind = MAPPING_ANON,
@@ -86,13 +92,18 @@ static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
 	return NULL;
 }
 
+/* A path below the root of all: the caller may have another one than the task. */
 static const char *path_of(struct vm_area_struct *vma, char *buffer)
 {
 	const char *path;
 
+	if (is_vdso(vma))
+		return is_vdso_of_32_bits(vma) ? "[vdso32]" : "[vdso]";
 	if (!vma->vm_file)
-		return is_vdso(vma) ? "[vdso]" : "[anon]";
-	path = file_path(vma->vm_file, buffer, PATH_MAX);
+		return "[anon]";
+	path = d_absolute_path(&vma->vm_file->f_path, buffer, PATH_MAX);
+	if (IS_ERR(path)) /* it is under no mount: memfd and the like */
+		path = file_path(vma->vm_file, buffer, PATH_MAX);
 	return IS_ERR(path) ? "..." : path;
 }
 

@@ -58,7 +58,7 @@ void trace_stackmap_put(struct trace_stackmap *map)
 	if (!map || !refcount_dec_and_test(&map->users))
 		return;
 	trace_mappings_free(&map->mappings);
-	kvfree_rcu(map, rcu);
+	vfree(map);
 }
 
 struct trace_stackmap *trace_stackmap_get(struct trace_array *tr)
@@ -67,7 +67,9 @@ struct trace_stackmap *trace_stackmap_get(struct trace_array *tr)
 
 	guard(rcu)();
 	map = rcu_dereference(tr->stackmap);
-	return map && refcount_inc_not_zero(&map->users) ? map : NULL;
+	if (map)
+		refcount_inc(&map->users);
+	return map;
 }
 
 /* Never given back: the next instance needs it again. */
@@ -78,6 +80,20 @@ static int packed_alloc(void)
 	return packed ? 0 : -ENOMEM;
 }
 
+/*
+ * Gives an instance another generation, or none. Nobody can find the one before any more when its
+ * reference is let go: who has its last one frees it at once, however often it is renewed.
+ */
+static void map_replace(struct trace_array *tr, struct trace_stackmap *map)
+{
+	struct trace_stackmap *old = rcu_replace_pointer(tr->stackmap, map, true);
+
+	if (!old)
+		return;
+	synchronize_rcu();
+	trace_stackmap_put(old);
+}
+
 /* Gives an instance an empty generation, in place of the one that it may have. */
 static int map_renew(struct trace_array *tr)
 {
@@ -86,7 +102,7 @@ static int map_renew(struct trace_array *tr)
 	if (IS_ERR(map))
 		return PTR_ERR(map);
 	tr->stackmap_generation++;
-	trace_stackmap_put(rcu_replace_pointer(tr->stackmap, map, true));
+	map_replace(tr, map);
 	return 0;
 }
 
@@ -104,7 +120,7 @@ int trace_stackmap_enable(struct trace_array *tr)
 void trace_stackmap_disable(struct trace_array *tr)
 {
 	guard(mutex)(&stackmap_mutex);
-	trace_stackmap_put(rcu_replace_pointer(tr->stackmap, NULL, true));
+	map_replace(tr, NULL);
 }
 
 int trace_stackmap_reset(struct trace_array *tr)
@@ -131,4 +147,12 @@ s64 trace_stackmap_get_id(struct trace_array *tr, int nesting, const unsigned lo
 	memcpy(stack->word, frames, count * sizeof(*frames));
 	stack_pack(stack);
 	return stack_map_get_id(map->table, &map->geometry, raw_smp_processor_id(), stack);
+}
+
+void trace_stackmap_lost(struct trace_array *tr)
+{
+	struct trace_stackmap *map = rcu_dereference_sched(tr->stackmap);
+
+	if (map && tr->trace_flags & TRACE_ITER(STACKMAP))
+		atomic_long_inc(&map->lost);
 }

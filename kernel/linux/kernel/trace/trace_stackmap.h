@@ -38,12 +38,18 @@ s64 trace_stackmap_get_id(struct trace_array *tr, int nesting, const unsigned lo
 			  unsigned int count);
 
 /*
+ * Counts a stack that the map has refused, and for which the ring has no room either. As
+ * trace_stackmap_get_id().
+ */
+void trace_stackmap_lost(struct trace_array *tr);
+
+/*
  * Gives an instance a map, if it has none: 0 or -ENOMEM. Sleeps; the caller holds
  * trace_types_lock.
  */
 int trace_stackmap_enable(struct trace_array *tr);
 
-/* Takes it away. Open files keep what they show. The caller holds trace_types_lock. */
+/* Takes it away. Open files keep what they show. Sleeps; the caller holds trace_types_lock. */
 void trace_stackmap_disable(struct trace_array *tr);
 
 /*
@@ -61,6 +67,10 @@ static inline s64 trace_stackmap_get_id(struct trace_array *tr, int nesting,
 					const unsigned long *frames, unsigned int count)
 {
 	return -ENOENT;
+}
+
+static inline void trace_stackmap_lost(struct trace_array *tr)
+{
 }
 
 static inline int trace_stackmap_enable(struct trace_array *tr)
@@ -104,7 +114,7 @@ bool trace_user_stack_ask(struct trace_array *tr, struct trace_buffer *buffer,
 
 /*
  * Before the ring is switched off: nobody may ask any more, and who has asked is answered,
- * asleep or not, within 100 ms. trace_user_stacks_open() undoes it. Sleeps; under
+ * asleep or not; after 100 ms nobody is waited for. trace_user_stacks_open() undoes it. Sleeps; under
  * trace_types_lock.
  */
 void trace_user_stacks_close(struct trace_array *tr);

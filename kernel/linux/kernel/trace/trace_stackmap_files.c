@@ -185,6 +185,7 @@ static int stackmap_show_stat(struct seq_file *seq, void *unused)
 	seq_printf(seq, "hit_rate: %llu%%\n", percent(hits, stat.refs + drops));
 	seq_printf(seq, "generation: %llu\n", stat.generation);
 	seq_printf(seq, "deep: %ld\n", atomic_long_read(&file->map->deep));
+	seq_printf(seq, "lost: %ld\n", atomic_long_read(&file->map->lost));
 	seq_printf(seq, "mappings: %u / %u\n", READ_ONCE(file->map->mappings.count),
 		   MAPPINGS_MAX - 1);
 	seq_printf(seq, "mappings_refused: %u\n", READ_ONCE(file->map->mappings.refused));

@@ -47,9 +47,9 @@ struct trace_mapping {
 
 /* One generation of a map. */
 struct trace_stackmap {
-	struct rcu_head rcu;
 	refcount_t users; /* the instance, open files, and who answers for a user stack */
 	atomic_long_t deep; /* stacks that had more frames than the map takes */
+	atomic_long_t lost; /* refused stacks for which the ring had no room either */
 	struct trace_mappings mappings;
 	struct table_geometry geometry;
 	struct stack __percpu *packed; /* stacks are packed in place, and may have to be recorded */

@@ -268,11 +268,42 @@ static void resets_under_writers_lose_nothing(struct kunit *test)
 	trace_array_destroy(tr);
 }
 
+static s64 id_of_depth(struct trace_array *tr, const unsigned long *frames, u32 depth)
+{
+	guard(preempt)();
+	return trace_stackmap_get_id(tr, 0, frames, depth);
+}
+
+static void who_is_deeper_than_the_map_takes_is_refused(struct kunit *test)
+{
+	const u32 depth = STACK_USER_DEPTH_MAX;
+	unsigned long *frames = kunit_kcalloc(test, depth + 1, sizeof(*frames), GFP_KERNEL);
+	struct trace_array *tr = trace_array_get_by_name("stackmap_kunit", NULL);
+	struct trace_stackmap *map;
+
+	KUNIT_ASSERT_NOT_NULL(test, frames);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	for (u32 i = 0; i <= depth; i++)
+		frames[i] = KERNEL_FRAME(i);
+	scoped_guard(mutex, &trace_types_lock)
+		KUNIT_EXPECT_EQ(test, trace_stackmap_enable(tr), 0);
+	KUNIT_EXPECT_GT(test, id_of_depth(tr, frames, depth), 0);
+	KUNIT_EXPECT_EQ(test, id_of_depth(tr, frames, depth + 1), -E2BIG);
+	map = trace_stackmap_get(tr);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&map->deep), 1);
+	trace_stackmap_put(map);
+	scoped_guard(mutex, &trace_types_lock)
+		trace_stackmap_disable(tr);
+	trace_array_put(tr);
+	trace_array_destroy(tr);
+}
+
 static struct kunit_case stackmap_cases[] = {
 	KUNIT_CASE(a_stack_has_one_id),
 	KUNIT_CASE(frames_outside_of_the_kernel_are_whole),
 	KUNIT_CASE(who_is_full_refuses_only_what_is_new),
 	KUNIT_CASE(an_id_is_of_its_generation),
+	KUNIT_CASE(who_is_deeper_than_the_map_takes_is_refused),
 	KUNIT_CASE_SLOW(resets_under_writers_lose_nothing),
 	{},
 };

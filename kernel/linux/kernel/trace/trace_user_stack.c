@@ -235,7 +235,8 @@ static bool word_read(struct mm_struct *mm, unsigned long address, unsigned int 
 	struct page *page;
 	u8 word[sizeof(long)] = {};
 
-	if (address & (word_bytes - 1) ||
+	/* Below a stack, get_user_pages_remote() would complain. */
+	if (address & (word_bytes - 1) || !vma_lookup(mm, address) ||
 	    get_user_pages_remote(mm, address, 1, FOLL_NOFAULT, &page, NULL) != 1)
 		return false;
 	memcpy_from_page(word, page, offset_in_page(address), word_bytes);
@@ -288,6 +289,7 @@ static int frames_of_sleeper(struct task_struct *task, struct mm_struct *mm,
 	unsigned long before = switches(task);
 	int count = 0;
 
+	smp_rmb(); /* before it ran again */
 	if (READ_ONCE(task->on_cpu))
 		return -EAGAIN;
 	smp_rmb(); /* it did not run when its registers were read */
@@ -372,18 +374,16 @@ static struct task_struct *task_from(int *number)
 	}
 }
 
-/* Whether some have to be tried again. After `end` nobody waits for them. */
+/* Whether some have to be tried again. After `end` nobody is. */
 static bool tasks_answer(struct trace_user_stacks *user, unsigned long *frames, ktime_t end)
 {
 	struct task_struct *task;
 	bool is_left = false;
 
 	for (int number = 1; (task = task_from(&number)); number++) {
-		bool is_answered = frames && task_answer(user, task, frames);
-
-		if (!is_answered && ktime_after(ktime_get(), end))
+		if (!frames || ktime_after(ktime_get(), end))
 			task_give_up(user, task);
-		else if (!is_answered)
+		else if (!task_answer(user, task, frames))
 			is_left = true;
 		put_task_struct(task);
 		cond_resched();

@@ -9,13 +9,20 @@
  *        user_stack sleeps           nanosleep(), for long
  *        user_stack exits            exit_group()
  *        user_stack executes FILE    execve()
+ *        user_stack executes-frameless FILE    execve() with a frame pointer of zero, as a new program has
+ *        user_stack sleeps-below     pause(), with a stack pointer below all stacks
+ *        user_stack calls-vdso       getppid() by the vdso of 32-bit tasks
+ *        user_stack works            a request that a worker of io_uring serves
  *        user_stack is-signalled     a signal handler returns, by rt_sigreturn()
  *        user_stack loses-frame      the same with another frame pointer than the interrupted code's
  */
+#include <linux/io_uring.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +91,38 @@ __asm__(".text\n"
 	"	syscall\n");
 extern const char return_without_frame[];
 
+static void execute_frameless(const char *path)
+{
+	char *const arguments[] = {(char *)path, NULL};
+	char *const nothing[] = {NULL};
+
+	__asm__ volatile("xor %%ebp, %%ebp\n"
+			 "syscall\n"
+			 "hlt\n"
+			 :
+			 : "a"(SYS_execve), "D"(path), "S"(arguments), "d"(nothing)
+			 : "rcx", "r11", "memory");
+}
+
+/* The frame pointer is right below the stack, where it could grow to. */
+static void sleep_below(void)
+{
+	unsigned long stack = 0;
+	char line[256];
+	FILE *file = fopen("/proc/self/maps", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "[stack]"))
+			stack = strtoul(line, NULL, 16);
+	__asm__ volatile("mov %0, %%rbp\n"
+			 "mov $4096, %%esp\n"
+			 "syscall\n"
+			 "hlt\n"
+			 :
+			 : "r"(stack - 256), "a"(SYS_pause)
+			 : "rcx", "r11", "memory");
+}
+
 /* As the kernel has it: the C library's has a way back of its own. */
 static int handle_without_frame(void)
 {
@@ -96,12 +135,60 @@ static int handle_without_frame(void)
 
 	return syscall(SYS_rt_sigaction, SIGUSR1, &action, NULL, sizeof(action.mask));
 }
+
+static int call_vdso(void)
+{
+	return 2;
+}
 #else
+static void execute_frameless(const char *path)
+{
+	(void)path;
+}
+
+static void sleep_below(void)
+{
+}
+
 static int handle_without_frame(void)
 {
 	return -1;
 }
+
+static int call_vdso(void)
+{
+	long answer;
+
+	__asm__ volatile("call *%1"
+			 : "=a"(answer)
+			 : "r"(getauxval(AT_SYSINFO)), "0"(SYS_getppid)
+			 : "memory");
+	return answer < 0;
+}
 #endif
+
+/* By a task of the kernel that shares our memory. 0, or 2 if there is no io_uring. */
+static int have_worker_work(void)
+{
+	struct io_uring_params params = {0};
+	long ring = syscall(SYS_io_uring_setup, 1, &params);
+	struct io_uring_sqe *requests;
+	char *queue;
+
+	if (ring < 0)
+		return 2;
+	queue = mmap(NULL, params.sq_off.array + params.sq_entries * sizeof(unsigned int),
+		     PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	requests = mmap(NULL, params.sq_entries * sizeof(*requests), PROT_READ | PROT_WRITE,
+			MAP_SHARED, ring, IORING_OFF_SQES);
+	if (queue == MAP_FAILED || requests == MAP_FAILED)
+		return 2;
+	requests->opcode = IORING_OP_NOP;
+	requests->flags = IOSQE_ASYNC;
+	*(unsigned int *)(queue + params.sq_off.array) = 0;
+	*(unsigned int *)(queue + params.sq_off.tail) = 1;
+	return syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1 ? 0 : 2;
+}
 
 static void show(const char *name, const void *function)
 {
@@ -122,6 +209,9 @@ static const struct {
 	{"getppid", SYS_getppid},	{"nanosleep", SYS_nanosleep},
 	{"exit_group", SYS_exit_group}, {"execve", SYS_execve},
 	{"rt_sigreturn", SYS_rt_sigreturn},
+#ifdef SYS_pause
+	{"pause", SYS_pause},
+#endif
 };
 
 static int show_number(const char *name)
@@ -151,6 +241,14 @@ int main(int argc, char **argv)
 		outer(SYS_exit_group, 0, 0, 0);
 	else if (argc == 3 && !strcmp(argv[1], "executes"))
 		outer(SYS_execve, (long)argv[2], (long)arguments, (long)nothing);
+	else if (argc == 3 && !strcmp(argv[1], "executes-frameless"))
+		execute_frameless(argv[2]);
+	else if (argc == 2 && !strcmp(argv[1], "sleeps-below"))
+		sleep_below();
+	else if (argc == 2 && !strcmp(argv[1], "calls-vdso"))
+		return call_vdso();
+	else if (argc == 2 && !strcmp(argv[1], "works"))
+		return have_worker_work();
 	else if (argc == 2 && !strcmp(argv[1], "is-signalled")) {
 		signal(SIGUSR1, handle);
 		raise(SIGUSR1);
