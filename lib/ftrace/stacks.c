@@ -20,7 +20,7 @@ void ftrace_stacks_free(struct ftrace_stacks *stacks)
 
 static u32 mapping_kind(const char *path)
 {
-	if (!strcmp(path, "[vdso]"))
+	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vdso32]"))
 		return MAPPING_VDSO;
 	return strcmp(path, "[anon]") ? MAPPING_FILE : MAPPING_ANON;
 }
