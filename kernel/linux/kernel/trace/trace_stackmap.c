@@ -153,6 +153,6 @@ void trace_stackmap_lost(struct trace_array *tr)
 {
 	struct trace_stackmap *map = rcu_dereference_sched(tr->stackmap);
 
-	if (map && tr->trace_flags & TRACE_ITER(STACKMAP))
+	if (map)
 		atomic_long_inc(&map->lost);
 }
