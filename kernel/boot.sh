@@ -1,6 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What the kernel's command line began before there was a process, in the guest; see boot_options in check.
+# What the kernel's command line began before there was a process, in the guest; see boot_options in check. It says
+# what holds, as KUnit does.
+#
+# usage: boot.sh boot|refused|taken-back
 cd /sys/kernel/tracing
 number=0
 
@@ -16,6 +19,17 @@ has() { # has PATTERN FILE: lines with it, as "some" or "none"
 maps() { # in the kernel's memory
 	grep -c 'generation_make\|map_renew\|trace_stackmap_' /proc/vmallocinfo
 }
+
+case $1 in
+refused)
+	is a_size_out_of_range_gives_no_map "$(cat options/userstackmap) $(maps)" '0 0'
+	exit
+	;;
+taken-back)
+	is an_option_is_taken_back_in_early_boot "$(cat options/userstackmap) $(maps)" '0 0'
+	exit
+	;;
+esac
 
 echo 0 >tracing_on
 for option in stacktrace stackmap userstacktrace userstackmap; do
@@ -39,6 +53,7 @@ is the_other_option_keeps_it "$(maps)" 1
 echo 0 >options/stackmap
 is memory_is_given_back "$(maps)" 0
 
+is there_is_a_ring_that_outlives_the_boot "$([ -d instances/outlives/options ] && echo some || echo none)" some
 for option in stackmap userstackmap; do
 	is "a_ring_that_outlives_the_boot_refuses_$option" "$( (echo 1 >instances/outlives/options/$option) 2>/dev/null && echo taken || echo refused)" refused
 done

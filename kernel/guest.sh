@@ -13,7 +13,7 @@ exec >/dev/ttyS1 2>&1
 case $1 in
 nothing) ;;
 slow) cd /ftrace && sh ./ftracetest $(ls test.d/stackmap/*.tc | grep -v /bits.tc) ;;
-boot) sh /boot.sh ;;
+boot | refused | taken-back) sh /boot.sh $1 ;;
 retention) sh /retention.sh ;;
 ftracetest) cd /ftrace && shift && sh ./ftracetest "$@" ;;
 *) cd /ftrace && sh ./ftracetest test.d/stackmap ;;

@@ -141,7 +141,7 @@ boot() {
 	return $status
 }
 
-# What the kernel complained of in consoles, but for what it does without the series, too: a race that has nothing to do with
+# What the kernel complained of in consoles, but for what is not the series' own: a race that has nothing to do with
 # tracing, and what its unwinder says of the function graph tracer's way back, which KASAN asks for stacks from interrupts.
 complaints() {
 	grep -haE 'BUG:|kernel BUG at|WARNING:|Oops|UBSAN:|detected stall|INFO: task .* blocked|possible recursive|suspicious RCU|data-race|GUP no longer' \

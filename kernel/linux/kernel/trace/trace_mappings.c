@@ -45,7 +45,10 @@ static bool is_vdso(struct vm_area_struct *vma)
 	return name && !strcmp(name, "[vdso]");
 }
 
-/* Of two images: the address space of a 32-bit task ends at 4 GB, and a vdso of 64 bits is above. */
+/*
+ * By its place: the address space of a 32-bit task ends at 4 GB, and a vdso of 64 bits is above.
+ * That of an x32 task counts as one of 32 bits.
+ */
 static bool is_vdso_of_32_bits(struct vm_area_struct *vma)
 {
 	return (u64)vma->vm_end <= BIT_ULL(32);
@@ -92,18 +95,22 @@ static struct trace_mapping *mapping_find(struct trace_mappings *mappings,
 	return NULL;
 }
 
-/* A path below the root of all: the caller may have another one than the task. */
+/*
+ * Below the root of the mounts that it is in: the caller may have another one than the task. A name
+ * that is gone is marked, as another file may have it now; so is what is under no mount.
+ */
 static const char *path_of(struct vm_area_struct *vma, char *buffer)
 {
+	struct file *file = vma->vm_file;
 	const char *path;
 
 	if (is_vdso(vma))
 		return is_vdso_of_32_bits(vma) ? "[vdso32]" : "[vdso]";
-	if (!vma->vm_file)
+	if (!file)
 		return "[anon]";
-	path = d_absolute_path(&vma->vm_file->f_path, buffer, PATH_MAX);
-	if (IS_ERR(path)) /* it is under no mount: memfd and the like */
-		path = file_path(vma->vm_file, buffer, PATH_MAX);
+	path = d_absolute_path(&file->f_path, buffer, PATH_MAX);
+	if (IS_ERR(path) || d_unlinked(file->f_path.dentry))
+		path = file_path(file, buffer, PATH_MAX);
 	return IS_ERR(path) ? "..." : path;
 }
 

@@ -49,7 +49,9 @@ void trace_stackmap_lost(struct trace_array *tr);
  */
 int trace_stackmap_enable(struct trace_array *tr);
 
-/* Takes it away. Open files keep what they show. Sleeps; the caller holds trace_types_lock. */
+/*
+ * Takes it away. Open files keep what they show. Sleeps; the caller holds trace_types_lock.
+ */
 void trace_stackmap_disable(struct trace_array *tr);
 
 /*
@@ -114,8 +116,8 @@ bool trace_user_stack_ask(struct trace_array *tr, struct trace_buffer *buffer,
 
 /*
  * Before the ring is switched off: nobody may ask any more, and who has asked is answered,
- * asleep or not; after 100 ms nobody is waited for. trace_user_stacks_open() undoes it. Sleeps; under
- * trace_types_lock.
+ * asleep or not; after 100 ms nobody is waited for. trace_user_stacks_open() undoes it. Sleeps;
+ * under trace_types_lock.
  */
 void trace_user_stacks_close(struct trace_array *tr);
 void trace_user_stacks_open(struct trace_array *tr);

@@ -14,6 +14,7 @@
  */
 
 #include <linux/delay.h>
+#include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
@@ -293,7 +294,7 @@ static int frames_of_sleeper(struct task_struct *task, struct mm_struct *mm,
 	if (READ_ONCE(task->on_cpu))
 		return -EAGAIN;
 	smp_rmb(); /* it did not run when its registers were read */
-	if (!task->in_execve && unwind_entry_is_same(task))
+	if (unwind_entry_is_same(task))
 		count = frames_walk(task_pt_regs(task), mm, frames);
 	if (count)
 		frames[0] = task->unwind_info.ip;
@@ -394,10 +395,11 @@ static bool tasks_answer(struct trace_user_stacks *user, unsigned long *frames, 
 static void user_stacks_close(struct trace_user_stacks *user)
 {
 	unsigned long *frames = kmalloc_array(UNWIND_MAX_ENTRIES, sizeof(*frames), GFP_KERNEL);
-	ktime_t end = ktime_add_ms(ktime_get(), CLOSE_MS_MAX);
+	ktime_t end;
 
 	WRITE_ONCE(user->is_closed, true);
 	synchronize_rcu();
+	end = ktime_add_ms(ktime_get(), CLOSE_MS_MAX);
 	while (tasks_answer(user, frames, end))
 		fsleep(1000);
 	while (atomic_read(&user->answering) && ktime_before(ktime_get(), end))
@@ -439,7 +441,8 @@ void trace_user_stacks_disable(struct trace_array *tr)
 
 	if (!user)
 		return;
-	user_stacks_close(user);
+	if (system_state >= SYSTEM_SCHEDULING) /* before, there are neither tasks nor a clock */
+		user_stacks_close(user);
 	RCU_INIT_POINTER(tr->user_stacks, NULL);
 	synchronize_rcu();
 	unwind_deferred_cancel(&user->work);

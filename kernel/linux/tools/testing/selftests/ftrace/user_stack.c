@@ -105,7 +105,7 @@ static void execute_frameless(const char *path)
 }
 
 /* The frame pointer is right below the stack, where it could grow to. */
-static void sleep_below(void)
+static int sleep_below(void)
 {
 	unsigned long stack = 0;
 	char line[256];
@@ -114,6 +114,8 @@ static void sleep_below(void)
 	while (file && fgets(line, sizeof(line), file))
 		if (strstr(line, "[stack]"))
 			stack = strtoul(line, NULL, 16);
+	if (!stack)
+		return 2;
 	__asm__ volatile("mov %0, %%rbp\n"
 			 "mov $4096, %%esp\n"
 			 "syscall\n"
@@ -121,6 +123,7 @@ static void sleep_below(void)
 			 :
 			 : "r"(stack - 256), "a"(SYS_pause)
 			 : "rcx", "r11", "memory");
+	return 2;
 }
 
 /* As the kernel has it: the C library's has a way back of its own. */
@@ -146,8 +149,9 @@ static void execute_frameless(const char *path)
 	(void)path;
 }
 
-static void sleep_below(void)
+static int sleep_below(void)
 {
+	return 2;
 }
 
 static int handle_without_frame(void)
@@ -244,7 +248,7 @@ int main(int argc, char **argv)
 	else if (argc == 3 && !strcmp(argv[1], "executes-frameless"))
 		execute_frameless(argv[2]);
 	else if (argc == 2 && !strcmp(argv[1], "sleeps-below"))
-		sleep_below();
+		return sleep_below();
 	else if (argc == 2 && !strcmp(argv[1], "calls-vdso"))
 		return call_vdso();
 	else if (argc == 2 && !strcmp(argv[1], "works"))
