@@ -72,11 +72,14 @@ static int make_folder(void **state)
 	assert_int_equal(fwrite(&header, sizeof(header), 1, to), 1);
 	put_stack(to, TASK_STACK, 2, (const u64[]){KERNEL + 1, KERNEL + 2});
 	put_stack(to, IRQ_STACK, 1, (const u64[]){KERNEL + 3});
-	put_stack(to, USER_STACK, 2, (const u64[]){FRAME_USER(1, 0x10), FRAME_USER(2, 0x20)});
+	put_stack(to, USER_STACK, 3,
+		  (const u64[]){FRAME_USER(1, 0x10), FRAME_USER(2, 0x20), FRAME_USER(3, 0x30)});
 	put_stack(to, MARKED_STACK, 3, (const u64[]){0x7fffffff, 0, KERNEL});
 	fclose(to);
 	to = open_file("mappings");
-	fputs("kernel vmlinux 0xffffffff81000000-0xffffffff82000000 -\n1 aabb /bin/program\n", to);
+	fputs("kernel vmlinux 0xffffffff81000000-0xffffffff82000000 -\n"
+	      "1 aabb /bin/program\n3 - [vdso32]\n",
+	      to);
 	fclose(to);
 	return 0;
 }
@@ -279,6 +282,7 @@ static void test_answers(void **state)
 	assert_string_equal(trace_reader_mapping(imported.reader, 1)->path, "/bin/program");
 	assert_int_equal(trace_reader_mapping(imported.reader, 1)->build_id[1], 0xbb);
 	assert_null(trace_reader_mapping(imported.reader, 2));
+	assert_int_equal(trace_reader_mapping(imported.reader, 3)->kind, MAPPING_VDSO);
 	clear(&imported);
 }
 
