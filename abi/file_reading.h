@@ -31,6 +31,7 @@ struct reading {
 	u64 lost[LOST_COUNT];
 	u64 walked; /* user stacks, as in struct scratch_counters */
 	u64 table_steps;
+	u64 mapping_walks;
 	u64 deferred[STOP_COUNT];
 	struct ring_place place[]; /* by CPU */
 };

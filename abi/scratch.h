@@ -62,12 +62,17 @@ struct image_search {
 };
 
 #define BUILD_IDS_UNREAD_MAX 16 /* a power of two */
+#define RECENT_VMAS 8		/* a power of two */
 
 /* Looking for mappings of one address space: the latest found, and what the search needs. */
 struct vma_search {
 	struct known_vma vma;
-	u32 tgid; /* whose address space it is */
+	u32 tgid;	 /* whose address space it is */
+	u32 wants_entry; /* with each mapping that is found, `entry` has to be its */
+	u32 recent_next;
 	u32 reserved;
+	struct known_vma recent[RECENT_VMAS]; /* found in the kernel, in turn */
+	u64 walks;			      /* how often it was looked there */
 	struct vma_entry entry;
 	u64 slot; /* where the tree has `entry`, in the kernel */
 	struct image_search image;

@@ -45,22 +45,11 @@ __noinline int address_space_enter(struct vma_search *search)
 	return search && address_space_of(search, (void *)bpf_get_current_task_btf());
 }
 
-static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)
-{
-	return a->mm == b->mm && a->process == b->process && a->execs == b->execs &&
-	       a->sequence == b->sequence;
-}
-
 static __always_inline struct known_vma *cached_page(struct scratch *scratch, u64 address)
 {
 	u64 key = (address >> 12) + (scratch->search.vma.space.mm >> 6);
 
 	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
-}
-
-static __always_inline bool covers(const struct known_vma *vma, u64 address)
-{
-	return address >= vma->start && address < vma->end;
 }
 
 /* Makes scratch slot->search.vma the mapping of an address: as mapping_find(), which it asks only

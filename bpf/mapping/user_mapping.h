@@ -289,6 +289,42 @@ __noinline int mapping_lookup(struct vma_search *search, u64 address)
 	return is_mapped_still(search) ? 0 : -EAGAIN;
 }
 
+static __always_inline bool covers(const struct known_vma *vma, u64 address)
+{
+	return address >= vma->start && address < vma->end;
+}
+
+static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)
+{
+	return a->mm == b->mm && a->process == b->process && a->execs == b->execs &&
+	       a->sequence == b->sequence;
+}
+
+/* The same of those that were found last. A change of the mappings makes all that is known of
+ * addresses void at once, and the frames of a stack lie in few mappings. */
+__noinline int mapping_recall(struct vma_search *search, u64 address)
+{
+	u32 i;
+
+	if (!search || search->wants_entry)
+		return -ENOENT;
+	for (i = 0; i < RECENT_VMAS; i++) {
+		const struct known_vma *vma = &search->recent[i];
+
+		if (covers(vma, address) && same_space(&vma->space, &search->vma.space)) {
+			search->vma = *vma;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static __always_inline void mapping_keep(struct vma_search *search)
+{
+	if (!(search->vma.space.sequence & 1))
+		search->recent[search->recent_next++ & (RECENT_VMAS - 1)] = search->vma;
+}
+
 /*
  * Makes search->vma describe the mapping of a user address. 0; -ENOENT: no code is mapped there;
  * -EAGAIN: the mapping is being changed; -ENOSPC: no number is left or the table was busy, and
@@ -301,6 +337,9 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 
 	if (!search)
 		return -EINVAL;
+	if (!mapping_recall(search, address))
+		return 0;
+	search->walks++;
 	for (look = 0; look < LOOKS_MAX && error == -EAGAIN; look++)
 		error = mapping_lookup(search, address);
 	search->vma.kind = search->record.key.kind;
@@ -315,6 +354,8 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	if (error) {
 		search->vma.number = MAPPING_UNKNOWN;
 		search->vma.end = 0;
+	} else {
+		mapping_keep(search);
 	}
 	return error;
 }

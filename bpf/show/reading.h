@@ -134,7 +134,7 @@ static __always_inline void reading_clear(struct reading *reading)
 	reading->is_begun = reading->is_whole = 0;
 	reading->entries = reading->refs = reading->produced = 0;
 	__builtin_memset(reading->lost, 0, sizeof(reading->lost));
-	reading->walked = reading->table_steps = 0;
+	reading->walked = reading->table_steps = reading->mapping_walks = 0;
 	__builtin_memset(reading->deferred, 0, sizeof(reading->deferred));
 }
 

@@ -61,6 +61,7 @@ static __always_inline void walks_sum(struct reading *reading, const struct scra
 		reading->deferred[stop] += counters->deferred[stop];
 	reading->walked += counters->walked;
 	reading->table_steps += counters->table_steps;
+	reading->mapping_walks += scratch->search.walks;
 }
 
 static long cpu_sum(u32 cpu, struct reading **context)
@@ -146,6 +147,7 @@ static __always_inline void walks_put(struct seq_file *seq, const struct reading
 {
 	BPF_SEQ_PRINTF(seq, "user_walked: %llu\n", reading->walked);
 	BPF_SEQ_PRINTF(seq, "user_table_frames: %llu\n", reading->table_steps);
+	BPF_SEQ_PRINTF(seq, "user_mapping_walks: %llu\n", reading->mapping_walks);
 #define X(id, name, meaning)                                                                       \
 	if (STOP_IS_DEFERRAL(STOP_##id))                                                           \
 		BPF_SEQ_PRINTF(seq, "user_deferred_" name ": %llu\n", reading->deferred[STOP_##id]);

@@ -297,6 +297,7 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 	unwind_forget(walk);
 	file_reads_begin(&unwinder->reads);
 	unwinder->missing = (struct missing_read){};
+	unwinder->search.wants_entry = 1;
 	if (!address_space_enter(&unwinder->search))
 		return;
 	unwind_stack(walk, config.max_user_depth);

@@ -68,10 +68,13 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu)
 			      cpu * loaded->scratch_slots.stride);
 }
 
-static void add_walks(const struct scratch_counters *counters, struct walk_counts *counts)
+static void add_walks(const struct scratch *scratch, struct walk_counts *counts)
 {
+	const struct scratch_counters *counters = &scratch->counters;
+
 	counts->walked += counters->walked;
 	counts->table_frames += counters->table_steps;
+	counts->mapping_walks += scratch->search.walks;
 	for (u32 stop = 0; stop < STOP_COUNT; stop++)
 		counts->deferred[stop] += counters->deferred[stop];
 }
@@ -82,7 +85,7 @@ struct walk_counts loaded_walks(const struct loaded *loaded)
 
 	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
 		for (u32 i = 0; i < SCRATCH_SLOTS; i++)
-			add_walks(&loaded_scratch(loaded, cpu)[i].counters, &counts);
+			add_walks(&loaded_scratch(loaded, cpu)[i], &counts);
 	return counts;
 }
 

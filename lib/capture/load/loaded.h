@@ -73,6 +73,7 @@ const struct scratch *loaded_scratch(const struct loaded *loaded, u32 cpu);
 struct walk_counts {
 	u64 walked;		  /* whole at once */
 	u64 table_frames;	  /* by a rule of a whole-file table */
+	u64 mapping_walks;	  /* addresses whose mapping was looked up in the kernel */
 	u64 deferred[STOP_COUNT]; /* left for later, by what ended the walk: STOP_IS_DEFERRAL */
 };
 

@@ -54,6 +54,7 @@ def test_counts_of_user_stacks():
     done = stackmap("record", "-v", "-o", "f.data", *SOURCE, "--", WORKLOAD, "calls=3000")
     counts = {name: int(count) for name, count in re.findall(r"^stackmap: (user_\w+): (\d+)$", done.stderr, re.MULTILINE)}
     table_frames = counts.pop("user_table_frames")
+    assert 0 < counts.pop("user_mapping_walks") < 3000, done.stderr
     assert counts["user_walked"] > 2000 and sum(counts.values()) == 3000 and table_frames < 3000, done.stderr
 
 

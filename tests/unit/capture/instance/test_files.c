@@ -368,12 +368,14 @@ static void deferrals_are_counted_by_cause(void **state)
 	scratch[0].counters.walked += 40;
 	scratch[3].counters.walked += 2;
 	scratch[1].counters.table_steps += 9;
+	scratch[2].search.walks += 8;
 	scratch[1].counters.deferred[STOP_NO_RULE] += 3;
 	scratch[2].counters.deferred[STOP_NO_RULE] += 4;
 	scratch[2].counters.deferred[STOP_STACK_UNREADABLE] += 5;
 	for (u32 i = 0; i < 30; i++) { /* the memory of readings that ended is used again */
 		assert_int_equal(stat_value("user_walked"), 42);
 		assert_int_equal(stat_value("user_table_frames"), 9);
+		assert_int_equal(stat_value("user_mapping_walks"), 8);
 		assert_int_equal(stat_value("user_deferred_no_rule"), 7);
 		assert_int_equal(stat_value("user_deferred_stack_unreadable"), 5);
 		assert_int_equal(stat_value("user_deferred_not_code"), 0);
