@@ -12,6 +12,7 @@
 #include "error.h"
 #include "format/printable.h"
 #include "report/event/stack_end.h"
+#include "report/event/stack_hash.h"
 #include "report/event/wakeups.h"
 #include "report/name/frame_names.h"
 #include "terminal/message.h"
@@ -26,6 +27,7 @@ struct script_values {
 	struct names_values names;
 	bool follow;
 	bool ids;
+	bool hashes;
 	bool show_cgroup;
 };
 
@@ -38,6 +40,7 @@ struct script {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
 	struct wakeups *wakeups;
+	struct stack_hashes *hashes;
 };
 
 /* One side of an event's stack. */
@@ -207,15 +210,33 @@ static int print_leaf(const struct script *script, u64 leaf)
 	return 0;
 }
 
+/* What a line of an event begins with. */
+static void print_event(const struct script *script, const struct trace_event *event)
+{
+	print_task(script, event, '-');
+	print_place(event);
+	printable_put(trace_source_short_name(script->sources[event->kind].name), stdout);
+	putchar(':');
+}
+
+static int print_with_hash(const struct script *script, const struct trace_event *event)
+{
+	struct stack_hash hash = stack_hashes_of(script->hashes, event);
+
+	print_event(script, event);
+	printf(" <stack ");
+	for (u32 i = 0; i < sizeof(hash.byte); i++)
+		printf("%02x", hash.byte[i]);
+	printf(">\n");
+	return 0;
+}
+
 static int print_with_ids(const struct script *script, const struct trace_event *event)
 {
 	struct side kernel = kernel_side(script, event), user = user_side(script, event);
 	int err = 0;
 
-	print_task(script, event, '-');
-	print_place(event);
-	printable_put(trace_source_short_name(script->sources[event->kind].name), stdout);
-	putchar(':');
+	print_event(script, event);
 	print_id(&kernel, "stack_id");
 	print_id(&user, "user_stack_id");
 	if (event->leaf)
@@ -244,23 +265,32 @@ static int each_with_ids(void *script, const struct trace_event *event)
 	return filtered(script, event, print_with_ids);
 }
 
+static int each_with_hash(void *script, const struct trace_event *event)
+{
+	return filtered(script, event, print_with_hash);
+}
+
 /* An output that failed ends it early; main() says so. */
 static int print_events(struct script *script, const struct script_values *values,
 			struct stackmap_error *error)
 {
 	int err = frame_names_create(script->reader, &script->naming, &script->names)
-			  ?: wakeups_create(script->reader, &script->wakeups);
+			  ?: wakeups_create(script->reader, &script->wakeups)
+			  ?: stack_hashes_create(script->reader, &script->hashes);
 
 	trace_reader_sources(script->reader, &script->sources);
 	trace_reader_stacks(script->reader, &script->stacks);
 	if (!err)
 		err = trace_reader_events(script->reader,
-					  values->ids ? each_with_ids : each_with_stacks, script,
-					  error);
+					  values->hashes ? each_with_hash
+					  : values->ids	 ? each_with_ids
+							 : each_with_stacks,
+					  script, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "script: not enough memory");
 	frame_names_free(&script->names);
 	wakeups_free(&script->wakeups);
+	stack_hashes_free(&script->hashes);
 	return err > 0 ? 0 : err;
 }
 
@@ -340,6 +370,11 @@ static const struct option_row rows[] = {
 	 .target = offsetof(struct script_values, ids),
 	 .group = "Output",
 	 .help = "one line an event, with the ids of its stacks"},
+	{.name = "hashes",
+	 .type = OPTION_FLAG,
+	 .target = offsetof(struct script_values, hashes),
+	 .group = "Output",
+	 .help = "one line an event, with a hash of its stack: the same on all machines"},
 	{.name = "lines",
 	 .letter = 'l',
 	 .type = OPTION_FLAG,

@@ -134,21 +134,10 @@ const char *frame_names_file(const char *object)
 	return slash && slash[1] ? slash + 1 : object;
 }
 
-static const struct trace_module *module_of(const struct trace_reader *reader, u64 address)
-{
-	const struct trace_module *modules;
-	u32 count = trace_reader_modules(reader, &modules);
-
-	for (u32 i = 0; i < count; i++)
-		if (address >= modules[i].start && address < modules[i].end)
-			return &modules[i];
-	return NULL;
-}
-
 /* An address that kptr_restrict hid from who recorded it is shown to nobody else either. */
 static int locate_kernel(const struct trace_reader *reader, struct named_frame *named)
 {
-	const struct trace_module *module = module_of(reader, named->name.frame);
+	const struct trace_module *module = trace_reader_module_of(reader, named->name.frame);
 	bool shown = trace_reader_info(reader)->address_shown;
 
 	named->name.address = shown ? named->name.frame : 0;

@@ -511,6 +511,17 @@ const struct trace_module *trace_reader_kernel(const struct trace_reader *reader
 	return NULL;
 }
 
+const struct trace_module *trace_reader_module_of(const struct trace_reader *reader, u64 address)
+{
+	const struct trace_module *modules;
+	u32 count = trace_reader_modules(reader, &modules);
+
+	for (u32 i = 0; i < count; i++)
+		if (address >= modules[i].start && address < modules[i].end)
+			return &modules[i];
+	return NULL;
+}
+
 u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings)
 {
 	*mappings = reader->records[TRACE_BLOCK_MAPPINGS].items;

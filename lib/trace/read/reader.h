@@ -37,6 +37,8 @@ u32 trace_reader_stacks(const struct trace_reader *reader, const struct trace_st
 u32 trace_reader_modules(const struct trace_reader *reader, const struct trace_module **modules);
 /* The one that is the kernel's image; NULL: there is none. */
 const struct trace_module *trace_reader_kernel(const struct trace_reader *reader);
+/* The one that an address lies in, or NULL. */
+const struct trace_module *trace_reader_module_of(const struct trace_reader *reader, u64 address);
 u32 trace_reader_mappings(const struct trace_reader *reader, const struct trace_mapping **mappings);
 /* Number 1 comes first. */
 u32 trace_reader_cgroups(const struct trace_reader *reader, const struct trace_cgroup **cgroups);
