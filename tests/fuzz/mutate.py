@@ -37,7 +37,7 @@ SKIPPED = 77
 NUMBERS = [0, 1, 2, 3, 4, 7, 8, 15, 16, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0xffff, 1 << 16, 1 << 20, 1 << 24, (1 << 31) - 1,
            1 << 31, (1 << 32) - 1, 1 << 32, (1 << 47) - 1, 1 << 63, (1 << 64) - 1]
 OF_RECORDINGS = [["report"], ["report", "--tree"], ["report", "--sort", "event,pid,comm,tid,cgroup,cpu,dso,symbol"],
-                 ["report", "--json"], ["script"], ["script", "--ids", "--show-cgroup"], ["export"],
+                 ["report", "--json"], ["script"], ["script", "--ids", "--show-cgroup"], ["script", "--hashes"], ["export"],
                  ["export", "-f", "pprof", "-o", "/dev/null"], ["export", "-f", "chrome"], ["export", "-f", "speedscope"],
                  ["export", "-f", "perf-script"], ["export", "-f", "json"], ["export", "-f", "stack_map_bin", "-o", "/dev/null"],
                  ["export", "-f", "mappings"], ["flamegraph", "-o", "page.html"], ["flamegraph", "-o", "page.html", "SEED"],
