@@ -82,9 +82,9 @@ stat_of() {
 
 instance_records() {
 	local before
-	before=$(stat_of recorded)
+	before=$(stat_of produced) # what is recorded grows no more once the flight buffer is full
 	ls / >/dev/null
-	[ "$(stat_of recorded)" -gt "$before" ] || fault "recorded: $before before and after"
+	[ "$(stat_of produced)" -gt "$before" ] || fault "produced: $before before and after"
 }
 
 an_instance_is_started() {
