@@ -6,6 +6,7 @@ outside, and the tasks wait on for whoever reads next."""
 import os
 import signal
 import subprocess
+import threading
 
 from harness import sleeping_instance
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, stackmap
@@ -129,18 +130,21 @@ def test_a_snapshot_adds_nothing():
 
 
 def test_a_follower():
-    """It shows a stack while its task sleeps on."""
+    """It shows a stack while its task sleeps on. One that shows too few is told to end, and gives its account."""
     target = start()
     with subprocess.Popen([STACKMAP, "script", "--instance", "sleep", "-f"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as follower:
+        too_long = threading.Timer(SECONDS_MAX, follower.send_signal, [signal.SIGINT])
+        too_long.start()
         try:
             fall_asleep(target)
             text = ""
             while text.count("\n\n") < THREADS:
                 line = follower.stdout.readline()
-                assert line, text
+                assert line, (text, follower.stderr.read())
                 text += line
         finally:
+            too_long.cancel()
             follower.send_signal(signal.SIGINT)
     assert readers(target.pid) == THREADS
     check_waiting(parse_events(text), THREADS)
