@@ -6,11 +6,11 @@ import json
 import os
 import random
 import re
-import time
 
-from harness.cases import SECONDS_MAX, needs, needs_command, program, run, stackmap
+from harness.bpf_objects import shown
+from harness.cases import needs, needs_command, program, run, stackmap
 from harness.engine_folder import HOME, fresh_bpffs
-from harness.waiting import read_text
+from harness.waiting import read_text, wait_until
 
 POOL = 1000000 + 16 * (os.getpid() % 32768)
 COUNTS = program("known_counts")
@@ -22,22 +22,18 @@ STEPS = random.Random(os.environ.get("STACKMAP_TEST_SEED", "steps"))
 
 # --- what there is ---
 
-def objects(kind):
-    return json.loads(run("bpftool", "-j", kind, "show").stdout)
-
-
 def own_objects():
-    """Maps of stacks that have our size, the programs and the maps of maps that use them, and what these hold."""
+    """Maps of stacks that have our size."""
     table_bytes = own_objects.table_bytes
-    maps = {entry["id"] for entry in objects("map") if entry.get("bytes_value") == table_bytes}
+    maps = {entry["id"] for entry in shown("map") if entry.get("bytes_value") == table_bytes}
     return [("map", number) for number in maps]
 
 
 def learn_table_size():
     fresh_bpffs()
     start()
-    shown = json.loads(run("bpftool", "-j", "map", "show", "pinned", INSTANCE + "/pins/map_table_0").stdout)
-    own_objects.table_bytes = shown["bytes_value"]
+    table = json.loads(run("bpftool", "-j", "map", "show", "pinned", INSTANCE + "/pins/map_table_0").stdout)
+    own_objects.table_bytes = table["bytes_value"]
     stop()
 
 
@@ -53,10 +49,7 @@ def begin():
 def check_nothing_left():
     """The kernel frees what nobody holds after a grace period."""
     assert not os.path.exists(HOME), [*os.walk(HOME)]
-    deadline = time.monotonic() + SECONDS_MAX
-    while own_objects() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    assert not own_objects(), own_objects()
+    wait_until(lambda: not own_objects())
 
 
 # --- an instance ---

@@ -7,6 +7,8 @@ import os
 import termios
 import time
 
+from harness.cases import SECONDS_MAX
+
 
 def read_text(path):
     try:
@@ -19,7 +21,9 @@ def read_text(path):
 def wait_until(is_so):
     """The kernel tells nobody when a task has gone to sleep, so it is asked again and again; who is waited for has the
     CPU meanwhile."""
+    deadline = time.monotonic() + SECONDS_MAX
     while not is_so():
+        assert time.monotonic() < deadline, "waited for %d s" % SECONDS_MAX
         time.sleep(0.001)
 
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from harness.bpf_objects import is_there
+from harness.bpf_objects import is_there, shown
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
 from harness.engine_folder import HOME, enter_own_mounts, fresh_bpffs
 from harness.instance import CALLS, path_of, read, stat_of, status_of
@@ -36,11 +36,6 @@ def call(count):
     run(COUNTS, "getppid=%d" % count)
 
 
-def shown(kind):
-    needs_command("bpftool", "version")
-    return json.loads(run("bpftool", "-j", "-f", kind, "show").stdout)
-
-
 def held_by(name):
     """The ids of all that the folder keeps alive: what is pinned there, the programs of its links, their maps; but not
     what the engine has pinned."""
@@ -52,7 +47,7 @@ def held_by(name):
         pinned[kind] = {number for number in paths if any(path.startswith(folder) for path in paths[number])}
         kept |= {(kind, number) for number in paths if any(path.startswith(engine) for path in paths[number])}
     programs = pinned["prog"] | {everything["link"][link]["prog_id"] for link in pinned["link"]}
-    maps = pinned["map"].union(*(everything["prog"][one].get("map_ids", []) for one in programs))
+    maps = pinned["map"].union(*(everything["prog"][one].get("map_ids", []) for one in programs)) & set(everything["map"])
     assert pinned["link"] and programs and maps
     return {("link", one) for one in pinned["link"]} | {("prog", one) for one in programs} | \
         {("map", one) for one in maps} - kept

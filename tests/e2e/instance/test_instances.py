@@ -7,8 +7,8 @@ import concurrent.futures
 import json
 import os
 
-from harness.bpf_objects import is_there
-from harness.cases import main, needs, needs_command, program, run, stackmap
+from harness.bpf_objects import is_there, shown
+from harness.cases import main, needs, program, run, stackmap
 from harness.engine_folder import HOME, check_one_unwind, engine_state, enter_own_mounts, fresh_bpffs
 from harness.known_stack import Target, check_whole
 from harness.recording import kernel_frames, parse_events, user_frames
@@ -88,12 +88,7 @@ def at_once(do):
 
 
 def pinned_ids(kind):
-    shown = json.loads(run("bpftool", "-j", "-f", kind, "show").stdout)
-    return {one["id"] for one in shown if is_pinned(one)}
-
-
-def is_pinned(shown):
-    return any(path.startswith(HOME + "/") for path in shown.get("pinned", []))
+    return {one["id"] for one in shown(kind) if any(path.startswith(HOME + "/") for path in one.get("pinned", []))}
 
 
 def check_and_stop(check):
@@ -102,7 +97,6 @@ def check_and_stop(check):
         check(number)
         stackmap("stop", name_of(number))
 
-    needs_command("bpftool", "version")
     had = {kind: pinned_ids(kind) for kind in ("prog", "map", "link")}
     assert all(len(pinned) >= COUNT for pinned in had.values()), {kind: len(pinned) for kind, pinned in had.items()}
     at_once(check_one)
