@@ -49,8 +49,8 @@ load_rare() {
 
 # The others, each in some configuration.
 load_common() {
-	record -e sched:sched_switch -e syscalls:sys_enter_read -e k:vfs_read --wakers -- true
-	record -e kr:vfs_read -e kmem:kmalloc/value=bytes_alloc/ -- true
+	record -e sched:sched_switch -e syscalls:sys_enter_read -e k:vfs_read -e kr:vfs_read -e kmem:kmalloc/value=bytes_alloc/ \
+		--wakers -- true
 	stackmap start load -e syscalls:sys_enter_openat --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"
