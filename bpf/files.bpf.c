@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of an instance: programs that print its maps when somebody reads. They have an object
- * of their own, made over the maps of the instance, so that a recording that nobody leaves behind
+ * The files of an instance: programs that print its maps when somebody reads, and one that prints
+ * what runs (show/running_code.h). They have an object of their own, made over the maps of the instance, so that a recording that nobody leaves behind
  * does not pay for verifying them.
  */
 #include <linux/bpf.h>
@@ -10,6 +10,7 @@
 
 #include "stack_map.c"
 
+#include "show/running_code.h"
 #include "show/show_mappings.h"
 #include "show/show_stacks.h"
 #include "show/show_stat.h"

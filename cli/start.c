@@ -96,7 +96,7 @@ static void say_what_comes(const struct start *start, const char *name)
 
 static int run(struct start *start, const char *name)
 {
-	struct persist_options options = {.group = start->group};
+	struct persist_options options = {.group = start->group, .pids = &start->target.pids};
 	struct stackmap_error error;
 	char *command_line;
 	int result = folder_claim(name, &start->folder, &error) ?: create(start, &error);
@@ -105,7 +105,7 @@ static int run(struct start *start, const char *name)
 		return message_failure(result, &error);
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
-	options.kernel_files = capture_kernel_files(start->capture);
+	options.symbolizers = capture_symbolizers(start->capture);
 	result = persist(capture_loaded(start->capture), start->folder, &options, &error);
 	free(command_line);
 	if (result)

@@ -219,6 +219,11 @@ const struct kernel_files *capture_kernel_files(const struct capture *capture)
 	return symbolizers_kernel_files(capture->symbolizers);
 }
 
+struct symbolizers *capture_symbolizers(struct capture *capture)
+{
+	return capture->symbolizers;
+}
+
 const char *capture_user_refusal(const struct capture *capture)
 {
 	return capture->refusal.message[0] ? capture->refusal.message : NULL;

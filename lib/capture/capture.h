@@ -52,6 +52,10 @@ struct loaded *capture_loaded(struct capture *capture);
 struct kernel_files;
 const struct kernel_files *capture_kernel_files(const struct capture *capture);
 
+/* Who reads files; the capture's own. */
+struct symbolizers;
+struct symbolizers *capture_symbolizers(struct capture *capture);
+
 /* Why the kernel refused the programs of a better way to user stacks; NULL: it did not. */
 const char *capture_user_refusal(const struct capture *capture);
 

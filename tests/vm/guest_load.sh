@@ -72,7 +72,7 @@ missing() {
 	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' $(function_programs) \
 		'on_kernel_(functions|probe)' on_switch on_wake on_field_value on_field_call task_leave task_fork \
 		task_rename task_exec task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall \
-		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace; do
+		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace number_running_code; do
 		grep -Eq "^cost $program " costs || echo "$program"
 	done
 }

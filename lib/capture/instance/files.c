@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The object is loaded over the maps of the instance, each program linked to the array that it
- * iterates, each link pinned under the name of its file. Then everything here is let go. */
+/* The object is loaded over the maps of the instance, each program that shows something linked to
+ * the array that it iterates, each link pinned under the name of its file. Then everything here is
+ * let go. */
 #include "capture/instance/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +66,8 @@ static int set_access(const char *path, gid_t group)
 	return 0;
 }
 
+#define SHOWS "show_"
+
 /* The file has the name of its program, without "show_". */
 static int pin_file(const struct bpf_program *program, int elements,
 		    const struct files_options *options)
@@ -71,7 +75,7 @@ static int pin_file(const struct bpf_program *program, int elements,
 	union bpf_iter_link_info info = {.map.map_fd = elements};
 	LIBBPF_OPTS(bpf_iter_attach_opts, iterated, .link_info = &info,
 		    .link_info_len = sizeof(info));
-	const char *name = strchr(bpf_program__name(program), '_') + 1;
+	const char *name = bpf_program__name(program) + strlen(SHOWS);
 	struct bpf_link *link = bpf_program__attach_iter(program, &iterated);
 	char path[4096];
 	int result = libbpf_get_error(link);
@@ -90,11 +94,20 @@ static int pin_files(const struct files_bpf *files, const struct files_options *
 	int result = 0;
 
 	while ((program = bpf_object__next_program(files->obj, program)) && !result)
-		result = pin_file(program, bpf_map__fd(files->maps.elements), options);
+		if (!strncmp(bpf_program__name(program), SHOWS, strlen(SHOWS)))
+			result = pin_file(program, bpf_map__fd(files->maps.elements), options);
 	return result;
 }
 
-int files_create(struct loaded *loaded, const struct files_options *options,
+static int keep_running_code(const struct files_bpf *files, int *running_code)
+{
+	int program = bpf_program__fd(files->progs.number_running_code);
+
+	*running_code = fcntl(program, F_DUPFD_CLOEXEC, 0);
+	return *running_code < 0 ? -errno : 0;
+}
+
+int files_create(struct loaded *loaded, const struct files_options *options, int *running_code,
 		 struct stackmap_error *error)
 {
 	struct kernel_mappings kernel;
@@ -107,6 +120,7 @@ int files_create(struct loaded *loaded, const struct files_options *options,
 	files = files_bpf__open();
 	result = files ? load(files, loaded, options, &kernel) : -errno;
 	result = result ?: pin_files(files, options);
+	result = result ?: keep_running_code(files, running_code);
 	files_bpf__destroy(files);
 	kernel_mappings_clear(&kernel);
 	return result ? error_set(error, -result, "files in %s: %s", options->folder,

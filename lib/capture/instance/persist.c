@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pinning. */
+/* Pinning, and tables of what runs. */
 #include "capture/instance/persist.h"
 
 #include <errno.h>
@@ -12,9 +12,13 @@
 
 #include "capture/instance/files.h"
 #include "capture/instance/metadata.h"
+#include "capture/instance/running_code.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "symbol/kernel/kernel_image.h"
+#include "symbol/symbolizer/symbolizers.h"
+
+#define TABLES_MS 1000
 
 /* The BPF file system wants no dots. */
 void pin_of_map(const char *map, char *pin)
@@ -130,18 +134,32 @@ static int pin_all(const struct loaded *loaded, int metadata, struct folder *fol
 		       ?: pin_links(&loaded->attachment.links, &number, folder);
 }
 
+static void tabulate(const struct loaded *loaded, const struct persist_options *options,
+		     int program)
+{
+	const struct running_code code = {
+		.program = program,
+		.pids = options->pids,
+		.symbolizers = options->symbolizers,
+	};
+
+	if (loaded->plan.config.user_unwind == USER_UNWIND_AUTO && loaded->plan.config.user_stacks)
+		running_code_tabulate(&code, loaded, TABLES_MS);
+}
+
 int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
 	    struct stackmap_error *error)
 {
-	bool address_shown = kernel_image_shown(options->kernel_files);
+	const struct kernel_files *kernel_files = symbolizers_kernel_files(options->symbolizers);
+	bool address_shown = kernel_image_shown(kernel_files);
 	struct files_options files = {
 		.folder = folder_path(folder),
 		.group = options->group,
-		.kernel_files = options->kernel_files,
+		.kernel_files = kernel_files,
 		.hides_addresses = !address_shown,
 	};
 	int metadata = metadata_write(loaded->sources, address_shown, options->command_line, error);
-	int result;
+	int running_code = -1, result;
 
 	if (metadata < 0)
 		return metadata;
@@ -150,5 +168,11 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 	if (result)
 		return error_set(error, -result, "%s: it cannot be kept in %s: %s",
 				 folder_name(folder), folder_path(folder), strerror(-result));
-	return files_create(loaded, &files, error) ?: folder_commit(folder, options->group, error);
+	result = files_create(loaded, &files, &running_code, error)
+			 ?: folder_commit(folder, options->group, error);
+	if (!result)
+		tabulate(loaded, options, running_code);
+	if (running_code >= 0)
+		close(running_code);
+	return result;
 }

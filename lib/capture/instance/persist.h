@@ -13,16 +13,19 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/load/loaded.h"
+#include "number_list.h"
 
-struct kernel_files;
+struct symbolizers;
 
 struct persist_options {
-	gid_t group;		  /* may read the files, or FOLDER_NO_GROUP */
-	const char *command_line; /* that started it */
-	const struct kernel_files *kernel_files;
+	gid_t group;			/* may read the files, or FOLDER_NO_GROUP */
+	const char *command_line;	/* that started it */
+	const struct number_list *pids; /* what it records, for tables of their code; none: all */
+	struct symbolizers *symbolizers;
 };
 
-/* Attached; the folder was claimed. When it returns 0 the instance does not need us any more. */
+/* Attached; the folder was claimed. When it returns 0 the instance does not need us any more. The
+ * last of it, up to a second, are tables: the instance is there already. */
 int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
 	    struct stackmap_error *error);
 

@@ -402,11 +402,10 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	return result;
 }
 
-static bool has_symbols_to_come(const struct symbolizer_client *client)
+static bool has_to_come(const struct symbolizer_client *client, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < client->count; i++)
-		if (client->questions[i].what == SYMBOLIZER_SYMBOLS &&
-		    !client->questions[i].is_dropped)
+		if (client->questions[i].what == what && !client->questions[i].is_dropped)
 			return true;
 	return false;
 }
@@ -417,9 +416,17 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 		const struct symbolizer_client *client = &symbolizers->clients[i];
 
 		if ((which == SYMBOLIZERS_ANY || file_owner_trusted(client->owner)) &&
-		    has_symbols_to_come(client))
+		    has_to_come(client, SYMBOLIZER_SYMBOLS))
 			return true;
 	}
+	return false;
+}
+
+bool symbolizers_are_tabulating(const struct symbolizers *symbolizers)
+{
+	for (u32 i = 0; i < symbolizers->count; i++)
+		if (has_to_come(&symbolizers->clients[i], SYMBOLIZER_TABLE))
+			return true;
 	return false;
 }
 

@@ -65,6 +65,9 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 enum symbolizers_which { SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which);
 
+/* Whether tables are still to come. */
+bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);
+
 /* Waits until something has been answered, or is too late, but no longer than `ms`. */
 void symbolizers_wait(const struct symbolizers *symbolizers, int ms);
 

@@ -217,13 +217,14 @@ def test_the_default_map_has_room():
 
 
 def test_what_a_full_map_does_not_count():
-    """12,000 call paths, each twice: status, the list, the file and top say what is not in a map of 1,024."""
+    """12,000 call paths, each twice: status, the list, the file and top say what is not in a map of 1,024. The stacks of
+    who begins another program meanwhile come on top."""
     needs("uprobes")
     workload = program("call_paths")
     begin("full", "-e", "u:%s:leaf" % workload, "--no-kernel", "--bits", 10, "--flight", "8M")
     run(workload, 12000, 2)
     stacks, stat = status_of("full")["stack_map"], stat_of("full")
-    assert stacks["full"] >= 95 and 23900 <= stacks["counted"] + stacks["not_counted"] <= 24000, stacks
+    assert stacks["full"] >= 95 and 23900 <= stacks["counted"] + stacks["not_counted"] <= 25000, stacks
     assert 23900 - 2 * 1024 <= stacks["not_counted"] == int(stat["drops"]), (stacks, stat)
     assert (stat["full"], line_of("full")["MAP"]) == ("%d%%" % stacks["full"], "full"), stat
     text = stackmap("status", "full").stdout

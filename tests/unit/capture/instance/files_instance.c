@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct capture *capture;
+int running_code_program;
 static struct source_list sources;
 
 static void own_bpffs(void)
@@ -38,7 +40,7 @@ void files_begin(struct files_options options, enum user_unwind unwind)
 	assert_int_equal(mkdir(FOLDER, 0700), 0);
 	options.folder = FOLDER;
 	options.kernel_files = capture_kernel_files(capture);
-	result = files_create(&capture->loaded, &options, &error);
+	result = files_create(&capture->loaded, &options, &running_code_program, &error);
 	if (result)
 		printf("%s\n", error.message);
 	assert_int_equal(result, 0);
@@ -46,6 +48,7 @@ void files_begin(struct files_options options, enum user_unwind unwind)
 
 void files_end(void)
 {
+	close(running_code_program);
 	capture_free(&capture);
 	source_list_clear(&sources);
 	umount2(BPFFS, MNT_DETACH);

@@ -20,6 +20,7 @@
 #define BITS 10
 
 extern struct capture *capture;
+extern int running_code_program; /* number_running_code() */
 
 /* Skips the test where there are no instances. Of *options the folder is given here. */
 void files_begin(struct files_options options, enum user_unwind unwind);

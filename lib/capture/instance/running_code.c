@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A file that nobody converts in time is left to who reads the instance. */
+#include "capture/instance/running_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "capture/load/skeleton.h"
+#include "clock.h"
+#include "interrupt.h"
+#include "symbol/symbolizer/symbolizers.h"
+
+#define NUMBERS_AT_ONCE 1024
+
+struct running_file {
+	u32 number, mappings;
+};
+
+static void count_mappings(struct running_file *files, const u32 *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (numbers[i] >= MAPPINGS_MAX)
+			continue;
+		files[numbers[i]].number = numbers[i];
+		files[numbers[i]].mappings++;
+	}
+}
+
+/* The kernel hands out whole numbers: a read that has room for many ends with one. */
+static void read_numbers(int iterator, struct running_file *files)
+{
+	u32 numbers[NUMBERS_AT_ONCE];
+	ssize_t bytes;
+
+	do {
+		bytes = read(iterator, numbers, sizeof(numbers));
+		if (bytes > 0)
+			count_mappings(files, numbers, bytes / sizeof(*numbers));
+	} while (bytes > 0 || (bytes < 0 && errno == EAGAIN && !interrupted()));
+}
+
+/* pid 0: of all processes */
+static void meet_files_of(int program, u32 pid, struct running_file *files)
+{
+	union bpf_iter_link_info info = {.task.pid = pid};
+	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
+		    .iter_info_len = sizeof(info));
+	int link = bpf_link_create(program, 0, BPF_TRACE_ITER, &options);
+	int iterator = link < 0 ? -1 : bpf_iter_create(link);
+
+	if (iterator >= 0) {
+		read_numbers(iterator, files);
+		close(iterator);
+	}
+	if (link >= 0)
+		close(link);
+}
+
+static void meet_files(const struct running_code *code, struct running_file *files)
+{
+	size_t count = code->pids->count;
+
+	if (!count)
+		meet_files_of(code->program, 0, files);
+	for (size_t i = 0; i < count; i++)
+		meet_files_of(code->program, code->pids->ranges[i].first, files);
+}
+
+static int by_mappings(const void *a, const void *b)
+{
+	const struct running_file *left = a, *right = b;
+
+	return left->mappings < right->mappings ? 1 : -(left->mappings > right->mappings);
+}
+
+static void ask(const struct running_code *code, const struct loaded *loaded,
+		const struct running_file *files)
+{
+	int map = bpf_map__fd(loaded_programs(loaded)->maps.file_tables);
+
+	for (u32 i = 0; i < MAPPINGS_MAX && files[i].mappings; i++)
+		symbolizers_tabulate(code->symbolizers, files[i].number,
+				     loaded_mapping(loaded, files[i].number), map);
+}
+
+/* Tables are answered with nothing that would be written anywhere. */
+static void await(struct symbolizers *symbolizers, u32 ms)
+{
+	const struct symbolizers_sink nowhere = {};
+	u64 end = clock_ms() + ms, now;
+
+	do {
+		if (symbolizers_visit(symbolizers, &nowhere))
+			return;
+		now = clock_ms();
+		if (symbolizers_are_tabulating(symbolizers) && now < end)
+			symbolizers_wait(symbolizers, end - now);
+	} while (symbolizers_are_tabulating(symbolizers) && now < end && !interrupted());
+}
+
+void running_code_tabulate(const struct running_code *code, const struct loaded *loaded, u32 ms)
+{
+	struct running_file *files = calloc(MAPPINGS_MAX, sizeof(*files));
+
+	if (!files)
+		return;
+	meet_files(code, files);
+	qsort(files, MAPPINGS_MAX, sizeof(*files), by_mappings);
+	ask(code, loaded, files);
+	await(code->symbolizers, ms);
+	free(files);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Nothing is recorded here: what is numbered, and has a table, was met by no event. */
+#include "files_instance.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/instance/running_code.h"
+#include "capture/load/skeleton.h"
+#include "engine.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/symbolizer/symbolizers.h"
+#include "symbol/symbolizer/table_publish.h"
+
+#define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
+
+static u32 numbers_given(void)
+{
+	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
+	struct engine_state engine;
+	u32 zero = 0;
+
+	assert_int_equal(bpf_map_lookup_elem(map, &zero, &engine), 0);
+	return engine.mapping_last;
+}
+
+static void tabulate(u64 pid, u32 ms)
+{
+	struct number_range range = {.first = pid, .last = pid};
+	const struct number_list pids = {.ranges = &range, .count = pid ? 1 : 0};
+	const struct running_code code = {
+		.program = running_code_program,
+		.pids = &pids,
+		.symbolizers = capture_symbolizers(capture),
+	};
+
+	running_code_tabulate(&code, &capture->loaded, ms);
+}
+
+/* The number of a file, or 0. */
+static u32 number_of(const char *name)
+{
+	char path[PATH_MAX];
+
+	for (u32 number = numbers_given(); number; number--) {
+		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
+		if (strstr(path, name))
+			return number;
+	}
+	return 0;
+}
+
+static bool has_table(u32 number)
+{
+	return table_is_published(bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables),
+				  number);
+}
+
+static void own_code_has_tables(void **state)
+{
+	(void)state;
+	assert_int_equal(numbers_given(), 0);
+	tabulate(getpid(), PATIENCE_MS);
+	assert_true(has_table(number_of("/test_running_code")));
+	assert_true(has_table(number_of("/libc.so.6")));
+	assert_int_equal(loaded_mapping(&capture->loaded, number_of("/libc.so.6"))->tgid, getpid());
+}
+
+/* Of the process that is asked for, and of no other. */
+static void code_of_others_has_no_numbers(void **state)
+{
+	u32 own;
+
+	(void)state;
+	tabulate(getpid(), PATIENCE_MS);
+	own = numbers_given();
+	tabulate(getpid(), PATIENCE_MS);
+	assert_int_equal(numbers_given(), own);
+	tabulate(0, 0);
+	assert_true(numbers_given() > own);
+}
+
+static void who_is_gone_has_no_code(void **state)
+{
+	(void)state;
+	tabulate(INT_MAX, PATIENCE_MS);
+	assert_int_equal(numbers_given(), 0);
+}
+
+/* Half of the numbers are left to events. */
+static void numbers_are_left(void **state)
+{
+	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
+	struct engine_state engine;
+	u32 zero = 0;
+
+	(void)state;
+	assert_int_equal(bpf_map_lookup_elem(map, &zero, &engine), 0);
+	engine.mapping_last = MAPPINGS_MAX / 2;
+	assert_int_equal(bpf_map_update_elem(map, &zero, &engine, BPF_ANY), 0);
+	tabulate(getpid(), PATIENCE_MS);
+	assert_int_equal(numbers_given(), MAPPINGS_MAX / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(own_code_has_tables, begin_unwinding, end),
+		cmocka_unit_test_setup_teardown(code_of_others_has_no_numbers, begin_unwinding,
+						end),
+		cmocka_unit_test_setup_teardown(who_is_gone_has_no_code, begin_unwinding, end),
+		cmocka_unit_test_setup_teardown(numbers_are_left, begin_unwinding, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
