@@ -294,20 +294,9 @@ CORE_PART u32 rule_flexible(const struct sframe_search *search, struct unwind_ru
 	return STOP_NONE;
 }
 
-CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
+/* The rule of the row that was found. */
+CORE_PART u32 row_rule(const struct sframe_search *search, struct unwind_rule *rule)
 {
-	const struct sframe_search *search = &unwind->sframe;
-	u32 stop;
-
-	if (!unwind->image.sframe.start)
-		return STOP_NO_RULE;
-	stop = section_open(unwind);
-	if (!stop)
-		stop = function_find(unwind);
-	if (!stop)
-		stop = row_find(unwind);
-	if (stop)
-		return stop;
 	*rule = (struct unwind_rule){
 		.base = RULE_BASE_CFA,
 		.slot = {[SLOT_RBX] = SLOT_LOST,
@@ -323,4 +312,18 @@ CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
 		return STOP_NONE;
 	}
 	return search->flexible ? rule_flexible(search, rule) : rule_default(search, rule);
+}
+
+CORE_SUBPROGRAM u32 sframe_rule(struct unwind *unwind, struct unwind_rule *rule)
+{
+	u32 stop;
+
+	if (!unwind->image.sframe.start)
+		return STOP_NO_RULE;
+	stop = section_open(unwind);
+	if (!stop)
+		stop = function_find(unwind);
+	if (!stop)
+		stop = row_find(unwind);
+	return stop ? stop : row_rule(&unwind->sframe, rule);
 }

@@ -52,7 +52,7 @@ static void read_rows(int file)
 	struct file_table table = {};
 	int err = code_rows_read(file, &rows);
 
-	demand(!err || err == -ENOEXEC || err == -EBADMSG);
+	demand(!err || err == -ENOEXEC || err == -EBADMSG || err == -E2BIG);
 	demand(code_rows_are_sound(&rows));
 	demand(!file_table_pack(&rows, &table));
 	code_rows_clear(&rows);

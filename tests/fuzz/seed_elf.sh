@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# seed_elf.sh DIR: writes small ELF files: a program with stubs of each kind, a library, an object, and a program
-# without symbols.
+# seed_elf.sh DIR: writes small ELF files: a program with stubs of each kind, a library, an object, a program
+# without symbols, and one with an SFrame section where the assembler can make it.
 set -eu
 cd "$1"
 
@@ -20,4 +20,5 @@ flags='-Os -nostartfiles -Wl,--build-id -Wl,-z,max-page-size=4096 -Wl,-z,nosepar
 "$compiler" $flags -s source.c -o stripped
 "$compiler" $flags -shared -fPIC source.c -o library
 "$compiler" $flags -Os -c source.c -o object
+"$compiler" $flags -fno-integrated-as -Wa,--gsframe source.c -o sframe 2>/dev/null || rm -f sframe
 rm source.c

@@ -67,6 +67,42 @@ int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwin
 	return result ?: row_add(rows, end, 0);
 }
 
+/* Where row `index` begins. */
+static u64 row_start(const struct code_rows *rows, u32 index)
+{
+	return index < rows->count ? rows->rows[index].offset : UINT64_MAX;
+}
+
+/* NULL: there is no such row, or it has none. */
+static const struct unwind_rule *row_rule(const struct code_rows *rows, u32 index)
+{
+	u32 rule = index < rows->count ? rows->rows[index].rule : 0;
+
+	return rule ? &rows->rules[rule - 1] : NULL;
+}
+
+static u64 smaller(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* `i` and `j` are the rows behind `start`. */
+int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
+		    const struct code_rows *lower)
+{
+	u64 start = smaller(row_start(upper, 0), row_start(lower, 0)), end;
+	int result = 0;
+
+	for (u32 i = 0, j = 0; start != UINT64_MAX && !result; start = end) {
+		i += row_start(upper, i) == start;
+		j += row_start(lower, j) == start;
+		end = smaller(row_start(upper, i), row_start(lower, j));
+		result = code_rows_add(rows, start, end,
+				       row_rule(upper, i - 1) ?: row_rule(lower, j - 1));
+	}
+	return result;
+}
+
 static bool rule_is_sound(const struct unwind_rule *rule)
 {
 	return rule->cfa_kind < CFA_KIND_COUNT && rule->cfa_register < REGISTER_RIP &&

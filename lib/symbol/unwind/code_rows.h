@@ -33,6 +33,11 @@ struct code_rows {
  * before what is there; -E2BIG, -ENOMEM. Of rules beyond FILE_TABLE_RULES_MAX there are none. */
 int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwind_rule *rule);
 
+/* Appends to what is empty: the rows of `upper` and, where it has no rule, those of `lower`.
+ * -E2BIG, -ENOMEM. */
+int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
+		    const struct code_rows *lower);
+
 /* What core/unwind finds in the tables of an ELF file. -ENOEXEC: it has none that can be read as a
  * whole, -EBADMSG: they contradict themselves, -E2BIG, -ENOMEM. */
 int code_rows_read(int file, struct code_rows *rows);

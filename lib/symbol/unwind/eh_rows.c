@@ -5,6 +5,9 @@
  * what the unwinder would say, or nothing: each function of the index has what lies between it and
  * the next one, as far as its FDE covers that; of a file without index each FDE has its own.
  *
+ * The unwinder prefers an SFrame section and falls back to .eh_frame at each pc of which the
+ * section says nothing. So does a table: the rows of .eh_frame lie below those of the section.
+ *
  * As an embedder it has a copy of the core of its own (CORE_EMBEDDED).
  */
 #include <errno.h>
@@ -13,6 +16,7 @@
 #include "array.h"
 #include "code_rows.h"
 #include "file_image.h"
+#include "file_table.h"
 
 #define CORE_EMBEDDED
 #include "unwind/unwind.h"
@@ -63,6 +67,8 @@ void unwind_remember(struct unwind *unwind)
 #include "unwind/unwind_code.c"
 #include "unwind/unwind_image.c"
 #include "unwind/unwind_step.c"
+
+#define SFRAME_BUDGET (2 * CODE_ROWS_MAX) /* for a whole section */
 
 /* Of a section without index. */
 struct function {
@@ -218,7 +224,159 @@ static int add_records(struct reading *reading)
 	return result;
 }
 
-/* SFrame sections count before .eh_frame, and are not read here. */
+static int add_eh_frame(struct reading *reading)
+{
+	reading->unwind.budget = UNWIND_BUDGET;
+	return reading->unwind.image.eh_frame_hdr.start ? add_index(reading) : add_records(reading);
+}
+
+/* Why a section is not read to its end. */
+static int stop_error(u32 stop)
+{
+	return stop == STOP_BUDGET ? -E2BIG : stop == STOP_BAD_TABLE ? -EBADMSG : -ENOEXEC;
+}
+
+/* From where on, in its function, the row at the position holds. */
+static u32 row_offset(struct unwind *unwind)
+{
+	struct unwind_bytes *bytes = &unwind->bytes;
+	u64 at = bytes->at, offset = 0;
+
+	if (!bytes_ready(unwind))
+		offset = bytes_take(bytes, FUNCTION_ADDRESS_BYTES(unwind->sframe.info));
+	bytes->at = at;
+	return offset;
+}
+
+/* The rows at the position, of a function or one of its blocks, which is [start, end). The unwinder
+ * goes on to the first row that begins behind the pc: one that begins before its predecessor takes
+ * its place. */
+static int add_frame_rows(struct reading *reading, u64 start, u64 end)
+{
+	struct unwind *unwind = &reading->unwind;
+	const struct unwind_rule *rule = NULL;
+	struct unwind_rule found;
+	int result = 0;
+	u64 from = start;
+
+	unwind->sframe.stop = STOP_NONE;
+	unwind->sframe.pc_offset = UINT32_MAX;
+	for (u32 i = 0; i < ROWS_MAX && i < unwind->sframe.rows_left && from < end; i++) {
+		u64 next = start + row_offset(unwind);
+
+		if (row_step(i, &unwind))
+			return stop_error(unwind->sframe.stop);
+		if (next > from) {
+			result = add_code(reading, from, next < end ? next : end, rule);
+			from = next;
+		}
+		if (result)
+			return result;
+		rule = row_rule(&unwind->sframe, &found) ? NULL : &found;
+	}
+	return from < end ? add_code(reading, from, end, rule) : 0;
+}
+
+/* The rows at the position: in a PLT they hold for each block anew. */
+static int add_frame_blocks(struct reading *reading, u64 start, u64 end)
+{
+	struct unwind *unwind = &reading->unwind;
+	const struct sframe_search *search = &unwind->sframe;
+	bool is_block = FUNCTION_IS_BLOCK(search->info) && search->block_bytes;
+	u64 bytes = is_block ? search->block_bytes : end - start;
+	u64 rows = unwind->bytes.at, rows_end = unwind->bytes.end;
+	int result = 0;
+
+	for (; start < end && !result; start += bytes) {
+		if (!unwind_spend(unwind))
+			return -E2BIG;
+		bytes_open(&unwind->bytes, rows, rows_end);
+		result = add_frame_rows(reading, start, end - start < bytes ? end : start + bytes);
+	}
+	return result;
+}
+
+/* Function i of the section, up to `limit`. It is code, or the section lies: what were left out of
+ * it would be taken from .eh_frame. */
+static int add_frame_function(struct reading *reading, u64 i, u64 limit)
+{
+	struct unwind *unwind = &reading->unwind;
+	const struct sframe_search *search = &unwind->sframe;
+	u32 stop = function_read(unwind, i);
+	u64 start = search->function, end, code_end, offset;
+
+	if (!stop)
+		stop = entry_fields(unwind);
+	if (stop)
+		return stop_error(stop);
+	if (FUNCTION_ROW_TYPE(search->info) > ROW_TYPE_MAX || limit < start)
+		return -EBADMSG;
+	end = limit - start < search->function_bytes ? limit : start + search->function_bytes;
+	code_end = end;
+	if (start >= end)
+		return 0;
+	if (!file_image_code(reading->image, start, &code_end, &offset) || code_end < end)
+		return -EBADMSG;
+	return add_frame_blocks(reading, start, end);
+}
+
+/* A section that the unwinder does not understand has no rows. One that contradicts itself leaves
+ * the file without a table: what the unwinder finds there depends on the way of its search. */
+static int add_sframe(struct reading *reading)
+{
+	struct unwind *unwind = &reading->unwind;
+	u32 stop = section_open(unwind);
+	int result = 0;
+
+	if (stop)
+		return stop == STOP_TABLE_UNREADABLE ? -ENOEXEC : 0;
+	unwind->budget = SFRAME_BUDGET;
+	for (u64 i = 0, count = unwind->sframe.high; i < count && !result; i++) {
+		u64 limit = UINT64_MAX;
+
+		stop = i + 1 < count ? function_read(unwind, i + 1) : STOP_NONE;
+		if (stop)
+			return stop_error(stop);
+		if (i + 1 < count)
+			limit = unwind->sframe.function;
+		result = add_frame_function(reading, i, limit);
+	}
+	if (reading->rows->rule_count == FILE_TABLE_RULES_MAX) /* some may have found no place */
+		return -E2BIG;
+	return result;
+}
+
+/* .eh_frame below what the section says, which may be all that there is. */
+static int add_below(struct reading *reading, const struct code_rows *sframe)
+{
+	struct code_rows *rows = reading->rows, eh_frame = {};
+	int result;
+
+	reading->rows = &eh_frame;
+	result = add_eh_frame(reading);
+	reading->rows = rows;
+	if (result == -ENOEXEC && sframe->count) {
+		code_rows_clear(&eh_frame);
+		result = 0;
+	}
+	result = result ?: code_rows_merge(rows, sframe, &eh_frame);
+	code_rows_clear(&eh_frame);
+	return result;
+}
+
+static int add_both(struct reading *reading)
+{
+	struct code_rows *rows = reading->rows, sframe = {};
+	int result;
+
+	reading->rows = &sframe;
+	result = add_sframe(reading);
+	reading->rows = rows;
+	result = result ?: add_below(reading, &sframe);
+	code_rows_clear(&sframe);
+	return result;
+}
+
 static int read_tables(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -226,9 +384,9 @@ static int read_tables(struct reading *reading)
 	unwind->memory = reading->image;
 	unwind->budget = UNWIND_BUDGET;
 	unwind->mapping.image = file_image_header(reading->image);
-	if (!unwind->mapping.image || image_enter(unwind) || unwind->image.sframe.start)
+	if (!unwind->mapping.image || image_enter(unwind))
 		return -ENOEXEC;
-	return unwind->image.eh_frame_hdr.start ? add_index(reading) : add_records(reading);
+	return unwind->image.sframe.start ? add_both(reading) : add_eh_frame(reading);
 }
 
 int code_rows_read(int file, struct code_rows *rows)
