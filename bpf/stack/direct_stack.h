@@ -9,6 +9,7 @@
 #define BPF_DIRECT_STACK_H
 
 #include "mapping/user_frame.h"
+#include "stack/table_chunks.h"
 #include "state/engine_maps.h"
 #include "unwind/direct_walk.h"
 
@@ -23,14 +24,6 @@ struct {
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes)
 {
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
-}
-
-CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_table_search *search,
-							    u32 index)
-{
-	u64 key = FILE_TABLE_KEY(search->number, index);
-
-	return bpf_map_lookup_elem(&file_tables, &key);
 }
 
 /* A pc whose mapping has no number has no frame: its address would stand for any process's. */

@@ -52,10 +52,10 @@ struct {
 	__type(value, struct rule_cache);
 } rules SEC(".maps");
 
-/* Written by user space alone. */
+/* Written by user space alone, except when a table was used. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_RDONLY_PROG);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, FILE_TABLE_CHUNKS_MAX);
 	__type(key, u64); /* FILE_TABLE_KEY */
 	__type(value, struct file_table_chunk);

@@ -399,6 +399,7 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	walk->interrupted = STEP_INTERRUPTED;
 	walk->window_bytes = 0;
 	walk->table_steps = 0;
+	walk->table.now = 0;
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;
 	walk->stop =

@@ -7,8 +7,8 @@
  * A stack that it completes, STOP_ROOT or STOP_DEPTH, is the one that unwind_stack() gives. Any
  * other stop says only why it could not go on.
  *
- * The embedder supplies two functions, and that of table_search.h, natively by linking them, in BPF
- * by defining them before it includes cached_rule.c, table_search.c and direct_walk.c.
+ * The embedder supplies two functions, and those of table_search.h, natively by linking them, in
+ * BPF by defining them before it includes cached_rule.c, table_search.c and direct_walk.c.
  */
 #ifndef CORE_DIRECT_WALK_H
 #define CORE_DIRECT_WALK_H

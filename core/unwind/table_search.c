@@ -41,14 +41,16 @@ CORE_PART const struct file_table_chunk *chunk_below(struct file_table_search *s
 	entry_find(search, chunk, ~0U);
 	at = core_reload(search->at);
 	search->start = word_of(chunk, at);
-	return search->start > search->offset ? 0 : file_table_chunk(search, chunk->first + at);
+	return search->start > search->offset
+		       ? 0
+		       : file_table_chunk(search, search->base + chunk->first + at);
 }
 
 CORE_PART bool rule_read(struct file_table_search *search, u32 first, u32 rule)
 {
 	u32 index = rule - 1, at = index % FILE_TABLE_RULES * FILE_TABLE_RULE_WORDS;
 	const struct file_table_chunk *chunk =
-		file_table_chunk(search, first + index / FILE_TABLE_RULES);
+		file_table_chunk(search, search->base + first + index / FILE_TABLE_RULES);
 
 	core_one_register(at);
 	if (!rule || !chunk || at > FILE_TABLE_WORDS - FILE_TABLE_RULE_WORDS)
@@ -57,15 +59,29 @@ CORE_PART bool rule_read(struct file_table_search *search, u32 first, u32 rule)
 	return true;
 }
 
+/* Whether the root is still the one that the search began with; its memory may be another's by the
+ * time it is read, but none that has the same base. Loads happen in the order of the text: the
+ * compiler keeps it around a look-up, and x86 keeps it. */
+CORE_PART bool root_stays(struct file_table_search *search)
+{
+	const struct file_table_chunk *root = file_table_chunk(search, FILE_TABLE_ROOT);
+
+	if (!root || atomic_load_relaxed(&root->base) != search->base)
+		return false;
+	file_table_use(search, root);
+	return true;
+}
+
 CORE_GLOBAL int file_table_find(struct file_table_search *search)
 {
-	const struct file_table_chunk *leaf;
+	const struct file_table_chunk *root, *leaf;
 	u32 distance, row;
 
 	if (core_is_null(search))
 		return 0;
-	leaf = chunk_below(search, file_table_chunk(search, FILE_TABLE_ROOT));
-	leaf = chunk_below(search, leaf);
+	root = file_table_chunk(search, FILE_TABLE_ROOT);
+	search->base = root ? root->base : 0;
+	leaf = chunk_below(search, chunk_below(search, root));
 	if (!leaf)
 		return 0;
 	distance = search->offset - search->start;
@@ -73,5 +89,5 @@ CORE_GLOBAL int file_table_find(struct file_table_search *search)
 	entry_find(search, leaf, FILE_TABLE_DISTANCE_MAX);
 	row = word_of(leaf, core_reload(search->at));
 	search->is_row_start = (row & FILE_TABLE_DISTANCE_MAX) == distance;
-	return rule_read(search, leaf->first, FILE_TABLE_ROW_RULE(row));
+	return rule_read(search, leaf->first, FILE_TABLE_ROW_RULE(row)) && root_stays(search);
 }

@@ -59,6 +59,12 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 	return by_tables && index < table->count ? &table->chunks[index] : NULL;
 }
 
+void file_table_use(struct file_table_search *search, const struct file_table_chunk *root)
+{
+	(void)search;
+	(void)root;
+}
+
 static void table_read(const struct traced_mapping *mapping, struct file_table *table)
 {
 	struct code_rows rows = {};

@@ -5,11 +5,13 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/load/skeleton.h"
+#include "clock.h"
 #include "own_processes.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "user_unwind/user_unwinder.h"
 
 #define PATH_BYTES_MAX 4096
+#define TABULATE_AGAIN_MS 600000 /* a table may have gone by then: symbolizer/table_evict.h */
 
 /* Each stands in the slot of its id, or the next one: where the programs look for it. */
 static void put_process(u32 *slots, u32 pid)
@@ -52,14 +54,27 @@ static int write_mapping(struct recording *recording, u32 number)
 
 int symbols_write_mapping(struct recording *recording, u32 number)
 {
-	if (number >= MAPPINGS_MAX || recording->mapping_written[number])
+	if (number >= MAPPINGS_MAX)
 		return 0;
-	recording->mapping_written[number] = 1;
-	recording->code_met++;
 	symbolizers_tabulate(recording->symbolizers, number,
 			     loaded_mapping(recording->loaded, number),
 			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
+	if (recording->mapping_written[number])
+		return 0;
+	recording->mapping_written[number] = 1;
+	recording->code_met++;
 	return write_mapping(recording, number);
+}
+
+/* Of code that is met again from then on. */
+static void tabulate_again(struct recording *recording)
+{
+	u64 now = clock_ms();
+
+	if (now < recording->tabulate_again)
+		return;
+	recording->tabulate_again = now + TABULATE_AGAIN_MS;
+	symbolizers_tabulate_again(recording->symbolizers);
 }
 
 /* Of several records for a mapping the last counts. */
@@ -86,6 +101,7 @@ int symbols_take(struct recording *recording)
 	};
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 
+	tabulate_again(recording);
 	leave_out_processes(recording);
 	return result;
 }

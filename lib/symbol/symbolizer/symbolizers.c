@@ -41,7 +41,7 @@ struct symbolizers {
 	u8 keeper[MAPPINGS_MAX];	     /* 1 + which client has its file open; 0: none */
 	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
 	bool tabulated[MAPPINGS_MAX];	     /* or asked for */
-	bool has_no_room;		     /* for tables, any more */
+	bool has_no_room;		     /* for tables */
 	struct build_id ids[MAPPINGS_MAX];
 };
 
@@ -244,6 +244,12 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 	question.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
 	if (question.file >= 0 && !ask(symbolizers, &question))
 		symbolizers->tabulated[number] = true;
+}
+
+void symbolizers_tabulate_again(struct symbolizers *symbolizers)
+{
+	memset(symbolizers->tabulated, 0, sizeof(symbolizers->tabulated));
+	symbolizers->has_no_room = false;
 }
 
 static int write_addresses(const struct symbolizers_query *query)

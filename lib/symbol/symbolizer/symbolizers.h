@@ -41,6 +41,10 @@ void symbolizers_identify(struct symbolizers *symbolizers, u32 number,
 void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
 			  const struct mapping_record *record, int map);
 
+/* From now on each is asked for once more: tables go when nobody has used them for long, and where
+ * there was no room there may be some. */
+void symbolizers_tabulate_again(struct symbolizers *symbolizers);
+
 struct symbolizers_query {
 	u32 number;			     /* 0: the kernel, no record */
 	const struct mapping_record *record; /* as above */

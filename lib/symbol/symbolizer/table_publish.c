@@ -1,55 +1,115 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The root goes last: programs that find it find all. A chunk is never written again, since the
- * kernel would give its memory to another one while somebody may be reading it.
+ * The root goes first. So every chunk has had a root before it, and a chunk without one never gets
+ * one: anybody may delete it. A table whose chunks are not all there has no rule for some code.
  *
- * The kernel takes memory for elements from a small store, which it fills in an interrupt; an empty
- * one is no reason to give up.
+ * Who was stopped for long may find that its table has gone meanwhile: the root is looked up in the
+ * end.
  */
 #include "table_publish.h"
 
 #include <errno.h>
-#include <linux/bpf.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <string.h>
+#include <sys/random.h>
 
-#define TRIES 1000
+#include "table_evict.h"
+#include "table_map.h"
 
-static int map_call(int command, int map, u64 key, const void *value, u64 flags)
-{
-	union bpf_attr attr = {
-		.map_fd = map, .key = (u64)&key, .value = (u64)value, .flags = flags};
-
-	return syscall(SYS_bpf, command, &attr, sizeof(attr)) < 0 ? -errno : 0;
-}
+#define ROOT_KEY(number) FILE_TABLE_KEY(number, FILE_TABLE_ROOT)
 
 bool table_is_published(int map, u32 number)
 {
-	struct file_table_chunk root = {};
+	struct file_table_chunk chunk;
+	u32 last;
 
-	return !map_call(BPF_MAP_LOOKUP_ELEM, map, FILE_TABLE_KEY(number, FILE_TABLE_ROOT), &root,
-			 0);
+	if (table_map_get(map, ROOT_KEY(number), &chunk))
+		return false;
+	last = chunk.base + chunk.chunks - 1;
+	return chunk.chunks == 1 || !table_map_get(map, FILE_TABLE_KEY(number, last), &chunk);
 }
 
-static int put(int map, u64 key, const struct file_table_chunk *chunk)
+/* `left`: chunks that are to come, this one too. */
+static int put(int map, u64 key, const struct file_table_chunk *chunk, u32 left)
 {
-	int result = -ENOMEM;
+	int result = table_map_add(map, key, chunk);
 
-	for (u32 i = 0; i < TRIES && result == -ENOMEM; i++)
-		result = map_call(BPF_MAP_UPDATE_ELEM, map, key, chunk, BPF_NOEXIST);
-	return result == -EEXIST ? 0 : result;
+	while (result == -E2BIG && tables_evict(map, left))
+		result = table_map_add(map, key, chunk);
+	return result;
+}
+
+/* Far below 2^32 with all chunks behind it. */
+static int draw_base(u32 *base)
+{
+	u32 any;
+
+	if (getrandom(&any, sizeof(any), 0) != sizeof(any))
+		return -errno;
+	*base = 1 + any / 2;
+	return 0;
+}
+
+/* *base: where the other chunks go. */
+static int put_root(int map, u32 number, const struct file_table *table, u32 *base)
+{
+	struct file_table_chunk root = table->chunks[FILE_TABLE_ROOT];
+	int result = draw_base(&root.base);
+
+	root.chunks = table->count;
+	root.used = table_now();
+	result = result ?: put(map, ROOT_KEY(number), &root, table->count);
+	if (result == -EEXIST)
+		result = table_map_get(map, ROOT_KEY(number), &root);
+	if (result)
+		return result;
+	*base = root.base;
+	return root.chunks == table->count ? 0 : -ESTALE;
+}
+
+static bool has_root(int map, u32 number, u32 base)
+{
+	struct file_table_chunk root;
+
+	return !table_map_get(map, ROOT_KEY(number), &root) && root.base == base;
+}
+
+/* Whether others have put the same there. A program that is late may have noted a use in it. */
+static bool is_there(int map, u64 key, const struct file_table_chunk *chunk)
+{
+	struct file_table_chunk other;
+
+	if (table_map_get(map, key, &other))
+		return false;
+	other.used = chunk->used;
+	return !memcmp(&other, chunk, sizeof(other));
+}
+
+static int put_chunks(int map, u32 number, const struct file_table *table, u32 base)
+{
+	int result = 0;
+
+	for (u32 i = 1; i < table->count && !result; i++) {
+		u64 key = FILE_TABLE_KEY(number, base + i);
+
+		result = put(map, key, &table->chunks[i], table->count - i);
+		if (result == -EEXIST)
+			result = is_there(map, key, &table->chunks[i]) ? 0 : -ESTALE;
+	}
+	return result;
 }
 
 int table_publish(int map, u32 number, const struct file_table *table)
 {
-	u32 left = table->count;
-	int result = 0;
+	u32 base;
+	int result = put_root(map, number, table, &base);
 
-	while (left && !result) {
-		left--;
-		result = put(map, FILE_TABLE_KEY(number, left), &table->chunks[left]);
-	}
-	while (result && ++left < table->count)
-		map_call(BPF_MAP_DELETE_ELEM, map, FILE_TABLE_KEY(number, left), NULL, 0);
-	return result;
+	if (result)
+		return result;
+	result = put_chunks(map, number, table, base);
+	if (!result && has_root(map, number, base))
+		return 0;
+	if (result)
+		table_remove(map, number);
+	table_chunks_delete(map, number, base, table->count);
+	return result ?: -ESTALE;
 }

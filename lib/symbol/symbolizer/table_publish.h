@@ -7,11 +7,13 @@
 
 #include "symbol/unwind/file_table_pack.h"
 
-/* `map` is the engine's. */
+/* All of it; `map` is the engine's. */
 bool table_is_published(int map, u32 number);
 
-/* Chunks that others have put there already are the same: they come of the same file. -E2BIG: there
- * is no room; -errno. On failure nothing is there. */
+/* Goes on with what others have begun: it is the same table, of the same file. Where the map is
+ * full, tables that nobody uses go (table_evict.h). -E2BIG: there is no room, since all are in use;
+ * -ESTALE: another table of the file is there, or this one is gone already; -errno. On failure
+ * nothing of it is there. */
 int table_publish(int map, u32 number, const struct file_table *table);
 
 #endif

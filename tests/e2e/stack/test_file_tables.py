@@ -93,15 +93,43 @@ def test_stacks_by_tables_are_the_same():
     stackmap("stop", "counting")
 
 
-def test_code_that_nobody_met_is_found_by_the_table():
-    """The file was met in another function."""
-    needs("raw tracepoints")
-    count_of(KNOWN)
-    record("-F", 999, "--", KNOWN, "spin")
+def check_unmet():
+    """The file was met in another function: how many frames are by its table."""
     done = stackmap("record", "-v", "-e", "syscalls:sys_enter_getrandom", "-o", "f.data", "--", KNOWN, "faults", 10)
     inside = [names for names in map(names_of, Recording("f.data").events()) if "meet_faults" in names]
     assert [names[:5] for names in inside] == [["meet_faults", *PATH_INSIDE, "main"]], inside
-    assert int(re.search(r"user_table_frames: (\d+)", done.stderr)[1]), done.stderr
+    return int(re.search(r"user_table_frames: (\d+)", done.stderr)[1])
+
+
+def test_code_that_nobody_met_is_found_by_the_table():
+    needs("raw tracepoints")
+    count_of(KNOWN)
+    record("-F", 999, "--", KNOWN, "spin")
+    assert check_unmet()
+    stackmap("stop", "counting")
+
+
+def fill(age):
+    run(program("fill_tables"), TABLES, age)
+
+
+def test_a_full_map_takes_new_tables():
+    """Those that nobody has used for long go."""
+    needs("raw tracepoints")
+    count_of(KNOWN)
+    fill(1000)
+    check_inside(record("-F", 999, "--", KNOWN, "spin"))
+    assert check_unmet()
+    stackmap("stop", "counting")
+
+
+def test_tables_in_use_stay():
+    """Then new files have none: their stacks are deferred, and are the same."""
+    needs("raw tracepoints")
+    count_of(KNOWN)
+    fill(0)
+    check_inside(record("-F", 999, "--", KNOWN, "spin"))
+    assert not check_unmet()
     stackmap("stop", "counting")
 
 
@@ -119,9 +147,10 @@ def test_a_table_is_made_once():
 
 
 def dump():
-    """key -> content."""
+    """key -> content, without the time of the last use."""
     entries = json.loads(run("bpftool", "-j", "map", "dump", "pinned", TABLES).stdout)
-    return {int("".join(byte[2:] for byte in reversed(entry["key"])), 16): "".join(entry["value"]) for entry in entries}
+    return {int("".join(byte[2:] for byte in reversed(entry["key"])), 16): "".join(entry["value"][:16] + entry["value"][20:])
+            for entry in entries}
 
 
 if __name__ == "__main__":

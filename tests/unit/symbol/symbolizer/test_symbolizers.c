@@ -328,6 +328,13 @@ static void where_there_is_no_room_none_is_made(void **state)
 	ask(1);
 	await(SYMBOLIZERS_ANY);
 	assert_int_equal(tables[MADE], 1);
+	symbolizers_tabulate_again(symbolizers);
+	tabulate(1);
+	await_tables(2);
+	tabulate(1);
+	ask(1);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(tables[MADE], 2);
 }
 
 /* It is its names that count. */

@@ -26,6 +26,12 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 	return index < table.count ? &table.chunks[index] : NULL;
 }
 
+void file_table_use(struct file_table_search *search, const struct file_table_chunk *root)
+{
+	(void)search;
+	(void)root;
+}
+
 static u32 any(u32 below)
 {
 	return (u32)rand_r(&seed) % below;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tables of whole files as the programs search them (core/unwind/table_search.h): in the engine's
+ * map. */
+#ifndef BPF_TABLE_CHUNKS_H
+#define BPF_TABLE_CHUNKS_H
+
+#include "state/engine_maps.h"
+#include "unwind/table_search.h"
+
+CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_table_search *search,
+							    u32 index)
+{
+	u64 key = FILE_TABLE_KEY(search->number, index);
+
+	return bpf_map_lookup_elem(&file_tables, &key);
+}
+
+/* The root may be gone by now, and its memory another chunk's: of another root it is the same word,
+ * and in other chunks the word has no meaning. */
+CORE_INLINE void file_table_use(struct file_table_search *search,
+				const struct file_table_chunk *root)
+{
+	u32 *used = (u32 *)&root->used;
+
+	if (!search->now)
+		search->now = FILE_TABLE_TIME(bpf_ktime_get_ns());
+	if (atomic_load_relaxed(used) != search->now)
+		atomic_store_relaxed(used, search->now);
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A program searches the tables of some files while other processes publish them and take them out.
+ * The map has room for some of them only, so each chunk's memory is soon another's. A search finds
+ * the right rule or none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbol/symbolizer/table_evict.h"
+#include "symbol/symbolizer/table_publish.h"
+#include "symbol/unwind/code_rows.h"
+#include "test_table_search.h"
+#include "test_table_search.skel.h"
+
+#define CHUNKS 96 /* of all files: some 160 */
+#define PUBLISHERS 2
+#define ROUNDS 20000
+#define SEARCHES 2000
+
+static struct test_table_search_bpf *programs;
+static struct file_table tables[FILES + 1];
+static u32 *rounds; /* of all publishers */
+
+static void make_table(u32 number)
+{
+	struct code_rows rows = {};
+
+	for (u32 row = 0; row < ROWS(number); row++) {
+		const struct unwind_rule rule = {.cfa_offset = CFA_OFFSET(number, row)};
+
+		assert_int_equal(code_rows_add(&rows, SPACING * row, SPACING * (row + 1), &rule),
+				 0);
+	}
+	assert_int_equal(file_table_pack(&rows, &tables[number]), 0);
+	code_rows_clear(&rows);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	assert_ptr_not_equal(rounds, MAP_FAILED);
+	for (u32 number = 1; number <= FILES; number++)
+		make_table(number);
+	programs = test_table_search_bpf__open();
+	assert_non_null(programs);
+	assert_int_equal(bpf_map__set_max_entries(programs->maps.file_tables, CHUNKS), 0);
+	assert_int_equal(test_table_search_bpf__load(programs), 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	for (u32 number = 1; number <= FILES; number++)
+		file_table_clear(&tables[number]);
+	test_table_search_bpf__destroy(programs);
+	munmap(rounds, sizeof(*rounds));
+	return 0;
+}
+
+static struct search_count search(void)
+{
+	struct search_count count = {.searches = SEARCHES};
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &count, .ctx_size_in = sizeof(count));
+
+	assert_int_equal(
+		bpf_prog_test_run_opts(bpf_program__fd(programs->progs.search_all), &options), 0);
+	assert_int_equal(count.found + count.missing + count.wrong, SEARCHES);
+	assert_int_equal(count.wrong, 0);
+	return count;
+}
+
+static int map_of_tables(void)
+{
+	return bpf_map__fd(programs->maps.file_tables);
+}
+
+static void what_is_published_is_found(void **state)
+{
+	struct search_count count;
+
+	(void)state;
+	count = search();
+	assert_int_equal(count.missing, SEARCHES);
+	assert_int_equal(table_publish(map_of_tables(), 3, &tables[3]), 0);
+	count = search();
+	assert_int_not_equal(count.found, 0);
+	assert_int_not_equal(count.missing, 0);
+	assert_int_equal(table_remove(map_of_tables(), 3), tables[3].count);
+	count = search();
+	assert_int_equal(count.missing, SEARCHES);
+}
+
+/* One is there, for a moment, and goes for another. */
+static void publish_for_ever(u32 seed)
+{
+	int map = map_of_tables();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		u32 number = 1 + (u32)rand_r(&seed) % FILES;
+
+		while (table_publish(map, number, &tables[number]))
+			table_remove(map, 1 + (u32)rand_r(&seed) % FILES);
+		__atomic_fetch_add(rounds, 1, __ATOMIC_RELAXED);
+	}
+}
+
+static pid_t start_publisher(u32 seed)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		publish_for_ever(seed);
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void no_rule_is_wrong_while_tables_come_and_go(void **state)
+{
+	pid_t pids[PUBLISHERS];
+	u64 found = 0;
+
+	(void)state;
+	for (u32 i = 0; i < PUBLISHERS; i++)
+		pids[i] = start_publisher(i);
+	while (__atomic_load_n(rounds, __ATOMIC_RELAXED) < ROUNDS)
+		found += search().found;
+	for (u32 i = 0; i < PUBLISHERS; i++)
+		end(pids[i]);
+	assert_int_not_equal(found, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_published_is_found, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_rule_is_wrong_while_tables_come_and_go, set_up,
+						tear_down),
+	};
+
+	libbpf_set_print(NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
