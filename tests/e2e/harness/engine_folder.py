@@ -20,6 +20,17 @@ def engine_state():
     return dump[0]["formatted"]["value"]
 
 
+def forget_tables():
+    """What runs when an instance starts has unwind tables by then: as if nobody had made them."""
+    needs_command("bpftool", "version")
+    tables = FOLDER + "/file_tables"
+    chunks = json.loads(run("bpftool", "-j", "map", "dump", "pinned", tables).stdout)
+    assert chunks, "start made no table"
+    with open("forget", "w") as file:
+        file.writelines("map delete pinned %s key %s\n" % (tables, " ".join(chunk["key"])) for chunk in chunks)
+    run("bpftool", "batch", "file", "forget")
+
+
 def check_one_unwind(before):
     now = engine_state()
     for counter in ("cookie_last", "unwinder_next"):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 from harness.cases import SECONDS_MAX, STACKMAP, needs, stackmap
-from harness.engine_folder import fresh_bpffs
+from harness.engine_folder import forget_tables, fresh_bpffs
 from harness.known_stack import ENTER_READ, Target, check_sleepers, check_whole
 from harness.recording import Recording, names_of, parse_events
 from harness.waiting import readers, unread, wait_until
@@ -40,6 +40,7 @@ def start(*options):
     fresh_bpffs()
     target = Target("threads", THREADS)
     stackmap("start", "sleep", "-e", ENTER_READ, "-p", target.pid, *options)
+    forget_tables()
     return target
 
 

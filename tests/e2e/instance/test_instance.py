@@ -230,7 +230,8 @@ def test_what_a_full_map_does_not_count():
     text = stackmap("status", "full").stdout
     assert re.search(r"^  not counted  9\d\.\d % of the stacks of events, ", text, re.MULTILINE), text
     shown = stackmap("top", "--instance", "full", "--batch", "-n", 1).stdout
-    assert "; stack map: full, %d stacks of events are not in it" % stacks["not_counted"] in shown, shown
+    told = re.search(r"; stack map: full, (\d+) stacks of events are not in it", shown)
+    assert told and int(told[1]) >= stacks["not_counted"], shown
 
 
 def test_counts_of_user_stacks():

@@ -9,7 +9,7 @@ import os
 
 from harness.bpf_objects import is_there, shown
 from harness.cases import main, needs, program, run, stackmap
-from harness.engine_folder import HOME, check_one_unwind, engine_state, enter_own_mounts, fresh_bpffs
+from harness.engine_folder import HOME, check_one_unwind, engine_state, enter_own_mounts, forget_tables, fresh_bpffs
 from harness.known_stack import Target, check_whole
 from harness.recording import kernel_frames, parse_events, user_frames
 from harness.waiting import readers, unread, wait_until
@@ -126,6 +126,7 @@ def test_one_unwind_for_all():
     target = Target("wait")
     at_once(lambda number: stackmap("start", name_of(number), "-p", target.pid, "--bits", 10, "--ring", "64K",
                                     "-e", "syscalls:sys_enter_read"))
+    forget_tables()
     before = engine_state()
     target.go_on()
     wait_until(lambda: not unread(target.process.stdin) and readers(target.pid))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Programs of events go over to another one, which orders the callback that unwinds the stack. Where it is not there, the
-recorder finishes the stack. Runs in a mount namespace with an engine of its own: no rule is known before."""
+recorder finishes the stack. Runs in a mount namespace with an engine of its own: no rule and no table is known before."""
 
 from harness.cases import main, needs, needs_command, run, stackmap
-from harness.engine_folder import engine_state, enter_own_mounts, fresh_bpffs
+from harness.engine_folder import engine_state, enter_own_mounts, forget_tables, fresh_bpffs
 from harness.instance import path_of
 from harness.known_stack import ENTER_READ, Target, check_whole, events_of
 from harness.recording import Recording, user_account
@@ -22,6 +22,7 @@ def recorded_wait(prepare):
     target = Target("wait")
     stackmap("start", "x", "--flight", "2M", "-e", ENTER_READ, "-p", target.pid)
     try:
+        forget_tables()
         prepare("x")
         before = engine_state()["unwinder_next"]
         target.go_on()
