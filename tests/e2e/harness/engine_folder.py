@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The folder of the engine that recordings share, in a BPF file system that nobody else sees."""
 
+import glob
 import json
 import os
 import sys
@@ -21,9 +22,10 @@ def engine_state():
 
 
 def forget_tables():
-    """What runs when an instance starts has unwind tables by then: as if nobody had made them."""
+    """What runs when an instance starts has unwind tables by then: as if nobody had made them. In a namespace of processes the
+    engine has another name; there is one in this file system."""
     needs_command("bpftool", "version")
-    tables = FOLDER + "/file_tables"
+    tables, = glob.glob(FOLDER + "*/file_tables")
     chunks = json.loads(run("bpftool", "-j", "map", "dump", "pinned", tables).stdout)
     assert chunks, "start made no table"
     with open("forget", "w") as file:
