@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One ClickHouse server, over HTTP. SQL is the program's own text; what users name goes along as
+ * external tables, so no text of theirs is ever parsed as SQL.
+ *
+ * A failed insert is in doubt, whatever the server said of it: of a body that was cut short half the
+ * rows may be stored. What a failure means is read from the server's own code, not from HTTP's.
+ */
+#ifndef LIB_STORE_WIRE_CLICKHOUSE_H
+#define LIB_STORE_WIRE_CLICKHOUSE_H
+
+#include "store/wire/http.h"
+
+struct clickhouse;
+
+struct clickhouse_options {
+	struct http_options http;
+	const char *database;
+};
+
+enum clickhouse_outcome {
+	CLICKHOUSE_DONE,
+	CLICKHOUSE_UNSURE,  /* no answer, a busy or failing server: the same again, later */
+	CLICKHOUSE_DENIED,  /* user, password, certificate: until somebody mends it */
+	CLICKHOUSE_REFUSED, /* no such table or column, rows that it cannot parse: likewise */
+};
+
+struct clickhouse_result {
+	enum clickhouse_outcome outcome;
+	u32 code; /* the server's; 0: none */
+	u64 date; /* the server's clock, seconds since the epoch; 0: not known */
+};
+
+/* An external table of a query: what SQL can ask for as if it were a table. */
+struct clickhouse_table {
+	const char *name;
+	const char *structure; /* "host String, n UInt32" */
+	const void *rows;      /* RowBinary */
+	size_t bytes;
+};
+
+int clickhouse_open(const struct clickhouse_options *options, struct clickhouse **out,
+		    struct stackmap_error *error);
+void clickhouse_close(struct clickhouse **server);
+
+/* For errors and reports: "https://HOST:PORT". */
+const char *clickhouse_name(const struct clickhouse *server);
+
+/* 0 and the answer (RowBinary if the SQL says FORMAT RowBinary), which the caller frees, also on
+ * failure; or -errno: `result` tells the kind, `error` the text with server and way out. `result`
+ * may be NULL. */
+int clickhouse_query(struct clickhouse *server, const char *sql,
+		     const struct clickhouse_table *tables, u32 count, u64 most_bytes,
+		     struct byte_buffer *answer, struct clickhouse_result *result,
+		     struct stackmap_error *error);
+
+/* `into`: "events" or "events (a, b)". `token`: names these bytes to servers that know
+ * deduplication; NULL: none. Bytes are compressed on the way. */
+int clickhouse_insert(struct clickhouse *server, const char *into, const void *rows, size_t bytes,
+		      const char *token, struct clickhouse_result *result,
+		      struct stackmap_error *error);
+
+#endif

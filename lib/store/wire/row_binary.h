@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ClickHouse's RowBinary: values one after the other, numbers little-endian, strings and arrays
+ * behind their length as LEB128. LowCardinality(String) is a String on the way. Writers append to a
+ * byte_buffer, readers take from a byte_cursor; both remember failures (trace/bytes/byte_buffer.h).
+ */
+#ifndef LIB_STORE_WIRE_ROW_BINARY_H
+#define LIB_STORE_WIRE_ROW_BINARY_H
+
+#include "trace/bytes/byte_buffer.h"
+
+void row_put_u8(struct byte_buffer *rows, u8 value);
+void row_put_u16(struct byte_buffer *rows, u16 value); /* UInt16; Date: days since the epoch */
+void row_put_u32(struct byte_buffer *rows, u32 value); /* UInt32; DateTime: seconds */
+void row_put_u64(struct byte_buffer *rows, u64 value);
+void row_put_bytes(struct byte_buffer *rows, const void *bytes, size_t length); /* FixedString */
+void row_put_text(struct byte_buffer *rows, const char *text);
+void row_put_count(struct byte_buffer *rows, u64 count); /* of an array; its items follow */
+
+u8 row_get_u8(struct byte_cursor *rows);
+u16 row_get_u16(struct byte_cursor *rows);
+u32 row_get_u32(struct byte_cursor *rows);
+u64 row_get_u64(struct byte_cursor *rows);
+/* In place; NULL and `bad` when fewer are left. */
+const u8 *row_get_bytes(struct byte_cursor *rows, size_t length);
+/* A string in place, without NUL; its length in *length. "" and 0 when it is bad. */
+const char *row_get_text(struct byte_cursor *rows, size_t *length);
+/* Of an array: never more than the bytes that are left. */
+u64 row_get_count(struct byte_cursor *rows);
+
+#endif

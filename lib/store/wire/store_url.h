@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where a store is: http[s]://HOST[:PORT][,HOST[:PORT]...][/DATABASE]. Each host is a shard: a
+ * server that holds all rows of some machines. Ports are 8123 and 8443 unless they are given, the
+ * database is "stackmap".
+ *
+ * A URL is seen by everybody who lists processes, so one with a user or a password is refused.
+ */
+#ifndef LIB_STORE_WIRE_STORE_URL_H
+#define LIB_STORE_WIRE_STORE_URL_H
+
+#include "scalar.h"
+#include "stackmap/error.h"
+
+struct store_url {
+	char **shards; /* "https://HOST:PORT", in the order of the URL */
+	u32 count;
+	char *database; /* letters, digits and "_" */
+};
+
+/* -EINVAL: `error` says what is wrong. *url is untouched on failure. */
+int store_url_parse(const char *text, struct store_url *url, struct stackmap_error *error);
+void store_url_clear(struct store_url *url);
+
+/* The shard that holds the rows of a machine: the same for all who know the same number of them. */
+u32 store_url_shard_of(const struct store_url *url, const char *host);
+
+#endif
