@@ -25,6 +25,7 @@
 	}
 #define TRACE_FILE_MAGIC_BYTES 8
 #define TRACE_FILE_VERSION 3
+#define TRACE_FILE_VERSION_SUMMARY 4   /* of a recording whose events stand for many */
 #define TRACE_FILE_VERSION_CGROUPS 2   /* before, there were no cgroups: tasks do not name one */
 #define TRACE_FILE_VERSION_ADDRESSES 3 /* before, symbols had no address, and all had a name */
 #define TRACE_FILE_LITTLE_ENDIAN 1
@@ -61,7 +62,7 @@ enum trace_block_type { TRACE_BLOCK_TYPES(X) TRACE_BLOCK_TYPE_COUNT };
 enum trace_coding { TRACE_CODING_PLAIN = 0, TRACE_CODING_ZSTD = 1 };
 
 #define TRACE_BLOCK_MAGIC 0x4b4c4253U /* "SBLK" */
-#define TRACE_BLOCK_COLUMNS_MAX 10U
+#define TRACE_BLOCK_COLUMNS_MAX 12U
 #define TRACE_BLOCK_RAW_MAX (4U << 20)
 #define TRACE_BLOCK_EVENTS_MAX 65536U
 #define TRACE_STRING_MAX 65535U
@@ -113,7 +114,10 @@ enum trace_event_column {
 	EVENT_COLUMN_LEAF_BITS,
 	EVENT_COLUMN_VALUE,
 	EVENT_COLUMN_VALUE_BITS,
-	EVENT_COLUMNS
+	EVENT_COLUMNS,
+	EVENT_COLUMN_REPEATS = EVENT_COLUMNS, /* only in a summary; a number column, too */
+	EVENT_COLUMN_REPEATS_BITS,
+	EVENT_COLUMNS_SUMMARY
 };
 
 /*

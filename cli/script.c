@@ -152,6 +152,13 @@ static int print_side(const struct script *script, struct side side)
 	return err;
 }
 
+/* Of an event that stands for many. */
+static void print_number(const struct trace_event *event)
+{
+	if (event->repeats)
+		printf(" x%llu", (unsigned long long)event_stands_for(event));
+}
+
 /* Behind the name of the event, where perf has the fields of its record. */
 static void print_other_end(const struct script *script, const struct trace_event *event)
 {
@@ -179,6 +186,7 @@ static int print_with_stacks(const struct script *script, const struct trace_eve
 	printable_put(source->name, stdout);
 	putchar(':');
 	print_other_end(script, event);
+	print_number(event);
 	putchar('\n');
 	err = print_side(script, kernel_side(script, event));
 	if (!err)
@@ -217,6 +225,7 @@ static void print_event(const struct script *script, const struct trace_event *e
 	print_place(event);
 	printable_put(trace_source_short_name(script->sources[event->kind].name), stdout);
 	putchar(':');
+	print_number(event);
 }
 
 static int print_with_hash(const struct script *script, const struct trace_event *event)

@@ -28,7 +28,7 @@ static int count_event(void *recording, const struct stackmap_event *event)
 		return -1;
 	function_count += i == function_count;
 	functions[i].label = label;
-	functions[i].count++;
+	functions[i].count += 1 + (uint64_t)event->repeats;
 	return 0;
 }
 

@@ -26,8 +26,9 @@ static int add_event(void *arg, const struct trace_event *event)
 		return 0;
 	if (!event_filter_passes(&count->filter, count->reader, event))
 		return 0;
-	if (!count->events++)
+	if (!count->events)
 		count->first = event->time;
+	count->events += event_stands_for(event);
 	count->last = event->time;
 	return 0;
 }

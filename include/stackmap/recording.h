@@ -57,6 +57,7 @@ struct stackmap_recording_info {
 	const char *machine; /* uname -m */
 	const char *command; /* the recorder's command line */
 	const char *version; /* the recorder's version */
+	int is_summary;	     /* not 0: an event may stand for many, see repeats */
 };
 
 const struct stackmap_recording_info *
@@ -140,6 +141,8 @@ struct stackmap_event {
 	int user_cut;
 	const char *kernel_end; /* as of the stack, or why there is none: "no_frames" */
 	const char *user_end;
+	uint32_t repeats; /* of a summary: how many equal events it stands for besides itself; its
+			     value is then the sum of their values. Else 0 */
 };
 
 /* All events in the order of time. Stops at the first non-zero return of `each` and returns it; or

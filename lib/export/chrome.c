@@ -2,7 +2,8 @@
 /*
  * The Trace Event Format of Chrome, which Perfetto and chrome://tracing show: a track for each
  * thread, an instant on it for each event. An event whose value is a time (off-CPU) ends when it is
- * recorded, so it is a slice of that length.
+ * recorded, so it is a slice of that length. An event that stands for many is an instant with their
+ * number: its value is the sum of theirs, and no length of time.
  *
  * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore
  * comes last; Perfetto ignores that member, and shows the stack from the arguments.
@@ -91,8 +92,10 @@ static void put_time(const char *key, u64 ns, FILE *to)
 static void put_when(const struct trace_event *event, const struct trace_source *source, FILE *to)
 {
 	u64 length = event->value < event->time ? event->value : event->time;
+	bool is_length =
+		source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0;
 
-	if (source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0) {
+	if (is_length && !event->repeats) {
 		fputs(",\"ph\":\"X\"", to);
 		put_time("ts", event->time - length, to);
 		put_time("dur", length, to);
@@ -124,6 +127,8 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	fprintf(chrome->to, ",\"args\":{\"cpu\":%u", event->cpu);
 	if (source->extras & TRACE_EXTRA_VALUE)
 		fprintf(chrome->to, ",\"value\":%llu", (unsigned long long)event->value);
+	if (event->repeats)
+		fprintf(chrome->to, ",\"count\":%llu", (unsigned long long)event_stands_for(event));
 	err = put_stack(chrome, stack);
 	fputs("}}", chrome->to);
 	return err;

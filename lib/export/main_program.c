@@ -55,7 +55,7 @@ void main_program_count(struct main_program *program, const struct trace_event *
 	if (*found == UNKNOWN)
 		*found = find_program(program, &program->stacks[event->user]);
 	if (*found >= FIRST_PROGRAM)
-		program->events[*found - FIRST_PROGRAM]++;
+		program->events[*found - FIRST_PROGRAM] += event_stands_for(event);
 }
 
 const struct trace_mapping *main_program_find(const struct main_program *program)

@@ -5,7 +5,8 @@
  * follows, the event's name begins behind the last space of its line, the object stands in the last
  * parentheses without a space. So spaces in these become `_`, as such readers make them anyway.
  *
- * The period is the event's value where its source has one, else 1.
+ * The period is the event's value where its source has one, else 1. Readers weigh by it, so an
+ * event of a summary has the sum of what it stands for: of the values, else how many events it is.
  */
 #include <errno.h>
 
@@ -43,7 +44,7 @@ static void put_task(const struct printer *printer, const struct trace_event *ev
 static void put_head(const struct printer *printer, const struct trace_event *event)
 {
 	const struct trace_source *source = &printer->sources[event->kind];
-	u64 period = source->extras & TRACE_EXTRA_VALUE ? event->value : 1;
+	u64 period = source->extras & TRACE_EXTRA_VALUE ? event->value : event_stands_for(event);
 
 	put_task(printer, event);
 	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,

@@ -64,7 +64,7 @@ static int count_event(void *arg, const struct trace_event *event)
 	if (!pprof->first)
 		pprof->first = event->time;
 	pprof->last = event->time;
-	pprof->columns[event->kind].events++;
+	pprof->columns[event->kind].events += event_stands_for(event);
 	main_program_count(pprof->program, event);
 	return 0;
 }

@@ -72,7 +72,7 @@ int sample_table_add(struct sample_table *table, const struct trace_event *event
 		err = add_sample(table, &key, hash, &place);
 	if (err)
 		return err;
-	table->samples[place].count++;
+	table->samples[place].count += event_stands_for(event);
 	table->samples[place].value += event->value;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "trace/event.h"
 
 struct sample_key {
-	struct trace_event event; /* time and value 0 */
+	struct trace_event event; /* time, value and repeats 0 */
 	u32 tgid;
 	u32 cgroup; /* number; 0: not known */
 	char comm[16];
@@ -18,7 +18,7 @@ struct sample_key {
 
 struct sample {
 	struct sample_key key;
-	u64 count;
+	u64 count; /* of events, each of which may stand for many */
 	u64 value;
 };
 

@@ -17,10 +17,11 @@ struct counter {
 	u32 *refs; /* by stack index; clamped, as the format has 32 bits */
 };
 
-static void count_ref(u32 *refs, u32 stack)
+static void count_refs(u32 *refs, u32 stack, u64 events)
 {
-	if (stack != TRACE_NO_STACK && refs[stack] != UINT32_MAX)
-		refs[stack]++;
+	if (stack != TRACE_NO_STACK)
+		refs[stack] =
+			events < UINT32_MAX - refs[stack] ? refs[stack] + (u32)events : UINT32_MAX;
 }
 
 static int count_event(void *arg, const struct trace_event *event)
@@ -29,8 +30,8 @@ static int count_event(void *arg, const struct trace_event *event)
 
 	if (!event_filter_passes(counter->filter, counter->reader, event))
 		return 0;
-	count_ref(counter->refs, event->kernel);
-	count_ref(counter->refs, event->user);
+	count_refs(counter->refs, event->kernel, event_stands_for(event));
+	count_refs(counter->refs, event->user, event_stands_for(event));
 	return 0;
 }
 

@@ -214,14 +214,16 @@ static int set_cell(struct builder *builder, struct pending *pending)
 
 	if (!thread)
 		return -ENOMEM;
-	*cell = (struct time_cell){
-		.thread = thread->number, .cpu = event->cpu, .count = 1, .value = event->value};
+	*cell = (struct time_cell){.thread = thread->number,
+				   .cpu = event->cpu,
+				   .count = event_stands_for(event),
+				   .value = event->value};
 	return find_paths(builder, event, cell) ?: source_of(builder, event->kind, &cell->source);
 }
 
 static int count_event(struct graph_recording *recording, const struct pending *pending)
 {
-	recording->events++;
+	recording->events += pending->cell.count;
 	recording->last = pending->event.time;
 	return time_cells_add(&recording->cells, pending->event.time, &pending->cell);
 }

@@ -314,7 +314,7 @@ struct texts {
 	char hostname[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
 
-/* The rate is that of all recordings, or none. */
+/* The rate is that of all recordings, or none. With a summary among them the whole is one. */
 static void describe(const struct merge *merge, struct texts *texts, struct trace_info *whole)
 {
 	*whole = (struct trace_info){.start_realtime = UINT64_MAX, .address_shown = 1};
@@ -330,6 +330,7 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 			whole->bits = info->bits;
 		whole->frequency = i && whole->frequency != info->frequency ? 0 : info->frequency;
 		whole->address_shown &= info->address_shown;
+		whole->is_summary |= info->is_summary;
 	}
 	whole->start_monotonic = whole->start_realtime - merge->machines.booted;
 	whole->cpus = merge->machines.cpus;

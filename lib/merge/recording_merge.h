@@ -6,6 +6,7 @@
  *   code         the same by build id: code_space.h
  *   threads      of another machine have ids of their own: machine_list.h
  *   ledger       the sum; none if one of the recordings has none
+ *   events       as they are; with a summary among the recordings, the merged one is a summary
  */
 #ifndef LIB_MERGE_RECORDING_MERGE_H
 #define LIB_MERGE_RECORDING_MERGE_H

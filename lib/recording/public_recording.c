@@ -117,6 +117,7 @@ static void set_info(struct stackmap_recording *recording)
 		.machine = info->machine,
 		.command = info->command,
 		.version = info->version,
+		.is_summary = info->is_summary != 0,
 	};
 }
 
@@ -266,6 +267,7 @@ static int pass_event(void *arg, const struct trace_event *event)
 		.user_cut = stack_end_is_cut(user),
 		.kernel_end = kernel->name,
 		.user_end = user->name,
+		.repeats = event->repeats,
 	};
 
 	return pass->each(pass->arg, &passed);

@@ -27,7 +27,8 @@ struct trace_event {
 	u64 time;  /* CLOCK_MONOTONIC ns, unwrapped */
 	u64 leaf;  /* sampled pc as a frame (kernel address, or mapping and offset); 0 = none. The
 		      innermost frame. */
-	u64 value; /* in the unit of its source; 0 where it has none */
+	u64 value; /* in the unit of its source; 0 where it has none. The sum, of one that stands
+		      for many. */
 	u32 tid;
 	u16 kind; /* index of the source */
 	u16 cpu;
@@ -35,7 +36,16 @@ struct trace_event {
 	u32 user;
 	u8 kernel_reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u8 user_reason;
+	u32 repeats; /* how many equal events it stands for besides itself; only in a summary */
 };
+_Static_assert(sizeof(struct trace_event) == 48,
+	       "a block open for reading costs 48 bytes an event");
+
+/* How many events it is. Whoever counts events adds this up. */
+static inline u64 event_stands_for(const struct trace_event *event)
+{
+	return 1 + (u64)event->repeats;
+}
 
 struct trace_stack {
 	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
@@ -137,6 +147,7 @@ struct trace_info {
 	u32 cpus;
 	u32 bits;
 	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
+	u32 is_summary;	   /* not 0: its events may stand for many */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

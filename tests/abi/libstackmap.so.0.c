@@ -84,6 +84,7 @@ struct stackmap_recording_info {
 	const char *machine;
 	const char *command;
 	const char *version;
+	int is_summary;
 };
 
 struct stackmap_source {
@@ -132,6 +133,7 @@ struct stackmap_event {
 	int user_cut;
 	const char *kernel_end;
 	const char *user_end;
+	uint32_t repeats;
 };
 
 /* Goes out as an array: it cannot grow. */

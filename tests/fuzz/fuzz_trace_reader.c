@@ -11,6 +11,7 @@ struct sums {
 	const struct trace_reader *reader;
 	const struct trace_stack *stacks;
 	u32 stack_count, source_count;
+	bool is_summary;
 	u64 last_time;
 };
 
@@ -28,6 +29,8 @@ static int check_event(void *arg, const struct trace_event *event)
 	struct sums *sums = arg;
 
 	if (event->time < sums->last_time || event->kind >= sums->source_count)
+		abort();
+	if (event->repeats && !sums->is_summary)
 		abort();
 	if (event->kernel != TRACE_NO_STACK && event->kernel >= sums->stack_count)
 		abort();
@@ -54,7 +57,7 @@ static void look_at_stacks(const struct sums *sums)
 static void look_at_all(struct trace_reader *reader)
 {
 	const struct trace_source *sources;
-	struct sums sums = {.reader = reader};
+	struct sums sums = {.reader = reader, .is_summary = trace_reader_info(reader)->is_summary};
 
 	sums.stack_count = trace_reader_stacks(reader, &sums.stacks);
 	sums.source_count = trace_reader_sources(reader, &sources);

@@ -209,9 +209,9 @@ def run(*command):
 
 
 def recording_seeds(programs):
-    made = [("write_flames", 1, 60, 100), ("write_flames", 2, 400, 3000), ("write_views", 40, 40), ("write_odd", "valued"),
-            ("write_bomb", "stacks", 300), ("write_bomb", "placeholders", 2000), ("write_bomb", "leaves", 2000),
-            ("write_bomb", "cpus", 50)]
+    made = [("write_flames", 1, 60, 100), ("write_flames", 2, 400, 3000), ("write_views", 40, 40),
+            ("write_views", 40, 40, 1000), ("write_odd", "valued"), ("write_bomb", "stacks", 300),
+            ("write_bomb", "placeholders", 2000), ("write_bomb", "leaves", 2000), ("write_bomb", "cpus", 50)]
     for number, (program, *arguments) in enumerate(made):
         path = "seed-%d.data" % number
         if subprocess.run([os.path.join(programs, program), *map(str, arguments), path], capture_output=True,

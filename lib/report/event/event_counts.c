@@ -143,10 +143,13 @@ static struct event_count *find_count(struct counter *counter, const struct even
 static void count_event(struct event_counts *counts, struct event_count *item,
 			const struct trace_event *event)
 {
-	item->count++;
+	u64 events = event_stands_for(event);
+
+	item->count += events;
 	item->value += event->value;
-	if (counts->events++ == 0)
+	if (!counts->events)
 		counts->first = event->time;
+	counts->events += events;
 	counts->last = event->time;
 }
 

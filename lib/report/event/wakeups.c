@@ -67,7 +67,8 @@ static int by_begin(const void *left, const void *right)
 	return a->since < b->since ? -1 : a->since > b->since;
 }
 
-/* What can be read of a damaged file is joined. */
+/* What can be read of a damaged file is joined. In a summary nothing is: where an event stands for
+ * many waits, it has their sum, and none of their begins. */
 int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 {
 	struct wakeups *wakeups = calloc(1, sizeof(*wakeups));
@@ -77,7 +78,7 @@ int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 		return -ENOMEM;
 	wakeups->waiter = kind_named(reader, "offcpu-time");
 	wakeups->waker = kind_named(reader, "offcpu-waker");
-	if (wakeups->waker != NO_KIND)
+	if (wakeups->waker != NO_KIND && !trace_reader_info(reader)->is_summary)
 		result = trace_reader_events(reader, collect, wakeups, NULL);
 	if (wakeups->count)
 		qsort(wakeups->ends, wakeups->count, sizeof(*wakeups->ends), by_begin);

@@ -39,7 +39,7 @@ struct key_slot {
 
 struct event_encoder {
 	struct block_builder builder;
-	struct number_writer time, leaf, value;
+	struct number_writer time, leaf, value, repeats;
 	struct key_order order;
 	u64 last_leaf[2];
 	u32 newest; /* the highest stack index in the block so far */
@@ -57,17 +57,18 @@ static void number_writer_attach(struct number_writer *writer, struct byte_buffe
 	writer->bits = &column[1];
 }
 
-int event_encoder_create(struct event_encoder **out)
+int event_encoder_create(bool is_summary, struct event_encoder **out)
 {
 	struct event_encoder *encoder = calloc(1, sizeof(*encoder));
 
 	if (!encoder)
 		return -ENOMEM;
 	encoder->builder.type = TRACE_BLOCK_EVENTS;
-	encoder->builder.columns = EVENT_COLUMNS;
+	encoder->builder.columns = event_block_columns(is_summary);
 	number_writer_attach(&encoder->time, &encoder->builder.column[EVENT_COLUMN_TIME]);
 	number_writer_attach(&encoder->leaf, &encoder->builder.column[EVENT_COLUMN_LEAF]);
 	number_writer_attach(&encoder->value, &encoder->builder.column[EVENT_COLUMN_VALUE]);
+	number_writer_attach(&encoder->repeats, &encoder->builder.column[EVENT_COLUMN_REPEATS]);
 	*out = encoder;
 	return 0;
 }
@@ -167,8 +168,25 @@ static void put_value(struct event_encoder *encoder, const struct trace_event *e
 	*last = event->value;
 }
 
+/* The numbers that some events of the block have. */
+struct event_numbers {
+	bool has_leaf, has_value, has_repeats;
+};
+
+static struct event_numbers numbers_of(const struct trace_event *events, u32 count)
+{
+	struct event_numbers numbers = {0};
+
+	for (u32 i = 0; i < count; i++) {
+		numbers.has_leaf |= events[i].leaf != 0;
+		numbers.has_value |= events[i].value != 0;
+		numbers.has_repeats |= events[i].repeats != 0;
+	}
+	return numbers;
+}
+
 static void put_events(struct event_encoder *encoder, const struct trace_event *events, u32 count,
-		       bool has_leaf, bool has_value)
+		       struct event_numbers numbers)
 {
 	struct byte_buffer *order = &encoder->builder.column[EVENT_COLUMN_ORDER];
 	u64 time = events[0].time;
@@ -180,10 +198,12 @@ static void put_events(struct event_encoder *encoder, const struct trace_event *
 		byte_buffer_varint(order, key_order_encode(&encoder->order, key));
 		number_writer_put(&encoder->time, events[i].time - time);
 		time = events[i].time;
-		if (has_leaf)
+		if (numbers.has_leaf)
 			put_leaf(encoder, &events[i], key);
-		if (has_value)
+		if (numbers.has_value)
 			put_value(encoder, &events[i], key);
+		if (numbers.has_repeats)
+			number_writer_put(&encoder->repeats, events[i].repeats);
 	}
 }
 
@@ -206,6 +226,7 @@ static void encoder_finish(struct event_encoder *encoder, const struct trace_eve
 	number_writer_finish(&encoder->time);
 	number_writer_finish(&encoder->leaf);
 	number_writer_finish(&encoder->value);
+	number_writer_finish(&encoder->repeats);
 	encoder->builder.cpu = events[0].cpu;
 	encoder->builder.records = count;
 	encoder->builder.first_time = events[0].time;
@@ -215,17 +236,15 @@ static void encoder_finish(struct event_encoder *encoder, const struct trace_eve
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
 		      const struct block_builder **builder)
 {
-	bool has_leaf = false, has_value = false;
+	struct event_numbers numbers = numbers_of(events, count);
 
 	if (!count || count > TRACE_BLOCK_EVENTS_MAX)
 		return -EINVAL;
-	for (u32 i = 0; i < count; i++) {
-		has_leaf |= events[i].leaf != 0;
-		has_value |= events[i].value != 0;
-	}
+	if (numbers.has_repeats && encoder->builder.columns != EVENT_COLUMNS_SUMMARY)
+		return -EINVAL;
 	encoder_start(encoder);
 	sort_by_time(events, count);
-	put_events(encoder, events, count, has_leaf, has_value);
+	put_events(encoder, events, count, numbers);
 	encoder_finish(encoder, events, count);
 	*builder = &encoder->builder;
 	return 0;
@@ -233,8 +252,8 @@ int event_encoder_run(struct event_encoder *encoder, struct trace_event *events,
 
 struct event_decoder {
 	struct block_view *view;
-	struct number_reader time, leaf, value;
-	bool has_leaf, has_value;
+	struct number_reader time, leaf, value, repeats;
+	struct event_numbers numbers;
 	struct key_order order;
 	u64 last_leaf[2];
 	u32 newest;
@@ -318,6 +337,14 @@ static void set_key(struct trace_event *event, const struct event_key *key)
 	event->user_reason = stack_code_reason(key->user);
 }
 
+static bool get_repeats(struct event_decoder *decoder, struct trace_event *event)
+{
+	u64 repeats = decoder->numbers.has_repeats ? number_reader_get(&decoder->repeats) : 0;
+
+	event->repeats = (u32)repeats;
+	return repeats <= UINT32_MAX;
+}
+
 static bool get_event(struct event_decoder *decoder, struct trace_event *event)
 {
 	u32 symbol = byte_cursor_u32(&decoder->view->column[EVENT_COLUMN_ORDER]);
@@ -328,9 +355,11 @@ static bool get_event(struct event_decoder *decoder, struct trace_event *event)
 		return false;
 	set_key(event, &decoder->key[key]);
 	event->cpu = decoder->view->header.cpu;
-	event->leaf = decoder->has_leaf ? get_leaf(decoder, key, decoder->order.keys != seen) : 0;
-	event->value = decoder->has_value ? get_value(decoder, key) : 0;
-	return true;
+	event->leaf = 0;
+	if (decoder->numbers.has_leaf)
+		event->leaf = get_leaf(decoder, key, decoder->order.keys != seen);
+	event->value = decoder->numbers.has_value ? get_value(decoder, key) : 0;
+	return get_repeats(decoder, event);
 }
 
 /* Times must lie within what the header says, which the merge relies on. */
@@ -367,7 +396,8 @@ static bool all_read(const struct event_decoder *decoder)
 	const struct byte_cursor *order = &decoder->view->column[EVENT_COLUMN_ORDER];
 
 	return !order->bad && !byte_cursor_left(order) && number_reader_done(&decoder->time) &&
-	       number_reader_done(&decoder->leaf) && number_reader_done(&decoder->value);
+	       number_reader_done(&decoder->leaf) && number_reader_done(&decoder->value) &&
+	       number_reader_done(&decoder->repeats);
 }
 
 static void number_reader_attach(struct number_reader *reader, const struct byte_cursor *column)
@@ -382,8 +412,12 @@ static void decoder_attach(struct event_decoder *decoder, struct block_view *vie
 	number_reader_attach(&decoder->time, &view->column[EVENT_COLUMN_TIME]);
 	number_reader_attach(&decoder->leaf, &view->column[EVENT_COLUMN_LEAF]);
 	number_reader_attach(&decoder->value, &view->column[EVENT_COLUMN_VALUE]);
-	decoder->has_leaf = byte_cursor_left(&decoder->leaf.codes);
-	decoder->has_value = byte_cursor_left(&decoder->value.codes);
+	number_reader_attach(&decoder->repeats, &view->column[EVENT_COLUMN_REPEATS]);
+	decoder->numbers = (struct event_numbers){
+		.has_leaf = byte_cursor_left(&decoder->leaf.codes),
+		.has_value = byte_cursor_left(&decoder->value.codes),
+		.has_repeats = byte_cursor_left(&decoder->repeats.codes),
+	};
 }
 
 int event_block_decode(struct block_view *view, const struct event_limits *limits,
@@ -392,7 +426,7 @@ int event_block_decode(struct block_view *view, const struct event_limits *limit
 	struct event_decoder decoder = {0};
 	int err;
 
-	if (view->header.columns != EVENT_COLUMNS)
+	if (view->header.columns != limits->columns)
 		return -EBADMSG;
 	decoder_attach(&decoder, view);
 	err = get_keys(&decoder, limits);

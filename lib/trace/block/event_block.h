@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A block of events of one CPU. An event is split into its key (thread, kind, both stacks: few
- * distinct ones, and one follows another in patterns) and its numbers (time, leaf, value). The keys
+ * distinct ones, and one follows another in patterns) and its numbers (time, leaf, value; in a
+ * summary also how many equal events it stands for). The keys
  * go into a dictionary; what is coded for each event is which of the recent successors of the last
  * key it is. Times are differences to the event before, leaves and values to the last one of the
  * same key.
@@ -15,7 +16,13 @@
 
 struct event_encoder;
 
-int event_encoder_create(struct event_encoder **out);
+/* Only events of a summary stand for many. */
+static inline u32 event_block_columns(bool is_summary)
+{
+	return is_summary ? EVENT_COLUMNS_SUMMARY : EVENT_COLUMNS;
+}
+
+int event_encoder_create(bool is_summary, struct event_encoder **out);
 void event_encoder_free(struct event_encoder **encoder);
 
 /* Sorts the events by time and encodes them: 1 to TRACE_BLOCK_EVENTS_MAX, all of one CPU. The
@@ -23,8 +30,10 @@ void event_encoder_free(struct event_encoder **encoder);
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
 		      const struct block_builder **builder);
 
-/* What an index in an event must stay below, and what indexes of stacks stand for. */
+/* What an index in an event must stay below, and what indexes of stacks stand for; how many columns
+ * the blocks of this file have. */
 struct event_limits {
+	u32 columns;
 	u32 sources;
 	u32 stacks;
 	const struct stack_resolution *resolution;

@@ -150,7 +150,8 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 	struct event_block *block;
 
 	if (!header->records || header->records > TRACE_BLOCK_EVENTS_MAX ||
-	    header->first_time > header->last_time)
+	    header->first_time > header->last_time ||
+	    header->columns != event_block_columns(reader->info.is_summary))
 		return -EBADMSG;
 	block = add_record(reader, TRACE_BLOCK_EVENTS, sizeof(*block));
 	if (!block)
@@ -161,7 +162,8 @@ static int note_events(struct trace_reader *reader, const struct trace_block_hea
 		.records = header->records,
 		.sequence = header->sequence,
 		.cpu = header->cpu,
-		.limits = {.sources = reader->records[TRACE_BLOCK_SOURCES].count,
+		.limits = {.columns = header->columns,
+			   .sources = reader->records[TRACE_BLOCK_SOURCES].count,
 			   .stacks = reader->records[TRACE_BLOCK_STACKS].count,
 			   .resolution = &reader->resolution},
 	};
@@ -319,11 +321,13 @@ static int check_version(const struct trace_file_header *header, const char *pat
 		return error_set_at(error, EBADMSG, 0,
 				    "%s: damaged at byte 0: the file header's checksum is wrong",
 				    path);
-	if (header->version > TRACE_FILE_VERSION || header->byte_order != TRACE_FILE_LITTLE_ENDIAN)
+	if (header->version > TRACE_FILE_VERSION_SUMMARY ||
+	    header->byte_order != TRACE_FILE_LITTLE_ENDIAN)
 		return error_set_at(error, EPROTONOSUPPORT, 0,
 				    "%s: format version %u, byte order %u: this stackmap reads up "
 				    "to version %u",
-				    path, header->version, header->byte_order, TRACE_FILE_VERSION);
+				    path, header->version, header->byte_order,
+				    TRACE_FILE_VERSION_SUMMARY);
 	if (!header->version || header->reserved)
 		return not_a_recording(path, error);
 	return 0;
@@ -341,6 +345,7 @@ static int check_file_header(struct trace_reader *reader, const char *path,
 	    memcmp(header.magic, (const u8[])TRACE_FILE_MAGIC, sizeof(header.magic)) != 0)
 		return not_a_recording(path, error);
 	reader->version = header.version;
+	reader->info.is_summary = header.version == TRACE_FILE_VERSION_SUMMARY;
 	return check_version(&header, path, error);
 }
 

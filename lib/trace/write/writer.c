@@ -34,6 +34,7 @@ struct trace_writer {
 	struct output output;
 	struct block_sealer *sealer;
 	struct event_encoder *encoder;
+	bool is_summary;
 	u32 sequence;
 	int error;
 
@@ -134,7 +135,7 @@ static int write_header(struct trace_writer *writer)
 	struct trace_file_header header = {
 		.magic = TRACE_FILE_MAGIC,
 		.byte_order = TRACE_FILE_LITTLE_ENDIAN,
-		.version = TRACE_FILE_VERSION,
+		.version = writer->is_summary ? TRACE_FILE_VERSION_SUMMARY : TRACE_FILE_VERSION,
 	};
 
 	header.checksum =
@@ -177,7 +178,7 @@ static void writer_free(struct trace_writer **writer)
 	*writer = NULL;
 }
 
-static struct trace_writer *writer_alloc(u32 cpus)
+static struct trace_writer *writer_alloc(const struct trace_info *info)
 {
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
 
@@ -189,9 +190,10 @@ static struct trace_writer *writer_alloc(u32 cpus)
 	record_builder_init(&writer->cgroups, TRACE_BLOCK_CGROUPS);
 	record_builder_init(&writer->tasks, TRACE_BLOCK_TASKS);
 	resolution_encoder_init(&writer->resolutions);
-	event_buffers_init(&writer->events, cpus);
+	event_buffers_init(&writer->events, info->cpus);
+	writer->is_summary = info->is_summary;
 	if (stack_encoder_init(&writer->stacks) || block_sealer_create(&writer->sealer) ||
-	    event_encoder_create(&writer->encoder))
+	    event_encoder_create(writer->is_summary, &writer->encoder))
 		writer_free(&writer);
 	return writer;
 }
@@ -200,7 +202,7 @@ static struct trace_writer *writer_alloc(u32 cpus)
 static int begin_file(struct output *output, const char *name, const struct trace_info *info,
 		      struct trace_writer **out, struct stackmap_error *error)
 {
-	struct trace_writer *writer = writer_alloc(info->cpus);
+	struct trace_writer *writer = writer_alloc(info);
 	int err;
 
 	if (!writer) {
@@ -427,7 +429,7 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 
 static bool is_event(const struct trace_writer *writer, const struct trace_event *event)
 {
-	return event->kind < writer->source_count &&
+	return event->kind < writer->source_count && (!event->repeats || writer->is_summary) &&
 	       is_stack(writer, event->kernel, event->kernel_reason) &&
 	       (is_stack(writer, event->user, event->user_reason) ||
 		placeholders_open(&writer->placeholders, event->user));

@@ -55,7 +55,7 @@ int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution);
 
 /* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
- */
+ * -EINVAL: it names what is not there, or it stands for many in a recording that is no summary. */
 int trace_writer_event(struct trace_writer *writer, const struct trace_event *event);
 
 /* Sends out all that is buffered, as whole blocks. */
@@ -69,8 +69,8 @@ int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *
 int trace_writer_frames(struct trace_writer *writer,
 			int (*each)(void *arg, u64 frame, bool return_address), void *arg);
 
-u64 trace_writer_recorded(
-	const struct trace_writer *writer); /* events in whole blocks of the file */
+/* Events in whole blocks of the file; one that stands for many is one here. */
+u64 trace_writer_recorded(const struct trace_writer *writer);
 u64 trace_writer_lost(const struct trace_writer *writer);
 u64 trace_writer_bytes(const struct trace_writer *writer);
 

@@ -150,7 +150,7 @@ def read_chrome(text):
         value = event["args"].get("value", 0)
         if event["ph"] == "X":
             assert round(event["dur"] * 1000) == value or event["ts"] == 0, event  # nothing begins before that
-        sums.add((event["cat"], tasks.get(thread, "[unknown]"), stack), 1, value)
+        sums.add((event["cat"], tasks.get(thread, "[unknown]"), stack), event["args"].get("count", 1), value)
     return sums
 
 

@@ -18,7 +18,7 @@ NO_LOSS = ("not_asked", "no_frames", "refused", "interrupt")
 TRUNCATED = 1
 ANONYMOUS = 3
 
-Event = collections.namedtuple("Event", "source comm pid tid cpu value stack user kernel")
+Event = collections.namedtuple("Event", "source comm pid tid cpu value times stack user kernel")
 
 
 def fields(line, count):
@@ -102,30 +102,34 @@ class FileSums:
         return cut + [self.names.frame(*frame) for frame in reversed(frames)]
 
     def event(self, event):
-        time, cpu, tid, kind, kernel, user, leaf, value = event
+        time, cpu, tid, kind, kernel, user, leaf, value, times = event
         tgid, comm = self.task(tid, time)
         stack = self.side(user, 0 if leaf >> 63 else leaf) + self.side(kernel, leaf if leaf >> 63 else 0)
         numbers = (self.file.index[number] if has_stack else None for has_stack, number in (user, kernel))
-        return Event(self.file.sources[kind][0], plain(comm), tgid, tid, cpu, value, tuple(map(plain, stack)), *numbers)
+        return Event(self.file.sources[kind][0], plain(comm), tgid, tid, cpu, value, times, tuple(map(plain, stack)),
+                     *numbers)
 
     def by_stack(self):
         """As the exports are read: {(source, task, stack): [number, sum of values]}."""
         sums = Sums()
         for event in self.events:
-            sums.add((event.source, event.comm or "[unknown]", event.stack), 1, event.value)
+            sums.add((event.source, event.comm or "[unknown]", event.stack), event.times, event.value)
         return sums
 
     def by(self, *keys):
         """{(source, keys...): [number, sum of values]}"""
         sums = Sums()
         for event in self.events:
-            sums.add((event.source, *(getattr(event, key) for key in keys)), 1, event.value)
+            sums.add((event.source, *(getattr(event, key) for key in keys)), event.times, event.value)
         return sums
 
     def stack_references(self):
         """How many events refer to each stack, by its frames."""
-        numbers = collections.Counter(number for event in self.events for number in (event.user, event.kernel)
-                                      if number is not None)
+        numbers = collections.Counter()
+        for event in self.events:
+            for number in (event.user, event.kernel):
+                if number is not None:
+                    numbers[number] += event.times
         counts = collections.Counter()
         for number, count in numbers.items():
             counts[tuple(0 if frame >> 63 and not self.names.shown else frame for frame in self.stacks[number][1])] += count

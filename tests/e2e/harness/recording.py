@@ -9,16 +9,16 @@ import struct
 
 from harness.cases import stackmap
 
-HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+): +(?:(\d+) +)?(.*):(?: (woke.*)| *)$")
+HEAD = re.compile(r"^ *(.*?) +(\d+)(?: \[(\d+)\])? +([0-9.]+): +(?:(\d+) +)?(.*):(?: (woke.*?)| *?)(?: x(\d+))?$")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
-ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+): ([^<]*):(.*)$")
+ID_HEAD = re.compile(r"^(.*)-(\d+) \[(\d+)\] ([0-9.]+): ([^<]*):(?: x(\d+))?( <.*|)$")
 STACK_ID = re.compile(r"<(stack_id|user_stack_id) (\d+)>")
 
 BIN_MAGIC, BIN_VERSION = 0x464D5342, 2
 
-Event = collections.namedtuple("Event", "comm tid cpu time name frames value other", defaults=[0, None])
+Event = collections.namedtuple("Event", "comm tid cpu time name frames value other times", defaults=[0, None, 1])
 Frame = collections.namedtuple("Frame", "address name object")
-IdLine = collections.namedtuple("IdLine", "comm tid name kernel user")
+IdLine = collections.namedtuple("IdLine", "comm tid name kernel user times")
 Stack = collections.namedtuple("Stack", "refs flags frames")
 
 
@@ -70,7 +70,7 @@ def parse_events(text):
         if lines not in stacks:
             stacks[lines] = parse_frames(lines)
         events.append(Event(head[1], int(head[2]), int(head[3] or 0), float(head[4]), head[6], stacks[lines],
-                            int(head[5] or 0), head[7]))
+                            int(head[5] or 0), head[7], int(head[8] or 1)))
     return events
 
 
@@ -79,8 +79,8 @@ def parse_ids(text):
     for line in text.splitlines():
         head = ID_HEAD.match(line)
         assert head, "no event with ids: " + line
-        ids = {which: int(number) for which, number in STACK_ID.findall(head[6])}
-        lines.append(IdLine(head[1], int(head[2]), head[5], ids.get("stack_id"), ids.get("user_stack_id")))
+        ids = {which: int(number) for which, number in STACK_ID.findall(head[7])}
+        lines.append(IdLine(head[1], int(head[2]), head[5], ids.get("stack_id"), ids.get("user_stack_id"), int(head[6] or 1)))
     return lines
 
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings for the views of reports: write_views CPU_CLOCK OFF_CPU FILE, with so many events of
- * the two sources. A stack ends in one of many functions below main(); in one of two of the same
- * name; once in a function that is rare; and twice in a recursion whose names take more text than
- * 64 KiB, which differ in their outermost function only.
+ * Recordings for the views of reports: write_views CPU_CLOCK OFF_CPU [TIMES] FILE, with so many
+ * events of the two sources; with TIMES a summary in which each stands for as many. A stack ends in
+ * one of many functions below main(); in one of two of the same name; once in a function that is
+ * rare; and twice in a recursion whose names take more text than 64 KiB, which differ in their
+ * outermost function only.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ enum stack_number {
 };
 #define STACKS (STACK_LEAF + LEAVES)
 
-static const struct trace_info info = {
+static struct trace_info info = {
 	.start_realtime = 1700000000 * SECOND,
 	.start_monotonic = 1000 * SECOND,
 	.cpus = CPUS,
@@ -60,6 +61,8 @@ static const struct trace_task tasks[] = {
 	{.tid = 301, .tgid = 300, .comm = "gamma-thread"},
 };
 #define TASKS (sizeof(tasks) / sizeof(*tasks))
+
+static u32 times = 1;
 
 static u64 code_of(u32 mapping, u32 function)
 {
@@ -150,7 +153,8 @@ static int write_event(struct trace_writer *writer, u16 kind, u32 number)
 {
 	const struct trace_event event = {
 		.time = 1001 * SECOND + number * 1000003ULL,
-		.value = kind ? 1000 : 0,
+		.value = kind ? 1000ULL * times : 0,
+		.repeats = times - 1,
 		.kind = kind,
 		.cpu = (u16)(number % CPUS),
 		.tid = tasks[number / CPUS % TASKS].tid,
@@ -164,8 +168,8 @@ static int write_event(struct trace_writer *writer, u16 kind, u32 number)
 
 static int write_all(struct trace_writer *writer, const u32 *events)
 {
-	const struct trace_ledger ledger = {.produced = events[0] + events[1],
-					    .recorded = events[0] + events[1]};
+	const u64 all = (u64)times * (events[0] + events[1]);
+	const struct trace_ledger ledger = {.produced = all, .recorded = all};
 	int err = write_names(writer);
 
 	for (u32 i = 0; i < STACKS && !err; i++)
@@ -182,11 +186,14 @@ int main(int argc, char **argv)
 	u32 events[2];
 	int err;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
 	for (u32 i = 0; i < 2; i++)
 		events[i] = (u32)strtoul(argv[1 + i], NULL, 10);
-	err = trace_writer_create(argv[3], &info, &writer, NULL);
+	if (argc == 5)
+		times = (u32)strtoul(argv[3], NULL, 10);
+	info.is_summary = argc == 5;
+	err = trace_writer_create(argv[argc - 1], &info, &writer, NULL);
 	if (!err) {
 		err = write_all(writer, events);
 		err = trace_writer_close(&writer) ?: err;

@@ -150,7 +150,7 @@ def test_file_of_a_newer_version():
     known_calls(calls=10)
     with open("f.data", "r+b") as file:
         header = bytearray(file.read(FILE_HEADER_BYTES))
-        header[10] += 1
+        header[10] = 255
         header[12:16] = struct.pack("<I", zlib.crc32(bytes(header[:12])))
         file.seek(0)
         file.write(header)

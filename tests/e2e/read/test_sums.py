@@ -84,7 +84,7 @@ def script(path):
     sums = Sums()
     for event in parse_events(read("script", path)):
         stack = tuple(plain(re.sub(r"(?<=.)\+0x[0-9a-f]+.*$", "", frame.name)) for frame in event.frames[::-1])
-        sums.add((event.name, plain(event.comm).replace("<...>", "[unknown]"), stack), 1, event.value)
+        sums.add((event.name, plain(event.comm).replace("<...>", "[unknown]"), stack), event.times, event.value)
     return sums
 
 
@@ -196,10 +196,12 @@ def weight_alone(file, sums):
 
 
 def periods(file):
-    """perf's text counts an event without a value as 1."""
-    valued = {name.replace(" ", "_") for name in with_values(file)}
-    return Sums({key: [number, value if key[0] in valued else number]
-                 for key, (number, value) in file.by_stack().renamed(as_perf_script).items()})
+    """perf's text counts an event without a value as 1, or as many as it stands for; it has one line in any case."""
+    valued, sums = with_values(file), Sums()
+    for event in file.events:
+        key = as_perf_script(event.source, event.comm or "[unknown]", event.stack)
+        sums.add(key, 1, event.value if event.source in valued else event.times)
+    return sums
 
 
 def without_task(sums):
@@ -259,12 +261,24 @@ def waits():
 
 
 @functools.cache
+def summary():
+    run(program("write_views"), 1000, 3000, 70, in_folder("summary.data"))
+    return in_folder("summary.data")
+
+
+@functools.cache
+def partly_summary():
+    stackmap("merge", "-o", in_folder("partly.data"), small(), summary(), flames())
+    return in_folder("partly.data")
+
+
+@functools.cache
 def merged():
     stackmap("merge", "-o", in_folder("merged.data"), small(), views(), flames())
     return in_folder("merged.data")
 
 
-MADE = [small, views, flames, real, waits, merged,
+MADE = [small, views, flames, summary, partly_summary, real, waits, merged,
         *(functools.partial(odd, kind) for kind in ("no-events", "only-lost", "no-stacks", "only-kernel", "no-values", "great-values"))]
 
 
@@ -314,7 +328,7 @@ def test_threads_and_ids():
     for path, file in each_recording():
         found = Sums()
         for line in parse_ids(read("script", "--ids", path)):
-            found.add((line.name, line.tid), 1, 0)
+            found.add((line.name, line.tid), line.times, 0)
         expected = number_alone(file.by("tid")).renamed(lambda source, tid: (source.rpartition(":")[2], tid))
         check_equal(path, found, expected)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes the small recording for tests that run the program: write_small_recording FILE. */
+/* Writes the small recording for tests that run the program: write_small_recording [--summary]
+ * FILE. In the summary each of its events stands for three. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,8 +8,12 @@
 
 int main(int argc, char **argv)
 {
-	int err = argc == 2 ? small_recording_write(argv[1]) : -1;
+	int err = -1;
 
+	if (argc == 3 && strcmp(argv[1], "--summary") == 0)
+		err = small_recording_write_often(argv[2], 3, true);
+	else if (argc == 2)
+		err = small_recording_write(argv[1]);
 	if (err)
 		fprintf(stderr, "write_small_recording: %s\n", strerror(-err));
 	return err ? 1 : 0;

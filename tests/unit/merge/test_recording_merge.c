@@ -34,10 +34,11 @@ struct host {
 	u8 library_build;
 	u64 value;
 	bool unfinished;
+	u32 repeats; /* of each event; with any, the recording is a summary */
 };
 
-static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false};
-static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false};
+static const struct host first = {"one", 1000, 50, 0, 1, 2, 0xa, 10, false, 0};
+static const struct host second = {"two", 990, 70, 0x2000000, 7, 3, 0xb, 20, false, 0};
 
 static char folder[] = "/tmp/stackmap-merge-XXXXXX";
 static char path[2][64], merged[64];
@@ -86,7 +87,8 @@ static void write_events(struct trace_writer *writer, const struct host *host)
 		{.id = 2, .generation = 1, .depth = 1, .frames = common},
 		{.id = 3, .generation = 1, .flags = STACK_USER, .depth = 1, .frames = user},
 	};
-	struct trace_event event = {.tid = 100, .cpu = 1, .value = host->value};
+	struct trace_event event = {
+		.tid = 100, .cpu = 1, .value = host->value, .repeats = host->repeats};
 	u32 index[3];
 
 	for (u32 i = 0; i < 3; i++)
@@ -123,6 +125,7 @@ static void write_recording(const struct host *host, const char *file)
 				  .start_monotonic = host->start * SECOND,
 				  .cpus = 2,
 				  .address_shown = 1,
+				  .is_summary = host->repeats != 0,
 				  .hostname = host->name,
 				  .kernel = "6.1.0",
 				  .machine = "x86_64",
@@ -396,6 +399,29 @@ static void test_two_recordings_of_one_machine(void **state)
 	trace_reader_close(&reader);
 }
 
+static void test_a_summary_makes_the_whole_one(void **state)
+{
+	struct host summary = second;
+	struct trace_reader *reader;
+	struct events events;
+
+	(void)state;
+	summary.repeats = 99;
+	reader = merge(&first, &summary);
+	events = events_of(reader);
+	assert_true(trace_reader_info(reader)->is_summary);
+	assert_int_equal(events.event[0].repeats, 0);
+	assert_int_equal(events.event[1].repeats, 99);
+	assert_int_equal(events.event[1].value, 20);
+	trace_reader_close(&reader);
+	reader = merge(&summary, &first);
+	assert_true(trace_reader_info(reader)->is_summary);
+	trace_reader_close(&reader);
+	reader = merge(&first, &second);
+	assert_false(trace_reader_info(reader)->is_summary);
+	trace_reader_close(&reader);
+}
+
 static void test_output_that_cannot_be_written(void **state)
 {
 	struct trace_reader *reader = open_recording(path[0]);
@@ -446,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_ledgers_add_up),
 		cmocka_unit_test(test_no_ledger_of_an_unfinished_one),
 		cmocka_unit_test(test_two_recordings_of_one_machine),
+		cmocka_unit_test(test_a_summary_makes_the_whole_one),
 		cmocka_unit_test(test_output_that_cannot_be_written),
 	};
 

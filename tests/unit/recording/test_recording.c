@@ -229,6 +229,25 @@ static void test_only_as_many_frames_as_there_is_room_for(void **state)
 	stackmap_recording_close(&recording);
 }
 
+static void test_an_event_of_a_summary_says_for_how_many_it_stands(void **state)
+{
+	struct stackmap_recording *recording = open_file();
+	struct seen seen = see(recording);
+
+	(void)state;
+	assert_false(stackmap_recording_info(recording)->is_summary);
+	assert_int_equal(seen.events[0].repeats, 0);
+	stackmap_recording_close(&recording);
+	assert_int_equal(small_recording_write_often(path, 3, true), 0);
+	recording = open_file();
+	seen = see(recording);
+	assert_true(stackmap_recording_info(recording)->is_summary);
+	assert_int_equal(seen.events[0].repeats, 2);
+	assert_int_equal(seen.events[0].value, 3000);
+	stackmap_recording_close(&recording);
+	assert_int_equal(small_recording_write(path), 0);
+}
+
 static void test_a_frame_has_names_and_place(void **state)
 {
 	struct stackmap_recording *recording = open_file();
@@ -356,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_events_are_whole),
 		cmocka_unit_test(test_frames_of_an_event_are_in_order),
 		cmocka_unit_test(test_only_as_many_frames_as_there_is_room_for),
+		cmocka_unit_test(test_an_event_of_a_summary_says_for_how_many_it_stands),
 		cmocka_unit_test(test_a_frame_has_names_and_place),
 		cmocka_unit_test(test_code_without_symbols_has_a_label),
 		cmocka_unit_test(test_the_ledger_adds_up),

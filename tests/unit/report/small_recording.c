@@ -36,7 +36,7 @@ enum {
 	PLACEHOLDERS_END,
 };
 
-static const struct trace_info info = {
+static const struct trace_info whole = {
 	.start_realtime = 1700000000 * SECOND,
 	.start_monotonic = 100 * SECOND,
 	.frequency = 99,
@@ -213,7 +213,7 @@ static const struct trace_resolution resolutions[] = {
 	{.stack = TRACE_NO_STACK, .reason = REASON_CHANGED},
 };
 
-static const struct trace_ledger ledger = {
+static const struct trace_ledger once = {
 	.produced = SMALL_EVENTS + 3,
 	.recorded = SMALL_EVENTS,
 	.lost = {[LOST_RING_FULL] = 2, [LOST_NESTED] = 1},
@@ -266,40 +266,74 @@ static int write_stacks(struct trace_writer *writer)
 	return err;
 }
 
-static int write_event(struct trace_writer *writer, struct trace_event event)
+/* How often each event is there, and how it is written. */
+struct manner {
+	u32 times;
+	bool is_summary;
+};
+
+static int write_event(struct trace_writer *writer, struct trace_event event, struct manner manner)
 {
+	int err = 0;
+
 	if (event.kernel != TRACE_NO_STACK)
 		event.kernel = names[event.kernel];
 	if (event.user != TRACE_NO_STACK)
 		event.user = names[event.user];
-	return trace_writer_event(writer, &event);
+	if (manner.is_summary) {
+		event.value *= manner.times;
+		event.repeats = manner.times - 1;
+		return trace_writer_event(writer, &event);
+	}
+	for (u32 i = 0; i < manner.times && !err; i++)
+		err = trace_writer_event(writer, &event);
+	return err;
+}
+
+_Static_assert(sizeof(struct trace_ledger) % sizeof(u64) == 0, "counters of 64 bits");
+
+static int write_ledger(struct trace_writer *writer, u32 times)
+{
+	struct trace_ledger ledger = once;
+
+	for (size_t i = 0; i < sizeof(ledger) / sizeof(u64); i++)
+		((u64 *)&ledger)[i] *= times;
+	return trace_writer_ledger(writer, &ledger, NULL, 0);
 }
 
 /* The flush sends the placeholders out, so that the resolutions have to follow. */
-static int write_events(struct trace_writer *writer)
+static int write_events(struct trace_writer *writer, struct manner manner)
 {
 	int err = 0;
 
 	for
 		EACH(events)
-	err = write_event(writer, events[i]);
+	err = write_event(writer, events[i], manner);
 	err = err ?: trace_writer_flush(writer);
 	for
 		EACH(resolutions)
 	err = trace_writer_resolve(writer, names[PLACEHOLDER_CALLS + i], &resolutions[i]);
-	return err ?: trace_writer_ledger(writer, &ledger, NULL, 0);
+	return err ?: write_ledger(writer, manner.times);
 }
 
-int small_recording_write(const char *path)
+int small_recording_write_often(const char *path, u32 times, bool is_summary)
 {
+	struct trace_info info = whole;
 	struct trace_writer *writer;
 	int err, close_err;
 
+	info.is_summary = is_summary;
 	unlink(path); /* the writer would keep it, under another name */
 	err = trace_writer_create(path, &info, &writer, NULL);
 	if (err)
 		return err;
-	err = write_names(writer) ?: write_stacks(writer) ?: write_events(writer);
+	err = write_names(writer) ?: write_stacks(writer);
+	err = err ?: write_events(writer, (struct manner){times, is_summary});
 	close_err = trace_writer_close(&writer);
 	return err ? err : close_err;
+}
+
+int small_recording_write(const char *path)
+{
+	return small_recording_write_often(path, 1, false);
 }

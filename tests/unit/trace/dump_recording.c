@@ -56,7 +56,8 @@ static int print_event(void *arg, const struct trace_event *event)
 	       event->kind);
 	print_index("k", event->kernel, event->kernel_reason);
 	print_index("u", event->user, event->user_reason);
-	printf(" %" PRIx64 " %" PRIu64 "\n", (uint64_t)event->leaf, (uint64_t)event->value);
+	printf(" %" PRIx64 " %" PRIu64 " x%" PRIu64 "\n", (uint64_t)event->leaf,
+	       (uint64_t)event->value, (uint64_t)event_stands_for(event));
 	return 0;
 }
 

@@ -109,6 +109,7 @@ def decompressed(payload, size):
 
 class Recording:
     def __init__(self):
+        self.version = None
         self.lines, self.symbols, self.events = [], [], []
         self.addresses_shown, self.sources = None, []
         self.cgroup_lines, self.task_lines = [], []
@@ -191,6 +192,8 @@ class Recording:
         tasks, kernel, user, order = columns[:4]
         time, leaf, value = (Numbers(columns[i], columns[i + 1]) for i in (4, 6, 8))
         has_leaf, has_value = leaf.codes.left(), value.codes.left()
+        repeats = Numbers(columns[10], columns[11]) if self.version == 4 else None
+        has_repeats = repeats and repeats.codes.left()
         keys, tid, newest = [], 0, 0
         while tasks.left():
             tid += tasks.signed()
@@ -212,23 +215,23 @@ class Recording:
             if has_value:
                 values[key] = (values.get(key, 0) + unzigzag(value.next())) & MASK
             self.events.append((now, header["cpu"], thread, kind, in_kernel, in_user, leaves.get(key, 0),
-                                values.get(key, 0)))
+                                values.get(key, 0), 1 + repeats.next() if has_repeats else 1))
 
     def resolved(self, event):
         """With the resolution in the place of a placeholder."""
-        time, cpu, thread, kind, kernel, user, leaf, value = event
+        time, cpu, thread, kind, kernel, user, leaf, value, times = event
         has_stack, number = user
         if has_stack and self.index[number] is None:
             user, own_leaf = self.resolution.get(number, ((False, REASONS.index("unanswered")), 0))
             if not leaf or (user[0] and not leaf >> 63):
                 leaf = own_leaf
-        return time, cpu, thread, kind, kernel, user, leaf, value
+        return time, cpu, thread, kind, kernel, user, leaf, value, times
 
     def event_line(self, event):
-        time, cpu, thread, kind, kernel, user, leaf, value = self.resolved(event)
+        time, cpu, thread, kind, kernel, user, leaf, value, times = self.resolved(event)
         where = " ".join(f"{name}{self.index[number]}" if has_stack else f"{name}-{number}"
                          for name, (has_stack, number) in (("k", kernel), ("u", user)))
-        return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value}"
+        return f"event {time} {cpu} {thread} {kind} {where} {leaf:x} {value} x{times}"
 
     def symbols_of_block(self, records, columns, header):
         numbers, text = columns
@@ -249,8 +252,8 @@ class Recording:
         self.ledger.append("ledger " + " ".join(map(str, fields)))
 
     def read(self, data):
-        magic, order, zero, version, checksum = struct.unpack_from("<8sBBHI", data)
-        assert (magic, order, zero, version) == (b"stackmap", 1, 0, 3)
+        magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
+        assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4)
         assert checksum == zlib.crc32(data[:12])
         readers = {0: self.info, 1: self.sources_of_block, 3: self.mappings, 4: self.stacks, 5: self.tasks,
                    6: self.events_of_block, 7: self.symbols_of_block, 8: self.ledger_of_block, 10: self.resolutions,

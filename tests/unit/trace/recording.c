@@ -230,6 +230,16 @@ static void make_placeholders(struct recording *recording, struct random *random
 	}
 }
 
+/* Some stand for one, for a few, for as many as there can be. */
+static void make_repeats(struct recording *recording, struct random *random)
+{
+	for (u32 i = 0; i < recording->shape.events; i++)
+		recording->events[i].repeats =
+			(u32)(random_below(random, 1ULL << 32) >> random_below(random, 33));
+	if (recording->shape.events)
+		recording->events[0].repeats = UINT32_MAX;
+}
+
 static void make_ledger(struct recording *recording, struct random *random)
 {
 	recording->ledger.produced = random_number(random);
@@ -261,6 +271,7 @@ static void make_info(struct recording *recording)
 		.cpus = recording->shape.cpus,
 		.bits = 14,
 		.address_shown = 1,
+		.is_summary = recording->shape.is_summary,
 		.hostname = "host",
 		.kernel = "6.18.0",
 		.machine = "x86_64",
@@ -300,6 +311,8 @@ struct recording *recording_create(const struct recording_shape *shape)
 	make_events(recording, &random);
 	make_placeholders(recording, &random);
 	make_ledger(recording, &random);
+	if (shape->is_summary)
+		make_repeats(recording, &random);
 	return recording;
 }
 

@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_TRACE_RECORDING_H
 #define TESTS_UNIT_TRACE_RECORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/write/writer.h"
@@ -26,6 +27,7 @@ struct recording_shape {
 	u32 events;
 	u32 flush_every; /* events; 0 = never */
 	u32 placeholders;
+	bool is_summary; /* events stand for many: the others are as without it */
 };
 
 #define NO_PLACEHOLDER UINT32_MAX

@@ -14,7 +14,8 @@
 #include "recording.h"
 #include "trace_file.h"
 
-#define SEEDS 6
+#define SEEDS 9 /* the last three are summaries */
+#define SUMMARIES_FROM 6
 
 static u8 raw[TRACE_BLOCK_RAW_MAX];
 
@@ -76,6 +77,7 @@ static void write_seed(const char *folder, u32 i)
 		.events = 10 * i,
 		.flush_every = i % 2 * 10,
 		.placeholders = i % 2 * i,
+		.is_summary = i >= SUMMARIES_FROM,
 	};
 	struct recording *recording = recording_create(&shape);
 	char path[512], expanded_path[512];

@@ -30,10 +30,14 @@ static const struct trace_event events[] = {
 };
 #define COUNT (sizeof(events) / sizeof(*events))
 
-static void write_recording(bool with_wakers)
+static void write_recording(bool with_wakers, bool is_summary)
 {
-	const struct trace_info info = {
-		.hostname = "", .kernel = "", .machine = "", .command = "", .version = ""};
+	const struct trace_info info = {.is_summary = is_summary,
+					.hostname = "",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
 	const struct trace_source sources[] = {
 		{.name = "offcpu-time", .extras = TRACE_EXTRA_VALUE, .value_unit = "ns"},
 		{.name = with_wakers ? "offcpu-waker" : "kmem:kmalloc",
@@ -83,7 +87,7 @@ static void test_both_ends(void **state)
 	u32 tid;
 
 	(void)state;
-	write_recording(true);
+	write_recording(true, false);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(other(i), others[i]);
 	assert_true(wakeups_other(wakeups, &events[0], &tid, &time));
@@ -95,7 +99,16 @@ static void test_both_ends(void **state)
 static void test_without_wakers(void **state)
 {
 	(void)state;
-	write_recording(false);
+	write_recording(false, false);
+	for (u32 i = 0; i < COUNT; i++)
+		assert_int_equal(other(i), 0);
+}
+
+/* The value of an event is no length of a wait there. */
+static void test_a_summary_joins_none(void **state)
+{
+	(void)state;
+	write_recording(true, true);
 	for (u32 i = 0; i < COUNT; i++)
 		assert_int_equal(other(i), 0);
 }
@@ -105,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_both_ends, clear),
 		cmocka_unit_test_teardown(test_without_wakers, clear),
+		cmocka_unit_test_teardown(test_a_summary_joins_none, clear),
 	};
 	int file = mkstemp(recording);
 

@@ -75,6 +75,7 @@ static void check_info(const struct trace_info *got, const struct trace_info *wa
 	assert_int_equal(got->cpus, wanted->cpus);
 	assert_int_equal(got->bits, wanted->bits);
 	assert_int_equal(got->address_shown, wanted->address_shown);
+	assert_int_equal(got->is_summary, wanted->is_summary);
 	assert_string_equal(got->hostname, wanted->hostname);
 	assert_string_equal(got->kernel, wanted->kernel);
 	assert_string_equal(got->machine, wanted->machine);
@@ -216,7 +217,8 @@ static bool is_same_event(const struct trace_event *a, const struct trace_event 
 	return a->time == b->time && a->leaf == b->leaf && a->value == b->value &&
 	       a->tid == b->tid && a->kind == b->kind && a->cpu == b->cpu &&
 	       a->kernel == b->kernel && a->user == b->user &&
-	       a->kernel_reason == b->kernel_reason && a->user_reason == b->user_reason;
+	       a->kernel_reason == b->kernel_reason && a->user_reason == b->user_reason &&
+	       a->repeats == b->repeats;
 }
 
 static int check_event(void *arg, const struct trace_event *event)
@@ -282,6 +284,7 @@ static void test_round_trip_of_random_recordings(void **state)
 
 		shape.full_stacks = shape.stacks / 4;
 		shape.placeholders = seed % 3 * 20;
+		shape.is_summary = seed % 4 == 0;
 		check_round_trip(&shape);
 	}
 }

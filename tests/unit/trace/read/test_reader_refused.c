@@ -114,7 +114,7 @@ static void test_newer_version_is_refused_by_name(void **state)
 	struct stackmap_error error;
 
 	(void)state;
-	write_header_of_version(TRACE_FILE_VERSION + 1, TRACE_FILE_LITTLE_ENDIAN);
+	write_header_of_version(TRACE_FILE_VERSION_SUMMARY + 1, TRACE_FILE_LITTLE_ENDIAN);
 	assert_int_equal(trace_reader_open(path, &reader, &error), -EPROTONOSUPPORT);
 	assert_non_null(strstr(error.message, "version 4"));
 	write_header_of_version(TRACE_FILE_VERSION, 2);
