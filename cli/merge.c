@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap merge`: many recordings into one. Of a damaged one, what is whole goes in; the command
  * says so and fails, as all that read recordings do. */
-#include "merge/recording_merge.h"
+#include "view/recordings.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "command_line.h"
@@ -15,83 +13,51 @@
 #include "product_version.h"
 #include "terminal/message.h"
 #include "terminal/output_file.h"
-#include "view/recording.h"
-
-#define RECORDINGS_MAX 4096
 
 struct merge_values {
 	const char *output;
 };
 
-static void close_all(struct trace_reader **readers, u32 count)
-{
-	for (u32 i = 0; i < count; i++)
-		trace_reader_close(&readers[i]);
-}
-
-static int open_all(char **paths, u32 count, struct trace_reader **readers)
+static int open_one(const char *path, struct recording_list *list)
 {
 	struct stackmap_error error;
+	int err = recording_list_is_folder(path) ? recording_list_add_folder(list, path, &error)
+						 : recording_list_add_file(list, path, &error);
 
-	for (u32 i = 0; i < count; i++) {
-		if (!trace_reader_open(paths[i], &readers[i], &error))
-			continue;
+	if (err)
 		message_error(&error);
-		close_all(readers, i);
-		return EXIT_FAILED;
-	}
-	return EXIT_DONE;
+	return err;
 }
 
-/* What is missing in the result. */
-static int tell_damage(char **paths, struct trace_reader *const *readers, u32 count)
-{
-	int status = EXIT_DONE;
-
-	for (u32 i = 0; i < count; i++) {
-		const struct stackmap_error *damage = trace_reader_damage(readers[i]);
-
-		if (!trace_reader_ledger(readers[i]))
-			message("%s: has no ledger, so the result has none", paths[i]);
-		if (!damage)
-			continue;
-		message_error(damage);
-		status = EXIT_FAILED;
-	}
-	return status;
-}
-
-static int write_output(const char *output, struct trace_reader *const *readers, u32 count)
+static int write_output(const char *output, const struct recording_list *list)
 {
 	char *command = command_line_read();
 	struct recording_merge_info info = {.command = command ?: "stackmap merge",
 					    .version = STACKMAP_VERSION};
 	struct stackmap_error error;
-	int err = recording_merge(readers, count, output, &info, &error);
+	int err = recording_merge(list->readers, list->count, output, &info, &error);
 
 	if (err)
 		message_error(&error);
 	free(command);
-	return err ? EXIT_FAILED : EXIT_DONE;
+	return err;
 }
 
-static int merge_all(const char *output, char **paths, u32 count, struct trace_reader **readers)
+static int merge_all(const char *output, char **paths, u32 count, struct recording_list *list)
 {
-	int status = open_all(paths, count, readers);
+	int err;
 
-	if (status)
-		return status;
-	status = tell_damage(paths, readers, count);
-	if (write_output(output, readers, count))
-		status = EXIT_FAILED;
-	close_all(readers, count);
-	return status;
+	for (u32 i = 0; i < count; i++)
+		if (open_one(paths[i], list))
+			return EXIT_FAILED;
+	err = write_output(output, list);
+	return recordings_tell_damage(list) || list->missing || err ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int merge_run(const void *arg, int count, char **operands)
 {
 	const struct merge_values *values = arg;
-	struct trace_reader **readers;
+	struct recording_list list;
 	int status;
 
 	if (!values->output) {
@@ -101,13 +67,9 @@ static int merge_run(const void *arg, int count, char **operands)
 	privilege_keep_files();
 	output_file_guard();
 	file_limit_raise();
-	readers = calloc((size_t)count, sizeof(struct trace_reader *));
-	if (!readers) {
-		message("merge: %s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
-	status = merge_all(values->output, operands, (u32)count, readers);
-	free(readers);
+	recordings_init(&list);
+	status = merge_all(values->output, operands, (u32)count, &list);
+	recording_list_clear(&list);
 	return status;
 }
 
@@ -125,7 +87,7 @@ static const struct option_row rows[] = {
 const struct command merge_command = {
 	.name = "merge",
 	.operands = "FILE...",
-	.operands_max = RECORDINGS_MAX,
+	.operands_max = RECORDING_LIST_MAX,
 	.operands_missing = "no recordings given, see 'stackmap help merge'",
 	.summary = "make one recording of many",
 	.rows = rows,

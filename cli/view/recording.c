@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A damaged recording is still shown as far as it goes. The note about it comes last, on standard
- * error, and the command fails, so that no script takes a part for the whole.
+ * error, and the command fails, so that no script takes a part for the whole. A folder is the
+ * recording that a merge of all in it would make.
  */
 #include "recording.h"
 
@@ -12,6 +13,7 @@
 #include "live.h"
 #include "name_match.h"
 #include "process/privilege.h"
+#include "recordings.h"
 #include "terminal/message.h"
 
 #define NS_DIGITS 9
@@ -108,6 +110,8 @@ static struct trace_reader *open_file(const char *path)
 	struct trace_reader *reader;
 
 	privilege_keep_files();
+	if (recording_list_is_folder(path))
+		return recordings_open_folder(path);
 	if (!trace_reader_open(path, &reader, &error))
 		return reader;
 	message_error(&error);

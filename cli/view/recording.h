@@ -39,7 +39,7 @@ struct recording_values {
 
 /* Which recording, and which of its events. Borrows from the values. */
 struct recording_choice {
-	const char *name; /* of the file, or the instance */
+	const char *name; /* of the file, the folder of files, or the instance */
 	bool is_instance;
 	const char *output; /* a file that is made of it, or NULL */
 	struct event_filter filter;

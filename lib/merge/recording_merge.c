@@ -18,6 +18,7 @@
 #include "code_space.h"
 #include "error.h"
 #include "machine_list.h"
+#include "trace/write/memory_recording.h"
 #include "trace/write/stack_set.h"
 
 #define TEXT_BYTES 1024
@@ -35,6 +36,7 @@ struct merge {
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpus; /* by CPU */
 	bool has_ledger;
+	const char *name; /* of the whole, in messages */
 };
 
 /* The recording that is added now. */
@@ -133,6 +135,25 @@ static int add_symbols(const struct part *part)
 	return err;
 }
 
+/* What cannot be read of one is damage of it: the others are merged, and nobody can say any more
+ * what became of all events. */
+static int read_events(struct part *part, struct trace_reader *reader,
+		       int (*each)(void *arg, const struct trace_event *event), void *arg,
+		       struct stackmap_error *error)
+{
+	struct stackmap_error why = {};
+	int result = trace_reader_events(reader, each, arg, &why);
+
+	if (result == -EBADMSG) {
+		trace_reader_set_damage(reader, &why);
+		part->merge->has_ledger = false;
+		return 0;
+	}
+	if (result < 0 && why.message[0])
+		*error = why;
+	return result;
+}
+
 static int stop_at_first(void *time, const struct trace_event *event)
 {
 	*(u64 *)time = event->time;
@@ -145,7 +166,7 @@ static int find_since(struct part *part, struct trace_reader *reader, struct sta
 	const struct trace_task *tasks;
 	u32 count = trace_reader_tasks(reader, &tasks);
 	u64 first = UINT64_MAX;
-	int err = trace_reader_events(reader, stop_at_first, &first, error);
+	int err = read_events(part, reader, stop_at_first, &first, error);
 
 	for (u32 i = 0; i < count; i++)
 		if (tasks[i].time && tasks[i].time < first)
@@ -280,7 +301,7 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 	};
 	int err = find_since(&part, reader, error)
 			  ?: add_definitions(&part, machine)
-			  ?: trace_reader_events(reader, add_event, &part, error)
+			  ?: read_events(&part, reader, add_event, &part, error)
 			  ?: trace_writer_flush(merge->writer);
 
 	add_ledgers(&part);
@@ -362,27 +383,15 @@ static int add_all(struct merge *merge, struct stackmap_error *error)
 	return err ?: write_ledger(merge);
 }
 
-static int write_merged(struct merge *merge, const char *path,
-			const struct recording_merge_info *about, struct stackmap_error *error)
+static int prepare(struct merge *merge)
 {
-	struct texts texts = {};
-	struct trace_info info;
-	int err;
+	int err = machine_list_create(&merge->machines, merge->readers, merge->count)
+			  ?: code_space_create(&merge->code);
 
-	describe(merge, &texts, &info);
-	info.command = about->command;
-	info.version = about->version;
-	err = trace_writer_create(path, &info, &merge->writer, error);
 	if (err)
 		return err;
-	error_set(error, 0, "%s", "");
-	err = add_all(merge, error);
-	if (err)
-		trace_writer_discard(&merge->writer);
-	else
-		err = trace_writer_close(&merge->writer);
-	return err && !error->message[0] ? error_set(error, -err, "%s: %s", path, strerror(-err))
-					 : err;
+	merge->cpus = calloc(merge->machines.cpus + 1UL, sizeof(*merge->cpus));
+	return merge->cpus ? 0 : -ENOMEM;
 }
 
 static void merge_free(struct merge *merge)
@@ -394,22 +403,102 @@ static void merge_free(struct merge *merge)
 	free(merge->cpus);
 }
 
+/* Where the whole is written to. `end` closes the writer if err is 0, else gives up. */
+struct target {
+	int (*begin)(struct target *target, const char *name, const struct trace_info *info,
+		     struct trace_writer **writer, struct stackmap_error *error);
+	int (*end)(struct target *target, int err, struct stackmap_error *error);
+	struct trace_writer *file;
+	struct memory_recording memory;
+	struct trace_reader **out;
+};
+
+static int begin_file(struct target *target, const char *name, const struct trace_info *info,
+		      struct trace_writer **writer, struct stackmap_error *error)
+{
+	int err = trace_writer_create(name, info, &target->file, error);
+
+	if (!err)
+		*writer = target->file;
+	return err;
+}
+
+static int end_file(struct target *target, int err, struct stackmap_error *error)
+{
+	(void)error;
+	if (!err)
+		return trace_writer_close(&target->file);
+	trace_writer_discard(&target->file);
+	return err;
+}
+
+static int begin_memory(struct target *target, const char *name, const struct trace_info *info,
+			struct trace_writer **writer, struct stackmap_error *error)
+{
+	int err = memory_recording_begin(&target->memory, name, info, error);
+
+	if (!err)
+		*writer = target->memory.writer;
+	return err;
+}
+
+static int end_memory(struct target *target, int err, struct stackmap_error *error)
+{
+	if (!err)
+		return memory_recording_end(&target->memory, target->out, error);
+	memory_recording_discard(&target->memory);
+	return err;
+}
+
+static int write_merged(struct merge *merge, struct target *target,
+			const struct recording_merge_info *about, struct stackmap_error *error)
+{
+	struct texts texts = {};
+	struct trace_info info;
+	int err;
+
+	describe(merge, &texts, &info);
+	info.command = about->command;
+	info.version = about->version;
+	err = target->begin(target, merge->name, &info, &merge->writer, error);
+	if (err)
+		return err;
+	error_set(error, 0, "%s", "");
+	err = target->end(target, add_all(merge, error), error);
+	return err && !error->message[0]
+		       ? error_set(error, -err, "%s: %s", merge->name, strerror(-err))
+		       : err;
+}
+
+static int merge_into(struct target *target, struct trace_reader *const *readers, u32 count,
+		      const char *name, const struct recording_merge_info *info,
+		      struct stackmap_error *error)
+{
+	struct merge merge = {.readers = readers, .count = count, .has_ledger = true, .name = name};
+	int err = prepare(&merge);
+
+	if (err)
+		error_set(error, -err, "%s: %s", name,
+			  err == -E2BIG ? "too many machines or CPUs" : strerror(-err));
+	else
+		err = write_merged(&merge, target, info, error);
+	merge_free(&merge);
+	return err;
+}
+
 int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
 		    const struct recording_merge_info *info, struct stackmap_error *error)
 {
-	struct merge merge = {.readers = readers, .count = count, .has_ledger = true};
-	int err = machine_list_create(&merge.machines, readers, count);
+	struct target target = {.begin = begin_file, .end = end_file};
 
-	err = err ?: code_space_create(&merge.code);
-	if (!err) {
-		merge.cpus = calloc(merge.machines.cpus + 1UL, sizeof(*merge.cpus));
-		err = merge.cpus ? 0 : -ENOMEM;
-	}
-	if (err)
-		error_set(error, -err, "%s: %s", path,
-			  err == -E2BIG ? "too many machines or CPUs" : strerror(-err));
-	else
-		err = write_merged(&merge, path, info, error);
-	merge_free(&merge);
-	return err;
+	return merge_into(&target, readers, count, path, info, error);
+}
+
+int recording_merge_in_memory(struct trace_reader *const *readers, u32 count, const char *name,
+			      const struct recording_merge_info *info, struct trace_reader **out,
+			      struct stackmap_error *error)
+{
+	struct target target = {.begin = begin_memory, .end = end_memory, .out = out};
+
+	return merge_into(&target, readers, count, name, info, error);
 }

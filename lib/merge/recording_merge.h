@@ -18,8 +18,15 @@ struct recording_merge_info {
 	const char *version;
 };
 
-/* Writes `path` as trace_writer_create() does; there is none on failure. */
+/* Writes `path` as trace_writer_create() does; there is none on failure. Where the events of one
+ * are damaged, that is said of its reader, as of one that is cut off, and all that came before goes
+ * in. */
 int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
 		    const struct recording_merge_info *info, struct stackmap_error *error);
+
+/* The same without a file; `name` stands for it in messages. *out is untouched on failure. */
+int recording_merge_in_memory(struct trace_reader *const *readers, u32 count, const char *name,
+			      const struct recording_merge_info *info, struct trace_reader **out,
+			      struct stackmap_error *error);
 
 #endif

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "error.h"
 #include "trace/block/record_block.h"
@@ -24,6 +23,7 @@
 #include "trace/block/stack_block.h"
 #include "trace/bytes/lookup.h"
 #include "trace/read/event_merge.h"
+#include "trace/read/file_header.h"
 
 /* What a file may cost in memory, itself and what is made of it. An honest one takes 160 bytes for
  * each of its own at most: samples of code without names, each at another place. */
@@ -305,48 +305,11 @@ static void walk_blocks(struct trace_reader *reader)
 		note_damage(reader, &error);
 }
 
-static int not_a_recording(const char *path, struct stackmap_error *error)
+/* What only the walk needs: thousands of recordings may be open at once. */
+static void end_walk(struct trace_reader *reader)
 {
-	return error_set_at(error, EBADMSG, 0,
-			    "%s: not a recording: its first bytes are not stackmap's", path);
-}
-
-static int check_version(const struct trace_file_header *header, const char *path,
-			 struct stackmap_error *error)
-{
-	u32 checksum =
-		(u32)crc32(0, (const u8 *)header, offsetof(struct trace_file_header, checksum));
-
-	if (checksum != header->checksum)
-		return error_set_at(error, EBADMSG, 0,
-				    "%s: damaged at byte 0: the file header's checksum is wrong",
-				    path);
-	if (header->version > TRACE_FILE_VERSION_SUMMARY ||
-	    header->byte_order != TRACE_FILE_LITTLE_ENDIAN)
-		return error_set_at(error, EPROTONOSUPPORT, 0,
-				    "%s: format version %u, byte order %u: this stackmap reads up "
-				    "to version %u",
-				    path, header->version, header->byte_order,
-				    TRACE_FILE_VERSION_SUMMARY);
-	if (!header->version || header->reserved)
-		return not_a_recording(path, error);
-	return 0;
-}
-
-static int check_file_header(struct trace_reader *reader, const char *path,
-			     struct stackmap_error *error)
-{
-	struct trace_file_header header;
-	ssize_t got = pread(reader->fd, &header, sizeof(header), 0);
-
-	if (got < 0)
-		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
-	if (got < (ssize_t)sizeof(header) ||
-	    memcmp(header.magic, (const u8[])TRACE_FILE_MAGIC, sizeof(header.magic)) != 0)
-		return not_a_recording(path, error);
-	reader->version = header.version;
-	reader->info.is_summary = header.version == TRACE_FILE_VERSION_SUMMARY;
-	return check_version(&header, path, error);
+	frame_dictionary_free(&reader->frames);
+	block_opener_free(&reader->opener);
 }
 
 static int check_file(struct trace_reader *reader, const char *path, struct stackmap_error *error)
@@ -363,7 +326,7 @@ static int check_file(struct trace_reader *reader, const char *path, struct stac
 				 path);
 	reader->size = (u64)status.st_size;
 	reader->arena.limit = MEMORY_MIN + MEMORY_OF_A_BYTE * reader->size;
-	return check_file_header(reader, path, error);
+	return file_header_read(reader->fd, path, &reader->version, error);
 }
 
 static struct trace_reader *reader_alloc(const char *path)
@@ -436,7 +399,9 @@ int trace_reader_open_fd(int fd, const char *path, struct trace_reader **out,
 		trace_reader_close(&reader);
 		return err;
 	}
+	reader->info.is_summary = reader->version == TRACE_FILE_VERSION_SUMMARY;
 	walk_blocks(reader);
+	end_walk(reader);
 	if (resolve_stacks(reader) || build_lookup(reader)) {
 		trace_reader_close(&reader);
 		return error_set(error, ENOMEM, "%s: no memory to read it", path);
@@ -452,17 +417,21 @@ void trace_reader_close(struct trace_reader **reader)
 	if (!old)
 		return;
 	lookup_free(&old->lookup);
-	frame_dictionary_free(&old->frames);
+	end_walk(old);
 	stack_resolution_free(&old->resolution);
 	for (u32 type = 0; type < TRACE_BLOCK_TYPE_COUNT; type++)
 		arena_array_free(&old->records[type]);
 	arena_free(&old->arena);
-	block_opener_free(&old->opener);
 	if (old->fd >= 0)
 		close(old->fd);
 	free(old->path);
 	free(old);
 	*reader = NULL;
+}
+
+const char *trace_reader_name(const struct trace_reader *reader)
+{
+	return reader->path;
 }
 
 int trace_reader_take(struct trace_reader *reader, u64 bytes)
@@ -480,6 +449,23 @@ int trace_reader_take(struct trace_reader *reader, u64 bytes)
 const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader)
 {
 	return reader->damage.message[0] ? &reader->damage : NULL;
+}
+
+void trace_reader_set_damage(struct trace_reader *reader, const struct stackmap_error *why)
+{
+	if (!reader->damage.message[0])
+		reader->damage = *why;
+}
+
+bool trace_readers_fit(struct trace_reader *const *readers, u32 count)
+{
+	u64 taken = 0, bytes = 0;
+
+	for (u32 i = 0; i < count; i++) {
+		taken += readers[i]->arena.taken;
+		bytes += readers[i]->size;
+	}
+	return taken <= MEMORY_MIN + MEMORY_OF_A_BYTE * bytes;
 }
 
 const struct trace_info *trace_reader_info(const struct trace_reader *reader)

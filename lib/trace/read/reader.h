@@ -23,6 +23,9 @@ int trace_reader_open_fd(int fd, const char *name, struct trace_reader **out,
 			 struct stackmap_error *error);
 void trace_reader_close(struct trace_reader **reader);
 
+/* What it was opened as. */
+const char *trace_reader_name(const struct trace_reader *reader);
+
 /* Who is about to allocate because of what the file holds asks before: a file of few bytes may cost
  * little memory, whatever it unfolds into. 0, or -ENOMEM, which the damage then explains. It is not
  * given back. */
@@ -30,6 +33,11 @@ int trace_reader_take(struct trace_reader *reader, u64 bytes);
 
 /* NULL when the file is whole; else why it ends early, or cannot be shown. */
 const struct stackmap_error *trace_reader_damage(const struct trace_reader *reader);
+/* It is damaged: who reads the events found it, or what it was made of is. The first counts. */
+void trace_reader_set_damage(struct trace_reader *reader, const struct stackmap_error *why);
+
+/* Whether all of them together take as little memory as one recording of their size may. */
+bool trace_readers_fit(struct trace_reader *const *readers, u32 count);
 
 const struct trace_info *trace_reader_info(const struct trace_reader *reader);
 u32 trace_reader_sources(const struct trace_reader *reader, const struct trace_source **sources);

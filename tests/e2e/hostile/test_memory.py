@@ -4,6 +4,7 @@
 size allows, by every command that reads one."""
 
 import os
+import shutil
 import subprocess
 
 from harness.cases import STACKMAP, main, program, run
@@ -39,6 +40,20 @@ def test_small_files_cost_little():
             reason = "memory" in said or "too many blocks" in said
             assert status == 0 or ("stackmap: bomb.data: " in said and reason), (kind, command, said)
             run("rm", "-f", "merged.data")
+
+
+def test_a_folder_of_them_costs_as_little():
+    """Each alone may take some MiB for nothing; all together may not take as much each."""
+    os.mkdir("all")
+    run(program("write_views"), 10, 10, "all/a.data")
+    run(program("write_bomb"), "stacks", 300000, "bomb.data")
+    for number in range(40):
+        shutil.copy("bomb.data", "all/bomb-%d.data" % number)
+    for command in ["report", "--json"], ["merge", "-o", "merged.data"]:
+        status, said, memory = memory_of(*command, "all")
+        assert status == 1 and memory <= MEMORY_KIB_MAX, (command, status, memory, said[-500:])
+        assert "with the others it unfolds into more memory" in said, said[-500:]
+        run("rm", "-f", "merged.data")
 
 
 if __name__ == "__main__":

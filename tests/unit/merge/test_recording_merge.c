@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
 #include "merge/machine_list.h"
 #include "trace/read/cgroup_name.h"
 #include "trace/write/writer.h"
+#include "trace_file.h"
 
 #define SECOND 1000000000ULL
 #define KERNEL 0xffffffff81000000ULL
@@ -422,6 +424,96 @@ static void test_a_summary_makes_the_whole_one(void **state)
 	trace_reader_close(&reader);
 }
 
+static bool is_same_event(const struct trace_event *a, const struct trace_event *b)
+{
+	return a->time == b->time && a->leaf == b->leaf && a->value == b->value &&
+	       a->tid == b->tid && a->kind == b->kind && a->cpu == b->cpu &&
+	       a->kernel == b->kernel && a->user == b->user;
+}
+
+static struct trace_reader *merge_in_memory(struct trace_reader *const *readers, u32 count)
+{
+	static const struct recording_merge_info info = {"merge", "1"};
+	struct trace_reader *reader;
+	struct stackmap_error error;
+
+	assert_int_equal(recording_merge_in_memory(readers, count, "both", &info, &reader, &error),
+			 0);
+	assert_null(trace_reader_damage(reader));
+	assert_string_equal(trace_reader_name(reader), "both");
+	return reader;
+}
+
+static void test_in_memory_it_is_the_same(void **state)
+{
+	struct trace_reader *file = merge(&first, &second), *memory, *parts[2];
+	struct events wanted = events_of(file), got;
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++)
+		parts[i] = open_recording(path[i]);
+	memory = merge_in_memory(parts, 2);
+	for (u32 i = 0; i < 2; i++)
+		trace_reader_close(&parts[i]);
+	got = events_of(memory);
+	assert_int_equal(got.count, wanted.count);
+	for (u32 i = 0; i < got.count; i++)
+		assert_true(is_same_event(&got.event[i], &wanted.event[i]));
+	assert_memory_equal(trace_reader_ledger(memory), trace_reader_ledger(file),
+			    sizeof(struct trace_ledger));
+	assert_int_equal(trace_reader_info(memory)->cpus, trace_reader_info(file)->cpus);
+	trace_reader_close(&memory);
+	trace_reader_close(&file);
+}
+
+/* The header of the block says another end than its events have: it shows when these are read. */
+static void harm_events(const char *file)
+{
+	struct trace_block_header header;
+	long at = sizeof(struct trace_file_header);
+	FILE *stream = fopen(file, "r+e");
+	u8 payload[4096];
+	size_t skipped = offsetof(struct trace_block_header, type);
+	uLong checksum;
+
+	assert_non_null(stream);
+	for (;; at += (long)(sizeof(header) + header.stored_bytes)) {
+		fseek(stream, at, SEEK_SET);
+		assert_int_equal(fread(&header, sizeof(header), 1, stream), 1);
+		if (header.type == TRACE_BLOCK_EVENTS)
+			break;
+	}
+	assert_true(header.stored_bytes <= sizeof(payload));
+	assert_int_equal(fread(payload, header.stored_bytes, 1, stream), 1);
+	header.last_time++;
+	checksum = crc32(0, (const u8 *)&header + skipped, (uInt)(sizeof(header) - skipped));
+	header.checksum = (u32)crc32(checksum, payload, header.stored_bytes);
+	fseek(stream, at, SEEK_SET);
+	assert_int_equal(fwrite(&header, sizeof(header), 1, stream), 1);
+	assert_int_equal(fclose(stream), 0);
+}
+
+static void test_damaged_events_of_one_leave_the_others(void **state)
+{
+	struct trace_reader *reader, *parts[2];
+
+	(void)state;
+	write_recording(&first, path[0]);
+	write_recording(&second, path[1]);
+	harm_events(path[0]);
+	for (u32 i = 0; i < 2; i++)
+		parts[i] = open_recording(path[i]);
+	reader = merge_in_memory(parts, 2);
+	assert_int_equal(events_of(reader).count, 2);
+	assert_null(trace_reader_ledger(reader));
+	assert_non_null(trace_reader_damage(parts[0]));
+	assert_non_null(strstr(trace_reader_damage(parts[0])->message, path[0]));
+	assert_null(trace_reader_damage(parts[1]));
+	for (u32 i = 0; i < 2; i++)
+		trace_reader_close(&parts[i]);
+	trace_reader_close(&reader);
+}
+
 static void test_output_that_cannot_be_written(void **state)
 {
 	struct trace_reader *reader = open_recording(path[0]);
@@ -473,6 +565,8 @@ int main(void)
 		cmocka_unit_test(test_no_ledger_of_an_unfinished_one),
 		cmocka_unit_test(test_two_recordings_of_one_machine),
 		cmocka_unit_test(test_a_summary_makes_the_whole_one),
+		cmocka_unit_test(test_in_memory_it_is_the_same),
+		cmocka_unit_test(test_damaged_events_of_one_leave_the_others),
 		cmocka_unit_test(test_output_that_cannot_be_written),
 	};
 

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * To open a device is to do something to it, and to open a FIFO is to wait: so each entry is first
+ * opened as a place (O_PATH), which does neither, and read through it when it is a regular file.
+ * Whatever is put under the name meanwhile is not what is read.
+ */
+#include "merge/recording_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "error.h"
+#include "output/output_place.h"
+#include "trace/read/file_header.h"
+
+#define FOLDER_FILES_MAX 65536
+
+/* A folder on its way into the list. */
+struct reading {
+	struct recording_list *list;
+	const char *path;
+	int fd;
+	u32 first; /* of its recordings in the list */
+	char **names;
+	u32 count, room;
+};
+
+static int add_reader(struct recording_list *list, struct trace_reader *reader,
+		      const struct file_identity *file)
+{
+	if (array_make_room(list->readers, list->count, list->room) ||
+	    array_make_room(list->files, list->count, list->file_room))
+		return -ENOMEM;
+	list->files[list->count] = *file;
+	list->readers[list->count++] = reader;
+	return 0;
+}
+
+static int too_many(const char *path, struct stackmap_error *error)
+{
+	return error_set(error, E2BIG, "%s: more than %u recordings at once", path,
+			 RECORDING_LIST_MAX);
+}
+
+int recording_list_add_file(struct recording_list *list, const char *path,
+			    struct stackmap_error *error)
+{
+	const struct file_identity unknown = {};
+	struct trace_reader *reader;
+	int err;
+
+	if (list->count == RECORDING_LIST_MAX)
+		return too_many(path, error);
+	err = trace_reader_open(path, &reader, error);
+	if (err || !add_reader(list, reader, &unknown))
+		return err;
+	trace_reader_close(&reader);
+	return error_set(error, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_name(struct reading *reading, const char *name)
+{
+	if (name[0] == '.')
+		return 0;
+	if (reading->count == FOLDER_FILES_MAX)
+		return -E2BIG;
+	if (array_make_room(reading->names, reading->count, reading->room))
+		return -ENOMEM;
+	reading->names[reading->count] = strdup(name);
+	return reading->names[reading->count++] ? 0 : -ENOMEM;
+}
+
+static int list_names(struct reading *reading)
+{
+	int fd = openat(reading->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!folder) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (errno = 0, entry = readdir(folder)))
+		err = add_name(reading, entry->d_name);
+	if (!err && errno)
+		err = -errno;
+	closedir(folder);
+	if (!err && reading->count)
+		qsort(reading->names, reading->count, sizeof(*reading->names), by_name);
+	return err;
+}
+
+static void miss(struct reading *reading, const struct stackmap_error *why)
+{
+	reading->list->missing++;
+	if (reading->list->note)
+		reading->list->note(reading->list->arg, why);
+}
+
+static void miss_name(struct reading *reading, const char *name, int code)
+{
+	struct stackmap_error why;
+
+	error_set(&why, code, "%s/%s: cannot be read: %s", reading->path, name, strerror(code));
+	miss(reading, &why);
+}
+
+static void miss_link(struct reading *reading, const char *name, uid_t owner)
+{
+	struct stackmap_error why;
+
+	error_set(&why, EPERM,
+		  "%s/%s: a link of user %u, whom you need not trust, is not followed: name the "
+		  "file itself",
+		  reading->path, name, owner);
+	miss(reading, &why);
+}
+
+/* As a place: nothing happens to what is there. -ENOENT, -ELOOP: it is gone, or a link that leads
+ * nowhere; -EPERM: a link of somebody else. */
+static int find_entry(const struct reading *reading, const char *name, struct stat *status)
+{
+	int place = openat(reading->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (place < 0)
+		return -errno;
+	if (fstat(place, status)) {
+		close(place);
+		return -EIO;
+	}
+	if (!S_ISLNK(status->st_mode))
+		return place;
+	close(place);
+	if (!output_place_trusts(status->st_uid))
+		return -EPERM;
+	place = openat(reading->fd, name, O_PATH | O_CLOEXEC);
+	if (place < 0)
+		return -errno;
+	if (!fstat(place, status))
+		return place;
+	close(place);
+	return -EIO;
+}
+
+static int open_place(int place)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool is_known(const struct reading *reading, const struct file_identity *file)
+{
+	const struct recording_list *list = reading->list;
+
+	for (u32 i = reading->first; i < list->count; i++)
+		if (list->files[i].device == file->device && list->files[i].inode == file->inode)
+			return true;
+	return false;
+}
+
+/* Takes fd in any case. Memory that an open recording needs counts with that of all before it. */
+static int add_recording(struct reading *reading, const char *name, int fd,
+			 const struct file_identity *file, struct stackmap_error *error)
+{
+	struct recording_list *list = reading->list;
+	char path[PATH_MAX + NAME_MAX + 2];
+	struct stackmap_error why;
+	struct trace_reader *reader;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", reading->path, name);
+	err = trace_reader_open_fd(fd, path, &reader, &why);
+	if (err) {
+		miss(reading, &why);
+		return 0;
+	}
+	if (add_reader(list, reader, file)) {
+		trace_reader_close(&reader);
+		return error_set(error, ENOMEM, "%s: %s", path, strerror(ENOMEM));
+	}
+	if (trace_readers_fit(&list->readers[reading->first], list->count - reading->first))
+		return 0;
+	trace_reader_close(&list->readers[--list->count]);
+	error_set(&why, EBADMSG,
+		  "%s: damaged: with the others it unfolds into more memory than recordings of "
+		  "their size need",
+		  path);
+	miss(reading, &why);
+	return 0;
+}
+
+/* Takes the place of a regular file in any case. */
+static int add_place(struct reading *reading, const char *name, int place,
+		     const struct file_identity *file, struct stackmap_error *error)
+{
+	int fd = open_place(place);
+
+	close(place);
+	if (fd == -EMFILE || fd == -ENFILE)
+		return error_set(error, -fd, "%s: %s", reading->path, strerror(-fd));
+	if (fd < 0) {
+		miss_name(reading, name, -fd);
+		return 0;
+	}
+	if (!file_header_is_there(fd) || is_known(reading, file)) {
+		close(fd);
+		return 0;
+	}
+	if (reading->list->count == RECORDING_LIST_MAX) {
+		close(fd);
+		return too_many(reading->path, error);
+	}
+	return add_recording(reading, name, fd, file, error);
+}
+
+static int add_entry(struct reading *reading, const char *name, struct stackmap_error *error)
+{
+	struct stat status;
+	int place = find_entry(reading, name, &status);
+
+	if (place == -EMFILE || place == -ENFILE)
+		return error_set(error, -place, "%s: %s", reading->path, strerror(-place));
+	if (place == -EPERM)
+		miss_link(reading, name, status.st_uid);
+	else if (place < 0 && place != -ENOENT && place != -ELOOP)
+		miss_name(reading, name, -place);
+	if (place < 0)
+		return 0;
+	if (!S_ISREG(status.st_mode)) {
+		close(place);
+		return 0;
+	}
+	return add_place(reading, name, place,
+			 &(struct file_identity){status.st_dev, status.st_ino}, error);
+}
+
+static int add_entries(struct reading *reading, struct stackmap_error *error)
+{
+	int err = list_names(reading);
+
+	if (err == -E2BIG)
+		return error_set(error, E2BIG, "%s: more than %u files in one folder",
+				 reading->path, FOLDER_FILES_MAX);
+	if (err)
+		return error_set(error, -err, "%s: cannot be read: %s", reading->path,
+				 strerror(-err));
+	for (u32 i = 0; i < reading->count && !err; i++)
+		err = add_entry(reading, reading->names[i], error);
+	if (err || reading->list->count > reading->first)
+		return err;
+	return error_set(error, ENOENT,
+			 "%s: no recording in this folder: none of its files begins as one and "
+			 "can be read",
+			 reading->path);
+}
+
+int recording_list_add_folder(struct recording_list *list, const char *path,
+			      struct stackmap_error *error)
+{
+	struct reading reading = {.list = list, .path = path, .first = list->count};
+	int err;
+
+	reading.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (reading.fd < 0)
+		return error_set(error, errno, "%s: cannot be read: %s", path, strerror(errno));
+	err = add_entries(&reading, error);
+	while (reading.count)
+		free(reading.names[--reading.count]);
+	free(reading.names);
+	close(reading.fd);
+	return err;
+}
+
+bool recording_list_is_folder(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+void recording_list_clear(struct recording_list *list)
+{
+	while (list->count)
+		trace_reader_close(&list->readers[--list->count]);
+	free(list->readers);
+	free(list->files);
+	*list = (struct recording_list){.note = list->note, .arg = list->arg};
+}

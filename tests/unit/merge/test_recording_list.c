@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which files of a folder are recordings, in which order, and what is said of those that are
+ * missing. What lies in the folder may have been put there by anybody.
+ */
+#include "merge/recording_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/write/writer.h"
+
+#define PATH_BYTES 128
+#define SOMEBODY 65534
+
+static char folder[] = "/tmp/stackmap-list-XXXXXX";
+static struct recording_list list;
+static struct stackmap_error error, noted;
+static u32 notes;
+
+static const char *in_folder(const char *name)
+{
+	static char paths[2][PATH_BYTES];
+	static u32 next;
+	char *path = paths[next++ % 2];
+
+	snprintf(path, PATH_BYTES, "%s/%s", folder, name);
+	return path;
+}
+
+/* The recorder's command says which it is. */
+static void put_recording(const char *name)
+{
+	const struct trace_info info = {.cpus = 1, .command = name};
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_create(in_folder(name), &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+static void put_bytes(const char *name, const void *bytes, size_t count)
+{
+	FILE *file = fopen(in_folder(name), "we");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, count, file), count);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void note(void *arg, const struct stackmap_error *why)
+{
+	assert_ptr_equal(arg, &notes);
+	noted = *why;
+	notes++;
+}
+
+static int add(void)
+{
+	return recording_list_add_folder(&list, folder, &error);
+}
+
+static void check_next(u32 index, const char *command)
+{
+	assert_true(index < list.count);
+	assert_string_equal(trace_reader_info(list.readers[index])->command, command);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(strrchr(folder, '-'), "-XXXXXX");
+	list = (struct recording_list){.note = note, .arg = &notes};
+	notes = 0;
+	noted = error = (struct stackmap_error){};
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	char command[PATH_BYTES];
+
+	(void)state;
+	recording_list_clear(&list);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	return system(command);
+}
+
+static void test_recordings_come_by_name(void **state)
+{
+	(void)state;
+	put_recording("b.data");
+	put_recording("a.data");
+	put_recording("a.data.old");
+	put_recording("no ending");
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 4);
+	check_next(0, "a.data");
+	check_next(1, "a.data.old");
+	check_next(2, "b.data");
+	check_next(3, "no ending");
+	assert_int_equal(list.missing, 0);
+	assert_string_equal(trace_reader_name(list.readers[0]), in_folder("a.data"));
+}
+
+/* Also what would wait, or do something, if it was opened. */
+static void test_all_else_is_left_out(void **state)
+{
+	(void)state;
+	put_bytes("empty", "", 0);
+	put_bytes("short", "stackma", 7);
+	put_bytes("text", "stackmaq and more", 17);
+	put_recording(".hidden");
+	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
+	assert_int_equal(symlink(in_folder("fifo"), in_folder("to-fifo")), 0);
+	assert_int_equal(symlink("/dev/full", in_folder("to-device")), 0);
+	assert_int_equal(symlink("nowhere", in_folder("to-nowhere")), 0);
+	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+	put_recording("sub/deeper");
+	assert_int_equal(symlink("sub", in_folder("to-sub")), 0);
+	assert_int_equal(add(), -ENOENT);
+	assert_non_null(strstr(error.message, "no recording"));
+	assert_int_equal(list.count, 0);
+	put_recording("one");
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(notes, 0);
+}
+
+static void test_one_file_is_one_recording(void **state)
+{
+	(void)state;
+	put_recording("a");
+	assert_int_equal(link(in_folder("a"), in_folder("b")), 0);
+	assert_int_equal(symlink("a", in_folder("c")), 0);
+	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+	put_recording("sub/other");
+	assert_int_equal(symlink("sub/other", in_folder("d")), 0);
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 2);
+	check_next(0, "a");
+	check_next(1, "sub/other");
+}
+
+static void test_a_link_of_somebody_else_is_not_followed(void **state)
+{
+	(void)state;
+	put_recording("a");
+	assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+	put_recording("sub/other");
+	assert_int_equal(symlink("sub/other", in_folder("b")), 0);
+	if (lchown(in_folder("b"), SOMEBODY, SOMEBODY))
+		skip(); /* only root gives files away */
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.missing, 1);
+	assert_int_equal(notes, 1);
+	assert_non_null(strstr(noted.message, "/b: a link of user 65534"));
+}
+
+static void test_what_cannot_be_opened_is_told(void **state)
+{
+	(void)state;
+	put_recording("a");
+	put_bytes("b", "stackmap of no version", 22);
+	put_recording("c");
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 2);
+	assert_int_equal(list.missing, 1);
+	assert_int_equal(notes, 1);
+	assert_non_null(strstr(noted.message, "/b: damaged at byte 0"));
+}
+
+static void test_a_damaged_one_is_there(void **state)
+{
+	(void)state;
+	put_recording("a");
+	put_recording("b");
+	assert_int_equal(truncate(in_folder("b"), 20), 0);
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 2);
+	assert_int_equal(list.missing, 0);
+	assert_null(trace_reader_damage(list.readers[0]));
+	assert_non_null(trace_reader_damage(list.readers[1]));
+}
+
+static void test_files_and_folders_add_up(void **state)
+{
+	(void)state;
+	put_recording("b");
+	assert_int_equal(recording_list_add_file(&list, in_folder("b"), &error), 0);
+	assert_int_equal(add(), 0);
+	assert_int_equal(list.count, 2); /* whoever names it twice has it twice */
+	assert_true(recording_list_is_folder(folder));
+	assert_false(recording_list_is_folder(in_folder("b")));
+	assert_false(recording_list_is_folder(in_folder("none")));
+	assert_int_equal(recording_list_add_file(&list, folder, &error), -EISDIR);
+	assert_int_equal(recording_list_add_folder(&list, in_folder("b"), &error), -ENOTDIR);
+	assert_int_equal(recording_list_add_folder(&list, in_folder("none"), &error), -ENOENT);
+	assert_int_equal(list.count, 2);
+}
+
+int main(void)
+{
+#define EACH(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+	const struct CMUnitTest tests[] = {
+		EACH(test_recordings_come_by_name),
+		EACH(test_all_else_is_left_out),
+		EACH(test_one_file_is_one_recording),
+		EACH(test_a_link_of_somebody_else_is_not_followed),
+		EACH(test_what_cannot_be_opened_is_told),
+		EACH(test_a_damaged_one_is_there),
+		EACH(test_files_and_folders_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
