@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Modules and files are few (hundreds), and each is looked for once for each recording: linear
- * searches. Frames are many, so mapping numbers are looked up in an array, and modules by binary
- * search.
+ * Modules and files are few (hundreds), but a file made for it has hundreds of thousands, and each
+ * is looked for once for each recording: hash tables. Frames are many, so mapping numbers are
+ * looked up in an array, and modules by binary search.
  */
 #include "code_space.h"
 
@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "bisect.h"
+#include "hash_index.h"
 
 #define MACHINE_SHIFT 48
 #define ADDRESS_MASK ((1ULL << MACHINE_SHIFT) - 1)
@@ -35,8 +36,9 @@ struct placed_file {
 
 struct code_space {
 	struct placed_module *modules;
-	struct placed_file *files;
-	u32 module_count, file_count, module_room, file_room;
+	struct placed_file *files; /* that have a build id */
+	struct hash_index module_index, file_index;
+	u32 module_room, file_room;
 	u32 last_number; /* of the mappings so far */
 };
 
@@ -69,8 +71,10 @@ void code_space_free(struct code_space **space)
 
 	if (!old)
 		return;
-	for (u32 i = 0; i < old->module_count; i++)
+	for (u32 i = 0; i < old->module_index.count; i++)
 		free(old->modules[i].name);
+	hash_index_free(&old->module_index);
+	hash_index_free(&old->file_index);
 	free(old->modules);
 	free(old->files);
 	free(old);
@@ -87,6 +91,21 @@ void code_map_free(struct code_map **map)
 	*map = NULL;
 }
 
+static struct build_id build_id_of(const u8 *bytes, u32 count)
+{
+	struct build_id id = {.count = count};
+
+	memcpy(id.bytes, bytes, count);
+	return id;
+}
+
+_Static_assert(sizeof(struct build_id) % sizeof(u64) == 0, "hashed by words");
+
+static u64 hash_id(const struct build_id *id)
+{
+	return hash_words(0, id, sizeof(*id));
+}
+
 static bool is_same(const struct build_id *id, const u8 *bytes, u32 count)
 {
 	return count && id->count == count && memcmp(id->bytes, bytes, count) == 0;
@@ -100,10 +119,18 @@ static u64 own_place(u32 machine, u64 address)
 	return 1ULL << 63 | (u64)machine << MACHINE_SHIFT | (address & ADDRESS_MASK);
 }
 
+/* One that is looked for. */
+struct module_key {
+	const struct trace_module *module;
+	u32 machine;
+};
+
 /* Without a build id it is the same where it is still in its place. */
-static bool is_module(const struct placed_module *placed, const struct trace_module *module,
-		      u32 machine)
+static bool is_module(const void *modules, u32 index, const void *key)
 {
+	const struct placed_module *placed = &((const struct placed_module *)modules)[index];
+	const struct trace_module *module = ((const struct module_key *)key)->module;
+	u32 machine = ((const struct module_key *)key)->machine;
 	bool stayed = placed->machine == machine && !placed->id.count && !module->build_id_bytes &&
 		      placed->start == own_place(machine, module->start) &&
 		      placed->end - placed->start == module->end - module->start;
@@ -112,36 +139,46 @@ static bool is_module(const struct placed_module *placed, const struct trace_mod
 	       strcmp(placed->name, module->name) == 0;
 }
 
-static const struct placed_module *find_module(const struct code_space *space,
-					       const struct trace_module *module, u32 machine)
+static u32 module_hash(const struct module_key *key)
 {
-	for (u32 i = 0; i < space->module_count; i++)
-		if (is_module(&space->modules[i], module, machine))
-			return &space->modules[i];
-	return NULL;
+	const struct trace_module *module = key->module;
+	const struct build_id id = build_id_of(module->build_id, module->build_id_bytes);
+	u64 hash = hash_word(hash_id(&id), hash_text(module->name));
+
+	return hash_end(id.count ? hash : hash_word(hash, own_place(key->machine, module->start)));
+}
+
+static const struct placed_module *find_module(const struct code_space *space,
+					       const struct module_key *key)
+{
+	u32 found = hash_index_find(&space->module_index, module_hash(key), is_module,
+				    space->modules, key);
+
+	return found == HASH_INDEX_NONE ? NULL : &space->modules[found];
 }
 
 static const struct placed_module *place_module(struct code_space *space,
-						const struct trace_module *module, u32 machine,
+						const struct module_key *key,
 						struct trace_writer *writer)
 {
-	struct trace_module moved = *module;
+	struct trace_module moved = *key->module;
+	u32 count = space->module_index.count;
 	struct placed_module *placed;
 
-	if (array_make_room(space->modules, space->module_count, space->module_room))
+	if (array_make_room(space->modules, count, space->module_room))
 		return NULL;
-	placed = &space->modules[space->module_count];
-	moved.start = own_place(machine, module->start);
-	moved.end = moved.start + (module->end - module->start);
-	*placed = (struct placed_module){.name = strdup(module->name),
-					 .machine = machine,
+	placed = &space->modules[count];
+	moved.start = own_place(key->machine, key->module->start);
+	moved.end = moved.start + (key->module->end - key->module->start);
+	*placed = (struct placed_module){.name = strdup(moved.name),
+					 .id = build_id_of(moved.build_id, moved.build_id_bytes),
+					 .machine = key->machine,
 					 .start = moved.start,
 					 .end = moved.end};
-	placed->id.count = module->build_id_bytes;
-	memcpy(placed->id.bytes, module->build_id, module->build_id_bytes);
-	if (!placed->name)
+	if (!placed->name || hash_index_add(&space->module_index, module_hash(key), count)) {
+		free(placed->name);
 		return NULL;
-	space->module_count++;
+	}
 	return trace_writer_module(writer, &moved) ? NULL : placed;
 }
 
@@ -162,9 +199,9 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 	if (!map->modules)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++) {
+		const struct module_key key = {&modules[i], map->machine};
 		const struct placed_module *placed =
-			find_module(space, &modules[i], map->machine)
-				?: place_module(space, &modules[i], map->machine, writer);
+			find_module(space, &key) ?: place_module(space, &key, writer);
 
 		if (!placed)
 			return -ENOMEM;
@@ -177,26 +214,39 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 	return 0;
 }
 
+static bool is_file(const void *files, u32 index, const void *id)
+{
+	return memcmp(&((const struct placed_file *)files)[index].id, id,
+		      sizeof(struct build_id)) == 0;
+}
+
 /* Only a file is the same for its build id: what lies in anonymous memory belongs to its process.
  */
+static bool has_identity(const struct trace_mapping *mapping)
+{
+	return mapping->kind != MAPPING_ANON && mapping->build_id_bytes;
+}
+
 static u32 find_file(const struct code_space *space, const struct trace_mapping *mapping)
 {
-	for (u32 i = 0; mapping->kind != MAPPING_ANON && i < space->file_count; i++)
-		if (is_same(&space->files[i].id, mapping->build_id, mapping->build_id_bytes))
-			return space->files[i].number;
-	return 0;
+	const struct build_id id = build_id_of(mapping->build_id, mapping->build_id_bytes);
+	u32 found = HASH_INDEX_NONE;
+
+	if (has_identity(mapping))
+		found = hash_index_find(&space->file_index, hash_end(hash_id(&id)), is_file,
+					space->files, &id);
+	return found == HASH_INDEX_NONE ? 0 : space->files[found].number;
 }
 
 static int keep_file(struct code_space *space, const struct trace_mapping *mapping, u32 number)
 {
-	struct placed_file *file;
+	const struct build_id id = build_id_of(mapping->build_id, mapping->build_id_bytes);
+	u32 count = space->file_index.count;
 
-	if (array_make_room(space->files, space->file_count, space->file_room))
+	if (array_make_room(space->files, count, space->file_room) ||
+	    hash_index_add(&space->file_index, hash_end(hash_id(&id)), count))
 		return -ENOMEM;
-	file = &space->files[space->file_count++];
-	*file = (struct placed_file){.number = number};
-	file->id.count = mapping->build_id_bytes;
-	memcpy(file->id.bytes, mapping->build_id, mapping->build_id_bytes);
+	space->files[count] = (struct placed_file){.id = id, .number = number};
 	return 0;
 }
 
@@ -210,7 +260,7 @@ static int place_mapping(struct code_space *space, const struct trace_mapping *m
 	moved.number = ++space->last_number;
 	moved.tgid += first_tid;
 	*number = moved.number;
-	if (mapping->kind != MAPPING_ANON && keep_file(space, mapping, moved.number))
+	if (has_identity(mapping) && keep_file(space, mapping, moved.number))
 		return -ENOMEM;
 	return trace_writer_mapping(writer, &moved);
 }

@@ -12,7 +12,8 @@ from harness.cases import STACKMAP, main, program, run
 FILE_BYTES_MAX = 1 << 20
 MEMORY_KIB_MAX = 256 << 10
 # What write_bomb makes, and how many.
-BOMBS = {"stacks": 300000, "placeholders": 10000000, "frames": 30000, "events": 8000000, "leaves": 300000, "cpus": 10000}
+BOMBS = {"stacks": 300000, "placeholders": 10000000, "frames": 30000, "events": 8000000, "leaves": 300000, "cpus": 10000,
+         "files": 60000}
 COMMANDS = [["report"], ["report", "--tree"], ["report", "--sort", "pid,dso,symbol"], ["diff", "small.data"],
             ["flamegraph", "-o", "page.html"], ["flamegraph", "-o", "page.html", "small.data"],
             ["merge", "-o", "merged.data", "small.data"], ["export"], ["export", "-f", "pprof", "-o", "out"],

@@ -111,6 +111,25 @@ static int write_cpus(struct trace_writer *writer, u32 count)
 	return err;
 }
 
+/* Files and modules, each with another build id. */
+static int write_files(struct trace_writer *writer, u32 count)
+{
+	struct trace_mapping file = {
+		.kind = MAPPING_FILE, .build_id_bytes = sizeof(u32), .path = "f"};
+	struct trace_module module = {.build_id_bytes = sizeof(u32), .name = "m"};
+	struct trace_event event = {.tid = 1, .user = TRACE_NO_STACK};
+	int err = 0;
+
+	for (u32 i = 0; i < count && !err; i++) {
+		file.number = module.end = i + 2;
+		module.start = i + 1;
+		memcpy(file.build_id, &i, sizeof(i));
+		memcpy(module.build_id, &i, sizeof(i));
+		err = trace_writer_mapping(writer, &file) ?: trace_writer_module(writer, &module);
+	}
+	return err ?: put_event(writer, &event);
+}
+
 static const struct {
 	const char *name;
 	int (*write)(struct trace_writer *writer, u32 count);
@@ -118,6 +137,7 @@ static const struct {
 	{"stacks", write_stacks}, {"placeholders", write_placeholders},
 	{"frames", write_frames}, {"events", write_events},
 	{"leaves", write_leaves}, {"cpus", write_cpus},
+	{"files", write_files},
 };
 
 static int write_kind(struct trace_writer *writer, const char *name, u32 count)
