@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,6 +138,24 @@ static void test_all_else_is_left_out(void **state)
 	assert_int_equal(notes, 0);
 }
 
+/* What is told to watchers of a file tells that it was opened; to find it is not to open it. */
+static void test_only_regular_files_are_opened(void **state)
+{
+	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	(void)state;
+	put_recording("a");
+	assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
+	if (watch < 0)
+		skip(); /* as many as there may be */
+	assert_true(inotify_add_watch(watch, in_folder("fifo"), IN_OPEN) >= 0);
+	assert_int_equal(add(), 0);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(watch);
+}
+
 static void test_one_file_is_one_recording(void **state)
 {
 	(void)state;
@@ -215,6 +235,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EACH(test_recordings_come_by_name),
 		EACH(test_all_else_is_left_out),
+		EACH(test_only_regular_files_are_opened),
 		EACH(test_one_file_is_one_recording),
 		EACH(test_a_link_of_somebody_else_is_not_followed),
 		EACH(test_what_cannot_be_opened_is_told),
