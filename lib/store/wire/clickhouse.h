@@ -3,8 +3,8 @@
  * One ClickHouse server, over HTTP. SQL is the program's own text; what users name goes along as
  * external tables, so no text of theirs is ever parsed as SQL.
  *
- * A failed insert is in doubt, whatever the server said of it: of a body that was cut short half the
- * rows may be stored. What a failure means is read from the server's own code, not from HTTP's.
+ * A failed insert is in doubt, whatever the server said of it: of a body that was cut short half
+ * the rows may be stored. What a failure means is read from the server's own code, not from HTTP's.
  */
 #ifndef LIB_STORE_WIRE_CLICKHOUSE_H
 #define LIB_STORE_WIRE_CLICKHOUSE_H
@@ -53,6 +53,23 @@ int clickhouse_query(struct clickhouse *server, const char *sql,
 		     const struct clickhouse_table *tables, u32 count, u64 most_bytes,
 		     struct byte_buffer *answer, struct clickhouse_result *result,
 		     struct stackmap_error *error);
+
+/* A statement of the program's own that names its database itself, which need not exist yet.
+ * `settings`: "&name=value" each; "": none. */
+int clickhouse_execute(struct clickhouse *server, const char *sql, const char *settings,
+		       struct clickhouse_result *result, struct stackmap_error *error);
+
+const char *clickhouse_database(const struct clickhouse *server);
+
+/* The year of its version (18, 26...), asked for once. Servers from CLICKHOUSE_MODERN on know
+ * codecs and deduplicate what comes with a token; those before need LowCardinality allowed. */
+#define CLICKHOUSE_MODERN 22
+int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_result *result,
+		    struct stackmap_error *error);
+
+/* Bytes sent and received by now. */
+u64 clickhouse_bytes_sent(const struct clickhouse *server);
+u64 clickhouse_bytes_received(const struct clickhouse *server);
 
 /* `into`: "events" or "events (a, b)". `token`: names these bytes to servers that know
  * deduplication; NULL: none. Bytes are compressed on the way. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Requests to one server, over one connection that is kept. Certificates are verified, redirects
- * refused, proxies of the environment used as curl does. An answer is untrusted bytes, and no more
- * of them than were asked for.
+ * refused, proxies of the environment used for https only. An answer is untrusted bytes, and no
+ * more of them than were asked for.
  *
  * One thread. libcurl is loaded with the first client.
  */
@@ -12,6 +12,8 @@
 #include "scalar.h"
 #include "stackmap/error.h"
 #include "trace/bytes/byte_buffer.h"
+
+#define HTTP_COMPLAINT_BYTES (64U << 10)
 
 struct http;
 
@@ -33,13 +35,14 @@ struct http_part {
 };
 
 struct http_request {
-	const char *target; /* "/?query=..." behind the base; "" for the base itself */
+	const char *target;	    /* "/?query=..." behind the base; "" for the base itself */
 	const char *const *headers; /* "Name: value"; NULL ends them; NULL: none */
 	const void *body;	    /* POST; NULL without parts: GET */
 	size_t length;
 	const struct http_part *parts;
 	u32 part_count;
-	u64 most_bytes; /* of the answer */
+	u64 most_bytes; /* of the answer, if it is one of success (2xx); else HTTP_COMPLAINT_BYTES
+			 */
 };
 
 struct http_answer {
@@ -52,9 +55,10 @@ struct http_answer {
 int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error);
 void http_close(struct http **http);
 
-/* 0 with any status of HTTP. -EFBIG: the answer is longer than it may be; -ETIMEDOUT, -ECONNREFUSED,
- * -EPROTO (TLS, redirects), -EIO: there was no answer, or only a part of one; what was sent may
- * have arrived. The answer's body must be cleared (byte_buffer_free()) by the caller in any case. */
+/* 0 with any status of HTTP. -EFBIG: the answer is longer than it may be; -ETIMEDOUT,
+ * -ECONNREFUSED, -EPROTO (TLS, redirects), -EIO: there was no answer, or only a part of one; what
+ * was sent may have arrived. The answer's body must be cleared (byte_buffer_free()) by the caller
+ * in any case. */
 int http_send(struct http *http, const struct http_request *request, struct http_answer *answer,
 	      struct stackmap_error *error);
 

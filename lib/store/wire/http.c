@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libcurl is loaded when the first client is opened: linking it would cost each start of the
+ * command an HTTP and a TLS library.
+ *
+ * libcurl sends a request again, on a new connection, when the kept one turns out to be closed. If
+ * the server had taken the first one, rows would be stored twice. So bodies are handed out by a
+ * function that cannot be rewound: what was begun once is never repeated behind our back.
+ *
+ * A proxy of the environment is used for https only, where it sees neither password nor
+ * rows.
+ */
+#include "store/wire/http.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "error.h"
+
+#define CONNECT_MS_MAX 10000
+#define DATE_BYTES_MAX 64
+
+static struct {
+	__typeof__(&curl_easy_init) init;
+	__typeof__(&curl_easy_reset) reset;
+	__typeof__(&curl_easy_cleanup) cleanup;
+	__typeof__(&curl_easy_setopt) set;
+	__typeof__(&curl_easy_getinfo) info;
+	__typeof__(&curl_easy_perform) perform;
+	__typeof__(&curl_easy_strerror) strerror;
+	__typeof__(&curl_slist_append) list_append;
+	__typeof__(&curl_slist_free_all) list_free;
+	__typeof__(&curl_mime_init) mime_init;
+	__typeof__(&curl_mime_free) mime_free;
+	__typeof__(&curl_mime_addpart) mime_add;
+	__typeof__(&curl_mime_name) mime_name;
+	__typeof__(&curl_mime_filename) mime_filename;
+	__typeof__(&curl_mime_data) mime_data;
+	__typeof__(&curl_getdate) date;
+} library;
+
+struct http {
+	CURL *curl;
+	char *base, *user, *password, *bearer, *ca_file;
+	u32 timeout_ms;
+	u64 sent, received;
+	char why[CURL_ERROR_SIZE];
+};
+
+/* A request on its way. */
+struct exchange {
+	struct http *http;
+	const struct http_request *request;
+	struct http_answer *answer;
+	size_t body_sent;
+	bool too_long;
+	struct curl_slist *headers;
+	curl_mime *parts;
+	char *url;
+};
+
+static void *load_symbol(void *opened, const char *name, bool *missing)
+{
+	void *symbol = dlsym(opened, name);
+
+	*missing |= !symbol;
+	return symbol;
+}
+
+static bool load(void)
+{
+	void *opened = library.init ? NULL : dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+	bool missing = false;
+
+	if (library.init)
+		return true;
+	if (!opened)
+		opened = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+	if (!opened)
+		return false;
+	library.reset = load_symbol(opened, "curl_easy_reset", &missing);
+	library.cleanup = load_symbol(opened, "curl_easy_cleanup", &missing);
+	library.set = load_symbol(opened, "curl_easy_setopt", &missing);
+	library.info = load_symbol(opened, "curl_easy_getinfo", &missing);
+	library.perform = load_symbol(opened, "curl_easy_perform", &missing);
+	library.strerror = load_symbol(opened, "curl_easy_strerror", &missing);
+	library.list_append = load_symbol(opened, "curl_slist_append", &missing);
+	library.list_free = load_symbol(opened, "curl_slist_free_all", &missing);
+	library.mime_init = load_symbol(opened, "curl_mime_init", &missing);
+	library.mime_free = load_symbol(opened, "curl_mime_free", &missing);
+	library.mime_add = load_symbol(opened, "curl_mime_addpart", &missing);
+	library.mime_name = load_symbol(opened, "curl_mime_name", &missing);
+	library.mime_filename = load_symbol(opened, "curl_mime_filename", &missing);
+	library.mime_data = load_symbol(opened, "curl_mime_data", &missing);
+	library.date = load_symbol(opened, "curl_getdate", &missing);
+	if (!missing)
+		library.init = load_symbol(opened, "curl_easy_init", &missing);
+	return library.init;
+}
+
+static bool keep(char **copy, const char *text)
+{
+	*copy = text ? strdup(text) : NULL;
+	return *copy || !text;
+}
+
+static bool keep_options(struct http *http, const struct http_options *options)
+{
+	http->timeout_ms = options->timeout_ms;
+	return keep(&http->base, options->base) && keep(&http->user, options->user) &&
+	       keep(&http->password, options->password) && keep(&http->bearer, options->bearer) &&
+	       keep(&http->ca_file, options->ca_file);
+}
+
+static int check_options(const struct http_options *options, struct stackmap_error *error)
+{
+	if (strncmp(options->base, "http://", 7) && strncmp(options->base, "https://", 8))
+		return error_set(error, EINVAL, "%s: neither http:// nor https://", options->base);
+	if (options->user && strchr(options->user, ':'))
+		return error_set(error, EINVAL, "a user's name may not have a colon");
+	if (options->bearer && strpbrk(options->bearer, "\r\n"))
+		return error_set(error, EINVAL, "a token is a single line");
+	return 0;
+}
+
+int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error)
+{
+	struct http *http;
+	int err = check_options(options, error);
+
+	if (err)
+		return err;
+	if (!load())
+		return error_set(error, ENOSYS,
+				 "there is no libcurl: the package libcurl3-gnutls has it, or "
+				 "libcurl3t64-gnutls");
+	http = calloc(1, sizeof(*http));
+	if (!http || !keep_options(http, options) || !(http->curl = library.init())) {
+		http_close(&http);
+		return error_set(error, ENOMEM, "%s: %s", options->base, strerror(ENOMEM));
+	}
+	*out = http;
+	return 0;
+}
+
+static void forget(char **secret)
+{
+	if (*secret)
+		explicit_bzero(*secret, strlen(*secret));
+	free(*secret);
+	*secret = NULL;
+}
+
+void http_close(struct http **http)
+{
+	if (!*http)
+		return;
+	if ((*http)->curl)
+		library.cleanup((*http)->curl);
+	forget(&(*http)->password);
+	forget(&(*http)->bearer);
+	free((*http)->base);
+	free((*http)->user);
+	free((*http)->ca_file);
+	free(*http);
+	*http = NULL;
+}
+
+static bool succeeds(struct http *http)
+{
+	long status = 0;
+
+	library.info(http->curl, CURLINFO_RESPONSE_CODE, &status);
+	return status >= 200 && status < 300;
+}
+
+/* Of a complaint the beginning is enough. */
+static size_t on_complaint(struct byte_buffer *body, const char *data, size_t bytes)
+{
+	size_t room = body->used < HTTP_COMPLAINT_BYTES ? HTTP_COMPLAINT_BYTES - body->used : 0;
+
+	byte_buffer_append(body, data, bytes < room ? bytes : room);
+	return body->failed ? 0 : bytes;
+}
+
+static size_t on_answer(char *data, size_t size, size_t count, void *arg)
+{
+	struct exchange *exchange = arg;
+	struct byte_buffer *body = &exchange->answer->body;
+	size_t bytes = size * count;
+
+	if (!succeeds(exchange->http))
+		return on_complaint(body, data, bytes);
+	exchange->too_long = bytes > exchange->request->most_bytes - body->used;
+	if (exchange->too_long)
+		return 0;
+	byte_buffer_append(body, data, bytes);
+	return body->failed ? 0 : bytes;
+}
+
+static void read_date(struct http_answer *answer, const char *value, size_t bytes)
+{
+	char text[DATE_BYTES_MAX];
+	time_t date;
+
+	if (bytes >= sizeof(text))
+		return;
+	memcpy(text, value, bytes);
+	text[bytes] = 0;
+	date = library.date(text, NULL);
+	answer->date = date > 0 ? (u64)date : 0;
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *arg)
+{
+	struct exchange *exchange = arg;
+	size_t bytes = size * count;
+
+	if (bytes > 5 && !strncasecmp(data, "Date:", 5))
+		read_date(exchange->answer, data + 5, bytes - 5);
+	return bytes;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct exchange *exchange = arg;
+	size_t left = exchange->request->length - exchange->body_sent;
+	size_t bytes = size * count < left ? size * count : left;
+
+	memcpy(data, (const char *)exchange->request->body + exchange->body_sent, bytes);
+	exchange->body_sent += bytes;
+	return bytes;
+}
+
+static int on_rewind(void *arg, curl_off_t offset, int origin)
+{
+	(void)arg, (void)offset, (void)origin;
+	return CURL_SEEKFUNC_FAIL;
+}
+
+static void set_connection(struct http *http)
+{
+	CURL *curl = http->curl;
+	u32 connect = http->timeout_ms < CONNECT_MS_MAX ? http->timeout_ms : CONNECT_MS_MAX;
+
+	library.reset(curl);
+	http->why[0] = 0;
+	library.set(curl, CURLOPT_ERRORBUFFER, http->why);
+	library.set(curl, CURLOPT_NOSIGNAL, 1L);
+	library.set(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	library.set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	library.set(curl, CURLOPT_TIMEOUT_MS, (long)http->timeout_ms);
+	library.set(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect);
+	library.set(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	if (strncmp(http->base, "https:", 6))
+		library.set(curl, CURLOPT_PROXY, "");
+}
+
+static void set_trust(struct http *http)
+{
+	CURL *curl = http->curl;
+
+	library.set(curl, CURLOPT_SSL_VERIFYPEER, 1L);
+	library.set(curl, CURLOPT_SSL_VERIFYHOST, 2L);
+	library.set(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (http->ca_file)
+		library.set(curl, CURLOPT_CAINFO, http->ca_file);
+	if (!http->user)
+		return;
+	library.set(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+	library.set(curl, CURLOPT_USERNAME, http->user);
+	library.set(curl, CURLOPT_PASSWORD, http->password ? http->password : "");
+}
+
+static bool add_header(struct exchange *exchange, const char *line)
+{
+	struct curl_slist *longer = library.list_append(exchange->headers, line);
+
+	if (longer)
+		exchange->headers = longer;
+	return longer;
+}
+
+static bool add_bearer(struct exchange *exchange)
+{
+	char *line;
+	bool added;
+
+	if (asprintf(&line, "Authorization: Bearer %s", exchange->http->bearer) < 0)
+		return false;
+	added = add_header(exchange, line);
+	forget(&line);
+	return added;
+}
+
+/* "Expect:": a server that shall say whether it wants the body would cost a round trip. */
+static bool add_headers(struct exchange *exchange)
+{
+	const char *const *headers = exchange->request->headers;
+	bool added = add_header(exchange, "Expect:");
+
+	for (; added && headers && *headers; headers++)
+		added = add_header(exchange, *headers);
+	if (added && exchange->http->bearer)
+		added = add_bearer(exchange);
+	library.set(exchange->http->curl, CURLOPT_HTTPHEADER, exchange->headers);
+	return added;
+}
+
+/* A part without a file name would be taken for a field of a form. */
+static bool add_part(struct exchange *exchange, const struct http_part *part)
+{
+	curl_mimepart *added = library.mime_add(exchange->parts);
+
+	return added && !library.mime_name(added, part->name) &&
+	       !library.mime_filename(added, part->name) &&
+	       !library.mime_data(added, part->bytes ? part->bytes : "", part->length);
+}
+
+static bool add_parts(struct exchange *exchange)
+{
+	const struct http_request *request = exchange->request;
+	bool added;
+
+	exchange->parts = library.mime_init(exchange->http->curl);
+	added = exchange->parts;
+	for (u32 i = 0; added && i < request->part_count; i++)
+		added = add_part(exchange, &request->parts[i]);
+	library.set(exchange->http->curl, CURLOPT_MIMEPOST, exchange->parts);
+	return added;
+}
+
+static bool add_body(struct exchange *exchange)
+{
+	CURL *curl = exchange->http->curl;
+
+	if (exchange->request->part_count)
+		return add_parts(exchange);
+	if (!exchange->request->body)
+		return true;
+	library.set(curl, CURLOPT_POST, 1L);
+	library.set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->request->length);
+	library.set(curl, CURLOPT_READFUNCTION, on_body);
+	library.set(curl, CURLOPT_READDATA, exchange);
+	library.set(curl, CURLOPT_SEEKFUNCTION, on_rewind);
+	return true;
+}
+
+static bool prepare(struct exchange *exchange)
+{
+	struct http *http = exchange->http;
+
+	set_connection(http);
+	set_trust(http);
+	if (asprintf(&exchange->url, "%s%s", http->base, exchange->request->target) < 0) {
+		exchange->url = NULL;
+		return false;
+	}
+	library.set(http->curl, CURLOPT_URL, exchange->url);
+	library.set(http->curl, CURLOPT_WRITEFUNCTION, on_answer);
+	library.set(http->curl, CURLOPT_WRITEDATA, exchange);
+	library.set(http->curl, CURLOPT_HEADERFUNCTION, on_header);
+	library.set(http->curl, CURLOPT_HEADERDATA, exchange);
+	return add_headers(exchange) && add_body(exchange);
+}
+
+static void release(struct exchange *exchange)
+{
+	library.reset(exchange->http->curl);
+	library.list_free(exchange->headers);
+	library.mime_free(exchange->parts);
+	free(exchange->url);
+}
+
+static void account(struct http *http)
+{
+	long head_out = 0, head_in = 0;
+	curl_off_t body_out = 0, body_in = 0;
+
+	library.info(http->curl, CURLINFO_REQUEST_SIZE, &head_out);
+	library.info(http->curl, CURLINFO_SIZE_UPLOAD_T, &body_out);
+	library.info(http->curl, CURLINFO_HEADER_SIZE, &head_in);
+	library.info(http->curl, CURLINFO_SIZE_DOWNLOAD_T, &body_in);
+	http->sent += (u64)head_out + (u64)body_out;
+	http->received += (u64)head_in + (u64)body_in;
+}
+
+static int errno_of(CURLcode code)
+{
+	switch (code) {
+	case CURLE_OUT_OF_MEMORY:
+		return ENOMEM;
+	case CURLE_OPERATION_TIMEDOUT:
+		return ETIMEDOUT;
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+		return ECONNREFUSED;
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+		return EPROTO;
+	default:
+		return EIO;
+	}
+}
+
+static int judge(struct exchange *exchange, CURLcode code, struct stackmap_error *error)
+{
+	struct http *http = exchange->http;
+	long status = 0;
+
+	if (exchange->too_long)
+		return error_set(error, EFBIG, "%s: the answer has more than %llu bytes",
+				 http->base, (unsigned long long)exchange->request->most_bytes);
+	if (code != CURLE_OK)
+		return error_set(error, errno_of(code), "%s: %s", http->base,
+				 http->why[0] ? http->why : library.strerror(code));
+	library.info(http->curl, CURLINFO_RESPONSE_CODE, &status);
+	exchange->answer->status = (u32)status;
+	if (status >= 300 && status < 400)
+		return error_set(error, EPROTO, "%s: it points to another server, which is refused",
+				 http->base);
+	return 0;
+}
+
+int http_send(struct http *http, const struct http_request *request, struct http_answer *answer,
+	      struct stackmap_error *error)
+{
+	struct exchange exchange = {.http = http, .request = request, .answer = answer};
+	CURLcode code;
+	int err;
+
+	*answer = (struct http_answer){0};
+	if (prepare(&exchange)) {
+		code = library.perform(http->curl);
+		account(http);
+		err = judge(&exchange, code, error);
+	} else {
+		err = error_set(error, ENOMEM, "%s: %s", http->base, strerror(ENOMEM));
+	}
+	release(&exchange);
+	return err;
+}
+
+u64 http_bytes_sent(const struct http *http)
+{
+	return http->sent;
+}
+
+u64 http_bytes_received(const struct http *http)
+{
+	return http->received;
+}

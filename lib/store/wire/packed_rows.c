@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A block: the checksum of all that follows (16 bytes), the method (0x90: zstd), the bytes from the
+ * method on, the bytes once unpacked (u32 each), and the frame of zstd.
+ */
+#include "store/wire/packed_rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <zstd.h>
+
+#include "store/wire/city_hash.h"
+
+#define CHECKSUM_BYTES 16
+#define METHOD_ZSTD 0x90
+#define HEAD_BYTES 9
+#define LEVEL 3
+
+struct block_head {
+	u8 method;
+	u32 packed_bytes, plain_bytes;
+} __attribute__((packed));
+
+/* Packs at `at`, where there is room; returns how many bytes, 0 without memory. */
+static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
+{
+	u8 *body = at + CHECKSUM_BYTES;
+	size_t frame = ZSTD_compress(body + HEAD_BYTES, room, rows, bytes, LEVEL);
+	struct block_head head = {.method = METHOD_ZSTD, .plain_bytes = (u32)bytes};
+	struct city_hash checksum;
+
+	_Static_assert(sizeof(head) == HEAD_BYTES, "as the server reads it");
+	if (ZSTD_isError(frame))
+		return 0;
+	head.packed_bytes = (u32)(HEAD_BYTES + frame);
+	if (head.packed_bytes < CITY_HASH_BYTES_MIN)
+		return head.packed_bytes;
+	memcpy(body, &head, sizeof(head));
+	checksum = city_hash_128(body, head.packed_bytes);
+	memcpy(at, &checksum, sizeof(checksum));
+	return CHECKSUM_BYTES + head.packed_bytes;
+}
+
+int packed_rows_append(struct byte_buffer *packed, const void *rows, size_t bytes)
+{
+	const u8 *at = rows;
+
+	while (bytes) {
+		size_t part = bytes < PACKED_BLOCK_BYTES ? bytes : PACKED_BLOCK_BYTES;
+		size_t room = ZSTD_compressBound(part);
+		u8 *end = byte_buffer_reserve(packed, CHECKSUM_BYTES + HEAD_BYTES + room);
+		size_t used = end ? pack_block(end, room, at, part) : 0;
+
+		if (!used)
+			return -ENOMEM;
+		if (used < CHECKSUM_BYTES + CITY_HASH_BYTES_MIN)
+			return -ENODATA;
+		packed->used += used;
+		at += part;
+		bytes -= part;
+	}
+	return packed->used ? 0 : -ENODATA;
+}

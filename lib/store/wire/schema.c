@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One schema in two dialects. Servers before CLICKHOUSE_MODERN have LowCardinality behind a
+ * setting, and compress as their configuration says. Modern ones take a codec for each column, and
+ * remember the tokens of inserts if the table says for how many.
+ *
+ * Every table but the list of versions is Replacing: a repeated insert collapses instead of
+ * doubling. A partition is a day, which is how days are dropped.
+ */
+#include "store/wire/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "store/wire/row_binary.h"
+
+#define LOW "LowCardinality(String)"
+#define HASH "FixedString(16)"
+#define SECONDS "DateTime('UTC')"
+#define REMEMBERED_INSERTS "1000"
+#define ANSWER_BYTES_MAX 64
+#define SCHEMA_TABLE "schema"
+#define ALLOW_LOW_CARDINALITY "&allow_experimental_low_cardinality_type=1"
+#define CLUSTER_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+
+struct column {
+	const char *name, *type;
+};
+
+struct table {
+	const char *name;
+	const struct column *columns; /* a NULL name ends them */
+	const char *version;	      /* of Replacing: the highest wins; "": any */
+	const char *day;	      /* the column that tells the partition */
+	const char *order;
+};
+
+static const struct column ledger_columns[] = {
+	{"time", SECONDS},	   {"host", LOW},
+	{"boot", "String"},	   {"batch", "UInt64"},
+	{"seconds", "UInt16"},	   {"produced", "UInt64"},
+	{"recorded", "UInt64"},	   {"causes", "Array(String)"},
+	{"lost", "Array(UInt64)"}, {"skew", "Int32"},
+	{"state", "UInt8"},	   {NULL, NULL},
+};
+
+static const struct column hosts_columns[] = {
+	{"day", "Date"},
+	{"host", LOW},
+	{"boot", "String"},
+	{"kernel", "String"},
+	{"machine", "String"},
+	{"cpus", "UInt16"},
+	{"labels", "Array(String)"},
+	{NULL, NULL},
+};
+
+static const struct column objects_columns[] = {
+	{"day", "Date"},    {"object", HASH},	 {"kind", "UInt8"}, {"build_id", "String"},
+	{"path", "String"}, {"kernel", "UInt8"}, {NULL, NULL},
+};
+
+static const struct column frames_columns[] = {
+	{"day", "Date"},
+	{"object", HASH},
+	{"offset", "UInt64"},
+	{"start", "UInt64"},
+	{"size", "UInt64"},
+	{"functions", "Array(String)"},
+	{"files", "Array(String)"},
+	{"lines", "Array(UInt32)"},
+	{"rank", "UInt8"},
+	{NULL, NULL},
+};
+
+static const struct column stacks_columns[] = {
+	{"day", "Date"},
+	{"stack", HASH},
+	{"kernel_depth", "UInt16"},
+	{"kernel_end", LOW},
+	{"user_end", LOW},
+	{"leaf", "UInt8"},
+	{"object", "Array(" HASH ")"},
+	{"offset", "Array(UInt64)"},
+	{NULL, NULL},
+};
+
+static const struct column events_columns[] = {
+	{"time", SECONDS},   {"host", LOW},	  {"service", LOW}, {"version", LOW},
+	{"cgroup", LOW},     {"comm", LOW},	  {"event", LOW},   {"stack", HASH},
+	{"count", "UInt32"}, {"value", "UInt64"}, {NULL, NULL},
+};
+
+static const struct table tables[STORE_TABLE_COUNT] = {
+	[STORE_LEDGER] = {"ledger", ledger_columns, "state", "time", "host, boot, batch, time"},
+	[STORE_HOSTS] = {"hosts", hosts_columns, "", "day", "host, boot"},
+	[STORE_OBJECTS] = {"objects", objects_columns, "", "day", "object"},
+	[STORE_FRAMES] = {"frames", frames_columns, "rank", "day", "object, offset"},
+	[STORE_STACKS] = {"stacks", stacks_columns, "", "day", "stack"},
+	[STORE_EVENTS] = {"events", events_columns, "", "time",
+			  "service, event, toStartOfHour(time), stack, host, time, version, "
+			  "cgroup, comm"},
+};
+
+const char *store_table_name(enum store_table table)
+{
+	return tables[table].name;
+}
+
+/* A statement that is made up, and what asks for it. */
+struct statement {
+	FILE *stream;
+	char *text;
+	size_t bytes;
+};
+
+static int begin(struct statement *statement)
+{
+	*statement = (struct statement){0};
+	statement->stream = open_memstream(&statement->text, &statement->bytes);
+	return statement->stream ? 0 : -ENOMEM;
+}
+
+/* Executes and forgets it. */
+static int execute(struct clickhouse *server, struct statement *statement, const char *settings,
+		   struct stackmap_error *error)
+{
+	bool failed = ferror(statement->stream);
+	int err;
+
+	failed |= fclose(statement->stream) != 0;
+	if (failed)
+		err = error_set(error, ENOMEM, "%s: %s", clickhouse_name(server), strerror(ENOMEM));
+	else
+		err = clickhouse_execute(server, statement->text, settings, NULL, error);
+	free(statement->text);
+	return err;
+}
+
+static void put_columns(FILE *to, const struct table *table, bool modern)
+{
+	for (const struct column *column = table->columns; column->name; column++)
+		fprintf(to, "%s%s %s%s", column == table->columns ? "" : ", ", column->name,
+			column->type, modern ? " CODEC(ZSTD(1))" : "");
+}
+
+static int make_table(struct clickhouse *server, const struct table *table, bool modern,
+		      struct stackmap_error *error)
+{
+	struct statement statement;
+
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream, "CREATE TABLE IF NOT EXISTS %s.%s (", clickhouse_database(server),
+		table->name);
+	put_columns(statement.stream, table, modern);
+	fprintf(statement.stream,
+		") ENGINE = ReplacingMergeTree(%s) PARTITION BY toYYYYMMDD(%s) ORDER BY (%s)",
+		table->version, table->day, table->order);
+	if (modern)
+		fprintf(statement.stream,
+			" SETTINGS non_replicated_deduplication_window = " REMEMBERED_INSERTS);
+	return execute(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
+}
+
+static int execute_named(struct clickhouse *server, const char *before, const char *after,
+			 struct stackmap_error *error)
+{
+	struct statement statement;
+
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream, "%s%s%s", before, clickhouse_database(server), after);
+	return execute(server, &statement, "", error);
+}
+
+static int make_tables(struct clickhouse *server, struct stackmap_error *error)
+{
+	u32 year;
+	int err = clickhouse_year(server, &year, NULL, error);
+
+	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
+		err = make_table(server, &tables[i], year >= CLICKHOUSE_MODERN, error);
+	return err;
+}
+
+static int make_versions(struct clickhouse *server, struct stackmap_error *error)
+{
+	int err = execute_named(server, "CREATE DATABASE IF NOT EXISTS ", "", error);
+
+	return err ? err
+		   : execute_named(server, "CREATE TABLE IF NOT EXISTS ",
+				   "." SCHEMA_TABLE " (version UInt32, made " SECONDS
+				   ") ENGINE = MergeTree ORDER BY version",
+				   error);
+}
+
+/* Makes the tables of version N those of N + 1, and can be done twice. NULL: there is nothing to do
+ * but to make those that are new. Version 0 is a store that was begun and not finished. */
+typedef int migration(struct clickhouse *server, struct stackmap_error *error);
+
+static migration *const migrations[SCHEMA_VERSION] = {NULL};
+
+static int note_version(struct clickhouse *server, u32 version, struct stackmap_error *error)
+{
+	struct statement statement;
+
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream, "INSERT INTO %s." SCHEMA_TABLE " SELECT toUInt32(%u), now()",
+		clickhouse_database(server), version);
+	return execute(server, &statement, "", error);
+}
+
+static int decode_version(struct clickhouse *server, const struct byte_buffer *answer, u32 *version,
+			  struct stackmap_error *error)
+{
+	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
+	u32 highest = row_get_u32(&rows);
+	u64 count = row_get_u64(&rows);
+
+	if (rows.bad || byte_cursor_left(&rows))
+		return error_set(error, EBADMSG, "%s: the answer makes no sense",
+				 clickhouse_name(server));
+	*version = count ? highest : 0;
+	return 0;
+}
+
+static int ask_version(struct clickhouse *server, u32 *version, struct clickhouse_result *result,
+		       struct stackmap_error *error)
+{
+	struct byte_buffer answer;
+	int err = clickhouse_query(
+		server, "SELECT max(version), count() FROM " SCHEMA_TABLE " FORMAT RowBinary", NULL,
+		0, ANSWER_BYTES_MAX, &answer, result, error);
+
+	if (!err)
+		err = decode_version(server, &answer, version, error);
+	byte_buffer_free(&answer);
+	return err;
+}
+
+static int refuse_newer(struct clickhouse *server, u32 version, struct stackmap_error *error)
+{
+	return error_set(error, EPROTONOSUPPORT,
+			 "%s: the store has schema version %u, this program knows versions up to "
+			 "%d: it needs a newer stackmap",
+			 clickhouse_name(server), version, SCHEMA_VERSION);
+}
+
+/* The version is noted last: what was interrupted is done again. */
+static int migrate(struct clickhouse *server, struct stackmap_error *error)
+{
+	u32 version;
+	int err = ask_version(server, &version, NULL, error);
+
+	if (err)
+		return err;
+	for (u32 i = version; !err && i < SCHEMA_VERSION; i++)
+		err = migrations[i] ? migrations[i](server, error) : 0;
+	if (!err)
+		err = make_tables(server, error);
+	return err || version == SCHEMA_VERSION ? err : note_version(server, SCHEMA_VERSION, error);
+}
+
+/* All tables of a kind on all servers of a cluster, as one to read. */
+static int make_reading_table(struct clickhouse *server, const char *name, const char *cluster,
+			      bool modern, struct stackmap_error *error)
+{
+	const char *database = clickhouse_database(server);
+	struct statement statement;
+
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream,
+		"CREATE TABLE IF NOT EXISTS %s.%s_all AS %s.%s ENGINE = Distributed('%s', '%s', "
+		"'%s')",
+		database, name, database, name, cluster, database, name);
+	return execute(server, &statement, modern ? "" : ALLOW_LOW_CARDINALITY, error);
+}
+
+static int make_reading_tables(struct clickhouse *server, const char *cluster,
+			       struct stackmap_error *error)
+{
+	u32 year;
+	int err;
+
+	if (!*cluster || cluster[strspn(cluster, CLUSTER_LETTERS)])
+		return error_set(error, EINVAL,
+				 "%s: the name of a cluster has letters, digits, _, - and .",
+				 cluster);
+	err = clickhouse_year(server, &year, NULL, error);
+	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
+		err = make_reading_table(server, tables[i].name, cluster, year >= CLICKHOUSE_MODERN,
+					 error);
+	return err;
+}
+
+int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_error *error)
+{
+	struct clickhouse_result result;
+	int err = schema_check(server, &result, error);
+
+	if (err == -ENOENT || err == -ESTALE)
+		err = make_versions(server, error);
+	if (!err)
+		err = migrate(server, error);
+	if (!err && cluster)
+		err = make_reading_tables(server, cluster, error);
+	if (err == -ENOMEM)
+		error_set(error, ENOMEM, "%s: %s", clickhouse_name(server), strerror(ENOMEM));
+	return err;
+}
+
+#define UNKNOWN_TABLE 60
+#define UNKNOWN_DATABASE 81
+
+int schema_check(struct clickhouse *server, struct clickhouse_result *result,
+		 struct stackmap_error *error)
+{
+	struct clickhouse_result own;
+	u32 version;
+	int err;
+
+	if (!result)
+		result = &own;
+	err = ask_version(server, &version, result, error);
+	if (err && (result->code == UNKNOWN_TABLE || result->code == UNKNOWN_DATABASE))
+		return error_set(error, ENOENT,
+				 "%s: there is no store in database %s; stackmap store init makes "
+				 "one",
+				 clickhouse_name(server), clickhouse_database(server));
+	if (err)
+		return err;
+	if (version > SCHEMA_VERSION)
+		return refuse_newer(server, version, error);
+	if (version == SCHEMA_VERSION)
+		return 0;
+	return error_set(error, ESTALE,
+			 "%s: the store has schema version %u, this program writes version %d; "
+			 "stackmap store init migrates it",
+			 clickhouse_name(server), version, SCHEMA_VERSION);
+}
