@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """ClickHouse servers of the test's own: Debian's package clickhouse-server (18.16), never the one of the system. Each has a
-folder, a free port on 127.0.0.1, and a user with a password; it is stopped by its process id, and its folder goes with it."""
+folder, a free port on 127.0.0.1, and a user with a password; it is stopped by its process id, and its folder goes with it.
+
+A current ClickHouse is npm's `chdb`, a library, behind chdb_server.js; `./setup check` fetches it."""
 
 import contextlib
 import os
@@ -168,6 +170,43 @@ def clickhouse(shards=1, data=None):
         finally:
             for server in servers:
                 server.stop()
+
+
+CHDB = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "stackmap" / "chdb"
+
+
+class Modern:
+    """A current ClickHouse; `port`, `url`, `ask` as Server has them."""
+
+    def __init__(self, folder):
+        script = pathlib.Path(__file__).with_name("chdb_server.js")
+        self.process = subprocess.Popen(["node", script, CHDB, folder, USER, PASSWORD], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.port = int(self.process.stdout.readline() or 0)
+        assert self.port, "chdb does not start:\n%s" % self.process.stderr.read().decode(errors="replace")
+
+    @property
+    def url(self):
+        return "http://127.0.0.1:%d" % self.port
+
+    def ask(self, sql, **options):
+        return ask(self.port, sql, **options)
+
+    def stop(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def modern_clickhouse():
+    if not shutil.which("node") or not (CHDB / "node_modules" / "chdb").is_dir():
+        raise Skip("there is no current ClickHouse in %s (./setup check fetches it)" % CHDB)
+    with tempfile.TemporaryDirectory(prefix="stackmap-chdb-") as folder:
+        server = Modern(folder)
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 def url_of(servers, database="stackmap"):
