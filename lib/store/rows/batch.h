@@ -21,20 +21,22 @@ struct window_ledger {
 	s32 skew;    /* seconds that were added to the machine's clock to get `time` */
 	u64 produced, recorded;
 	u64 lost[LOST_COUNT];
+	u64 stored; /* of a batch that was given up: what is in the store all the same */
 };
 
 struct batch {
 	char *host;
-	char *boot;	   /* id of the boot */
-	u64 number;	   /* of the batch: ascending in one boot */
+	char *boot; /* id of the boot */
+	u64 number; /* of the batch: ascending; the spool gives it */
 	struct byte_buffer rows[STORE_TABLE_COUNT]; /* RowBinary; that of the ledger stays empty */
 	u32 row_count[STORE_TABLE_COUNT];
 	struct window_ledger *windows;
 	u32 window_count, window_room;
 };
 
-/* Rows of the ledger as they are sent: `lost_as` NULL: all is stored; else what was recorded counts
- * as lost by this cause ("spool_full", "refused"), in rows that win over those of before. */
+/* Rows of the ledger as they are sent: `lost_as` NULL: all is stored; else what was recorded and is
+ * not stored counts as lost by this cause ("spool_full", "clock", "damaged"), in rows that win over
+ * those of before. -ENOMEM. */
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows);
 
 void batch_clear(struct batch *batch);
