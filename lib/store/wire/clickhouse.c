@@ -272,7 +272,7 @@ int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_resu
 
 /* An insert as it is made up. */
 struct insert {
-	struct byte_buffer sql, settings, packed;
+	struct byte_buffer sql, settings;
 	struct call call;
 };
 
@@ -282,17 +282,6 @@ static void put_insert(struct insert *insert, const char *into)
 	put(&insert->sql, into);
 	put(&insert->sql, " FORMAT RowBinary");
 	byte_buffer_byte(&insert->sql, 0);
-}
-
-static int put_rows(struct insert *insert, const void *rows, size_t bytes)
-{
-	int err = packed_rows_append(&insert->packed, rows, bytes);
-
-	insert->call.http.body = err ? rows : insert->packed.data;
-	insert->call.http.length = err ? bytes : insert->packed.used;
-	if (!err)
-		put(&insert->settings, "&decompress=1");
-	return err == -ENODATA ? 0 : err;
 }
 
 static void put_token(struct insert *insert, const char *token)
@@ -305,7 +294,7 @@ static int run_insert(struct clickhouse *server, struct insert *insert,
 		      struct clickhouse_result *result, struct stackmap_error *error)
 {
 	byte_buffer_byte(&insert->settings, 0);
-	if (insert->sql.failed || insert->settings.failed || insert->packed.failed) {
+	if (insert->sql.failed || insert->settings.failed) {
 		if (result)
 			*result = (struct clickhouse_result){.outcome = CLICKHOUSE_UNSURE};
 		return error_set(error, ENOMEM, "%s: %s", server->name, strerror(ENOMEM));
@@ -315,24 +304,38 @@ static int run_insert(struct clickhouse *server, struct insert *insert,
 	return run_silent(server, &insert->call, result, error);
 }
 
-int clickhouse_insert(struct clickhouse *server, const char *into, const void *rows, size_t bytes,
-		      const char *token, struct clickhouse_result *result,
-		      struct stackmap_error *error)
+int clickhouse_insert_packed(struct clickhouse *server, const char *into, const void *rows,
+			     size_t bytes, bool packed, const char *token,
+			     struct clickhouse_result *result, struct stackmap_error *error)
 {
-	struct insert insert = {.call.database = server->database};
+	struct insert insert = {
+		.call = {.database = server->database, .http = {.body = rows, .length = bytes}}};
 	u32 year = 0;
 	int err = token ? clickhouse_year(server, &year, result, error) : 0;
 
 	if (err)
 		return err;
 	put_insert(&insert, into);
-	if (put_rows(&insert, rows, bytes))
-		insert.packed.failed = true;
+	if (packed)
+		put(&insert.settings, "&decompress=1");
 	if (year >= CLICKHOUSE_MODERN)
 		put_token(&insert, token);
 	err = run_insert(server, &insert, result, error);
 	byte_buffer_free(&insert.sql);
 	byte_buffer_free(&insert.settings);
-	byte_buffer_free(&insert.packed);
+	return err;
+}
+
+int clickhouse_insert(struct clickhouse *server, const char *into, const void *rows, size_t bytes,
+		      const char *token, struct clickhouse_result *result,
+		      struct stackmap_error *error)
+{
+	struct byte_buffer packed = {0};
+	bool is_packed = !packed_rows_append(&packed, rows, bytes);
+	int err = clickhouse_insert_packed(server, into, is_packed ? packed.data : rows,
+					   is_packed ? packed.used : bytes, is_packed, token,
+					   result, error);
+
+	byte_buffer_free(&packed);
 	return err;
 }

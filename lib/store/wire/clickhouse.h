@@ -77,4 +77,9 @@ int clickhouse_insert(struct clickhouse *server, const char *into, const void *r
 		      const char *token, struct clickhouse_result *result,
 		      struct stackmap_error *error);
 
+/* The same with rows that were packed before (packed_rows.h), or are plain. */
+int clickhouse_insert_packed(struct clickhouse *server, const char *into, const void *rows,
+			     size_t bytes, bool packed, const char *token,
+			     struct clickhouse_result *result, struct stackmap_error *error);
+
 #endif

@@ -42,23 +42,33 @@ static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
 	return CHECKSUM_BYTES + head.packed_bytes;
 }
 
+/* One block; -ENODATA: it is too short for its checksum. */
+static int append_block(struct byte_buffer *packed, const void *rows, size_t bytes)
+{
+	size_t room = ZSTD_compressBound(bytes);
+	u8 *end = byte_buffer_reserve(packed, CHECKSUM_BYTES + HEAD_BYTES + room);
+	size_t used = end ? pack_block(end, room, rows, bytes) : 0;
+
+	if (!used)
+		return -ENOMEM;
+	if (used < CHECKSUM_BYTES + CITY_HASH_BYTES_MIN)
+		return -ENODATA;
+	packed->used += used;
+	return 0;
+}
+
 int packed_rows_append(struct byte_buffer *packed, const void *rows, size_t bytes)
 {
-	const u8 *at = rows;
+	size_t before = packed->used;
+	int err = bytes ? 0 : -ENODATA;
 
-	while (bytes) {
-		size_t part = bytes < PACKED_BLOCK_BYTES ? bytes : PACKED_BLOCK_BYTES;
-		size_t room = ZSTD_compressBound(part);
-		u8 *end = byte_buffer_reserve(packed, CHECKSUM_BYTES + HEAD_BYTES + room);
-		size_t used = end ? pack_block(end, room, at, part) : 0;
+	for (size_t at = 0; !err && at < bytes; at += PACKED_BLOCK_BYTES) {
+		size_t left = bytes - at;
 
-		if (!used)
-			return -ENOMEM;
-		if (used < CHECKSUM_BYTES + CITY_HASH_BYTES_MIN)
-			return -ENODATA;
-		packed->used += used;
-		at += part;
-		bytes -= part;
+		err = append_block(packed, (const u8 *)rows + at,
+				   left < PACKED_BLOCK_BYTES ? left : PACKED_BLOCK_BYTES);
 	}
-	return packed->used ? 0 : -ENODATA;
+	if (err)
+		packed->used = before;
+	return err;
 }

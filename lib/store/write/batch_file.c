@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Numbers of the description are varints, strings end with NUL. Causes of loss are kept by their
+ * place in LEDGER_LOST, which only grows at its end: a newer program reads what an older one wrote.
+ */
+#include "store/write/batch_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "array.h"
+#include "store/wire/packed_rows.h"
+
+#define MAGIC "smBatch1"
+#define VERSION 1
+#define WINDOWS_MAX 100000
+
+struct file_head {
+	char magic[8];
+	u32 version;
+	u32 about_bytes; /* what is said of the batch */
+	u64 rows_bytes;
+	u32 rows_checksum;
+	u32 about_checksum; /* of all of the head before it, and of what is said */
+};
+
+static u32 checksum(u32 before, const void *data, size_t bytes)
+{
+	return (u32)crc32_z(before, data, bytes);
+}
+
+static u32 about_checksum(const struct file_head *head, const u8 *about)
+{
+	u32 sum = checksum(0, head, offsetof(struct file_head, about_checksum));
+
+	return checksum(sum, about, head->about_bytes);
+}
+
+/* Rows of one table behind those of the others; whether they are packed. */
+static bool put_rows(struct byte_buffer *rows, const struct byte_buffer *plain)
+{
+	int err = packed_rows_append(rows, plain->data, plain->used);
+
+	if (err == -ENOMEM)
+		rows->failed = true;
+	else if (err)
+		byte_buffer_append(rows, plain->data, plain->used);
+	return !err;
+}
+
+static void put_tables(struct byte_buffer *about, struct byte_buffer *rows,
+		       const struct batch *batch, bool with_rows)
+{
+	byte_buffer_varint(about, STORE_TABLE_COUNT);
+	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
+		struct byte_buffer of_table = {0};
+		bool packed = with_rows && put_rows(&of_table, &batch->rows[i]);
+
+		byte_buffer_varint(about, batch->row_count[i]);
+		byte_buffer_varint(about, of_table.used);
+		byte_buffer_byte(about, packed);
+		byte_buffer_append(rows, of_table.data, of_table.used);
+		rows->failed |= of_table.failed;
+		byte_buffer_free(&of_table);
+	}
+}
+
+static void put_window(struct byte_buffer *about, const struct window_ledger *window)
+{
+	byte_buffer_varint(about, window->time);
+	byte_buffer_varint(about, window->seconds);
+	byte_buffer_signed(about, window->skew);
+	byte_buffer_varint(about, window->produced);
+	byte_buffer_varint(about, window->recorded);
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		byte_buffer_varint(about, window->lost[i]);
+}
+
+static void put_about(struct byte_buffer *about, struct byte_buffer *rows,
+		      const struct batch *batch, const char *lost_as)
+{
+	byte_buffer_string(about, batch->host);
+	byte_buffer_string(about, batch->boot);
+	byte_buffer_string(about, lost_as);
+	byte_buffer_varint(about, batch->number);
+	put_tables(about, rows, batch, !lost_as);
+	byte_buffer_varint(about, LOST_COUNT);
+	byte_buffer_varint(about, batch->window_count);
+	for (u32 i = 0; i < batch->window_count; i++)
+		put_window(about, &batch->windows[i]);
+}
+
+int batch_file_encode(const struct batch *batch, const char *lost_as, struct byte_buffer *file)
+{
+	struct byte_buffer about = {0}, rows = {0};
+	struct file_head head = {.version = VERSION};
+
+	put_about(&about, &rows, batch, lost_as);
+	file->failed |= about.failed || rows.failed;
+	if (!file->failed) {
+		memcpy(head.magic, MAGIC, sizeof(head.magic));
+		head.about_bytes = (u32)about.used;
+		head.rows_bytes = rows.used;
+		head.rows_checksum = checksum(0, rows.data, rows.used);
+		head.about_checksum = about_checksum(&head, about.data);
+		byte_buffer_append(file, &head, sizeof(head));
+		byte_buffer_append(file, about.data, about.used);
+		byte_buffer_append(file, rows.data, rows.used);
+	}
+	byte_buffer_free(&about);
+	byte_buffer_free(&rows);
+	return file->failed ? -ENOMEM : 0;
+}
+
+static void get_tables(struct byte_cursor *about, const u8 *rows, u64 left,
+		       struct spooled_batch *out)
+{
+	if (byte_cursor_u32(about) != STORE_TABLE_COUNT)
+		about->bad = true;
+	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
+		struct spooled_rows *table = &out->rows[i];
+		const u8 *packed;
+
+		out->ledger.row_count[i] = byte_cursor_u32(about);
+		table->bytes = rows;
+		table->length = byte_cursor_varint(about);
+		packed = byte_cursor_take(about, 1);
+		table->packed = packed && *packed;
+		about->bad |= table->length > left;
+		if (about->bad)
+			return;
+		rows += table->length;
+		left -= table->length;
+	}
+}
+
+static void get_window(struct byte_cursor *about, u32 causes, struct window_ledger *window)
+{
+	*window = (struct window_ledger){.time = byte_cursor_u32(about)};
+	window->seconds = (u16)byte_cursor_u32(about);
+	window->skew = (s32)byte_cursor_signed(about);
+	window->produced = byte_cursor_varint(about);
+	window->recorded = byte_cursor_varint(about);
+	for (u32 i = 0; i < causes; i++)
+		window->lost[i] = byte_cursor_varint(about);
+}
+
+static int get_windows(struct byte_cursor *about, struct batch *batch)
+{
+	u32 causes = byte_cursor_u32(about);
+	u32 count = byte_cursor_u32(about);
+
+	if (about->bad || causes > LOST_COUNT || count > WINDOWS_MAX)
+		return -EBADMSG;
+	if (array_make_rooms(batch->windows, count, batch->window_room))
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		get_window(about, causes, &batch->windows[i]);
+	batch->window_count = count;
+	return about->bad || byte_cursor_left(about) ? -EBADMSG : 0;
+}
+
+static int get_text(struct byte_cursor *about, char **text)
+{
+	*text = strdup(byte_cursor_string(about));
+	return *text ? 0 : -ENOMEM;
+}
+
+static int get_lost_as(struct byte_cursor *about, char **lost_as)
+{
+	const char *text = byte_cursor_string(about);
+
+	*lost_as = *text ? strdup(text) : NULL;
+	return *lost_as || !*text ? 0 : -ENOMEM;
+}
+
+static int get_about(const struct file_head *head, struct spooled_batch *out)
+{
+	const u8 *at = out->data + sizeof(*head);
+	struct byte_cursor about = {.at = at, .end = at + head->about_bytes};
+	int err = get_text(&about, &out->ledger.host);
+
+	if (!err)
+		err = get_text(&about, &out->ledger.boot);
+	if (!err)
+		err = get_lost_as(&about, &out->lost_as);
+	if (err)
+		return err;
+	out->ledger.number = byte_cursor_varint(&about);
+	get_tables(&about, about.end, head->rows_bytes, out);
+	return get_windows(&about, &out->ledger);
+}
+
+static bool head_is_good(const struct file_head *head, const u8 *data, size_t bytes)
+{
+	return !memcmp(head->magic, MAGIC, sizeof(head->magic)) && head->version == VERSION &&
+	       head->about_bytes <= bytes - sizeof(*head) &&
+	       about_checksum(head, data + sizeof(*head)) == head->about_checksum;
+}
+
+static bool rows_are_good(const struct file_head *head, const u8 *data, size_t bytes)
+{
+	size_t before = sizeof(*head) + head->about_bytes;
+
+	return bytes - before == head->rows_bytes &&
+	       checksum(0, data + before, bytes - before) == head->rows_checksum;
+}
+
+int batch_file_decode(u8 *data, size_t bytes, struct spooled_batch *out)
+{
+	struct file_head head;
+	int err = -EBADMSG;
+
+	*out = (struct spooled_batch){.data = data, .bytes = bytes};
+	if (bytes < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, data, sizeof(head));
+	if (head_is_good(&head, data, bytes))
+		err = get_about(&head, out);
+	return err || rows_are_good(&head, data, bytes) ? err : -EIO;
+}
