@@ -22,6 +22,7 @@ extern const struct command script_command;
 extern const struct command export_command;
 extern const struct command dump_command;
 extern const struct command top_command;
+extern const struct command store_command;
 extern const struct command list_command;
 extern const struct command doctor_command;
 

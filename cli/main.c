@@ -38,6 +38,7 @@ const struct command *const commands[] = {
 	&export_command,
 	&dump_command,
 	&top_command,
+	&store_command,
 	&list_command,
 	&doctor_command,
 	NULL,

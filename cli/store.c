@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `stackmap store ACTION URL`: a store of many machines is made, checked and kept small. Each
+ * action is a row of a table, and does its work on one server after the other. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "format/printable.h"
+#include "option/password_file.h"
+#include "process/privilege.h"
+#include "store/read/ledger_check.h"
+#include "store/wire/retention.h"
+#include "store/wire/store_url.h"
+#include "terminal/message.h"
+
+#define TIMEOUT_MS 300000
+#define DAY_SECONDS 86400
+#define DAYS_MAX 36500
+#define RANGES_SHOWN 20
+
+struct store_values {
+	const char *user, *password_file, *ca_file, *cluster;
+	u64 days;
+};
+
+/* What an action works on. */
+struct store_call {
+	const struct store_values *values;
+	const struct store_url *url;
+	struct clickhouse *server; /* the one that is at hand */
+	struct ledger_check ledger;
+};
+
+struct store_action {
+	const char *name;
+	int (*on_server)(struct store_call *call); /* an exit status */
+	int (*at_end)(struct store_call *call);	   /* NULL: nothing is left to do */
+};
+
+static int show_server(const struct clickhouse *server, const char *what)
+{
+	printf("%s: %s\n", clickhouse_name(server), what);
+	return EXIT_DONE;
+}
+
+static int fail(const struct stackmap_error *error)
+{
+	message_error(error);
+	return EXIT_FAILED;
+}
+
+static int init_server(struct store_call *call)
+{
+	struct stackmap_error error;
+	char text[64];
+
+	if (schema_init(call->server, call->values->cluster, &error))
+		return fail(&error);
+	snprintf(text, sizeof(text), "the store is there, schema version %d", SCHEMA_VERSION);
+	return show_server(call->server, text);
+}
+
+static int check_server(struct store_call *call)
+{
+	struct stackmap_error error;
+	u32 now = (u32)time(NULL);
+	char text[64];
+
+	if (schema_check(call->server, NULL, &error) ||
+	    ledger_check_add(call->server, now - DAY_SECONDS, now, &call->ledger, &error))
+		return fail(&error);
+	snprintf(text, sizeof(text), "schema version %d", SCHEMA_VERSION);
+	return show_server(call->server, text);
+}
+
+static void put_time(u32 seconds)
+{
+	time_t when = seconds;
+	struct tm parts;
+	char text[32];
+
+	gmtime_r(&when, &parts);
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+	fputs(text, stdout);
+}
+
+static void show_ranges(const struct window_ranges *ranges)
+{
+	for (u32 i = 0; i < ranges->count && i < RANGES_SHOWN; i++) {
+		const struct window_range *range = &ranges->ranges[i];
+
+		fputs("  ", stdout);
+		printable_put(range->host, stdout);
+		fputs(", windows from ", stdout);
+		put_time(range->from);
+		fputs(" to ", stdout);
+		put_time(range->to);
+		printf(" UTC: %llu recorded, %llu stored\n", (unsigned long long)range->recorded,
+		       (unsigned long long)range->stored);
+	}
+	if (ranges->count > RANGES_SHOWN)
+		printf("  and %u more\n", ranges->count - RANGES_SHOWN);
+}
+
+static void show_causes(const struct ledger_check *ledger)
+{
+	for (u32 i = 0; i < ledger->cause_count; i++) {
+		printf("    %llu ", (unsigned long long)ledger->causes[i].events);
+		printable_put(ledger->causes[i].name, stdout);
+		putchar('\n');
+	}
+}
+
+static int check_end(struct store_call *call)
+{
+	const struct ledger_check *ledger = &call->ledger;
+
+	printf("ledger of the last 24 hours: %llu hosts, %llu windows\n"
+	       "  %llu produced = %llu stored + %llu lost + %llu missing\n",
+	       (unsigned long long)ledger->hosts, (unsigned long long)ledger->windows,
+	       (unsigned long long)ledger->produced,
+	       (unsigned long long)(ledger->recorded - ledger->missing),
+	       (unsigned long long)(ledger->produced - ledger->recorded),
+	       (unsigned long long)ledger->missing);
+	show_causes(ledger);
+	if (ledger->repeated.count) {
+		puts("there more than once: to be read with FINAL until the server has merged "
+		     "them");
+		show_ranges(&ledger->repeated);
+	}
+	if (!ledger->different.count)
+		return EXIT_DONE;
+	puts("stored is not what was recorded:");
+	show_ranges(&ledger->different);
+	return EXIT_FAILED;
+}
+
+static void show_dropped(void *arg, const struct dropped_day *day)
+{
+	const struct store_call *call = arg;
+
+	printf("%s: dropped %s of %04u-%02u-%02u: %llu rows, %llu bytes\n",
+	       clickhouse_name(call->server), day->table, day->day / 10000, day->day / 100 % 100,
+	       day->day % 100, (unsigned long long)day->rows, (unsigned long long)day->bytes);
+}
+
+/* The day, so many days ago, as the number of its partition. */
+static u32 day_before(u64 days)
+{
+	time_t when = time(NULL) - (time_t)(days * DAY_SECONDS);
+	struct tm parts;
+
+	gmtime_r(&when, &parts);
+	return (u32)((parts.tm_year + 1900) * 10000 + (parts.tm_mon + 1) * 100 + parts.tm_mday);
+}
+
+static int retain_server(struct store_call *call)
+{
+	struct stackmap_error error;
+
+	if (!call->values->days) {
+		message("store retain: --days N is missing: how many days stay");
+		return EXIT_USAGE;
+	}
+	if (schema_check(call->server, NULL, &error) ||
+	    retention_drop(call->server, day_before(call->values->days), show_dropped, call,
+			   &error))
+		return fail(&error);
+	return show_server(call->server, "older days are gone");
+}
+
+static const struct store_action actions[] = {
+	{"init", init_server, NULL},
+	{"check", check_server, check_end},
+	{"retain", retain_server, NULL},
+};
+
+static const struct store_action *find_action(const char *name)
+{
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (!strcmp(actions[i].name, name))
+			return &actions[i];
+	message("store: %s: no such action, see 'stackmap help store'", name);
+	return NULL;
+}
+
+static int act_on(const struct store_action *action, struct store_call *call, const char *base,
+		  const char *password)
+{
+	const struct store_values *values = call->values;
+	struct clickhouse_options options = {.http = {.base = base,
+						      .user = values->user,
+						      .password = password,
+						      .ca_file = values->ca_file,
+						      .timeout_ms = TIMEOUT_MS},
+					     .database = call->url->database};
+	struct stackmap_error error;
+	int status;
+
+	if (clickhouse_open(&options, &call->server, &error))
+		return fail(&error);
+	status = action->on_server(call);
+	clickhouse_close(&call->server);
+	return status;
+}
+
+/* One server that fails does not keep the action from the others. */
+static int act(const struct store_action *action, struct store_call *call, const char *password)
+{
+	int status = EXIT_DONE;
+
+	for (u32 i = 0; i < call->url->count && status != EXIT_USAGE; i++) {
+		int of_server = act_on(action, call, call->url->shards[i], password);
+
+		status = of_server ? of_server : status;
+	}
+	if (action->at_end && status != EXIT_USAGE) {
+		int at_end = action->at_end(call);
+
+		status = at_end ? at_end : status;
+	}
+	ledger_check_clear(&call->ledger);
+	return status;
+}
+
+static int store_run(const void *arg, int count, char **operands)
+{
+	const struct store_action *action = find_action(operands[0]);
+	struct store_call call = {.values = arg};
+	struct stackmap_error error;
+	struct store_url url;
+	char *password;
+	int status;
+
+	if (!action)
+		return EXIT_USAGE;
+	if (count < 2) {
+		message("store %s: no URL given, see 'stackmap help store'", action->name);
+		return EXIT_USAGE;
+	}
+	privilege_keep_files();
+	if (store_url_parse(operands[1], &url, &error)) {
+		message_error(&error);
+		return EXIT_USAGE;
+	}
+	call.url = &url;
+	status = password_file_read(call.values->password_file, &password);
+	if (!status)
+		status = act(action, &call, password);
+	if (password)
+		explicit_bzero(password, strlen(password));
+	free(password);
+	store_url_clear(&url);
+	return status;
+}
+
+#define TARGET(member) offsetof(struct store_values, member)
+
+static const struct option_row rows[] = {
+	{.name = "user",
+	 .type = OPTION_STRING,
+	 .argument = "USER",
+	 .target = TARGET(user),
+	 .group = "Access",
+	 .help = "who you are to the store"},
+	{.name = "password-file",
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = TARGET(password_file),
+	 .group = "Access",
+	 .help = "the password is its first line"},
+	{.name = "ca-file",
+	 .type = OPTION_STRING,
+	 .argument = "FILE",
+	 .target = TARGET(ca_file),
+	 .group = "Access",
+	 .help = "certificates that are trusted, instead of the system's"},
+	{.name = "cluster",
+	 .type = OPTION_STRING,
+	 .argument = "CLUSTER",
+	 .target = TARGET(cluster),
+	 .group = "init",
+	 .help = "also make tables over all servers of this cluster"},
+	{.name = "days",
+	 .type = OPTION_U64,
+	 .argument = "N",
+	 .target = TARGET(days),
+	 .group = "retain",
+	 .help = "how many days stay, besides today",
+	 .min = 1,
+	 .max = DAYS_MAX},
+	{0},
+};
+
+const struct command store_command = {
+	.name = "store",
+	.operands = "init|check|retain URL",
+	.operands_max = 2,
+	.operands_missing = "no action given, see 'stackmap help store'",
+	.summary = "make and check a store of many machines",
+	.rows = rows,
+	.values_bytes = sizeof(struct store_values),
+	.run = store_run,
+};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Windows are compared by the server, an hour at a time, so that neither side needs memory for the
+ * windows of all hosts of a day; an hour that balances answers with nothing. Where one does not, it
+ * is compared once more with each key of events taken once, which tells what is missing from what
+ * is there twice.
+ *
+ * Of the ledger's rows of one window the one with the highest state counts, merged or not.
+ */
+#include "store/read/ledger_check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "error.h"
+#include "store/wire/row_binary.h"
+
+#define HOUR 3600
+#define ANSWER_BYTES_MAX (32UL << 20)
+#define SQL_BYTES_MAX 2048
+#define CAUSES_MAX 256
+
+#define WITHIN " WHERE time >= toDateTime(%1$u) AND time < toDateTime(%2$u) "
+
+#define LEDGER(columns)                                                                            \
+	"(SELECT host, time, " columns " FROM ledger" WITHIN "GROUP BY host, boot, batch, time)"
+
+#define EVENTS_AS_THEY_ARE                                                                         \
+	"SELECT host, time, toUInt64(0) AS r, toUInt64(sum(count)) AS s FROM events" WITHIN        \
+	"GROUP BY host, time"
+
+#define EVENTS_ONCE                                                                                \
+	"SELECT host, time, toUInt64(0) AS r, toUInt64(sum(c)) AS s FROM (SELECT host, time, "     \
+	"any(count) AS c FROM events" WITHIN "GROUP BY host, time, service, version, cgroup, "     \
+	"comm, event, stack) AS k GROUP BY host, time"
+
+#define DIFFERENT_WINDOWS(events)                                                                  \
+	"SELECT toString(host), time, sum(r) AS recorded, sum(s) AS stored FROM (SELECT host, "    \
+	"time, toUInt64(sum(one)) AS r, toUInt64(0) AS s FROM " LEDGER(                            \
+		"argMax(recorded, state) AS one") " AS l GROUP BY host, time UNION ALL " events    \
+						  ") AS a GROUP BY host, time HAVING recorded "    \
+						  "!= stored ORDER BY host, time LIMIT 100000 "    \
+						  "FORMAT RowBinary"
+
+#define SUMS                                                                                       \
+	"SELECT uniqExact(host), count(), toUInt64(sum(p)), toUInt64(sum(r)) FROM " LEDGER(        \
+		"argMax(produced, state) AS p, argMax(recorded, state) AS r") " AS l FORMAT "      \
+									      "RowBinary"
+
+#define CAUSES                                                                                     \
+	"SELECT cause, toUInt64(sum(n)) FROM (SELECT cause, n FROM " LEDGER(                       \
+		"argMax(causes, state) AS c, argMax(lost, state) AS l") " AS w ARRAY JOIN c AS "   \
+									"cause, l AS n) AS d "     \
+									"GROUP BY cause ORDER BY " \
+									"cause FORMAT RowBinary"
+
+#define ALWAYS UINT32_MAX
+
+typedef int take_row(struct byte_cursor *row, void *arg);
+
+static int take_rows(const struct byte_buffer *answer, take_row *take, void *arg)
+{
+	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
+	int err = 0;
+
+	while (!err && byte_cursor_left(&rows))
+		err = take(&rows, arg);
+	return rows.bad ? -EBADMSG : err;
+}
+
+/* `format` is one of the texts above, with the two times as its arguments. */
+__attribute__((format(printf, 2, 0))) static int ask(struct clickhouse *server, const char *format,
+						     u32 from, u32 to, take_row *take, void *arg,
+						     struct stackmap_error *error)
+{
+	struct byte_buffer answer = {0};
+	char sql[SQL_BYTES_MAX];
+	int err;
+
+	snprintf(sql, sizeof(sql), format, from, to);
+	err = clickhouse_query(server, sql, NULL, 0, ANSWER_BYTES_MAX, &answer, NULL, error);
+	if (!err) {
+		err = take_rows(&answer, take, arg);
+		if (err == -EBADMSG)
+			error_set(error, EBADMSG, "%s: the answer makes no sense",
+				  clickhouse_name(server));
+		else if (err)
+			error_set(error, -err, "%s: %s", clickhouse_name(server), strerror(-err));
+	}
+	byte_buffer_free(&answer);
+	return err;
+}
+
+static char *copy_text(struct byte_cursor *row)
+{
+	size_t length;
+	const char *text = row_get_text(row, &length);
+
+	return strndup(text, length);
+}
+
+static int take_sums(struct byte_cursor *row, void *arg)
+{
+	struct ledger_check *check = arg;
+
+	check->hosts += row_get_u64(row);
+	check->windows += row_get_u64(row);
+	check->produced += row_get_u64(row);
+	check->recorded += row_get_u64(row);
+	return 0;
+}
+
+static struct lost_cause *cause_of(struct ledger_check *check, const char *name)
+{
+	for (u32 i = 0; i < check->cause_count; i++)
+		if (!strcmp(check->causes[i].name, name))
+			return &check->causes[i];
+	return NULL;
+}
+
+static int add_cause(struct ledger_check *check, char *name, u64 events)
+{
+	struct lost_cause *cause = cause_of(check, name);
+
+	if (cause) {
+		cause->events += events;
+		free(name);
+		return 0;
+	}
+	if (check->cause_count == CAUSES_MAX ||
+	    array_make_room(check->causes, check->cause_count, check->cause_room)) {
+		free(name);
+		return -ENOMEM;
+	}
+	check->causes[check->cause_count++] = (struct lost_cause){.name = name, .events = events};
+	return 0;
+}
+
+static int take_cause(struct byte_cursor *row, void *arg)
+{
+	char *name = copy_text(row);
+	u64 events = row_get_u64(row);
+
+	return name ? add_cause(arg, name, events) : -ENOMEM;
+}
+
+static bool goes_on(const struct window_ranges *ranges, const struct window_range *next)
+{
+	const struct window_range *last = ranges->count ? &ranges->ranges[ranges->count - 1] : NULL;
+
+	return last && !strcmp(last->host, next->host) &&
+	       (last->recorded > last->stored) == (next->recorded > next->stored);
+}
+
+/* Takes over the host's name. */
+static int add_window(struct window_ranges *ranges, const struct window_range *window)
+{
+	struct window_range *last;
+
+	if (goes_on(ranges, window)) {
+		last = &ranges->ranges[ranges->count - 1];
+		last->to = window->to;
+		last->windows++;
+		last->recorded += window->recorded;
+		last->stored += window->stored;
+		free(window->host);
+		return 0;
+	}
+	if (array_make_room(ranges->ranges, ranges->count, ranges->room)) {
+		free(window->host);
+		return -ENOMEM;
+	}
+	ranges->ranges[ranges->count++] = *window;
+	return 0;
+}
+
+static int read_window(struct byte_cursor *row, struct window_range *window)
+{
+	*window = (struct window_range){.host = copy_text(row), .windows = 1};
+	window->from = window->to = row_get_u32(row);
+	window->recorded = row_get_u64(row);
+	window->stored = row_get_u64(row);
+	return window->host ? 0 : -ENOMEM;
+}
+
+/* An hour that is compared. */
+struct hour {
+	struct ledger_check *check;
+	bool differs;
+};
+
+static int take_as_it_is(struct byte_cursor *row, void *arg)
+{
+	struct hour *hour = arg;
+	struct window_range window;
+	int err = read_window(row, &window);
+
+	if (err)
+		return err;
+	hour->differs = true;
+	if (window.stored > window.recorded)
+		return add_window(&hour->check->repeated, &window);
+	free(window.host);
+	return 0;
+}
+
+static int take_different(struct byte_cursor *row, void *arg)
+{
+	struct ledger_check *check = arg;
+	struct window_range window;
+	int err = read_window(row, &window);
+
+	if (err)
+		return err;
+	if (window.recorded > window.stored)
+		check->missing += window.recorded - window.stored;
+	else
+		check->surplus += window.stored - window.recorded;
+	return add_window(&check->different, &window);
+}
+
+static int check_hour(struct clickhouse *server, u32 from, u32 to, struct ledger_check *check,
+		      struct stackmap_error *error)
+{
+	struct hour hour = {.check = check};
+	int err = ask(server, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), from, to, take_as_it_is, &hour,
+		      error);
+
+	if (err || !hour.differs)
+		return err;
+	return ask(server, DIFFERENT_WINDOWS(EVENTS_ONCE), from, to, take_different, check, error);
+}
+
+int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
+		     struct stackmap_error *error)
+{
+	int err = ask(server, SUMS, from, ALWAYS, take_sums, check, error);
+
+	if (!err)
+		err = ask(server, CAUSES, from, ALWAYS, take_cause, check, error);
+	for (u32 at = from; !err && at <= now; at += HOUR)
+		err = check_hour(server, at, now - at < HOUR ? ALWAYS : at + HOUR, check, error);
+	return err;
+}
+
+static void clear_ranges(struct window_ranges *ranges)
+{
+	for (u32 i = 0; i < ranges->count; i++)
+		free(ranges->ranges[i].host);
+	free(ranges->ranges);
+}
+
+void ledger_check_clear(struct ledger_check *check)
+{
+	for (u32 i = 0; i < check->cause_count; i++)
+		free(check->causes[i].name);
+	free(check->causes);
+	clear_ranges(&check->different);
+	clear_ranges(&check->repeated);
+	memset(check, 0, sizeof(*check));
+}

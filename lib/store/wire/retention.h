@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Dropping the days of a store: partitions as a whole, which costs the server nothing. */
+#ifndef LIB_STORE_WIRE_RETENTION_H
+#define LIB_STORE_WIRE_RETENTION_H
+
+#include "store/wire/schema.h"
+
+struct dropped_day {
+	const char *table;
+	u32 day; /* 20261125 */
+	u64 rows, bytes;
+};
+
+/* Drops all days before `first`, and tells of each one that went. */
+int retention_drop(struct clickhouse *server, u32 first,
+		   void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
+		   struct stackmap_error *error);
+
+#endif
