@@ -155,12 +155,14 @@ void store_url_clear(struct store_url *url)
 	memset(url, 0, sizeof(*url));
 }
 
-/* FNV-1a, 64 bits; its upper half is the better mixed one. */
+/* FNV-1a, and the finish of MurmurHash3: FNV alone hardly tells names apart by their last letter. */
 u32 store_url_shard_of(const struct store_url *url, const char *host)
 {
 	u64 hash = 0xcbf29ce484222325;
 
 	for (; *host; host++)
 		hash = (hash ^ (u8)*host) * 0x100000001b3;
-	return (u32)((hash >> 32) % url->count);
+	hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
+	hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
+	return (u32)((hash ^ hash >> 33) % url->count);
 }
