@@ -145,6 +145,24 @@ static void offer_groups(const struct value *value)
 	endgrent();
 }
 
+static void offer_nothing(const struct value *value)
+{
+	(void)value;
+}
+
+/* An operand that is one of a few words: "init|check|retain". */
+static void offer_choice(const char *words, const struct value *value)
+{
+	while (*words) {
+		size_t length = strcspn(words, "|");
+		char word[32];
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, words);
+		offer(value, word);
+		words += length + (words[length] == '|');
+	}
+}
+
 /* The first that fits counts. */
 static const struct {
 	const char *option; /* NULL: any, and operands */
@@ -156,7 +174,7 @@ static const struct {
 	{NULL, "PATTERN", offer_events},   {NULL, "PID", offer_pids},
 	{NULL, "TID", offer_tids},	   {NULL, "GROUP", offer_groups},
 	{NULL, "DIR", offer_directories},  {NULL, "FILE", offer_files},
-	{NULL, "COMMAND", offer_commands},
+	{NULL, "COMMAND", offer_commands}, {NULL, "URL", offer_nothing},
 };
 
 static void offer_words(const struct option_row *option, const struct value *value)
@@ -175,6 +193,10 @@ static void offer_words(const struct option_row *option, const struct value *val
 static void offer_known(const struct option_row *option, const char *argument,
 			const struct value *value)
 {
+	if (strchr(argument, '|')) {
+		offer_choice(argument, value);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		if (strcmp(values[i].argument, argument) != 0)
 			continue;

@@ -390,6 +390,16 @@ def test_sender_killed():
     balances(shop, produced + more[0], recorded + more[1])
 
 
+def test_missing_events():
+    """Where events are missing: which host, which windows. What a host calls itself is not obeyed by a terminal."""
+    shop = Store("missing")
+    shop.server.ask("INSERT INTO missing.ledger SELECT toDateTime(intDiv(toUInt32(now()), 3600) * 3600 - 1800 + number * 10), "
+                    "'od\\x1bd', 'boot', 1, 10, 7, 7, [], [], 0, 0 FROM system.numbers LIMIT 3")
+    shown = store("check", shop.url, status=1).stdout
+    assert "21 produced = 0 stored + 0 lost + 21 missing" in shown, shown
+    assert re.search(r"  od\?d, windows from .*:30:00 to .*:30:20 UTC: 21 recorded, 0 stored", shown), shown
+
+
 def test_retention():
     shop = Store("retained")
     with Agent(shop.url) as agent:
