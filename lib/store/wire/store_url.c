@@ -155,7 +155,8 @@ void store_url_clear(struct store_url *url)
 	memset(url, 0, sizeof(*url));
 }
 
-/* FNV-1a, and the finish of MurmurHash3: FNV alone hardly tells names apart by their last letter. */
+/* FNV-1a, and the finish of MurmurHash3: FNV alone hardly tells names apart by their last letter.
+ */
 u32 store_url_shard_of(const struct store_url *url, const char *host)
 {
 	u64 hash = 0xcbf29ce484222325;

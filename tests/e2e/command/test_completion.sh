@@ -114,6 +114,8 @@ expect 'stackmap diff --per secon' second
 expect 'stackmap merge other.data other.data oth' other.data
 expect 'stackmap top --sort ' self total
 expect 'stackmap record --cgroup fol' folder
+expect 'stackmap store in' init
+expect 'stackmap store check '
 expect 'stackmap script --cgroup fol' folder
 expect 'stackmap record -F 99 -- bas' $(compgen -c bas | sort -u)
 expect 'stackmap record -F 99 bash oth' other.data
