@@ -18,10 +18,10 @@ class Proxy:
     swallow  the insert is done, its answer is not delivered
     hold     half of the body arrives, the rest only at release(); `finished` is set when the server has answered
 
-    skew: seconds that are added to the date of each answer. held: a fault is at work."""
+    skew: seconds that are added to the date of each answer. held: a fault is at work. tls: an ssl.SSLContext of this side."""
 
-    def __init__(self, port):
-        self.server_port, self.skew, self.fault = port, 0, None
+    def __init__(self, port, tls=None):
+        self.server_port, self.skew, self.fault, self.tls = port, 0, None, tls
         self.held, self.released, self.finished = threading.Event(), threading.Event(), threading.Event()
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.port = self.listening.getsockname()[1]
@@ -50,7 +50,7 @@ class Proxy:
 
     def serve(self, client):
         try:
-            with client:
+            with (self.tls.wrap_socket(client, server_side=True) if self.tls else client) as client:
                 head, body = read_request(client)
                 if head:
                     self.pass_on(client, head, body)
