@@ -76,7 +76,8 @@ class Proxy:
                 self.released.wait()
             server.sendall(body[len(body) // 2:])
             answer = read_all(server)
-            self.finished.set()
+            if fault:
+                self.finished.set()
             if fault != "swallow":
                 client.sendall(self.date(answer))
 
