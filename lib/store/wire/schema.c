@@ -20,7 +20,7 @@
 #define LOW "LowCardinality(String)"
 #define HASH "FixedString(16)"
 #define SECONDS "DateTime('UTC')"
-#define REMEMBERED_INSERTS "1000"
+#define REMEMBERED_INSERTS "10000"
 #define ANSWER_BYTES_MAX 64
 #define SCHEMA_TABLE "schema"
 #define ALLOW_LOW_CARDINALITY "&allow_experimental_low_cardinality_type=1"
