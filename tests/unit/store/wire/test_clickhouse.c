@@ -16,7 +16,10 @@
 
 #include "canned_server.h"
 
-#define OK(body) "HTTP/1.1 200 OK\r\nDate: Wed, 25 Nov 2026 20:00:00 GMT\r\nContent-Length: " body
+#define KEPT(body) "HTTP/1.1 200 OK\r\nDate: Wed, 25 Nov 2026 20:00:00 GMT\r\nContent-Length: " body
+#define OK(body)                                                                                   \
+	"HTTP/1.1 200 OK\r\nConnection: close\r\nDate: Wed, 25 Nov 2026 20:00:00 "                 \
+	"GMT\r\nContent-Length: " body
 #define CLOSED(status) "HTTP/1.1 " status "\r\nConnection: close\r\n\r\n"
 
 static struct canned_server canned;
@@ -182,7 +185,7 @@ static void answers_are_bounded(void **state)
 /* A kept connection that ends without an answer: what was sent may have been stored. */
 static void rows_are_never_sent_again_behind_our_back(void **state)
 {
-	static const struct canned_answer answers[] = {{OK("0\r\n\r\n"), true, false},
+	static const struct canned_answer answers[] = {{KEPT("0\r\n\r\n"), true, false},
 						       {NULL, false, false},
 						       {OK("0\r\n\r\n"), false, false}};
 
