@@ -208,7 +208,7 @@ static bool note_date(struct sender *sender, u64 date, u64 before)
 static int see_to_schema(struct sender *sender, u32 *wait_ms)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
-	struct stackmap_error error;
+	struct stackmap_error error = {0};
 	u64 before = (u64)time(NULL);
 	int err;
 
@@ -269,7 +269,7 @@ static int send_one(struct sender *sender, struct spooled_batch *batch,
 static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
-	struct stackmap_error error;
+	struct stackmap_error error = {0};
 	int err;
 
 	sender->state->standing = SENDER_SENDING;
@@ -306,7 +306,7 @@ static u32 idle(struct sender *sender)
 static u32 step(struct sender *sender)
 {
 	struct spooled_batch batch;
-	struct stackmap_error error;
+	struct stackmap_error error = {0};
 	u32 wait_ms = 0;
 	int err;
 
