@@ -209,7 +209,7 @@ def test_later_success():
 
 
 def test_disk_full_at_the_server():
-    with small_disk() as (disk, grow), clickhouse(1, data=disk) as (server,):
+    with small_disk("6m") as (disk, grow), clickhouse(1, data=disk) as (server,):
         shop = Store("full", server)
         with Agent(shop.url) as agent:
             produced = recorded = 0
@@ -224,10 +224,10 @@ def test_disk_full_at_the_server():
 
 
 @contextlib.contextmanager
-def small_disk():
-    """A file system of some MB, and a function that makes it large."""
+def small_disk(size):
+    """A small file system, and a function that makes it large."""
     os.mkdir("disk")
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", "disk"], check=False).returncode:
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", "disk"], check=False).returncode:
         raise Skip("a small file system cannot be mounted here")
     try:
         yield os.path.abspath("disk"), lambda: run("mount", "-o", "remount,size=200m", "disk")
@@ -248,6 +248,18 @@ def test_spool_full():
     all_produced, stored, lost, missing = shop.balance()
     assert (all_produced, missing) == (produced, 0) and stored == recorded // 12 * (12 - dropped)
     assert "%d spool_full" % (recorded // 12 * dropped) in store("check", shop.url).stdout
+
+
+def test_disk_full_under_the_spool():
+    """The disk ends before the spool does: the oldest batches go all the same."""
+    shop = Store("small_disk")
+    with small_disk("256k") as (disk, _):
+        with Agent(shop.url, spool=os.path.join(disk, "spool")) as agent:
+            produced, recorded = agent.put(12, 500)
+            dropped = agent.state()["dropped"]
+            agent.drain()
+    assert 0 < dropped < 12
+    assert shop.balance() == (produced, recorded // 12 * (12 - dropped), produced - recorded // 12 * (12 - dropped), 0)
 
 
 def test_spool_full_after_the_events_went():
