@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The reset of an instance that a reader drains (lib/capture/instance/reset.c, generation_reader.c): two programs put events into a
+ * The reset of an instance that a reader drains (lib/capture/instance/reset.c, drain/drain.c): two programs put events into a
  * ring, each with the generation of the table it found; a reader looks each up; two processes reset, of which any may be killed.
  * A program has its slot before it looks for the table, so what uses a table is in the way of a reader who wants to be done with
  * it: here the kernel's wait for running programs is not even needed (flight_reset.pml).

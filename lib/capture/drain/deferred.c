@@ -94,11 +94,6 @@ void deferred_begin_file(struct recording *recording)
 	deferred_stacks_begin_file(recording->deferred->stacks, recording->mode != READ_DRAIN);
 }
 
-u32 deferred_processes(const struct deferred *deferred, u32 *pids)
-{
-	return user_unwinder_processes(deferred->unwinder, pids);
-}
-
 static int resolve(struct recording *recording, struct deferred_stack *stack,
 		   enum deferred_form form, const struct stack_ref *ref)
 {
@@ -314,20 +309,17 @@ int deferred_read_open(struct recording *recording)
 	struct pending_list *open = &recording->deferred->open;
 
 	pending_list_clear(open);
-	return pending_list_read(bpf_map__fd(loaded_programs(recording->loaded)->maps.deferrals),
-				 open);
+	return pending_list_read(recording->loaded, open);
 }
 
 static int sweep(struct recording *recording)
 {
 	struct lost_ctx ctx = {.recording = recording};
 	const struct deferred_sweep sweep = {.is_open = is_open, .lost = lose, .arg = &ctx};
-	const struct capture_bpf *programs = loaded_programs(recording->loaded);
-	struct pending_list *open = &recording->deferred->open;
-	int result = deferred_read_open(recording);
+	int result =
+		deferred_read_open(recording)
+			?: pending_list_read_lasting(recording->loaded, &recording->deferred->open);
 
-	result = result ?: pending_list_read_execve(bpf_map__fd(programs->maps.execve_calls), open);
-	result = result ?: pending_list_read_blocked(bpf_map__fd(programs->maps.blocked), open);
 	if (!result)
 		deferred_stacks_sweep(recording->deferred->stacks, &sweep);
 	return result ?: ctx.result;

@@ -35,9 +35,6 @@ void deferred_free(struct deferred **deferred);
 /* A file begins, in the recording's mode: nothing is in it. */
 void deferred_begin_file(struct recording *recording);
 
-/* Processes that run for it: their ids; at most USER_UNWINDER_PROCESSES_MAX. */
-u32 deferred_processes(const struct deferred *deferred, u32 *pids);
-
 /* The deferred stack at `position` of a ring. */
 int deferred_take(struct recording *recording, const struct ring_view *ring, u64 position);
 

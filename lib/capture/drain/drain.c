@@ -10,9 +10,9 @@
 #include "capture/drain/drain.h"
 
 #include "capture/drain/deferred.h"
-#include "capture/drain/generation_reader.h"
 #include "capture/drain/records.h"
 #include "capture/drain/symbols.h"
+#include "capture/load/skeleton.h"
 #include "error.h"
 
 #define TAIL_STRIDE 1024 /* positions given back to the writers at a time */
@@ -106,10 +106,56 @@ static int pass_epoch(struct recording *recording)
 	for (cpu = 0; cpu < cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
-		recording->cpus[cpu].epoch_end =
-			__atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+		recording->cpus[cpu].epoch_end = ring_head(&ring);
 	}
 	return deferred_pass_epoch(recording);
+}
+
+/* Notes how far the rings may name stacks of the generation before the current one. A swap is
+ * published when all events of that one are committed: what is in the rings when the reader sees it
+ * is all that can name its stacks; and of what it has read, only the deferred stacks that wait for
+ * their events, which take their frames along. */
+void generation_peek(struct recording *recording)
+{
+	u64 published = generation_published(recording->loaded);
+	u32 cpu;
+
+	if (published == recording->generation_seen)
+		return;
+	recording->generation_seen = published;
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+
+		recording->cpus[cpu].swap_end = ring_head(&ring);
+	}
+}
+
+static bool generation_is_read(const struct recording *recording)
+{
+	u32 cpu;
+
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+		struct ring_view ring = loaded_ring(recording->loaded, cpu);
+
+		if (ring.header->tail < recording->cpus[cpu].swap_end)
+			return false;
+	}
+	return true;
+}
+
+/* After reading: whether nothing asks for that generation any more. -ENOMEM. */
+static int generation_retire(struct recording *recording)
+{
+	u64 *done = &loaded_programs(recording->loaded)->bss->generation_done;
+	u64 before = recording->generation_seen - 1;
+	int result;
+
+	if (__atomic_load_n(done, __ATOMIC_RELAXED) >= before || !generation_is_read(recording))
+		return 0;
+	result = recording->deferred ? deferred_keep_frames(recording, before) : 0;
+	if (!result)
+		__atomic_store_n(done, before, __ATOMIC_RELEASE);
+	return result;
 }
 
 int recording_drain(struct recording *recording, u32 *fill)

@@ -15,4 +15,8 @@ int recording_drain(struct recording *recording, u32 *fill);
  * no less than it was. */
 int drain_deferred_stacks(struct recording *recording, u32 *fill);
 
+/* The reader's part in a reset (capture/instance/reset.h), before reading: how far the rings may
+ * name stacks of the generation before the current one. */
+void generation_peek(struct recording *recording);
+
 #endif

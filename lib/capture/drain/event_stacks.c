@@ -3,6 +3,7 @@
 #include "capture/drain/event_stacks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/drain/symbols.h"
@@ -67,6 +68,29 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 	return 0;
 }
 
+/* A generation's number is never used again, so it tells whether what is noted is of it. */
+static bool is_ready(struct written_table *written, u64 generation, u64 slots)
+{
+	if (!written->items)
+		written->items = calloc(slots, sizeof(*written->items));
+	else if (written->generation != generation)
+		memset(written->items, 0, slots * sizeof(*written->items));
+	written->generation = generation;
+	return written->items;
+}
+
+/* NULL: no memory. */
+static struct written_stack *written_at(struct recording *recording,
+					const struct generation_table *table, u32 id)
+{
+	struct written_table *written = &recording->stacks[table - recording->loaded->tables];
+	u32 bits = recording->loaded->plan.geometry.bits;
+
+	if (!is_ready(written, generation_of(table), TABLE_SLOTS(bits)))
+		return NULL;
+	return &written->items[STACK_ID_INDEX(id, bits)];
+}
+
 /* A stack of the map that the file has already is there under its index. */
 static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 {
@@ -78,7 +102,7 @@ static int put_id(struct recording *recording, u32 id, struct stack_ref *ref)
 
 	if (!table)
 		return -ESTALE;
-	written = written_stacks_at(&recording->stacks, recording->loaded, table, id);
+	written = written_at(recording, table, id);
 	if (!written)
 		return -ENOMEM;
 	if (!written->index) {

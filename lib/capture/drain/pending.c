@@ -9,9 +9,11 @@
 #include <stdlib.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "array.h"
 #include "blocked.h"
+#include "capture/load/skeleton.h"
 #include "deferral.h"
 #include "ring.h"
 
@@ -40,12 +42,6 @@ static u32 max_entries(int map_fd)
 	return bpf_obj_get_info_by_fd(map_fd, &info, &bytes) ? 0 : info.max_entries;
 }
 
-static void sort(struct pending_list *list)
-{
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
-}
-
 /* Keys are of 4 or of 8 bytes. */
 static int read_map(int map_fd, struct pending_list *list,
 		    int (*take)(int map_fd, const void *key, struct pending_list *list))
@@ -58,7 +54,8 @@ static int read_map(int map_fd, struct pending_list *list,
 		before = &key;
 		result = take(map_fd, &key, list);
 	}
-	sort(list);
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
 	return result;
 }
 
@@ -89,19 +86,17 @@ static int take_blocked(int map_fd, const void *key, struct pending_list *list)
 	return add(list, 0, BLOCKED_FIELD(blocked.user));
 }
 
-int pending_list_read(int map_fd, struct pending_list *list)
+int pending_list_read(const struct loaded *loaded, struct pending_list *list)
 {
-	return read_map(map_fd, list, take_deferral);
+	return read_map(bpf_map__fd(loaded_programs(loaded)->maps.deferrals), list, take_deferral);
 }
 
-int pending_list_read_execve(int map_fd, struct pending_list *list)
+int pending_list_read_lasting(const struct loaded *loaded, struct pending_list *list)
 {
-	return read_map(map_fd, list, take_execve);
-}
+	const struct capture_bpf *programs = loaded_programs(loaded);
 
-int pending_list_read_blocked(int map_fd, struct pending_list *list)
-{
-	return read_map(map_fd, list, take_blocked);
+	return read_map(bpf_map__fd(programs->maps.execve_calls), list, take_execve)
+		       ?: read_map(bpf_map__fd(programs->maps.blocked), list, take_blocked);
 }
 
 bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie)

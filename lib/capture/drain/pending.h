@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "scalar.h"
+#include "capture/load/loaded.h"
 
 struct pending {
 	u32 tid;
@@ -21,11 +21,10 @@ struct pending_list {
 	u32 room;
 };
 
-/* Adds what the map `deferrals` holds; tasks come and go meanwhile. -ENOMEM. */
-int pending_list_read(int map_fd, struct pending_list *list);
-/* Add the lasting ones that the map `execve_calls` or `blocked` holds, of no thread id. -ENOMEM. */
-int pending_list_read_execve(int map_fd, struct pending_list *list);
-int pending_list_read_blocked(int map_fd, struct pending_list *list);
+/* Adds those that tasks wait for; tasks come and go meanwhile. -ENOMEM. */
+int pending_list_read(const struct loaded *loaded, struct pending_list *list);
+/* Adds the lasting ones, of no thread id: of tasks in execve, and of blocked ones. -ENOMEM. */
+int pending_list_read_lasting(const struct loaded *loaded, struct pending_list *list);
 bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie);
 void pending_list_clear(struct pending_list *list);
 

@@ -15,17 +15,15 @@
 static int create_tasks(struct recording *recording)
 {
 	const struct loaded *loaded = recording->loaded;
-	struct task_log *tasks;
+	const struct task_log_options options = {
+		.zero = pid_namespace_zero(&loaded->plan.config.pids),
+		.names_fd =
+			loaded->opened ? bpf_map__fd(loaded_programs(loaded)->maps.task_names) : -1,
+		.paths = loaded->cgroup_paths.memory,
+		.ignores_proc = loaded->foreign,
+	};
 
-	if (task_log_create(pid_namespace_zero(&loaded->plan.config.pids), &recording->tasks))
-		return -ENOMEM;
-	tasks = recording->tasks;
-	task_log_use_paths(tasks, loaded->cgroup_paths.memory);
-	if (loaded->opened)
-		task_log_use_names(tasks, bpf_map__fd(loaded_programs(loaded)->maps.task_names));
-	if (loaded->foreign)
-		task_log_ignore_proc(tasks);
-	return 0;
+	return task_log_create(&options, &recording->tasks);
 }
 
 int recording_create(struct recording *recording, struct loaded *loaded,
@@ -52,8 +50,11 @@ static void forget_names(struct recording *recording)
 
 void recording_free(struct recording *recording)
 {
+	u32 i;
+
 	deferred_free(&recording->deferred);
-	written_stacks_free(&recording->stacks);
+	for (i = 0; i < TABLE_ROLES; i++)
+		free(recording->stacks[i].items);
 	forget_names(recording);
 	if (recording->tasks)
 		task_log_free(&recording->tasks);
@@ -62,9 +63,10 @@ void recording_free(struct recording *recording)
 
 void recording_begin_file(struct recording *recording)
 {
-	u32 cpu;
+	u32 cpu, i;
 
-	written_stacks_forget(&recording->stacks);
+	for (i = 0; i < TABLE_ROLES; i++)
+		recording->stacks[i].generation = 0;
 	forget_names(recording);
 	memset(recording->mapping_written, 0, sizeof(recording->mapping_written));
 	memset(&recording->written, 0, sizeof(recording->written));

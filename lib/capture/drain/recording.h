@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One file that is being written from the rings: how far they were read, and what is in the file
- * already. A reader has one from its first file to its last (capture/read/finish.h). One thread
- * uses it.
+ * already. A reader has one from its first file to its last (capture/read/recording_file.h). One
+ * thread uses it.
  */
 #ifndef LIB_CAPTURE_RECORDING_H
 #define LIB_CAPTURE_RECORDING_H
 
 #include "capture/drain/task_log.h"
-#include "capture/drain/written_stacks.h"
 #include "capture/load/loaded.h"
 #include "trace/write/frame_addresses.h"
 #include "trace/write/writer.h"
@@ -32,6 +31,17 @@ struct cpu_reader {
 	u64 swap_end;	     /* behind it there is nothing of the generation before the one seen */
 };
 
+/* Of the stack map: for each slot of either table whether the current file has its stack. */
+struct written_stack {
+	u32 index; /* + 1; 0: it is not in it yet */
+	u32 stop;  /* enum stop_reason */
+};
+
+struct written_table {
+	struct written_stack *items; /* by slot; NULL: not made */
+	u64 generation;		     /* that they are of; 0: of another file */
+};
+
 struct deferred;
 struct symbolizers;
 
@@ -43,10 +53,10 @@ struct recording {
 	struct task_log *tasks;
 	struct deferred *deferred; /* NULL: user stacks are not */
 	struct cpu_reader *cpus;
-	u64 time_limit;			  /* ns: no stamp read in this round is later */
-	u64 generation_seen;		  /* of the stack map */
-	u64 code_met;			  /* mappings written so far */
-	struct written_stacks stacks;	  /* in the file */
+	u64 time_limit;	     /* ns: no stamp read in this round is later */
+	u64 generation_seen; /* of the stack map */
+	u64 code_met;	     /* mappings written so far */
+	struct written_table stacks[TABLE_ROLES];
 	u8 mapping_written[MAPPINGS_MAX]; /* in the file */
 	struct frame_addresses named;	  /* asked for already, for the file */
 	bool named_ahead;		  /* recording_name_ahead() has waited for them */

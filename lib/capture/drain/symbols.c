@@ -33,7 +33,7 @@ static void leave_out_processes(const struct recording *recording)
 	own = loaded_programs(recording->loaded)->bss->own_processes;
 	count = symbolizers_processes(recording->symbolizers, pids);
 	if (recording->deferred)
-		count += deferred_processes(recording->deferred, pids + count);
+		count += user_unwinder_processes(recording->deferred->unwinder, pids + count);
 	for (i = 0; i < count; i++)
 		put_process(slots, pids[i]);
 	for (i = 0; i < OWN_PROCESSES; i++)

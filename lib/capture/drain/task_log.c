@@ -34,15 +34,13 @@ struct name_record {
 struct task_log {
 	struct name_record *records;
 	size_t record_count, record_room;
-	int names_fd;	  /* a map: thread to its latest name; -1: none */
-	const char *zero; /* what has the id 0 */
-	bool ignores_proc;
+	struct task_log_options options;
 	bool knows_interrupt;
 	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
 
-int task_log_create(const char *zero, struct task_log **out)
+int task_log_create(const struct task_log_options *options, struct task_log **out)
 {
 	struct task_log *log = calloc(1, sizeof(*log));
 	char *mount;
@@ -53,28 +51,14 @@ int task_log_create(const char *zero, struct task_log **out)
 	mount = cgroup_mount_find();
 	result = cgroup_log_create(mount, &log->cgroups);
 	free(mount);
-	log->names_fd = -1;
-	log->zero = zero;
-	if (result)
+	if (result) {
 		free(log);
-	else
-		*out = log;
-	return result;
-}
-
-void task_log_use_names(struct task_log *log, int map_fd)
-{
-	log->names_fd = map_fd;
-}
-
-void task_log_ignore_proc(struct task_log *log)
-{
-	log->ignores_proc = true;
-}
-
-void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths)
-{
-	cgroup_log_use_paths(log->cgroups, paths);
+		return result;
+	}
+	cgroup_log_use_paths(log->cgroups, options->paths);
+	log->options = *options;
+	*out = log;
+	return 0;
 }
 
 void task_log_round(struct task_log *log)
@@ -134,14 +118,14 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 	struct trace_task zero = {};
 	int result;
 
-	strcpy(zero.comm, log->zero);
+	strcpy(zero.comm, log->options.zero);
 	cgroup_log_begin(log->cgroups);
 	result = cgroup_log_path(log->cgroups, writer, "/", &zero.cgroup)
 			 ?: trace_writer_task(writer, &zero);
 	memset(log->known, 0, sizeof(log->known));
 	log->knows_interrupt = false;
 	set_known(log, 0);
-	return result || log->ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
+	return result || log->options.ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
 }
 
 static int keep_record(struct task_log *log, const struct task_slot *slot, u64 time)
@@ -198,7 +182,7 @@ static u32 process_of(u32 tid)
 
 static bool is_kept(const struct task_log *log, u32 tid, struct task_name *name)
 {
-	if (log->names_fd < 0 || bpf_map_lookup_elem(log->names_fd, &tid, name))
+	if (log->options.names_fd < 0 || bpf_map_lookup_elem(log->options.names_fd, &tid, name))
 		return false;
 	name->comm[sizeof(name->comm) - 1] = 0;
 	return true;
@@ -297,7 +281,7 @@ int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 		return name_interrupt(log, writer);
 	if (is_known(log, tid))
 		return 0;
-	tgid = log->ignores_proc ? 0 : process_of(tid);
+	tgid = log->options.ignores_proc ? 0 : process_of(tid);
 	if (tgid)
 		return write_found(log, writer, tgid, tid);
 	return is_kept(log, tid, &name) ? write_kept(log, writer, &name, &ended) : 0;

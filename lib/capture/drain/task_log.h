@@ -13,18 +13,15 @@
 
 struct task_log;
 
-/* `zero`: what is called by the id 0; it outlives the log. */
-int task_log_create(const char *zero, struct task_log **out);
+struct task_log_options {
+	const char *zero; /* what is called by the id 0; it outlives the log */
+	int names_fd;	  /* the map task_names: of threads whose records were lost; -1: none */
+	const struct cgroup_path *paths; /* the map cgroup_paths, which outlives the log */
+	bool ignores_proc;		 /* ids are of another PID namespace than ours */
+};
+
+int task_log_create(const struct task_log_options *options, struct task_log **out);
 void task_log_free(struct task_log **log);
-
-/* Where names of threads are kept whose records were lost (the map task_names). */
-void task_log_use_names(struct task_log *log, int map_fd);
-
-/* Ids are of another PID namespace than ours. */
-void task_log_ignore_proc(struct task_log *log);
-
-/* Paths of cgroups (the map cgroup_paths), which outlive the log. */
-void task_log_use_paths(struct task_log *log, const struct cgroup_path *paths);
 
 /* A file begins: nobody is in it yet. All threads alive now. */
 int task_log_scan(struct task_log *log, struct trace_writer *writer);

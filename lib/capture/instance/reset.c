@@ -105,7 +105,7 @@ static void read_heads(struct loaded *loaded, u64 *heads)
 	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
-		heads[cpu] = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
+		heads[cpu] = ring_head(&ring);
 	}
 }
 

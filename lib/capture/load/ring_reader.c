@@ -25,6 +25,11 @@ void ring_view_init(struct ring_view *ring)
 	ring->header->tail = ring->count;
 }
 
+u64 ring_head(const struct ring_view *ring)
+{
+	return __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+}
+
 const void *ring_slot(const struct ring_view *ring, u64 position)
 {
 	return ring->slots + position % ring->count * ring->slot_size;
@@ -43,8 +48,7 @@ enum slot_state ring_slot_state(const struct ring_view *ring, u64 position)
 
 u64 ring_committed_end(const struct ring_view *ring)
 {
-	u64 head = __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
-	u64 position = ring->header->tail;
+	u64 head = ring_head(ring), position = ring->header->tail;
 
 	while (position < head && ring_slot_state(ring, position) != SLOT_ABSENT)
 		position++;

@@ -29,6 +29,9 @@ struct ring_view ring_view_at(void *rings, u32 i, u64 stride, u32 count, u32 slo
 /* An empty ring: to be done before the first writer. */
 void ring_view_init(struct ring_view *ring);
 
+/* Where the next record goes; all before it are written, or being written. */
+u64 ring_head(const struct ring_view *ring);
+
 const void *ring_slot(const struct ring_view *ring, u64 position);
 enum slot_state ring_slot_state(const struct ring_view *ring, u64 position);
 

@@ -3,7 +3,7 @@
  * The two ends of a file: what must stand before the first event, and what is known only after the
  * last one: the names of all frames, and the ledger.
  */
-#include "capture/read/finish.h"
+#include "capture/read/recording_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

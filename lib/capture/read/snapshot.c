@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rings of a flight recorder are read from the oldest record that was not overwritten. */
-#include "capture/read/snapshot.h"
+#include "capture/read/recording_file.h"
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
@@ -23,8 +23,7 @@ static u64 oldest(const struct loaded *loaded, const struct ring_view *ring, u64
 static int snapshot_ring(struct recording *recording, struct ring_view ring, u32 cpu,
 			 take_record take)
 {
-	u64 head = __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
-	u64 position = oldest(recording->loaded, &ring, head);
+	u64 head = ring_head(&ring), position = oldest(recording->loaded, &ring, head);
 
 	return records_each(recording, &ring, position, head, cpu, take);
 }
@@ -62,12 +61,10 @@ static int snapshot_rings(struct recording *recording, take_record take)
 	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
-		int error =
-			snapshot_ring(recording, loaded_ring(recording->loaded, cpu), cpu, take);
-
-		result = result ?: error;
-	}
+	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+		result = first_error(
+			result,
+			snapshot_ring(recording, loaded_ring(recording->loaded, cpu), cpu, take));
 	return result;
 }
 

@@ -12,7 +12,6 @@
 #include <bpf/libbpf.h>
 
 #include "capture/drain/pending.h"
-#include "capture/load/skeleton.h"
 #include "clock.h"
 #include "interrupt.h"
 #include "unwind_request.h"
@@ -57,8 +56,7 @@ static int unwind_one(struct recording *recording, const struct pending *pending
 static int take_round(struct recording *recording)
 {
 	struct pending_list list = {};
-	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.deferrals);
-	int result = pending_list_read(fd, &list), left = 0;
+	int result = pending_list_read(recording->loaded, &list), left = 0;
 	u32 i;
 
 	for (i = 0; i < list.count && !result && !interrupted(); i++)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A window ends where the heads of the rings are: what lies before is of this file, the rest of the
  * next. */
-#include "capture/read/window.h"
-
-#include <bpf/libbpf.h>
+#include "capture/read/recording_file.h"
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
-#include "capture/drain/generation_reader.h"
 #include "capture/drain/records.h"
-#include "capture/load/skeleton.h"
 #include "capture/read/symbolize.h"
 #include "capture/read/unwind_blocked.h"
 #include "clock.h"
@@ -42,21 +38,21 @@ int recording_name_ahead(struct recording *recording, u32 patience_ms)
 	return result;
 }
 
-static u64 head_of(struct ring_view ring)
-{
-	return __atomic_load_n(&ring.header->head, __ATOMIC_ACQUIRE);
-}
-
 /* Names first: that of a task which has events behind the limit comes behind it too, as the latest
  * when the task exits. */
 static void limit_to_heads(struct recording *recording)
 {
-	u32 cpu;
+	u32 cpu, cpus = recording->loaded->plan.config.cpus;
+	struct ring_view ring;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
-		recording->cpus[cpu].task_limit = head_of(loaded_task_ring(recording->loaded, cpu));
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
-		recording->cpus[cpu].limit = head_of(loaded_ring(recording->loaded, cpu));
+	for (cpu = 0; cpu < cpus; cpu++) {
+		ring = loaded_task_ring(recording->loaded, cpu);
+		recording->cpus[cpu].task_limit = ring_head(&ring);
+	}
+	for (cpu = 0; cpu < cpus; cpu++) {
+		ring = loaded_ring(recording->loaded, cpu);
+		recording->cpus[cpu].limit = ring_head(&ring);
+	}
 }
 
 static void lift_limits(struct recording *recording)
@@ -97,8 +93,8 @@ static int drain_to_limit(struct recording *recording)
 static int peek_sleepers(struct recording *recording)
 {
 	struct pending_list list = {};
-	int fd = bpf_map__fd(loaded_programs(recording->loaded)->maps.deferrals);
-	int result = recording_drain(recording, NULL), error = pending_list_read(fd, &list);
+	int result = recording_drain(recording, NULL);
+	int error = pending_list_read(recording->loaded, &list);
 	u32 next = 0;
 
 	while (!error && next < list.count) {
