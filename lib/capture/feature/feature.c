@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boot_facts.h"
 #include "feature_attempt.h"
 #include "privilege/capability.h"
 
@@ -122,4 +123,14 @@ void feature_probe(enum feature feature, struct feature_result *result)
 		return;
 	snprintf(result->why, sizeof(result->why), "%s: %s", step, strerror(-err));
 	snprintf(result->fix, sizeof(result->fix), "%s", fix_of(probe, err));
+}
+
+void feature_probe_once(enum feature feature, struct feature_result *result)
+{
+	*result = (struct feature_result){.works = true};
+	if (boot_fact(BOOT_FACTS_FOLDER, feature_name(feature)) == 1)
+		return;
+	feature_probe(feature, result);
+	if (result->works)
+		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(feature), true);
 }

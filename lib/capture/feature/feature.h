@@ -41,6 +41,10 @@ struct feature_result {
 
 void feature_probe(enum feature feature, struct feature_result *result);
 
+/* The same, but that what has worked once on this boot works. What does not may work the next time,
+ * where more is allowed. */
+void feature_probe_once(enum feature feature, struct feature_result *result);
+
 const char *feature_name(enum feature feature);
 const char *feature_meaning(enum feature feature);
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "bpf_attr.h"
-#include "empty_program.h"
 #include "feature_attempt.h"
 #include "kernel_btf.h"
 #include "pmu.h"

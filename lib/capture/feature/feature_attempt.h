@@ -6,6 +6,10 @@
 #ifndef LIB_CAPTURE_FEATURE_ATTEMPT_H
 #define LIB_CAPTURE_FEATURE_ATTEMPT_H
 
+#include <linux/bpf.h>
+
+#include "scalar.h"
+
 int attempt_bpf(const char **step);
 int attempt_btf(const char **step);
 int attempt_perf_event(const char **step);
@@ -21,6 +25,10 @@ int attempt_kprobe_multi(const char **step);
 int attempt_task_work(const char **step);
 int attempt_kallsyms(const char **step);
 int attempt_ftrace_stack_ids(const char **step);
+
+/* A program that does nothing: its file descriptor, or -errno. `attach_type` and `btf_id` are 0 for
+ * types that need none. */
+int empty_program_load(enum bpf_prog_type type, u32 attach_type, u32 btf_id);
 
 /* Closes what an attempt has opened: 0, or the error that there is in its place. */
 int attempt_close(int fd);

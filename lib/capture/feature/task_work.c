@@ -89,12 +89,7 @@ static struct feature_result tried;
 
 static void try(void)
 {
-	tried.works = boot_fact(BOOT_FACTS_FOLDER, feature_name(FEATURE_TASK_WORK)) == 1;
-	if (tried.works)
-		return;
-	feature_probe(FEATURE_TASK_WORK, &tried);
-	if (tried.works)
-		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(FEATURE_TASK_WORK), true);
+	feature_probe_once(FEATURE_TASK_WORK, &tried);
 }
 
 static const struct feature_result *result_of_trial(void)

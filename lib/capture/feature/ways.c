@@ -6,23 +6,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/feature/boot_facts.h"
 #include "capture/feature/bpf_attr.h"
-#include "capture/feature/empty_program.h"
 #include "capture/feature/feature.h"
+#include "capture/feature/feature_attempt.h"
 
 #define KERNEL_FUNCTIONS_FEW 4 /* with a program of its own each a start takes longer */
 
-/* What does not work may work the next time, where more is allowed. */
 static bool feature_works(enum feature feature)
 {
-	struct feature_result result = {.works = true};
+	struct feature_result result;
 
-	if (boot_fact(BOOT_FACTS_FOLDER, feature_name(feature)) == 1)
-		return true;
-	feature_probe(feature, &result);
-	if (result.works)
-		boot_fact_keep(BOOT_FACTS_FOLDER, feature_name(feature), true);
+	feature_probe_once(feature, &result);
 	return result.works;
 }
 

@@ -31,80 +31,55 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
+/* What an event's program is called in the object; of ALONE nobody orders callbacks for it, else
+ * the program order_CALLBACK does, in the array callbacks_CALLBACK. */
+#define PROGRAMS(X, ALONE)                                                                         \
+	ALONE(TASKS, task_fork)                                                                    \
+	X(SAMPLE, on_sample, perf_event)                                                           \
+	X(TRACEPOINT, on_tracepoint, raw_tp)                                                       \
+	X(SYSCALL_ENTER, on_syscall_enter, raw_tp)                                                 \
+	X(SYSCALL_EXIT, on_syscall_exit, raw_tp)                                                   \
+	X(USER, on_user_function, kprobe)                                                          \
+	X(USER_MULTI, on_user_functions, uprobe_multi)                                             \
+	X(KERNEL_PROBE, on_kernel_probe, kprobe)                                                   \
+	X(KERNEL_MULTI, on_kernel_functions, kprobe_multi)                                         \
+	ALONE(KERNEL_ENTRY, on_kernel_entry)                                                       \
+	ALONE(KERNEL_RETURN, on_kernel_return)                                                     \
+	X(OFF_CPU, on_switch, switch)                                                              \
+	X(WAKER, on_wake, wake)                                                                    \
+	X(FIELD_VALUE, on_field_value, tracepoint)                                                 \
+	ALONE(FIELD_CALL, on_field_call)
+
 struct bpf_program *program_set_program(const struct program_set *set, enum program program)
 {
-	struct capture_bpf *object = set->object;
-
 	switch (program) {
-	case PROGRAM_SAMPLE:
-		return object->progs.on_sample;
-	case PROGRAM_TRACEPOINT:
-		return object->progs.on_tracepoint;
-	case PROGRAM_SYSCALL_ENTER:
-		return object->progs.on_syscall_enter;
-	case PROGRAM_SYSCALL_EXIT:
-		return object->progs.on_syscall_exit;
-	case PROGRAM_USER:
-		return object->progs.on_user_function;
-	case PROGRAM_USER_MULTI:
-		return object->progs.on_user_functions;
-	case PROGRAM_KERNEL_PROBE:
-		return object->progs.on_kernel_probe;
-	case PROGRAM_KERNEL_MULTI:
-		return object->progs.on_kernel_functions;
-	case PROGRAM_KERNEL_ENTRY:
-		return object->progs.on_kernel_entry;
-	case PROGRAM_KERNEL_RETURN:
-		return object->progs.on_kernel_return;
-	case PROGRAM_OFF_CPU:
-		return object->progs.on_switch;
-	case PROGRAM_WAKER:
-		return object->progs.on_wake;
-	case PROGRAM_FIELD_VALUE:
-		return object->progs.on_field_value;
-	case PROGRAM_FIELD_CALL:
-		return object->progs.on_field_call;
-	case PROGRAM_TASKS:
-		return object->progs.task_fork;
+#define ALONE(id, name)                                                                            \
+	case PROGRAM_##id:                                                                         \
+		return set->object->progs.name;
+#define X(id, name, callback) ALONE(id, name)
+		PROGRAMS(X, ALONE)
+#undef X
+#undef ALONE
 	}
 	return NULL;
 }
 
 struct callback_programs program_set_callback(const struct program_set *set, enum program program)
 {
-	struct capture_bpf *object = set->object;
-	__typeof__(object->progs) *programs = &object->progs;
-	__typeof__(object->maps) *maps = &object->maps;
+	__typeof__(set->object->progs) *programs = &set->object->progs;
+	__typeof__(set->object->maps) *maps = &set->object->maps;
 
 	switch (program) {
-	case PROGRAM_SAMPLE:
-		return (struct callback_programs){programs->order_perf_event,
-						  maps->callbacks_perf_event};
-	case PROGRAM_TRACEPOINT:
-	case PROGRAM_SYSCALL_ENTER:
-	case PROGRAM_SYSCALL_EXIT:
-		return (struct callback_programs){programs->order_raw_tp, maps->callbacks_raw_tp};
-	case PROGRAM_FIELD_VALUE:
-		return (struct callback_programs){programs->order_tracepoint,
-						  maps->callbacks_tracepoint};
-	case PROGRAM_USER:
-	case PROGRAM_KERNEL_PROBE:
-		return (struct callback_programs){programs->order_kprobe, maps->callbacks_kprobe};
-	case PROGRAM_USER_MULTI:
-		return (struct callback_programs){programs->order_uprobe_multi,
-						  maps->callbacks_uprobe_multi};
-	case PROGRAM_KERNEL_MULTI:
-		return (struct callback_programs){programs->order_kprobe_multi,
-						  maps->callbacks_kprobe_multi};
-	case PROGRAM_OFF_CPU:
-		return (struct callback_programs){programs->order_switch, maps->callbacks_switch};
-	case PROGRAM_WAKER:
-		return (struct callback_programs){programs->order_wake, maps->callbacks_wake};
-	case PROGRAM_KERNEL_ENTRY:
-	case PROGRAM_KERNEL_RETURN:
-	case PROGRAM_FIELD_CALL:
-	case PROGRAM_TASKS:
+#define ALONE(id, name)                                                                            \
+	case PROGRAM_##id:                                                                         \
 		break;
+#define X(id, name, callback)                                                                      \
+	case PROGRAM_##id:                                                                         \
+		return (struct callback_programs){programs->order_##callback,                      \
+						  maps->callbacks_##callback};
+		PROGRAMS(X, ALONE)
+#undef X
+#undef ALONE
 	}
 	return (struct callback_programs){};
 }
