@@ -2,16 +2,102 @@
 /*
  * A bare name is looked for where the system would: a command along $PATH, then a library by its
  * soname among those that ld.so knows.
+ *
+ * Its cache is read in the one format that glibc has written since 2.32 (elf/cache.c there
+ * describes it): a header, entries, and strings, which entries point to by their offset in the
+ * file. No offset is trusted. A cache that cannot be read knows no library.
  */
 #include "program_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "library_cache.h"
+#include "scalar.h"
+
+#define CACHE_PATH "/etc/ld.so.cache"
+#define CACHE_MAGIC "glibc-ld.so.cache1.1"
+#define CACHE_BYTES_MAX (64 << 20)
+
+struct cache_header {
+	char magic[sizeof(CACHE_MAGIC) - 1];
+	u32 count;
+	u32 string_bytes;
+	u32 reserved[5];
+};
+ABI_SIZE(struct cache_header, 48);
+
+struct cache_entry {
+	s32 flags;
+	u32 name;
+	u32 path;
+	u32 reserved;
+	u64 hwcap;
+};
+ABI_SIZE(struct cache_entry, 24);
+
+#if defined(__x86_64__)
+#define NATIVE_FLAGS 0x0303
+#elif defined(__aarch64__)
+#define NATIVE_FLAGS 0x0a03
+#else
+#error "the cache's flag of this architecture's libraries is not known"
+#endif
+
+/* The string at an offset, or "" when it does not end within the cache. */
+static const char *string_at(const void *cache, size_t bytes, u32 offset)
+{
+	const char *string = (const char *)cache + offset;
+
+	return offset < bytes && memchr(string, '\0', bytes - offset) ? string : "";
+}
+
+/* "libc.so.6" is meant by itself and by "libc". */
+static bool is_named(const char *soname, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(soname, name, length))
+		return false;
+	return !soname[length] || !strncmp(soname + length, ".so", 3);
+}
+
+int library_cache_search(const void *cache, size_t bytes, const char *name, char path[PATH_MAX])
+{
+	const struct cache_header *header = cache;
+	const struct cache_entry *entries = (const void *)(header + 1);
+
+	if (bytes < sizeof(*header) || memcmp(header->magic, CACHE_MAGIC, sizeof(header->magic)) ||
+	    header->count > (bytes - sizeof(*header)) / sizeof(*entries))
+		return -ENOENT;
+	for (u32 i = 0; i < header->count; i++) {
+		if (entries[i].flags != NATIVE_FLAGS ||
+		    !is_named(string_at(cache, bytes, entries[i].name), name))
+			continue;
+		snprintf(path, PATH_MAX, "%s", string_at(cache, bytes, entries[i].path));
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static void *read_cache(size_t *bytes)
+{
+	FILE *file = fopen(CACHE_PATH, "re");
+	void *cache = NULL;
+	long end;
+
+	if (!file)
+		return NULL;
+	if (fseek(file, 0, SEEK_END) == 0 && (end = ftell(file)) > 0 && end < CACHE_BYTES_MAX)
+		cache = malloc(end);
+	rewind(file);
+	*bytes = cache ? fread(cache, 1, end, file) : 0;
+	fclose(file);
+	return cache;
+}
 
 static int find_command(const char *name, char path[PATH_MAX])
 {
@@ -32,8 +118,11 @@ static int find_command(const char *name, char path[PATH_MAX])
 static int find_library(const char *name, char path[PATH_MAX])
 {
 	char candidate[PATH_MAX];
-	int err = library_cache_find(name, candidate);
+	size_t bytes;
+	void *cache = read_cache(&bytes);
+	int err = cache ? library_cache_search(cache, bytes, name, candidate) : -ENOENT;
 
+	free(cache);
 	if (err)
 		return err;
 	return realpath(candidate, path) ? 0 : -errno;

@@ -3,21 +3,66 @@
  * System calls, as syscalls:sys_enter_NAME and syscalls:sys_exit_NAME. The kernel has one
  * tracepoint for all entries and one for all exits; so these names need no tracefs, only the call's
  * number.
+ *
+ * The calls' names come from the compiler's headers at build time (syscall_names.sh). The kernel
+ * names an event after the function that implements the call, which for a few old ones is not the
+ * call's name.
  */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/user.h>
 #include <unistd.h>
 
 #include "capture/feature/tracefs.h"
 #include "source_ops.h"
-#include "syscall_table.h"
+#include "syscall_numbers.h"
 
 #define NAME_BYTES 96
 
 /* In the record that tracefs describes, a word each; the call's number comes before. */
 #define ARGUMENTS_OFFSET 16
+
+struct syscall_entry {
+	const char *name;  /* as the kernel names its event: newstat */
+	const char *alias; /* as the manual names it, where that differs: stat; else NULL */
+	u32 number;
+};
+
+#define SYSCALL(call) {.name = #call, .number = __NR_##call},
+
+static struct syscall_entry table[] = {
+#include "syscall_names.h"
+};
+
+#define TABLE_COUNT (sizeof(table) / sizeof(table[0]))
+
+static const struct {
+	const char *call;
+	const char *event;
+} renamed[] = {
+	{"stat", "newstat"},   {"fstat", "newfstat"},	   {"lstat", "newlstat"},
+	{"uname", "newuname"}, {"sendfile", "sendfile64"}, {"umount2", "umount"},
+};
+
+static void rename_entry(struct syscall_entry *entry)
+{
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
+		if (strcmp(entry->name, renamed[i].call))
+			continue;
+		entry->alias = renamed[i].call;
+		entry->name = renamed[i].event;
+	}
+}
+
+static const struct syscall_entry *syscall_table(size_t *count)
+{
+	for (size_t i = 0; i < TABLE_COUNT; i++)
+		rename_entry(&table[i]);
+	*count = TABLE_COUNT;
+	return table;
+}
 
 struct search {
 	struct source_query *query;

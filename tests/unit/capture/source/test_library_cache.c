@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "capture/source/library_cache.h"
+#include "capture/source/program_file.h"
 #include "scalar.h"
 
 #if defined(__x86_64__)
