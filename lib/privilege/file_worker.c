@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "confine.h"
-#include "end_process.h"
 
 static void serve(file_worker_service service, int socket, pid_t parent)
 {
@@ -44,12 +47,27 @@ int file_worker_start(file_worker_service service, struct file_worker *out)
 	return 0;
 }
 
+/* Until it ends by itself, but no longer than that: waitpid() has no time limit, poll() on a
+ * process has one. It stays a zombie. */
+static void wait_for_end(pid_t child, int wait_ms)
+{
+	struct pollfd end = {.fd = -1, .events = POLLIN};
+
+	if (wait_ms)
+		end.fd = syscall(SYS_pidfd_open, child, 0);
+	if (end.fd < 0)
+		return;
+	poll(&end, 1, wait_ms);
+	close(end.fd);
+}
+
 void file_worker_end(struct file_worker *worker, int wait_ms)
 {
 	if (!worker->pid)
 		return;
 	close(worker->socket);
 	wait_for_end(worker->pid, wait_ms);
-	end_process(worker->pid, 0);
+	kill(worker->pid, SIGKILL);
+	waitpid(worker->pid, NULL, WNOHANG);
 	*worker = (struct file_worker){.socket = -1};
 }
