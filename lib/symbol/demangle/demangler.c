@@ -15,13 +15,21 @@
 #include <string.h>
 
 #include "demangle.h"
-#include "demangle_service.h"
+#include "privilege/message.h"
 #include "privilege/sandbox.h"
 #include "scalar.h"
 
+#define DEMANGLE_NAME_BYTES_MAX 65536
 #define SHORT_BYTES 64
 #define WORK_BITS 20
 #define LIMIT_MS 1000
+
+/* Request and answer, each as long as its name: the mangled one, and the demangled one or nothing.
+ * Each goes in one piece, so that the other side wakes up once. */
+struct demangle_message {
+	u32 bytes;			    /* of the name */
+	char name[DEMANGLE_NAME_BYTES_MAX]; /* no NUL */
+};
 
 struct demangler {
 	struct sandbox *sandbox; /* NULL: not started */
@@ -45,6 +53,44 @@ void demangler_free(struct demangler **demangler)
 	sandbox_end(&(*demangler)->sandbox);
 	free(*demangler);
 	*demangler = NULL;
+}
+
+static int receive_name(int socket, char *name)
+{
+	u32 bytes;
+	int result = message_receive(socket, &bytes, sizeof(bytes), MESSAGE_NO_DEADLINE);
+
+	if (!result && bytes > DEMANGLE_NAME_BYTES_MAX)
+		result = -EINVAL;
+	result = result ?: message_receive(socket, name, bytes, MESSAGE_NO_DEADLINE);
+	if (!result)
+		name[bytes] = 0;
+	return result;
+}
+
+static int reply(int socket, const char *name)
+{
+	struct demangle_message answer;
+	char *plain = demangle(name);
+	size_t length = plain ? strlen(plain) : 0;
+
+	answer.bytes = length <= sizeof(answer.name) ? length : 0;
+	if (answer.bytes)
+		memcpy(answer.name, plain, answer.bytes);
+	free(plain);
+	return message_send(socket, &answer, sizeof(answer.bytes) + answer.bytes,
+			    MESSAGE_NO_DEADLINE);
+}
+
+/* In the sandbox, until the other side closes the socket. */
+static void demangle_serve(int socket)
+{
+	char *name = malloc(DEMANGLE_NAME_BYTES_MAX + 1);
+	int result = name ? 0 : -ENOMEM;
+
+	while (!result)
+		result = receive_name(socket, name) ?: reply(socket, name);
+	free(name);
 }
 
 static bool has_sandbox(struct demangler *demangler)

@@ -2,7 +2,7 @@
 /*
  * Demangled names at a bounded price: symbols are made by others, and there are names of a hundred
  * bytes that take a demangler until the end of time, or all memory. Names that could are left to a
- * sandbox with a time limit (symbol/demangle/demangle_service.h).
+ * sandbox with a time limit.
  */
 #ifndef LIB_SYMBOL_DEMANGLER_H
 #define LIB_SYMBOL_DEMANGLER_H

@@ -14,12 +14,14 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <endian.h>
 #include <errno.h>
+#include <gelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
-#include "debug_sections.h"
 #include "dwarf_unit.h"
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_segment.h"
@@ -28,6 +30,13 @@
 #include "symbol/elf/mini_debug.h"
 
 #define UNITS_MAX (1U << 22)
+
+/* Deflate makes at most 258 bytes of two bits, which is 1032 of one byte: who says more lies, and
+ * libelf would take the memory first. */
+#define INFLATED_MAX(bytes) (1032 * (bytes) + 1024)
+
+/* How sections were compressed before SHF_COMPRESSED: "ZLIB" and the size, big-endian. */
+#define ZDEBUG ".zdebug_"
 
 struct debug_info {
 	Elf *code, *debug, *shared_elf;
@@ -44,6 +53,56 @@ struct debug_info {
 	bool is_kernel;
 	bool is_damaged;
 };
+
+struct debug_sections {
+	bool has_units; /* there is debug information */
+	bool is_bomb;	/* a section would be larger unpacked than it can be */
+};
+
+static u64 inflated_bytes(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	GElf_Chdr compressed;
+	Elf_Data *data;
+	u64 bytes;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &compressed) ? compressed.ch_size : 0;
+	if (strncmp(name, ZDEBUG, strlen(ZDEBUG)))
+		return 0;
+	data = elf_rawdata(section, NULL);
+	if (!data || data->d_size < 12 || memcmp(data->d_buf, "ZLIB", 4))
+		return 0;
+	memcpy(&bytes, (char *)data->d_buf + 4, sizeof(bytes));
+	return be64toh(bytes);
+}
+
+static bool holds_units(const GElf_Shdr *header, const char *name)
+{
+	return header->sh_type != SHT_NOBITS &&
+	       (!strcmp(name, ".debug_info") || !strcmp(name, ZDEBUG "info"));
+}
+
+static void debug_sections_read(Elf *elf, struct debug_sections *sections)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	*sections = (struct debug_sections){};
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (!name)
+			continue;
+		sections->has_units |= holds_units(&header, name);
+		sections->is_bomb |=
+			inflated_bytes(section, &header, name) > INFLATED_MAX(header.sh_size);
+	}
+}
 
 /* Mapped: of a large debug file few pages are read. If it is cut short meanwhile, SIGBUS ends the
  * sandbox that this runs in. */
