@@ -17,23 +17,6 @@
 #include "deliver.h"
 #include "request.h"
 
-#define CALLBACK_PROGRAMS                                                                          \
-	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \
-		__uint(max_entries, 1);                                                            \
-		__uint(key_size, sizeof(u32));                                                     \
-		__uint(value_size, sizeof(u32));                                                   \
-	}
-
-CALLBACK_PROGRAMS callbacks_perf_event SEC(".maps");
-CALLBACK_PROGRAMS callbacks_raw_tp SEC(".maps");
-CALLBACK_PROGRAMS callbacks_tracepoint SEC(".maps");
-CALLBACK_PROGRAMS callbacks_kprobe SEC(".maps");
-CALLBACK_PROGRAMS callbacks_kprobe_multi SEC(".maps");
-CALLBACK_PROGRAMS callbacks_uprobe_multi SEC(".maps");
-CALLBACK_PROGRAMS callbacks_switch SEC(".maps");
-CALLBACK_PROGRAMS callbacks_wake SEC(".maps");
-
 /* Later, by callback_go(). */
 static __always_inline int callback_order(struct scratch *scratch, u32 tid,
 					  const struct deferral *deferral)
@@ -138,53 +121,27 @@ static __always_inline int callback_now(void)
 	return 0;
 }
 
-SEC("stackmap.perf_event")
-int order_perf_event(void *ctx)
-{
-	return callback_now();
-}
+/* For a type of programs and of attaching: what orders, and the array that it is put into. */
+#define CALLBACKS(name, section)                                                                   \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \
+		__uint(max_entries, 1);                                                            \
+		__uint(key_size, sizeof(u32));                                                     \
+		__uint(value_size, sizeof(u32));                                                   \
+	} callbacks_##name SEC(".maps");                                                           \
+	SEC(section)                                                                               \
+	int order_##name(void *ctx)                                                                \
+	{                                                                                          \
+		return callback_now();                                                             \
+	}
 
-SEC("stackmap.raw_tp")
-int order_raw_tp(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("stackmap.tracepoint")
-int order_tracepoint(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("stackmap.kprobe")
-int order_kprobe(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("stackmap.kprobe.multi")
-int order_kprobe_multi(void *ctx)
-{
-	return callback_now();
-}
-
-/* User space sets the attach type. */
-SEC("stackmap.uprobe")
-int order_uprobe_multi(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("tp_btf/sched_switch")
-int order_switch(void *ctx)
-{
-	return callback_now();
-}
-
-SEC("tp_btf/sched_waking")
-int order_wake(void *ctx)
-{
-	return callback_now();
-}
+CALLBACKS(perf_event, "stackmap.perf_event")
+CALLBACKS(raw_tp, "stackmap.raw_tp")
+CALLBACKS(tracepoint, "stackmap.tracepoint")
+CALLBACKS(kprobe, "stackmap.kprobe")
+CALLBACKS(kprobe_multi, "stackmap.kprobe.multi")
+CALLBACKS(uprobe_multi, "stackmap.uprobe") /* user space sets the attach type */
+CALLBACKS(switch, "tp_btf/sched_switch")
+CALLBACKS(wake, "tp_btf/sched_waking")
 
 #endif
