@@ -14,14 +14,9 @@
 #include "cookie.h"
 #include "deferral.h"
 #include "stack/stack_field.h"
+#include "state/map.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TASKS_MAX);
-	__type(key, u64); /* struct task_struct * */
-	__type(value, struct execve_call);
-} execve_calls SEC(".maps");
+HASH_MAP(execve_calls, TASKS_MAX, u64, struct execve_call); /* by struct task_struct * */
 
 /* Of the tracepoint, which is there since 6.10. */
 struct trace_event_raw_sched_prepare_exec {

@@ -13,6 +13,7 @@
 #include "kernel/vma_list.h"
 #include "mapping/user_frame.h"
 #include "raw_stack.h"
+#include "state/map.h"
 
 #define RAW_PAGE 4096
 #define RED_ZONE 128
@@ -38,12 +39,7 @@ struct raw_buffer {
 	struct raw_stack raw;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RAW_BUFFERS_PER_CPU); /* of each CPU */
-	__type(key, u32);
-	__type(value, struct raw_buffer);
-} raw_buffers SEC(".maps");
+ARRAY_MAP(raw_buffers, RAW_BUFFERS_PER_CPU, struct raw_buffer); /* for each CPU */
 
 /* Whose stack it is, and why. */
 struct raw_request {

@@ -17,30 +17,11 @@
 #include "state/scratch_slots.h"
 #include "state/task_ids.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TASKS_MAX);
-	__type(key, u32); /* tid */
-	__type(value, struct deferral);
-} deferrals SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 2 * TASKS_MAX);
-	__type(key, u32); /* WORK_KEY */
-	__type(value, struct deferral_work);
-} works SEC(".maps");
+HASH_MAP(deferrals, TASKS_MAX, u32, struct deferral);	   /* by tid */
+HASH_MAP(works, 2 * TASKS_MAX, u32, struct deferral_work); /* by WORK_KEY */
 
 /* Registers of tasks at a user function, where the steps from there are to be learned. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TASKS_MAX);
-	__type(key, u32); /* tid */
-	__type(value, struct unwind_registers);
-} unlearned SEC(".maps");
+HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* by tid */
 
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 

@@ -6,17 +6,12 @@
 
 #include "own_processes.h"
 #include "state/instance.h"
+#include "state/map.h"
 #include "state/task_ids.h"
 
 /* The threads of -p and of the command: user space puts the first ones in, fork adds, exit removes.
  * Without these it has room for one: its buckets cost time at the start. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 17);
-	__type(key, u32);
-	__type(value, struct followed);
-} followed SEC(".maps");
+HASH_MAP(followed, 1 << 17, u32, struct followed);
 
 /* Nobody is who has no id here. */
 static __always_inline bool is_followed(u32 tid)

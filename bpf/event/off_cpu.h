@@ -16,13 +16,7 @@
 #define TASK_INTERRUPTIBLE 1U
 #define TASK_UNINTERRUPTIBLE 2U
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TASKS_MAX);
-	__type(key, u32); /* tid */
-	__type(value, struct blocked);
-} blocked SEC(".maps");
+HASH_MAP(blocked, TASKS_MAX, u32, struct blocked); /* by tid */
 
 /* Where nobody defers: by frame pointers, into the map. */
 static __always_inline u64 off_cpu_by_frame_pointers(struct scratch *scratch, u32 cpu,

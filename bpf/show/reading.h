@@ -26,6 +26,7 @@
 
 #include "file_reading.h"
 #include "scalar.h"
+#include "state/map.h"
 #include "state/stack_tables.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -62,12 +63,7 @@ struct file_show {
 };
 
 /* How many elements it takes is user space's to know. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} elements SEC(".maps");
+ARRAY_MAP(elements, 1, u64);
 
 /* Not a map that forgets what is used least: shared by many CPUs it may forget what is in use. */
 struct {

@@ -26,12 +26,7 @@ struct bpf_iter__task_vma {
 #pragma clang attribute pop
 
 /* Working memory of the one process that reads. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct vma_search);
-} running_code SEC(".maps");
+ARRAY_MAP(running_code, 1, struct vma_search);
 
 static __always_inline void entry_read(struct vma_entry *entry, struct vm_area_struct *vma)
 {

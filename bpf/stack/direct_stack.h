@@ -14,12 +14,7 @@
 #include "unwind/direct_walk.h"
 
 /* User space sets their number to that of the CPUs. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct step_cache);
-} steps SEC(".maps");
+ARRAY_MAP(steps, 1, struct step_cache);
 
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes)
 {

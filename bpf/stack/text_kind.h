@@ -7,13 +7,7 @@
 #include "kernel_text.h"
 #include "state/scratch_slots.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct kernel_text);
-} kernel_text SEC(".maps");
+SHARED_ARRAY_MAP(kernel_text, 1, struct kernel_text);
 
 #define KERNEL_TEXT_STEPS 14 /* 2^13 = KERNEL_TEXT_MAX */
 

@@ -65,12 +65,7 @@ struct unwinder {
 	struct unwind walk;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, UNWINDERS_MAX);
-	__type(key, u32);
-	__type(value, struct unwinder);
-} unwinders SEC(".maps");
+ARRAY_MAP(unwinders, UNWINDERS_MAX, struct unwinder);
 
 static __always_inline bool unwinder_try(u32 index)
 {

@@ -6,20 +6,13 @@
 #ifndef BPF_ENGINE_MAPS_H
 #define BPF_ENGINE_MAPS_H
 
-#include <bpf/bpf_helpers.h>
-
 #include "engine.h"
 #include "file_table.h"
+#include "map.h"
 #include "mapping.h"
 #include "rule_cache.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct engine_state);
-} engine_state SEC(".maps");
+SHARED_ARRAY_MAP(engine_state, 1, struct engine_state);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -28,38 +21,14 @@ struct {
 	__type(value, u32);
 } mapping_numbers SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, MAPPINGS_MAX);
-	__type(key, u32);
-	__type(value, struct mapping_record);
-} mappings SEC(".maps");
+SHARED_ARRAY_MAP(mappings, MAPPINGS_MAX, struct mapping_record);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TASKS_MAX);
-	__type(key, u32);
-	__type(value, struct engine_task);
-} engine_tasks SEC(".maps");
+HASH_MAP(engine_tasks, TASKS_MAX, u32, struct engine_task);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rule_cache);
-} rules SEC(".maps");
+SHARED_ARRAY_MAP(rules, 1, struct rule_cache);
 
 /* Written by user space alone, except when a table was used. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, FILE_TABLE_CHUNKS_MAX);
-	__type(key, u64); /* FILE_TABLE_KEY */
-	__type(value, struct file_table_chunk);
-} file_tables SEC(".maps");
+HASH_MAP(file_tables, FILE_TABLE_CHUNKS_MAX, u64, struct file_table_chunk); /* by FILE_TABLE_KEY */
 
 static __always_inline struct engine_state *engine_current(void)
 {

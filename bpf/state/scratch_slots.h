@@ -4,19 +4,14 @@
 #define BPF_SCRATCH_H
 
 #include "instance.h"
+#include "map.h"
 #include "scratch.h"
 
 struct cpu_scratch {
 	struct scratch scratch[SCRATCH_SLOTS];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* CPUs */
-	__type(key, u32);
-	__type(value, struct cpu_scratch);
-} scratch_slots SEC(".maps");
+SHARED_ARRAY_MAP(scratch_slots, 1, struct cpu_scratch); /* by CPU */
 
 /*
  * Claims a free scratch slot of this CPU: its index, or SCRATCH_SLOTS when all are taken. A global

@@ -10,15 +10,10 @@
 
 #include "kernel/kernel_types.h"
 #include "state/instance.h"
+#include "state/map.h"
 #include "task_name.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CGROUP_PATHS);
-	__type(key, u32);
-	__type(value, struct cgroup_path);
-} cgroup_paths SEC(".maps");
+SHARED_ARRAY_MAP(cgroup_paths, CGROUP_PATHS, struct cgroup_path);
 
 u32 cgroups_made;
 

@@ -22,12 +22,7 @@ struct exited {
 	u32 reserved;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, EXITED_MAX);
-	__type(key, u32);
-	__type(value, struct exited);
-} exited SEC(".maps");
+ARRAY_MAP(exited, EXITED_MAX, struct exited);
 
 u32 exited_next;
 
