@@ -22,12 +22,6 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return own_memory_read(unwind->memory, address, buffer, bytes);
 }
 
-bool unwind_refill(struct unwind *unwind)
-{
-	(void)unwind;
-	return false;
-}
-
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	struct own_code code;
@@ -42,34 +36,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return true;
 }
 
-u64 unwind_frame(struct unwind *unwind, u64 pc)
-{
-	(void)unwind;
-	return pc;
-}
-
-bool unwind_recall(struct unwind *unwind)
-{
-	(void)unwind;
-	return false;
-}
-
-void unwind_remember(struct unwind *unwind)
-{
-	(void)unwind;
-}
-
-#include "unwind/cfi.c"
-#include "unwind/cfi_rule.c"
-#include "unwind/code_scan.c"
-#include "unwind/dwarf_expr.c"
-#include "unwind/eh_frame.c"
-#include "unwind/sframe.c"
-#include "unwind/unwind.c"
-#include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
-#include "unwind/unwind_step.c"
+#include "unwind/unwind_alone.c"
 
 #define KEPT_REGISTERS                                                                             \
 	(1U << REGISTER_RBX | 1U << REGISTER_RBP | 1U << REGISTER_RSP | 1U << REGISTER_R12 |       \

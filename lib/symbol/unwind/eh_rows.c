@@ -26,12 +26,6 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return file_image_read(unwind->memory, address, buffer, bytes);
 }
 
-bool unwind_refill(struct unwind *unwind)
-{
-	(void)unwind;
-	return false;
-}
-
 bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 {
 	(void)unwind;
@@ -39,34 +33,7 @@ bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return false;
 }
 
-u64 unwind_frame(struct unwind *unwind, u64 pc)
-{
-	(void)unwind;
-	return pc;
-}
-
-bool unwind_recall(struct unwind *unwind)
-{
-	(void)unwind;
-	return false;
-}
-
-void unwind_remember(struct unwind *unwind)
-{
-	(void)unwind;
-}
-
-#include "unwind/cfi.c"
-#include "unwind/cfi_rule.c"
-#include "unwind/code_scan.c"
-#include "unwind/dwarf_expr.c"
-#include "unwind/eh_frame.c"
-#include "unwind/sframe.c"
-#include "unwind/unwind.c"
-#include "unwind/unwind_bytes.c"
-#include "unwind/unwind_code.c"
-#include "unwind/unwind_image.c"
-#include "unwind/unwind_step.c"
+#include "unwind/unwind_alone.c"
 
 #define SFRAME_BUDGET (2 * CODE_ROWS_MAX) /* for a whole section */
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The whole unwinder as one text, for an embedder that reads its memory at once, numbers no
+ * mappings and keeps no rules; what is left to it is unwind_read() and unwind_find_mapping(). */
+#include "unwind/unwind.h"
+
+bool unwind_refill(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+u64 unwind_frame(struct unwind *unwind, u64 pc)
+{
+	(void)unwind;
+	return pc;
+}
+
+bool unwind_recall(struct unwind *unwind)
+{
+	(void)unwind;
+	return false;
+}
+
+void unwind_remember(struct unwind *unwind)
+{
+	(void)unwind;
+}
+
+#include "unwind/cfi.c"
+#include "unwind/cfi_rule.c"
+#include "unwind/code_scan.c"
+#include "unwind/dwarf_expr.c"
+#include "unwind/eh_frame.c"
+#include "unwind/sframe.c"
+#include "unwind/unwind.c"
+#include "unwind/unwind_bytes.c"
+#include "unwind/unwind_code.c"
+#include "unwind/unwind_image.c"
+#include "unwind/unwind_step.c"
