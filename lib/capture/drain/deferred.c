@@ -285,23 +285,14 @@ static void lose(void *arg, struct deferred_stack *stack)
 	}
 }
 
-struct keep_ctx {
-	const struct loaded *loaded;
-	u64 generation;
-};
-
-static int keep_frames(void *arg, struct deferred_stack *stack)
-{
-	const struct keep_ctx *ctx = arg;
-
-	return event_stack_keep(ctx->loaded, ctx->generation, stack);
-}
-
 int deferred_keep_frames(struct recording *recording, u64 generation)
 {
-	struct keep_ctx ctx = {.loaded = recording->loaded, .generation = generation};
+	struct deferred_stack *stack = NULL;
+	int result = 0;
 
-	return deferred_stacks_each(recording->deferred->stacks, keep_frames, &ctx);
+	while (!result && (stack = deferred_stacks_next(recording->deferred->stacks, stack)))
+		result = event_stack_keep(recording->loaded, generation, stack);
+	return result;
 }
 
 int deferred_read_open(struct recording *recording)

@@ -260,22 +260,16 @@ int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **
 	return 0;
 }
 
-static int each_of(const struct deferred_list *list,
-		   int (*each)(void *arg, struct deferred_stack *stack), void *arg)
+struct deferred_stack *deferred_stacks_next(const struct deferred_stacks *stacks,
+					    const struct deferred_stack *last)
 {
-	struct deferred_stack *stack;
-	int result = 0;
+	struct deferred_stack *next = last ? TAILQ_NEXT(last, link) : TAILQ_FIRST(&stacks->known);
 
-	TAILQ_FOREACH(stack, list, link)
-	if (stack->known && !result)
-		result = each(arg, stack);
-	return result;
-}
-
-int deferred_stacks_each(struct deferred_stacks *stacks,
-			 int (*each)(void *arg, struct deferred_stack *stack), void *arg)
-{
-	return each_of(&stacks->known, each, arg) ?: each_of(&stacks->open, each, arg);
+	if (!next && !(last && is_swept(last)))
+		next = TAILQ_FIRST(&stacks->open);
+	while (next && !next->known)
+		next = TAILQ_NEXT(next, link);
+	return next;
 }
 
 void deferred_stacks_pass_epoch(struct deferred_stacks *stacks)

@@ -99,9 +99,9 @@ bool deferred_stacks_is_waited(const struct deferred_stacks *stacks, u32 tid, u3
  * as long as if it had come now; -ENOMEM. */
 int deferred_stacks_add(struct deferred_stacks *stacks, struct deferred_stack **stack);
 
-/* Every stack that is known; stops at the first that is not 0, which it returns. */
-int deferred_stacks_each(struct deferred_stacks *stacks,
-			 int (*each)(void *arg, struct deferred_stack *stack), void *arg);
+/* The known stack behind another one, or with NULL the first; NULL: there is none. */
+struct deferred_stack *deferred_stacks_next(const struct deferred_stacks *stacks,
+					    const struct deferred_stack *last);
 
 /* Another file begins: nothing is in it. `drops`: what is not retained goes. */
 void deferred_stacks_begin_file(struct deferred_stacks *stacks, bool drops);
