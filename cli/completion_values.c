@@ -95,13 +95,6 @@ static int offer_pid(void *value, u32 tgid, u32 tid)
 	return 0;
 }
 
-static void offer_pids(const struct value *value)
-{
-	struct value offered = *value;
-
-	proc_tasks_each(offer_pid, &offered);
-}
-
 static int offer_tid(void *value, u32 tgid, u32 tid)
 {
 	char number[16];
@@ -112,13 +105,6 @@ static int offer_tid(void *value, u32 tgid, u32 tid)
 	return 0;
 }
 
-static void offer_tids(const struct value *value)
-{
-	struct value offered = *value;
-
-	proc_tasks_each(offer_tid, &offered);
-}
-
 static int offer_comm(void *value, u32 tgid, u32 tid)
 {
 	char comm[TASK_COMM_BYTES];
@@ -126,13 +112,6 @@ static int offer_comm(void *value, u32 tgid, u32 tid)
 	if (proc_task_comm(tgid, tid, comm))
 		offer(value, comm);
 	return 0;
-}
-
-static void offer_comms(const struct value *value)
-{
-	struct value offered = *value;
-
-	proc_tasks_each(offer_comm, &offered);
 }
 
 static void offer_groups(const struct value *value)
@@ -168,13 +147,14 @@ static const struct {
 	const char *option; /* NULL: any, and operands */
 	const char *argument;
 	void (*offer)(const struct value *value);
+	int (*offer_task)(void *value, u32 tgid, u32 tid); /* else, of each thread */
 } values[] = {
-	{"comm", "NAME", offer_comms},	   {NULL, "NAME", offer_instances},
-	{"per", "EVENT", offer_units},	   {NULL, "EVENT", offer_events},
-	{NULL, "PATTERN", offer_events},   {NULL, "PID", offer_pids},
-	{NULL, "TID", offer_tids},	   {NULL, "GROUP", offer_groups},
-	{NULL, "DIR", offer_directories},  {NULL, "FILE", offer_files},
-	{NULL, "COMMAND", offer_commands}, {NULL, "URL", offer_nothing},
+	{"comm", "NAME", NULL, offer_comm}, {NULL, "NAME", offer_instances},
+	{"per", "EVENT", offer_units},	    {NULL, "EVENT", offer_events},
+	{NULL, "PATTERN", offer_events},    {NULL, "PID", NULL, offer_pid},
+	{NULL, "TID", NULL, offer_tid},	    {NULL, "GROUP", offer_groups},
+	{NULL, "DIR", offer_directories},   {NULL, "FILE", offer_files},
+	{NULL, "COMMAND", offer_commands},  {NULL, "URL", offer_nothing},
 };
 
 static void offer_words(const struct option_row *option, const struct value *value)
@@ -202,7 +182,10 @@ static void offer_known(const struct option_row *option, const char *argument,
 			continue;
 		if (values[i].option && (!option || strcmp(values[i].option, option->name) != 0))
 			continue;
-		values[i].offer(value);
+		if (values[i].offer)
+			values[i].offer(value);
+		else
+			proc_tasks_each(values[i].offer_task, (void *)value);
 		return;
 	}
 	if (!option)

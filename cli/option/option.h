@@ -19,7 +19,7 @@
 #include "number_list.h"
 #include "scalar.h"
 #include "string_list.h"
-#include "terminal/exit_status.h"
+#include "terminal/message.h"
 
 /* The type of the target is the right column. */
 enum option_type {

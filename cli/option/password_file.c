@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "terminal/exit_status.h"
+#include "terminal/message.h"
 #include "terminal/message.h"
 
 #define CREDENTIAL "stackmap.password"

@@ -4,8 +4,9 @@
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
-#include "exit_status.h"
 #include "stackmap/error.h"
+
+enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* message("%s: %s", path, strerror(ENOENT)) prints "stackmap: PATH: No such file or directory". */
 __attribute__((format(printf, 1, 2))) void message(const char *format, ...);
