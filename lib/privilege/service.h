@@ -9,8 +9,7 @@
 
 struct service {
 	size_t request_bytes;
-	/* How many u64 follow this request. */
-	u32 (*count)(const void *request);
+	size_t count_at; /* where in a request the u32 is that says how many u64 follow it */
 	/* Answers it. `files` (MESSAGE_FILES_MAX, -1: not sent) are closed behind it. Non-zero ends
 	 * the service. */
 	int (*reply)(int socket, const void *request, const int *files, const u64 *numbers);

@@ -53,19 +53,6 @@ static void become_private(struct engine *engine)
 	unlock_home(engine);
 }
 
-/* Whatever is in it: nobody uses it. */
-static void remove_pins(const char *path)
-{
-	DIR *folder = opendir(path);
-	struct dirent *entry;
-
-	while (folder && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	if (folder)
-		closedir(folder);
-}
-
 /* Processes hold its lock; instances without a process have a folder. */
 static bool is_unused(int folder)
 {
@@ -82,7 +69,7 @@ static void remove_unused(const char *name)
 	if (folder < 0)
 		return;
 	if (is_unused(folder)) {
-		remove_pins(path);
+		folder_remove_files(path);
 		rmdir(path);
 	}
 	close(folder);
@@ -112,7 +99,7 @@ static void open_folder(struct engine *engine)
 		return;
 	engine->fresh = is_unused(engine->folder);
 	if (engine->fresh)
-		remove_pins(engine->path);
+		folder_remove_files(engine->path);
 	flock(engine->folder, LOCK_SH);
 }
 
@@ -219,7 +206,7 @@ static bool pin_all(const struct engine *engine, const struct bpf_object *object
 void engine_publish(struct engine *engine, const struct bpf_object *object)
 {
 	if (engine->fresh && !pin_all(engine, object)) {
-		remove_pins(engine->path);
+		folder_remove_files(engine->path);
 		become_private(engine);
 	}
 	unlock_home(engine);

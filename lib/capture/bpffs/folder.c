@@ -97,7 +97,7 @@ static int remove_entry(void *arg, const char *name)
 }
 
 /* Links first: what they hold may go only after them. */
-static void remove_files(const char *path)
+void folder_remove_files(const char *path)
 {
 	int fd = open_directory(path);
 
@@ -113,9 +113,9 @@ static int remove_tree(const char *path)
 	char pins[PATH_BYTES + sizeof(PINS) + 1];
 
 	snprintf(pins, sizeof(pins), "%s/" PINS, path);
-	remove_files(pins);
+	folder_remove_files(pins);
 	rmdir(pins);
-	remove_files(path);
+	folder_remove_files(path);
 	return rmdir(path) ? -errno : 0;
 }
 

@@ -39,6 +39,9 @@ int folder_open(const char *name, struct folder **out, struct stackmap_error *er
 /* A folder that was claimed and not committed is removed. */
 void folder_close(struct folder **folder);
 
+/* Of any directory of the BPF file system; directories in it stay. */
+void folder_remove_files(const char *path);
+
 /* Removes what killed processes have left; the directory above is locked (capture/bpffs/root.h). */
 void folder_sweep(void);
 

@@ -2,6 +2,7 @@
 #include "debug_service.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,16 +153,11 @@ static int reply(int socket, const void *arg, const int *received, const u64 *pl
 	return result;
 }
 
-static u32 count_places(const void *request)
-{
-	return ((const struct debug_request *)request)->count;
-}
-
 void debug_serve(int socket)
 {
 	static const struct service service = {
 		.request_bytes = sizeof(struct debug_request),
-		.count = count_places,
+		.count_at = offsetof(struct debug_request, count),
 		.reply = reply,
 	};
 

@@ -12,6 +12,7 @@
 #include "symbol_service.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,16 +289,11 @@ static int reply(int socket, const void *arg, const int *files, const u64 *addre
 	return result;
 }
 
-static u32 count_addresses(const void *request)
-{
-	return ((const struct symbol_request *)request)->addresses;
-}
-
 void symbol_serve(int socket)
 {
 	static const struct service service = {
 		.request_bytes = sizeof(struct symbol_request),
-		.count = count_addresses,
+		.count_at = offsetof(struct symbol_request, addresses),
 		.reply = reply,
 	};
 
