@@ -52,4 +52,14 @@ struct execve_call {
 	u64 start;   /* where that begins, if so */
 };
 
+/* A task that is blocked: what was known of it when it left its CPU. */
+struct blocked {
+	u64 since;	/* ns, CLOCK_MONOTONIC */
+	u64 user;	/* its user stack as in an event: field and state << 32 */
+	u64 generation; /* of the stack map, for an id */
+};
+
+#define BLOCKED_FIELD(user) ((u32)(user))
+#define BLOCKED_STATE(user) ((u32)((user) >> 32) & 3)
+
 #endif

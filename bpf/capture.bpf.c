@@ -253,7 +253,7 @@ int on_kernel_entry(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit) ? callback_missing() : 0;
+	return event_emit(ctx, &hit) ? callback_replace(current_tid(), false) : 0;
 }
 
 SEC("fexit")
@@ -261,5 +261,5 @@ int on_kernel_return(void *ctx)
 {
 	struct hit hit = {.kind = event_cookie(ctx), .skip = SKIP_TRAMPOLINE};
 
-	return event_emit(ctx, &hit) ? callback_missing() : 0;
+	return event_emit(ctx, &hit) ? callback_replace(current_tid(), false) : 0;
 }

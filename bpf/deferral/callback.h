@@ -65,21 +65,23 @@ static __always_inline void pending_save(struct scratch *scratch, u32 cpu, u32 t
 	build_ids_take(&scratch->search);
 }
 
-/* Nobody orders the callback. */
-static __always_inline int callback_missing(void)
+/* There is no callback: nobody orders it, or the kernel has no memory for it. */
+static __always_inline int callback_replace(u32 tid, bool is_refused)
 {
-	u32 cpu = bpf_get_smp_processor_id(), tid = current_tid(), cookie = callback_cancel(tid);
+	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
 	struct scratch *scratch;
 
 	if (!cookie)
 		return 0;
 	scratch = scratch_claim(cpu);
-	if (scratch) {
-		pending_save(scratch, cpu, tid, cookie);
-		scratch_release(scratch);
-	} else {
+	if (!scratch)
 		deferred_stack_drop(tid, cookie);
-	}
+	else if (is_refused)
+		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_STATE);
+	else
+		pending_save(scratch, cpu, tid, cookie);
+	if (scratch)
+		scratch_release(scratch);
 	return callback_cancelled(tid, cookie);
 }
 
@@ -89,25 +91,12 @@ static __always_inline int callback_go(void *ctx, void *programs, bool wanted)
 	if (!wanted)
 		return 0;
 	bpf_tail_call(ctx, programs, 0);
-	return callback_missing();
+	return callback_replace(current_tid(), false);
 }
 
-/* The kernel has no memory for it. */
 __noinline int callback_refused(u32 tid)
 {
-	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
-	struct scratch *scratch;
-
-	if (!cookie)
-		return 0;
-	scratch = scratch_claim(cpu);
-	if (scratch) {
-		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_STATE);
-		scratch_release(scratch);
-	} else {
-		deferred_stack_drop(tid, cookie);
-	}
-	return callback_cancelled(tid, cookie);
+	return callback_replace(tid, true);
 }
 
 static __always_inline int callback_now(void)

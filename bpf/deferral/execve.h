@@ -23,17 +23,10 @@ struct trace_event_raw_sched_prepare_exec {
 	u32 pid;
 } __attribute__((preserve_access_index));
 
-static __always_inline u64 current_address(void)
-{
-	u64 task = (u64)bpf_get_current_task();
-
-	return task;
-}
-
 /* The old program's memory is about to go: events from here on have this cookie. */
 static __always_inline void execve_enter(u32 cookie)
 {
-	u64 task = current_address();
+	u64 task = bpf_get_current_task();
 	struct execve_call call = {.cookie = cookie};
 
 	bpf_map_update_elem(&execve_calls, &task, &call, BPF_ANY);
@@ -43,7 +36,7 @@ static __always_inline void execve_enter(u32 cookie)
  * not. */
 static __always_inline void execve_finish(void)
 {
-	u64 task = current_address();
+	u64 task = bpf_get_current_task();
 	struct execve_call *call = bpf_map_lookup_elem(&execve_calls, &task);
 
 	if (!call)
@@ -54,7 +47,7 @@ static __always_inline void execve_finish(void)
 
 static __always_inline void execve_forget(void)
 {
-	u64 task = current_address();
+	u64 task = bpf_get_current_task();
 
 	bpf_map_delete_elem(&execve_calls, &task);
 }
@@ -92,7 +85,7 @@ static __always_inline bool is_of_this_call(const struct execve_call *call)
  * STACK_FIELD_WORD(); else 0. A function of its own for its stack. */
 __noinline u64 execve_field(void)
 {
-	u64 task = current_address();
+	u64 task = bpf_get_current_task();
 	struct execve_call *call;
 
 	if (!is_in_execve())

@@ -10,7 +10,7 @@
 #ifndef BPF_OFF_CPU_H
 #define BPF_OFF_CPU_H
 
-#include "blocked.h"
+#include "deferral.h"
 #include "emit.h"
 
 #define TASK_INTERRUPTIBLE 1U

@@ -12,7 +12,6 @@
 #include <bpf/libbpf.h>
 
 #include "array.h"
-#include "blocked.h"
 #include "capture/load/skeleton.h"
 #include "deferral.h"
 #include "ring.h"
@@ -34,21 +33,13 @@ static int add(struct pending_list *list, u32 tid, u32 cookie)
 	return 0;
 }
 
-static u32 max_entries(int map_fd)
-{
-	struct bpf_map_info info = {};
-	u32 bytes = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(map_fd, &info, &bytes) ? 0 : info.max_entries;
-}
-
 /* Keys are of 4 or of 8 bytes. */
-static int read_map(int map_fd, struct pending_list *list,
+static int read_map(const struct bpf_map *map, struct pending_list *list,
 		    int (*take)(int map_fd, const void *key, struct pending_list *list))
 {
-	u32 steps = 2 * max_entries(map_fd);
+	u32 steps = 2 * bpf_map__max_entries(map);
+	int map_fd = bpf_map__fd(map), result = 0;
 	u64 key, *before = NULL;
-	int result = 0;
 
 	for (; steps && !result && !bpf_map_get_next_key(map_fd, before, &key); steps--) {
 		before = &key;
@@ -88,15 +79,15 @@ static int take_blocked(int map_fd, const void *key, struct pending_list *list)
 
 int pending_list_read(const struct loaded *loaded, struct pending_list *list)
 {
-	return read_map(bpf_map__fd(loaded_programs(loaded)->maps.deferrals), list, take_deferral);
+	return read_map(loaded_programs(loaded)->maps.deferrals, list, take_deferral);
 }
 
 int pending_list_read_lasting(const struct loaded *loaded, struct pending_list *list)
 {
 	const struct capture_bpf *programs = loaded_programs(loaded);
 
-	return read_map(bpf_map__fd(programs->maps.execve_calls), list, take_execve)
-		       ?: read_map(bpf_map__fd(programs->maps.blocked), list, take_blocked);
+	return read_map(programs->maps.execve_calls, list, take_execve)
+		       ?: read_map(programs->maps.blocked, list, take_blocked);
 }
 
 bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie)
