@@ -6,13 +6,15 @@
 #include "capture/drain/deferred.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "capture/drain/event_stacks.h"
 #include "capture/drain/file_ledger.h"
-#include "capture/drain/raw_ring.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "error.h"
@@ -174,6 +176,53 @@ int deferred_unwind(const struct recording *recording, const struct raw_stack *r
 	return result;
 }
 
+/*
+ * The layout of a ring buffer is the kernel's interface (kernel/bpf/ringbuf.c,
+ * Documentation/bpf/ringbuf.rst): a page with the position of who takes, a page with that of who
+ * writes, then the data, twice in a row, so that no record is cut. A record has a header of 8 bytes
+ * and is padded to 8. `bytes` of data are a power of two.
+ */
+static int peek_records(struct recording *recording, const u8 *data, u64 bytes, u64 position,
+			u64 end)
+{
+	int result = 0;
+
+	while (position < end && !result) {
+		const u8 *record = data + (position & (bytes - 1));
+		u32 header = __atomic_load_n((const u32 *)record, __ATOMIC_ACQUIRE);
+		u32 length = header & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (header & BPF_RINGBUF_BUSY_BIT || length > bytes)
+			return 0;
+		if (!(header & BPF_RINGBUF_DISCARD_BIT))
+			result = take_raw(recording, (void *)(record + BPF_RINGBUF_HDR_SZ), length);
+		position += ((u64)length + BPF_RINGBUF_HDR_SZ + 7) & ~7ULL;
+	}
+	return result;
+}
+
+/* Every raw stack that is whole now, oldest first, is left in the ring buffer: taking is libbpf's.
+ * Nobody takes meanwhile, or some may be missed. */
+static int peek_raw(struct recording *recording, int fd, u64 bytes)
+{
+	u64 page = sysconf(_SC_PAGESIZE), mapped = page + 2 * bytes;
+	const u64 *consumer = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	const u64 *producer = mmap(NULL, mapped, PROT_READ, MAP_SHARED, fd, page);
+	int result = consumer == MAP_FAILED || producer == MAP_FAILED ? -errno : 0;
+
+	if (!result) {
+		u64 position = __atomic_load_n(consumer, __ATOMIC_ACQUIRE);
+
+		result = peek_records(recording, (const u8 *)producer + page, bytes, position,
+				      __atomic_load_n(producer, __ATOMIC_ACQUIRE));
+	}
+	if (consumer != MAP_FAILED)
+		munmap((void *)consumer, page);
+	if (producer != MAP_FAILED)
+		munmap((void *)producer, mapped);
+	return result;
+}
+
 int deferred_consume(struct recording *recording, u32 *fill)
 {
 	const struct bpf_map *map = raw_map(recording);
@@ -184,7 +233,7 @@ int deferred_consume(struct recording *recording, u32 *fill)
 	deferred->raw_bytes = 0;
 	deferred->result = 0;
 	if (recording->mode == READ_LIVE)
-		result = raw_ring_each(bpf_map__fd(map), room, take_raw, recording);
+		result = peek_raw(recording, bpf_map__fd(map), room);
 	else
 		result = ring_buffer__consume(deferred->raw);
 	*fill = deferred->raw_bytes * 100 / room;
