@@ -8,19 +8,25 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "clock.h"
+#include "file_system.h"
 #include "privilege/file_worker.h"
 #include "privilege/message.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
-#include "user_unwind/reader.h"
 
 #define ANSWER_NS (100 * NS_PER_MS)
 #define START_NS (1000 * NS_PER_MS) /* nobody else has a say in that */
 #define STARTS_MAX 5 /* of one owner's, in STARTS_NS: each may be stuck in the kernel */
 #define STARTS_NS (600000 * NS_PER_MS)
 #define PATH_BYTES 4096
+#define HELD_MAX 32
 
 struct debt {
 	u64 ns;
@@ -47,6 +53,129 @@ struct readers {
 	u32 tgid; /* whose owner is known; 0: nobody's */
 	u64 owner;
 };
+
+enum reader_what { READER_OPEN, READER_PAGE, READER_MEMORY };
+
+struct reader_request {
+	u32 what; /* enum reader_what */
+	u32 number;
+	u32 tid;
+	u32 bytes;
+	u64 at; /* READER_PAGE: the page; READER_MEMORY: the address */
+	struct mapping_record record;
+};
+
+struct reader_answer {
+	s32 result; /* bytes, or -errno; READER_OPEN: the file comes along, or is held */
+	u8 data[READERS_PAGE];
+};
+
+/* A file for the caller to close, or -errno. */
+static int reader_open(const struct mapping_record *record)
+{
+	char path[PATH_BYTES];
+
+	mapped_file_path(record, path, sizeof(path));
+	return mapped_file_open(record, path);
+}
+
+/* Whether somebody else answers for the file, or is root where it is mounted. */
+static bool reader_asks_others(const struct mapping_record *record)
+{
+	return !record->file_system || file_system_is_of_others(record->file_system);
+}
+
+/* Bytes read, or -errno. */
+static int reader_memory(u32 tid, u64 address, void *buffer, u32 bytes)
+{
+	struct iovec local = {buffer, bytes};
+	struct iovec remote = {(void *)address, bytes};
+	ssize_t count = process_vm_readv(tid, &local, 1, &remote, 1, 0);
+
+	return count < 0 ? -errno : count;
+}
+
+/* A file for each mapping number, until another one needs its place. */
+static struct {
+	u32 number; /* MAPPING_NONE: nothing here */
+	int fd;
+} held[HELD_MAX];
+
+static int hold(const struct reader_request *request)
+{
+	u32 place = request->number % HELD_MAX;
+	int fd;
+
+	if (held[place].number == request->number)
+		return held[place].fd;
+	fd = reader_open(&request->record);
+	if (fd < 0)
+		return fd;
+	if (held[place].number != MAPPING_NONE)
+		close(held[place].fd);
+	held[place].number = request->number;
+	held[place].fd = fd;
+	return fd;
+}
+
+static int read_page(const struct reader_request *request, void *page)
+{
+	int fd = hold(request);
+	ssize_t count;
+
+	if (fd < 0)
+		return fd;
+	count = pread(fd, page, READERS_PAGE, request->at * READERS_PAGE);
+	return count < 0 ? -errno : count;
+}
+
+/* Another one may read it as well as we: it is on the file system that the record tells of, not on
+ * one that shows that file, or says so (an overlay). */
+static bool is_plain(int fd, const struct mapping_record *record)
+{
+	struct statfs mounted;
+	struct stat status;
+
+	return !reader_asks_others(record) && !fstat(fd, &status) && !fstatfs(fd, &mounted) &&
+	       ((u64)major(status.st_dev) << 20 | minor(status.st_dev)) == record->key.device &&
+	       (u32)mounted.f_type == record->file_system;
+}
+
+static int answer_file(int socket, const struct reader_request *request,
+		       struct reader_answer *answer)
+{
+	int fd = hold(request);
+	u32 count = fd >= 0 && is_plain(fd, &request->record);
+
+	answer->result = fd < 0 ? fd : 0;
+	return message_send_files(socket, answer, sizeof(*answer), &fd, count, MESSAGE_NO_DEADLINE);
+}
+
+static int answer_bytes(int socket, const struct reader_request *request,
+			struct reader_answer *answer)
+{
+	if (request->what == READER_PAGE)
+		answer->result = read_page(request, answer->data);
+	else if (request->bytes <= READERS_PAGE)
+		answer->result =
+			reader_memory(request->tid, request->at, answer->data, request->bytes);
+	else
+		answer->result = -EINVAL;
+	return message_send(socket, answer, sizeof(*answer), MESSAGE_NO_DEADLINE);
+}
+
+/* The worker: serves until the other side closes the socket. An answer to nothing comes first: it
+ * is there. */
+static void reader_serve(int socket)
+{
+	struct reader_answer answer = {};
+	struct reader_request request;
+	int result = message_send(socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
+
+	while (!result && !message_receive(socket, &request, sizeof(request), MESSAGE_NO_DEADLINE))
+		result = request.what == READER_OPEN ? answer_file(socket, &request, &answer)
+						     : answer_bytes(socket, &request, &answer);
+}
 
 int readers_create(struct readers **out)
 {
