@@ -22,9 +22,7 @@ static int change_one(const char *name, change change)
 		change(capture_loaded(capture), PAUSE_USER);
 	capture_free(&capture);
 	folder_close(&folder);
-	if (!result)
-		return EXIT_DONE;
-	return message_failure(result, &error);
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 static int change_all(change change, int count, char **names)

@@ -338,10 +338,7 @@ static int record_run(const void *values, int count, char **operands)
 	return status;
 }
 
-#define ROW(member_, ...)                                                                          \
-	{                                                                                          \
-		.target = offsetof(struct record_values, member_), __VA_ARGS__                     \
-	}
+#define ROW(member_, ...) TARGET_ROW(struct record_values, member_, __VA_ARGS__)
 
 /* clang-format off */
 static const struct option_row rows[] = {

@@ -27,9 +27,7 @@ static int reset_run(const void *values, int count, char **operands)
 	(void)values;
 	(void)count;
 	result = reset(operands[0], &error);
-	if (!result)
-		return EXIT_DONE;
-	return message_failure(result, &error);
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 const struct command reset_command = {

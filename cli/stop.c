@@ -14,9 +14,7 @@ static int stop_one(const char *name)
 
 	result = result ?: instance_stop(folder, &error);
 	folder_close(&folder);
-	if (!result)
-		return EXIT_DONE;
-	return message_failure(result, &error);
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 static int stop_run(const void *values, int count, char **operands)

@@ -72,9 +72,7 @@ static int choose_sources(const struct record_values *values, struct source_list
 	for (i = 0; i < values->events.count && !result; i++)
 		result = source_list_add(sources, values->events.items[i],
 					 unset ? 0 : values->frequency, &error);
-	if (!result)
-		return EXIT_DONE;
-	return message_failure(result, &error);
+	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
 /* Tracepoints and functions come when they come. */

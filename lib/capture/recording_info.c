@@ -19,7 +19,7 @@ void recording_info_init(struct recording_info *info, struct capture *capture, u
 				.start_monotonic = clock_ns(CLOCK_MONOTONIC),
 				.frequency = frequency,
 				.cpus = sysconf(_SC_NPROCESSORS_CONF),
-				.bits = loaded_bits(capture_loaded(capture)),
+				.bits = capture_loaded(capture)->plan.config.bits,
 				.address_shown = kernel_image_shown(capture_kernel_files(capture)),
 				.hostname = info->hostname,
 				.kernel = info->kernel.release,

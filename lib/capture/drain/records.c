@@ -98,7 +98,6 @@ int records_take_deferred_stack(struct recording *recording, const struct ring_v
 						      : 0;
 }
 
-/* The records from `position` up to `end`. */
 int records_each(struct recording *recording, const struct ring_view *ring, u64 position, u64 end,
 		 u32 cpu, take_record take)
 {

@@ -16,6 +16,7 @@
 #include "privilege/capability.h"
 
 #define CAPS_BPF (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON))
+#define FIX_BPF "run as root, or with CAP_BPF and CAP_PERFMON"
 #define CAPS_ADMIN CAPABILITY(CAP_SYS_ADMIN)
 
 static const struct probe {
@@ -24,20 +25,16 @@ static const struct probe {
 	const char *caps_fix;
 	const char *kernel_fix;
 } probes[FEATURE_COUNT] = {
-	[FEATURE_BPF] = {attempt_bpf, CAPS_BPF, "run as root, or with CAP_BPF and CAP_PERFMON",
-			 "a kernel with CONFIG_BPF_SYSCALL"},
+	[FEATURE_BPF] = {attempt_bpf, CAPS_BPF, FIX_BPF, "a kernel with CONFIG_BPF_SYSCALL"},
 	[FEATURE_BTF] = {attempt_btf, 0, "make /sys/kernel/btf/vmlinux readable",
 			 "a kernel with CONFIG_DEBUG_INFO_BTF, and sysfs mounted"},
-	[FEATURE_PERF_EVENT] = {attempt_perf_event, CAPS_BPF,
-				"run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_PERF_EVENT] = {attempt_perf_event, CAPS_BPF, FIX_BPF,
 				"a kernel with CONFIG_PERF_EVENTS and CONFIG_BPF_EVENTS"},
 	[FEATURE_PMU] = {attempt_pmu, CAPS_BPF, "run as root, or with CAP_PERFMON",
 			 "none needed: -F samples by the clock; a VM needs a virtual PMU for it"},
-	[FEATURE_TRACEPOINT] = {attempt_tracepoint, CAPS_BPF,
-				"run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_TRACEPOINT] = {attempt_tracepoint, CAPS_BPF, FIX_BPF,
 				"a kernel with CONFIG_BPF_EVENTS and CONFIG_TRACEPOINTS"},
-	[FEATURE_TRACEPOINT_COOKIE] = {attempt_tracepoint_cookie, CAPS_BPF,
-				       "run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_TRACEPOINT_COOKIE] = {attempt_tracepoint_cookie, CAPS_BPF, FIX_BPF,
 				       "a kernel of version 6.10 or newer"},
 	[FEATURE_TRACEFS] =
 		{attempt_tracefs, CAPS_ADMIN,
@@ -47,19 +44,15 @@ static const struct probe {
 		{attempt_uprobe, CAPS_ADMIN,
 		 "run as root, or with CAP_SYS_ADMIN; not needed where uprobe multi works",
 		 "a kernel with CONFIG_UPROBE_EVENTS"},
-	[FEATURE_UPROBE_MULTI] = {attempt_uprobe_multi, CAPS_BPF,
-				  "run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_UPROBE_MULTI] = {attempt_uprobe_multi, CAPS_BPF, FIX_BPF,
 				  "a kernel of version 6.6 or newer with CONFIG_UPROBES"},
-	[FEATURE_FENTRY] = {attempt_fentry, CAPS_BPF,
-			    "run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_FENTRY] = {attempt_fentry, CAPS_BPF, FIX_BPF,
 			    "a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS and BTF"},
 	[FEATURE_KPROBE] = {attempt_kprobe, CAPS_ADMIN, "run as root, or with CAP_SYS_ADMIN",
 			    "a kernel with CONFIG_KPROBE_EVENTS"},
-	[FEATURE_KPROBE_MULTI] = {attempt_kprobe_multi, CAPS_BPF,
-				  "run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_KPROBE_MULTI] = {attempt_kprobe_multi, CAPS_BPF, FIX_BPF,
 				  "a kernel of version 5.18 or newer with CONFIG_FPROBE"},
-	[FEATURE_TASK_WORK] = {attempt_task_work, CAPS_BPF,
-			       "run as root, or with CAP_BPF and CAP_PERFMON",
+	[FEATURE_TASK_WORK] = {attempt_task_work, CAPS_BPF, FIX_BPF,
 			       "Linux 6.18 or newer; from 7.1 on without PREEMPT_RT, and on a CPU "
 			       "with cmpxchg16b. "
 			       "User stacks are assisted without"},

@@ -289,11 +289,6 @@ void loaded_free(struct loaded *loaded)
 	close_programs(loaded);
 }
 
-u32 loaded_bits(const struct loaded *loaded)
-{
-	return loaded->plan.config.bits;
-}
-
 bool loaded_is_flight(const struct loaded *loaded)
 {
 	return loaded->plan.config.flight;

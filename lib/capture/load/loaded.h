@@ -80,7 +80,6 @@ struct walk_counts {
 struct walk_counts loaded_walks(const struct loaded *loaded);
 struct mapping_record *loaded_mapping(const struct loaded *loaded, u32 number);
 
-u32 loaded_bits(const struct loaded *loaded);
 bool loaded_is_flight(const struct loaded *loaded);
 
 /* Whether user stacks were asked for that this kernel cannot defer, so that an instance without a
