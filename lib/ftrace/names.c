@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "ftrace/stacks.h"
 #include "symbol/file/file_place.h"
@@ -81,16 +79,8 @@ static struct mapping_record record_of(const struct mapping_text *line)
 /* The build id says whether it is the one: the sandbox that parses it compares. */
 static int open_by_path(const struct mapping_record *record, const char *path)
 {
-	int place = path[0] == '/' && record->path_whole ? file_place_below("/", path) : -ENOENT;
-	struct stat status;
-	int file = -ENOENT;
-
-	if (place < 0)
-		return -ENOENT;
-	if (!fstat(place, &status) && S_ISREG(status.st_mode))
-		file = file_place_read(place);
-	close(place);
-	return file;
+	return path[0] == '/' && record->path_whole ? file_place_take(file_place_below("/", path))
+						    : -ENOENT;
 }
 
 static int write_symbol(void *arg, const struct trace_symbol *symbol)

@@ -3,50 +3,19 @@
 #include "debug_path.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "symbol/file/file_place.h"
+
 #define DEBUG_FOLDER "/usr/lib/debug"
-
-static int walk_below(const char *root, const char *path)
-{
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-	int base = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int place = -1;
-
-	if (base >= 0) {
-		place = syscall(SYS_openat2, base, path, &how, sizeof(how));
-		close(base);
-	}
-	return place;
-}
-
-/* Walking to a FIFO or a device has no effect on it; opening it might. */
-static int open_regular(const char *root, const char *path)
-{
-	int place = walk_below(root, path), file = -1;
-	struct stat status;
-	char self[64];
-
-	if (place < 0)
-		return -1;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
-	if (!fstat(place, &status) && S_ISREG(status.st_mode))
-		file = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	close(place);
-	return file;
-}
 
 int debug_path_open(const struct debug_roots *roots, const char *path,
 		    bool (*accept)(void *arg, int file), void *arg)
 {
 	for (u32 i = 0; i < DEBUG_ROOTS_MAX && roots->root[i]; i++) {
-		int file = open_regular(roots->root[i], path);
+		int file = file_place_take(file_place_below_links(roots->root[i], path));
 
 		if (file >= 0 && accept(arg, file))
 			return file;

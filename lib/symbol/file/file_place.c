@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ static int walk(int folder, const char *path, u64 resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | resolve,
+		.resolve = resolve,
 	};
 	int place = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 
@@ -26,23 +27,33 @@ static int walk(int folder, const char *path, u64 resolve)
 
 int file_place_in(int folder, const char *path)
 {
-	return walk(folder, path, RESOLVE_IN_ROOT);
+	return walk(folder, path, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 }
 
 int file_place_cached(const char *path)
 {
-	return walk(AT_FDCWD, path, RESOLVE_CACHED);
+	return walk(AT_FDCWD, path, RESOLVE_CACHED | RESOLVE_NO_SYMLINKS);
 }
 
-int file_place_below(const char *root, const char *path)
+static int walk_below(const char *root, const char *path, u64 resolve)
 {
 	int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), place;
 
 	if (folder < 0)
 		return -ENOENT;
-	place = file_place_in(folder, path);
+	place = walk(folder, path, RESOLVE_IN_ROOT | resolve);
 	close(folder);
 	return place;
+}
+
+int file_place_below(const char *root, const char *path)
+{
+	return walk_below(root, path, RESOLVE_NO_SYMLINKS);
+}
+
+int file_place_below_links(const char *root, const char *path)
+{
+	return walk_below(root, path, 0);
 }
 
 int file_place_read(int place)
@@ -53,6 +64,19 @@ int file_place_read(int place)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -ENOENT : fd;
+}
+
+int file_place_take(int place)
+{
+	struct stat status;
+	int fd = -ENOENT;
+
+	if (place < 0)
+		return -ENOENT;
+	if (!fstat(place, &status) && S_ISREG(status.st_mode))
+		fd = file_place_read(place);
+	close(place);
+	return fd;
 }
 
 bool file_place_hides_device(int place)

@@ -12,6 +12,9 @@
  * O_PATH descriptor, or -ENOENT. */
 int file_place_below(const char *root, const char *path);
 
+/* The same, with links followed, as of that root. */
+int file_place_below_links(const char *root, const char *path);
+
 /* The same below an open folder. */
 int file_place_in(int folder, const char *path);
 
@@ -21,6 +24,9 @@ int file_place_cached(const char *path);
 
 /* The file there, open for reading; or -ENOENT. */
 int file_place_read(int place);
+
+/* The same, if it is a regular one. Closes the place, which may be an error. */
+int file_place_take(int place);
 
 /* stat() gives another device than a mapping of the file has: overlayfs hands mappings to the layer
  * below, btrfs numbers its subvolumes. The inode number is that of the mapping on both. */
