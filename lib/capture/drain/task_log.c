@@ -18,6 +18,7 @@
 #include "array.h"
 #include "capture/drain/cgroup_log.h"
 #include "capture/load/proc_tasks.h"
+#include "symbol/file/whole_file.h"
 
 #define TID_LIMIT (4U << 20)
 
@@ -166,17 +167,11 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 
 static u32 process_of(u32 tid)
 {
-	char path[64], line[128];
+	char path[64];
 	u32 tgid = 0;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%u/status", tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %u", &tgid) == 1)
-			break;
-	if (file)
-		fclose(file);
+	whole_file_scan(path, "Tgid: %u", &tgid);
 	return tgid;
 }
 

@@ -19,12 +19,7 @@ struct boot_id {
 
 static bool read_boot_id(struct boot_id *id)
 {
-	FILE *file = fopen(BOOT_ID_PATH, "re");
-	bool is_read = file && fscanf(file, "%63s", id->text) == 1;
-
-	if (file)
-		fclose(file);
-	return is_read;
+	return !whole_file_scan(BOOT_ID_PATH, "%63s", id->text);
 }
 
 /* One that somebody else could have written says nothing. */

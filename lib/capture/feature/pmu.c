@@ -2,20 +2,15 @@
 /* The number is in sysfs. */
 #include "pmu.h"
 
-#include <errno.h>
 #include <stdio.h>
+
+#include "symbol/file/whole_file.h"
 
 int pmu_type(const char *name)
 {
 	char path[96];
-	FILE *file;
-	int type, err;
+	int type;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	err = fscanf(file, "%d", &type) == 1 ? 0 : -EINVAL;
-	fclose(file);
-	return err ? err : type;
+	return whole_file_scan(path, "%d", &type) ?: type;
 }

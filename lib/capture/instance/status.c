@@ -14,6 +14,7 @@
 #include "capture/bpffs/folder.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
+#include "symbol/file/whole_file.h"
 
 enum user_way user_way_of(const struct loaded *loaded)
 {
@@ -29,17 +30,10 @@ enum user_way user_way_of(const struct loaded *loaded)
 static u64 map_bytes(int fd)
 {
 	unsigned long long bytes = 0;
-	char line[128];
-	FILE *info;
+	char path[64];
 
-	snprintf(line, sizeof(line), "/proc/self/fdinfo/%d", fd);
-	info = fopen(line, "re");
-	if (!info)
-		return 0;
-	while (fgets(line, sizeof(line), info))
-		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			break;
-	fclose(info);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	whole_file_scan(path, "memlock: %llu", &bytes);
 	return bytes;
 }
 

@@ -15,6 +15,7 @@
 #include "capture/load/pid_namespace.h"
 #include "error.h"
 #include "ring.h"
+#include "symbol/file/whole_file.h"
 
 #define CPUS_FILE "/sys/devices/system/cpu/possible"
 
@@ -29,19 +30,6 @@
 #define TASK_SLOTS_LEAST 256
 #define INSTANCE_BITS 17	       /* with user stacks: those of the kernel alone are few */
 #define TABLE_LINES(cpus) ((cpus) + 1) /* of counters: user space stores stacks too */
-
-static u32 read_number(const char *path, u32 otherwise)
-{
-	FILE *file = fopen(path, "re");
-	u32 number;
-
-	if (!file)
-		return otherwise;
-	if (fscanf(file, "%u", &number) != 1)
-		number = otherwise;
-	fclose(file);
-	return number;
-}
 
 /* Highest possible CPU number + 1, which is more than their count where numbers are missing. */
 static u32 possible_cpus(void)
@@ -236,8 +224,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;
 	config->kernel_stacks = !options->no_kernel_stacks;
-	config->max_depth =
-		read_number("/proc/sys/kernel/perf_event_max_stack", STACK_KERNEL_DEPTH_MAX);
+	config->max_depth = STACK_KERNEL_DEPTH_MAX;
+	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	plan_sources(options, plan);
 	plan_filters(options, config);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);

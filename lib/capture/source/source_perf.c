@@ -6,12 +6,12 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "error.h"
 #include "source_ops.h"
+#include "symbol/file/whole_file.h"
 
 #define FREQUENCY_DEFAULT 999
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
@@ -155,14 +155,9 @@ static int perf_find(struct source_query *query, source_visit visit, void *arg,
 /* The kernel's limit, or its built-in one where /proc is not mounted. */
 static u64 frequency_limit(void)
 {
-	FILE *file = fopen(RATE_LIMIT_FILE, "re");
 	unsigned long long limit = 100000;
 
-	if (!file)
-		return limit;
-	if (fscanf(file, "%llu", &limit) != 1)
-		limit = 100000;
-	fclose(file);
+	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
 	return limit;
 }
 

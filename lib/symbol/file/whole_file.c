@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,4 +108,21 @@ int whole_file_read_until(const char *path, const char *mark, char **text, size_
 int whole_file_read(const char *path, char **text, size_t *bytes)
 {
 	return whole_file_read_until(path, NULL, text, bytes);
+}
+
+int whole_file_scan(const char *path, const char *format, ...)
+{
+	FILE *file = fopen(path, "re");
+	int result = file ? -EINVAL : -errno;
+	char line[256];
+	va_list args;
+
+	while (file && result && fgets(line, sizeof(line), file)) {
+		va_start(args, format);
+		result = vsscanf(line, format, args) > 0 ? 0 : -EINVAL;
+		va_end(args);
+	}
+	if (file)
+		fclose(file);
+	return result;
 }

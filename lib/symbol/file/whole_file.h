@@ -15,4 +15,8 @@ int whole_file_read_until(const char *path, const char *mark, char **text, size_
 /* The whole of an open file, from its beginning. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
 
+/* Of a small file, the first line that a format of scanf() fits, for its first value. -EINVAL: none
+ * does, nothing is changed; or -errno. */
+__attribute__((format(scanf, 2, 3))) int whole_file_scan(const char *path, const char *format, ...);
+
 #endif
