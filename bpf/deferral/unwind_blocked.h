@@ -118,7 +118,7 @@ static __always_inline s32 unwind_blocked_deferral(struct deferral *deferral,
 	return result;
 }
 
-SEC("syscall")
+SEC("stackmap.syscall")
 int unwind_blocked(struct unwind_blocked_request *request)
 {
 	u32 tid = request->tid;

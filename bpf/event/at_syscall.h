@@ -57,7 +57,7 @@ int take_at_syscall(void *ctx)
 	return callback_go(ctx, &callbacks_raw_tp, wanted);
 }
 
-SEC("raw_tp/sys_exit")
+SEC("stackmap.raw_tp/sys_exit")
 int drop_at_syscall(void *ctx)
 {
 	u32 tid = current_tid();

@@ -37,7 +37,7 @@ static __always_inline bool is_of_cgroup2(const struct cgroup *cgroup)
 
 /* One at a time: the kernel holds the lock of the path's buffer. A path that does not fit is not
  * kept: cut, it would be another one's. */
-SEC("raw_tp/cgroup_mkdir")
+SEC("stackmap.raw_tp/cgroup_mkdir")
 int cgroup_made(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct cgroup *cgroup = (void *)ctx->args[0];

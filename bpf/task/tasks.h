@@ -87,7 +87,7 @@ static __always_inline bool is_child_followed(const struct task_struct *parent, 
 	return is_followed(config.by_task ? tid_of(parent) : tid);
 }
 
-SEC("raw_tp/sched_process_fork")
+SEC("stackmap.raw_tp/sched_process_fork")
 int task_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *parent = (void *)ctx->args[0];
@@ -107,7 +107,7 @@ int task_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-SEC("raw_tp/task_rename")
+SEC("stackmap.raw_tp/task_rename")
 int task_rename(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
@@ -140,7 +140,7 @@ static long thread_moved(u32 i, struct thread_walk *walk)
 }
 
 /* Of one thread, or of a process by its leader, which is first among its threads. */
-SEC("raw_tp/cgroup_attach_task")
+SEC("stackmap.raw_tp/cgroup_attach_task")
 int task_move(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct cgroup *to = (void *)ctx->args[0];
@@ -170,7 +170,7 @@ static __always_inline void follow_thread(const struct task_struct *task, u32 ti
 }
 
 /* The command was held back until now: what it did before its execve was the recorder's. */
-SEC("raw_tp/sched_process_exec")
+SEC("stackmap.raw_tp/sched_process_exec")
 int task_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
@@ -198,7 +198,7 @@ static __always_inline void task_end(const struct task_struct *task, u32 tid)
 }
 
 /* The task is gone for good. Its ids in namespaces were gone before. */
-SEC("raw_tp/sched_process_free")
+SEC("stackmap.raw_tp/sched_process_free")
 int task_free(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
@@ -220,7 +220,7 @@ static __always_inline void thaw(void)
 	freezer_tgid = 0;
 }
 
-SEC("raw_tp/sched_process_exit")
+SEC("stackmap.raw_tp/sched_process_exit")
 int task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	u32 tid = current_tid(), *own;

@@ -164,7 +164,7 @@ class BpfObject:
         self.sections = {name for name, _, _ in sections(data)}
 
     def tracepoints(self):
-        return {name.partition("/")[2] for name in self.sections if name.startswith(("raw_tp/", "tp_btf/"))}
+        return {name.partition("/")[2] for name in self.sections if name.startswith(("raw_tp/", "stackmap.raw_tp/", "tp_btf/"))}
 
     def kfuncs(self):
         """Yields name and prototype of each function that the kernel has to have."""

@@ -79,7 +79,7 @@ static int take(struct bpf_program *program, struct bpf_prog_load_opts *options,
 {
 	struct program_image *image;
 
-	(void)cookie;
+	options->prog_flags |= cookie;
 	if (!taken)
 		return 0;
 	if (array_make_room(taken->images, taken->count, taken->room))
@@ -93,23 +93,27 @@ static int register_result;
 static void register_handlers(void)
 {
 	static const struct {
-		const char *section;
+		const char *section; /* with a plus: the name of a tracepoint may follow */
 		enum bpf_prog_type type;
 		enum bpf_attach_type attach;
+		u32 flags;
 	} handled[] = {
-		{"stackmap.perf_event", BPF_PROG_TYPE_PERF_EVENT, 0},
-		{"stackmap.raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0},
-		{"stackmap.tracepoint", BPF_PROG_TYPE_TRACEPOINT, 0},
-		{"stackmap.kprobe", BPF_PROG_TYPE_KPROBE, 0},
+		{"stackmap.perf_event", BPF_PROG_TYPE_PERF_EVENT},
+		{"stackmap.raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT},
+		{"stackmap.tracepoint", BPF_PROG_TYPE_TRACEPOINT},
+		{"stackmap.kprobe", BPF_PROG_TYPE_KPROBE},
 		{"stackmap.kprobe.multi", BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI},
-		{"stackmap.uprobe", BPF_PROG_TYPE_KPROBE, 0},
+		{"stackmap.uprobe", BPF_PROG_TYPE_KPROBE},
+		{"stackmap.syscall", BPF_PROG_TYPE_SYSCALL, 0, BPF_F_SLEEPABLE},
 	};
 	LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = take);
 
 	for (size_t i = 0; i < sizeof(handled) / sizeof(*handled); i++) {
-		int id = libbpf_register_prog_handler(handled[i].section, handled[i].type,
-						      handled[i].attach, &options);
+		int id;
 
+		options.cookie = handled[i].flags;
+		id = libbpf_register_prog_handler(handled[i].section, handled[i].type,
+						  handled[i].attach, &options);
 		if (id < 0)
 			register_result = id;
 	}
@@ -156,13 +160,17 @@ void program_images_end(struct program_images *images)
 		bpf_program__unload(images->images[i].program);
 }
 
-/* The same code with other constants: where it has their map, it has another. */
+/* The same code with other constants: where it has their map, it has another. To be freed, unless
+ * it is the image's own. */
 static struct bpf_insn *code_with(const struct program_load *load)
 {
 	const struct program_image *image = load->image;
-	struct bpf_insn *code = copy_of(image->code, image->count * sizeof(*code));
+	struct bpf_insn *code;
 	u32 i;
 
+	if (load->own_constants == load->constants)
+		return image->code;
+	code = copy_of(image->code, image->count * sizeof(*code));
 	for (i = 0; code && i < image->count; i++)
 		if (code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
 		    code[i].src_reg == BPF_PSEUDO_MAP_VALUE && code[i].imm == load->constants)
@@ -175,13 +183,15 @@ static int load_one(const struct program_load *load)
 	const struct program_image *image = load->image;
 	struct bpf_prog_load_opts options = image->options; /* since libbpf 1.2 not const */
 	struct bpf_insn *code = code_with(load);
-	int fd;
+	int fd, result;
 
 	if (!code)
 		return -ENOMEM;
 	fd = bpf_prog_load(image->type, image->name, LICENSE, code, image->count, &options);
-	free(code);
-	return fd < 0 ? -errno : fd;
+	result = fd < 0 ? -errno : fd;
+	if (code != image->code)
+		free(code);
+	return result;
 }
 
 struct load_queue {

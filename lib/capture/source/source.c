@@ -109,12 +109,18 @@ static const struct source_ops *const named_ops[] = {
 
 #define NAMED_COUNT (sizeof(named_ops) / sizeof(named_ops[0]))
 
+/* A whole name stands in one place only. */
+static bool is_done(const struct source_query *query)
+{
+	return query->match.found && !query->match.is_glob;
+}
+
 static int find_named(struct source_query *query, source_visit visit, void *arg,
 		      struct stackmap_error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < NAMED_COUNT && !err; i++)
+	for (size_t i = 0; i < NAMED_COUNT && !err && !is_done(query); i++)
 		err = named_ops[i]->find(query, visit, arg, error);
 	return err;
 }
