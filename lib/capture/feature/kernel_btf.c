@@ -6,8 +6,12 @@
 #include "kernel_btf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "symbol/file/whole_file.h"
 
@@ -38,17 +42,44 @@ static bool has_string(const char *bytes, size_t count, const char *name)
 	return at != NULL;
 }
 
+/* It can be mapped since 6.16. Before, a read call gets a page. */
+int kernel_btf_open(struct kernel_btf_bytes *btf)
+{
+	int file = open(BTF_PATH, O_RDONLY | O_CLOEXEC), result;
+	struct stat status;
+	void *bytes;
+
+	if (file < 0 || fstat(file, &status)) {
+		result = -errno;
+		close(file);
+		return result;
+	}
+	bytes = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+	*btf = (struct kernel_btf_bytes){bytes, status.st_size, true};
+	result = bytes == MAP_FAILED ? whole_file_read_open(file, &btf->bytes, &btf->count) : 0;
+	btf->is_mapped = bytes != MAP_FAILED;
+	close(file);
+	return result;
+}
+
+void kernel_btf_close(struct kernel_btf_bytes *btf)
+{
+	if (btf->is_mapped)
+		munmap(btf->bytes, btf->count);
+	else
+		free(btf->bytes);
+}
+
 u64 kernel_btf_mentions(const char *const names[], u32 count)
 {
-	char *bytes;
-	size_t size;
+	struct kernel_btf_bytes btf;
 	u64 found = 0;
 
-	if (whole_file_read(BTF_PATH, &bytes, &size))
+	if (kernel_btf_open(&btf))
 		return 0;
 	for (u32 i = 0; i < count; i++)
-		if (has_string(bytes, size, names[i]))
+		if (has_string(btf.bytes, btf.count, names[i]))
 			found |= 1ULL << i;
-	free(bytes);
+	kernel_btf_close(&btf);
 	return found;
 }

@@ -145,6 +145,22 @@ static int show_all_variables(const struct bpf_object *object)
 	return result;
 }
 
+int program_set_open_object(struct program_set *set)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	size_t bytes;
+	const void *object = capture_bpf__elf_bytes(&bytes);
+	int result;
+
+	kernel_types_make(object, bytes, &set->types);
+	options.btf_custom_path = kernel_types_path(&set->types);
+	set->object = capture_bpf__open_opts(&options);
+	result = set->object ? 0 : -errno;
+	if (result)
+		kernel_types_clear(&set->types);
+	return result;
+}
+
 /* Where there is no memory to try it, libbpf takes it that the kernel has no global data, and goes
  * on without. */
 int program_set_load_object(struct program_set *set)
@@ -153,6 +169,7 @@ int program_set_load_object(struct program_set *set)
 
 	task_work_prepare(set->object->obj);
 	result = capture_bpf__load(set->object);
+	kernel_types_clear(&set->types);
 	if (result)
 		return result;
 	if (!set->object->bss || !set->object->rodata)
@@ -173,8 +190,10 @@ static void close_loaded(struct program_set *set)
 void program_set_unload(struct program_set *set)
 {
 	close_loaded(set);
-	if (!set->is_copy)
+	if (!set->is_copy && set->object) {
+		kernel_types_clear(&set->types);
 		capture_bpf__destroy(set->object);
+	}
 	set->object = NULL;
 }
 

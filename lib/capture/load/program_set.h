@@ -7,6 +7,7 @@
 #ifndef LIB_CAPTURE_PROGRAM_SET_H
 #define LIB_CAPTURE_PROGRAM_SET_H
 
+#include "capture/feature/kernel_types.h"
 #include "capture/load/plan.h"
 #include "stackmap/error.h"
 
@@ -45,7 +46,8 @@ struct program_set {
 	u32 kind;	      /* otherwise */
 	const char *function; /* target of PROGRAM_KERNEL_ENTRY and _RETURN */
 	struct capture_bpf *object;
-	bool is_copy; /* the object is the first set's */
+	struct kernel_types types; /* what it is loaded with */
+	bool is_copy;		   /* the object is the first set's */
 	struct set_program *loaded;
 	u32 loaded_count, loaded_room;
 };
@@ -66,6 +68,9 @@ void program_set_unload(struct program_set *set);
 
 /* A program of the object, as the set has loaded it: its descriptor, or -1. */
 int program_set_fd(const struct program_set *set, const struct bpf_program *program);
+
+/* Opens the object, to be loaded. */
+int program_set_open_object(struct program_set *set);
 
 /* Loads an object that is ready for it. 0: its variables are there. */
 int program_set_load_object(struct program_set *set);

@@ -222,9 +222,10 @@ static int note_selected(struct program_set *set)
 
 static int open_object(struct program_set *set, const struct plan *plan, u32 callers_programs)
 {
-	set->object = capture_bpf__open();
-	if (!set->object)
-		return -errno;
+	int result = program_set_open_object(set);
+
+	if (result)
+		return result;
 	select_programs(set, plan);
 	select_callbacks(set, callers_of(set, callers_programs, plan));
 	set_constants(set, plan);
