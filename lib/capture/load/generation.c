@@ -169,15 +169,6 @@ void generation_publish(struct loaded *loaded, u64 generation)
 	__atomic_store_n(&loaded_programs(loaded)->bss->generation, generation, __ATOMIC_RELEASE);
 }
 
-int generations_begin(struct loaded *loaded)
-{
-	int result = generation_set(loaded, TABLE_CURRENT, &loaded->tables[0]);
-
-	if (!result)
-		generation_publish(loaded, GENERATION_FIRST);
-	return result;
-}
-
 void generation_wait(struct loaded *loaded)
 {
 	const struct generation_table *current = generation_current(loaded);

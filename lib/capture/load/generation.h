@@ -37,9 +37,6 @@ void generations_free(struct loaded *loaded);
 /* The first table, and its generation: what there is before the programs are loaded. */
 int generations_create(struct loaded *loaded);
 
-/* Programs use it from now on. */
-int generations_begin(struct loaded *loaded);
-
 /* One more table, new; or the map `fd`, which is taken in any case. -EEXIST: both are there. */
 int generations_make(struct loaded *loaded);
 int generations_add(struct loaded *loaded, int fd);

@@ -15,8 +15,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/load/ahead.h"
 #include "capture/load/skeleton.h"
-#include "capture/load/text_ranges.h"
 #include "error.h"
 #include "interrupt.h"
 #include "privilege/capability.h"
@@ -38,7 +38,7 @@ static int share(struct shared_array *array, int fd, u64 value_bytes, u32 count)
 	return 0;
 }
 
-static void unshare(struct shared_array *array)
+static void unmap_array(struct shared_array *array)
 {
 	if (array->memory)
 		munmap(array->memory, array->bytes);
@@ -137,18 +137,29 @@ static bool has_tracepoints(const struct source_list *sources)
 	return false;
 }
 
+static bool has_perf_events(const struct source_list *sources)
+{
+	u32 kind;
+
+	for (kind = 0; kind < sources->count; kind++)
+		if (sources->sources[kind].type == SOURCE_SAMPLE ||
+		    sources->sources[kind].type == SOURCE_PERF)
+			return true;
+	return false;
+}
+
 /* Tells the programs which frames are the tracer's own, and which an interrupt's. */
-static int set_kernel_text(struct loaded *loaded)
+static int set_kernel_text(struct loaded *loaded, struct ahead *ahead)
 {
 	struct shared_array text = {};
 	int result;
 
-	if (!has_tracepoints(loaded->sources))
+	if (!ahead->reads_text)
 		return 0;
 	result = share(&text, bpf_map__fd(loaded_programs(loaded)->maps.kernel_text),
 		       sizeof(struct kernel_text), 1);
-	result = result ?: text_ranges_read(text.memory);
-	unshare(&text);
+	result = result ?: ahead_take_text(ahead, text.memory);
+	unmap_array(&text);
 	return result;
 }
 
@@ -244,6 +255,36 @@ int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		       ?: filter_cgroup(&loaded->plan.config, options->cgroup, error);
 }
 
+static int share_all(struct loaded *loaded, struct ahead *ahead, struct stackmap_error *error)
+{
+	int result = set_kernel_text(loaded, ahead) ?: loaded_share(loaded);
+
+	if (result)
+		return error_set(error, -result, "rings: %s%s", strerror(-result),
+				 limit_advice(-result));
+	generation_publish(loaded, GENERATION_FIRST);
+	init_rings(loaded);
+	loaded->unwind_blocked_program = program_set_fd(
+		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.unwind_blocked);
+	return 0;
+}
+
+/* With the first table in its place. */
+static int load_programs(struct loaded *loaded, struct stackmap_error *error)
+{
+	struct ahead ahead = {
+		.reads_text = has_tracepoints(loaded->sources),
+		.opens_event = loaded->attachment.command && has_perf_events(loaded->sources),
+	};
+	int result;
+
+	ahead_begin(&ahead);
+	result = attachment_load(&loaded->attachment, loaded->tables[0].fd, loaded->engine, error)
+			 ?: share_all(loaded, &ahead, error);
+	ahead_end(&ahead);
+	return result;
+}
+
 int loaded_load(struct loaded *loaded, struct stackmap_error *error)
 {
 	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
@@ -254,17 +295,7 @@ int loaded_load(struct loaded *loaded, struct stackmap_error *error)
 		return error_set(error, -result, "stack map of %llu bytes: %s%s",
 				 (unsigned long long)loaded->plan.geometry.bytes, strerror(-result),
 				 limit_advice(-result));
-	result = attachment_load(&loaded->attachment, loaded->tables[0].fd, loaded->engine, error);
-	if (result)
-		return result;
-	loaded->unwind_blocked_program = program_set_fd(
-		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.unwind_blocked);
-	result = generations_begin(loaded) ?: loaded_share(loaded) ?: set_kernel_text(loaded);
-	if (result)
-		return error_set(error, -result, "rings: %s%s", strerror(-result),
-				 limit_advice(-result));
-	init_rings(loaded);
-	return 0;
+	return load_programs(loaded, error);
 }
 
 static void close_programs(struct loaded *loaded)
@@ -279,12 +310,12 @@ static void close_programs(struct loaded *loaded)
 void loaded_free(struct loaded *loaded)
 {
 	generations_free(loaded);
-	unshare(&loaded->rings);
-	unshare(&loaded->task_rings);
-	unshare(&loaded->scratch_slots);
-	unshare(&loaded->mappings);
-	unshare(&loaded->rules);
-	unshare(&loaded->cgroup_paths);
+	unmap_array(&loaded->rings);
+	unmap_array(&loaded->task_rings);
+	unmap_array(&loaded->scratch_slots);
+	unmap_array(&loaded->mappings);
+	unmap_array(&loaded->rules);
+	unmap_array(&loaded->cgroup_paths);
 	engine_close(&loaded->engine);
 	close_programs(loaded);
 }

@@ -7,6 +7,7 @@
  * (program_image.h), for each set with the constants of that set.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "array.h"
 #include "capture/bpffs/engine_folder.h"
 #include "capture/feature/bpf_attr.h"
+#include "capture/load/generation.h"
 #include "capture/load/program_image.h"
 #include "capture/load/program_set.h"
 #include "capture/load/skeleton.h"
@@ -436,6 +438,53 @@ static int load_functions(struct program_set *sets, u32 count, const struct plan
 	return result;
 }
 
+/* The first table gets its place while programs are loaded: the kernel waits for all CPUs until
+ * nobody has the one before, though there is none. */
+struct table_place {
+	int tables, table;
+	int result;
+	pthread_t thread;
+	bool has_thread;
+};
+
+static void *put_table(void *arg)
+{
+	struct table_place *place = arg;
+	u32 key = TABLE_CURRENT;
+
+	place->result =
+		bpf_map_update_elem(place->tables, &key, &place->table, BPF_ANY) ? -errno : 0;
+	return NULL;
+}
+
+static void put_table_begin(struct table_place *place)
+{
+	place->has_thread = !pthread_create(&place->thread, NULL, put_table, place);
+	if (!place->has_thread)
+		put_table(place);
+}
+
+static int put_table_end(struct table_place *place)
+{
+	if (place->has_thread)
+		pthread_join(place->thread, NULL);
+	return place->result;
+}
+
+static int load_all(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
+		    const struct program_images *images)
+{
+	struct table_place place = {.tables = bpf_map__fd(sets[0].object->maps.tables),
+				    .table = table_fd};
+	int result, placed;
+
+	find_loaded(&sets[0], images);
+	put_table_begin(&place);
+	result = load_functions(sets, count, plan) ?: load_images(sets, count, images);
+	placed = put_table_end(&place);
+	return result ?: placed;
+}
+
 int program_sets_load(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
 		      struct engine *engine, struct stackmap_error *error)
 {
@@ -443,12 +492,8 @@ int program_sets_load(struct program_set *sets, u32 count, const struct plan *pl
 	int result;
 
 	programs_listen();
-	result = prepare_object(sets, count, plan, table_fd, engine, &images);
-	if (!result) {
-		find_loaded(&sets[0], &images);
-		result = load_functions(sets, count, plan) ?: load_images(sets, count, &images);
-	}
-	result = result
+	result = prepare_object(sets, count, plan, table_fd, engine, &images)
+			 ?: load_all(sets, count, plan, table_fd, &images)
 			 ?: connect_callbacks(
 				    &sets[0],
 				    callers_of(&sets[0], programs_of_object(sets, count), plan));
