@@ -28,7 +28,14 @@ static struct capture *new_capture(void)
 	return capture;
 }
 
-/* The processes that read symbols come first: they are to have nothing of what follows. */
+static int symbols_failed(int result, struct stackmap_error *error)
+{
+	return error_set(error, -result, "the process that reads symbols: %s%s", strerror(-result),
+			 limit_advice(-result));
+}
+
+/* The processes that read symbols come first: they are to have nothing of what follows. They make
+ * themselves ready meanwhile. */
 static int build(struct capture *capture, const struct capture_options *options,
 		 struct stackmap_error *error)
 {
@@ -39,11 +46,13 @@ static int build(struct capture *capture, const struct capture_options *options,
 		return result;
 	result = symbolizers_create(&capture->symbolizers);
 	if (result)
-		return error_set(error, -result, "the process that reads symbols: %s%s",
-				 strerror(-result), limit_advice(-result));
+		return symbols_failed(result, error);
 	result = loaded_load(loaded, error);
 	if (result)
 		return result;
+	result = symbolizers_await(capture->symbolizers);
+	if (result)
+		return symbols_failed(result, error);
 	result = recording_create(&capture->recording, loaded, capture->symbolizers);
 	if (result)
 		return error_set(error, -result, "rings: %s%s", strerror(-result),
@@ -119,7 +128,8 @@ int capture_open(struct folder *folder, struct capture **out, struct stackmap_er
 
 	if (!capture)
 		return error_set(error, ENOMEM, "%s", strerror(ENOMEM));
-	result = symbolizers_create(&capture->symbolizers);
+	result = symbolizers_create(&capture->symbolizers)
+			 ?: symbolizers_await(capture->symbolizers);
 	if (result)
 		instance_open_failed(folder, result, error);
 	else

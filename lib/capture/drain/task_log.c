@@ -113,9 +113,15 @@ static int scan_thread(void *arg, u32 tgid, u32 tid)
 	return write_found(scan->log, scan->writer, tgid, tid);
 }
 
-int task_log_scan(struct task_log *log, struct trace_writer *writer)
+static int scan(struct task_log *log, struct trace_writer *writer, u32 only)
 {
 	struct scan scan = {.log = log, .writer = writer};
+
+	return only ? write_found(log, writer, only, only) : proc_tasks_each(scan_thread, &scan);
+}
+
+int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only)
+{
 	struct trace_task zero = {};
 	int result;
 
@@ -126,7 +132,7 @@ int task_log_scan(struct task_log *log, struct trace_writer *writer)
 	memset(log->known, 0, sizeof(log->known));
 	log->knows_interrupt = false;
 	set_known(log, 0);
-	return result || log->options.ignores_proc ? result : proc_tasks_each(scan_thread, &scan);
+	return result || log->options.ignores_proc ? result : scan(log, writer, only);
 }
 
 static int keep_record(struct task_log *log, const struct task_slot *slot, u64 time)

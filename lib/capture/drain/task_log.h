@@ -23,8 +23,9 @@ struct task_log_options {
 int task_log_create(const struct task_log_options *options, struct task_log **out);
 void task_log_free(struct task_log **log);
 
-/* A file begins: nobody is in it yet. All threads alive now. */
-int task_log_scan(struct task_log *log, struct trace_writer *writer);
+/* A file begins: nobody is in it yet. All threads alive now, or the one of this process (0: all).
+ */
+int task_log_scan(struct task_log *log, struct trace_writer *writer, u32 only);
 
 /* The rings are read again. */
 void task_log_round(struct task_log *log);

@@ -15,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/feature/kernel_types.h"
 #include "capture/instance/kernel_mappings.h"
 #include "capture/load/pid_namespace.h"
 #include "capture/load/proc_tasks.h"
@@ -236,18 +237,32 @@ static int keep_running_code(const struct files_bpf *files, int *running_code)
 	return *running_code < 0 ? -errno : 0;
 }
 
+static int open_object(struct files_bpf **files, struct kernel_types *types)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open_options);
+	size_t bytes;
+	const void *object = files_bpf__elf_bytes(&bytes);
+
+	kernel_types_make(object, bytes, types);
+	open_options.btf_custom_path = kernel_types_path(types);
+	*files = files_bpf__open_opts(&open_options);
+	return *files ? 0 : -errno;
+}
+
 int files_create(struct loaded *loaded, const struct files_options *options, int *running_code,
 		 struct stackmap_error *error)
 {
 	struct kernel_mappings kernel;
-	struct files_bpf *files;
+	struct kernel_types types;
+	struct files_bpf *files = NULL;
 	int result = kernel_mappings_read(options->kernel_files, options->hides_addresses, &kernel,
 					  error);
 
 	if (result)
 		return result;
-	files = files_bpf__open();
-	result = files ? load(files, loaded, options, &kernel) : -errno;
+	result = open_object(&files, &types);
+	result = result ?: load(files, loaded, options, &kernel);
+	kernel_types_clear(&types);
 	result = result ?: pin_files(files, options);
 	result = result ?: keep_running_code(files, running_code);
 	files_bpf__destroy(files);

@@ -125,27 +125,25 @@ int loaded_share(struct loaded *loaded)
 	return result;
 }
 
-static bool has_tracepoints(const struct source_list *sources)
+static bool has_source(const struct source_list *sources, enum source_type type)
 {
 	u32 kind;
 
 	for (kind = 0; kind < sources->count; kind++)
-		if (sources->sources[kind].type == SOURCE_TRACEPOINT ||
-		    sources->sources[kind].type == SOURCE_SYSCALL ||
-		    sources->sources[kind].type == SOURCE_WAKER)
+		if (sources->sources[kind].type == type)
 			return true;
 	return false;
 }
 
+static bool has_tracepoints(const struct source_list *sources)
+{
+	return has_source(sources, SOURCE_TRACEPOINT) || has_source(sources, SOURCE_SYSCALL) ||
+	       has_source(sources, SOURCE_WAKER);
+}
+
 static bool has_perf_events(const struct source_list *sources)
 {
-	u32 kind;
-
-	for (kind = 0; kind < sources->count; kind++)
-		if (sources->sources[kind].type == SOURCE_SAMPLE ||
-		    sources->sources[kind].type == SOURCE_PERF)
-			return true;
-	return false;
+	return has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
 }
 
 /* Tells the programs which frames are the tracer's own, and which an interrupt's. */
@@ -350,6 +348,13 @@ void loaded_follow_cpus(struct loaded *loaded)
 bool loaded_is_by_cpu(const struct loaded *loaded)
 {
 	return attachment_is_by_cpu(&loaded->attachment);
+}
+
+pid_t loaded_only_task(const struct loaded *loaded)
+{
+	if (loaded->running || has_source(loaded->sources, SOURCE_WAKER))
+		return 0;
+	return loaded->attachment.command;
 }
 
 void loaded_pause(struct loaded *loaded, enum pause why)

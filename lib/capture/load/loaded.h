@@ -105,6 +105,10 @@ int loaded_follow(struct loaded *loaded, pid_t pid, struct stackmap_error *error
 /* A child of ours that has yet to execve: itself and what it forks, from then on. */
 int loaded_follow_command(struct loaded *loaded, pid_t pid, struct stackmap_error *error);
 
+/* While the command that is followed has yet to begin: its process, if events can be of nobody else
+ * but those whom it will start. 0: of others, too. */
+pid_t loaded_only_task(const struct loaded *loaded);
+
 /* Events count as lost ("paused") for this reason until it is lifted. When it returns no event is
  * recorded any more. */
 void loaded_pause(struct loaded *loaded, enum pause why);

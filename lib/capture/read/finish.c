@@ -63,7 +63,8 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 	result = write_sources(recording->loaded->sources, writer)
 			 ?: kernel_image_modules(symbolizers_kernel_files(recording->symbolizers),
 						 write_module, writer, error)
-			 ?: task_log_scan(recording->tasks, writer)
+			 ?: task_log_scan(recording->tasks, writer,
+					 loaded_only_task(recording->loaded))
 			 ?: trace_writer_flush(writer);
 	recording->writer = result ? NULL : writer;
 	if (result)

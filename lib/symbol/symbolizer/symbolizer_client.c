@@ -154,12 +154,15 @@ static int start(struct symbolizer_client *client)
 
 int symbolizer_client_start(struct symbolizer_client *client)
 {
+	return start(client);
+}
+
+int symbolizer_client_await(struct symbolizer_client *client)
+{
 	u64 deadline = clock_ns(CLOCK_MONOTONIC) + START_MS * NS_PER_MS;
 	struct symbolizer_answer ready = {};
-	int result = start(client);
+	int result = message_receive(client->worker.socket, &ready, sizeof(ready), deadline);
 
-	if (!result)
-		result = message_receive(client->worker.socket, &ready, sizeof(ready), deadline);
 	client->sandbox = ready.sandbox;
 	return result ?: ready.result;
 }

@@ -45,8 +45,12 @@ struct symbolizer_talk {
 };
 
 /* Best early: its sandbox may become user nobody only while we may. By itself it is started when
- * the first question is sent. Waits until it says that it is ready, or why not. */
+ * the first question is sent. */
 int symbolizer_client_start(struct symbolizer_client *client);
+
+/* Of one that was started so: waits until it says that it is ready, or why not. Before anything
+ * else is done with it. */
+int symbolizer_client_await(struct symbolizer_client *client);
 
 /* Takes over the question, on failure too. Tables wait for all else, and one goes at a time.
  * -ENOMEM. */

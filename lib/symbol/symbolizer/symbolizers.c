@@ -79,6 +79,11 @@ int symbolizers_create(struct symbolizers **out)
 	return result;
 }
 
+int symbolizers_await(struct symbolizers *symbolizers)
+{
+	return symbolizer_client_await(&symbolizers->clients[0]);
+}
+
 void symbolizers_free(struct symbolizers **symbolizers)
 {
 	struct symbolizers *gone = *symbolizers;

@@ -136,7 +136,7 @@ static int setup(void **state)
 	}
 	memset(tables, 0, MADE + 1);
 	memset(named, 0, sizeof(named));
-	return symbolizers_create(&symbolizers);
+	return symbolizers_create(&symbolizers) ?: symbolizers_await(symbolizers);
 }
 
 static int teardown(void **state)
