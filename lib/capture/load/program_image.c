@@ -195,7 +195,7 @@ static int load_one(const struct program_load *load)
 }
 
 struct load_queue {
-	struct program_load *loads;
+	struct program_load **loads; /* the longest first: the last one that runs alone is short */
 	u32 count;
 	u32 next;	 /* atomic */
 	bool has_failed; /* atomic */
@@ -210,8 +210,8 @@ static void *load_next(void *arg)
 		i = __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
 		if (i >= queue->count)
 			break;
-		queue->loads[i].fd = load_one(&queue->loads[i]);
-		if (queue->loads[i].fd < 0)
+		queue->loads[i]->fd = load_one(queue->loads[i]);
+		if (queue->loads[i]->fd < 0)
 			__atomic_store_n(&queue->has_failed, true, __ATOMIC_RELAXED);
 	}
 	return NULL;
@@ -255,24 +255,48 @@ static int failure_of(const struct load_queue *queue, const struct program_load 
 	u32 i;
 
 	for (i = 0; i < queue->count; i++)
-		if (queue->loads[i].fd < 0 && queue->loads[i].fd != -ECANCELED) {
-			*failed = &queue->loads[i];
-			return queue->loads[i].fd;
+		if (queue->loads[i]->fd < 0 && queue->loads[i]->fd != -ECANCELED) {
+			*failed = queue->loads[i];
+			return queue->loads[i]->fd;
 		}
 	return interrupted() ? -EINTR : 0;
 }
 
+static int longer_first(const void *left, const void *right)
+{
+	const struct program_load *const *a = left, *const *b = right;
+	u32 count = (*a)->image->count, other = (*b)->image->count;
+
+	return count < other ? 1 : count > other ? -1 : 0;
+}
+
+static int queue_create(struct program_load *loads, u32 count, struct load_queue *queue)
+{
+	*queue = (struct load_queue){.loads = calloc(count, sizeof(*queue->loads)), .count = count};
+	if (count && !queue->loads)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++) {
+		loads[i].fd = -ECANCELED;
+		queue->loads[i] = &loads[i];
+	}
+	if (count)
+		qsort(queue->loads, count, sizeof(*queue->loads), longer_first);
+	return 0;
+}
+
 int program_loads_run(struct program_load *loads, u32 count, const struct program_load **failed)
 {
-	struct load_queue queue = {.loads = loads, .count = count};
+	struct load_queue queue;
 	int result;
 	u32 i;
 
 	*failed = NULL;
-	for (i = 0; i < count; i++)
-		loads[i].fd = -ECANCELED;
+	result = queue_create(loads, count, &queue);
+	if (result)
+		return result;
 	run(&queue);
 	result = failure_of(&queue, failed);
+	free(queue.loads);
 	for (i = 0; i < count && result; i++)
 		if (loads[i].fd >= 0)
 			close(loads[i].fd);

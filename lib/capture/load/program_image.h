@@ -56,8 +56,8 @@ void program_images_free(struct program_images *images);
 const struct program_image *program_image_of(const struct program_images *images,
 					     const struct bpf_program *program);
 
-/* Loads them all, in as many threads as there are CPUs, in their order; none begins after one that
- * failed, or when interrupted (lib/interrupt.h). 0, or the -errno of the one that failed, and
+/* Loads them all, in as many threads as there are CPUs, the longest first; none begins after one
+ * that failed, or when interrupted (lib/interrupt.h). 0, or the -errno of the one that failed, and
  * *failed is it; -EINTR. On failure none is left. */
 int program_loads_run(struct program_load *loads, u32 count, const struct program_load **failed);
 
