@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A file with those of the kernel's types that an object names, for libbpf (type_subset.h). */
+/*
+ * A file with those of the kernel's types that an object names, for libbpf (type_subset.h). Their
+ * numbers are not the kernel's: an object that asks for one must do without such a file.
+ */
 #ifndef LIB_CAPTURE_KERNEL_TYPES_H
 #define LIB_CAPTURE_KERNEL_TYPES_H
 
