@@ -289,14 +289,45 @@ static void a_mapping_that_is_not_known_is_one_place(void **state)
 }
 
 /* Hashes that were kept are to be found again. This one was computed elsewhere, by the words of
- * stack_hash.h and .c. */
+ * frame_identity.h and stack_hash.h. */
 static void the_hash_stays_what_it_is(void **state)
 {
-	static const u8 kept[] = {0x46, 0x04, 0x91, 0xef, 0x7f, 0x4f, 0x00, 0xee,
-				  0x42, 0x4b, 0x33, 0xc2, 0x53, 0x17, 0xcc, 0x52};
+	static const u8 kept[] = {0xf0, 0x5a, 0x97, 0xe4, 0x3d, 0x8d, 0x58, 0xcc,
+				  0x14, 0xa8, 0x7a, 0x86, 0x7c, 0x62, 0xd9, 0xe4};
 
 	(void)state;
 	assert_memory_equal(hash_of(&here, usual(&here)).byte, kept, sizeof(kept));
+}
+
+static struct frame_identity by_build_id(const u8 *build_id, u32 bytes, u64 offset)
+{
+	const struct frame_object object = {
+		.kind = FRAME_BY_BUILD_ID, .build_id = build_id, .build_id_bytes = bytes};
+	struct frame_identity identity = {.offset = offset};
+
+	frame_object_id(&object, "anywhere", identity.object);
+	return identity;
+}
+
+/* All that a store keeps of a stack. */
+static void it_can_be_made_again_of_its_parts(void **state)
+{
+	const struct frame_identity leaf = by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x1000);
+	const struct frame_identity kernel[] = {
+		by_build_id((const u8[]){0xaa, 0xbb}, 2, 0x2048),
+		by_build_id((const u8[]){0xcc}, 1, 0x30),
+	};
+	const struct frame_identity user[] = {
+		by_build_id((const u8[]){0x56}, 1, 0x2010),
+		by_build_id((const u8[]){0x12, 0x34}, 2, 0x1040),
+		by_build_id((const u8[]){0x12, 0x34}, 2, 0x1080),
+	};
+	const struct stack_hash_side kernel_side = {"root", stack_hash_frames(kernel, 2)};
+	const struct stack_hash_side user_side = {"root", stack_hash_frames(user, 3)};
+
+	(void)state;
+	assert_true(same(hash_of(&here, usual(&here)),
+			 stack_hash_join(STACK_LEAF_KERNEL, &leaf, &kernel_side, &user_side)));
 }
 
 int main(void)
@@ -311,6 +342,7 @@ int main(void)
 		cmocka_unit_test(code_that_nothing_identifies_is_of_its_host),
 		cmocka_unit_test(a_mapping_that_is_not_known_is_one_place),
 		cmocka_unit_test(the_hash_stays_what_it_is),
+		cmocka_unit_test(it_can_be_made_again_of_its_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

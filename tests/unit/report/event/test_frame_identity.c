@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which object a frame is of, where in it, and between which bounds its function lies. */
+#include "report/event/frame_identity.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trace/write/writer.h"
+
+#define KERNEL 0xffffffff81000000
+#define MODULE 0xffffffffc0000000
+#define UNNAMED_MODULE 0xffffffffc0100000
+#define PROGRAM 0xffffffffc1000100
+
+#define LIBC 1
+#define LOCAL 2
+#define JIT 3
+#define JIT_BASE 0x7f0000000000
+
+static const char path[] = "frame_identity.data";
+
+static void write_places(struct trace_writer *writer)
+{
+	const struct trace_module modules[] = {
+		{"ext4", MODULE, MODULE + 0x10000, 1, {0xcc}},
+		{"vmlinux", KERNEL, KERNEL + 0x1000000, 2, {0xaa, 0xbb}},
+		{"local", UNNAMED_MODULE, UNNAMED_MODULE + 0x10000, 0, {0}},
+	};
+	const struct trace_mapping mappings[] = {
+		{LIBC, MAPPING_FILE, 7, 1, {0x56}, 0, "/usr/lib/libc.so.6"},
+		{.number = LOCAL, .kind = MAPPING_FILE, .path = "/opt/local"},
+		{.number = JIT, .kind = MAPPING_ANON, .base = JIT_BASE, .path = "[anon]"},
+	};
+	const struct trace_symbol symbols[] = {
+		{0, KERNEL + 0x1000, 0x100, "schedule", 0},
+		{0, PROGRAM, 0x80, "bpf_prog_x", 0},
+		{LIBC, 0x2000, 0x40, "read", 0},
+		{JIT, 0x100, 0x100, "interpret", 0},
+		{JIT, 0x400, 0x100, "", 0},
+	};
+
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(trace_writer_module(writer, &modules[i]), 0);
+		assert_int_equal(trace_writer_mapping(writer, &mappings[i]), 0);
+	}
+	for (u32 i = 0; i < 5; i++)
+		assert_int_equal(trace_writer_symbol(writer, &symbols[i]), 0);
+}
+
+static struct trace_reader *recording(const char *host)
+{
+	const struct trace_info info = {.cpus = 1,
+					.hostname = host,
+					.kernel = "6.1.0",
+					.machine = "x86_64",
+					.command = "",
+					.version = ""};
+	const struct trace_ledger ledger = {};
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	write_places(writer);
+	assert_int_equal(trace_writer_ledger(writer, &ledger, NULL, 0), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	unlink(path);
+	return reader;
+}
+
+static struct trace_reader *reader;
+static struct frame_identities *identities;
+
+static int open_recording(void **state)
+{
+	(void)state;
+	reader = recording("here");
+	return frame_identities_create(reader, &identities);
+}
+
+static int close_recording(void **state)
+{
+	(void)state;
+	frame_identities_free(&identities);
+	assert_null(identities);
+	trace_reader_close(&reader);
+	return 0;
+}
+
+static void assert_place(u64 frame, enum frame_role role, enum frame_identity_kind kind,
+			 const char *object, u64 offset, u64 start)
+{
+	const struct frame_place place = frame_identities_place(identities, frame, role);
+
+	assert_int_equal(place.object.kind, kind);
+	assert_string_equal(place.object.path, object);
+	assert_int_equal(place.offset, offset);
+	assert_int_equal(place.start, start);
+	assert_int_equal(place.object.is_kernel, FRAME_IS_KERNEL(frame));
+}
+
+static void code_with_a_build_id_lies_in_its_file(void **state)
+{
+	(void)state;
+	assert_place(FRAME_USER(LIBC, 0x2010), FRAME_RETURN, FRAME_BY_BUILD_ID,
+		     "/usr/lib/libc.so.6", 0x2010, 0x2000);
+	assert_place(KERNEL + 0x1040, FRAME_RETURN, FRAME_BY_BUILD_ID, "[kernel.kallsyms]", 0x1040,
+		     0x1000);
+	assert_place(MODULE + 0x30, FRAME_RETURN, FRAME_BY_BUILD_ID, "[ext4]", 0x30, 0);
+}
+
+static void a_leaf_is_the_start_of_its_function(void **state)
+{
+	(void)state;
+	assert_place(FRAME_USER(LIBC, 0x2010), FRAME_LEAF, FRAME_BY_BUILD_ID, "/usr/lib/libc.so.6",
+		     0x2000, 0x2000);
+	assert_place(FRAME_USER(LIBC, 0x3010), FRAME_LEAF, FRAME_BY_BUILD_ID, "/usr/lib/libc.so.6",
+		     0x3010, 0);
+	assert_place(PROGRAM + 0x20, FRAME_LEAF, FRAME_BY_NAME, "[kernel.kallsyms]", 0, 0);
+}
+
+/* Where a call is the last of its function, the code that it returns to is that of the next. */
+static void a_return_address_is_of_the_byte_before(void **state)
+{
+	const struct frame_place place =
+		frame_identities_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_RETURN);
+
+	(void)state;
+	assert_non_null(place.symbol);
+	assert_string_equal(place.symbol->name, "read");
+	assert_int_equal(place.offset, 0x2040);
+	assert_int_equal(frame_identity_looked_up(place.offset, FRAME_RETURN), 0x203f);
+	assert_int_equal(frame_identity_looked_up(0x2000, FRAME_LEAF), 0x2000);
+	assert_int_equal(frame_identity_looked_up(0, FRAME_RETURN), 0);
+}
+
+/* A probe at the start of a function, a system call as its last instruction. */
+static void what_was_executed_is_where_it_is(void **state)
+{
+	struct frame_place place =
+		frame_identities_place(identities, FRAME_USER(LIBC, 0x2000), FRAME_EXECUTED);
+
+	(void)state;
+	assert_string_equal(place.symbol->name, "read");
+	assert_int_equal(frame_identity_looked_up(place.offset, FRAME_EXECUTED), 0x2000);
+	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2020), FRAME_EXECUTED);
+	assert_int_equal(place.offset, 0x2020);
+	place = frame_identities_place(identities, FRAME_USER(LIBC, 0x2040), FRAME_EXECUTED);
+	assert_null(place.symbol);
+}
+
+static void generated_code_is_its_function(void **state)
+{
+	(void)state;
+	assert_place(FRAME_USER(JIT, 0x120), FRAME_RETURN, FRAME_BY_NAME, "[anon]", 0x20, 0);
+	assert_place(PROGRAM + 0x20, FRAME_RETURN, FRAME_BY_NAME, "[kernel.kallsyms]", 0x20, 0);
+	assert_place(FRAME_USER(JIT, 0x420), FRAME_RETURN, FRAME_BY_HOST, "[anon]",
+		     JIT_BASE + 0x420, JIT_BASE + 0x400);
+	assert_place(FRAME_USER(JIT, 0x720), FRAME_RETURN, FRAME_BY_HOST, "[anon]",
+		     JIT_BASE + 0x720, 0);
+}
+
+static void what_nothing_identifies_is_of_its_host(void **state)
+{
+	(void)state;
+	assert_place(FRAME_USER(LOCAL, 0x40), FRAME_RETURN, FRAME_BY_HOST, "/opt/local", 0x40, 0);
+	assert_place(UNNAMED_MODULE + 0x40, FRAME_RETURN, FRAME_BY_HOST, "[local]", 0x40, 0);
+	assert_place(KERNEL - 0x40, FRAME_RETURN, FRAME_BY_HOST, "[kernel.kallsyms]", KERNEL - 0x40,
+		     0);
+	assert_place(FRAME_USER(MAPPING_UNKNOWN, 0x40), FRAME_RETURN, FRAME_UNKNOWN, "", 0, 0);
+}
+
+static struct frame_identity identity_at(u64 frame)
+{
+	const struct frame_place place = frame_identities_place(identities, frame, FRAME_RETURN);
+
+	return frame_identities_of(identities, &place);
+}
+
+/* The id that is kept for a mapping is not that of what has a name in it. */
+static void ids_tell_objects_apart(void **state)
+{
+	const u64 frames[] = {
+		KERNEL + 0x1040,	 MODULE + 0x30,
+		UNNAMED_MODULE + 0x30,	 PROGRAM + 0x20,
+		KERNEL - 0x40,		 FRAME_USER(LIBC, 0x2010),
+		FRAME_USER(LOCAL, 0x40), FRAME_USER(JIT, 0x120),
+		FRAME_USER(JIT, 0x420),	 FRAME_USER(MAPPING_UNKNOWN, 0x40),
+	};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
+		struct frame_identity one = identity_at(frames[i]);
+		struct frame_identity again = identity_at(frames[i]);
+
+		assert_memory_equal(&one, &again, sizeof(one));
+		for (u32 before = 0; before < i; before++) {
+			struct frame_identity other = identity_at(frames[before]);
+
+			assert_memory_not_equal(one.object, other.object, sizeof(one.object));
+		}
+	}
+}
+
+static bool same_elsewhere(struct frame_identities *elsewhere, u64 frame)
+{
+	const struct frame_place place = frame_identities_place(elsewhere, frame, FRAME_RETURN);
+	struct frame_identity there = frame_identities_of(elsewhere, &place);
+	struct frame_identity here = identity_at(frame);
+
+	return !memcmp(&there, &here, sizeof(here));
+}
+
+static void only_code_of_the_host_differs_elsewhere(void **state)
+{
+	struct trace_reader *other = recording("there");
+	struct frame_identities *elsewhere;
+
+	(void)state;
+	assert_int_equal(frame_identities_create(other, &elsewhere), 0);
+	assert_true(same_elsewhere(elsewhere, KERNEL + 0x1040));
+	assert_true(same_elsewhere(elsewhere, FRAME_USER(LIBC, 0x2010)));
+	assert_true(same_elsewhere(elsewhere, FRAME_USER(JIT, 0x120)));
+	assert_true(same_elsewhere(elsewhere, FRAME_USER(MAPPING_UNKNOWN, 0x40)));
+	assert_false(same_elsewhere(elsewhere, FRAME_USER(LOCAL, 0x40)));
+	assert_false(same_elsewhere(elsewhere, UNNAMED_MODULE + 0x40));
+	frame_identities_free(&elsewhere);
+	trace_reader_close(&other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_with_a_build_id_lies_in_its_file),
+		cmocka_unit_test(a_leaf_is_the_start_of_its_function),
+		cmocka_unit_test(a_return_address_is_of_the_byte_before),
+		cmocka_unit_test(what_was_executed_is_where_it_is),
+		cmocka_unit_test(generated_code_is_its_function),
+		cmocka_unit_test(what_nothing_identifies_is_of_its_host),
+		cmocka_unit_test(ids_tell_objects_apart),
+		cmocka_unit_test(only_code_of_the_host_differs_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, open_recording, close_recording);
+}
