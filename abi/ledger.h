@@ -22,7 +22,10 @@
 	X(PAUSED, "paused", "recording was paused, or the flight buffer was being written out")    \
 	X(WRITE_ERROR, "write_error", "the output could not be written")                           \
 	X(RESET, "reset", "the flight ring was emptied by a reset")                                \
-	X(NO_MEMORY, "no_memory", "the kernel had no memory to remember a blocked task")
+	X(NO_MEMORY, "no_memory", "the kernel had no memory to remember a blocked task")           \
+	X(SPOOL_FULL, "spool_full", "the store was away for longer than the spool has room")       \
+	X(CLOCK, "clock", "the clock of its host was off by more than the store takes")            \
+	X(NOT_STORED, "not_stored", "its host recorded it, but the store does not have it")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(LOST, id)
 enum ledger_lost { LEDGER_LOST(X) LOST_COUNT };

@@ -10,12 +10,23 @@
 
 #include "report/event/event_filter.h"
 #include "report/name/frame_names.h"
+#include "string_list.h"
 #include "trace/read/reader.h"
+
+/* Whose recording it is, for formats that say so. All zero: as the recording says. */
+struct export_identity {
+	const char *host;	   /* NULL: the recording's */
+	const char *service;	   /* NULL: not said, or that of each sample's cgroup */
+	const char *version;	   /* of the service; NULL: not said */
+	struct string_list labels; /* "KEY=VALUE" */
+};
 
 struct export_options {
 	struct event_filter filter;
 	struct frame_naming naming;
 	const char *by; /* of a weighed format: as for profile_weigh() */
+	struct export_identity identity;
+	bool no_colons; /* in the sample types of pprof: where they are part of a query's words */
 };
 
 struct export_format {
@@ -31,6 +42,7 @@ struct export_format {
 extern const struct export_format folded_format;
 extern const struct export_format json_format;
 extern const struct export_format pprof_format;
+extern const struct export_format otlp_format;
 extern const struct export_format speedscope_format;
 extern const struct export_format perf_script_format;
 extern const struct export_format chrome_format;
@@ -38,7 +50,7 @@ extern const struct export_format stack_map_bin_format;
 extern const struct export_format mappings_format;
 
 #define EXPORT_FORMATS                                                                             \
-	"folded, json, pprof, speedscope, perf-script, chrome, stack_map_bin, mappings"
+	"folded, json, pprof, otlp, speedscope, perf-script, chrome, stack_map_bin, mappings"
 
 /* In the same order; the last is NULL. */
 extern const struct export_format *const export_formats[];

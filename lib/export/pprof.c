@@ -38,6 +38,7 @@ struct columns {
 struct pprof {
 	struct trace_reader *reader;
 	const struct event_filter *filter;
+	bool no_colons; /* in sample types */
 	const struct trace_source *sources;
 	u32 source_count;
 	struct columns *columns; /* by source */
@@ -69,18 +70,27 @@ static int count_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-static int put_type(struct pprof *pprof, const char *name, const char *suffix, const char *unit)
+static int put_type_name(struct pprof *pprof, const char *name, const char *suffix, s64 *index)
 {
-	Pprof__Profile part = PPROF__PROFILE__INIT;
-	Pprof__ValueType message = PPROF__VALUE_TYPE__INIT, *messages = &message;
 	char *type;
 	int err;
 
 	if (asprintf(&type, "%s%s", name, suffix) < 0)
 		return -ENOMEM;
-	err = pprof_string(pprof->tables, type, &message.type)
-		      ?: pprof_string(pprof->tables, unit, &message.unit);
+	for (char *colon = type; pprof->no_colons && (colon = strchr(colon, ':'));)
+		*colon = '.';
+	err = pprof_string(pprof->tables, type, index);
 	free(type);
+	return err;
+}
+
+static int put_type(struct pprof *pprof, const char *name, const char *suffix, const char *unit)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__ValueType message = PPROF__VALUE_TYPE__INIT, *messages = &message;
+	int err = put_type_name(pprof, name, suffix, &message.type)
+			  ?: pprof_string(pprof->tables, unit, &message.unit);
+
 	part.sample_type = &messages;
 	part.n_sample_type = 1;
 	pprof->types++;
@@ -124,7 +134,6 @@ static int put_default_type(struct pprof *pprof)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	u32 most = 0;
-	char *type;
 	int err;
 
 	for (u32 i = 1; i < pprof->source_count; i++)
@@ -132,11 +141,9 @@ static int put_default_type(struct pprof *pprof)
 			most = i;
 	if (!pprof->source_count || !pprof->columns[most].events)
 		return 0;
-	if (asprintf(&type, "%s%s", pprof->sources[most].name,
-		     pprof->sources[most].value_unit[0] ? "_value" : "") < 0)
-		return -ENOMEM;
-	err = pprof_string(pprof->tables, type, &part.default_sample_type);
-	free(type);
+	err = put_type_name(pprof, pprof->sources[most].name,
+			    pprof->sources[most].value_unit[0] ? "_value" : "",
+			    &part.default_sample_type);
 	if (!err)
 		pprof_put(pprof->gzip, &part);
 	return err;
@@ -358,7 +365,10 @@ static void pprof_close(struct pprof *pprof)
 static int pprof_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		       struct stackmap_error *error)
 {
-	struct pprof pprof = {.reader = reader, .filter = &options->filter, .to = to};
+	struct pprof pprof = {.reader = reader,
+			      .filter = &options->filter,
+			      .no_colons = options->no_colons,
+			      .to = to};
 	int err = pprof_open(&pprof, &options->naming);
 
 	err = err ?: put_file(&pprof, error);

@@ -47,7 +47,8 @@ struct attachment {
 	struct kernel_ways kernel;
 	struct link_list task_links;
 	struct link_list links;
-	int tasks_fd; /* among these: to read it records the waits that last; 0: none */
+	int tasks_fd;  /* among these: to read it records the waits that last; 0: none */
+	u64 frequency; /* that took the place of the sources'; 0: theirs */
 	struct perf_event *events;
 	u32 event_count, event_room;
 	struct cpu_hotplug hotplug;

@@ -12,6 +12,8 @@
 #include "array.h"
 #include "capture/load/skeleton.h"
 
+#define NS_PER_SECOND 1000000000ULL
+
 static int open_event(struct attachment *attachment, struct perf_event_attr *attr, u32 kind,
 		      pid_t pid, int cpu, int program_fd)
 {
@@ -55,11 +57,13 @@ static int open_again(struct attachment *attachment, struct perf_event *event,
 static struct perf_event_attr attr_of(const struct attachment *attachment,
 				      const struct source *source)
 {
+	u64 frequency = source->frequency ? attachment->frequency ?: source->frequency : 0;
+
 	return (struct perf_event_attr){
 		.type = source->perf_type,
 		.config = source->perf_config,
-		.freq = source->frequency != 0,
-		.sample_period = source->frequency ? source->frequency : source->period,
+		.freq = frequency != 0,
+		.sample_period = frequency ?: source->period,
 		.disabled = 1,
 		.enable_on_exec = attachment->command != 0,
 		.inherit = attachment->command != 0,
@@ -96,6 +100,33 @@ int attach_perf(struct attachment *attachment, const struct source *source, u32 
 			return result;
 	}
 	return attachment->event_count > before ? 0 : -ENODEV;
+}
+
+/* The kernel's clocks know periods only, in ns. */
+static u64 period_of(const struct source *source, u64 frequency)
+{
+	bool is_clock = source->perf_type == PERF_TYPE_SOFTWARE &&
+			(source->perf_config == PERF_COUNT_SW_CPU_CLOCK ||
+			 source->perf_config == PERF_COUNT_SW_TASK_CLOCK);
+
+	return is_clock ? NS_PER_SECOND / frequency : frequency;
+}
+
+int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
+{
+	int result = 0;
+
+	attachment->frequency = frequency;
+	for (u32 i = 0; i < attachment->event_count; i++) {
+		const struct perf_event *event = &attachment->events[i];
+		const struct source *source = &attachment->sources->sources[event->kind];
+
+		if (source->frequency)
+			result = link_perf_period(&attachment->links, event->link,
+						  period_of(source, frequency))
+					 ?: result;
+	}
+	return result;
 }
 
 void attach_perf_stop(struct attachment *attachment)

@@ -17,6 +17,9 @@ int attach_perf(struct attachment *attachment, const struct source *source, u32 
 int attach_perf_cpu(struct attachment *attachment, const struct source *source, u32 kind,
 		    int program_fd, u32 cpu);
 
+/* Those of a rate go on at this one, in Hz; so do those of CPUs that come online. 0 or -errno. */
+int attach_perf_set_frequency(struct attachment *attachment, u64 frequency);
+
 /* Stops the events and keeps their counts; before their links are closed. */
 void attach_perf_stop(struct attachment *attachment);
 

@@ -87,6 +87,11 @@ int link_perf_enable(const struct link_list *links, u32 index)
 	return ioctl(links->fds[index], PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
+int link_perf_period(const struct link_list *links, u32 index, u64 period)
+{
+	return ioctl(links->fds[index], PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0;
+}
+
 int link_perf_count(const struct link_list *links, u32 index, u64 *count)
 {
 	int event = links->fds[index];

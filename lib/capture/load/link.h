@@ -34,6 +34,9 @@ int link_perf_event_again(struct link_list *links, u32 index, struct perf_event_
 /* Enables the perf event of the pair at `index`. */
 int link_perf_enable(const struct link_list *links, u32 index);
 
+/* Its period from now on, or its frequency, whichever it was opened with. */
+int link_perf_period(const struct link_list *links, u32 index, u64 period);
+
 /* Stops the event of the pair that link_perf_event() added at `index`, and reads its count (of all
  * tasks it was inherited by). */
 int link_perf_count(const struct link_list *links, u32 index, u64 *count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Loading, sharing, pausing. */
 #include "capture/load/loaded.h"
+#include "capture/load/attach_perf.h"
 
 #include <errno.h>
 #include <linux/bpf.h>
@@ -16,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "capture/load/ahead.h"
+#include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "interrupt.h"
@@ -338,6 +340,16 @@ void loaded_leave_out_self(struct loaded *loaded)
 	if (!loaded->foreign)
 		__atomic_store_n(&loaded_programs(loaded)->bss->own_tgid, getpid(),
 				 __ATOMIC_RELAXED);
+}
+
+void loaded_leave_out(struct loaded *loaded, pid_t pid)
+{
+	loaded->beside = pid;
+}
+
+int loaded_set_frequency(struct loaded *loaded, u64 frequency)
+{
+	return attach_perf_set_frequency(&loaded->attachment, frequency);
 }
 
 void loaded_follow_cpus(struct loaded *loaded)

@@ -33,6 +33,7 @@ struct loaded {
 	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1: not loaded */
 	int *programs;		    /* of events; opened */
 	u32 program_count, program_room;
+	pid_t beside; /* a process of ours that the programs leave out, too; 0: none */
 	bool opened;  /* another process loaded it, or did before */
 	bool running; /* events may come at any time */
 	bool foreign; /* its ids are of another PID namespace: they mean nobody to us */
@@ -92,6 +93,12 @@ bool loaded_lacks_engine(const struct loaded *loaded);
 
 /* This process is the one whose events are left out, until it exits. */
 void loaded_leave_out_self(struct loaded *loaded);
+
+/* Another process of ours, with the next round that is drained. */
+void loaded_leave_out(struct loaded *loaded, pid_t pid);
+
+/* Samples at another rate, in Hz, what is sampled at a rate. Of one that this process attached. */
+int loaded_set_frequency(struct loaded *loaded, u64 frequency);
 
 /* Samples CPUs that came online since. Of one that this process attached: to be called all the time
  * while events are recorded, as CPUs are looked for ten times a second at most. */

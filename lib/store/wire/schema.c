@@ -16,6 +16,7 @@
 
 #include "error.h"
 #include "store/wire/row_binary.h"
+#include "store/wire/views.h"
 
 #define LOW "LowCardinality(String)"
 #define HASH "FixedString(16)"
@@ -23,6 +24,7 @@
 #define REMEMBERED_INSERTS "10000"
 #define ANSWER_BYTES_MAX 64
 #define SCHEMA_TABLE "schema"
+#define SETTINGS_BYTES 256
 #define ALLOW_LOW_CARDINALITY "&allow_experimental_low_cardinality_type=1"
 #define CLUSTER_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 
@@ -266,6 +268,41 @@ static int migrate(struct clickhouse *server, struct stackmap_error *error)
 	return err || version == SCHEMA_VERSION ? err : note_version(server, SCHEMA_VERSION, error);
 }
 
+/* Made anew: another version may have made it, and it holds nothing. Its tables are those of the
+ * session's database. */
+static int make_view(struct clickhouse *server, const struct store_view *view, bool modern,
+		     struct stackmap_error *error)
+{
+	struct statement statement;
+	char settings[SETTINGS_BYTES];
+	int err;
+
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream, "DROP TABLE IF EXISTS %s.%s", clickhouse_database(server),
+		view->name);
+	err = execute(server, &statement, "", error);
+	if (err)
+		return err;
+	if (begin(&statement))
+		return -ENOMEM;
+	fprintf(statement.stream, "CREATE VIEW %s.%s AS %s", clickhouse_database(server),
+		view->name, view->query);
+	snprintf(settings, sizeof(settings), "&database=%s%s", clickhouse_database(server),
+		 modern ? "" : ALLOW_LOW_CARDINALITY);
+	return execute(server, &statement, settings, error);
+}
+
+static int make_views(struct clickhouse *server, struct stackmap_error *error)
+{
+	u32 year;
+	int err = clickhouse_year(server, &year, NULL, error);
+
+	for (const struct store_view *view = store_views; !err && view->name; view++)
+		err = make_view(server, view, year >= CLICKHOUSE_MODERN, error);
+	return err;
+}
+
 /* All tables of a kind on all servers of a cluster, as one to read. */
 static int make_reading_table(struct clickhouse *server, const char *name, const char *cluster,
 			      bool modern, struct stackmap_error *error)
@@ -296,6 +333,9 @@ static int make_reading_tables(struct clickhouse *server, const char *cluster,
 	for (u32 i = 0; !err && i < STORE_TABLE_COUNT; i++)
 		err = make_reading_table(server, tables[i].name, cluster, year >= CLICKHOUSE_MODERN,
 					 error);
+	for (const struct store_view *view = store_views; !err && view->name; view++)
+		err = make_reading_table(server, view->name, cluster, year >= CLICKHOUSE_MODERN,
+					 error);
 	return err;
 }
 
@@ -308,6 +348,8 @@ int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_
 		err = make_versions(server, error);
 	if (!err)
 		err = migrate(server, error);
+	if (!err)
+		err = make_views(server, error);
 	if (!err && cluster)
 		err = make_reading_tables(server, cluster, error);
 	if (err == -ENOMEM)

@@ -108,6 +108,11 @@ static bool read_link(void *arg, int file, struct debug_link *link)
 	       is_text(link->shared, sizeof(link->shared)) && !strchr(link->file, '/');
 }
 
+bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link)
+{
+	return read_link(lookup, file, link);
+}
+
 struct question {
 	struct debug_lookup *lookup;
 	struct debug_search search;

@@ -16,6 +16,7 @@
 
 #include "debug_fetch.h"
 #include "symbol/elf/code_place.h"
+#include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_segment.h"
 #include "trace/event.h"
 
@@ -41,6 +42,10 @@ struct debug_lookup;
 /* Best early: see sandbox_start(). What the choice points to must outlive it. */
 int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup **out);
 void debug_lookup_free(struct debug_lookup **lookup);
+
+/* What an open file says of itself, read in the sandbox; false: nothing that could be relied upon.
+ */
+bool debug_lookup_link(struct debug_lookup *lookup, int file, struct debug_link *link);
 
 /* The file of some code; of the kernel, or of a module: `module`. */
 struct debug_code {

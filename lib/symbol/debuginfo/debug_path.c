@@ -9,7 +9,7 @@
 
 #include "symbol/file/file_place.h"
 
-#define DEBUG_FOLDER "/usr/lib/debug"
+#define DEBUG_FOLDER DEBUG_PATH_FOLDER
 
 int debug_path_open(const struct debug_roots *roots, const char *path,
 		    bool (*accept)(void *arg, int file), void *arg)

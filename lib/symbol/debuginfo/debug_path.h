@@ -22,6 +22,8 @@ struct debug_roots {
 int debug_path_open(const struct debug_roots *roots, const char *path,
 		    bool (*accept)(void *arg, int file), void *arg);
 
+#define DEBUG_PATH_FOLDER "/usr/lib/debug"
+
 /* "/usr/lib/debug/.build-id/xx/yyy.debug", or false if it does not fit. */
 bool debug_path_of_id(const u8 *build_id, u32 bytes, char *path);
 

@@ -104,7 +104,8 @@ static bool find_debug(struct debug_search *search, enum need need)
 	char path[DEBUG_PATH_BYTES];
 
 	if (debug_path_of_id(search->build_id, search->build_id_bytes, path) &&
-	    take_debug(search, need, path))
+	    (take_debug(search, need, path) ||
+	     take_debug(search, need, path + strlen(DEBUG_PATH_FOLDER))))
 		return true;
 	for (u32 i = 0; link[0] && debug_path_of_link(i, of, link, path); i++)
 		if (take_debug(search, need, path))

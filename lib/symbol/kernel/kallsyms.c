@@ -9,10 +9,12 @@
  */
 #include "kallsyms.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "symbol/file/whole_file.h"
 
 #define KERNEL_HALF (1ULL << 63)
@@ -214,7 +216,19 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	return err;
 }
 
-int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table)
+static int add_image(struct module_list *list, const char *text, size_t bytes)
+{
+	if (array_make_room(list->modules, list->count, list->room))
+		return -ENOMEM;
+	list->modules[list->count++] =
+		(struct module){.name = "vmlinux",
+				.start = kallsyms_address(text, bytes, "_stext"),
+				.end = kallsyms_address(text, bytes, "_etext")};
+	return 0;
+}
+
+int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
+		       struct module_list *lasting)
 {
 	struct module_list list = {};
 	char *text;
@@ -224,9 +238,12 @@ int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table)
 	if (err)
 		return err;
 	err = module_list_read_open(modules, &list);
-	if (!err)
-		err = kallsyms_parse(text, bytes, &list, table);
-	module_list_clear(&list);
+	err = err ?: kallsyms_parse(text, bytes, &list, table);
+	err = err ?: add_image(&list, text, bytes);
 	free(text);
+	if (err)
+		module_list_clear(&list);
+	else
+		*lasting = list;
 	return err;
 }

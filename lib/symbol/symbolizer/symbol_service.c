@@ -112,6 +112,75 @@ static int load_generated(const struct symbol_request *request, const int *files
 	return result;
 }
 
+/* The kernel's symbols are many, and are asked for again and again: they are kept for what is
+ * called the same as long as the modules are the same. Programs of BPF come and go. */
+static struct {
+	struct symbol_table *table; /* NULL: none */
+	struct module_list lasting;
+} kernel;
+
+static bool lasts(u64 address)
+{
+	for (u32 i = 0; i < kernel.lasting.count; i++)
+		if (address >= kernel.lasting.modules[i].start &&
+		    address < kernel.lasting.modules[i].end)
+			return true;
+	return false;
+}
+
+static bool is_same_module(const struct module *a, const struct module *b)
+{
+	return a->start == b->start && a->end == b->end && !strcmp(a->name, b->name);
+}
+
+static bool has_same_modules(int modules)
+{
+	struct module_list now = {};
+	bool same;
+
+	if (module_list_read_open(modules, &now))
+		return false;
+	same = now.count + 1 == kernel.lasting.count;
+	for (u32 i = 0; i < now.count && same; i++)
+		same = is_same_module(&now.modules[i], &kernel.lasting.modules[i]);
+	module_list_clear(&now);
+	return same;
+}
+
+static bool kernel_is_known(const struct question *question, int modules)
+{
+	for (u32 i = 0; i < question->request->addresses; i++)
+		if (!lasts(question->addresses[i]))
+			return false;
+	return kernel.table && has_same_modules(modules);
+}
+
+/* Borrowed until the next question. */
+static int load_kernel(const struct question *question, const int *files, struct code *code)
+{
+	struct module_list lasting;
+	struct symbol_table *table;
+	int result;
+
+	if (!kernel_is_known(question, files[1])) {
+		result = symbol_table_create(&table);
+		if (result)
+			return result;
+		result = kallsyms_read_open(files[0], files[1], table, &lasting);
+		if (result) {
+			symbol_table_free(&table);
+			return result;
+		}
+		symbol_table_free(&kernel.table);
+		module_list_clear(&kernel.lasting);
+		kernel.table = table;
+		kernel.lasting = lasting;
+	}
+	symbol_table_free(&code->symbols);
+	code->symbols = kernel.table;
+	return 0;
+}
+
 static int load(const struct question *question, const int *files, struct code *code, u32 *unread)
 {
 	switch (question->request->what) {
@@ -122,7 +191,7 @@ static int load(const struct question *question, const int *files, struct code *
 	case SYMBOL_ASK_VDSO:
 		return load_elf(question, vdso_open(), code);
 	case SYMBOL_ASK_KERNEL:
-		return kallsyms_read_open(files[0], files[1], code->symbols);
+		return load_kernel(question, files, code);
 	case SYMBOL_ASK_GENERATED:
 		return load_generated(question->request, files, code->symbols, unread);
 	default:
@@ -224,7 +293,8 @@ static int name(const struct symbol_request *request, const int *files, const u6
 
 	result = result ?: symbol_table_create(&code.functions);
 	result = result ?: name_code(&question, files, &code, answer, text);
-	symbol_table_free(&code.symbols);
+	if (code.symbols != kernel.table)
+		symbol_table_free(&code.symbols);
 	symbol_table_free(&code.functions);
 	return result;
 }

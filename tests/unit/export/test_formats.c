@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* No name breaks a format, whatever its bytes; no number of samples is too large for pprof. */
+/* No name breaks a format, whatever its bytes; no number of samples is too large for pprof and
+ * OTLP. */
 #include "export/export_format.h"
 
 #include <ctype.h>
@@ -13,6 +14,7 @@
 #include <jansson.h>
 #include <zlib.h>
 
+#include "export/otlp.pb-c.h"
 #include "export/profile.pb-c.h"
 #include "odd_recording.h"
 
@@ -235,6 +237,75 @@ static void test_pprof_tells_the_main_program(void **state)
 	trace_reader_close(&reader);
 }
 
+static Otlp__Dictionary *read_dictionary(const Otlp__Request *request)
+{
+	Otlp__Dictionary *dictionary =
+		otlp__dictionary__unpack(NULL, request->dictionary.len, request->dictionary.data);
+
+	assert_non_null(dictionary);
+	return dictionary;
+}
+
+/* The only one. */
+static Otlp__Profile *read_profile(const Otlp__Request *request)
+{
+	Otlp__ResourceProfiles *resource = otlp__resource_profiles__unpack(
+		NULL, request->resource_profiles[0].len, request->resource_profiles[0].data);
+	Otlp__ScopeProfiles *scope = otlp__scope_profiles__unpack(
+		NULL, resource->scope_profiles.len, resource->scope_profiles.data);
+	Otlp__Profile *profile;
+
+	assert_int_equal(scope->n_profiles, 1);
+	profile = otlp__profile__unpack(NULL, scope->profiles[0].len, scope->profiles[0].data);
+	assert_non_null(profile);
+	otlp__scope_profiles__free_unpacked(scope, NULL);
+	otlp__resource_profiles__free_unpacked(resource, NULL);
+	return profile;
+}
+
+static void test_otlp(void **state)
+{
+	struct text text = odd_export("otlp");
+	Otlp__Request *request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
+	Otlp__Dictionary *dictionary = read_dictionary(request);
+	Otlp__Profile *profile = read_profile(request);
+
+	(void)state;
+	assert_int_equal(profile->n_samples, ODD_EVENTS);
+	assert_int_equal(dictionary->n_location_table, 1 + ODD_FRAMES);
+	assert_int_equal(dictionary->n_function_table, 1 + 1);
+	assert_int_equal(dictionary->n_stack_table, 1 + 1);
+	for (size_t i = 0; i < dictionary->n_string_table; i++)
+		check_is_utf8(dictionary->string_table[i]);
+	otlp__profile__free_unpacked(profile, NULL);
+	otlp__dictionary__free_unpacked(dictionary, NULL);
+	otlp__request__free_unpacked(request, NULL);
+	free(text.bytes);
+}
+
+static void test_otlp_of_many_samples(void **state)
+{
+	struct trace_reader *reader;
+	struct text text;
+	Otlp__Request *request;
+	Otlp__Profile *profile;
+	s64 sum = 0;
+
+	(void)state;
+	assert_int_equal(odd_many(SAMPLES_MANY, &reader), 0);
+	text = export_of(reader, "otlp");
+	request = otlp__request__unpack(NULL, text.length, (const u8 *)text.bytes);
+	profile = read_profile(request);
+	assert_true(profile->n_samples > SAMPLES_MANY); /* as of pprof */
+	for (size_t i = 0; i < profile->n_samples; i++)
+		sum += profile->samples[i]->values[0];
+	assert_int_equal(sum, 2 * SAMPLES_MANY);
+	otlp__profile__free_unpacked(profile, NULL);
+	otlp__request__free_unpacked(request, NULL);
+	free(text.bytes);
+	trace_reader_close(&reader);
+}
+
 static void test_formats_are_found_by_name(void **state)
 {
 	char words[256] = "";
@@ -261,6 +332,8 @@ int main(void)
 		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_pprof_of_many_samples),
 		cmocka_unit_test(test_pprof_tells_the_main_program),
+		cmocka_unit_test(test_otlp),
+		cmocka_unit_test(test_otlp_of_many_samples),
 		cmocka_unit_test(test_formats_are_found_by_name),
 	};
 

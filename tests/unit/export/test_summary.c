@@ -99,8 +99,8 @@ static void test_formats_that_count_are_the_same(void **state)
 	static const struct {
 		const char *name, *by;
 	} formats[] = {
-		{"folded", "count"}, {"folded", "value"},  {"json", NULL},
-		{"pprof", NULL},     {"speedscope", NULL}, {"stack_map_bin", NULL},
+		{"folded", "count"}, {"folded", "value"},  {"json", NULL},	    {"pprof", NULL},
+		{"otlp", NULL},	     {"speedscope", NULL}, {"stack_map_bin", NULL},
 	};
 
 	(void)state;

@@ -96,6 +96,9 @@ static void load(bool saves, bool unwinds)
 	bpf_object__for_each_program(each, kernel->obj) bpf_program__set_autoload(each, false);
 	bpf_program__set_autoload(kernel->progs.save_stack, saves);
 	bpf_program__set_autoload(kernel->progs.unwind_blocked, unwinds);
+	/* The recorder loads it by itself, and its section says nothing to libbpf. */
+	bpf_program__set_type(kernel->progs.unwind_blocked, BPF_PROG_TYPE_SYSCALL);
+	bpf_program__set_flags(kernel->progs.unwind_blocked, BPF_F_SLEEPABLE);
 	task_work_prepare(kernel->obj);
 	assert_int_equal(test_raw_stack_bpf__load(kernel), 0);
 }

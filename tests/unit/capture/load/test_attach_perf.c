@@ -22,17 +22,18 @@
 
 #include "capture/capture_parts.h"
 #include "capture/load/skeleton.h"
+#include "clock.h"
 
 #define PAGES 1000
 
 static struct source_list sources;
 static struct capture *capture;
 
-static void attach(void)
+static void attach_event(const char *event, u64 frequency)
 {
 	struct capture_options options = {.sources = &sources, .bits = 10, .no_user_stacks = true};
 	struct stackmap_error error;
-	int result = source_list_add(&sources, "page-faults", 0, &error);
+	int result = source_list_add(&sources, event, frequency, &error);
 
 	result = result ?: capture_create(&options, &capture, &error);
 	result = result ?: capture_attach(capture, &error);
@@ -44,6 +45,11 @@ static void attach(void)
 	capture_free(&capture);
 	source_list_clear(&sources);
 	skip();
+}
+
+static void attach(void)
+{
+	attach_event("page-faults", 0);
 }
 
 static void touch_pages_on(u32 cpu)
@@ -172,9 +178,35 @@ static void a_cpu_that_was_never_there_is_sampled(void **state)
 	source_list_clear(&sources);
 }
 
+static void burn(u64 ns)
+{
+	u64 until = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < until)
+		continue;
+}
+
+/* A sample each second becomes one each millisecond that a CPU works. */
+static void a_rate_can_be_another(void **state)
+{
+	u64 before;
+
+	(void)state;
+	attach_event("cpu-clock", 1);
+	before = noted().runs;
+	assert_int_equal(loaded_set_frequency(capture_loaded(capture), 1000), 0);
+	burn(300 * NS_PER_MS);
+	capture_detach(capture);
+	/* A clock's event counts nanoseconds. */
+	assert_in_range(noted().runs - before, 100, events_counted() / NS_PER_MS * 11 / 10 + 10);
+	capture_free(&capture);
+	source_list_clear(&sources);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rate_can_be_another),
 		cmocka_unit_test(a_cpu_that_comes_online_is_sampled),
 		cmocka_unit_test(a_cpu_that_was_never_there_is_sampled),
 		cmocka_unit_test(who_did_not_open_the_event_knows_its_count),

@@ -177,6 +177,7 @@ static void this_kernel_has_schedule(void **state)
 	struct symbol_table *table;
 	struct symbol found;
 	u64 address = 0;
+	struct module_list lasting;
 	size_t bytes;
 	char *text;
 	int fd;
@@ -194,7 +195,10 @@ static void this_kernel_has_schedule(void **state)
 	}
 	assert_int_equal(symbol_table_create(&table), 0);
 	fd = open("/proc/kallsyms", O_RDONLY);
-	assert_int_equal(kallsyms_read_open(fd, -1, table), 0);
+	assert_int_equal(kallsyms_read_open(fd, -1, table, &lasting), 0);
+	assert_int_equal(lasting.count, 1);
+	assert_string_equal(lasting.modules[0].name, "vmlinux");
+	module_list_clear(&lasting);
 	close(fd);
 	assert_true(symbol_table_find(table, address + 4, &found));
 	assert_string_equal(found.name, "schedule");

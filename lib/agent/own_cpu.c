@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The kernel has a list of a thread's children, and a clock for each process. */
+#include "agent/own_cpu.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define DEPTH_MAX 4 /* of processes that start processes */
+
+static u64 process_ns(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
+}
+
+static u64 tree_ns(pid_t pid, u32 depth);
+
+static u64 children_of(pid_t pid, const char *thread, u32 depth)
+{
+	u64 sum = 0;
+	char path[320];
+	FILE *list;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, thread);
+	list = fopen(path, "re");
+	if (!list)
+		return 0;
+	while (fscanf(list, "%d", &child) == 1)
+		sum += tree_ns(child, depth + 1);
+	fclose(list);
+	return sum;
+}
+
+static u64 tree_ns(pid_t pid, u32 depth)
+{
+	u64 sum = process_ns(pid);
+	struct dirent *entry;
+	char path[64];
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = depth < DEPTH_MAX ? opendir(path) : NULL;
+	while (threads && (entry = readdir(threads)))
+		if (entry->d_name[0] != '.')
+			sum += children_of(pid, entry->d_name, depth);
+	if (threads)
+		closedir(threads);
+	return sum;
+}
+
+static u64 timeval_ns(const struct timeval *time)
+{
+	return time->tv_sec * 1000000000ULL + time->tv_usec * 1000ULL;
+}
+
+u64 own_cpu_ns(void)
+{
+	struct rusage ended;
+
+	getrusage(RUSAGE_CHILDREN, &ended);
+	return tree_ns(getpid(), 0) + timeval_ns(&ended.ru_utime) + timeval_ns(&ended.ru_stime);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Profiles of OTLP, as one request to a collector (otlp.proto): for each source that has events a
+ * profile that counts them, and where events have values one more that adds these up, since a
+ * profile has one type of samples. Samples have the attributes of pprof.c's labels, by the names of
+ * OpenTelemetry.
+ *
+ * The size of a message comes before what is in it, so the samples of each profile are collected,
+ * encoded, in a buffer of its own. Memory grows with the distinct samples, not with the events.
+ *
+ * The id of a profile is a hash of what it says: of a request that had to be sent twice, whoever
+ * stores it can tell.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sha2.h>
+
+#include "error.h"
+#include "export/otlp.pb-c.h"
+#include "export_format.h"
+#include "otlp_resource.h"
+#include "otlp_tables.h"
+#include "sample_table.h"
+#include "trace/read/cgroup_name.h"
+#include "value_unit.h"
+
+#define SAMPLES (1U << 17)
+#define SECOND 1000000000ULL
+#define ID_BYTES 16
+
+enum { THREAD_NAME, PROCESS_ID, THREAD_ID, CPU, CGROUP, SERVICE, ATTRIBUTES };
+
+enum { PRODUCED, RECORDED, LEDGER_ATTRIBUTES = RECORDED + 1 + LOST_COUNT };
+
+static const char *const lost_keys[LOST_COUNT] = {
+#define X(id, name, meaning) [LOST_##id] = "stackmap.ledger.lost." name,
+	LEDGER_LOST(X)
+#undef X
+};
+
+/* What a source's profiles have, encoded. */
+struct columns {
+	struct byte_buffer counts, values;
+};
+
+struct otlp {
+	struct trace_reader *reader;
+	const struct export_options *options;
+	const struct trace_source *sources;
+	u32 source_count;
+	struct columns *columns; /* by source */
+	u64 first, last;	 /* time of the first and the last event */
+	struct event_stacks *stacks;
+	struct sample_table *samples;
+	struct otlp_tables *tables;
+	struct byte_buffer profiles; /* whole ones, each behind its length */
+	s32 ledger[LEDGER_ATTRIBUTES];
+	size_t ledger_count;
+};
+
+/* "/system.slice/nginx.service/worker" is of nginx. `room` has place for the path. */
+static const char *service_of(const char *cgroup, char *room)
+{
+	const char *ending = strstr(cgroup, ".service");
+	const char *start;
+
+	if (!ending || (ending[8] && ending[8] != '/'))
+		return NULL;
+	start = memrchr(cgroup, '/', (size_t)(ending - cgroup));
+	start = start ? start + 1 : cgroup;
+	memcpy(room, start, (size_t)(ending - start));
+	room[ending - start] = '\0';
+	return room[0] ? room : NULL;
+}
+
+static int set_service(struct otlp *otlp, const char *cgroup, s32 *index, size_t *count)
+{
+	char *room = malloc(strlen(cgroup) + 1);
+	const char *service = room ? service_of(cgroup, room) : NULL;
+	int err = room ? 0 : -ENOMEM;
+
+	if (service) {
+		err = otlp_text_attribute(otlp->tables, "service.name", service, index);
+		(*count)++;
+	}
+	free(room);
+	return err;
+}
+
+/* The service is that of the request, if that has one. */
+static int make_attributes(struct otlp *otlp, const struct sample_key *key, s32 *indexes,
+			   size_t *count)
+{
+	char room[TRACE_CGROUP_ROOM];
+	const char *cgroup = trace_cgroup_name(otlp->reader, key->cgroup, room);
+	struct otlp_tables *tables = otlp->tables;
+	int err = otlp_text_attribute(tables, "thread.name",
+				      key->comm[0] ? key->comm : "[unknown]", &indexes[THREAD_NAME])
+			  ?: otlp_number_attribute(tables, "process.pid", key->tgid,
+						   &indexes[PROCESS_ID])
+			  ?: otlp_number_attribute(tables, "thread.id", key->event.tid,
+						   &indexes[THREAD_ID])
+			  ?: otlp_number_attribute(tables, "cpu.logical_number", key->event.cpu,
+						   &indexes[CPU])
+			  ?: otlp_text_attribute(tables, "process.linux.cgroup", cgroup,
+						 &indexes[CGROUP]);
+
+	*count = SERVICE;
+	if (err || otlp->options->identity.service)
+		return err;
+	return set_service(otlp, cgroup, &indexes[SERVICE], count);
+}
+
+static void put_sample_part(struct byte_buffer *to, Otlp__Sample *message, s64 value)
+{
+	Otlp__Profile part = OTLP__PROFILE__INIT;
+
+	message->values = &value;
+	message->n_values = 1;
+	part.samples = &message;
+	part.n_samples = 1;
+	otlp_encode(to, &part.base);
+}
+
+static int put_sample(void *arg, const struct sample *sample)
+{
+	struct otlp *otlp = arg;
+	const struct trace_event *event = &sample->key.event;
+	struct columns *columns = &otlp->columns[event->kind];
+	Otlp__Sample message = OTLP__SAMPLE__INIT;
+	s32 attributes[ATTRIBUTES];
+	struct event_stack stack;
+	int err = event_stacks_find(otlp->stacks, event, &stack);
+
+	if (!err && !stack.depth) /* a stack without locations says nothing */
+		err = event_stacks_missing(otlp->stacks, event, &stack);
+	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
+	err = err ?: make_attributes(otlp, &sample->key, attributes, &message.n_attribute_indices);
+	if (err)
+		return err;
+	message.attribute_indices = attributes;
+	put_sample_part(&columns->counts, &message, (s64)sample->count);
+	if (otlp->sources[event->kind].extras & TRACE_EXTRA_VALUE)
+		put_sample_part(&columns->values, &message, (s64)sample->value);
+	return 0;
+}
+
+static int put_samples(struct otlp *otlp)
+{
+	int err = sample_table_each(otlp->samples, put_sample, otlp);
+
+	sample_table_empty(otlp->samples);
+	return err;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct otlp *otlp = arg;
+	const struct trace_task *task;
+	int err;
+
+	if (!event_filter_passes(&otlp->options->filter, otlp->reader, event))
+		return 0;
+	otlp->first = otlp->first ?: event->time;
+	otlp->last = event->time;
+	task = trace_reader_task(otlp->reader, event->tid, event->time);
+	err = sample_table_add(otlp->samples, event, task);
+	if (err != -ENOSPC)
+		return err;
+	return put_samples(otlp) ?: sample_table_add(otlp->samples, event, task);
+}
+
+static int add_to_ledger(struct otlp *otlp, const char *key, u64 number)
+{
+	return otlp_number_attribute(otlp->tables, key, (s64)number,
+				     &otlp->ledger[otlp->ledger_count++]);
+}
+
+/* Of the whole recording, whichever of its events were chosen. */
+static int make_ledger(struct otlp *otlp)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(otlp->reader);
+	int err;
+
+	if (!ledger)
+		return 0;
+	err = add_to_ledger(otlp, "stackmap.ledger.produced", ledger->produced)
+		      ?: add_to_ledger(otlp, "stackmap.ledger.recorded", ledger->recorded);
+	for (u32 i = 0; i < LOST_COUNT && !err; i++)
+		if (ledger->lost[i])
+			err = add_to_ledger(otlp, lost_keys[i], ledger->lost[i]);
+	return err;
+}
+
+static void make_id(const struct otlp *otlp, const char *type, const struct byte_buffer *samples,
+		    u8 id[ID_BYTES])
+{
+	const struct trace_info *info = trace_reader_info(otlp->reader);
+	u8 digest[SHA256_DIGEST_LENGTH];
+	SHA2_CTX hash;
+
+	SHA256Init(&hash);
+	SHA256Update(&hash, (const u8 *)info->hostname, strlen(info->hostname) + 1);
+	SHA256Update(&hash, (const u8 *)&info->start_realtime, sizeof(info->start_realtime));
+	SHA256Update(&hash, (const u8 *)&otlp->first, sizeof(otlp->first));
+	SHA256Update(&hash, (const u8 *)type, strlen(type) + 1);
+	SHA256Update(&hash, samples->data, samples->used);
+	SHA256Final(digest, &hash);
+	memcpy(id, digest, ID_BYTES);
+}
+
+static int set_type(struct otlp *otlp, const char *type, const char *unit, Otlp__ValueType *message)
+{
+	return otlp_string(otlp->tables, type, &message->type_strindex)
+		       ?: otlp_string(otlp->tables, unit, &message->unit_strindex);
+}
+
+/* Where samples are taken by a clock, which is where they have a pc. */
+static int set_period(struct otlp *otlp, const struct trace_source *source,
+		      Otlp__ValueType *message, Otlp__Profile *profile)
+{
+	const struct trace_info *info = trace_reader_info(otlp->reader);
+
+	if (!info->frequency || !(source->extras & TRACE_EXTRA_LEAF))
+		return 0;
+	profile->period_type = message;
+	profile->period = (s64)(SECOND / info->frequency);
+	return set_type(otlp, "cpu", "nanoseconds", message);
+}
+
+/* The profile is what says which it is, and behind it its samples, encoded before. */
+static int put_profile(struct otlp *otlp, const struct trace_source *source, const char *type,
+		       const char *unit, const struct byte_buffer *samples)
+{
+	const struct trace_info *info = trace_reader_info(otlp->reader);
+	Otlp__Profile head = OTLP__PROFILE__INIT;
+	Otlp__ValueType sample_type = OTLP__VALUE_TYPE__INIT, period_type = OTLP__VALUE_TYPE__INIT;
+	u8 id[ID_BYTES];
+	int err = set_type(otlp, type, unit, &sample_type)
+			  ?: set_period(otlp, source, &period_type, &head);
+
+	if (err || samples->failed)
+		return -ENOMEM;
+	make_id(otlp, type, samples, id);
+	head.sample_type = &sample_type;
+	head.time_unix_nano = info->start_realtime + otlp->first - info->start_monotonic;
+	head.duration_nano = otlp->last - otlp->first;
+	head.profile_id = (ProtobufCBinaryData){ID_BYTES, id};
+	head.attribute_indices = otlp->ledger;
+	head.n_attribute_indices = otlp->ledger_count;
+	byte_buffer_varint(&otlp->profiles, otlp__profile__get_packed_size(&head) + samples->used);
+	otlp_encode(&otlp->profiles, &head.base);
+	byte_buffer_append(&otlp->profiles, samples->data, samples->used);
+	return 0;
+}
+
+static int put_value_profile(struct otlp *otlp, const struct trace_source *source,
+			     const struct byte_buffer *samples)
+{
+	char *type;
+	int err;
+
+	if (asprintf(&type, "%s_value", source->name) < 0)
+		return -ENOMEM;
+	err = put_profile(otlp, source, type,
+			  value_unit_word(source->value_unit) ?: source->value_unit, samples);
+	free(type);
+	return err;
+}
+
+static int put_profiles(struct otlp *otlp)
+{
+	int err = make_ledger(otlp);
+
+	for (u32 i = 0; i < otlp->source_count && !err; i++) {
+		const struct trace_source *source = &otlp->sources[i];
+		const struct columns *columns = &otlp->columns[i];
+
+		if (columns->counts.used)
+			err = put_profile(otlp, source, source->name, "count", &columns->counts);
+		if (!err && columns->values.used)
+			err = put_value_profile(otlp, source, &columns->values);
+	}
+	return err;
+}
+
+static int put_request(struct otlp *otlp, FILE *to, struct stackmap_error *error)
+{
+	int err = trace_reader_events(otlp->reader, add_event, otlp, error)
+			  ?: put_samples(otlp)
+			  ?: put_profiles(otlp);
+
+	return err
+		       ?: otlp_request_write(otlp->reader, &otlp->options->identity,
+					     &otlp->profiles, otlp_dictionary(otlp->tables), to);
+}
+
+static int otlp_open(struct otlp *otlp)
+{
+	otlp->source_count = trace_reader_sources(otlp->reader, &otlp->sources);
+	otlp->columns = calloc(otlp->source_count + 1UL, sizeof(struct columns));
+	if (!otlp->columns || sample_table_create(SAMPLES, &otlp->samples) ||
+	    event_stacks_create(otlp->reader, &otlp->options->naming, &otlp->stacks))
+		return -ENOMEM;
+	return otlp_tables_create(otlp->reader, &otlp->tables);
+}
+
+static void otlp_close(struct otlp *otlp)
+{
+	for (u32 i = 0; otlp->columns && i < otlp->source_count; i++) {
+		byte_buffer_free(&otlp->columns[i].counts);
+		byte_buffer_free(&otlp->columns[i].values);
+	}
+	free(otlp->columns);
+	byte_buffer_free(&otlp->profiles);
+	otlp_tables_free(&otlp->tables);
+	event_stacks_free(&otlp->stacks);
+	sample_table_free(&otlp->samples);
+}
+
+static int otlp_write(struct trace_reader *reader, const struct export_options *options, FILE *to,
+		      struct stackmap_error *error)
+{
+	struct otlp otlp = {.reader = reader, .options = options};
+	int err = otlp_open(&otlp) ?: put_request(&otlp, to, error);
+
+	if (err == -ENOMEM)
+		error_set(error, ENOMEM, "otlp: not enough memory");
+	otlp_close(&otlp);
+	return err;
+}
+
+const struct export_format otlp_format = {
+	.name = "otlp",
+	.binary = true,
+	.write = otlp_write,
+};

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Addresses are those of pprof_tables.c: user code of files lies at its offset in a range of its
+ * own for each file, kernel and generated code where it was, and behind a call it is the last byte
+ * of the call.
+ *
+ * A stack is a path of locations from the outermost on. Paths that begin alike share their nodes,
+ * so a stack costs only what it has of its own, and two equal ones end in the same node.
+ */
+#include "otlp_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "export/otlp.pb-c.h"
+#include "format/json_text.h"
+#include "intern.h"
+
+/* Of a key and a value. */
+struct attribute {
+	struct intern_key key; /* string, what the value is, the value */
+	s32 index;
+};
+
+struct function {
+	struct intern_key key; /* name and file, as strings */
+	s32 index;
+};
+
+struct stack_node {
+	struct intern_key key; /* number of the outer node, location */
+	u32 number;	       /* from 1 on */
+	s32 stack;	       /* that ends here; 0: none */
+};
+
+/* Numbers of the recording that have an index already. */
+struct indexes {
+	s32 *of;
+	u32 room;
+	s32 count; /* indexes given, from 1 on */
+};
+
+struct otlp_tables {
+	const struct trace_reader *reader;
+	struct byte_buffer encoded;
+	struct text_set strings;
+	struct intern attributes, functions, nodes;
+	struct indexes locations, mappings;
+	s32 stacks;
+	s32 *path; /* locations of a stack, innermost first */
+	u32 room;
+};
+
+struct buffer_append {
+	ProtobufCBuffer base; /* first */
+	struct byte_buffer *to;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+	byte_buffer_append(((struct buffer_append *)buffer)->to, data, bytes);
+}
+
+void otlp_encode(struct byte_buffer *to, const struct ProtobufCMessage *message)
+{
+	struct buffer_append buffer = {.base.append = append, .to = to};
+
+	protobuf_c_message_pack_to_buffer(message, &buffer.base);
+}
+
+static void put(struct otlp_tables *tables, const Otlp__Dictionary *part)
+{
+	otlp_encode(&tables->encoded, &part->base);
+}
+
+/* NULL without memory; 0: it has none yet. */
+static s32 *index_of(struct indexes *indexes, u64 number)
+{
+	if (array_make_zeroed(indexes->of, number + 1, indexes->room))
+		return NULL;
+	return &indexes->of[number];
+}
+
+static int put_string(struct otlp_tables *tables, const char *text)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	json_t *plain = json_text(text);
+	char *string;
+
+	if (!plain)
+		return -ENOMEM;
+	string = (char *)json_string_value(plain);
+	part.string_table = &string;
+	part.n_string_table = 1;
+	put(tables, &part);
+	json_decref(plain);
+	return 0;
+}
+
+int otlp_string(struct otlp_tables *tables, const char *text, s32 *index)
+{
+	u32 count = tables->strings.count;
+	u32 number = text_set_number(&tables->strings, text);
+
+	if (number == HASH_INDEX_NONE || (number == count && put_string(tables, text)))
+		return -ENOMEM;
+	*index = (s32)number;
+	return 0;
+}
+
+static void put_attribute(struct otlp_tables *tables, s32 key, Otlp__AnyValue *value)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	Otlp__Attribute message = OTLP__ATTRIBUTE__INIT, *messages = &message;
+
+	message.key_strindex = key;
+	message.value = value;
+	part.attribute_table = &messages;
+	part.n_attribute_table = 1;
+	put(tables, &part);
+}
+
+/* `what` identifies the value among those of its type. */
+static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
+			  u64 what, s32 *index)
+{
+	struct attribute *attribute;
+	s32 name;
+
+	if (otlp_string(tables, key, &name))
+		return -ENOMEM;
+	attribute = intern_entry(&tables->attributes,
+				 &(struct intern_key){{(u64)name, value->value_case, what}});
+	if (!attribute)
+		return -ENOMEM;
+	if (!attribute->index) {
+		attribute->index = (s32)tables->attributes.count;
+		put_attribute(tables, name, value);
+	}
+	*index = attribute->index;
+	return 0;
+}
+
+/* The string is in the table of strings as well: that numbers it. */
+int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char *text, s32 *index)
+{
+	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
+	json_t *plain = json_text(text);
+	s32 number;
+	int err = plain ? 0 : -ENOMEM;
+
+	value.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+	value.string_value = plain ? (char *)json_string_value(plain) : NULL;
+	err = err ?: otlp_string(tables, text, &number);
+	err = err ?: find_attribute(tables, key, &value, (u64)number, index);
+	json_decref(plain);
+	return err;
+}
+
+int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 number, s32 *index)
+{
+	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
+
+	value.value_case = OTLP__ANY_VALUE__VALUE_INT_VALUE;
+	value.int_value = number;
+	return find_attribute(tables, key, &value, (u64)number, index);
+}
+
+static void put_function(struct otlp_tables *tables, const struct intern_key *key)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	Otlp__Function message = OTLP__FUNCTION__INIT, *messages = &message;
+
+	message.name_strindex = message.system_name_strindex = (s32)key->word[0];
+	message.filename_strindex = (s32)key->word[1];
+	part.function_table = &messages;
+	part.n_function_table = 1;
+	put(tables, &part);
+}
+
+static int find_function(struct otlp_tables *tables, const char *name, const char *file, s32 *index)
+{
+	struct function *function;
+	s32 name_index, file_index;
+
+	if (otlp_string(tables, name, &name_index) || otlp_string(tables, file, &file_index))
+		return -ENOMEM;
+	function = intern_entry(&tables->functions,
+				&(struct intern_key){{(u64)name_index, (u64)file_index}});
+	if (!function)
+		return -ENOMEM;
+	if (!function->index) {
+		function->index = (s32)tables->functions.count;
+		put_function(tables, &function->key);
+	}
+	*index = function->index;
+	return 0;
+}
+
+static int put_mapping(struct otlp_tables *tables, Otlp__Mapping *message, const char *path,
+		       const u8 *build_id, u32 build_id_bytes)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
+	s32 attribute = 0;
+
+	for (u32 i = 0; i < build_id_bytes; i++)
+		sprintf(&text[2UL * i], "%02x", build_id[i]);
+	if (build_id_bytes &&
+	    otlp_text_attribute(tables, "process.executable.build_id.gnu", text, &attribute))
+		return -ENOMEM;
+	if (otlp_string(tables, path, &message->filename_strindex))
+		return -ENOMEM;
+	message->attribute_indices = &attribute;
+	message->n_attribute_indices = build_id_bytes ? 1 : 0;
+	part.mapping_table = &message;
+	part.n_mapping_table = 1;
+	put(tables, &part);
+	return 0;
+}
+
+static int put_module(struct otlp_tables *tables, const char *object,
+		      const struct trace_module *module)
+{
+	Otlp__Mapping message = OTLP__MAPPING__INIT;
+
+	message.memory_start = module->start;
+	message.memory_limit = module->end;
+	return put_mapping(tables, &message, object, module->build_id, module->build_id_bytes);
+}
+
+static int put_user_mapping(struct otlp_tables *tables, const struct trace_mapping *mapping)
+{
+	Otlp__Mapping message = OTLP__MAPPING__INIT;
+
+	message.memory_start =
+		mapping->kind == MAPPING_ANON ? mapping->base : FRAME_USER(mapping->number, 0);
+	message.memory_limit = message.memory_start + FRAME_OFFSET_MASK + 1;
+	return put_mapping(tables, &message, mapping->path, mapping->build_id,
+			   mapping->build_id_bytes);
+}
+
+/* Modules are numbered before the mappings. */
+static int find_module(struct otlp_tables *tables, const struct frame_name *name, s32 *index)
+{
+	const struct trace_module *module = trace_reader_module_of(tables->reader, name->frame);
+	const struct trace_module *modules;
+	s32 *known;
+
+	*index = 0;
+	if (!module)
+		return 0;
+	trace_reader_modules(tables->reader, &modules);
+	known = index_of(&tables->mappings, (u64)(module - modules));
+	if (!known || (!*known && put_module(tables, name->object, module)))
+		return -ENOMEM;
+	if (!*known)
+		*known = ++tables->mappings.count;
+	*index = *known;
+	return 0;
+}
+
+static int find_user_mapping(struct otlp_tables *tables, const struct trace_mapping *mapping,
+			     s32 *index)
+{
+	const struct trace_mapping *mappings;
+	const struct trace_module *modules;
+	s32 *known;
+
+	*index = 0;
+	if (!mapping)
+		return 0;
+	trace_reader_mappings(tables->reader, &mappings);
+	known = index_of(&tables->mappings, trace_reader_modules(tables->reader, &modules) +
+						    (u64)(mapping - mappings));
+	if (!known || (!*known && put_user_mapping(tables, mapping)))
+		return -ENOMEM;
+	if (!*known)
+		*known = ++tables->mappings.count;
+	*index = *known;
+	return 0;
+}
+
+static int set_place(struct otlp_tables *tables, const struct frame_name *name,
+		     Otlp__Location *message)
+{
+	const struct trace_mapping *mapping;
+
+	message->address = name->address ? name->address - name->return_address : 0;
+	if (FRAME_IS_KERNEL(name->frame)) /* one that is hidden lies in none */
+		return name->address ? find_module(tables, name, &message->mapping_index) : 0;
+	mapping = trace_reader_mapping(tables->reader, FRAME_MAPPING(name->frame));
+	if (mapping && mapping->kind != MAPPING_ANON)
+		message->address = name->frame - name->return_address;
+	return find_user_mapping(tables, mapping, &message->mapping_index);
+}
+
+static int set_line(struct otlp_tables *tables, const char *name, const char *file, u32 line,
+		    Otlp__Line *message)
+{
+	otlp__line__init(message);
+	message->line = line;
+	return find_function(tables, name, file ?: "", &message->function_index);
+}
+
+/* What was inlined comes first. */
+static int set_lines(struct otlp_tables *tables, const struct event_frame *frame, Otlp__Line *lines)
+{
+	const struct frame_name *name = frame->name;
+	int err = 0;
+
+	if (!name)
+		return set_line(tables, frame->label, NULL, 0, lines);
+	for (u32 i = 0; i < name->function_count && !err; i++) {
+		const struct frame_function *function = &name->functions[i];
+
+		err = set_line(tables,
+			       function->inlined ? function->name ?: "[unknown]" : frame->label,
+			       function->file, function->line, &lines[i]);
+	}
+	return err;
+}
+
+/* `lines` and `line` have room for all lines of the message. */
+static int put_lines(struct otlp_tables *tables, const struct event_frame *frame,
+		     Otlp__Location *message, Otlp__Line *lines, Otlp__Line **line)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	s32 type;
+
+	for (size_t i = 0; i < message->n_lines; i++)
+		line[i] = &lines[i];
+	if (set_lines(tables, frame, lines) ||
+	    otlp_text_attribute(tables, "profile.frame.type",
+				frame->in_kernel ? "kernel" : "native", &type))
+		return -ENOMEM;
+	message->lines = line;
+	message->attribute_indices = &type;
+	message->n_attribute_indices = frame->name ? 1 : 0;
+	part.location_table = &message;
+	part.n_location_table = 1;
+	put(tables, &part);
+	return 0;
+}
+
+static int put_location(struct otlp_tables *tables, const struct event_frame *frame)
+{
+	u32 count = frame->name ? frame->name->function_count : 1;
+	Otlp__Location message = OTLP__LOCATION__INIT;
+	Otlp__Line *lines = calloc(count, sizeof(Otlp__Line));
+	Otlp__Line **line = calloc(count, sizeof(Otlp__Line *));
+	int err = lines && line ? 0 : -ENOMEM;
+
+	message.n_lines = count;
+	if (!err && frame->name)
+		err = set_place(tables, frame->name, &message);
+	err = err ?: put_lines(tables, frame, &message, lines, line);
+	free(line);
+	free(lines);
+	return err;
+}
+
+static int find_location(struct otlp_tables *tables, const struct event_frame *frame, s32 *index)
+{
+	s32 *known = index_of(&tables->locations, frame->number);
+
+	if (!known || (!*known && put_location(tables, frame)))
+		return -ENOMEM;
+	if (!*known)
+		*known = ++tables->locations.count;
+	*index = *known;
+	return 0;
+}
+
+/* The locations of a stack into `path`; what was inlined is in the location of its frame. */
+static int find_path(struct otlp_tables *tables, const struct event_stack *stack, size_t *depth)
+{
+	if (array_make_rooms(tables->path, stack->depth, tables->room))
+		return -ENOMEM;
+	*depth = 0;
+	for (u32 i = 0; i < stack->depth; i++)
+		if (!stack->frames[i].inlined &&
+		    find_location(tables, &stack->frames[i], &tables->path[(*depth)++]))
+			return -ENOMEM;
+	return 0;
+}
+
+static void put_stack(struct otlp_tables *tables, size_t depth)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	Otlp__Stack message = OTLP__STACK__INIT, *messages = &message;
+
+	message.location_indices = tables->path;
+	message.n_location_indices = depth;
+	part.stack_table = &messages;
+	part.n_stack_table = 1;
+	put(tables, &part);
+}
+
+/* NULL without memory. `depth` > 0. */
+static struct stack_node *find_node(struct otlp_tables *tables, size_t depth)
+{
+	struct stack_node *node = NULL;
+
+	for (size_t i = depth; i-- > 0;) {
+		node = intern_entry(&tables->nodes, &(struct intern_key){{node ? node->number : 0,
+									  (u64)tables->path[i]}});
+		if (!node)
+			return NULL;
+		node->number = node->number ?: tables->nodes.count;
+	}
+	return node;
+}
+
+int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 *index)
+{
+	struct stack_node *node;
+	size_t depth;
+
+	*index = 0;
+	if (find_path(tables, stack, &depth))
+		return -ENOMEM;
+	if (!depth)
+		return 0;
+	node = find_node(tables, depth);
+	if (!node)
+		return -ENOMEM;
+	if (!node->stack) {
+		node->stack = ++tables->stacks;
+		put_stack(tables, depth);
+	}
+	*index = node->stack;
+	return 0;
+}
+
+const struct byte_buffer *otlp_dictionary(const struct otlp_tables *tables)
+{
+	return &tables->encoded;
+}
+
+/* What index 0 stands for. */
+static int put_none(struct otlp_tables *tables)
+{
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	Otlp__Mapping mapping = OTLP__MAPPING__INIT, *mappings = &mapping;
+	Otlp__Location location = OTLP__LOCATION__INIT, *locations = &location;
+	Otlp__Function function = OTLP__FUNCTION__INIT, *functions = &function;
+	Otlp__Link link = OTLP__LINK__INIT, *links = &link;
+	Otlp__Attribute attribute = OTLP__ATTRIBUTE__INIT, *attributes = &attribute;
+	Otlp__Stack stack = OTLP__STACK__INIT, *stacks = &stack;
+	s32 empty;
+
+	part.mapping_table = &mappings;
+	part.location_table = &locations;
+	part.function_table = &functions;
+	part.link_table = &links;
+	part.attribute_table = &attributes;
+	part.stack_table = &stacks;
+	part.n_mapping_table = part.n_location_table = part.n_function_table = 1;
+	part.n_link_table = part.n_attribute_table = part.n_stack_table = 1;
+	put(tables, &part);
+	return otlp_string(tables, "", &empty);
+}
+
+int otlp_tables_create(const struct trace_reader *reader, struct otlp_tables **out)
+{
+	struct otlp_tables *tables = calloc(1, sizeof(*tables));
+
+	if (!tables)
+		return -ENOMEM;
+	tables->reader = reader;
+	tables->strings = TEXT_SET;
+	tables->attributes = INTERN(struct attribute);
+	tables->functions = INTERN(struct function);
+	tables->nodes = INTERN(struct stack_node);
+	if (put_none(tables)) {
+		otlp_tables_free(&tables);
+		return -ENOMEM;
+	}
+	*out = tables;
+	return 0;
+}
+
+void otlp_tables_free(struct otlp_tables **tables)
+{
+	struct otlp_tables *old = *tables;
+
+	if (!old)
+		return;
+	byte_buffer_free(&old->encoded);
+	text_set_clear(&old->strings);
+	intern_clear(&old->attributes);
+	intern_clear(&old->functions);
+	intern_clear(&old->nodes);
+	free(old->locations.of);
+	free(old->mappings.of);
+	free(old->path);
+	free(old);
+	*tables = NULL;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Parca's WriteRaw, by the JSON of its HTTP gateway: a series is a set of labels, one of which is
+ * the profile's name, and profiles of pprof in base64.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "format/json_text.h"
+#include "push_kind.h"
+
+#define NAME "stackmap"
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Three bytes are four digits; "=" stands for those that are not there. */
+static void put_three(const u8 *bytes, size_t count, char *to)
+{
+	u32 bits = (u32)bytes[0] << 16;
+
+	if (count > 1)
+		bits |= (u32)bytes[1] << 8;
+	if (count > 2)
+		bits |= bytes[2];
+	for (u32 i = 0; i < 4; i++)
+		to[i] = i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
+}
+
+static json_t *base64(const char *bytes, size_t length)
+{
+	size_t digit_count = (length + 2) / 3 * 4;
+	char *text = malloc(digit_count + 1);
+	json_t *string;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < length; i += 3)
+		put_three((const u8 *)&bytes[i], length - i < 3 ? length - i : 3, &text[i / 3 * 4]);
+	string = json_stringn_nocheck(text, digit_count);
+	free(text);
+	return string;
+}
+
+static int add_label(void *arg, const char *key, const char *value)
+{
+	char *plain = push_label_key(key);
+	json_t *label =
+		plain ? json_pack("{s:s, s:o?}", "name", plain, "value", json_text(value)) : NULL;
+
+	free(plain);
+	return json_array_append_new(arg, label) ? -ENOMEM : 0;
+}
+
+/* NULL without memory. */
+static json_t *make_series(const struct push_profile *profile, const char *bytes, size_t length)
+{
+	json_t *labels = json_array();
+	json_t *raw;
+
+	if (!labels || add_label(labels, "__name__", NAME) ||
+	    push_labels(profile, add_label, labels)) {
+		json_decref(labels);
+		return NULL;
+	}
+	raw = base64(bytes, length);
+	return json_pack("{s:[{s:{s:o}, s:[{s:o}]}]}", "series", "labels", "labels", labels,
+			 "samples", "raw_profile", raw);
+}
+
+static int make(const struct push_profile *profile, struct push_message *message,
+		struct stackmap_error *error)
+{
+	size_t length;
+	json_t *series;
+	char *bytes;
+	int err = push_export(profile, &pprof_format, &bytes, &length, error);
+
+	if (err)
+		return err;
+	series = make_series(profile, bytes, length);
+	free(bytes);
+	message->body = series ? json_dumps(series, JSON_COMPACT) : NULL;
+	json_decref(series);
+	if (!message->body)
+		return error_set(error, ENOMEM, "parca: %s", strerror(ENOMEM));
+	message->length = strlen(message->body);
+	message->headers[0] = "Content-Type: application/json";
+	return 0;
+}
+
+const struct push_kind parca_push = {
+	.name = "parca",
+	.port = 7070,
+	.tls_port = 443,
+	.path = "/profiles/writeraw",
+	.make = make,
+};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Read without a stream, whose buffer would keep the secret. */
+#include "push_secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+
+#define SECRET_MAX 4096
+
+static int fail(const char *path, int code, struct stackmap_error *error)
+{
+	return error_set(error, code, "%s: %s", path, strerror(code));
+}
+
+static int check_mode(int fd, const char *path, struct stackmap_error *error)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return fail(path, errno, error);
+	if (S_ISREG(status.st_mode) && status.st_mode & S_IROTH)
+		return error_set(error, EACCES, "%s: everybody may read it: chmod o-r", path);
+	return 0;
+}
+
+/* To the end of the file, or until there is no room. */
+static int read_all(int fd, char *room, size_t bytes, size_t *length)
+{
+	ssize_t got;
+
+	for (*length = 0; *length < bytes; *length += (size_t)got) {
+		got = read(fd, room + *length, bytes - *length);
+		if (!got)
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got < 0)
+			got = 0;
+	}
+	return 0;
+}
+
+static int check_line(const char *path, char *room, size_t length, struct stackmap_error *error)
+{
+	if (length && room[length - 1] == '\n')
+		length--;
+	if (length && room[length - 1] == '\r')
+		length--;
+	room[length] = '\0';
+	if (!length || length >= SECRET_MAX || strlen(room) != length || strpbrk(room, "\r\n"))
+		return error_set(error, EINVAL, "%s: it holds no single line", path);
+	return 0;
+}
+
+int push_secret_read(const char *path, char **out, struct stackmap_error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char room[SECRET_MAX + 2];
+	size_t length = 0;
+	int err;
+
+	if (fd < 0)
+		return fail(path, errno, error);
+	err = check_mode(fd, path, error);
+	if (!err) {
+		err = read_all(fd, room, sizeof(room) - 1, &length);
+		err = err ? fail(path, -err, error) : check_line(path, room, length, error);
+	}
+	close(fd);
+	if (!err && !(*out = strdup(room)))
+		err = fail(path, ENOMEM, error);
+	explicit_bzero(room, sizeof(room));
+	return err;
+}
+
+void push_secret_free(char **secret)
+{
+	if (*secret)
+		explicit_bzero(*secret, strlen(*secret));
+	free(*secret);
+	*secret = NULL;
+}

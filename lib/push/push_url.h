@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where profiles are sent: KIND+http[s]://HOST[:PORT][/PATH]. The kind says what is spoken there
+ * (push_kind.h), and which port and path it has unless they are given.
+ *
+ * A URL is seen by everybody who lists processes, so one with a user or a password is refused.
+ */
+#ifndef LIB_PUSH_URL_H
+#define LIB_PUSH_URL_H
+
+#include <stdbool.h>
+
+#include "scalar.h"
+#include "stackmap/error.h"
+
+struct push_kind;
+
+struct push_url {
+	const struct push_kind *kind;
+	char *base;	 /* "https://HOST:PORT" */
+	char *path;	 /* "/..." */
+	bool is_private; /* nobody reads along: TLS, or a host that is this one */
+};
+
+/* -EINVAL: `error` says what is wrong. *url is untouched on failure. */
+int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error);
+void push_url_clear(struct push_url *url);
+
+#endif

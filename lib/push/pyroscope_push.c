@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Pyroscope's /ingest: a form with a profile of pprof and what its sample types are. The name of
+ * the application, its labels and the time are in the query. (With format=pprof the body would be
+ * the profile alone, without the sample types; of those that the server does not know it then takes
+ * one for the name of the profile.)
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "error.h"
+#include "format/json_text.h"
+#include "push_kind.h"
+
+#define SECOND 1000000000ULL
+#define NAME "stackmap"
+
+/* Texts go into a name that has "{", "}", "=" and "," of its own. */
+static void put_word(FILE *to, const char *word)
+{
+	for (; *word; word++)
+		fputc(strchr("{}=,\"\\ ", *word) || (u8)*word < 0x20 ? '_' : *word, to);
+}
+
+struct labels {
+	FILE *to;
+	bool others;
+};
+
+static int put_label(void *arg, const char *key, const char *value)
+{
+	struct labels *labels = arg;
+	char *plain;
+
+	if (strcmp(key, "service") == 0) /* the name of the application */
+		return 0;
+	plain = push_label_key(key);
+	if (!plain)
+		return -ENOMEM;
+	fprintf(labels->to, "%s%s=", labels->others ? "," : "", plain);
+	put_word(labels->to, value);
+	labels->others = true;
+	free(plain);
+	return 0;
+}
+
+/* "SERVICE{host=HOST,KEY=VALUE}" */
+static char *make_name(const struct push_profile *profile)
+{
+	char *name = NULL;
+	size_t length;
+	struct labels labels = {.to = open_memstream(&name, &length)};
+	int err;
+
+	if (!labels.to)
+		return NULL;
+	put_word(labels.to, profile->options->identity.service ?: NAME);
+	fputc('{', labels.to);
+	err = push_labels(profile, put_label, &labels);
+	fputc('}', labels.to);
+	if (!fclose(labels.to) && !err)
+		return name;
+	free(name);
+	return NULL;
+}
+
+/* Everything that a query could take for its own becomes %XX. */
+static void put_escaped(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		if (isascii((u8)*text) && (isalnum((u8)*text) || strchr("-._~", *text)))
+			fputc(*text, to);
+		else
+			fprintf(to, "%%%02X", (u8)*text);
+	}
+}
+
+/* The end is a second behind the start at least. */
+static int make_query(const struct push_profile *profile, char **query)
+{
+	u64 from = profile->from / SECOND, until = (profile->until + SECOND - 1) / SECOND;
+	u64 frequency = trace_reader_info(profile->reader)->frequency;
+	char *name = make_name(profile);
+	size_t length;
+	FILE *to = name ? open_memstream(query, &length) : NULL;
+
+	if (!to) {
+		free(name);
+		return -ENOMEM;
+	}
+	fputs("?name=", to);
+	put_escaped(to, name);
+	fprintf(to, "&from=%llu&until=%llu&spyName=" NAME, (unsigned long long)from,
+		(unsigned long long)(until > from ? until : from + 1));
+	if (frequency)
+		fprintf(to, "&sampleRate=%llu", (unsigned long long)frequency);
+	free(name);
+	return fclose(to) ? -ENOMEM : 0;
+}
+
+/* All sample types are of one profile, of our name. */
+static int add_type(json_t *types, const char *name, const char *suffix, const char *units)
+{
+	char *type;
+	int err;
+
+	if (asprintf(&type, "%s%s", name, suffix) < 0)
+		return -ENOMEM;
+	for (char *colon = type; (colon = strchr(colon, ':'));)
+		*colon = '.';
+	err = json_object_set_new(types, type,
+				  json_pack("{s:s, s:s, s:s, s:b}", "units", units, "display-name",
+					    NAME, "aggregation", "sum", "cumulative", 0));
+	free(type);
+	return err ? -ENOMEM : 0;
+}
+
+/* Of those that it has pictures for. */
+static const char *units_of(const struct trace_source *source)
+{
+	if (strcmp(source->value_unit, "ns") == 0)
+		return "lock_nanoseconds";
+	return strcmp(source->value_unit, "bytes") == 0 ? "bytes" : "objects";
+}
+
+static int add_types_of(json_t *types, const struct trace_source *source)
+{
+	json_t *plain = json_text(source->name);
+	const char *name = plain ? json_string_value(plain) : NULL;
+	int err = name ? add_type(types, name, "", "samples") : -ENOMEM;
+
+	if (!err && source->extras & TRACE_EXTRA_VALUE)
+		err = add_type(types, name, "_value", units_of(source));
+	json_decref(plain);
+	return err;
+}
+
+static char *make_types(const struct push_profile *profile)
+{
+	const struct trace_source *sources;
+	u32 count = trace_reader_sources(profile->reader, &sources);
+	json_t *types = json_object();
+	int err = types ? 0 : -ENOMEM;
+	char *text;
+
+	for (u32 i = 0; i < count && !err; i++)
+		err = add_types_of(types, &sources[i]);
+	text = err ? NULL : json_dumps(types, JSON_COMPACT);
+	json_decref(types);
+	return text;
+}
+
+/* A line that is in none of the parts. */
+static char *make_boundary(const char *profile, size_t length)
+{
+	char *boundary = NULL;
+
+	for (u32 i = 0; i == 0 || (boundary && memmem(profile, length, boundary, strlen(boundary)));
+	     i++) {
+		free(boundary);
+		if (asprintf(&boundary, NAME "-%08x", i) < 0)
+			boundary = NULL;
+	}
+	return boundary;
+}
+
+static void put_part(FILE *to, const char *boundary, const char *name, const char *bytes,
+		     size_t length)
+{
+	fprintf(to,
+		"--%s\r\nContent-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\n"
+		"Content-Type: application/octet-stream\r\n\r\n",
+		boundary, name, name);
+	fwrite(bytes, 1, length, to);
+	fputs("\r\n", to);
+}
+
+static int make_form(const char *profile, size_t length, const char *types,
+		     struct push_message *message)
+{
+	char *boundary = make_boundary(profile, length);
+	FILE *to = boundary ? open_memstream(&message->body, &message->length) : NULL;
+	int err = to ? 0 : -ENOMEM;
+
+	if (to) {
+		put_part(to, boundary, "profile", profile, length);
+		put_part(to, boundary, "sample_type_config", types, strlen(types));
+		fprintf(to, "--%s--\r\n", boundary);
+		err = fclose(to) ? -ENOMEM : 0;
+	}
+	if (!err && asprintf(&message->type, "Content-Type: multipart/form-data; boundary=%s",
+			     boundary) < 0) {
+		message->type = NULL;
+		err = -ENOMEM;
+	}
+	message->headers[0] = message->type;
+	free(boundary);
+	return err;
+}
+
+static int make(const struct push_profile *profile, struct push_message *message,
+		struct stackmap_error *error)
+{
+	char *bytes, *types;
+	size_t length;
+	int err = push_export(profile, &pprof_format, &bytes, &length, error);
+
+	if (err)
+		return err;
+	types = make_types(profile);
+	err = types ? make_query(profile, &message->query) : -ENOMEM;
+	err = err ?: make_form(bytes, length, types, message);
+	free(types);
+	free(bytes);
+	return err ? error_set(error, -err, "pyroscope: %s", strerror(-err)) : 0;
+}
+
+const struct push_kind pyroscope_push = {
+	.name = "pyroscope",
+	.port = 4040,
+	.tls_port = 443,
+	.path = "/ingest",
+	.make = make,
+};

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * In two looks. The first adds up by host, which is one pass over two narrow columns; hosts that
+ * balance, nearly all, are done. For the others the second adds up by window, with rows of one key
+ * once: so it tells what is repeated from what is missing.
+ */
+#include "store/read/account.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "error.h"
+#include "store/wire/row_binary.h"
+
+#define CHOSEN_HOSTS " AND host IN chosen_host"
+
+/* Rows of the ledger as they count: of those with one key the highest state. */
+#define LEDGER_ROWS(columns)                                                                       \
+	"SELECT host, time, " columns " FROM ledger WHERE %s GROUP BY host, boot, batch, time"
+
+static const char by_host[] =
+	"SELECT host, sum(p), sum(r), sum(s) FROM ("
+	"SELECT host, toUInt64(sum(p)) AS p, toUInt64(sum(r)) AS r, toUInt64(0) AS s "
+	"FROM (" LEDGER_ROWS("argMax(produced, state) AS p, argMax(recorded, state) AS "
+			     "r") ") AS l "
+				  "GROUP BY host "
+				  "UNION ALL SELECT host, toUInt64(0) AS p, "
+				  "toUInt64(0) AS r, toUInt64(sum(count)) AS s "
+				  "FROM events WHERE %s GROUP BY host) AS a GROUP BY "
+				  "host";
+
+static const char by_window[] =
+	"SELECT host, sum(e), sum(if(r > e, r - e, 0)), sum(if(e > r, e - r, 0)) FROM ("
+	"SELECT host, time, sum(r) AS r, sum(e) AS e FROM ("
+	"SELECT host, time, toUInt64(sum(r)) AS r, toUInt64(0) AS e FROM (" LEDGER_ROWS(
+		"argMax(recorded, state) AS r") ") AS l GROUP BY host, time "
+						"UNION ALL SELECT host, time, toUInt64(0) AS r, "
+						"toUInt64(sum(c)) AS e FROM ("
+						"SELECT host, time, any(count) AS c FROM events "
+						"PREWHERE %s GROUP BY service, event, stack, "
+						"host, time, version, cgroup, comm) AS k GROUP BY "
+						"host, time) AS a "
+						"GROUP BY host, time) AS w GROUP BY host";
+
+/* A row that wins has the causes of the one that it replaces, so those without any need no look. */
+static const char by_cause[] =
+	"SELECT cause, sum(n) FROM (SELECT cause, n FROM (SELECT host, time, argMax(causes, state) "
+	"AS "
+	"c, argMax(lost, state) AS l FROM ledger WHERE notEmpty(causes) AND %s GROUP BY host, "
+	"boot, "
+	"batch, time) AS r ARRAY JOIN c AS cause, l AS n) AS d GROUP BY cause";
+
+static const char machines[] = "SELECT host, any(kernel), any(machine), max(cpus) FROM hosts "
+			       "WHERE %s GROUP BY host";
+
+#define X(id, name, meaning) [LOST_##id] = name,
+static const char *const causes[LOST_COUNT] = {LEDGER_LOST(X)};
+#undef X
+
+static int out_of_memory(struct stackmap_error *error)
+{
+	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
+}
+
+/* A host by its shard and its name, which has no NUL. */
+struct host_key {
+	u32 shard;
+	const char *name;
+	size_t length;
+};
+
+static u32 hash_host(const struct host_key *key)
+{
+	u64 hash = hash_word(0, key->shard);
+
+	for (size_t i = 0; i < key->length; i++)
+		hash = hash_word(hash, (u8)key->name[i]);
+	return hash_end(hash);
+}
+
+static bool is_host(const void *hosts, u32 index, const void *arg)
+{
+	const struct store_host *host = &((const struct store_host *)hosts)[index];
+	const struct host_key *key = arg;
+
+	return host->shard == key->shard && strlen(host->name) == key->length &&
+	       !memcmp(host->name, key->name, key->length);
+}
+
+static struct store_host *find_host(struct store_account *account, const struct host_key *key)
+{
+	u32 index = hash_index_find(&account->index, hash_host(key), is_host, account->hosts, key);
+
+	return index == HASH_INDEX_NONE ? NULL : &account->hosts[index];
+}
+
+static struct host_key get_host(struct byte_cursor *row, u32 shard)
+{
+	struct host_key key = {.shard = shard};
+
+	key.name = row_get_text(row, &key.length);
+	key.length = strnlen(key.name, key.length);
+	return key;
+}
+
+static int add_host(struct store_account *account, const struct host_key *key,
+		    struct store_host *host)
+{
+	host->name = strndup(key->name, key->length);
+	if (!host->name || array_make_room(account->hosts, account->count, account->room) ||
+	    hash_index_add(&account->index, hash_host(key), account->count)) {
+		free(host->name);
+		return -ENOMEM;
+	}
+	account->hosts[account->count++] = *host;
+	return 0;
+}
+
+static int take_sums(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct store_account *account = arg;
+	struct host_key key = get_host(row, shard);
+	struct store_host host = {.shard = shard};
+
+	host.produced = row_get_u64(row);
+	host.recorded = row_get_u64(row);
+	host.stored = row_get_u64(row);
+	if (row->bad || find_host(account, &key))
+		return 0;
+	return add_host(account, &key, &host) ? out_of_memory(error) : 0;
+}
+
+static int take_windows(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct host_key key = get_host(row, shard);
+	u64 exact = row_get_u64(row), missing = row_get_u64(row), surplus = row_get_u64(row);
+	struct store_host *host = find_host(arg, &key);
+
+	(void)error;
+	if (row->bad || !host)
+		return 0;
+	host->repeated = host->stored > exact ? host->stored - exact : 0;
+	host->missing = missing < host->recorded ? missing : host->recorded;
+	host->surplus = surplus;
+	return 0;
+}
+
+/* One of an agent that recordings do not know: the store does not have it either way. */
+static u32 cause_of(const char *name, size_t length)
+{
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		if (strlen(causes[i]) == length && !memcmp(causes[i], name, length))
+			return i;
+	return LOST_NOT_STORED;
+}
+
+static int take_cause(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct store_account *account = arg;
+	size_t length;
+	const char *name = row_get_text(row, &length);
+	u64 count = row_get_u64(row);
+
+	(void)shard;
+	(void)error;
+	if (!row->bad)
+		account->lost[cause_of(name, length)] += count;
+	return 0;
+}
+
+static int take_machine(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct host_key key = get_host(row, shard);
+	size_t kernel_length, machine_length;
+	const char *kernel = row_get_text(row, &kernel_length);
+	const char *machine = row_get_text(row, &machine_length);
+	u32 cpus = row_get_u16(row);
+	struct store_host *host = find_host(arg, &key);
+
+	if (row->bad || !host || host->kernel)
+		return 0;
+	host->kernel = strndup(kernel, kernel_length);
+	host->machine = strndup(machine, machine_length);
+	host->cpus = cpus;
+	return host->kernel && host->machine ? 0 : out_of_memory(error);
+}
+
+/* `text` with the condition in each of its places. */
+static char *with_condition(const char *text, const char *condition)
+{
+	size_t bytes;
+	char *sql;
+	FILE *stream = open_memstream(&sql, &bytes);
+
+	if (!stream)
+		return NULL;
+	for (const char *place; (place = strstr(text, "%s")); text = place + 2)
+		fprintf(stream, "%.*s%s", (int)(place - text), text, condition);
+	fputs(text, stream);
+	if (!fclose(stream))
+		return sql;
+	free(sql);
+	return NULL;
+}
+
+/* Of all hosts, or of those in `hosts`, RowBinary. */
+struct look {
+	const char *sql, *condition;
+	const struct byte_buffer *hosts;
+	shard_row take;
+};
+
+static int look_at(struct shards *shards, u32 shard, const struct look *look,
+		   struct store_account *account, struct stackmap_error *error)
+{
+	char condition[160];
+	const struct clickhouse_table table = {
+		.name = "chosen_host",
+		.structure = "value String",
+		.rows = look->hosts->data,
+		.bytes = look->hosts->used,
+	};
+	struct shard_query query = {.tables = &table, .table_count = look->hosts->used > 0};
+	char *sql;
+	int err;
+
+	snprintf(condition, sizeof(condition), "%s%s", look->condition,
+		 query.table_count ? CHOSEN_HOSTS : "");
+	sql = with_condition(look->sql, condition);
+	query.sql = sql;
+	err = sql ? shards_ask(shards, shard, &query, look->take, account, error)
+		  : out_of_memory(error);
+	free(sql);
+	return err;
+}
+
+/* Those of the shard that do not balance: their number. */
+static u32 put_suspects(const struct store_account *account, u32 shard, struct byte_buffer *rows)
+{
+	u32 count = 0;
+
+	for (u32 i = 0; i < account->count; i++) {
+		const struct store_host *host = &account->hosts[i];
+
+		if (host->shard != shard || host->stored == host->recorded)
+			continue;
+		row_put_text(rows, host->name);
+		count++;
+	}
+	return count;
+}
+
+static int look_closer(struct shards *shards, u32 shard, const char *time,
+		       struct store_account *account, struct stackmap_error *error)
+{
+	struct byte_buffer hosts = {};
+	const struct look look = {by_window, time, &hosts, take_windows};
+	int err = 0;
+
+	if (put_suspects(account, shard, &hosts))
+		err = hosts.failed ? out_of_memory(error)
+				   : look_at(shards, shard, &look, account, error);
+	byte_buffer_free(&hosts);
+	return err;
+}
+
+static int read_shard(struct shards *shards, u32 shard, const struct store_question *question,
+		      const struct selection *selection, struct store_account *account,
+		      struct stackmap_error *error)
+{
+	const struct byte_buffer *hosts = &selection->rows[STORE_FIELD_HOST];
+	const struct look sums = {by_host, selection->time, hosts, take_sums};
+	const struct look lost = {by_cause, selection->time, hosts, take_cause};
+	char days[96];
+	const struct look about = {machines, days, hosts, take_machine};
+
+	snprintf(days, sizeof(days), "day >= toDate(%llu) AND day <= toDate(%llu)",
+		 (unsigned long long)(question->from / 86400),
+		 (unsigned long long)(question->to / 86400));
+	return look_at(shards, shard, &sums, account, error)
+		       ?: look_closer(shards, shard, selection->time, account, error)
+		       ?: look_at(shards, shard, &lost, account, error)
+		       ?: look_at(shards, shard, &about, account, error);
+}
+
+static void add_up(struct shards *shards, struct store_account *account)
+{
+	for (u32 i = 0; i < account->count; i++) {
+		const struct store_host *host = &account->hosts[i];
+
+		account->produced += host->produced;
+		account->recorded += host->recorded - host->missing;
+		account->missing += host->missing;
+		if (host->repeated)
+			shards_set_repeated(shards, host->shard);
+	}
+	account->lost[LOST_NOT_STORED] += account->missing;
+}
+
+int store_account_read(struct shards *shards, const struct store_question *question,
+		       const struct selection *selection, struct store_account *out,
+		       struct stackmap_error *error)
+{
+	struct store_account account = {};
+	int err = 0;
+
+	for (u32 i = 0; i < shards_count(shards) && !err; i++)
+		if (!shards_away(shards, i))
+			err = read_shard(shards, i, question, selection, &account, error);
+	if (err) {
+		store_account_clear(&account);
+		return err;
+	}
+	add_up(shards, &account);
+	*out = account;
+	return 0;
+}
+
+void store_account_clear(struct store_account *account)
+{
+	for (u32 i = 0; i < account->count; i++) {
+		free(account->hosts[i].name);
+		free(account->hosts[i].kernel);
+		free(account->hosts[i].machine);
+	}
+	free(account->hosts);
+	hash_index_free(&account->index);
+	*account = (struct store_account){};
+}

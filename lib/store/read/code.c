@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Three questions to each server, with the keys that are still without an answer: stacks by their
+ * hashes, frames by object and offset, objects by their ids. Keys go along as external tables,
+ * which servers look up by their primary keys; so nothing is joined.
+ *
+ * Rows are of a day, and were sent on the day of their events at the latest; by a clock that was
+ * corrected it may have been the day before.
+ */
+#include "store/read/code.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "store/wire/row_binary.h"
+
+#define DAY_SECONDS 86400
+#define MEMORY_MAX (4ULL << 30)
+#define FUNCTIONS_MAX 256 /* inlined into each other */
+#define KEYS "wanted"
+
+struct reading {
+	struct shards *shards;
+	struct store_counts *counts;
+	struct store_code *code;
+	char days[96];
+};
+
+static int out_of_memory(struct stackmap_error *error)
+{
+	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
+}
+
+const char *store_text(struct arena *arena, const char *text, size_t length)
+{
+	size_t used = strnlen(text, length);
+	char *copy = arena_alloc(arena, used + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, used);
+	copy[used] = '\0';
+	return copy;
+}
+
+static const char *get_text(struct store_code *code, struct byte_cursor *row)
+{
+	size_t length;
+	const char *text = row_get_text(row, &length);
+
+	return store_text(&code->arena, text, length);
+}
+
+/* --- interning --- */
+
+static struct store_object *object_of(struct store_code *code, const u8 *id)
+{
+	struct intern_key key = {};
+	struct store_object *object;
+
+	memcpy(key.word, id, STORE_HASH_BYTES);
+	object = intern_entry(&code->objects, &key);
+	if (object && !object->number) {
+		object->number = code->objects.count;
+		object->path = "";
+	}
+	return object;
+}
+
+static struct store_frame *frame_of(struct store_code *code, const u8 *id, u64 offset)
+{
+	struct store_object *object = object_of(code, id);
+	struct intern_key key = {.word = {0, 0, offset}};
+	struct store_frame *frame;
+
+	memcpy(key.word, id, STORE_HASH_BYTES);
+	frame = object ? intern_entry(&code->frames, &key) : NULL;
+	if (frame && !frame->number) {
+		frame->number = code->frames.count;
+		frame->object = object;
+	}
+	return frame;
+}
+
+/* --- stacks --- */
+
+static u32 stack_number(const struct reading *reading, const u8 *hash)
+{
+	struct intern_key key = {};
+	const struct store_stack_entry *entry;
+
+	memcpy(key.word, hash, STORE_HASH_BYTES);
+	/* One that was not asked for is added: it costs its memory, no more. */
+	entry = intern_entry(&reading->counts->stacks, &key);
+	return entry && entry->number ? entry->number - 1 : HASH_INDEX_NONE;
+}
+
+/* The first of a side was executed, or is where that side was left: no return address. */
+static bool is_executed(const struct store_stack *stack, u32 place)
+{
+	return place == 0 || place == stack->kernel_depth;
+}
+
+static int set_places(struct store_code *code, struct store_stack *stack, const u8 *objects,
+		      const u8 *offsets)
+{
+	stack->places = arena_alloc(&code->arena, (stack->depth + 1UL) * sizeof(*stack->places));
+	if (!stack->places)
+		return -ENOMEM;
+	for (u32 i = 0; i < stack->depth; i++) {
+		bool executed = is_executed(stack, i);
+		u64 offset;
+
+		memcpy(&offset, offsets + 8UL * i, sizeof(offset));
+		stack->places[i].is_executed = executed || !offset;
+		stack->places[i].frame = frame_of(code, objects + (size_t)STORE_HASH_BYTES * i,
+						  executed || !offset ? offset : offset - 1);
+		if (!stack->places[i].frame)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct reading *reading = arg;
+	struct store_code *code = reading->code;
+	const u8 *hash = row_get_bytes(row, STORE_HASH_BYTES), *objects, *offsets;
+	struct store_stack stack = {.is_known = true};
+	u32 number;
+
+	(void)shard;
+	stack.kernel_depth = row_get_u16(row);
+	stack.kernel_end = get_text(code, row);
+	stack.user_end = get_text(code, row);
+	stack.leaf = row_get_u8(row);
+	stack.depth = row_get_count(row);
+	objects = row_get_bytes(row, (size_t)stack.depth * STORE_HASH_BYTES);
+	if (row_get_count(row) != stack.depth || stack.depth > STORE_DEPTH_MAX ||
+	    stack.kernel_depth > stack.depth)
+		row->bad = true;
+	offsets = row_get_bytes(row, 8UL * stack.depth);
+	if (row->bad)
+		return 0;
+	number = stack_number(reading, hash);
+	if (!stack.kernel_end || !stack.user_end || number == HASH_INDEX_NONE)
+		return out_of_memory(error);
+	if (number >= code->stack_count || code->stacks[number].is_known)
+		return 0;
+	if (set_places(code, &stack, objects, offsets))
+		return out_of_memory(error);
+	code->stacks[number] = stack;
+	return 0;
+}
+
+static void put_stacks(const struct reading *reading, struct byte_buffer *keys)
+{
+	for (u32 i = STORE_STACK_REST + 1; i < reading->code->stack_count; i++) {
+		const struct store_stack_entry *entry = reading->counts->stacks.entries[i];
+
+		if (!reading->code->stacks[i].is_known)
+			row_put_bytes(keys, entry->key.word, STORE_HASH_BYTES);
+	}
+}
+
+/* --- frames --- */
+
+static int take_functions(struct store_code *code, struct byte_cursor *row,
+			  struct store_frame *frame)
+{
+	u64 count = row_get_count(row);
+	const char **functions;
+
+	if (count > FUNCTIONS_MAX)
+		row->bad = true;
+	functions = arena_alloc(&code->arena, (row->bad ? 1 : count + 1) * sizeof(*functions));
+	for (u64 i = 0; functions && !row->bad && i < count; i++) {
+		functions[i] = get_text(code, row);
+		if (!functions[i])
+			return -ENOMEM;
+	}
+	if (!functions || row->bad)
+		return functions ? 0 : -ENOMEM;
+	frame->functions = functions;
+	frame->function_count = count;
+	return 0;
+}
+
+static int take_frame(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct reading *reading = arg;
+	static const u8 none[STORE_HASH_BYTES];
+	const u8 *object = row_get_bytes(row, STORE_HASH_BYTES);
+	struct store_frame *frame = frame_of(reading->code, object ?: none, row_get_u64(row));
+
+	(void)shard;
+	if (!frame)
+		return out_of_memory(error);
+	frame->start = row_get_u64(row);
+	frame->size = row_get_u64(row);
+	return take_functions(reading->code, row, frame) ? out_of_memory(error) : 0;
+}
+
+static void put_frames(const struct reading *reading, struct byte_buffer *keys)
+{
+	for (u32 i = 0; i < reading->code->frames.count; i++) {
+		const struct store_frame *frame = reading->code->frames.entries[i];
+
+		if (frame->function_count)
+			continue;
+		row_put_bytes(keys, frame->key.word, STORE_HASH_BYTES);
+		row_put_u64(keys, frame->key.word[2]);
+	}
+}
+
+/* --- objects --- */
+
+static int hex_digit(char letter)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *place = letter ? strchr(digits, letter) : NULL;
+
+	return place ? (int)(place - digits) : -1;
+}
+
+static void set_build_id(struct store_object *object, const char *text, size_t length)
+{
+	u32 bytes = length / 2;
+
+	if (length % 2 || bytes > sizeof(object->build_id))
+		return;
+	for (u32 i = 0; i < bytes; i++) {
+		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return;
+		object->build_id[i] = (u8)(high << 4 | low);
+	}
+	object->build_id_bytes = bytes;
+}
+
+static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct reading *reading = arg;
+	static const u8 none[STORE_HASH_BYTES];
+	const u8 *id = row_get_bytes(row, STORE_HASH_BYTES);
+	struct store_object *object = object_of(reading->code, id ?: none);
+	size_t length;
+	const char *build_id;
+
+	(void)shard;
+	if (!object)
+		return out_of_memory(error);
+	object->kind = row_get_u8(row);
+	build_id = row_get_text(row, &length);
+	set_build_id(object, build_id, length);
+	object->path = get_text(reading->code, row);
+	object->is_kernel = row_get_u8(row);
+	object->is_known = true;
+	return object->path ? 0 : out_of_memory(error);
+}
+
+static void put_objects(const struct reading *reading, struct byte_buffer *keys)
+{
+	for (u32 i = 0; i < reading->code->objects.count; i++) {
+		const struct store_object *object = reading->code->objects.entries[i];
+
+		if (!object->is_known)
+			row_put_bytes(keys, object->key.word, STORE_HASH_BYTES);
+	}
+}
+
+/* --- all of it --- */
+
+/* PREWHERE: arrays are read of the rows that are wanted only. */
+static const struct part {
+	const char *select, *rest, *structure;
+	void (*put)(const struct reading *reading, struct byte_buffer *keys);
+	shard_row take;
+} parts[] = {
+	{"SELECT stack, kernel_depth, kernel_end, user_end, leaf, object, offset FROM stacks "
+	 "PREWHERE stack IN " KEYS " WHERE ",
+	 " LIMIT 1 BY stack", "stack FixedString(16)", put_stacks, take_stack},
+	/* Of rows of one rank those with bounds say more. */
+	{"SELECT object, offset, start, size, functions FROM frames "
+	 "PREWHERE (object, offset) IN " KEYS " WHERE ",
+	 " ORDER BY rank DESC, size > 0 DESC LIMIT 1 BY object, offset",
+	 "object FixedString(16), offset UInt64", put_frames, take_frame},
+	{"SELECT object, kind, build_id, path, kernel FROM objects PREWHERE object IN " KEYS
+	 " WHERE ",
+	 " LIMIT 1 BY object", "object FixedString(16)", put_objects, take_object},
+};
+
+static int ask(struct reading *reading, u32 shard, const struct part *part,
+	       const struct byte_buffer *keys, struct stackmap_error *error)
+{
+	const struct clickhouse_table table = {.name = KEYS,
+					       .structure = part->structure,
+					       .rows = keys->data,
+					       .bytes = keys->used};
+	char sql[512];
+	const struct shard_query query = {.sql = sql, .tables = &table, .table_count = 1};
+
+	snprintf(sql, sizeof(sql), "%s%s%s", part->select, reading->days, part->rest);
+	return shards_ask(reading->shards, shard, &query, part->take, reading, error);
+}
+
+static int read_part(struct reading *reading, const struct part *part, struct stackmap_error *error)
+{
+	struct byte_buffer keys = {};
+	int err = 0;
+
+	for (u32 i = 0; i < shards_count(reading->shards) && !err; i++) {
+		if (shards_away(reading->shards, i))
+			continue;
+		byte_buffer_clear(&keys);
+		part->put(reading, &keys);
+		if (keys.failed)
+			err = out_of_memory(error);
+		else if (keys.used)
+			err = ask(reading, i, part, &keys, error);
+	}
+	byte_buffer_free(&keys);
+	return err;
+}
+
+static int read_all(struct reading *reading, struct stackmap_error *error)
+{
+	struct store_code *code = reading->code;
+	int err = 0;
+
+	code->stack_count = reading->counts->stacks.count;
+	code->stacks = calloc(code->stack_count + 1UL, sizeof(*code->stacks));
+	if (!code->stacks)
+		return out_of_memory(error);
+	for (u32 i = 0; i < sizeof(parts) / sizeof(*parts) && !err; i++)
+		err = read_part(reading, &parts[i], error);
+	return err;
+}
+
+int store_code_read(struct shards *shards, const struct store_question *question,
+		    struct store_counts *counts, struct store_code *out,
+		    struct stackmap_error *error)
+{
+	struct store_code code = {
+		.arena.limit = MEMORY_MAX,
+		.frames = INTERN(struct store_frame),
+		.objects = INTERN(struct store_object),
+	};
+	struct reading reading = {.shards = shards, .counts = counts, .code = &code};
+	u64 first = question->from / DAY_SECONDS;
+	int err;
+
+	snprintf(reading.days, sizeof(reading.days), "day >= toDate(%llu) AND day <= toDate(%llu)",
+		 (unsigned long long)(first ? first - 1 : 0),
+		 (unsigned long long)(question->to / DAY_SECONDS));
+	err = read_all(&reading, error);
+	if (err)
+		store_code_clear(&code);
+	else
+		*out = code;
+	return err;
+}
+
+void store_code_clear(struct store_code *code)
+{
+	arena_free(&code->arena);
+	free(code->stacks);
+	intern_clear(&code->frames);
+	intern_clear(&code->objects);
+	*code = (struct store_code){};
+}

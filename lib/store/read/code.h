@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the hashes of stacks stand for: their frames, what these are called, and which objects they
+ * lie in. Each is asked of one server only: what another has told is known already.
+ *
+ * All of it is what servers say, so every number is checked, and a text ends at its first NUL.
+ */
+#ifndef LIB_STORE_READ_CODE_H
+#define LIB_STORE_READ_CODE_H
+
+#include "arena.h"
+#include "store/read/counts.h"
+
+#define STORE_DEPTH_MAX 1024 /* frames of both sides of a stack */
+
+struct store_object {
+	struct intern_key key; /* its id */
+	u32 number;	       /* + 1 */
+	bool is_known;
+	u8 kind; /* enum frame_identity_kind, or what a newer agent says */
+	bool is_kernel;
+	u32 build_id_bytes;
+	u8 build_id[20];
+	const char *path;
+};
+
+/* A place of code, by the offset at which tables of functions know it. */
+struct store_frame {
+	struct intern_key key; /* object, offset */
+	u32 number;	       /* + 1 */
+	struct store_object *object;
+	u64 start, size;	/* of the function; size 0: not known */
+	const char **functions; /* innermost first; all but the last are inlined */
+	u32 function_count;	/* 0: it has no name */
+};
+
+struct store_place {
+	struct store_frame *frame;
+	bool is_executed; /* else a return address, one byte behind the frame */
+};
+
+struct store_stack {
+	bool is_known;
+	u8 leaf; /* 0 none, 1 kernel, 2 user: the first of its side */
+	const char *kernel_end, *user_end;
+	u32 kernel_depth, depth;
+	struct store_place *places; /* innermost first: the kernel's, then the user's */
+};
+
+struct store_code {
+	struct arena arena;
+	struct store_stack *stacks; /* by number */
+	u32 stack_count;
+	struct intern frames, objects;
+};
+
+int store_code_read(struct shards *shards, const struct store_question *question,
+		    struct store_counts *counts, struct store_code *code,
+		    struct stackmap_error *error);
+void store_code_clear(struct store_code *code);
+
+/* A text of an answer as our own, ended by NUL; NULL without memory. */
+const char *store_text(struct arena *arena, const char *text, size_t length);
+
+#endif

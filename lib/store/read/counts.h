@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The events of a question, added up by the servers: one row for each stack, comm and event, and
+ * where it is asked for, cgroup and step of time. Equal rows of two servers stay two.
+ *
+ * Of more stacks than the cap those are shown that have the largest shares of their events; all
+ * others are one stack, whose counts are exact.
+ */
+#ifndef LIB_STORE_READ_COUNTS_H
+#define LIB_STORE_READ_COUNTS_H
+
+#include "intern.h"
+#include "store/read/selection.h"
+
+#define STORE_HASH_BYTES 16
+#define STORE_STACK_REST 0 /* number of the stack that stands for all beyond the cap */
+
+struct store_count {
+	u32 stack, event; /* numbers */
+	u32 comm, cgroup;
+	u32 time; /* seconds since the epoch */
+	u64 count, value;
+};
+
+/* Found by its hash: word[0] and word[1] are its bytes. */
+struct store_stack_entry {
+	struct intern_key key;
+	u32 number; /* + 1 */
+};
+
+struct store_counts {
+	struct store_count *counts;
+	u32 count, room;
+	struct intern stacks; /* in the order of their numbers */
+	struct text_set events, comms, cgroups;
+	bool is_capped;
+};
+
+int store_counts_read(struct shards *shards, const struct store_question *question,
+		      const struct selection *selection, struct store_counts *counts,
+		      struct stackmap_error *error);
+void store_counts_clear(struct store_counts *counts);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events are found by their stacks. One stack is a constant of their primary key. For a function
+ * each server first says which of its stacks have it, which goes through all stacks of the days.
+ */
+#include "store/read/host_counts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "error.h"
+#include "intern.h"
+#include "name_match.h"
+#include "order.h"
+#include "store/read/counts.h"
+#include "store/wire/row_binary.h"
+#include "symbol/demangle/demangler.h"
+
+#define DAY_SECONDS 86400
+#define ROWS_MAX (1U << 22)
+#define SUMS "SELECT host, service, version, event, sum(count), sum(value) FROM {events} WHERE %s"
+#define BY_HOST " GROUP BY host, service, version, event"
+
+static const char names_sql[] =
+	"SELECT DISTINCT name FROM (SELECT name FROM frames ARRAY JOIN functions AS name WHERE %s) "
+	"AS f";
+
+/* A frame is looked up by its own byte if it is the first of its side, else by the one before. */
+static const char stacks_sql[] =
+	"SELECT DISTINCT stack FROM (SELECT stack, o, if(i = 1 OR i = kernel_depth + 1 OR f = 0, "
+	"f, "
+	"toUInt64(f - 1)) AS place FROM stacks ARRAY JOIN object AS o, offset AS f, "
+	"arrayEnumerate(object) AS "
+	"i WHERE %s) AS s WHERE (o, place) IN (SELECT object, offset FROM (SELECT object, offset, "
+	"name FROM frames ARRAY JOIN functions AS name WHERE %s) AS n WHERE name IN wanted_name)";
+
+struct reading {
+	struct shards *shards;
+	const struct host_wish *wish;
+	struct store_host_counts *counts;
+	char days[96];
+	struct text_set names;	   /* of functions, all that were met */
+	struct byte_buffer wanted; /* of these, RowBinary */
+	struct byte_buffer stacks;
+	struct demangler *demangler;
+};
+
+static int out_of_memory(struct stackmap_error *error)
+{
+	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
+}
+
+/* --- functions --- */
+
+static bool is_wanted(const struct reading *reading, const char *name)
+{
+	struct name_match match;
+	char *plain;
+	bool found;
+
+	name_match_init(&match, reading->wish->function);
+	if (name_match_try(&match, name))
+		return true;
+	plain = demangler_name(reading->demangler, name);
+	found = plain && name_match_try(&match, plain);
+	free(plain);
+	return found;
+}
+
+static int take_name(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct reading *reading = arg;
+	size_t length;
+	const char *text = row_get_text(row, &length);
+	u32 before = reading->names.count, number;
+	char *name = strndup(text, length);
+
+	(void)shard;
+	number = name ? text_set_number(&reading->names, name) : HASH_INDEX_NONE;
+	if (number != HASH_INDEX_NONE && reading->names.count > before && is_wanted(reading, name))
+		row_put_text(&reading->wanted, name);
+	free(name);
+	return number == HASH_INDEX_NONE ? out_of_memory(error) : 0;
+}
+
+static int find_names(struct reading *reading, struct stackmap_error *error)
+{
+	char sql[512];
+	const struct shard_query query = {.sql = sql};
+	int err;
+
+	snprintf(sql, sizeof(sql), names_sql, reading->days);
+	if (demangler_create(&reading->demangler))
+		return out_of_memory(error);
+	err = shards_ask_all(reading->shards, &query, take_name, reading, error);
+	if (err || reading->wanted.failed)
+		return err ?: out_of_memory(error);
+	if (reading->wanted.used)
+		return 0;
+	return error_set(error, ENOENT, "--function %s: no function of this name in this time",
+			 reading->wish->function);
+}
+
+static int take_stack(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct reading *reading = arg;
+	const u8 *hash = row_get_bytes(row, STORE_HASH_BYTES);
+
+	(void)shard;
+	if (hash)
+		row_put_bytes(&reading->stacks, hash, STORE_HASH_BYTES);
+	return reading->stacks.failed ? out_of_memory(error) : 0;
+}
+
+static int find_stacks(struct reading *reading, u32 shard, struct stackmap_error *error)
+{
+	const struct clickhouse_table table = {.name = "wanted_name",
+					       .structure = "value String",
+					       .rows = reading->wanted.data,
+					       .bytes = reading->wanted.used};
+	char sql[1024];
+	const struct shard_query query = {.sql = sql, .tables = &table, .table_count = 1};
+
+	snprintf(sql, sizeof(sql), stacks_sql, reading->days, reading->days);
+	byte_buffer_clear(&reading->stacks);
+	return shards_ask(reading->shards, shard, &query, take_stack, reading, error);
+}
+
+/* --- events --- */
+
+static char *get_text(struct byte_cursor *row)
+{
+	size_t length;
+	const char *text = row_get_text(row, &length);
+
+	return strndup(text, length);
+}
+
+static void clear_count(struct store_host_count *count)
+{
+	free(count->host);
+	free(count->service);
+	free(count->version);
+	free(count->event);
+}
+
+static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)
+{
+	struct reading *reading = arg;
+	struct store_host_counts *counts = reading->counts;
+	struct store_host_count count = {.host = get_text(row),
+					 .service = get_text(row),
+					 .version = get_text(row),
+					 .event = get_text(row)};
+
+	(void)shard;
+	count.count = row_get_u64(row);
+	count.value = row_get_u64(row);
+	if (!count.host || !count.service || !count.version || !count.event ||
+	    counts->count == ROWS_MAX ||
+	    array_make_room(counts->counts, counts->count, counts->room)) {
+		clear_count(&count);
+		return out_of_memory(error);
+	}
+	counts->sum += count.count;
+	counts->counts[counts->count++] = count;
+	return 0;
+}
+
+static int count_events(struct reading *reading, u32 shard, struct selection selection,
+			struct stackmap_error *error)
+{
+	bool is_narrow = reading->wish->stack || reading->wish->function;
+	char *sql = selection_sql(&selection, is_narrow ? SUMS " AND stack IN wanted_stack" BY_HOST
+							: SUMS BY_HOST);
+	struct shard_query query = {.sql = sql, .tables = selection.tables};
+	int err;
+
+	if (is_narrow)
+		selection.tables[selection.table_count++] =
+			(struct clickhouse_table){.name = "wanted_stack",
+						  .structure = "value FixedString(16)",
+						  .rows = reading->stacks.data,
+						  .bytes = reading->stacks.used};
+	query.table_count = selection.table_count;
+	err = sql ? shards_ask(reading->shards, shard, &query, take_count, reading, error)
+		  : out_of_memory(error);
+	free(sql);
+	return err;
+}
+
+static int read_shard(struct reading *reading, u32 shard, const struct selection *selection,
+		      struct stackmap_error *error)
+{
+	int err = reading->wish->function ? find_stacks(reading, shard, error) : 0;
+
+	if (!err && reading->wish->function && !reading->stacks.used)
+		return 0;
+	return err ?: count_events(reading, shard, *selection, error);
+}
+
+static int read_all(struct reading *reading, const struct store_question *question,
+		    struct stackmap_error *error)
+{
+	struct selection selection;
+	int err = reading->wish->function ? find_names(reading, error) : 0;
+
+	err = err ?: selection_make(reading->shards, question, &selection, error);
+	if (err)
+		return err;
+	if (reading->wish->stack)
+		row_put_bytes(&reading->stacks, reading->wish->stack, STORE_HASH_BYTES);
+	for (u32 i = 0; i < shards_count(reading->shards) && !err; i++)
+		if (!shards_away(reading->shards, i))
+			err = read_shard(reading, i, &selection, error);
+	selection_clear(&selection);
+	return err;
+}
+
+static int more(const void *a, const void *b)
+{
+	const struct store_host_count *x = a, *y = b;
+
+	return order(y->count, x->count) ?: strcmp(x->host, y->host)
+					       ?: strcmp(x->service, y->service)
+						  ?: strcmp(x->version, y->version)
+						     ?: strcmp(x->event, y->event);
+}
+
+int store_host_counts_read(struct shards *shards, const struct store_question *question,
+			   const struct host_wish *wish, struct store_host_counts *out,
+			   struct stackmap_error *error)
+{
+	struct store_host_counts counts = {};
+	struct reading reading = {
+		.shards = shards, .wish = wish, .counts = &counts, .names = TEXT_SET};
+	u64 first = question->from / DAY_SECONDS;
+	int err;
+
+	snprintf(reading.days, sizeof(reading.days), "day >= toDate(%llu) AND day <= toDate(%llu)",
+		 (unsigned long long)(first ? first - 1 : 0),
+		 (unsigned long long)(question->to / DAY_SECONDS));
+	err = read_all(&reading, question, error);
+	text_set_clear(&reading.names);
+	byte_buffer_free(&reading.wanted);
+	byte_buffer_free(&reading.stacks);
+	demangler_free(&reading.demangler);
+	if (err) {
+		store_host_counts_clear(&counts);
+		return err;
+	}
+	if (counts.count)
+		qsort(counts.counts, counts.count, sizeof(*counts.counts), more);
+	*out = counts;
+	return 0;
+}
+
+void store_host_counts_clear(struct store_host_counts *counts)
+{
+	for (u32 i = 0; i < counts->count; i++)
+		clear_count(&counts->counts[i]);
+	free(counts->counts);
+	*counts = (struct store_host_counts){};
+}

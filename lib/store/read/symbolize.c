@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One object after the other: its frames of the days that have no rank of debug information yet,
+ * one lookup for all of them, and rows for those of which something is known. A day has rows of its
+ * own, since it is dropped as a whole.
+ */
+#include "store/read/symbolize.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "array.h"
+#include "error.h"
+#include "order.h"
+#include "store/wire/row_binary.h"
+
+#define DAY_SECONDS 86400
+#define ANSWER_BYTES_MAX (256ULL << 20)
+#define OBJECT_BYTES 16
+#define FRAMES_MAX (1U << 22)
+#define RANK_DEBUG_INFORMATION 2
+#define INSERT_BYTES (4U << 20)
+/* Any place will do for what is known by its distance from there. */
+#define KERNEL_START 0xffffffff81000000ULL
+#define KERNEL_BYTES (1ULL << 30)
+#define KERNEL_PATH "[kernel.kallsyms]"
+
+struct object {
+	u8 id[OBJECT_BYTES];
+	u8 build_id[TRACE_BUILD_ID_MAX];
+	u32 build_id_bytes;
+	char *path;
+	bool is_kernel;
+};
+
+/* As the host knows it. */
+struct frame {
+	u16 day;
+	u64 offset, start, size;
+	char *function; /* "": it has no name */
+};
+
+struct symbolizing {
+	struct clickhouse *server;
+	const struct symbolize_request *request;
+	struct symbolize_counts *counts;
+	u32 first_day;
+	struct object *objects;
+	u32 object_count, object_room;
+	struct frame *frames; /* of the object in work, by offset */
+	u32 frame_count, frame_room;
+	struct byte_buffer rows;
+};
+
+static int out_of_memory(const struct symbolizing *all, struct stackmap_error *error)
+{
+	return error_set(error, ENOMEM, "%s: %s", clickhouse_name(all->server), strerror(ENOMEM));
+}
+
+static char *get_text(struct byte_cursor *row)
+{
+	size_t length;
+	const char *text = row_get_text(row, &length);
+
+	return strndup(text, length);
+}
+
+typedef int (*take_row)(struct symbolizing *all, struct byte_cursor *row);
+
+static int ask(struct symbolizing *all, const char *sql, const struct clickhouse_table *table,
+	       take_row take, struct stackmap_error *error)
+{
+	struct byte_buffer answer = {};
+	struct byte_cursor rows;
+	int err = clickhouse_query(all->server, sql, table, table != NULL, ANSWER_BYTES_MAX,
+				   &answer, NULL, error);
+
+	rows = (struct byte_cursor){.at = answer.data, .end = answer.data + answer.used};
+	while (!err && !rows.bad && byte_cursor_left(&rows))
+		if (take(all, &rows))
+			err = out_of_memory(all, error);
+	if (!err && rows.bad)
+		err = error_set(error, EBADMSG, "%s: its answer is cut or damaged",
+				clickhouse_name(all->server));
+	byte_buffer_free(&answer);
+	return err;
+}
+
+/* --- objects --- */
+
+static int hex_digit(char letter)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *place = letter ? strchr(digits, letter) : NULL;
+
+	return place ? (int)(place - digits) : -1;
+}
+
+static void set_build_id(struct object *object, const char *text)
+{
+	size_t bytes = strlen(text) / 2;
+
+	if (strlen(text) % 2 || bytes > sizeof(object->build_id))
+		return;
+	for (size_t i = 0; i < bytes; i++) {
+		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return;
+		object->build_id[i] = (u8)(high << 4 | low);
+	}
+	object->build_id_bytes = (u32)bytes;
+}
+
+static int take_object(struct symbolizing *all, struct byte_cursor *row)
+{
+	struct object object = {};
+	const u8 *id = row_get_bytes(row, OBJECT_BYTES);
+	char *build_id = get_text(row);
+
+	object.path = get_text(row);
+	object.is_kernel = row_get_u8(row);
+	if (!row->bad && build_id) {
+		memcpy(object.id, id, OBJECT_BYTES);
+		set_build_id(&object, build_id);
+	}
+	free(build_id);
+	if (!object.path || array_make_room(all->objects, all->object_count, all->object_room)) {
+		free(object.path);
+		return -ENOMEM;
+	}
+	all->objects[all->object_count++] = object;
+	return 0;
+}
+
+static int read_objects(struct symbolizing *all, struct stackmap_error *error)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT object, any(build_id), any(path), any(kernel) FROM objects "
+		 "WHERE day >= toDate(%u) AND kind = 1 GROUP BY object FORMAT RowBinary",
+		 all->first_day);
+	return ask(all, sql, NULL, take_object, error);
+}
+
+/* --- its frames --- */
+
+static int take_frame(struct symbolizing *all, struct byte_cursor *row)
+{
+	struct frame frame = {.day = row_get_u16(row)};
+
+	frame.offset = row_get_u64(row);
+	frame.start = row_get_u64(row);
+	frame.size = row_get_u64(row);
+	frame.function = get_text(row);
+	if (!frame.function || all->frame_count == FRAMES_MAX ||
+	    array_make_room(all->frames, all->frame_count, all->frame_room)) {
+		free(frame.function);
+		return -ENOMEM;
+	}
+	all->frames[all->frame_count++] = frame;
+	return 0;
+}
+
+static void clear_frames(struct symbolizing *all)
+{
+	for (u32 i = 0; i < all->frame_count; i++)
+		free(all->frames[i].function);
+	all->frame_count = 0;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+
+	return order(x->offset, y->offset) ?: order(x->day, y->day);
+}
+
+static int read_frames(struct symbolizing *all, const struct object *object,
+		       struct stackmap_error *error)
+{
+	const struct clickhouse_table table = {.name = "wanted",
+					       .structure = "object FixedString(16)",
+					       .rows = object->id,
+					       .bytes = OBJECT_BYTES};
+	char sql[512];
+	int err;
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT day, offset, argMax(start, rank), argMax(size, rank), "
+		 "argMax(arrayElement(functions, -1), rank) FROM frames WHERE object IN wanted AND "
+		 "day >= toDate(%u) GROUP BY day, offset HAVING max(rank) < %u FORMAT RowBinary",
+		 all->first_day, RANK_DEBUG_INFORMATION);
+	clear_frames(all);
+	err = ask(all, sql, &table, take_frame, error);
+	if (!err && all->frame_count)
+		qsort(all->frames, all->frame_count, sizeof(*all->frames), by_offset);
+	return err;
+}
+
+/* --- names --- */
+
+static int find_names(struct symbolizing *all, const struct object *object, const u64 *places,
+		      u32 count, struct debug_names **names)
+{
+	const struct symbolize_request *request = all->request;
+	const char *path = request->files ? debug_folder_find(request->files, object->build_id,
+							      object->build_id_bytes)
+					  : NULL;
+	struct trace_mapping mapping = {.kind = MAPPING_FILE,
+					.build_id_bytes = object->build_id_bytes,
+					.path = path ?: object->path};
+	struct trace_module module = {.name = "vmlinux",
+				      .start = KERNEL_START,
+				      .end = KERNEL_START + KERNEL_BYTES,
+				      .build_id_bytes = object->build_id_bytes};
+	struct debug_code code = {.release = ""};
+
+	memcpy(mapping.build_id, object->build_id, sizeof(mapping.build_id));
+	memcpy(module.build_id, object->build_id, sizeof(module.build_id));
+	if (object->is_kernel)
+		code.module = &module;
+	else
+		code.mapping = &mapping;
+	return debug_lookup_find(request->lookup, &code, places, count, names);
+}
+
+static u64 base_of(const struct object *object)
+{
+	return object->is_kernel ? KERNEL_START : 0;
+}
+
+/* What the whole place is called: the symbol that starts nearer, as in reports. */
+static const char *function_of(const struct frame *frame, const struct debug_name *name, u64 base,
+			       u64 *start, u64 *size)
+{
+	bool is_named = *frame->function;
+
+	*start = frame->start;
+	*size = frame->size;
+	if (name->symbol && (!is_named || name->symbol_start - base > frame->start)) {
+		*start = name->symbol_start - base;
+		*size = name->symbol_size;
+		return name->symbol;
+	}
+	if (is_named || !name->count)
+		return frame->function;
+	return name->functions[name->count - 1].function ?: "";
+}
+
+static void put_row(struct symbolizing *all, const struct object *object, const struct frame *frame,
+		    const struct debug_name *name)
+{
+	struct byte_buffer *rows = &all->rows;
+	u32 count = name->count ?: 1;
+	u64 start, size;
+	const char *function = function_of(frame, name, base_of(object), &start, &size);
+
+	row_put_u16(rows, frame->day);
+	row_put_bytes(rows, object->id, OBJECT_BYTES);
+	row_put_u64(rows, frame->offset);
+	row_put_u64(rows, start);
+	row_put_u64(rows, size);
+	row_put_count(rows, count);
+	for (u32 i = 0; i + 1 < count; i++)
+		row_put_text(rows, name->functions[i].function ?: "");
+	row_put_text(rows, function);
+	row_put_count(rows, name->count);
+	for (u32 i = 0; i < name->count; i++)
+		row_put_text(rows, name->functions[i].file ?: "");
+	row_put_count(rows, name->count);
+	for (u32 i = 0; i < name->count; i++)
+		row_put_u32(rows, name->functions[i].line);
+	row_put_u8(rows, RANK_DEBUG_INFORMATION);
+}
+
+static int send_rows(struct symbolizing *all, struct stackmap_error *error)
+{
+	int err = 0;
+
+	if (all->rows.failed)
+		return out_of_memory(all, error);
+	if (all->rows.used)
+		err = clickhouse_insert(all->server, "frames", all->rows.data, all->rows.used, NULL,
+					NULL, error);
+	byte_buffer_clear(&all->rows);
+	return err;
+}
+
+/* Something is known that the host did not. */
+static bool is_news(const struct frame *frame, const struct debug_name *name)
+{
+	return name && (name->count || (name->symbol && !*frame->function));
+}
+
+static int put_rows(struct symbolizing *all, const struct object *object,
+		    const struct debug_names *names, struct stackmap_error *error)
+{
+	u64 named = 0;
+	int err = 0;
+
+	for (u32 i = 0; i < all->frame_count && !err; i++) {
+		const struct frame *frame = &all->frames[i];
+		const struct debug_name *name =
+			debug_names_at(names, base_of(object) + frame->offset);
+
+		if (!is_news(frame, name))
+			continue;
+		put_row(all, object, frame, name);
+		named++;
+		if (all->rows.used >= INSERT_BYTES)
+			err = send_rows(all, error);
+	}
+	all->counts->named += named;
+	all->counts->named_objects += named > 0;
+	return err;
+}
+
+static int name_frames(struct symbolizing *all, const struct object *object,
+		       struct stackmap_error *error)
+{
+	u64 *places = calloc(all->frame_count, sizeof(*places));
+	struct debug_names *names;
+	u32 count = 0;
+	int err;
+
+	if (!places)
+		return out_of_memory(all, error);
+	for (u32 i = 0; i < all->frame_count; i++) {
+		u64 place = base_of(object) + all->frames[i].offset;
+
+		if (!count || places[count - 1] != place)
+			places[count++] = place;
+	}
+	err = find_names(all, object, places, count, &names);
+	free(places);
+	if (err)
+		return err == -ENOMEM ? out_of_memory(all, error) : 0;
+	err = put_rows(all, object, names, error);
+	debug_names_free(&names);
+	return err;
+}
+
+/* Of the kernel's modules no debug information is looked for, as in reports. */
+static bool is_looked_up(const struct object *object)
+{
+	return object->build_id_bytes &&
+	       (object->is_kernel ? !strcmp(object->path, KERNEL_PATH) : object->path[0] == '/');
+}
+
+static int symbolize_object(struct symbolizing *all, const struct object *object,
+			    struct stackmap_error *error)
+{
+	int err = is_looked_up(object) ? read_frames(all, object, error) : 0;
+
+	if (err || !is_looked_up(object) || !all->frame_count)
+		return err;
+	all->counts->objects++;
+	all->counts->frames += all->frame_count;
+	return name_frames(all, object, error);
+}
+
+int store_symbolize(struct clickhouse *server, const struct symbolize_request *request,
+		    struct symbolize_counts *counts, struct stackmap_error *error)
+{
+	u32 today = (u32)(time(NULL) / DAY_SECONDS);
+	struct symbolizing all = {
+		.server = server,
+		.request = request,
+		.counts = counts,
+		.first_day = today > request->days ? today - request->days : 0,
+	};
+	int err = read_objects(&all, error);
+
+	for (u32 i = 0; i < all.object_count && !err; i++)
+		err = symbolize_object(&all, &all.objects[i], error);
+	err = err ?: send_rows(&all, error);
+	for (u32 i = 0; i < all.object_count; i++)
+		free(all.objects[i].path);
+	free(all.objects);
+	clear_frames(&all);
+	free(all.frames);
+	byte_buffer_free(&all.rows);
+	return err;
+}

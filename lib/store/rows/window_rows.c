@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is looked up for an event is kept by the numbers of its recording: the service of a task,
+ * the hash of a stack. What is added up goes by what these say (store/rows/event_table.h).
+ */
+#include "store/rows/window_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "error.h"
+#include "store/rows/event_table.h"
+#include "store/rows/window_stacks.h"
+#include "store/wire/row_binary.h"
+#include "trace/read/cgroup_name.h"
+
+#define DAY_SECONDS 86400
+
+struct window_rows {
+	char *host, *boot;
+	task_service_of service_of;
+	void *arg;
+	char **labels;
+	u32 label_count;
+	u16 day; /* of what was sent */
+	bool host_is_sent;
+	struct sent_memory sent;
+	struct stack_memo memo;
+	struct event_table events; /* of the batch in work */
+	struct batch batch;
+	u32 *times; /* of its windows */
+	u32 time_room;
+};
+
+int window_rows_create(const struct window_rows_options *options, struct window_rows **out)
+{
+	struct window_rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	rows->host = strdup(options->host);
+	rows->boot = strdup(options->boot);
+	rows->service_of = options->service_of;
+	rows->arg = options->arg;
+	rows->events.texts = TEXT_SET;
+	rows->sent.most = options->memory / 2 / SENT_KEY_BYTES ?: 1;
+	rows->memo.most = options->memory / 2;
+	if (!rows->host || !rows->boot)
+		window_rows_free(&rows);
+	else
+		*out = rows;
+	return rows ? 0 : -ENOMEM;
+}
+
+static void free_labels(char **labels, u32 count)
+{
+	for (u32 i = 0; labels && i < count; i++)
+		free(labels[i]);
+	free(labels);
+}
+
+void window_rows_free(struct window_rows **rows)
+{
+	struct window_rows *old = *rows;
+
+	*rows = NULL;
+	if (!old)
+		return;
+	free_labels(old->labels, old->label_count);
+	sent_memory_free(&old->sent);
+	stack_memo_free(&old->memo);
+	event_table_free(&old->events);
+	batch_clear(&old->batch);
+	free(old->times);
+	free(old->host);
+	free(old->boot);
+	free(old);
+}
+
+int window_rows_label(struct window_rows *rows, const char *const *labels, u32 count)
+{
+	char **copies = calloc(count ?: 1, sizeof(*copies));
+
+	for (u32 i = 0; copies && i < count; i++) {
+		copies[i] = strdup(labels[i]);
+		if (!copies[i]) {
+			free_labels(copies, count);
+			return -ENOMEM;
+		}
+	}
+	if (!copies)
+		return -ENOMEM;
+	free_labels(rows->labels, rows->label_count);
+	rows->labels = copies;
+	rows->label_count = count;
+	rows->host_is_sent = false;
+	return 0;
+}
+
+/* --- events --- */
+
+/* What is known of a window's tasks and stacks by now. */
+struct known_task {
+	struct intern_key key; /* index of its record + 1, or 0; whether it is the kernel's */
+	u32 number;	       /* + 1 */
+};
+
+struct known_stack {
+	struct intern_key key;
+	u32 number; /* + 1 */
+};
+
+struct window {
+	struct window_rows *rows;
+	struct trace_reader *reader;
+	const struct trace_source *sources;
+	const struct trace_task *tasks;
+	struct window_stacks *stacks;
+	struct intern known_tasks, known_stacks;
+	u32 *events; /* numbers + 1 of the sources' names */
+	u32 number;  /* in the batch */
+	u64 seen;
+};
+
+static const char *cgroup_of(const struct window *window, const struct trace_task *task,
+			     char room[TRACE_CGROUP_ROOM])
+{
+	return task && task->cgroup ? trace_cgroup_name(window->reader, task->cgroup, room) : "";
+}
+
+static u32 make_task(struct window *window, const struct trace_task *task, bool is_kernel)
+{
+	struct window_rows *rows = window->rows;
+	char room[TRACE_CGROUP_ROOM];
+	const char *cgroup = cgroup_of(window, task, room);
+	const struct task_service service = rows->service_of(rows->arg, cgroup, is_kernel);
+
+	return event_table_task(&rows->events, service.service, service.version, cgroup,
+				task ? task->comm : "");
+}
+
+/* User stacks are refused to tasks that have no user memory. */
+static bool is_kernel_thread(const struct trace_event *event)
+{
+	return event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
+}
+
+static u32 task_of(struct window *window, const struct trace_event *event)
+{
+	const struct trace_task *task = trace_reader_task(window->reader, event->tid, event->time);
+	bool is_kernel = is_kernel_thread(event);
+	const struct intern_key key = {.word = {task ? task - window->tasks + 1 : 0, is_kernel}};
+	struct known_task *known = intern_entry(&window->known_tasks, &key);
+
+	if (known && !known->number)
+		known->number = make_task(window, task, is_kernel) + 1;
+	return known ? known->number - 1 : HASH_INDEX_NONE;
+}
+
+static u32 make_stack(struct window *window, const struct trace_event *event)
+{
+	struct stack_hash hash;
+
+	if (window_stacks_add(window->stacks, event, &hash))
+		return HASH_INDEX_NONE;
+	return event_table_stack(&window->rows->events, &hash);
+}
+
+/* A side that is not there is its reason. */
+static u64 half_key(u32 stack, u8 reason)
+{
+	return stack != TRACE_NO_STACK ? stack : 1ULL << 32 | reason;
+}
+
+static u32 stack_of(struct window *window, const struct trace_event *event)
+{
+	const struct intern_key key = {.word = {event->leaf,
+						half_key(event->kernel, event->kernel_reason),
+						half_key(event->user, event->user_reason)}};
+	struct known_stack *known = intern_entry(&window->known_stacks, &key);
+
+	if (known && !known->number)
+		known->number = make_stack(window, event) + 1;
+	return known ? known->number - 1 : HASH_INDEX_NONE;
+}
+
+static u32 event_of(struct window *window, u16 kind)
+{
+	if (!window->events[kind])
+		window->events[kind] =
+			event_table_event(&window->rows->events, window->sources[kind].name) + 1;
+	return window->events[kind] - 1;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct window *window = arg;
+	const struct event_key key = {
+		.window = window->number,
+		.task = task_of(window, event),
+		.event = event_of(window, event->kind),
+		.stack = stack_of(window, event),
+	};
+
+	if (key.task == HASH_INDEX_NONE || key.event == HASH_INDEX_NONE ||
+	    key.stack == HASH_INDEX_NONE)
+		return -ENOMEM;
+	window->seen++;
+	return event_table_add(&window->rows->events, &key, 1, event->value);
+}
+
+/* --- a window --- */
+
+static void window_end(struct window *window)
+{
+	window_stacks_free(&window->stacks);
+	intern_clear(&window->known_tasks);
+	intern_clear(&window->known_stacks);
+	free(window->events);
+}
+
+static int window_begin(struct window *window)
+{
+	struct window_rows *rows = window->rows;
+	const struct stack_rows stack_rows = {rows->day, &rows->sent, &rows->memo, &rows->batch};
+	u32 sources = trace_reader_sources(window->reader, &window->sources);
+
+	trace_reader_tasks(window->reader, &window->tasks);
+	window->known_tasks = INTERN(struct known_task);
+	window->known_stacks = INTERN(struct known_stack);
+	window->events = calloc(sources ?: 1, sizeof(*window->events));
+	if (!window->events)
+		return -ENOMEM;
+	return window_stacks_create(window->reader, &stack_rows, &window->stacks);
+}
+
+static void put_host(struct window_rows *rows, const struct trace_info *info)
+{
+	struct byte_buffer *body = &rows->batch.rows[STORE_HOSTS];
+
+	row_put_u16(body, rows->day);
+	row_put_text(body, rows->host);
+	row_put_text(body, rows->boot);
+	row_put_text(body, info->kernel);
+	row_put_text(body, info->machine);
+	row_put_u16(body, info->cpus);
+	row_put_count(body, rows->label_count);
+	for (u32 i = 0; i < rows->label_count; i++)
+		row_put_text(body, rows->labels[i]);
+	rows->batch.row_count[STORE_HOSTS]++;
+	rows->host_is_sent = true;
+}
+
+static void begin_day(struct window_rows *rows, u32 time, const struct trace_info *info)
+{
+	u16 day = time / DAY_SECONDS;
+
+	if (day != rows->day)
+		window_rows_forget(rows);
+	rows->day = day;
+	if (!rows->host_is_sent)
+		put_host(rows, info);
+}
+
+/* Events that the ledger has and the recording has not were recorded for nothing; one that was not
+ * finished has no ledger, and says nothing of what was lost. */
+static void account(struct window_ledger *window, const struct trace_ledger *ledger, u64 seen)
+{
+	window->produced = window->recorded = seen;
+	if (!ledger)
+		return;
+	memcpy(window->lost, ledger->lost, sizeof(window->lost));
+	if (ledger->recorded > seen)
+		window->lost[LOST_WRITE_ERROR] += ledger->recorded - seen;
+	for (u32 i = 0; i < LOST_COUNT; i++)
+		window->produced += window->lost[i];
+}
+
+static int make_window(struct window_rows *rows, const struct window_time *time)
+{
+	struct batch *batch = &rows->batch;
+	u32 count = batch->window_count;
+
+	if (array_make_room(batch->windows, count, batch->window_room) ||
+	    array_make_room(rows->times, count, rows->time_room))
+		return -ENOMEM;
+	batch->windows[count] = (struct window_ledger){
+		.time = time->time, .seconds = time->seconds, .skew = time->skew};
+	rows->times[count] = time->time;
+	batch->window_count++;
+	return 0;
+}
+
+/* A failure leaves the window with nothing of what was recorded. */
+static int add_events(struct window *window, struct stackmap_error *error)
+{
+	int result = window_begin(window)
+			     ?: trace_reader_events(window->reader, add_event, window, error);
+
+	account(&window->rows->batch.windows[window->number], trace_reader_ledger(window->reader),
+		result ? 0 : window->seen);
+	window_end(window);
+	return result;
+}
+
+int window_rows_add(struct window_rows *rows, struct trace_reader *reader,
+		    const struct window_time *time, struct stackmap_error *error)
+{
+	struct window window = {.rows = rows, .reader = reader, .number = rows->batch.window_count};
+	int result;
+
+	begin_day(rows, time->time, trace_reader_info(reader));
+	result = make_window(rows, time) ?: add_events(&window, error);
+	if (result)
+		window_rows_drop(rows);
+	return result == -ENOMEM
+		       ? error_set(error, ENOMEM, "rows of a window: %s", strerror(ENOMEM))
+		       : result;
+}
+
+u32 window_rows_windows(const struct window_rows *rows)
+{
+	return rows->batch.window_count;
+}
+
+u64 window_rows_bytes(const struct window_rows *rows)
+{
+	u64 bytes = (u64)rows->events.sum_count * sizeof(struct event_sum) +
+		    (u64)rows->events.stack_count * sizeof(struct stack_hash);
+
+	for (u32 i = 0; i < STORE_TABLE_COUNT; i++)
+		bytes += rows->batch.rows[i].used;
+	return bytes;
+}
+
+/* --- a batch --- */
+
+static int finish(struct window_rows *rows)
+{
+	struct batch *batch = &rows->batch;
+
+	batch->host = batch->host ?: strdup(rows->host);
+	batch->boot = batch->boot ?: strdup(rows->boot);
+	batch->row_count[STORE_EVENTS] =
+		event_table_put(&rows->events, rows->host, rows->times, &batch->rows[STORE_EVENTS]);
+	for (u32 i = 0; i < STORE_TABLE_COUNT; i++)
+		if (batch->rows[i].failed)
+			return -ENOMEM;
+	return batch->host && batch->boot ? 0 : -ENOMEM;
+}
+
+int window_rows_take(struct window_rows *rows, struct batch *batch)
+{
+	int err = finish(rows);
+
+	if (err) {
+		window_rows_drop(rows);
+		return err;
+	}
+	*batch = rows->batch;
+	rows->batch = (struct batch){};
+	event_table_clear(&rows->events);
+	return 0;
+}
+
+static void lose(struct window_ledger *window)
+{
+	window->lost[LOST_WRITE_ERROR] += window->recorded;
+	window->recorded = 0;
+}
+
+void window_rows_drop(struct window_rows *rows)
+{
+	for (u32 i = 0; i < STORE_TABLE_COUNT; i++) {
+		byte_buffer_free(&rows->batch.rows[i]);
+		rows->batch.row_count[i] = 0;
+	}
+	for (u32 i = 0; i < rows->batch.window_count; i++)
+		lose(&rows->batch.windows[i]);
+	event_table_clear(&rows->events);
+	window_rows_forget(rows);
+}
+
+void window_rows_lose(struct window_rows *rows, const struct batch *batch)
+{
+	for (u32 i = 0; i < batch->window_count; i++) {
+		const struct window_ledger *lost = &batch->windows[i];
+		const struct window_time time = {lost->time, lost->seconds, lost->skew};
+
+		if (make_window(rows, &time))
+			break;
+		rows->batch.windows[rows->batch.window_count - 1] = *lost;
+		lose(&rows->batch.windows[rows->batch.window_count - 1]);
+	}
+	window_rows_forget(rows);
+}
+
+void window_rows_forget(struct window_rows *rows)
+{
+	sent_memory_forget(&rows->sent);
+	rows->host_is_sent = false;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An agent whose cost is a fixed part and one that goes with its rate, minute after minute. */
+#include "agent/cpu_budget.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "agent/own_cpu.h"
+#include "clock.h"
+
+#define MINUTE (60 * 1000 * NS_PER_MS)
+
+struct load {
+	double fixed, by_hz; /* percent of all CPUs */
+	u64 cpu_ns, time_ns;
+};
+
+static u64 minute(struct cpu_budget *budget, struct load *load)
+{
+	double percent = load->fixed + load->by_hz * budget->frequency;
+
+	load->time_ns += MINUTE;
+	load->cpu_ns += percent / 100 * MINUTE * budget->cpus;
+	return cpu_budget_look(budget, load->cpu_ns, load->time_ns);
+}
+
+static struct cpu_budget begin(double percent, struct load *load)
+{
+	struct cpu_budget budget = {.percent = percent, .cpus = 4, .full = 97, .frequency = 97};
+
+	load->time_ns = 1;
+	assert_int_equal(cpu_budget_look(&budget, load->cpu_ns, load->time_ns), 97);
+	return budget;
+}
+
+static void who_costs_little_keeps_the_rate(void **state)
+{
+	struct load load = {.fixed = 0.1, .by_hz = 0.001};
+	struct cpu_budget budget = begin(0.5, &load);
+
+	(void)state;
+	for (u32 i = 0; i < 10; i++)
+		assert_int_equal(minute(&budget, &load), 97);
+}
+
+static void who_costs_much_comes_down_and_stays(void **state)
+{
+	struct load load = {.fixed = 0.05, .by_hz = 0.02};
+	struct cpu_budget budget = begin(0.5, &load);
+	u64 before;
+
+	(void)state;
+	assert_in_range(minute(&budget, &load), 10, 30);
+	for (u32 i = 0; i < 10; i++) {
+		before = budget.frequency;
+		minute(&budget, &load);
+		assert_true(load.fixed + load.by_hz * budget.frequency <= 0.5);
+	}
+	assert_int_equal(budget.frequency, before);
+}
+
+static void it_comes_back_when_there_is_room(void **state)
+{
+	struct load load = {.by_hz = 0.05};
+	struct cpu_budget budget = begin(0.5, &load);
+
+	(void)state;
+	minute(&budget, &load);
+	assert_true(budget.frequency < 20);
+	load.by_hz = 0.001;
+	for (u32 i = 0; i < 10; i++)
+		minute(&budget, &load);
+	assert_int_equal(budget.frequency, 97);
+}
+
+static void there_is_a_floor(void **state)
+{
+	struct load load = {.fixed = 50};
+	struct cpu_budget budget = begin(0.5, &load);
+
+	(void)state;
+	for (u32 i = 0; i < 5; i++)
+		minute(&budget, &load);
+	assert_int_equal(budget.frequency, 1);
+}
+
+static void without_a_budget_nothing_changes(void **state)
+{
+	struct load load = {.fixed = 50};
+	struct cpu_budget budget = begin(0, &load);
+
+	(void)state;
+	assert_int_equal(minute(&budget, &load), 97);
+	assert_true(budget.used > 49 && budget.used < 51);
+}
+
+static void what_is_used_is_counted(void **state)
+{
+	u64 before = own_cpu_ns(), busy = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 20 * NS_PER_MS;
+
+	(void)state;
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < busy)
+		continue;
+	assert_true(own_cpu_ns() >= before + 20 * NS_PER_MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_costs_little_keeps_the_rate),
+		cmocka_unit_test(who_costs_much_comes_down_and_stays),
+		cmocka_unit_test(it_comes_back_when_there_is_room),
+		cmocka_unit_test(there_is_a_floor),
+		cmocka_unit_test(without_a_budget_nothing_changes),
+		cmocka_unit_test(what_is_used_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

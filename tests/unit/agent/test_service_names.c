@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Paths of cgroups as systemd, container runtimes and people make them, and what they stand for. */
+#include "agent/service_names.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ID "4f1ec5c4d1a3c1d0e21a1b8cf8f6c1f3a9b7c5d2e4f60718293a4b5c6d7e8f90"
+
+static struct service_names *make(const char *const *rules, u32 count)
+{
+	struct service_names *names;
+	struct stackmap_error error;
+
+	assert_int_equal(service_names_create(rules, count, &names, &error), 0);
+	return names;
+}
+
+static void cgroups_have_services(void **state)
+{
+	static const struct {
+		const char *cgroup, *service;
+	} cases[] = {
+		{"/system.slice/nginx.service", "nginx"},
+		{"/system.slice/nginx.service/worker", "nginx"},
+		{"/system.slice/system-getty.slice/getty@tty1.service", "getty"},
+		{"/system.slice/postgresql@15-main.service", "postgresql"},
+		{"/system.slice/my\\x2dtool.service", "my-tool"},
+		{"/system.slice/run-u17.service", "run"},
+		{"/user.slice/user-1000.slice/session-3.scope", "user-1000"},
+		{"/user.slice/user-1000.slice/user@1000.service/app.slice/dbus.service", "dbus"},
+		{"/user.slice/user-1000.slice/user@1000.service/app.slice/app-firefox-123.scope",
+		 "user"},
+		{"/user.slice/user-1000.slice/user@1000.service/init.scope", "user"},
+		{"/init.scope", "init"},
+		{"/system.slice", "system"},
+		{"/system.slice/docker-" ID ".scope", "4f1ec5c4d1a3"},
+		{"/docker/" ID, "4f1ec5c4d1a3"},
+		{"/docker/" ID "/system.slice/nginx.service", "nginx"},
+		{"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod7.slice/"
+		 "cri-containerd-" ID ".scope",
+		 "4f1ec5c4d1a3"},
+		{"/kubepods/burstable/pod12ab/" ID, "4f1ec5c4d1a3"},
+		{"/machine.slice/libpod-" ID ".scope/container", "4f1ec5c4d1a3"},
+		{"/app-firefox-123.scope", "app-firefox"},
+		{"/batch", "batch"},
+		{"/@", "@"},
+		{"/", SERVICE_OTHER},
+		{"", SERVICE_OTHER},
+	};
+	struct service_names *names = make(NULL, 0);
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct task_service found = service_names_of(names, cases[i].cgroup, false);
+
+		assert_string_equal(found.service, cases[i].service);
+		assert_string_equal(found.version, "");
+	}
+	service_names_free(&names);
+	assert_null(names);
+}
+
+static void threads_of_the_kernel_are_its_own(void **state)
+{
+	struct service_names *names = make(NULL, 0);
+
+	(void)state;
+	assert_string_equal(service_names_of(names, "/", true).service, SERVICE_KERNEL);
+	assert_string_equal(service_names_of(names, "", true).service, SERVICE_KERNEL);
+	assert_string_equal(service_names_of(names, "/system.slice/x.service", true).service, "x");
+	service_names_free(&names);
+}
+
+static void the_first_rule_that_matches_wins(void **state)
+{
+	static const char *const rules[] = {
+		"/system.slice/web-*=web:1.5",
+		"*/docker-*=shop",
+		"/system.slice/*=:2.0",
+		"*/web-*=never",
+	};
+	struct service_names *names = make(rules, 4);
+	struct task_service found;
+
+	(void)state;
+	found = service_names_of(names, "/system.slice/web-7.service", false);
+	assert_string_equal(found.service, "web");
+	assert_string_equal(found.version, "1.5");
+	found = service_names_of(names, "/system.slice/docker-" ID ".scope", false);
+	assert_string_equal(found.service, "shop");
+	assert_string_equal(found.version, "");
+	found = service_names_of(names, "/system.slice/nginx.service", false);
+	assert_string_equal(found.service, "nginx");
+	assert_string_equal(found.version, "2.0");
+	service_names_free(&names);
+}
+
+static void a_rule_that_is_none_is_refused(void **state)
+{
+	static const char *const wrong[] = {"web", "=web", "*=", "*=:", ""};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct service_names *names = (void *)1;
+		struct stackmap_error error = {};
+
+		assert_int_equal(service_names_create(&wrong[i], 1, &names, &error), -EINVAL);
+		assert_ptr_equal(names, (void *)1);
+		assert_non_null(strstr(error.message, "GLOB=NAME"));
+	}
+}
+
+static void long_names_are_cut(void **state)
+{
+	struct service_names *names = make(NULL, 0);
+	char path[600] = "/";
+
+	(void)state;
+	memset(path + 1, 'x', 500);
+	assert_int_equal(strlen(service_names_of(names, path, false).service), 255);
+	service_names_free(&names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cgroups_have_services),
+		cmocka_unit_test(threads_of_the_kernel_are_its_own),
+		cmocka_unit_test(the_first_rule_that_matches_wins),
+		cmocka_unit_test(a_rule_that_is_none_is_refused),
+		cmocka_unit_test(long_names_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

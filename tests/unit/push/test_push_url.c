@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is a receiver's URL, what it comes to, and that nothing else is taken for one. */
+#include "push/push_url.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "push/push_kind.h"
+
+static void check(const char *text, const struct push_kind *kind, const char *base,
+		  const char *path, bool is_private)
+{
+	struct push_url url = {};
+
+	assert_int_equal(push_url_parse(text, &url, NULL), 0);
+	assert_ptr_equal(url.kind, kind);
+	assert_string_equal(url.base, base);
+	assert_string_equal(url.path, path);
+	assert_int_equal(url.is_private, is_private);
+	push_url_clear(&url);
+	assert_null(url.base);
+}
+
+static void test_kinds(void **state)
+{
+	(void)state;
+	check("otlp+https://host", &otlp_push, "https://host:4318", "/v1development/profiles",
+	      true);
+	check("otlp+http://host", &otlp_push, "http://host:4318", "/v1development/profiles", false);
+	check("pyroscope+http://host", &pyroscope_push, "http://host:4040", "/ingest", false);
+	check("pyroscope+https://host", &pyroscope_push, "https://host:443", "/ingest", true);
+	check("parca+http://host", &parca_push, "http://host:7070", "/profiles/writeraw", false);
+	check("parca+https://host/", &parca_push, "https://host:443", "/profiles/writeraw", true);
+}
+
+static void test_places(void **state)
+{
+	(void)state;
+	check("otlp+https://a-b.example:1/x/y_z~.", &otlp_push, "https://a-b.example:1", "/x/y_z~.",
+	      true);
+	check("otlp+http://[::1]:65535", &otlp_push, "http://[::1]:65535",
+	      "/v1development/profiles", true);
+	check("otlp+http://localhost/p", &otlp_push, "http://localhost:4318", "/p", true);
+	check("otlp+http://127.9.0.1", &otlp_push, "http://127.9.0.1:4318",
+	      "/v1development/profiles", true);
+	/* No addresses of this host, whatever they look like. */
+	check("otlp+http://127.evil.example/p", &otlp_push, "http://127.evil.example:4318", "/p",
+	      false);
+	check("otlp+http://localhost.example/p", &otlp_push, "http://localhost.example:4318", "/p",
+	      false);
+	check("otlp+http://[::2]/p", &otlp_push, "http://[::2]:4318", "/p", false);
+}
+
+static void refuse(const char *text)
+{
+	struct push_url url = {.path = (char *)"untouched"};
+	struct stackmap_error error = {};
+
+	if (push_url_parse(text, &url, &error) != -EINVAL)
+		fail_msg("'%s' was taken", text);
+	assert_string_equal(url.path, "untouched");
+	assert_non_null(strstr(error.message, PUSH_KINDS));
+	assert_null(strstr(error.message, "hidden"));
+}
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	refuse("");
+	refuse("otlp");
+	refuse("otlp+");
+	refuse("otlp+https:/host");
+	refuse("otlp+https://");
+	refuse("otlp+https:///path");
+	refuse("otlphttps://host");
+	refuse("OTLP+https://host");
+	refuse("otlp+ftp://host");
+	refuse("https://host");
+	refuse("otlp+https://user:hidden@host");
+	refuse("otlp+https://hidden@host");
+	refuse("otlp+https://host/@hidden");
+	refuse("otlp+https://host?hidden");
+	refuse("otlp+https://host#hidden");
+	refuse("otlp+https://host:");
+	refuse("otlp+https://host:0");
+	refuse("otlp+https://host:65536");
+	refuse("otlp+https://host:99999999999999999999");
+	refuse("otlp+https://host:1x");
+	refuse("otlp+https://host,other");
+	refuse("otlp+https://ho st");
+	refuse("otlp+https://host\n");
+	refuse("otlp+https://h\xc3\xb6st");
+	refuse("otlp+https://[::1");
+	refuse("otlp+https://[]");
+	refuse("otlp+https://[host]");
+	refuse("otlp+https://host/a b");
+	refuse("otlp+https://host/%0d%0a");
+	refuse("otlp+https://host\\path");
+}
+
+static void test_kinds_are_listed(void **state)
+{
+	char words[256] = "";
+
+	(void)state;
+	for (const struct push_kind *const *kind = push_kinds; *kind; kind++)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
+			 words[0] ? ", " : "", (*kind)->name);
+	assert_string_equal(words, PUSH_KINDS);
+}
+
+static void check_key(const char *key, const char *expected)
+{
+	char *plain = push_label_key(key);
+
+	assert_string_equal(plain, expected);
+	free(plain);
+}
+
+static void test_keys_of_labels(void **state)
+{
+	(void)state;
+	check_key("zone", "zone");
+	check_key("my.zone-1", "my_zone_1");
+	check_key("1zone", "_1zone");
+	check_key("z\xc3\xb6ne", "z__ne");
+	check_key("", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),	       cmocka_unit_test(test_places),
+		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_kinds_are_listed),
+		cmocka_unit_test(test_keys_of_labels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Windows in which the same numbers of frames mean the same, and others in which they do not: the
+ * hashes that come out are always those of the recording.
+ */
+#include "store/rows/window_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "report/event/stack_hash.h"
+#include "store/rows/window_stacks.h"
+#include "trace/write/writer.h"
+
+#define KERNEL 0xffffffff81000000
+#define FILE_NUMBER 1
+#define JIT_NUMBER 2
+
+static const char path[] = "stack_memo.data";
+
+/* What its frames mean. */
+struct meaning {
+	u8 build_id, module; /* 0: none */
+	const char *path, *jit;
+};
+
+static const struct meaning usual = {
+	.build_id = 0x12, .module = 0xaa, .path = "/bin/sh", .jit = "run"};
+
+static void write_places(struct trace_writer *writer, const struct meaning *meaning)
+{
+	const struct trace_module module = {
+		"vmlinux", KERNEL, KERNEL + 0x10000, meaning->module != 0, {meaning->module}};
+	const struct trace_mapping file = {
+		FILE_NUMBER, MAPPING_FILE, 7, meaning->build_id != 0, {meaning->build_id},
+		0,	     meaning->path};
+	const struct trace_mapping jit = {
+		.number = JIT_NUMBER, .kind = MAPPING_ANON, .base = 1ULL << 40, .path = "[anon]"};
+	const struct trace_symbol symbol = {JIT_NUMBER, 0x100, 0x100, meaning->jit, 0};
+
+	assert_int_equal(trace_writer_module(writer, &module), 0);
+	assert_int_equal(trace_writer_mapping(writer, &file), 0);
+	assert_int_equal(trace_writer_mapping(writer, &jit), 0);
+	assert_int_equal(trace_writer_symbol(writer, &symbol), 0);
+}
+
+static void write_event(struct trace_writer *writer, u32 id, const u64 *frames, u32 depth)
+{
+	const u64 kernel[] = {KERNEL + 0x40};
+	const struct trace_stack in_kernel = {
+		.id = 1, .generation = 1, .depth = 1, .frames = kernel};
+	const struct trace_stack in_user = {
+		.id = id, .generation = 1, .flags = STACK_USER, .depth = depth, .frames = frames};
+	struct trace_event event = {.time = id, .tid = 7};
+
+	assert_int_equal(trace_writer_stack(writer, &in_kernel, &event.kernel), 0);
+	assert_int_equal(trace_writer_stack(writer, &in_user, &event.user), 0);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+}
+
+/* One event in a file's code, one in generated code. */
+static struct trace_reader *recording(const struct meaning *meaning)
+{
+	static const u64 of_file[] = {FRAME_USER(FILE_NUMBER, 0x40)};
+	static const u64 of_jit[] = {FRAME_USER(JIT_NUMBER, 0x140), FRAME_USER(FILE_NUMBER, 0x50)};
+	const struct trace_info info = {.cpus = 1,
+					.hostname = "h",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	const struct trace_source source = {"event", 0, ""};
+	const struct trace_ledger ledger = {.produced = 2, .recorded = 2};
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+
+	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	write_places(writer, meaning);
+	write_event(writer, 2, of_file, 1);
+	write_event(writer, 3, of_jit, 2);
+	assert_int_equal(trace_writer_ledger(writer, &ledger, NULL, 0), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	unlink(path);
+	return reader;
+}
+
+/* Of a machine, over its windows. */
+static struct sent_memory sent;
+static struct stack_memo memo;
+static struct batch batch;
+
+struct checking {
+	struct window_stacks *stacks;
+	struct stack_hashes *hashes;
+};
+
+static int check(void *arg, const struct trace_event *event)
+{
+	struct checking *checking = arg;
+	struct stack_hash wanted = stack_hashes_of(checking->hashes, event), found;
+
+	assert_int_equal(window_stacks_add(checking->stacks, event, &found), 0);
+	assert_memory_equal(&found, &wanted, sizeof(found));
+	return 0;
+}
+
+static void window(const struct meaning *meaning)
+{
+	const struct stack_rows rows = {.sent = &sent, .memo = &memo, .batch = &batch};
+	struct trace_reader *reader = recording(meaning);
+	struct checking checking;
+
+	assert_int_equal(window_stacks_create(reader, &rows, &checking.stacks), 0);
+	assert_int_equal(stack_hashes_create(reader, &checking.hashes), 0);
+	assert_int_equal(trace_reader_events(reader, check, &checking, NULL), 0);
+	stack_hashes_free(&checking.hashes);
+	window_stacks_free(&checking.stacks);
+	trace_reader_close(&reader);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	sent = (struct sent_memory){.most = 1000};
+	memo = (struct stack_memo){.most = 1 << 20};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	sent_memory_free(&sent);
+	stack_memo_free(&memo);
+	batch_clear(&batch);
+	return 0;
+}
+
+/* The kernel's side, and the file's; not the one with generated code. */
+static void what_means_the_same_is_remembered(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 3; i++)
+		window(&usual);
+	assert_int_equal(memo.side_count, 2);
+	assert_int_equal(memo.stack_count, 1);
+	assert_int_equal(batch.row_count[STORE_STACKS], 2);
+}
+
+static void a_file_that_is_another_is_noticed(void **state)
+{
+	struct meaning other = usual, without = usual, moved = usual;
+
+	(void)state;
+	other.build_id = 0x34;
+	without.build_id = moved.build_id = 0;
+	moved.path = "/bin/dash";
+	window(&usual);
+	window(&other);
+	window(&without);
+	window(&moved);
+	window(&usual);
+	assert_int_equal(batch.row_count[STORE_STACKS], 8);
+}
+
+static void a_kernel_that_is_another_is_noticed(void **state)
+{
+	struct meaning other = usual;
+
+	(void)state;
+	other.module = 0xbb;
+	window(&usual);
+	window(&other);
+	assert_int_equal(batch.row_count[STORE_STACKS], 4);
+}
+
+static void generated_code_may_change(void **state)
+{
+	struct meaning other = usual;
+
+	(void)state;
+	other.jit = "compile";
+	window(&usual);
+	window(&other);
+	assert_int_equal(batch.row_count[STORE_STACKS], 3);
+}
+
+/* What was met stays known, what was sent does not. */
+static void what_is_forgotten_is_sent_again(void **state)
+{
+	(void)state;
+	window(&usual);
+	sent_memory_forget(&sent);
+	window(&usual);
+	assert_int_equal(batch.row_count[STORE_STACKS], 4);
+}
+
+static void it_forgets_when_it_is_full(void **state)
+{
+	(void)state;
+	memo.most = 1;
+	for (u32 i = 0; i < 3; i++)
+		window(&usual);
+	assert_int_equal(memo.side_count, 2);
+	assert_int_equal(batch.row_count[STORE_STACKS], 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_means_the_same_is_remembered, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_that_is_another_is_noticed, begin, end),
+		cmocka_unit_test_setup_teardown(a_kernel_that_is_another_is_noticed, begin, end),
+		cmocka_unit_test_setup_teardown(generated_code_may_change, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_forgotten_is_sent_again, begin, end),
+		cmocka_unit_test_setup_teardown(it_forgets_when_it_is_full, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
