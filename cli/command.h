@@ -7,6 +7,7 @@
 #include "option/option.h"
 
 extern const struct command record_command;
+extern const struct command agent_command;
 extern const struct command start_command;
 extern const struct command status_command;
 extern const struct command pause_command;
@@ -16,6 +17,7 @@ extern const struct command stop_command;
 extern const struct command report_command;
 extern const struct command flamegraph_command;
 extern const struct command diff_command;
+extern const struct command hosts_command;
 extern const struct command merge_command;
 extern const struct command import_command;
 extern const struct command script_command;

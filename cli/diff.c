@@ -236,11 +236,37 @@ static int diff_recordings(struct diff *diff, struct frame_naming *naming)
 	return recording_close(&diff->side[AFTER].reader, &diff->choice[AFTER], 0, NULL) ?: status;
 }
 
+static int choose_of_store(const struct diff_values *values, int count, char **operands,
+			   struct diff *diff)
+{
+	const struct recording_values *recording = &values->recording;
+
+	if (count != 1) {
+		message("diff --from: one operand is needed, the second value of --version, --host "
+			"or --since");
+		return -EINVAL;
+	}
+	if (!values->stacks && report_fields_check_store(&diff->fields))
+		return -EINVAL;
+	if (recording_choose(recording, operands + count, &diff->choice[BEFORE]) ||
+	    recording_choose_second(recording, operands, &diff->choice[AFTER]))
+		return -EINVAL;
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++) {
+		struct store_question *question = &diff->choice[side].store.question;
+
+		question->no_inlined = values->names.no_inline;
+		question->by_cgroup = diff->fields.keys & 1U << TABLE_CGROUP;
+	}
+	return 0;
+}
+
 /* The second one may be an instance, as it is now. */
 static int choose(const struct diff_values *values, int count, char **operands, struct diff *diff)
 {
 	struct recording_values before = values->recording;
 
+	if (values->recording.from.url)
+		return choose_of_store(values, count, operands, diff);
 	before.instance = NULL;
 	if (count + (values->recording.instance != NULL) != COMPARISON_SIDES) {
 		message("diff: two recordings are needed, BEFORE and AFTER, see 'stackmap help "
@@ -288,7 +314,7 @@ static int diff_run(const void *arg, int count, char **operands)
 
 	if (make_diff(values, count, operands, &diff))
 		return EXIT_USAGE;
-	status = names_open(&values->names, &naming);
+	status = recording_names_open(&values->names, &diff.choice[BEFORE], &naming);
 	if (status)
 		return status;
 	status = diff_recordings(&diff, &naming);

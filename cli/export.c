@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `stackmap export`: a recording in a format that other tools read. The formats are in lib/export.
- */
+/* `stackmap export`: a recording in a format that other tools read, as a file or sent to who
+ * receives it. The formats are in lib/export, the receivers in lib/push. */
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -11,16 +12,23 @@
 #include "terminal/message.h"
 #include "terminal/output_file.h"
 #include "view/names.h"
+#include "view/push_to.h"
 #include "view/recording.h"
 #include "view/report.h"
 
 struct export_values {
 	struct recording_values recording;
 	struct names_values names;
-	const char *format;
-	const char *output;
+	struct push_values push;
+	const char *format; /* NULL: folded, or what is sent */
+	const char *output; /* NULL: standard output */
 	const char *by;
 };
+
+static bool goes_to_standard(const struct export_values *values)
+{
+	return !values->push.to && (!values->output || output_file_is_standard(values->output));
+}
 
 static int export_to_file(struct trace_reader *reader, const struct export_format *format,
 			  const struct export_options *options, const char *path,
@@ -46,19 +54,50 @@ static int export_recording(const struct export_values *values, const struct exp
 
 	if (!reader)
 		return EXIT_FAILED;
-	err = export_to_file(reader, format, options, values->output, &error);
+	err = export_to_file(reader, format, options, values->output ?: "-", &error);
 	return recording_close(&reader, choice, err, &error);
+}
+
+static int send_opened(struct push *push, const struct recording_choice *choice,
+		       const struct export_options *options)
+{
+	struct trace_reader *reader = recording_open(choice);
+	struct stackmap_error error;
+	int err;
+
+	if (!reader)
+		return EXIT_FAILED;
+	err = push_recording(push, reader, options, &error);
+	return recording_close(&reader, choice, err, &error);
+}
+
+static int send_recording(const struct push_values *values, const struct recording_choice *choice,
+			  struct export_options *options)
+{
+	struct push *push = push_to_open(values);
+	int status = EXIT_FAILED;
+
+	if (!push)
+		return status;
+	if (push_to_identify(values, &options->identity))
+		message("--label: %s", strerror(ENOMEM));
+	else
+		status = send_opened(push, choice, options);
+	push_to_forget(&options->identity);
+	push_close(&push);
+	return status;
 }
 
 static int export_named(const struct export_values *values, const struct export_format *format,
 			const struct recording_choice *choice)
 {
 	struct export_options options = {.filter = choice->filter, .by = values->by};
-	int status = names_open(&values->names, &options.naming);
+	int status = recording_names_open(&values->names, choice, &options.naming);
 
 	if (status)
 		return status;
-	status = export_recording(values, format, choice, &options);
+	status = values->push.to ? send_recording(&values->push, choice, &options)
+				 : export_recording(values, format, choice, &options);
 	names_close(&options.naming);
 	return status;
 }
@@ -71,27 +110,52 @@ static int check_by(const struct export_values *values, const struct export_form
 	return -EINVAL;
 }
 
+static int check_to(const struct export_values *values)
+{
+	if (values->push.to && (values->format || values->output || values->by)) {
+		message("--to URL: says the format as well, and goes without --format, --output "
+			"and --by");
+		return -EINVAL;
+	}
+	return push_to_check(&values->push);
+}
+
 static int check_output(const struct export_values *values, const struct export_format *format)
 {
-	if (!format->binary || !output_file_is_standard(values->output) || !isatty(STDOUT_FILENO))
+	if (!format->binary || !goes_to_standard(values) || !isatty(STDOUT_FILENO))
 		return 0;
 	message("--format %s: is binary and not shown on a terminal, use --output FILE",
 		format->name);
 	return -EINVAL;
 }
 
+/* User, password and certificates are of the store, if there is one, else of the receiver. */
+static void assign_access(struct export_values *values)
+{
+	struct from_values *from = &values->recording.from;
+
+	if (from->url || !values->push.to)
+		return;
+	values->push.user = from->user;
+	values->push.password_file = from->password_file;
+	values->push.ca_file = from->ca_file;
+	from->user = from->password_file = from->ca_file = NULL;
+}
+
 static int export_run(const void *arg, int count, char **operands)
 {
-	const struct export_values *values = arg;
-	const struct export_format *format = export_format_find(values->format);
+	struct export_values values = *(const struct export_values *)arg;
+	const struct export_format *format = export_format_find(values.format ?: "folded");
 	struct recording_choice choice;
 
 	(void)count;
-	if (check_by(values, format) || recording_choose(&values->recording, operands, &choice) ||
-	    check_output(values, format))
+	assign_access(&values);
+	if (check_to(&values) || check_by(&values, format) ||
+	    recording_choose(&values.recording, operands, &choice) || check_output(&values, format))
 		return EXIT_USAGE;
-	choice.output = output_file_is_standard(values->output) ? NULL : values->output;
-	return export_named(values, format, &choice);
+	choice.store.question.no_inlined = values.names.no_inline;
+	choice.output = goes_to_standard(&values) ? NULL : values.output;
+	return export_named(&values, format, &choice);
 }
 
 static const struct option_row rows[] = {
@@ -101,7 +165,7 @@ static const struct option_row rows[] = {
 	 .argument = "FORMAT",
 	 .target = offsetof(struct export_values, format),
 	 .group = "Output",
-	 .help = "folded (default), json, pprof, speedscope, perf-script, chrome, "
+	 .help = "folded (default), json, pprof, otlp, speedscope, perf-script, chrome, "
 		 "stack_map_bin or mappings",
 	 .words = EXPORT_FORMATS},
 	{.name = "output",
@@ -118,6 +182,7 @@ static const struct option_row rows[] = {
 	 .group = "Output",
 	 .help = "folded: what events weigh, count or value (default value where it has a unit)",
 	 .words = "count, value"},
+	PUSH_ROWS(struct export_values, push),
 	NAMES_ROWS(struct export_values, names),
 	RECORDING_ROWS(struct export_values, recording),
 	{0},
@@ -130,6 +195,5 @@ const struct command export_command = {
 	.summary = "write a recording in a format for other tools",
 	.rows = rows,
 	.values_bytes = sizeof(struct export_values),
-	.defaults = &(const struct export_values){.format = "folded", .output = "-"},
 	.run = export_run,
 };

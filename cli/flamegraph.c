@@ -117,7 +117,7 @@ static int draw_inputs(struct inputs *inputs, struct frame_naming *naming, const
 static int draw_named(const struct flamegraph_values *values, struct inputs *inputs)
 {
 	struct frame_naming naming;
-	int status = names_open(&values->names, &naming);
+	int status = recording_names_open(&values->names, &inputs->input[0].choice, &naming);
 
 	if (status != EXIT_DONE)
 		return status;
@@ -126,17 +126,34 @@ static int draw_named(const struct flamegraph_values *values, struct inputs *inp
 	return status;
 }
 
+/* Of a store the operand is the second value of an option. */
+static int choose(const struct recording_values *values, int count, char **operands, u32 number,
+		  struct recording_choice *choice)
+{
+	if (!values->from.url)
+		return recording_choose(values, operands + number, choice);
+	return number ? recording_choose_second(values, operands, choice)
+		      : recording_choose(values, operands + count, choice);
+}
+
 static int flamegraph_run(const void *arg, int count, char **operands)
 {
 	const struct flamegraph_values *values = arg;
 	const char *file = output_file_is_standard(values->output) ? NULL : values->output;
-	struct inputs inputs = {.count = count > 1 ? (u32)count : 1};
+	bool is_store = values->recording.from.url;
+	struct inputs inputs = {.count = is_store ? 1 + (u32)count : count > 1 ? (u32)count : 1};
 
+	if (inputs.count > FLAMEGRAPH_RECORDINGS_MAX) {
+		message("--from: one operand at most, the second value of an option");
+		return EXIT_USAGE;
+	}
 	for (u32 i = 0; i < inputs.count; i++) {
 		struct recording_choice *choice = &inputs.input[i].choice;
 
-		if (recording_choose(&values->recording, operands + i, choice))
+		if (choose(&values->recording, count, operands, i, choice))
 			return EXIT_USAGE;
+		choice->store.question.no_inlined = values->names.no_inline;
+		from_split_time(&choice->store);
 		choice->output = file;
 	}
 	return draw_named(values, &inputs);

@@ -2,7 +2,6 @@
 /* `stackmap import`: what another tracer has recorded, as a recording. */
 #include "ftrace/import.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>

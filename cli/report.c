@@ -127,13 +127,16 @@ static void print_header(const struct report *report, const struct recording_cho
 	const struct trace_info *info = trace_reader_info(report->reader);
 	const struct profile *profile = report->profile;
 
-	print_field(choice->is_instance ? "instance:" : "file:", choice->name);
-	print_field("command:", info->command);
+	print_field(choice->from	  ? "store:"
+		    : choice->is_instance ? "instance:"
+					  : "file:",
+		    choice->name);
+	print_field(choice->from ? "choice:" : "command:", info->command);
 	print_host(info);
 	if (info->frequency)
 		printf("# %-9s %llu Hz\n", "rate:", (unsigned long long)info->frequency);
 	print_counts(report);
-	if (profile->last)
+	if (profile->last && !choice->from)
 		printf("# %-9s %.3f s from the first event to the last\n",
 		       "duration:", (double)(profile->last - profile->first) / 1e9);
 	print_hints(report);
@@ -248,7 +251,7 @@ static int report_named(const struct report_values *values, struct report_reques
 	struct trace_reader *reader;
 	struct frame_naming naming;
 	struct stackmap_error error;
-	int status = names_open(&values->names, &naming), err;
+	int status = recording_names_open(&values->names, &request->choice, &naming), err;
 
 	if (status)
 		return status;
@@ -331,6 +334,17 @@ static void set_output(const struct report_values *values, struct report_request
 	request->paged = !values->no_pager;
 }
 
+/* A store has fewer keys, and is asked for cgroups only where they are shown. */
+static int choose_keys(struct report_request *request)
+{
+	u32 keys = request->is_table ? request->table.fields.keys : 0;
+
+	request->choice.store.question.by_cgroup = keys & 1U << TABLE_CGROUP;
+	if (!request->choice.from || !request->is_table)
+		return 0;
+	return report_fields_check_store(&request->table.fields);
+}
+
 static int make_request(const struct report_values *values, char **operands,
 			struct report_request *request)
 {
@@ -347,7 +361,10 @@ static int make_request(const struct report_values *values, char **operands,
 		return -EINVAL;
 	if (report_parse_percent(values->min_percent, &request->least))
 		return -EINVAL;
-	return recording_choose(&values->recording, operands, &request->choice);
+	if (recording_choose(&values->recording, operands, &request->choice))
+		return -EINVAL;
+	request->choice.store.question.no_inlined = values->names.no_inline;
+	return choose_keys(request);
 }
 
 static int report_run(const void *arg, int count, char **operands)
@@ -396,13 +413,13 @@ static const struct option_row rows[] = {
 	{.name = "no-pager", .type = OPTION_FLAG, ROW(no_pager, .group = "Output"),
 	 .help = "straight to the terminal"},
 	NAMES_ROWS(struct report_values, names),
-	RECORDING_ROWS(struct report_values, recording),
 	{.name = "dsos", .letter = 'd', .type = OPTION_STRINGS, .argument = "LIST",
 	 ROW(leaves.objects, .group = "Events"),
 	 .help = "only if the innermost frame is in these files (globs)"},
 	{.name = "symbols", .letter = 'S', .type = OPTION_STRINGS, .argument = "LIST",
 	 ROW(leaves.functions, .group = "Events"),
 	 .help = "only if it is in these functions (globs)"},
+	RECORDING_ROWS(struct report_values, recording),
 	{0},
 };
 /* clang-format on */

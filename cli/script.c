@@ -357,9 +357,12 @@ static int script_run(const void *arg, int count, char **operands)
 	(void)count;
 	if (recording_choose(&values->recording, operands, &choice))
 		return EXIT_USAGE;
+	choice.store.question.no_inlined = values->names.no_inline;
+	choice.store.question.by_cgroup = values->show_cgroup;
+	from_split_time(&choice.store);
 	names.no_inline |= values->follow;
 	names.lines &= !values->follow;
-	status = names_open(&names, &script.naming);
+	status = recording_names_open(&names, &choice, &script.naming);
 	if (status)
 		return status;
 	status = show_recording(values, &choice, &script);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap store ACTION URL`: a store of many machines is made, checked and kept small. Each
  * action is a row of a table, and does its work on one server after the other. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,14 +13,18 @@
 #include "store/wire/retention.h"
 #include "store/wire/store_url.h"
 #include "terminal/message.h"
+#include "view/symbolize.h"
 
 #define TIMEOUT_MS 300000
 #define DAY_SECONDS 86400
 #define DAYS_MAX 36500
+#define SYMBOLIZE_DAYS_DEFAULT 2
 #define RANGES_SHOWN 20
 
 struct store_values {
 	const char *user, *password_file, *ca_file, *cluster;
+	const char *debug_dir;
+	bool debuginfod;
 	u64 days;
 };
 
@@ -31,6 +34,7 @@ struct store_call {
 	const struct store_url *url;
 	struct clickhouse *server; /* the one that is at hand */
 	struct ledger_check ledger;
+	struct symbolizer symbolizer;
 };
 
 struct store_action {
@@ -171,10 +175,27 @@ static int retain_server(struct store_call *call)
 	return show_server(call->server, "older days are gone");
 }
 
+static int name_server(struct store_call *call)
+{
+	const struct symbolize_values values = {
+		.debug_dir = call->values->debug_dir,
+		.debuginfod = call->values->debuginfod,
+		.days = (u32)(call->values->days ?: SYMBOLIZE_DAYS_DEFAULT),
+	};
+
+	return symbolize_server(&call->symbolizer, &values, call->server);
+}
+
+static int name_end(struct store_call *call)
+{
+	return symbolize_end(&call->symbolizer);
+}
+
 static const struct store_action actions[] = {
 	{"init", init_server, NULL},
 	{"check", check_server, check_end},
 	{"retain", retain_server, NULL},
+	{"symbolize", name_server, name_end},
 };
 
 static const struct store_action *find_action(const char *name)
@@ -287,16 +308,27 @@ static const struct option_row rows[] = {
 	 .type = OPTION_U64,
 	 .argument = "N",
 	 .target = TARGET(days),
-	 .group = "retain",
-	 .help = "how many days stay, besides today",
+	 .group = "retain, symbolize",
+	 .help = "how many days stay, or get names (default 2), besides today",
 	 .min = 1,
 	 .max = DAYS_MAX},
+	{.name = "debug-dir",
+	 .type = OPTION_STRING,
+	 .argument = "DIR",
+	 .target = TARGET(debug_dir),
+	 .group = "symbolize",
+	 .help = "look for programs and debug files below DIR first"},
+	{.name = "debuginfod",
+	 .type = OPTION_FLAG,
+	 .target = TARGET(debuginfod),
+	 .group = "symbolize",
+	 .help = "fetch those that are missing, the kernel's too"},
 	{0},
 };
 
 const struct command store_command = {
 	.name = "store",
-	.operands = "init|check|retain URL",
+	.operands = "init|check|retain|symbolize URL",
 	.operands_max = 2,
 	.operands_missing = "no action given, see 'stackmap help store'",
 	.summary = "make and check a store of many machines",

@@ -26,9 +26,12 @@
 #include "view/ledger_text.h"
 
 #define FREQUENCY_DEFAULT 99
+#define DELAY_DEFAULT 2 /* seconds */
+#define DELAY_OF_STORE 10
 
 struct top_values {
 	struct record_values record;
+	struct from_values from;
 	u64 delay, iterations, lines;
 	const char *sort;
 	bool batch, stacks, no_demangle;
@@ -126,7 +129,16 @@ static void swap_models(struct top *top, u64 now)
 	top->coming = shown;
 	top->view.model = top->shown;
 	top->view.time = time(NULL);
-	top->view.seconds = (now - top->began) / 1000.0;
+	top->view.seconds = top->feed.store.values ? (double)top->feed.store.seconds
+						   : (now - top->began) / 1000.0;
+}
+
+/* A store is asked less often, and the first time at once. */
+static u64 delay_ms(const struct top *top)
+{
+	u64 unset = top->feed.store.values ? DELAY_OF_STORE : DELAY_DEFAULT;
+
+	return 1000 * (top->values->delay ?: unset);
 }
 
 static int refresh_view(struct top *top, struct stackmap_error *error)
@@ -138,7 +150,7 @@ static int refresh_view(struct top *top, struct stackmap_error *error)
 		swap_models(top, now);
 	top_model_clear(top->coming);
 	top->began = now;
-	top->next_refresh = now + 1000 * top->values->delay;
+	top->next_refresh = now + delay_ms(top);
 	choose_source(top);
 	result = top->screen ? make_lines(top, error) : print_sources(top, error);
 	draw(top);
@@ -371,11 +383,11 @@ static int begin(struct top *top)
 }
 
 /* The whole machine, a hundred times a second, unless something else is named. */
-static struct record_values choose_record(const struct record_values *values)
+static struct record_values choose_record(const struct record_values *values, bool is_store)
 {
 	struct record_values chosen = *values;
 
-	if (chosen.instance)
+	if (chosen.instance || is_store)
 		return chosen;
 	chosen.all = chosen.all || !chosen.pids.count;
 	if (!chosen.events.count && chosen.frequency == RECORD_FREQUENCY_UNSET)
@@ -389,25 +401,27 @@ static int run(struct top *top, const struct record_values *record)
 	int status = top->values->batch ? EXIT_DONE : top_screen_check();
 
 	status = status ?: begin(top);
-	status = status ?: top_feed_open(&top->feed, record);
+	status = status ?: top_feed_open(&top->feed, record, &top->values->from);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	if (!status && !top->values->batch)
 		status = top_screen_open(&top->screen);
 	if (status)
 		return status;
 	top->began = clock_ms();
-	top->next_refresh = top->began + 1000 * top->values->delay;
+	top->next_refresh = top->began + (top->feed.store.values ? 0 : delay_ms(top));
 	return end_watch(top, watch(top, &error), &error);
 }
 
 static int top_run(const void *arg, int count, char **operands)
 {
 	struct top top = {.values = arg, .signals = -1};
-	const struct record_values record = choose_record(&top.values->record);
+	const struct record_values record =
+		choose_record(&top.values->record, top.values->from.url);
 	int status = run(&top, &record);
 
 	(void)count;
 	(void)operands;
+	status = store_feed_close(&top.feed.store) ?: status;
 	top_feed_close(&top.feed);
 	top_lines_clear(&top.view.lines);
 	top_model_free(&top.shown);
@@ -423,7 +437,7 @@ static int top_run(const void *arg, int count, char **operands)
 
 static const struct option_row rows[] = {
 	ROW(delay, .name = "delay", .letter = 'd', .type = OPTION_U64, .argument = "SECONDS",
-	    .group = "View", .min = 1, .max = 3600, .help = "from refresh to refresh (default 2)"),
+	    .group = "View", .min = 1, .max = 3600, .help = "from refresh to refresh (default 2, of a store 10)"),
 	ROW(sort, .name = "sort", .letter = 's', .type = OPTION_WORD, .argument = "ORDER",
 	    .group = "View", .words = "self, total",
 	    .help = "functions by self (default) or total"),
@@ -445,6 +459,8 @@ static const struct option_row rows[] = {
 	ROW(record.instance, .name = "instance", .type = OPTION_STRING, .argument = "NAME",
 	    .group = "Recording", .help = "the events of this instance, instead of own ones"),
 	TARGET_RING_ROW(struct top_values, record.),
+	FROM_ROWS(struct top_values, from),
+	FROM_CAP_ROW(struct top_values, from),
 	{0},
 };
 /* clang-format on */
@@ -458,7 +474,6 @@ const struct command top_command = {
 	.values_bytes = sizeof(struct top_values),
 	.defaults = &(const struct top_values){.record = {.user_unwind = "auto",
 							  .frequency = RECORD_FREQUENCY_UNSET},
-					       .delay = 2,
 					       .lines = 20,
 					       .sort = "self"},
 	.run = top_run,

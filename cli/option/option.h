@@ -44,7 +44,7 @@ struct option_row {
 	const char *words; /* those it takes, with commas or blanks between them; NULL: any */
 };
 
-#define OPTION_ROWS_MAX 48
+#define OPTION_ROWS_MAX 64
 
 struct command {
 	const char *name;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "terminal/message.h"
-#include "terminal/message.h"
 
 #define CREDENTIAL "stackmap.password"
 #define PASSWORD_BYTES_MAX 4096

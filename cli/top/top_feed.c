@@ -104,7 +104,8 @@ static int choose(struct top_feed *feed, const struct record_values *values)
 	return record_target_choose(values, false, &feed->target);
 }
 
-int top_feed_open(struct top_feed *feed, const struct record_values *values)
+int top_feed_open(struct top_feed *feed, const struct record_values *values,
+		  const struct from_values *from)
 {
 	struct stackmap_error error;
 	int result, status;
@@ -115,6 +116,9 @@ int top_feed_open(struct top_feed *feed, const struct record_values *values)
 		.seen_until = clock_ms() * 1000000,
 		.next_reset = clock_ms() + RESET_MS,
 	};
+	status = store_feed_open(&feed->store, from, values);
+	if (status || feed->store.values)
+		return status;
 	status = choose(feed, values);
 	if (status)
 		return status;
@@ -138,7 +142,7 @@ int top_feed_visit(struct top_feed *feed)
 	u64 events;
 	int result;
 
-	if (feed->flight)
+	if (feed->flight || feed->store.values)
 		return ROUND_MS;
 	loaded_follow_cpus(capture_loaded(feed->capture));
 	result = live_window_drain(&feed->window, &fill, &events);
@@ -204,10 +208,22 @@ static int look(struct top_feed *feed, struct trace_reader **reader, struct stac
 	return result;
 }
 
+static int take_of_store(struct top_feed *feed, struct trace_reader **reader,
+			 struct stackmap_error *error)
+{
+	int result = store_feed_take(&feed->store, reader, error);
+
+	if (!result)
+		feed->ledger = *trace_reader_ledger(*reader);
+	return result;
+}
+
 int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct event_filter *filter,
 		  struct stackmap_error *error)
 {
 	*filter = (struct event_filter){};
+	if (feed->store.values)
+		return take_of_store(feed, reader, error);
 	if (feed->instance)
 		instance_table_stat(capture_loaded(feed->capture), &feed->stacks);
 	if (!feed->flight)
@@ -218,5 +234,7 @@ int top_feed_take(struct top_feed *feed, struct trace_reader **reader, struct ev
 
 bool top_feed_ended(const struct top_feed *feed)
 {
+	if (feed->store.values)
+		return false;
 	return feed->folder ? !folder_is_there(feed->folder) : record_target_ended(&feed->target);
 }

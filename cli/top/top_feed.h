@@ -2,7 +2,8 @@
 /*
  * Where the events of `top` come from, window after window: an instance of its own, which ends with
  * it; a drain instance, whose reader it is meanwhile; or a flight recorder, of which it looks at
- * what came since the last look, and which keeps all it has.
+ * what came since the last look, and which keeps all it has. Or a store, of which it shows the last
+ * minutes (store_feed.h).
  *
  * A window holds as many events as are quickly worked off, because meanwhile nobody empties the
  * rings; the stack map of an own instance is emptied now and then. So neither time nor load lets
@@ -16,6 +17,7 @@
 #include "recording/record_target.h"
 #include "report/event/event_filter.h"
 #include "stack_table.h"
+#include "top/store_feed.h"
 
 struct folder;
 
@@ -32,11 +34,13 @@ struct top_feed {
 	struct table_stat stacks;   /* of an instance's map, at the last window */
 	u64 seen_until;		    /* flight: ns, the last event that was shown */
 	u64 next_reset;		    /* ms */
+	struct store_feed store;    /* instead of a capture */
 };
 
 /* Events come from here on; privileges are given up. Exit status; what is wrong was said. `values`
  * must outlive the feed, which is to be closed in any case. */
-int top_feed_open(struct top_feed *feed, const struct record_values *values);
+int top_feed_open(struct top_feed *feed, const struct record_values *values,
+		  const struct from_values *from);
 void top_feed_close(struct top_feed *feed);
 
 /* One visit to the rings. In how many ms the next is due, at most; 0: the window is to be taken.

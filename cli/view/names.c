@@ -152,6 +152,27 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 	return 0;
 }
 
+int names_open_told(const struct names_values *values, struct frame_naming *naming)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{"sysroot", values->sysroot},	{"vmlinux", values->vmlinux},
+		{"kallsyms", values->kallsyms}, {"debuginfod", values->debuginfod},
+		{"lines", values->lines},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given) {
+			message("--%s: not with --from, 'stackmap store symbolize' brings names",
+				options[i].name);
+			return EXIT_USAGE;
+		}
+	*naming = (struct frame_naming){.mangled = values->no_demangle, .no_inline = true};
+	return 0;
+}
+
 void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count)
 {
 	struct machine_list list = {};

@@ -38,6 +38,9 @@ void names_check_boots(struct frame_naming *naming, struct trace_reader *const *
 /* Call before the recording is opened. `values` must outlive the naming. 0, or a message and
  * EXIT_FAILED or EXIT_USAGE. */
 int names_open(const struct names_values *values, struct frame_naming *naming);
+/* Of frames whose names come with them: no files are looked for, and options that name some are
+ * refused. */
+int names_open_told(const struct names_values *values, struct frame_naming *naming);
 void names_close(struct frame_naming *naming);
 
 #endif

@@ -90,9 +90,68 @@ static int choose_events(const struct recording_values *values, struct recording
 	return -EINVAL;
 }
 
+/* What a store cannot tell. */
+static int check_store(const struct recording_values *values, const char *operand)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{"pid", values->pids.count > 0}, {"tid", values->tids.count > 0},
+		{"cpu", values->cpus.count > 0}, {"time", values->time},
+		{"instance", values->instance},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given) {
+			message("--%s: not with --from, a store %s", options[i].name,
+				i < 3	 ? "has no processes, threads and CPUs"
+				: i == 3 ? "has times of day: --since, --until"
+					 : "is no instance");
+			return -EINVAL;
+		}
+	if (operand)
+		message("--from %s and %s: choose one", values->from.url, operand);
+	return operand ? -EINVAL : 0;
+}
+
+/* What is to be left out the store leaves out. */
+static int choose_store(const struct recording_values *values, const struct from_values *from,
+			struct recording_choice *choice)
+{
+	struct string_list *wanted = choice->store.question.wanted;
+
+	*choice = (struct recording_choice){.name = from->url};
+	if (from_choose(from, &choice->store) || check_cgroups(&values->cgroups))
+		return -EINVAL;
+	wanted[STORE_FIELD_CGROUP] = values->cgroups;
+	wanted[STORE_FIELD_COMM] = values->comms;
+	wanted[STORE_FIELD_EVENT] = values->events;
+	choice->from = &choice->store;
+	return 0;
+}
+
+int recording_choose_second(const struct recording_values *values, char *const *operands,
+			    struct recording_choice *choice)
+{
+	struct from_values second;
+
+	if (!values->from.url || !operands[0])
+		return recording_choose(values, operands, choice);
+	if (check_store(values, NULL) || from_second(&values->from, operands, &second))
+		return -EINVAL;
+	return choose_store(values, &second, choice);
+}
+
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice)
 {
+	if (values->from.url)
+		return check_store(values, operands[0])
+			       ?: choose_store(values, &values->from, choice);
+	if (from_choose(&values->from, &choice->store))
+		return -EINVAL;
+	choice->from = NULL;
 	choice->output = NULL;
 	choice->use = (struct event_filter_use){};
 	choice->is_instance = values->instance;
@@ -120,13 +179,15 @@ static struct trace_reader *open_file(const char *path)
 
 struct trace_reader *recording_open(const struct recording_choice *choice)
 {
-	struct trace_reader *reader = choice->is_instance ? live_open(choice->name, choice->output)
-							  : open_file(choice->name);
+	struct trace_reader *reader = choice->from ? from_open(choice->from)
+				      : choice->is_instance
+					      ? live_open(choice->name, choice->output)
+					      : open_file(choice->name);
 	struct stackmap_error error;
 	int err;
 
-	if (!reader)
-		return NULL;
+	if (!reader || choice->from)
+		return reader;
 	err = event_filter_check(&choice->filter, reader, &error);
 	if (err) {
 		message_error(&error);
@@ -221,5 +282,14 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 	if (damage)
 		message_error(damage);
 	trace_reader_close(reader);
-	return err || damage ? EXIT_FAILED : EXIT_DONE;
+	return err || damage || (choice->from && choice->from->is_partial) ? EXIT_FAILED
+									   : EXIT_DONE;
+}
+
+int recording_names_open(const struct names_values *values, const struct recording_choice *choice,
+			 struct frame_naming *naming)
+{
+	if (!choice->from)
+		return names_open(values, naming);
+	return names_open_told(values, naming);
 }

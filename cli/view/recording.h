@@ -7,6 +7,8 @@
 #include "option/option.h"
 #include "report/event/event_filter.h"
 #include "trace/read/reader.h"
+#include "view/from.h"
+#include "view/names.h"
 
 #define RECORDING_DEFAULT "stackmap.data"
 
@@ -14,6 +16,7 @@ struct recording_values {
 	const char *instance, *time;
 	struct string_list comms, cgroups, events;
 	struct number_list pids, tids, cpus;
+	struct from_values from;
 };
 
 /* The rows of a command whose struct `values` has a struct recording_values as `member`. */
@@ -34,21 +37,34 @@ struct recording_values {
 	{"cpu", 'C', OPTION_NUMBERS, "CPUS", offsetof(values, member.cpus), "Events",		\
 		"only on these CPUs, like 0-3,8", 0, UINT16_MAX},				\
 	{"time", 0, OPTION_STRING, "FROM,TO", offsetof(values, member.time), "Events",		\
-		"only this time, in seconds as 'script' shows it"}
+		"only this time, in seconds as 'script' shows it"},				\
+	FROM_ROWS(values, member.from),								\
+	FROM_CAP_ROW(values, member.from)
 /* clang-format on */
 
 /* Which recording, and which of its events. Borrows from the values. */
 struct recording_choice {
 	const char *name; /* of the file, the folder of files, or the instance */
 	bool is_instance;
-	const char *output; /* a file that is made of it, or NULL */
+	struct from_choice *from; /* a store; NULL: none */
+	const char *output;	  /* a file that is made of it, or NULL */
 	struct event_filter filter;
 	struct event_filter_use use;
+	struct from_choice store; /* what `from` points to */
 };
 
 /* 0, or -EINVAL and a message: wrong usage. The choice may not be moved then. */
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice);
+
+/* The second of two that are compared: of a store that which from_second() makes of the operand, or
+ * the first one itself without one. */
+int recording_choose_second(const struct recording_values *values, char *const *operands,
+			    struct recording_choice *choice);
+
+/* names_open(); of a store frames are called as the store has them. */
+int recording_names_open(const struct names_values *values, const struct recording_choice *choice,
+			 struct frame_naming *naming);
 
 /* Opens it, and checks that it has what the filter asks for. NULL and a message on failure. */
 struct trace_reader *recording_open(const struct recording_choice *choice);

@@ -131,3 +131,16 @@ void report_fields_add_event(struct report_fields *fields)
 		add_field(&with, fields->field[i]);
 	*fields = with;
 }
+
+int report_fields_check_store(const struct report_fields *fields)
+{
+	static const enum table_key keys[] = {TABLE_PID, TABLE_TID, TABLE_CPU};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (fields->keys & 1U << keys[i]) {
+			message("--sort %s: a store has no processes, threads and CPUs",
+				table_key_name(keys[i]));
+			return -EINVAL;
+		}
+	return 0;
+}

@@ -38,6 +38,9 @@ struct report_fields {
  */
 int report_fields_parse(const char *sort, const char *columns, struct report_fields *fields);
 
+/* Of a store, which has no processes, threads and CPUs: -EINVAL and a message. */
+int report_fields_check_store(const struct report_fields *fields);
+
 /* Puts `event` in front, so that rows of several sources can be told apart. */
 void report_fields_add_event(struct report_fields *fields);
 

@@ -102,7 +102,7 @@ removal_stops_it() {
 	apt-get -qq -o Dpkg::Use-Pty=0 remove -y stackmap >/tmp/removal || { cat /tmp/removal; return 1; }
 	grep -q "^stackmap: stopping instance $instance" /tmp/removal || fault "it tells: $(cat /tmp/removal)" || return
 	[ ! -e "$instances" ] || fault "left: $(ls -A "$instances")" || return
-	grep -qx 'stop stackmap@\*[.]service' /tmp/systemctl || fault "systemd is told of units: $(cat /tmp/systemctl)"
+	grep -qx 'stop stackmap-agent[.]service stackmap@\*[.]service' /tmp/systemctl || fault "systemd is told of units: $(cat /tmp/systemctl)"
 }
 
 # A unit is enabled. What was installed for the package goes with it.

@@ -31,7 +31,7 @@ EXACT = {
 }
 # These print nothing of a recording but messages, or have tests of their own.
 OTHERS = {"record", "start", "status", "pause", "resume", "reset", "stop", "flamegraph", "merge", "import", "dump", "top", "list",
-          "doctor"}
+          "doctor", "agent", "hosts", "store"}
 
 
 def commands():

@@ -15,6 +15,7 @@ from harness.exportable import in_folder, real, small
 from harness.exported import (Pprof, Sums, as_folded, as_perf_script, plain, read_chrome, read_folded, read_perf_script,
                               read_speedscope, stacks_of_report, without_inlined)
 from harness.file_sums import FileSums
+from harness.otlp import Otlp
 from harness.recording import parse_events, parse_ids, parse_stack_map_bin, record
 
 AS_RECORDED = ["--no-inline", "--no-demangle"]
@@ -111,6 +112,12 @@ def chrome(path):
 def pprof(path):
     read("export", "-f", "pprof", "-o", path + ".pb.gz", path)
     return Pprof(path + ".pb.gz").sums().renamed(without_inlined)
+
+
+def otlp(path):
+    read("export", "-f", "otlp", "-o", path + ".otlp", path)
+    with open(path + ".otlp", "rb") as file:
+        return Otlp(file.read()).sums().renamed(without_inlined)
 
 
 def page_nodes(columns, names):
@@ -225,6 +232,7 @@ BY_STACK = {
     "perf-script": (perf_script, periods),
     "chrome": (chrome, by_stack),
     "pprof": (pprof, lambda file: by_stack(file).renamed(without_inlined)),
+    "otlp": (otlp, lambda file: by_stack(file).renamed(without_inlined)),
 }
 
 

@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap agent`: records all the time, and sends what was recorded to a store that has the same
+ * of other machines. Windows of some seconds become rows, rows of some minutes a batch, which is a
+ * file in the spool until another process has sent it. The loop that records never waits for the
+ * network.
+ *
+ * To a receiver of profiles instead of a store, windows go as they are, each once.
+ *
+ * What a window lost is in its ledger. What is in memory when the agent is killed is lost without
+ * one: a batch at most.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/agent_choice.h"
+#include "agent/agent_feed.h"
+#include "agent/agent_pusher.h"
+#include "agent/agent_sender.h"
+#include "agent/cpu_budget.h"
+#include "agent/exemplars.h"
+#include "agent/own_cpu.h"
+#include "capture/load/loaded.h"
+#include "clock.h"
+#include "command.h"
+#include "error.h"
+#include "hash_index.h"
+#include "option/option_file.h"
+#include "process/file_limit.h"
+#include "process/privilege.h"
+#include "process/signals.h"
+#include "product_version.h"
+#include "store/rows/window_rows.h"
+#include "store/write/sender.h"
+#include "terminal/message.h"
+
+#define CONFIG_DEFAULT "/etc/stackmap/agent.conf"
+#define EVENT_BYTES 64	  /* of a window in memory, about */
+#define REMEMBERED_PART 4 /* of --memory: what was sent */
+#define BATCH_PART 4	  /* the rows of a batch */
+#define BUDGET_MS 60000	  /* from look to look */
+#define LABELS_OWN 2
+
+struct agent {
+	struct agent_choice choice;
+	struct window_rows *rows;
+	struct spool *spool;
+	struct agent_sender sender;
+	struct agent_pusher pusher; /* instead of rows, spool and sender */
+	struct agent_feed feed;
+	struct exemplars exemplars;
+	struct cpu_budget budget;
+	u64 next_budget; /* ms */
+	int signals;
+	u32 window_time; /* of the window that is open: seconds since the epoch */
+	s32 window_skew;
+	u64 window_began, window_ends; /* ms */
+	u64 batch;		       /* which stretch of time it is of */
+	u64 windows;
+	u64 lost_before; /* batches whose stacks are gone */
+};
+
+/* --- its parts --- */
+
+static int start_sender(struct agent *agent)
+{
+	const struct agent_values *values = &agent->choice.values;
+	const struct clickhouse_options server = {
+		.http = {.user = values->user,
+			 .password = agent->choice.password,
+			 .ca_file = values->ca_file,
+			 .timeout_ms = SENDER_TIMEOUT_MS},
+		.database = agent->choice.url.database,
+	};
+	const struct agent_sender_options options = {
+		.url = &agent->choice.url,
+		.server = &server,
+		.host = agent->choice.host,
+		.spool = values->spool,
+		.spool_bytes = values->spool_bytes,
+	};
+
+	return agent_sender_start(&agent->sender, &options);
+}
+
+/* Services are those of the cgroups: a receiver has no rules of ours. */
+static int start_pusher(struct agent *agent)
+{
+	const struct agent_values *values = &agent->choice.values;
+	const struct push_access access = {.user = values->user,
+					   .password = agent->choice.password,
+					   .bearer = agent->choice.bearer,
+					   .ca_file = values->ca_file};
+	const struct export_identity identity = {.host = agent->choice.host,
+						 .labels = values->labels};
+	const struct agent_pusher_options options = {
+		.url = values->to, .access = &access, .identity = &identity};
+
+	return agent_pusher_start(&agent->pusher, &options);
+}
+
+static void say(void *arg, const char *text)
+{
+	(void)arg;
+	message("%s", text);
+}
+
+static int open_spool(struct agent *agent)
+{
+	const struct spool_options options = {.folder = agent->choice.values.spool,
+					      .most_bytes = agent->choice.values.spool_bytes,
+					      .end = SPOOL_FILL,
+					      .say = say};
+	struct stackmap_error error;
+	int result = spool_open(&options, &agent->spool, &error);
+
+	return result ? message_failure(result, &error) : EXIT_DONE;
+}
+
+static int make_rows(struct agent *agent)
+{
+	const struct window_rows_options options = {
+		.host = agent->choice.host,
+		.boot = agent->choice.boot,
+		.memory = agent->choice.values.memory / REMEMBERED_PART,
+		.service_of = service_names_of,
+		.arg = agent->choice.services,
+	};
+
+	if (!window_rows_create(&options, &agent->rows))
+		return EXIT_DONE;
+	message("agent: %s", strerror(ENOMEM));
+	return EXIT_FAILED;
+}
+
+/* What the store knows of this machine, its sampling rate included, which may be below the one that
+ * was asked for. */
+static void tell_labels(struct agent *agent)
+{
+	const struct string_list *given = &agent->choice.values.labels;
+	const char **labels;
+	char rate[40];
+	u32 count = 0;
+
+	if (agent->choice.pushes) /* each profile says it */
+		return;
+	labels = calloc(given->count + LABELS_OWN, sizeof(*labels));
+	if (!labels)
+		return;
+	for (size_t i = 0; i < given->count; i++)
+		labels[count++] = given->items[i];
+	snprintf(rate, sizeof(rate), "frequency=%llu", (unsigned long long)agent->budget.frequency);
+	labels[count++] = "agent=" STACKMAP_VERSION;
+	if (agent->budget.frequency)
+		labels[count++] = rate;
+	if (window_rows_label(agent->rows, labels, count))
+		message("agent: %s", strerror(ENOMEM));
+	free(labels);
+}
+
+static void begin_budget(struct agent *agent)
+{
+	u64 frequency = agent_feed_frequency(&agent->feed);
+
+	agent->budget = (struct cpu_budget){.percent = agent->choice.cpu_percent,
+					    .cpus = sysconf(_SC_NPROCESSORS_ONLN),
+					    .full = frequency,
+					    .frequency = frequency};
+	agent->next_budget = clock_ms() + BUDGET_MS;
+	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
+	tell_labels(agent);
+}
+
+static int drop_privileges(struct agent *agent)
+{
+	const struct privilege_needs needs = {
+		.reads_files = true,
+		.opens_events = loaded_is_by_cpu(capture_loaded(agent->feed.capture)),
+		.later_file = agent->exemplars.output,
+	};
+
+	return privilege_drop(&needs);
+}
+
+static int take_signals(struct agent *agent)
+{
+	agent->signals = signals_take();
+	if (agent->signals >= 0)
+		return EXIT_DONE;
+	message("signals: %s", strerror(-agent->signals));
+	return EXIT_FAILED;
+}
+
+static int begin_exemplars(struct agent *agent)
+{
+	if (!agent->choice.values.exemplars)
+		return EXIT_DONE;
+	return exemplars_begin(&agent->exemplars, agent->choice.values.exemplars,
+			       agent->choice.values.window);
+}
+
+static int begin_sending(struct agent *agent)
+{
+	if (agent->choice.pushes)
+		return begin_exemplars(agent) ?: start_pusher(agent);
+	return open_spool(agent)
+		       ?: begin_exemplars(agent)
+		       ?: make_rows(agent)
+		       ?: start_sender(agent);
+}
+
+static int begin(struct agent *agent)
+{
+	int status = begin_sending(agent);
+
+	agent_choice_forget_secrets(&agent->choice);
+	status = status ?: take_signals(agent);
+	if (status)
+		return status;
+	file_limit_raise();
+	agent->feed.events_most = agent->choice.values.memory / EVENT_BYTES;
+	status = agent_feed_open(&agent->feed, &agent->choice.values.record, agent->choice.host,
+				 agent->choice.pushes ? agent->pusher.pid : agent->sender.pid);
+	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
+	status = status ?: drop_privileges(agent);
+	if (status)
+		return status;
+	begin_budget(agent);
+	message("agent: recording as %s for %s", agent->choice.host, agent->choice.values.to);
+	return EXIT_DONE;
+}
+
+/* --- windows and batches --- */
+
+/* By the clock that all machines share, as far as it is known. */
+static s32 skew_of(const struct agent *agent)
+{
+	const struct sender_state *state = agent->sender.state;
+
+	return state && state->skew_known ? state->skew : 0;
+}
+
+static u64 corrected_ms(const struct agent *agent)
+{
+	return clock_ns(CLOCK_REALTIME) / NS_PER_MS + skew_of(agent) * 1000LL;
+}
+
+/* All machines begin at other moments of the stretch: servers are not asked by all at once. */
+static u64 batch_at(const struct agent *agent, u64 ms)
+{
+	u64 stretch = agent->choice.values.batch * 1000;
+
+	return (ms + hash_text(agent->choice.host) % stretch) / stretch;
+}
+
+/* It ends when the clock says a multiple of its length. */
+static void begin_window(struct agent *agent)
+{
+	u64 now = corrected_ms(agent), length = agent->choice.values.window * 1000;
+	u32 time = agent->spool ? spool_next_window(agent->spool, now / 1000) : now / 1000;
+
+	agent->window_skew = skew_of(agent);
+	agent->window_time = time > agent->window_time ? time : agent->window_time + 1;
+	agent->window_began = clock_ms();
+	agent->window_ends = agent->window_began + length - now % length;
+}
+
+static void begin_batch(struct agent *agent)
+{
+	agent->batch = batch_at(agent, corrected_ms(agent));
+}
+
+/* What the store lacks is sent again when it is met. */
+static void look_after_losses(struct agent *agent)
+{
+	struct spool_count count;
+	u64 lost = agent->sender.state->lost + agent->sender.state->damaged;
+
+	if (!spool_count(agent->spool, &count))
+		lost += count.dropped + count.damaged;
+	if (lost != agent->lost_before)
+		window_rows_forget(agent->rows);
+	agent->lost_before = lost;
+}
+
+static void put_batch(struct agent *agent)
+{
+	struct stackmap_error error;
+	struct batch batch;
+
+	if (!agent->rows || !window_rows_windows(agent->rows))
+		return;
+	if (window_rows_take(agent->rows, &batch)) {
+		message("agent: a batch is lost: %s", strerror(ENOMEM));
+		return;
+	}
+	if (spool_put(agent->spool, &batch, &error)) {
+		message("a batch is lost: %s", error.message);
+		window_rows_lose(agent->rows, &batch);
+	}
+	batch_clear(&batch);
+	agent_sender_wake(&agent->sender);
+	look_after_losses(agent);
+}
+
+static bool batch_is_full(const struct agent *agent)
+{
+	return window_rows_bytes(agent->rows) > agent->choice.values.memory / BATCH_PART;
+}
+
+static u16 seconds_of(const struct agent *agent)
+{
+	u64 seconds = (clock_ms() - agent->window_began + 500) / 1000;
+
+	return seconds > UINT16_MAX ? UINT16_MAX : seconds ?: 1;
+}
+
+static void add_window(struct agent *agent, struct trace_reader *reader,
+		       const struct window_time *time)
+{
+	struct stackmap_error error;
+
+	if (window_rows_add(agent->rows, reader, time, &error))
+		message("agent: a batch is lost: %s", error.message);
+}
+
+/* A copy of its descriptor is enough for either. */
+static void hand_on(struct agent *agent, int copy)
+{
+	int other = agent->exemplars.output && agent->choice.pushes ? dup(copy) : -1;
+
+	if (agent->choice.pushes)
+		agent_pusher_take(&agent->pusher, copy);
+	else
+		other = copy;
+	if (other >= 0)
+		exemplars_keep(&agent->exemplars, other);
+}
+
+static int take_window(struct agent *agent, struct stackmap_error *error)
+{
+	struct window_time time = {.time = agent->window_time, .skew = agent->window_skew};
+	bool copies = agent->exemplars.output || agent->choice.pushes;
+	struct trace_reader *reader;
+	int copy, result = agent_feed_take(&agent->feed, &reader, copies ? &copy : NULL, error);
+
+	if (result)
+		return result;
+	time.seconds = seconds_of(agent);
+	begin_window(agent);
+	if (agent->rows)
+		add_window(agent, reader, &time);
+	trace_reader_close(&reader);
+	if (copies && copy >= 0)
+		hand_on(agent, copy);
+	agent->windows++;
+	return 0;
+}
+
+static void keep_batch(struct agent *agent)
+{
+	if (!agent->rows)
+		return;
+	if (!batch_is_full(agent) && batch_at(agent, corrected_ms(agent)) == agent->batch)
+		return;
+	put_batch(agent);
+	begin_batch(agent);
+}
+
+/* --- the budget --- */
+
+static void tell_rate(const struct agent *agent, u64 before)
+{
+	const struct cpu_budget *budget = &agent->budget;
+
+	message("agent: it takes %.2f %% of the CPUs, --cpu is %.2f: %llu samples a second "
+		"instead of %llu",
+		budget->used, budget->percent, (unsigned long long)budget->frequency,
+		(unsigned long long)before);
+}
+
+static void keep_budget(struct agent *agent)
+{
+	u64 before = agent->budget.frequency, now;
+
+	if (clock_ms() < agent->next_budget)
+		return;
+	agent->next_budget = clock_ms() + BUDGET_MS;
+	now = cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
+	if (now == before)
+		return;
+	tell_rate(agent, before);
+	agent_feed_set_frequency(&agent->feed, now);
+	tell_labels(agent);
+}
+
+/* --- the loop --- */
+
+/* In how many ms there is more to do, or -errno. */
+static int work(struct agent *agent, struct stackmap_error *error)
+{
+	int ms = agent_feed_visit(&agent->feed), result;
+	u64 now = clock_ms();
+
+	if (ms < 0)
+		return error_set(error, -ms, "agent: %s", strerror(-ms));
+	keep_batch(agent);
+	if (ms && now < agent->window_ends)
+		return (u64)ms < agent->window_ends - now ? ms : (int)(agent->window_ends - now);
+	result = take_window(agent, error);
+	keep_budget(agent);
+	return result;
+}
+
+static bool has_ended(struct agent *agent, int ms)
+{
+	if (signal_asks_to_end(signals_wait(agent->signals, ms)))
+		return true;
+	return agent->choice.values.once && agent->windows >= agent->choice.values.once;
+}
+
+static bool sending_runs(struct agent *agent)
+{
+	return agent->choice.pushes ? agent_pusher_runs(&agent->pusher)
+				    : agent_sender_runs(&agent->sender);
+}
+
+static int record_windows(struct agent *agent, struct stackmap_error *error)
+{
+	int ms = 0;
+
+	begin_window(agent);
+	begin_batch(agent);
+	while (!has_ended(agent, ms)) {
+		ms = work(agent, error);
+		if (ms < 0)
+			return ms;
+		if (!sending_runs(agent))
+			return error_set(error, ECHILD, "agent: its sender has ended");
+	}
+	return agent->choice.values.once && agent->windows >= agent->choice.values.once
+		       ? 0
+		       : take_window(agent, error);
+}
+
+static void tell_pushed(const struct agent *agent)
+{
+	message("agent: %llu windows, %llu of them sent; %.1f s of CPU time",
+		(unsigned long long)agent->windows, (unsigned long long)agent->pusher.state->sent,
+		own_cpu_ns() / 1e9);
+}
+
+static void tell_sum(const struct agent *agent)
+{
+	const struct sender_state *state = agent->sender.state;
+
+	if (agent->choice.pushes) {
+		tell_pushed(agent);
+		return;
+	}
+	message("agent: %llu windows; %llu batches sent, %.1f KiB on the wire; %u in the spool; "
+		"%.1f s of CPU time",
+		(unsigned long long)agent->windows, (unsigned long long)state->batches,
+		state->bytes / 1024.0, state->waiting, own_cpu_ns() / 1e9);
+}
+
+/* What is there still goes to the spool, whatever happened. */
+static int record_all(struct agent *agent)
+{
+	struct stackmap_error error;
+	int result = record_windows(agent, &error), status;
+
+	status = result ? message_failure(result, &error) : EXIT_DONE;
+	put_batch(agent);
+	agent_sender_end(&agent->sender);
+	agent_pusher_end(&agent->pusher);
+	tell_sum(agent);
+	return status;
+}
+
+static void end(struct agent *agent)
+{
+	agent_sender_clear(&agent->sender);
+	agent_pusher_clear(&agent->pusher);
+	agent_feed_close(&agent->feed);
+	spool_close(&agent->spool);
+	window_rows_free(&agent->rows);
+	exemplars_clear(&agent->exemplars);
+	agent_choice_clear(&agent->choice);
+	if (agent->signals >= 0)
+		close(agent->signals);
+	signals_end_interrupted();
+}
+
+static int run(const struct agent_values *values)
+{
+	struct agent agent = {.signals = -1};
+	int status = agent_choice_make(&agent.choice, values);
+
+	status = status ?: begin(&agent) ?: record_all(&agent);
+
+	end(&agent);
+	return status;
+}
+
+static int agent_run(const void *arg, int count, char **operands)
+{
+	struct agent_values values = *(const struct agent_values *)arg;
+	struct option_file *file;
+	int status;
+
+	(void)count;
+	(void)operands;
+	status = option_file_read(&agent_command, values.config ?: CONFIG_DEFAULT, !values.config,
+				  &values, &file);
+	if (status)
+		return status;
+	status = run(&values);
+	option_file_close(&file);
+	return status;
+}
+
+/* clang-format off */
+#define ROW(member_, ...) TARGET_ROW(struct agent_values, member_, __VA_ARGS__)
+
+static const struct option_row rows[] = {
+	ROW(to, .name = "to", .type = OPTION_STRING, .argument = "URL", .group = "Store",
+	    .help = "http[s]://HOST[:PORT][,HOST...][/DATABASE]: a store; or otlp+https://..., as export"),
+	ROW(user, .name = "user", .type = OPTION_STRING, .argument = "NAME", .group = "Store",
+	    .help = "of the store"),
+	ROW(password_file, .name = "password-file", .type = OPTION_STRING, .argument = "FILE",
+	    .group = "Store",
+	    .help = "the password is its first line (default: systemd's stackmap.password)"),
+	ROW(bearer_file, .name = "bearer-file", .type = OPTION_STRING, .argument = "FILE",
+	    .group = "Store", .help = "of a receiver of profiles: a token instead of both"),
+	ROW(ca_file, .name = "ca-file", .type = OPTION_STRING, .argument = "FILE", .group = "Store",
+	    .help = "certificates to trust, instead of the system's"),
+	ROW(host, .name = "host", .type = OPTION_STRING, .argument = "NAME", .group = "Rows",
+	    .help = "the machine's name in the store (default: its host name)"),
+	ROW(labels, .name = "label", .type = OPTION_STRINGS, .argument = "LABEL",
+	    .group = "Rows", .help = "KEY=VALUE that the store knows of the machine; may be repeated"),
+	ROW(services, .name = "service", .type = OPTION_STRINGS, .argument = "RULE",
+	    .group = "Rows", .help = "GLOB=NAME[:VERSION]: the service of cgroups; may be repeated"),
+	ROW(window, .name = "window", .type = OPTION_U64, .argument = "SECONDS", .group = "Rows",
+	    .min = 1, .max = 3600, .help = "events of so long are added up (default 10)"),
+	TARGET_EVENT_ROWS(struct agent_values, record., "19, with --off-cpu,"),
+	ROW(batch, .name = "batch", .type = OPTION_U64, .argument = "SECONDS", .group = "Sending",
+	    .min = 1, .max = 3600, .help = "send the rows of so long together (default 120)"),
+	ROW(spool, .name = "spool", .type = OPTION_STRING, .argument = "DIR", .group = "Sending",
+	    .help = "what was not sent yet (default " SPOOL_FOLDER ")"),
+	ROW(spool_bytes, .name = "spool-bytes", .type = OPTION_SIZE, .argument = "SIZE",
+	    .group = "Sending", .min = 1 << 20, .max = 1ULL << 40,
+	    .help = "when it is larger, the oldest goes (default 256M)"),
+	ROW(exemplars, .name = "exemplars", .type = OPTION_STRING, .argument = "DIR",
+	    .group = "Limits", .help = "keep the windows of the last hour as recordings"),
+	ROW(cpu, .name = "cpu", .type = OPTION_STRING, .argument = "PERCENT", .group = "Limits",
+	    .help = "of all CPUs: above it the agent samples less often"),
+	ROW(memory, .name = "memory", .type = OPTION_SIZE, .argument = "SIZE", .group = "Limits",
+	    .min = 1 << 20, .max = 1ULL << 36,
+	    .help = "for a window, a batch, and what was sent today (default 64M)"),
+	TARGET_RING_ROW(struct agent_values, record.),
+	ROW(config, .name = "config", .type = OPTION_STRING, .argument = "FILE", .group = "Agent",
+	    .help = "a long option in each line (default " CONFIG_DEFAULT ")"),
+	ROW(once, .name = "once", .type = OPTION_U64, .argument = "N", .group = "Agent",
+	    .min = 1, .max = UINT32_MAX, .help = "end after N windows"),
+	{0},
+};
+/* clang-format on */
+
+const struct command agent_command = {
+	.name = "agent",
+	.operands = "",
+	.operands_max = 0,
+	.summary = "record all the time, and send it to a store of many machines",
+	.rows = rows,
+	.values_bytes = sizeof(struct agent_values),
+	.defaults = &(const struct agent_values){.record = {.user_unwind = "auto",
+							    .frequency = RECORD_FREQUENCY_UNSET},
+						 .spool = SPOOL_FOLDER,
+						 .spool_bytes = SPOOL_BYTES_DEFAULT,
+						 .memory = 64 << 20,
+						 .window = 10,
+						 .batch = 120},
+	.run = agent_run,
+};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `stackmap hosts`: which hosts of a store, in which service and version, have some events: those
+ * of a stack, of a function, or all that are chosen. Shares are of the events that are shown, of
+ * all hosts together, and of one kind.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "format/json_text.h"
+#include "format/printable.h"
+#include "store/read/host_counts.h"
+#include "terminal/message.h"
+#include "view/from.h"
+
+#define HASH_BYTES 16
+#define WIDTH_MAX 40
+
+struct hosts_values {
+	struct from_values from;
+	const char *stack, *function;
+	struct string_list comms, cgroups, events;
+	bool json;
+};
+
+struct hosts_request {
+	struct from_choice choice;
+	struct host_wish wish;
+	u8 stack[HASH_BYTES];
+};
+
+/* Of all hosts. */
+static u64 sum_of(const struct store_host_counts *counts, const char *event)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < counts->count; i++)
+		if (!strcmp(counts->counts[i].event, event))
+			sum += counts->counts[i].count;
+	return sum;
+}
+
+struct event_sum {
+	const char *event;
+	u64 sum;
+};
+
+/* Kinds of events are few: the last one is remembered. */
+static double percent_of(const struct store_host_counts *counts,
+			 const struct store_host_count *count, struct event_sum *last)
+{
+	if (!last->event || strcmp(last->event, count->event) != 0)
+		*last = (struct event_sum){count->event, sum_of(counts, count->event)};
+	return last->sum ? 100.0 * (double)count->count / (double)last->sum : 0;
+}
+
+static int width_of(const struct store_host_counts *counts, size_t field, const char *title)
+{
+	size_t width = strlen(title);
+
+	for (u32 i = 0; i < counts->count; i++) {
+		const char *text = *(char *const *)((const char *)&counts->counts[i] + field);
+		size_t length = strlen(text);
+
+		if (length > width)
+			width = length < WIDTH_MAX ? length : WIDTH_MAX;
+	}
+	return (int)width;
+}
+
+static void put_padded(const char *text, int width)
+{
+	int length = (int)strlen(text);
+
+	printable_put(text, stdout);
+	printf("%*s", length < width ? width - length + 2 : 2, "");
+}
+
+static void print_text(const struct store_host_counts *counts)
+{
+	int host = width_of(counts, offsetof(struct store_host_count, host), "HOST");
+	int service = width_of(counts, offsetof(struct store_host_count, service), "SERVICE");
+	int version = width_of(counts, offsetof(struct store_host_count, version), "VERSION");
+	struct event_sum last = {};
+
+	if (counts->count)
+		printf("  SHARE       COUNT  %-*s  %-*s  %-*s  EVENT\n", host, "HOST", service,
+		       "SERVICE", version, "VERSION");
+	for (u32 i = 0; i < counts->count && !ferror(stdout); i++) {
+		const struct store_host_count *count = &counts->counts[i];
+
+		printf("%6.2f%%  %10llu  ", percent_of(counts, count, &last),
+		       (unsigned long long)count->count);
+		put_padded(count->host, host);
+		put_padded(count->service, service);
+		put_padded(count->version, version);
+		printable_put(count->event, stdout);
+		putchar('\n');
+	}
+}
+
+static json_t *json_count(const struct store_host_counts *counts,
+			  const struct store_host_count *count, struct event_sum *last)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:f}", "host", json_text(count->host),
+			 "service", json_text(count->service), "version", json_text(count->version),
+			 "event", json_text(count->event), "count", (json_int_t)count->count,
+			 "value", (json_int_t)count->value, "percent",
+			 percent_of(counts, count, last));
+}
+
+static int print_json(const struct store_host_counts *counts)
+{
+	json_t *list = json_array();
+	struct event_sum last = {};
+
+	for (u32 i = 0; list && i < counts->count; i++)
+		if (json_array_append_new(list, json_count(counts, &counts->counts[i], &last))) {
+			json_decref(list);
+			list = NULL;
+		}
+	return json_put(list, stdout);
+}
+
+static int show(const struct hosts_values *values, const struct store_host_counts *counts)
+{
+	if (values->json) {
+		if (!print_json(counts))
+			return EXIT_DONE;
+		message("hosts: %s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	print_text(counts);
+	if (!counts->count) {
+		fflush(stdout);
+		message("%s: no events of this choice in this time", values->from.url);
+	}
+	return EXIT_DONE;
+}
+
+/* Each time one more server is away. */
+static int ask(struct shards *shards, const struct hosts_request *request,
+	       struct store_host_counts *counts, struct stackmap_error *error)
+{
+	int err = SHARD_WENT;
+
+	for (u32 i = 0; i < shards_count(shards) && err == SHARD_WENT; i++)
+		err = store_host_counts_read(shards, &request->choice.question, &request->wish,
+					     counts, error);
+	return err;
+}
+
+static int show_of(const struct hosts_values *values, struct hosts_request *request,
+		   struct shards *shards)
+{
+	struct store_host_counts counts;
+	struct stackmap_error error;
+	int status;
+
+	if (ask(shards, request, &counts, &error)) {
+		message_error(&error);
+		return EXIT_FAILED;
+	}
+	status = show(values, &counts);
+	store_host_counts_clear(&counts);
+	from_tell_away(&request->choice, shards);
+	return request->choice.is_partial ? EXIT_FAILED : status;
+}
+
+static int hex_digit(char letter)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *place = letter ? strchr(digits, tolower((unsigned char)letter)) : NULL;
+
+	return place ? (int)(place - digits) : -1;
+}
+
+static int parse_hash(const char *text, u8 hash[HASH_BYTES])
+{
+	if (strlen(text) != 2 * HASH_BYTES)
+		return -EINVAL;
+	for (u32 i = 0; i < HASH_BYTES; i++) {
+		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return -EINVAL;
+		hash[i] = (u8)(high << 4 | low);
+	}
+	return 0;
+}
+
+static int choose(const struct hosts_values *values, struct hosts_request *request)
+{
+	struct string_list *wanted = request->choice.question.wanted;
+
+	if (!values->from.url) {
+		message("hosts: needs a store, name one with --from");
+		return -EINVAL;
+	}
+	if (values->stack && values->function) {
+		message("--stack and --function: choose one");
+		return -EINVAL;
+	}
+	if (from_choose(&values->from, &request->choice))
+		return -EINVAL;
+	wanted[STORE_FIELD_COMM] = values->comms;
+	wanted[STORE_FIELD_CGROUP] = values->cgroups;
+	wanted[STORE_FIELD_EVENT] = values->events;
+	request->wish.function = values->function;
+	if (!values->stack)
+		return 0;
+	request->wish.stack = request->stack;
+	if (!parse_hash(values->stack, request->stack))
+		return 0;
+	message("--stack %s: must be 32 hexadecimal digits, as 'script --hashes' shows",
+		values->stack);
+	return -EINVAL;
+}
+
+static int hosts_run(const void *arg, int count, char **operands)
+{
+	const struct hosts_values *values = arg;
+	struct hosts_request request = {};
+	struct shards *shards;
+	int status = EXIT_FAILED;
+
+	(void)count;
+	(void)operands;
+	if (choose(values, &request))
+		return EXIT_USAGE;
+	shards = from_connect(&request.choice);
+	if (shards)
+		status = show_of(values, &request, shards);
+	shards_close(&shards);
+	from_clear(&request.choice);
+	return status;
+}
+
+/* clang-format off */
+#define ROW(field, ...) .target = offsetof(struct hosts_values, field), __VA_ARGS__
+static const struct option_row rows[] = {
+	{.name = "stack", .type = OPTION_STRING, .argument = "HASH", ROW(stack, .group = "View"),
+	 .help = "only events with this stack, as 'script --hashes' names it"},
+	{.name = "function", .type = OPTION_STRING, .argument = "SYMBOL",
+	 ROW(function, .group = "View"), .help = "only events with this function (a glob) in their stack"},
+	{.name = "json", .letter = 'j', .type = OPTION_FLAG, ROW(json, .group = "Output"),
+	 .help = "a JSON list"},
+	{.name = "comm", .type = OPTION_STRINGS, .argument = "NAME", ROW(comms, .group = "Events"),
+	 .help = "only tasks of this name (a glob); may be repeated"},
+	{.name = "cgroup", .type = OPTION_STRINGS, .argument = "DIR",
+	 ROW(cgroups, .group = "Events"), .help = "only tasks in or below this cgroup; may be repeated"},
+	{.name = "event", .letter = 'e', .type = OPTION_STRINGS, .argument = "EVENT",
+	 ROW(events, .group = "Events"), .help = "only this event (a glob); may be repeated"},
+	FROM_ROWS(struct hosts_values, from),
+	{0},
+};
+/* clang-format on */
+
+const struct command hosts_command = {
+	.name = "hosts",
+	.operands = "",
+	.operands_max = 0,
+	.summary = "show which hosts of a store have some events",
+	.rows = rows,
+	.values_bytes = sizeof(struct hosts_values),
+	.run = hosts_run,
+};

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a store lacks is never left unsaid: of servers that are away and of events that hosts have
+ * sent but that are not there the user hears on standard error, and the latter stand in the ledger.
+ */
+#include "view/from.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "option/password_file.h"
+#include "process/privilege.h"
+#include "product_version.h"
+#include "terminal/message.h"
+
+#define HOURS_DEFAULT "1h"
+#define HOSTS_SHOWN 5
+#define WINDOW_SECONDS 10
+#define TIME_STEPS 60
+#define DESCRIPTION_BYTES 512
+
+/* "15m": so long ago. */
+static int parse_ago(const char *text, u64 now, u64 *time)
+{
+	static const struct {
+		char letter;
+		u32 seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char *end;
+	u64 count;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	count = strtoull(text, &end, 10);
+	for (size_t i = 0; !errno && i < sizeof(units) / sizeof(*units); i++) {
+		if (*end != units[i].letter || end[1])
+			continue;
+		if (count > now / units[i].seconds)
+			return -EINVAL;
+		*time = now - count * units[i].seconds;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int parse_date(const char *text, u64 *time)
+{
+	static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		struct tm fields = {};
+		const char *end = strptime(text, formats[i], &fields);
+		time_t seconds;
+
+		if (!end || (*end && strcmp(end, "Z") != 0))
+			continue;
+		seconds = timegm(&fields);
+		if (seconds < 0)
+			return -EINVAL;
+		*time = (u64)seconds;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int from_time(const char *text, u64 now, u64 *time)
+{
+	return parse_ago(text, now, time) && parse_date(text, time) ? -EINVAL : 0;
+}
+
+static int choose_time(const char *option, const char *text, u64 now, u64 *time)
+{
+	if (!from_time(text, now, time))
+		return 0;
+	message("--%s %s: must be a time ago such as 90s, 15m, 2h or 1d, or one in UTC such as "
+		"2026-11-25T20:00",
+		option, text);
+	return -EINVAL;
+}
+
+static int choose_times(const struct from_values *values, struct store_question *question)
+{
+	u64 now = (u64)time(NULL);
+
+	question->to = now;
+	if (choose_time("since", values->since ?: HOURS_DEFAULT, now, &question->from) ||
+	    (values->until && choose_time("until", values->until, now, &question->to)))
+		return -EINVAL;
+	if (values->seconds)
+		question->to = question->from + values->seconds;
+	if (question->from < question->to)
+		return 0;
+	message("--since %s: is not before --until %s", values->since ?: HOURS_DEFAULT,
+		values->until ?: "now");
+	return -EINVAL;
+}
+
+/* Options of a store without one. */
+static int check_unused(const struct from_values *values)
+{
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {
+		{"service", values->services.count > 0},
+		{"version", values->versions.count > 0},
+		{"host", values->hosts.count > 0},
+		{"since", values->since},
+		{"until", values->until},
+		{"cap", values->cap},
+		{"user", values->user},
+		{"password-file", values->password_file},
+		{"ca-file", values->ca_file},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].is_given) {
+			message("--%s: is for a store, name one with --from", options[i].name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int from_choose(const struct from_values *values, struct from_choice *choice)
+{
+	*choice = (struct from_choice){
+		.access = {.url = values->url, .user = values->user, .ca_file = values->ca_file},
+		.question = {.cap = (u32)(values->cap ?: STORE_CAP_DEFAULT)},
+	};
+	choice->question.wanted[STORE_FIELD_SERVICE] = values->services;
+	choice->question.wanted[STORE_FIELD_VERSION] = values->versions;
+	choice->question.wanted[STORE_FIELD_HOST] = values->hosts;
+	if (!values->url)
+		return check_unused(values);
+	if (choose_times(values, &choice->question))
+		return -EINVAL;
+	choice->password_file = values->password_file;
+	return 0;
+}
+
+/* Windows are of WINDOW_SECONDS. */
+void from_split_time(struct from_choice *choice)
+{
+	u64 seconds = choice->question.to - choice->question.from;
+	u64 windows = seconds / TIME_STEPS / WINDOW_SECONDS;
+
+	choice->question.step = (u32)(windows > 1 ? windows : 1) * WINDOW_SECONDS;
+}
+
+/* Of what from_connect() has read. */
+void from_clear(struct from_choice *choice)
+{
+	if (choice->password)
+		explicit_bzero(choice->password, strlen(choice->password));
+	free(choice->password);
+	choice->password = NULL;
+}
+
+static int check_single(const char *option, const struct string_list *list)
+{
+	if (list->count == 1)
+		return 0;
+	message("--%s: one value, and the other as operand, are compared", option);
+	return -EINVAL;
+}
+
+int from_second(const struct from_values *values, char *const *operand, struct from_values *second)
+{
+	const struct string_list other = {.items = (const char **)operand, .count = 1};
+	struct store_question question = {};
+
+	*second = *values;
+	if (values->versions.count) {
+		second->versions = other;
+		return check_single("version", &values->versions);
+	}
+	if (values->hosts.count) {
+		second->hosts = other;
+		return check_single("host", &values->hosts);
+	}
+	if (choose_times(values, &question))
+		return -EINVAL;
+	second->since = *operand;
+	second->seconds = question.to - question.from;
+	return 0;
+}
+
+/* --- what is said --- */
+
+void from_tell_away(struct from_choice *choice, const struct shards *shards)
+{
+	for (u32 i = 0; i < shards_count(shards); i++) {
+		if (!shards_away(shards, i))
+			continue;
+		choice->is_partial = true;
+		message("%s: what its hosts have sent is not in what is shown",
+			shards_away(shards, i));
+	}
+}
+
+static void list_hosts(const struct store_account *account, char *text, size_t bytes)
+{
+	u32 shown = 0;
+	size_t used = 0;
+
+	for (u32 i = 0; i < account->count && used < bytes; i++) {
+		if (!account->hosts[i].missing)
+			continue;
+		if (shown++ == HOSTS_SHOWN) {
+			snprintf(text + used, bytes - used, " and others");
+			return;
+		}
+		used += snprintf(text + used, bytes - used, "%s%.64s (%llu)", shown > 1 ? ", " : "",
+				 account->hosts[i].name,
+				 (unsigned long long)account->hosts[i].missing);
+	}
+}
+
+void from_tell_missing(const struct from_choice *choice, const struct store_account *account)
+{
+	unsigned long long surplus = 0;
+	char hosts[512];
+
+	for (u32 i = 0; i < account->count; i++)
+		surplus += account->hosts[i].surplus;
+	if (account->missing) {
+		list_hosts(account, hosts, sizeof(hosts));
+		message("%s: %llu events that hosts have sent are not there (or not yet): of %s",
+			choice->access.url, (unsigned long long)account->missing, hosts);
+	}
+	if (surplus)
+		message("%s: %llu events are there although their hosts count them as lost",
+			choice->access.url, surplus);
+}
+
+static void tell_nothing(const struct from_choice *choice, const struct store_account *account)
+{
+	message("%s: %s", choice->access.url,
+		account->count ? "no events of this choice in this time"
+			       : "no host has sent anything of this time");
+}
+
+/* --- the question --- */
+
+static void put_list(const char *name, const struct string_list *list, FILE *to)
+{
+	for (size_t i = 0; i < list->count; i++)
+		fprintf(to, "%s %s, ", name, list->items[i]);
+}
+
+static void put_time(u64 seconds, FILE *to)
+{
+	time_t value = (time_t)seconds;
+	char text[32];
+	struct tm fields;
+
+	if (gmtime_r(&value, &fields) && strftime(text, sizeof(text), "%F %T", &fields))
+		fputs(text, to);
+}
+
+static void describe(const struct store_question *question, char text[DESCRIPTION_BYTES])
+{
+	FILE *to = fmemopen(text, DESCRIPTION_BYTES, "w");
+
+	text[0] = '\0';
+	if (!to)
+		return;
+	for (u32 field = 0; field < STORE_FIELD_COUNT; field++)
+		put_list(store_field_name(field), &question->wanted[field], to);
+	put_time(question->from, to);
+	fputs(" to ", to);
+	put_time(question->to, to);
+	fputs(" UTC", to);
+	fclose(to);
+	text[DESCRIPTION_BYTES - 1] = '\0';
+}
+
+struct shards *from_connect(struct from_choice *choice)
+{
+	struct stackmap_error error;
+	struct shards *shards;
+
+	privilege_keep_files();
+	if (password_file_read(choice->password_file, &choice->password))
+		return NULL;
+	choice->access.password = choice->password;
+	if (!shards_open(&choice->access, &shards, &error))
+		return shards;
+	message_error(&error);
+	return NULL;
+}
+
+static struct trace_reader *ask(struct from_choice *choice, struct shards *shards)
+{
+	char description[DESCRIPTION_BYTES];
+	const struct store_recording_request request = {
+		.question = choice->question,
+		.name = choice->access.url,
+		.description = description,
+		.version = STACKMAP_VERSION,
+	};
+	struct store_account account;
+	const struct trace_source *sources;
+	struct trace_reader *reader;
+	struct stackmap_error error;
+
+	describe(&choice->question, description);
+	if (store_recording_open(shards, &request, &account, &reader, &error)) {
+		message_error(&error);
+		return NULL;
+	}
+	from_tell_away(choice, shards);
+	from_tell_missing(choice, &account);
+	if (!trace_reader_sources(reader, &sources))
+		tell_nothing(choice, &account);
+	store_account_clear(&account);
+	return reader;
+}
+
+struct trace_reader *from_open(struct from_choice *choice)
+{
+	struct shards *shards = from_connect(choice);
+	struct trace_reader *reader = shards ? ask(choice, shards) : NULL;
+
+	shards_close(&shards);
+	from_clear(choice);
+	return reader;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events of a store of many machines instead of a file, for the commands that read recordings:
+ * which events, of which time, and what to say of what is not there.
+ */
+#ifndef CLI_FROM_H
+#define CLI_FROM_H
+
+#include "option/option.h"
+#include "store/read/store_recording.h"
+
+struct from_values {
+	const char *url, *since, *until;
+	struct string_list services, versions, hosts;
+	const char *user, *password_file, *ca_file;
+	u64 cap;
+	u64 seconds; /* no option. Not 0: how long the time is, from `since` on */
+};
+
+/* The rows of a command whose struct `values` has a struct from_values as `member`. */
+/* clang-format off */
+#define FROM_ACCESS_ROWS(values, member)							\
+	{"user", 0, OPTION_STRING, "USER", offsetof(values, member.user), "Store",		\
+		"who asks the store"},								\
+	{"password-file", 0, OPTION_STRING, "FILE", offsetof(values, member.password_file),	\
+		"Store", "the password is its first line"},					\
+	{"ca-file", 0, OPTION_STRING, "FILE", offsetof(values, member.ca_file), "Store",	\
+		"certificates that the store's is checked by, instead of the system's"}
+#define FROM_ROWS(values, member)								\
+	{"from", 0, OPTION_STRING, "URL", offsetof(values, member.url), "Store",		\
+		"a store of many machines, instead of FILE"},					\
+	{"service", 0, OPTION_STRINGS, "SERVICE", offsetof(values, member.services), "Store",	\
+		"only this service (a glob); may be repeated"},					\
+	{"version", 0, OPTION_STRINGS, "VERSION", offsetof(values, member.versions), "Store",	\
+		"only this version (a glob); may be repeated"},					\
+	{"host", 0, OPTION_STRINGS, "HOST", offsetof(values, member.hosts), "Store",		\
+		"only this host (a glob); may be repeated"},					\
+	{"since", 0, OPTION_STRING, "TIME", offsetof(values, member.since), "Store",		\
+		"from then on: 90s, 15m, 2h, 1d ago, or 2026-11-25T20:00 UTC (default 1h)"},	\
+	{"until", 0, OPTION_STRING, "TIME", offsetof(values, member.until), "Store",		\
+		"before then (default now)"},							\
+	FROM_ACCESS_ROWS(values, member)
+/* Where stacks are shown. */
+#define FROM_CAP_ROW(values, member)								\
+	{"cap", 0, OPTION_U64, "N", offsetof(values, member.cap), "Store",			\
+		"stacks that are told apart, all others are [rest] (default 100000)",		\
+		1, 10000000}
+/* clang-format on */
+
+/* What is asked of which store, and how it went. Borrows from the values. */
+struct from_choice {
+	struct store_access access;
+	const char *password_file;
+	char *password; /* once connected */
+	struct store_question question;
+	bool is_partial; /* a server is away: what is shown is not all */
+};
+
+/* 0, or -EINVAL and a message: wrong usage. */
+int from_choose(const struct from_values *values, struct from_choice *choice);
+
+/* Has times told, in steps that a picture can show. */
+void from_split_time(struct from_choice *choice);
+
+/* The same values with one replaced by `operand`: of --version if that is given, else of --host,
+ * else of --since, with the same length of time. `operand` points to where the text is kept.
+ * -EINVAL and a message. */
+int from_second(const struct from_values *values, char *const *operand, struct from_values *second);
+
+/* A time as options take it, in seconds since the epoch: 0 or -EINVAL. */
+int from_time(const char *text, u64 now, u64 *time);
+
+/* The servers of the store; NULL and a message on failure. In any case from_clear() comes when they
+ * are closed. */
+struct shards *from_connect(struct from_choice *choice);
+void from_clear(struct from_choice *choice);
+/* Says on standard error which servers are away. */
+void from_tell_away(struct from_choice *choice, const struct shards *shards);
+/* And what is missing though they are there. */
+void from_tell_missing(const struct from_choice *choice, const struct store_account *account);
+
+/* NULL and a message on failure. */
+struct trace_reader *from_open(struct from_choice *choice);
+
+#endif
