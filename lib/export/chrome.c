@@ -11,7 +11,6 @@
  * Events are written as they are read. In memory are the tree and the names of threads.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"

@@ -14,7 +14,6 @@
 #define FTRACE_COMM_BYTES 16
 #define FTRACE_NAME_BYTES_MAX 256
 #define FTRACE_FRAMES_MAX 1024
-#define FTRACE_PAYLOAD_MAX (FTRACE_FRAMES_MAX * sizeof(u64))
 #define FTRACE_CPUS_MAX 65536U
 
 enum ftrace_what {

@@ -5,7 +5,6 @@
  */
 #include "capture/feature/kernel_types.h"
 
-#include <fcntl.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>

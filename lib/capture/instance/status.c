@@ -3,7 +3,6 @@
  * map takes, and who holds a lock: to ask for the lock instead would be in the way of others. */
 #include "capture/instance/status.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

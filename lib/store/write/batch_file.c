@@ -6,7 +6,6 @@
 #include "store/write/batch_file.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <zlib.h>

@@ -7,7 +7,6 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <gelf.h>
-#include <stdlib.h>
 
 #include "array.h"
 #include "dwarf_cursor.h"

@@ -2,7 +2,6 @@
 #include "text_pool.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
