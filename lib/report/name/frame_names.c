@@ -221,18 +221,11 @@ static const char *demangled(struct frame_names *names, const char *name)
 					      : name;
 }
 
-/* What has no name is called by its address. */
-static bool is_address(const struct frame_name *name, const struct trace_mapping *mapping)
+/* Its function in the file, where that is known as a range, or itself. */
+static void put_offset(const struct frame_name *name, const char *file, u64 file_start, char *text,
+		       size_t bytes)
 {
-	if (FRAME_IS_KERNEL(name->frame))
-		return name->address;
-	return mapping && mapping->kind == MAPPING_ANON;
-}
-
-/* Its function, where that is known as a range, or itself. */
-static void put_offset(const struct frame_name *name, const char *file, char *text, size_t bytes)
-{
-	unsigned long long start = name->address - name->offset;
+	unsigned long long start = name->address - name->offset - file_start;
 
 	if (name->size)
 		snprintf(text, bytes, "%.255s+0x%llx..0x%llx", file, start,
@@ -241,21 +234,49 @@ static void put_offset(const struct frame_name *name, const char *file, char *te
 		snprintf(text, bytes, "%.255s+0x%llx", file, start);
 }
 
+static void put_address(const struct frame_name *name, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "0x%llx", (unsigned long long)name->address);
+}
+
+static void put_kernel_place(const struct frame_names *names, const struct frame_name *name,
+			     char *text, size_t bytes)
+{
+	const struct trace_module *module = trace_reader_module_of(names->reader, name->frame);
+
+	if (!name->address)
+		snprintf(text, bytes, "[unknown]");
+	else if (module)
+		put_offset(name, module->name, module->start, text, bytes);
+	else
+		put_address(name, text, bytes);
+}
+
+static void put_user_place(const struct frame_names *names, const struct frame_name *name,
+			   char *text, size_t bytes)
+{
+	const struct trace_mapping *mapping =
+		trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
+
+	if (!mapping)
+		snprintf(text, bytes, "[unknown]");
+	else if (mapping->kind == MAPPING_ANON)
+		put_address(name, text, bytes);
+	else
+		put_offset(name, frame_names_file(path_of(mapping)), 0, text, bytes);
+}
+
+/* What has no name is called by its place in its file: that is the same wherever it is loaded. */
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
-	const struct trace_mapping *mapping = NULL;
 	char text[320];
 
 	if (name->function)
 		return intern(names, name->function, name->object);
-	if (!FRAME_IS_KERNEL(name->frame))
-		mapping = trace_reader_mapping(names->reader, FRAME_MAPPING(name->frame));
-	if (is_address(name, mapping))
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)name->address);
-	else if (mapping)
-		put_offset(name, frame_names_file(path_of(mapping)), text, sizeof(text));
+	if (FRAME_IS_KERNEL(name->frame))
+		put_kernel_place(names, name, text, sizeof(text));
 	else
-		snprintf(text, sizeof(text), "[unknown]");
+		put_user_place(names, name, text, sizeof(text));
 	return intern(names, text, name->object);
 }
 

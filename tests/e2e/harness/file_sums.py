@@ -28,7 +28,7 @@ def fields(line, count):
 
 class Names:
     def __init__(self, file):
-        self.shown = file.addresses_shown
+        self.shown, self.modules = file.addresses_shown, file.modules
         self.mappings, self.symbols = {}, collections.defaultdict(list)
         for line in file.lines:
             number, kind, _, base, _, path = fields(line, 6)
@@ -49,7 +49,10 @@ class Names:
 
     def kernel(self, frame, is_return):
         name = self.symbol(0, frame - is_return)
-        return name or ("0x%x" % frame if self.shown else "[unknown]")
+        if name or not self.shown:
+            return name or "[unknown]"
+        in_module = ("%s+0x%x" % (module, frame - start) for start, end, module in self.modules if start <= frame < end)
+        return next(in_module, "0x%x" % frame)
 
     def user(self, frame, is_return):
         number, offset = frame >> 40, frame & (1 << 40) - 1

@@ -70,7 +70,7 @@ static void test_cut_sides_end_in_markers(void **state)
 	(void)state;
 	check_stack(2, "ext4_write_k do_syscall_64_k [truncated]_k main libc.so.6+0x9999 "
 		       "0x7f0000000123 [unknown]");
-	check_stack(7, "0xffffffff81500000_k [no_room]_k [unreadable]");
+	check_stack(7, "vmlinux+0x500000_k [no_room]_k [unreadable]");
 	check_stack(9, "schedule_k do_syscall_64_k entry_SYSCALL_64_k foo::bar(int) [no_rule]");
 }
 

@@ -82,7 +82,7 @@ static void test_self_and_total(void **state)
 	check_function(CPU_CLOCK, "do_syscall_64", 3, 3);
 	check_function(CPU_CLOCK, "entry_SYSCALL_64", 0, 3);
 	check_function(CPU_CLOCK, "main", 0, 4);
-	check_function(CPU_CLOCK, "0xffffffff81500000", 1, 1);
+	check_function(CPU_CLOCK, "vmlinux+0x500000", 1, 1);
 	check_sums();
 }
 
@@ -168,14 +168,14 @@ static void test_functions_by_self_and_by_total(void **state)
 	assert_int_equal(lines.count, 5);
 	check_line(0, TOP_LINE_FUNCTION, 60, 60, "do_syscall_64");
 	check_line(1, TOP_LINE_FUNCTION, 20, 80, "foo::bar(int)");
-	check_line(2, TOP_LINE_FUNCTION, 20, 20, "0xffffffff81500000");
+	check_line(2, TOP_LINE_FUNCTION, 20, 20, "vmlinux+0x500000");
 	check_line(3, TOP_LINE_FUNCTION, 0, 80, "main");
 	choice.order = TOP_BY_TOTAL;
 	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
 	check_line(0, TOP_LINE_FUNCTION, 20, 80, "foo::bar(int)");
 	check_line(1, TOP_LINE_FUNCTION, 0, 80, "main");
 	check_line(2, TOP_LINE_FUNCTION, 60, 60, "do_syscall_64");
-	check_line(4, TOP_LINE_FUNCTION, 20, 20, "0xffffffff81500000");
+	check_line(4, TOP_LINE_FUNCTION, 20, 20, "vmlinux+0x500000");
 }
 
 /* Its two stacks, hotter first, stand between it and the next function. */
@@ -199,7 +199,7 @@ static void test_function_unfolds(void **state)
 	check_line(7, TOP_LINE_PART, 20, 0, "");
 	assert_string_equal(lines.lines[7].comm, "sh");
 	check_line(8, TOP_LINE_FRAME, 0, 0, "foo::bar(int)");
-	check_line(11, TOP_LINE_FUNCTION, 20, 20, "0xffffffff81500000");
+	check_line(11, TOP_LINE_FUNCTION, 20, 20, "vmlinux+0x500000");
 }
 
 /* Neither side could be had: the leaf is all there is, then the reasons. */
@@ -213,13 +213,13 @@ static void test_stack_unfolds_with_its_ends(void **state)
 	assert_int_equal(lines.count, 3);
 	check_line(0, TOP_LINE_STACK, 60, 0, "do_syscall_64");
 	for (u32 i = 0; i < lines.count; i++)
-		if (!strcmp(lines.lines[i].text, "0xffffffff81500000"))
+		if (!strcmp(lines.lines[i].text, "vmlinux+0x500000"))
 			choice.unfolded = lines.lines[i].key;
 	assert_int_equal(top_lines_make(&lines, model, &choice), 0);
 	assert_int_equal(lines.count, 6);
 	for (u32 i = 0; i < lines.count; i++)
 		if (lines.lines[i].key == choice.unfolded) {
-			check_line(i + 1, TOP_LINE_FRAME, 0, 0, "0xffffffff81500000");
+			check_line(i + 1, TOP_LINE_FRAME, 0, 0, "vmlinux+0x500000");
 			check_line(i + 2, TOP_LINE_END, 0, 0, "[no_room]");
 			check_line(i + 3, TOP_LINE_END, 0, 0, "[unreadable]");
 		}

@@ -112,7 +112,7 @@ class Recording:
         self.version = None
         self.lines, self.symbols, self.events = [], [], []
         self.addresses_shown, self.sources = None, []
-        self.cgroup_lines, self.task_lines = [], []
+        self.cgroup_lines, self.task_lines, self.modules = [], [], []
         self.stack_lines, self.ledger = [], []
         self.index, self.resolution = [], {}  # by index in the file: of the stack given out, and what a placeholder is
         self.frames, self.order = [0], KeyOrder()
@@ -127,6 +127,13 @@ class Recording:
         for _ in range(records):
             extras = numbers.varint()
             self.sources.append((text.string(), extras, text.string()))
+
+    def modules_of_block(self, records, columns, header):
+        numbers, text = columns
+        for _ in range(records):
+            start, end, size = (numbers.varint() for _ in range(3))
+            numbers.skip(size)
+            self.modules.append((start, end, text.string()))
 
     def mappings(self, records, columns, header):
         numbers, text = columns
@@ -255,9 +262,9 @@ class Recording:
         magic, order, zero, self.version, checksum = struct.unpack_from("<8sBBHI", data)
         assert (magic, order, zero) == (b"stackmap", 1, 0) and self.version in (3, 4)
         assert checksum == zlib.crc32(data[:12])
-        readers = {0: self.info, 1: self.sources_of_block, 3: self.mappings, 4: self.stacks, 5: self.tasks,
-                   6: self.events_of_block, 7: self.symbols_of_block, 8: self.ledger_of_block, 10: self.resolutions,
-                   11: self.cgroups}
+        readers = {0: self.info, 1: self.sources_of_block, 2: self.modules_of_block, 3: self.mappings,
+                   4: self.stacks, 5: self.tasks, 6: self.events_of_block, 7: self.symbols_of_block,
+                   8: self.ledger_of_block, 10: self.resolutions, 11: self.cgroups}
         at = 16
         sequence = 0
         while at < len(data):

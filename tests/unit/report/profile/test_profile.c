@@ -123,7 +123,7 @@ static void test_markers(void **state)
 	assert_string_equal(profile_path_marker(cut->kernel), "[truncated]");
 	assert_null(profile_path_marker(cut->user));
 	assert_string_equal(profile_path_marker(lost->kernel), "[no_room]");
-	assert_string_equal(text_of(profile, lost->kernel), "0xffffffff81500000");
+	assert_string_equal(text_of(profile, lost->kernel), "vmlinux+0x500000");
 	assert_string_equal(profile_path_marker(lost->user), "[unreadable]");
 	profile_free(&profile);
 }
