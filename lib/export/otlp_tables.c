@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Addresses are those of pprof_tables.c: user code of files lies at its offset in a range of its
- * own for each file, kernel and generated code where it was, and behind a call it is the last byte
- * of the call.
- *
  * A stack is a path of locations from the outermost on. Paths that begin alike share their nodes,
  * so a stack costs only what it has of its own, and two equal ones end in the same node.
  */
@@ -16,6 +12,7 @@
 #include "export/otlp.pb-c.h"
 #include "format/json_text.h"
 #include "intern.h"
+#include "profile_place.h"
 
 /* Of a key and a value. */
 struct attribute {
@@ -198,83 +195,37 @@ static int find_function(struct otlp_tables *tables, const char *name, const cha
 	return 0;
 }
 
-static int put_mapping(struct otlp_tables *tables, Otlp__Mapping *message, const char *path,
-		       const u8 *build_id, u32 build_id_bytes)
+static int put_mapping(struct otlp_tables *tables, const struct profile_range *range)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
-	char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
+	Otlp__Mapping message = OTLP__MAPPING__INIT, *messages = &message;
+	bool has_build_id = range->build_id[0];
 	s32 attribute = 0;
 
-	for (u32 i = 0; i < build_id_bytes; i++)
-		sprintf(&text[2UL * i], "%02x", build_id[i]);
-	if (build_id_bytes &&
-	    otlp_text_attribute(tables, "process.executable.build_id.gnu", text, &attribute))
+	message.memory_start = range->start;
+	message.memory_limit = range->end;
+	if (has_build_id && otlp_text_attribute(tables, "process.executable.build_id.gnu",
+						range->build_id, &attribute))
 		return -ENOMEM;
-	if (otlp_string(tables, path, &message->filename_strindex))
+	if (otlp_string(tables, range->path, &message.filename_strindex))
 		return -ENOMEM;
-	message->attribute_indices = &attribute;
-	message->n_attribute_indices = build_id_bytes ? 1 : 0;
-	part.mapping_table = &message;
+	message.attribute_indices = &attribute;
+	message.n_attribute_indices = has_build_id;
+	part.mapping_table = &messages;
 	part.n_mapping_table = 1;
 	put(tables, &part);
 	return 0;
 }
 
-static int put_module(struct otlp_tables *tables, const char *object,
-		      const struct trace_module *module)
+static int find_mapping(struct otlp_tables *tables, const struct profile_range *range, s32 *index)
 {
-	Otlp__Mapping message = OTLP__MAPPING__INIT;
-
-	message.memory_start = module->start;
-	message.memory_limit = module->end;
-	return put_mapping(tables, &message, object, module->build_id, module->build_id_bytes);
-}
-
-static int put_user_mapping(struct otlp_tables *tables, const struct trace_mapping *mapping)
-{
-	Otlp__Mapping message = OTLP__MAPPING__INIT;
-
-	message.memory_start =
-		mapping->kind == MAPPING_ANON ? mapping->base : FRAME_USER(mapping->number, 0);
-	message.memory_limit = message.memory_start + FRAME_OFFSET_MASK + 1;
-	return put_mapping(tables, &message, mapping->path, mapping->build_id,
-			   mapping->build_id_bytes);
-}
-
-/* Modules are numbered before the mappings. */
-static int find_module(struct otlp_tables *tables, const struct frame_name *name, s32 *index)
-{
-	const struct trace_module *module = trace_reader_module_of(tables->reader, name->frame);
-	const struct trace_module *modules;
 	s32 *known;
 
 	*index = 0;
-	if (!module)
+	if (!range->number)
 		return 0;
-	trace_reader_modules(tables->reader, &modules);
-	known = index_of(&tables->mappings, (u64)(module - modules));
-	if (!known || (!*known && put_module(tables, name->object, module)))
-		return -ENOMEM;
-	if (!*known)
-		*known = ++tables->mappings.count;
-	*index = *known;
-	return 0;
-}
-
-static int find_user_mapping(struct otlp_tables *tables, const struct trace_mapping *mapping,
-			     s32 *index)
-{
-	const struct trace_mapping *mappings;
-	const struct trace_module *modules;
-	s32 *known;
-
-	*index = 0;
-	if (!mapping)
-		return 0;
-	trace_reader_mappings(tables->reader, &mappings);
-	known = index_of(&tables->mappings, trace_reader_modules(tables->reader, &modules) +
-						    (u64)(mapping - mappings));
-	if (!known || (!*known && put_user_mapping(tables, mapping)))
+	known = index_of(&tables->mappings, range->number);
+	if (!known || (!*known && put_mapping(tables, range)))
 		return -ENOMEM;
 	if (!*known)
 		*known = ++tables->mappings.count;
@@ -285,39 +236,24 @@ static int find_user_mapping(struct otlp_tables *tables, const struct trace_mapp
 static int set_place(struct otlp_tables *tables, const struct frame_name *name,
 		     Otlp__Location *message)
 {
-	const struct trace_mapping *mapping;
+	struct profile_place place;
 
-	message->address = name->address ? name->address - name->return_address : 0;
-	if (FRAME_IS_KERNEL(name->frame)) /* one that is hidden lies in none */
-		return name->address ? find_module(tables, name, &message->mapping_index) : 0;
-	mapping = trace_reader_mapping(tables->reader, FRAME_MAPPING(name->frame));
-	if (mapping && mapping->kind != MAPPING_ANON)
-		message->address = name->frame - name->return_address;
-	return find_user_mapping(tables, mapping, &message->mapping_index);
+	profile_place_of(tables->reader, name, &place);
+	message->address = place.address;
+	return find_mapping(tables, &place.range, &message->mapping_index);
 }
 
-static int set_line(struct otlp_tables *tables, const char *name, const char *file, u32 line,
-		    Otlp__Line *message)
-{
-	otlp__line__init(message);
-	message->line = line;
-	return find_function(tables, name, file ?: "", &message->function_index);
-}
-
-/* What was inlined comes first. */
 static int set_lines(struct otlp_tables *tables, const struct event_frame *frame, Otlp__Line *lines)
 {
-	const struct frame_name *name = frame->name;
+	u32 count = profile_lines_at(frame);
 	int err = 0;
 
-	if (!name)
-		return set_line(tables, frame->label, NULL, 0, lines);
-	for (u32 i = 0; i < name->function_count && !err; i++) {
-		const struct frame_function *function = &name->functions[i];
+	for (u32 i = 0; i < count && !err; i++) {
+		struct profile_line line = profile_line_at(frame, i);
 
-		err = set_line(tables,
-			       function->inlined ? function->name ?: "[unknown]" : frame->label,
-			       function->file, function->line, &lines[i]);
+		otlp__line__init(&lines[i]);
+		lines[i].line = line.line;
+		err = find_function(tables, line.function, line.file, &lines[i].function_index);
 	}
 	return err;
 }
@@ -346,7 +282,7 @@ static int put_lines(struct otlp_tables *tables, const struct event_frame *frame
 
 static int put_location(struct otlp_tables *tables, const struct event_frame *frame)
 {
-	u32 count = frame->name ? frame->name->function_count : 1;
+	u32 count = profile_lines_at(frame);
 	Otlp__Location message = OTLP__LOCATION__INIT;
 	Otlp__Line *lines = calloc(count, sizeof(Otlp__Line));
 	Otlp__Line **line = calloc(count, sizeof(Otlp__Line *));

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Addresses. User code of files has none that holds for all processes: it is at its frame, mapping
- * number << 40 | offset, in a mapping of that range, so addresses of two files never meet. Kernel
- * and generated code are where they were. Behind a call it is the last byte of the call, as pprof
- * wants it.
- *
  * Every mapping claims to have all names already: otherwise pprof looks into files of that path on
  * its own machine, whatever their build id, and puts their names in the place of ours.
  */
@@ -12,12 +7,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "array.h"
 #include "export/profile.pb-c.h"
 #include "format/json_text.h"
 #include "intern.h"
+#include "profile_place.h"
 
 #define ENTRIES 1024 /* to begin with */
 
@@ -125,139 +120,69 @@ static int find_function(struct pprof_tables *tables, const char *name, const ch
 	return 0;
 }
 
-static int set_file(struct pprof_tables *tables, const char *path, const u8 *build_id,
-		    u32 build_id_bytes, Pprof__Mapping *message)
-{
-	char text[2 * TRACE_BUILD_ID_MAX + 1] = "";
-
-	for (u32 i = 0; i < build_id_bytes; i++)
-		sprintf(&text[2UL * i], "%02x", build_id[i]);
-	if (pprof_string(tables, path, &message->filename))
-		return -ENOMEM;
-	return pprof_string(tables, text, &message->build_id);
-}
-
-static int put_mapping(struct pprof_tables *tables, Pprof__Mapping *message)
+static int put_mapping(struct pprof_tables *tables, const struct profile_range *range)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Mapping message = PPROF__MAPPING__INIT, *messages = &message;
 
-	message->has_functions = true;
-	message->has_filenames = true;
-	message->has_line_numbers = true;
-	message->has_inline_frames = true;
-	part.mapping = &message;
+	message.id = range->number;
+	message.memory_start = range->start;
+	message.memory_limit = range->end;
+	message.has_functions = true;
+	message.has_filenames = true;
+	message.has_line_numbers = true;
+	message.has_inline_frames = true;
+	if (pprof_string(tables, range->path, &message.filename) ||
+	    pprof_string(tables, range->build_id, &message.build_id))
+		return -ENOMEM;
+	part.mapping = &messages;
 	part.n_mapping = 1;
 	pprof_put(tables->to, &part);
 	return 0;
 }
 
-static int put_module(struct pprof_tables *tables, u64 id, const char *object,
-		      const struct trace_module *module)
+static int find_mapping(struct pprof_tables *tables, const struct profile_range *range)
 {
-	Pprof__Mapping message = PPROF__MAPPING__INIT;
-
-	message.id = id;
-	message.memory_start = module->start;
-	message.memory_limit = module->end;
-	if (set_file(tables, object, module->build_id, module->build_id_bytes, &message))
-		return -ENOMEM;
-	return put_mapping(tables, &message);
-}
-
-static int put_user_mapping(struct pprof_tables *tables, u64 id,
-			    const struct trace_mapping *mapping)
-{
-	Pprof__Mapping message = PPROF__MAPPING__INIT;
-
-	message.id = id;
-	message.memory_start =
-		mapping->kind == MAPPING_ANON ? mapping->base : FRAME_USER(mapping->number, 0);
-	message.memory_limit = message.memory_start + FRAME_OFFSET_MASK + 1;
-	if (set_file(tables, mapping->path, mapping->build_id, mapping->build_id_bytes, &message))
-		return -ENOMEM;
-	return put_mapping(tables, &message);
-}
-
-/* The ids of modules come first. */
-static int find_module(struct pprof_tables *tables, const struct frame_name *name, u64 *id)
-{
-	const struct trace_module *modules;
-	u32 count = trace_reader_modules(tables->reader, &modules);
 	bool before;
 
-	*id = 0;
-	for (u32 i = 0; i < count; i++) {
-		if (name->frame < modules[i].start || name->frame >= modules[i].end)
-			continue;
-		*id = i + 1UL;
-		if (seen_before(&tables->mappings, *id, &before))
-			return -ENOMEM;
-		return before ? 0 : put_module(tables, *id, name->object, &modules[i]);
-	}
-	return 0;
-}
-
-static int find_user_mapping(struct pprof_tables *tables, const struct trace_mapping *mapping,
-			     u64 *id)
-{
-	const struct trace_mapping *mappings;
-	const struct trace_module *modules;
-	bool before;
-
-	*id = 0;
-	if (!mapping)
+	if (!range->number)
 		return 0;
-	trace_reader_mappings(tables->reader, &mappings);
-	*id = trace_reader_modules(tables->reader, &modules) + (u64)(mapping - mappings) + 1;
-	if (seen_before(&tables->mappings, *id, &before))
+	if (seen_before(&tables->mappings, range->number, &before))
 		return -ENOMEM;
-	return before ? 0 : put_user_mapping(tables, *id, mapping);
+	return before ? 0 : put_mapping(tables, range);
 }
 
 int pprof_mapping(struct pprof_tables *tables, const struct trace_mapping *mapping)
 {
-	u64 id;
+	struct profile_range range;
 
-	return find_user_mapping(tables, mapping, &id);
+	profile_range_of(tables->reader, mapping, &range);
+	return find_mapping(tables, &range);
 }
 
 static int set_place(struct pprof_tables *tables, const struct frame_name *name,
 		     Pprof__Location *message)
 {
-	const struct trace_mapping *mapping;
+	struct profile_place place;
 
-	message->address = name->address ? name->address - name->return_address : 0;
-	if (FRAME_IS_KERNEL(name->frame)) /* one that is hidden lies in none */
-		return name->address ? find_module(tables, name, &message->mapping_id) : 0;
-	mapping = trace_reader_mapping(tables->reader, FRAME_MAPPING(name->frame));
-	if (mapping && mapping->kind != MAPPING_ANON)
-		message->address = name->frame - name->return_address;
-	return find_user_mapping(tables, mapping, &message->mapping_id);
+	profile_place_of(tables->reader, name, &place);
+	message->address = place.address;
+	message->mapping_id = place.range.number;
+	return find_mapping(tables, &place.range);
 }
 
-static int set_line(struct pprof_tables *tables, const char *name, const char *file, u32 line,
-		    Pprof__Line *message)
-{
-	pprof__line__init(message);
-	message->line = line;
-	return find_function(tables, name, file ?: "", &message->function_id);
-}
-
-/* What was inlined comes first. */
 static int set_lines(struct pprof_tables *tables, const struct event_frame *frame,
 		     Pprof__Line *lines)
 {
-	const struct frame_name *name = frame->name;
+	u32 count = profile_lines_at(frame);
 	int err = 0;
 
-	if (!name)
-		return set_line(tables, frame->label, NULL, 0, lines);
-	for (u32 i = 0; i < name->function_count && !err; i++) {
-		const struct frame_function *function = &name->functions[i];
+	for (u32 i = 0; i < count && !err; i++) {
+		struct profile_line line = profile_line_at(frame, i);
 
-		err = set_line(tables,
-			       function->inlined ? function->name ?: "[unknown]" : frame->label,
-			       function->file, function->line, &lines[i]);
+		pprof__line__init(&lines[i]);
+		lines[i].line = line.line;
+		err = find_function(tables, line.function, line.file, &lines[i].function_id);
 	}
 	return err;
 }
@@ -281,7 +206,7 @@ static int put_location_lines(struct pprof_tables *tables, const struct event_fr
 
 static int put_location(struct pprof_tables *tables, u64 id, const struct event_frame *frame)
 {
-	u32 count = frame->name ? frame->name->function_count : 1;
+	u32 count = profile_lines_at(frame);
 	Pprof__Location message = PPROF__LOCATION__INIT;
 	Pprof__Line *lines = calloc(count, sizeof(Pprof__Line));
 	Pprof__Line **line = calloc(count, sizeof(Pprof__Line *));
