@@ -9,6 +9,7 @@
 #include "format/printable.h"
 #include "option/password_file.h"
 #include "process/privilege.h"
+#include "secret_file.h"
 #include "store/read/ledger_check.h"
 #include "store/wire/retention.h"
 #include "store/wire/store_url.h"
@@ -270,9 +271,7 @@ static int store_run(const void *arg, int count, char **operands)
 	status = password_file_read(call.values->password_file, &password);
 	if (!status)
 		status = act(action, &call, password);
-	if (password)
-		explicit_bzero(password, strlen(password));
-	free(password);
+	secret_free(&password);
 	store_url_clear(&url);
 	return status;
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "option/password_file.h"
-#include "push/push_secret.h"
 #include "push/push_url.h"
+#include "secret_file.h"
 #include "terminal/message.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -142,7 +142,7 @@ static int read_bearer(struct agent_choice *choice)
 	struct stackmap_error error;
 
 	if (!choice->values.bearer_file ||
-	    !push_secret_read(choice->values.bearer_file, &choice->bearer, &error))
+	    !secret_file_read(choice->values.bearer_file, &choice->bearer, &error))
 		return EXIT_DONE;
 	message_error(&error);
 	return EXIT_FAILED;
@@ -171,8 +171,8 @@ int agent_choice_make(struct agent_choice *choice, const struct agent_values *va
 
 void agent_choice_forget_secrets(struct agent_choice *choice)
 {
-	push_secret_free(&choice->password);
-	push_secret_free(&choice->bearer);
+	secret_free(&choice->password);
+	secret_free(&choice->bearer);
 }
 
 void agent_choice_clear(struct agent_choice *choice)

@@ -1,64 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An empty file is a mistake that would otherwise show as a wrong password. */
 #include "option/password_file.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "secret_file.h"
 #include "terminal/message.h"
 
 #define CREDENTIAL "stackmap.password"
-#define PASSWORD_BYTES_MAX 4096
 
-static int fail(const char *path, const char *why)
+static int read_file(const char *path, char **password)
 {
-	message("--password-file %s: %s", path, why);
+	struct stackmap_error error;
+
+	if (!secret_file_read(path, password, &error))
+		return EXIT_DONE;
+	message("--password-file %s", error.message);
 	return EXIT_FAILED;
-}
-
-static int read_line(const char *path, FILE *file, char **password)
-{
-	char line[PASSWORD_BYTES_MAX];
-
-	if (!fgets(line, sizeof(line), file))
-		return fail(path, ferror(file) ? strerror(errno) : "it is empty");
-	line[strcspn(line, "\r\n")] = '\0';
-	if (!line[0])
-		return fail(path, "its first line is empty");
-	*password = strdup(line);
-	explicit_bzero(line, sizeof(line));
-	return *password ? EXIT_DONE : fail(path, strerror(ENOMEM));
-}
-
-static int read_file(const char *path, bool may_lack, char **password)
-{
-	FILE *file = fopen(path, "re");
-	int status;
-
-	if (!file)
-		return may_lack && errno == ENOENT ? EXIT_DONE : fail(path, strerror(errno));
-	status = read_line(path, file, password);
-	fclose(file);
-	return status;
 }
 
 int password_file_read(const char *path, char **password)
 {
 	const char *folder = secure_getenv("CREDENTIALS_DIRECTORY");
+	int status = EXIT_DONE;
 	char *credential;
-	int status;
 
 	*password = NULL;
 	if (path)
-		return read_file(path, false, password);
+		return read_file(path, password);
 	if (!folder)
 		return EXIT_DONE;
-	if (asprintf(&credential, "%s/" CREDENTIAL, folder) < 0)
-		return fail(folder, strerror(ENOMEM));
-	status = read_file(credential, true, password);
+	if (asprintf(&credential, "%s/" CREDENTIAL, folder) < 0) {
+		message("%s: %s", folder, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	if (access(credential, F_OK) == 0)
+		status = read_file(credential, password);
 	free(credential);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include "option/password_file.h"
 #include "process/privilege.h"
 #include "product_version.h"
+#include "secret_file.h"
 #include "terminal/message.h"
 
 #define HOURS_DEFAULT "1h"
@@ -155,10 +156,7 @@ void from_split_time(struct from_choice *choice)
 /* Of what from_connect() has read. */
 void from_clear(struct from_choice *choice)
 {
-	if (choice->password)
-		explicit_bzero(choice->password, strlen(choice->password));
-	free(choice->password);
-	choice->password = NULL;
+	secret_free(&choice->password);
 }
 
 static int check_single(const char *option, const struct string_list *list)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A service manager hands a password over in $CREDENTIALS_DIRECTORY. */
 #include "push_to.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "array.h"
-#include "push/push_secret.h"
+#include "option/password_file.h"
 #include "push/push_url.h"
+#include "secret_file.h"
 #include "terminal/message.h"
 
 static int refuse(const char *option)
@@ -108,53 +107,24 @@ void push_to_forget(struct export_identity *identity)
 	*identity = (struct export_identity){};
 }
 
-/* NULL: there is none. */
-static char *credential_path(void)
-{
-	const char *folder = getenv("CREDENTIALS_DIRECTORY");
-	char *path;
-
-	if (!folder || asprintf(&path, "%s/stackmap.password", folder) < 0)
-		return NULL;
-	if (access(path, F_OK) == 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-static int read_password(const struct push_values *values, char **password,
-			 struct stackmap_error *error)
-{
-	char *path;
-	int err = 0;
-
-	if (values->password_file || !values->user)
-		return values->password_file
-			       ? push_secret_read(values->password_file, password, error)
-			       : 0;
-	path = credential_path();
-	if (path)
-		err = push_secret_read(path, password, error);
-	free(path);
-	return err;
-}
-
 struct push *push_to_open(const struct push_values *values)
 {
 	struct push_access access = {.user = values->user, .ca_file = values->ca_file};
 	char *password = NULL, *bearer = NULL;
 	struct stackmap_error error;
 	struct push *push = NULL;
-	int err = read_password(values, &password, &error);
+	int err = 0;
 
-	if (!err && values->bearer_file)
-		err = push_secret_read(values->bearer_file, &bearer, &error);
+	if (values->user && password_file_read(values->password_file, &password))
+		return NULL;
+	if (values->bearer_file)
+		err = secret_file_read(values->bearer_file, &bearer, &error);
 	access.password = password;
 	access.bearer = bearer;
 	err = err ?: push_open(values->to, &access, &push, &error);
 	if (err)
 		message_error(&error);
-	push_secret_free(&password);
-	push_secret_free(&bearer);
+	secret_free(&password);
+	secret_free(&bearer);
 	return err ? NULL : push;
 }

@@ -17,7 +17,7 @@
 struct profile_range {
 	u32 number; /* from 1 on, modules before mappings; 0: of none, and nothing else is set */
 	u64 start, end;
-	const char *path; /* belongs to the reader or the name */
+	const char *path;			   /* belongs to the reader or the name */
 	char build_id[2 * TRACE_BUILD_ID_MAX + 1]; /* in hexadecimal; "": not known */
 };
 

@@ -2,8 +2,6 @@
 /*
  * Where profiles are sent: KIND+http[s]://HOST[:PORT][/PATH]. The kind says what is spoken there
  * (push_kind.h), and which port and path it has unless they are given.
- *
- * A URL is seen by everybody who lists processes, so one with a user or a password is refused.
  */
 #ifndef LIB_PUSH_URL_H
 #define LIB_PUSH_URL_H

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "server_url.h"
 
 #define DEFAULT_DATABASE "stackmap"
 #define PLAIN_PORT 8123
@@ -17,87 +18,30 @@
 #define DIGITS "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define IN_DATABASE DIGITS LETTERS "_"
-#define IN_HOST DIGITS LETTERS ".-_"
-#define IN_ADDRESS DIGITS "abcdefABCDEF:."
-
-struct scheme {
-	const char *prefix;
-	u32 port;
-};
-
-static const struct scheme schemes[] = {{"http://", PLAIN_PORT}, {"https://", TLS_PORT}};
-
-static const struct scheme *scheme_of(const char *text)
-{
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
-		if (!strncmp(text, schemes[i].prefix, strlen(schemes[i].prefix)))
-			return &schemes[i];
-	return NULL;
-}
-
 static int refuse(struct stackmap_error *error, const char *why)
 {
 	return error_set(error, EINVAL, "%s; a store is http[s]://HOST[:PORT][,HOST...][/DATABASE]",
 			 why);
 }
 
-/* Does not repeat the URL: it may hold a password. */
-static int check_bare(const char *text, struct stackmap_error *error)
-{
-	if (strchr(text, '@'))
-		return refuse(error, "a URL may not hold a user or password (--user, "
-				     "--password-file)");
-	if (strpbrk(text, "?#"))
-		return refuse(error, "a URL may not hold a query or fragment");
-	return 0;
-}
-
-/* Length of the host at `text`, "[...]" around an IPv6 address; 0: there is none. */
-static size_t host_length(const char *text)
-{
-	size_t inside;
-
-	if (*text != '[')
-		return strspn(text, IN_HOST);
-	inside = strspn(text + 1, IN_ADDRESS);
-	return inside && text[1 + inside] == ']' ? inside + 2 : 0;
-}
-
-/* The port behind a host; *end is behind it. 0: not a port. */
-static u32 read_port(const char *text, u32 otherwise, const char **end)
-{
-	u32 port = 0;
-
-	*end = text;
-	if (*text != ':')
-		return otherwise;
-	for (text++; *text >= '0' && *text <= '9' && port <= UINT16_MAX; text++)
-		port = port * 10 + (u32)(*text - '0');
-	*end = text;
-	return port <= UINT16_MAX ? port : 0;
-}
-
-static int add_shard(struct store_url *url, const struct scheme *scheme, const char **at,
+static int add_shard(struct store_url *url, const struct server_scheme *scheme, const char **at,
 		     struct stackmap_error *error)
 {
-	const char *host = *at;
-	size_t length = host_length(host);
-	u32 port = read_port(host + length, scheme->port, at);
+	char **shard = &url->shards[url->count];
+	const char *wrong;
 
-	if (!length)
-		return refuse(error, "a host is missing or has odd characters");
-	if (!port)
-		return refuse(error, "a port is a number up to 65535");
 	if (url->count == SHARDS_MAX)
 		return refuse(error, "too many hosts");
-	if (asprintf(&url->shards[url->count], "%s%.*s:%u", scheme->prefix, (int)length, host,
-		     port) < 0)
+	wrong = server_url_take_host(scheme, scheme->tls ? TLS_PORT : PLAIN_PORT, at, shard);
+	if (wrong)
+		return refuse(error, wrong);
+	if (!*shard)
 		return -ENOMEM;
 	url->count++;
 	return 0;
 }
 
-static int read_shards(struct store_url *url, const struct scheme *scheme, const char **at,
+static int read_shards(struct store_url *url, const struct server_scheme *scheme, const char **at,
 		       struct stackmap_error *error)
 {
 	int err;
@@ -105,7 +49,6 @@ static int read_shards(struct store_url *url, const struct scheme *scheme, const
 	url->shards = calloc(SHARDS_MAX, sizeof(*url->shards));
 	if (!url->shards)
 		return -ENOMEM;
-	*at += strlen(scheme->prefix);
 	for (;;) {
 		err = add_shard(url, scheme, at, error);
 		if (err || **at != ',')
@@ -125,18 +68,24 @@ static int read_database(struct store_url *url, const char *at, struct stackmap_
 	return url->database ? 0 : -ENOMEM;
 }
 
+static int parse(const char *text, struct store_url *url, struct stackmap_error *error)
+{
+	const char *wrong = server_url_refused(text);
+	const struct server_scheme *scheme;
+
+	if (wrong)
+		return refuse(error, wrong);
+	scheme = server_url_take_scheme(&text);
+	if (!scheme)
+		return refuse(error, "not a URL of a store");
+	return read_shards(url, scheme, &text, error) ?: read_database(url, text, error);
+}
+
 int store_url_parse(const char *text, struct store_url *url, struct stackmap_error *error)
 {
-	const struct scheme *scheme = scheme_of(text);
-	struct store_url parsed = {0};
-	int err = check_bare(text, error);
+	struct store_url parsed = {};
+	int err = parse(text, &parsed, error);
 
-	if (!err && !scheme)
-		err = refuse(error, "not a URL of a store");
-	if (!err)
-		err = read_shards(&parsed, scheme, &text, error);
-	if (!err)
-		err = read_database(&parsed, text, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "the URL of the store: %s", strerror(ENOMEM));
 	if (err)

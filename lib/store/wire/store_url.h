@@ -3,8 +3,6 @@
  * Where a store is: http[s]://HOST[:PORT][,HOST[:PORT]...][/DATABASE]. Each host is a shard: a
  * server that holds all rows of some machines. Ports are 8123 and 8443 unless they are given, the
  * database is "stackmap".
- *
- * A URL is seen by everybody who lists processes, so one with a user or a password is refused.
  */
 #ifndef LIB_STORE_WIRE_STORE_URL_H
 #define LIB_STORE_WIRE_STORE_URL_H

@@ -63,6 +63,9 @@ def test_users_and_proxies():
         with open("credentials/stackmap.password", "w", encoding="ascii") as file:
             file.write(PASSWORD)
         environment = {**os.environ, "CREDENTIALS_DIRECTORY": os.path.abspath("credentials")}
+        said = stackmap("store", "check", server.url, "--user", USER, env=environment, status=1).stderr
+        assert "everybody may read it" in said, said
+        os.chmod("credentials/stackmap.password", 0o600)
         stackmap("store", "check", server.url, "--user", USER, env=environment)
         assert "--password-file" in stackmap("store", "check", server.url, "--user", USER, status=1).stderr
         store("check", server.url, env={**os.environ, "http_proxy": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"})

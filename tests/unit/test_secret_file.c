@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A secret is the only line of a file that not everybody may read. */
-#include "push/push_secret.h"
+#include "secret_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +45,10 @@ static void check(const char *bytes, size_t length, const char *expected)
 	char *secret = NULL;
 
 	put(bytes, length);
-	assert_int_equal(push_secret_read(path, &secret, NULL), expected ? 0 : -EINVAL);
+	assert_int_equal(secret_file_read(path, &secret, NULL), expected ? 0 : -EINVAL);
 	if (expected)
 		assert_string_equal(secret, expected);
-	push_secret_free(&secret);
+	secret_free(&secret);
 	assert_null(secret);
 }
 
@@ -78,13 +78,13 @@ static void test_files(void **state)
 	(void)state;
 	put("secret", 6);
 	assert_int_equal(chmod(path, 0604), 0);
-	assert_int_equal(push_secret_read(path, &secret, NULL), -EACCES);
+	assert_int_equal(secret_file_read(path, &secret, NULL), -EACCES);
 	assert_int_equal(chmod(path, 0640), 0);
-	assert_int_equal(push_secret_read("/tmp", &secret, NULL), -EISDIR);
-	assert_int_equal(push_secret_read("/tmp/stackmap-none/x", &secret, NULL), -ENOENT);
+	assert_int_equal(secret_file_read("/tmp", &secret, NULL), -EISDIR);
+	assert_int_equal(secret_file_read("/tmp/stackmap-none/x", &secret, NULL), -ENOENT);
 	assert_string_equal(secret, "untouched");
-	assert_int_equal(push_secret_read(path, &secret, NULL), 0);
-	push_secret_free(&secret);
+	assert_int_equal(secret_file_read(path, &secret, NULL), 0);
+	secret_free(&secret);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Read without a stream, whose buffer would keep the secret. */
-#include "push_secret.h"
+#include "secret_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static int check_line(const char *path, char *room, size_t length, struct stackm
 	return 0;
 }
 
-int push_secret_read(const char *path, char **out, struct stackmap_error *error)
+int secret_file_read(const char *path, char **out, struct stackmap_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char room[SECRET_MAX + 2];
@@ -79,7 +79,7 @@ int push_secret_read(const char *path, char **out, struct stackmap_error *error)
 	return err;
 }
 
-void push_secret_free(char **secret)
+void secret_free(char **secret)
 {
 	if (*secret)
 		explicit_bzero(*secret, strlen(*secret));

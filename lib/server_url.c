@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "server_url.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define IN_HOST DIGITS LETTERS ".-_"
+#define IN_ADDRESS DIGITS "abcdefABCDEF:."
+
+const char *server_url_refused(const char *url)
+{
+	if (strchr(url, '@'))
+		return "a URL may not hold a user or password (--user, --password-file)";
+	if (strpbrk(url, "?#"))
+		return "a URL may not hold a query or fragment";
+	return NULL;
+}
+
+const struct server_scheme *server_url_take_scheme(const char **at)
+{
+	static const struct server_scheme schemes[] = {{"http://", false}, {"https://", true}};
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		size_t length = strlen(schemes[i].prefix);
+
+		if (strncmp(*at, schemes[i].prefix, length))
+			continue;
+		*at += length;
+		return &schemes[i];
+	}
+	return NULL;
+}
+
+/* Length of the host at `text`, "[...]" around an IPv6 address; 0: there is none. */
+static size_t host_length(const char *text)
+{
+	size_t inside;
+
+	if (*text != '[')
+		return strspn(text, IN_HOST);
+	inside = strspn(text + 1, IN_ADDRESS);
+	return inside && text[1 + inside] == ']' ? inside + 2 : 0;
+}
+
+/* The port at *at, which is behind it then. 0: not a port. */
+static u32 take_port(const char **at, u32 otherwise)
+{
+	u32 port = 0;
+
+	if (**at != ':')
+		return otherwise;
+	for (++*at; **at >= '0' && **at <= '9' && port <= UINT16_MAX; ++*at)
+		port = port * 10 + (u32)(**at - '0');
+	return port <= UINT16_MAX ? port : 0;
+}
+
+const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,
+				 char **base)
+{
+	const char *host = *at;
+	size_t length = host_length(host);
+
+	*at += length;
+	port = take_port(at, port);
+	if (!length)
+		return "a host is missing or has odd characters";
+	if (!port)
+		return "a port is a number up to 65535";
+	if (asprintf(base, "%s%.*s:%u", scheme->prefix, (int)length, host, port) < 0)
+		*base = NULL;
+	return NULL;
+}
+
+bool server_url_is_loopback(const char *text)
+{
+	size_t length = host_length(text);
+
+	return (length == 9 && !strncmp(text, "localhost", length)) ||
+	       (length == 5 && !strncmp(text, "[::1]", length)) ||
+	       (!strncmp(text, "127.", 4) && strspn(text, DIGITS ".") == length);
+}
