@@ -122,9 +122,10 @@ static __always_inline void table_put(struct seq_file *seq, const struct reading
 	BPF_SEQ_PRINTF(seq, "generation: %llu\n", reading->generation);
 }
 
+/* To the programs; the last ones happen between machines. */
 static __always_inline bool is_known(enum ledger_lost cause)
 {
-	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR;
+	return cause != LOST_RECURSION && cause != LOST_WRITE_ERROR && cause < LOST_SPOOL_FULL;
 }
 
 static __always_inline void ledger_put(struct seq_file *seq, const struct reading *reading)
