@@ -354,6 +354,7 @@ HONEST = {
 
 class Liar(http.server.BaseHTTPRequestHandler):
     """Honest but for the answer to one question."""
+    disable_nagle_algorithm = True  # else an answer waits for an acknowledgement
 
     protocol_version = "HTTP/1.1"
 

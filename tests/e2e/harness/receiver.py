@@ -26,6 +26,7 @@ class Request:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else an answer waits for an acknowledgement
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):

@@ -20,6 +20,7 @@ LIBRARY = "/usr/lib/%s-linux-gnu/libdebuginfod.so.1" % os.uname().machine
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else an answer waits for an acknowledgement
     def do_GET(self):
         server = self.server
         server.asked.append(self.path)
