@@ -534,7 +534,7 @@ static const struct option_row rows[] = {
 	    .help = "of the store"),
 	ROW(password_file, .name = "password-file", .type = OPTION_STRING, .argument = "FILE",
 	    .group = "Store",
-	    .help = "the password is its first line (default: systemd's stackmap.password)"),
+	    .help = "the password is its only line (default: systemd's stackmap.password)"),
 	ROW(bearer_file, .name = "bearer-file", .type = OPTION_STRING, .argument = "FILE",
 	    .group = "Store", .help = "of a receiver of profiles: a token instead of both"),
 	ROW(ca_file, .name = "ca-file", .type = OPTION_STRING, .argument = "FILE", .group = "Store",

@@ -9,7 +9,7 @@
 #include "stack/stack_field.h"
 #include "state/task_ids.h"
 
-/* Saves the current task's stack under a cookie of this thread id; scratch slot->search is in its
+/* Saves the current task's stack under a cookie of this thread id; scratch->search is in its
  * address space. 0, or -ENOSPC: the ring buffer is full. */
 __noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie)
 {

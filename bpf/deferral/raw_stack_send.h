@@ -243,9 +243,9 @@ static __always_inline struct raw_buffer *raw_buffer_claim(u32 i)
 }
 
 /*
- * Sends the stack of a task whose address space scratch slot->search was entered, with these user
+ * Sends the stack of a task whose address space scratch->search was entered, with these user
  * registers. False: the ring buffer has no room, or this interrupted two others that send.
- * scratch slot->search.vma is undefined afterwards.
+ * scratch->search.vma is undefined afterwards.
  */
 static __always_inline bool raw_stack_send(struct scratch *scratch,
 					   const struct raw_request *request,

@@ -34,7 +34,7 @@ static __always_inline int callback_order(struct scratch *scratch, u32 tid,
 					  const struct deferral *deferral);
 
 /*
- * The embedder's: the deferred stack of a cookie is the one in scratch slot->user, with `leaf` in
+ * The embedder's: the deferred stack of a cookie is the one in scratch->user, with `leaf` in
  * front of it (0: nothing); or a reason (enum stack_reason). In the task, in any context, not to
  * sleep.
  */
@@ -43,7 +43,7 @@ static __always_inline void deferred_stack_put(struct scratch *scratch, u32 cpu,
 static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 cpu, u32 tid,
 						  u32 cookie, u32 reason);
 
-/* The embedder's: there will not be more than what is in memory now; scratch slot->search is in the
+/* The embedder's: there will not be more than what is in memory now; scratch->search is in the
  * task's address space. */
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
 						      u32 cookie);

@@ -79,7 +79,7 @@ static __always_inline u64 field_ready(void)
 	return word || !config.user_at_syscall ? word : ready_field();
 }
 
-/* scratch slot->search is in the task's address space. */
+/* scratch->search is in the task's address space. */
 static __always_inline struct stack_field user_request(const struct hit *hit,
 						       struct scratch *scratch, u32 cpu)
 {

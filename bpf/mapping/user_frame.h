@@ -52,7 +52,7 @@ static __always_inline struct known_vma *cached_page(struct scratch *scratch, u6
 	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
 }
 
-/* Makes scratch slot->search.vma the mapping of an address: as mapping_find(), which it asks only
+/* Makes scratch->search.vma the mapping of an address: as mapping_find(), which it asks only
  * when the page is not cached. */
 static __always_inline int page_find(struct scratch *scratch, u64 address)
 {

@@ -49,8 +49,8 @@ static __always_inline void leaf_rejoin(struct scratch *scratch)
 }
 
 /*
- * Walks from scratch slot->direct.registers, after address_space_enter(): frames to scratch
- * slot->user, the stop to scratch slot->direct.stop. The stack counts only if that is STOP_ROOT or
+ * Walks from scratch->direct.registers, after address_space_enter(): frames to scratch->user,
+ * the stop to scratch->direct.stop. The stack counts only if that is STOP_ROOT or
  * STOP_DEPTH.
  */
 static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, u32 max_depth,

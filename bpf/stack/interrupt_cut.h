@@ -30,7 +30,7 @@ static long interrupt_step(u32 i, struct scratch **context)
 	return 1;
 }
 
-/* Whether scratch slot->kernel is of an interrupt, as scratch slot->in_interrupt: then it ends
+/* Whether scratch->kernel is of an interrupt, as scratch->in_interrupt: then it ends
  * where that begins. A global function: verified by itself. */
 __noinline int interrupt_cut(struct scratch *scratch)
 {

@@ -7,7 +7,7 @@
 
 #define TRACER_FRAMES_MAX 4
 
-/* Removes the first `count` frames of scratch slot->kernel. */
+/* Removes the first `count` frames of scratch->kernel. */
 __noinline int kernel_stack_shift(struct scratch *scratch, u32 count)
 {
 	u32 i;

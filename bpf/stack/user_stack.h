@@ -92,7 +92,7 @@ static long fp_walk_step(u32 index, struct scratch **context)
 	return 0;
 }
 
-/* Walks from scratch slot->walk: scratch slot->user gets its frames, their number and flags. */
+/* Walks from scratch->walk: scratch->user gets its frames, their number and flags. */
 static __always_inline void user_stack_walk(struct scratch *scratch)
 {
 	scratch->user.depth = 0;

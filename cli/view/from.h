@@ -23,7 +23,7 @@ struct from_values {
 	{"user", 0, OPTION_STRING, "USER", offsetof(values, member.user), "Store",		\
 		"who asks the store"},								\
 	{"password-file", 0, OPTION_STRING, "FILE", offsetof(values, member.password_file),	\
-		"Store", "the password is its first line"},					\
+		"Store", "the password is its only line"},					\
 	{"ca-file", 0, OPTION_STRING, "FILE", offsetof(values, member.ca_file), "Store",	\
 		"certificates that the store's is checked by, instead of the system's"}
 #define FROM_ROWS(values, member)								\

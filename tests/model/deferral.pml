@@ -20,7 +20,7 @@
  * Variants that must fail: BROKEN_ITEM (one work item), BROKEN_OPEN (a cookie is opened without a compare-and-swap), BROKEN_CLOSE
  * (an answered cookie stays open), BROKEN_CHANGED (the callback trusts the registers), BROKEN_CACHE (an unwinder's cookie is not
  * compared), BROKEN_BEHIND (a cookie is given out behind its answer), BROKEN_EXEC and BROKEN_EXIT (nobody serves there), BROKEN_TAKE (the recorder stores IDLE without comparing),
- * BROKEN_REGISTERS (it does not compare them again), BROKEN_LOOK (it looks during an execve), BROKEN_GRACE (it does not wait for
+ * BROKEN_REGISTERS (it does not compare them again), BROKEN_PEEK (it looks during an execve), BROKEN_GRACE (it does not wait for
  * programs that still run), BROKEN_ORDER (nobody orders a callback, and nobody answers), BROKEN_CANCEL (who answers in its place does so for other registers, too), BROKEN_LATE (a cookie that
  * was answered in between is given out), BROKEN_CHECK (a viewer does not look again whether the task waits).
  */
@@ -474,7 +474,7 @@ proctype recorder()
 		cookie = word_cookie[0];
 		d_step {
 			moved = registers == word_registers[0];
-#ifndef BROKEN_LOOK
+#ifndef BROKEN_PEEK
 			moved = moved && !in_execve
 #endif
 		};
