@@ -207,8 +207,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	if (key.task == HASH_INDEX_NONE || key.event == HASH_INDEX_NONE ||
 	    key.stack == HASH_INDEX_NONE)
 		return -ENOMEM;
-	window->seen++;
-	return event_table_add(&window->rows->events, &key, 1, event->value);
+	window->seen += event_stands_for(event);
+	return event_table_add(&window->rows->events, &key, event_stands_for(event), event->value);
 }
 
 /* --- a window --- */

@@ -213,6 +213,34 @@ static void rows_add_up_to_the_ledger(void **state)
 	batch_clear(&batch);
 }
 
+static struct batch batch_of_often(bool is_summary)
+{
+	struct batch batch;
+
+	trace_reader_close(&reader);
+	assert_int_equal(small_recording_write_often(path, 3, is_summary), 0);
+	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
+	batch = batch_of(1);
+	trace_reader_close(&reader);
+	assert_int_equal(open_recording(NULL), 0);
+	return batch;
+}
+
+/* Two recordings of the same events, one of which has them as a summary, make the same rows. */
+static void an_event_counts_as_many_as_it_stands_for(void **state)
+{
+	struct batch one_by_one = batch_of_often(false), summed = batch_of_often(true);
+	const struct byte_buffer *rows = &summed.rows[STORE_EVENTS];
+
+	(void)state;
+	assert_int_equal(summed.windows[0].recorded, 3 * SMALL_EVENTS);
+	assert_int_equal(summed.windows[0].lost[LOST_WRITE_ERROR], 0);
+	assert_int_equal(rows->used, one_by_one.rows[STORE_EVENTS].used);
+	assert_memory_equal(rows->data, one_by_one.rows[STORE_EVENTS].data, rows->used);
+	batch_clear(&one_by_one);
+	batch_clear(&summed);
+}
+
 /* Task 100 has two cgroup records of one path, and three samples hit one function. */
 static void no_two_rows_have_one_key(void **state)
 {
@@ -510,6 +538,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up_to_the_ledger),
+		cmocka_unit_test(an_event_counts_as_many_as_it_stands_for),
 		cmocka_unit_test(no_two_rows_have_one_key),
 		cmocka_unit_test(a_row_says_who_and_what),
 		cmocka_unit_test(the_same_windows_make_the_same_bytes),
