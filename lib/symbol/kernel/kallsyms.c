@@ -216,6 +216,15 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 	return err;
 }
 
+/* The first CPU idles below start_kernel(), which is init code. */
+static u64 image_end(const char *text, size_t bytes)
+{
+	u64 end = kallsyms_address(text, bytes, "_etext");
+	u64 init_end = kallsyms_address(text, bytes, "_einittext");
+
+	return init_end > end ? init_end : end;
+}
+
 static int add_image(struct module_list *list, const char *text, size_t bytes)
 {
 	if (array_make_room(list->modules, list->count, list->room))
@@ -223,7 +232,7 @@ static int add_image(struct module_list *list, const char *text, size_t bytes)
 	list->modules[list->count++] =
 		(struct module){.name = "vmlinux",
 				.start = kallsyms_address(text, bytes, "_stext"),
-				.end = kallsyms_address(text, bytes, "_etext")};
+				.end = image_end(text, bytes)};
 	return 0;
 }
 

@@ -30,7 +30,7 @@ int kallsyms_parse(const char *text, size_t bytes, const struct module_list *mod
 		   struct symbol_table *table);
 
 /* The same of the running kernel, from open /proc/kallsyms and /proc/modules (-1: there is none).
- * *lasting: the modules, and last the text of the image; what lies there is called the same as long
+ * *lasting: the modules, and last the code of the image; what lies there is called the same as long
  * as the modules are the same. The caller clears it. */
 int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
 		       struct module_list *lasting);

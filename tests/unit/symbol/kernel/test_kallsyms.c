@@ -176,7 +176,7 @@ static void this_kernel_has_schedule(void **state)
 {
 	struct symbol_table *table;
 	struct symbol found;
-	u64 address = 0;
+	u64 address = 0, start_kernel;
 	struct module_list lasting;
 	size_t bytes;
 	char *text;
@@ -188,6 +188,7 @@ static void this_kernel_has_schedule(void **state)
 		skip();
 	}
 	kallsyms_each(text, bytes, count_schedule, &address);
+	start_kernel = kallsyms_address(text, bytes, "start_kernel");
 	free(text);
 	if (!address) {
 		printf("skip: /proc/kallsyms hides addresses (kptr_restrict)\n");
@@ -198,6 +199,8 @@ static void this_kernel_has_schedule(void **state)
 	assert_int_equal(kallsyms_read_open(fd, -1, table, &lasting), 0);
 	assert_int_equal(lasting.count, 1);
 	assert_string_equal(lasting.modules[0].name, "vmlinux");
+	assert_true(start_kernel > lasting.modules[0].start);
+	assert_true(start_kernel < lasting.modules[0].end);
 	module_list_clear(&lasting);
 	close(fd);
 	assert_true(symbol_table_find(table, address + 4, &found));
