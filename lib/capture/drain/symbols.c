@@ -94,13 +94,25 @@ static int write_symbol(void *arg, const struct trace_symbol *symbol)
 	return trace_writer_symbol(recording->writer, symbol);
 }
 
-int symbols_take(struct recording *recording)
+static struct symbolizers_sink sink_of(struct recording *recording)
 {
-	const struct symbolizers_sink sink = {
+	return (struct symbolizers_sink){
 		.arg = recording,
 		.identified = write_identified,
 		.symbol = write_symbol,
 	};
+}
+
+int symbols_recall(struct recording *recording, u32 number, u64 *addresses, u32 *count)
+{
+	const struct symbolizers_sink sink = sink_of(recording);
+
+	return symbolizers_recall(recording->symbolizers, number, addresses, count, &sink);
+}
+
+int symbols_take(struct recording *recording)
+{
+	const struct symbolizers_sink sink = sink_of(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 
 	tabulate_again(recording);

@@ -9,6 +9,10 @@
 /* What a mapping is, once in each file: path, build id. */
 int symbols_write_mapping(struct recording *recording, u32 number);
 
+/* Writes the symbols of a mapping that are known from files before; *count: the addresses that are
+ * to be asked for, which stand first then. */
+int symbols_recall(struct recording *recording, u32 number, u64 *addresses, u32 *count);
+
 /* Writes what has become known of mappings and symbols since. Never waits. */
 int symbols_take(struct recording *recording);
 

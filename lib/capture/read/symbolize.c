@@ -30,11 +30,12 @@ static bool is_same_mapping(u64 frame, u64 other)
 	return FRAME_MAPPING(frame) == FRAME_MAPPING(other);
 }
 
-/* User frames as file offsets: `run` of one mapping. */
+/* User frames as file offsets: `run` of one mapping, which is changed. */
 static int ask_run(struct recording *recording, u64 *run, u32 count)
 {
 	bool kernel = FRAME_IS_KERNEL(run[0]);
 	u32 number = kernel ? 0 : FRAME_MAPPING(run[0]), i;
+	int result;
 	struct symbolizers_query query = {.number = number, .addresses = run, .count = count};
 
 	if (number >= MAPPINGS_MAX || (!kernel && !recording->mapping_written[number]))
@@ -43,6 +44,9 @@ static int ask_run(struct recording *recording, u64 *run, u32 count)
 		run[i] = FRAME_OFFSET(run[i]);
 	if (!kernel)
 		query.record = loaded_mapping(recording->loaded, number);
+	result = symbols_recall(recording, number, run, &query.count);
+	if (result || !query.count)
+		return result;
 	return symbolizers_ask(recording->symbolizers, &query);
 }
 

@@ -215,7 +215,7 @@ struct symbol_bytes {
 
 /* The next symbol, its name copied to `name`. */
 static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *query,
-		       struct trace_symbol *symbol, char *name)
+		       struct trace_symbol *symbol, bool *is_alone, char *name)
 {
 	struct symbol_item head;
 
@@ -234,6 +234,7 @@ static int take_symbol(struct symbol_bytes *bytes, const struct symbol_query *qu
 	bytes->at += head.name_bytes;
 	bytes->last = head.start;
 	bytes->first = false;
+	*is_alone = head.is_alone;
 	*symbol = (struct trace_symbol){.mapping = query->number,
 					.start = head.start,
 					.size = head.size,
@@ -251,13 +252,14 @@ static int take_symbols(struct symbol_lookup *lookup, const struct symbol_query 
 
 	for (u32 i = 0; i < answer->symbols && !result; i++) {
 		struct trace_symbol symbol;
+		bool is_alone;
 
-		if (take_symbol(&bytes, query, &symbol, name)) {
+		if (take_symbol(&bytes, query, &symbol, &is_alone, name)) {
 			sandbox_distrust(lookup->sandbox);
 			lookup->failures++;
 			break;
 		}
-		result = query->each(query->arg, &symbol);
+		result = query->each(query->arg, &symbol, is_alone);
 	}
 	free(name);
 	return result;

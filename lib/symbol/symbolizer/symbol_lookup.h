@@ -15,6 +15,7 @@
 #ifndef LIB_SYMBOL_LOOKUP_H
 #define LIB_SYMBOL_LOOKUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mapping.h"
@@ -56,11 +57,12 @@ struct symbol_query {
 	int kallsyms, modules; /* the kernel's; negative: not to be had */
 	const u64 *addresses;  /* ascending; user code: file offsets */
 	u32 count;
-	int (*each)(void *arg, const struct trace_symbol *symbol);
+	int (*each)(void *arg, const struct trace_symbol *symbol, bool is_alone);
 	void *arg;
 };
 
-/* Calls each() for the symbols that cover an address, each once, ascending; stops at its first
+/* Calls each() for the symbols that cover an address, each once, ascending, and says whether a
+ * symbol is alone: all addresses in it are its own. Stops at the first
  * non-zero return and returns it. A mapping without symbols is no error. -ENOENT: its file was not
  * found. */
 int symbol_lookup_find(struct symbol_lookup *lookup, const struct symbol_query *query);

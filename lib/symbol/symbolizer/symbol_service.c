@@ -235,6 +235,15 @@ static u64 address_of(const struct code *code, u64 start)
 	return segment ? segment->address + (start - segment->offset) : start;
 }
 
+static bool is_alone(const struct code *code, const struct symbol *symbol)
+{
+	u64 end = symbol->start + symbol->size;
+
+	return symbol_table_is_alone(code->symbols, symbol->start, end) ||
+	       (!symbol_table_touches(code->symbols, symbol->start, end) &&
+		symbol_table_is_alone(code->functions, symbol->start, end));
+}
+
 static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 {
 	struct symbol_item head = {
@@ -242,6 +251,7 @@ static void put(FILE *out, const struct code *code, const struct symbol *symbol)
 		.size = symbol->size,
 		.address = address_of(code, symbol->start),
 		.name_bytes = symbol->name_bytes,
+		.is_alone = is_alone(code, symbol),
 	};
 
 	if (head.name_bytes > SYMBOL_NAME_BYTES_MAX)

@@ -49,7 +49,7 @@ struct symbol_item {
 	u64 size;
 	u64 address; /* that the start has in the ELF file itself; `start` where there is none */
 	u32 name_bytes;
-	u32 reserved;
+	u32 is_alone; /* what covers an address in it is this symbol */
 };
 
 /* Until the other side closes the socket. */

@@ -16,6 +16,7 @@
 #include "privilege/capability.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"
+#include "symbol_file.h"
 #include "table_publish.h"
 
 #define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, which 6.3 has brought */
@@ -29,30 +30,15 @@ int symbolizer_memory(void)
 	return file < 0 ? -errno : file;
 }
 
-static int put_symbol(void *arg, const struct trace_symbol *symbol)
+static int put_symbol(void *arg, const struct trace_symbol *symbol, bool is_alone)
 {
 	const struct symbolizer_symbol head = {symbol->start, symbol->size, symbol->address,
-					       strlen(symbol->name)};
+					       strlen(symbol->name), is_alone};
 	FILE *out = arg;
 
 	fwrite(&head, sizeof(head), 1, out);
 	fwrite(symbol->name, head.name_bytes, 1, out);
 	return ferror(out) ? -ENOMEM : 0;
-}
-
-static int read_addresses(int file, u32 count, u64 **out)
-{
-	size_t bytes = count * sizeof(**out);
-	u64 *addresses = malloc(bytes + 1);
-
-	if (!addresses)
-		return -ENOMEM;
-	if (pread(file, addresses, bytes, 0) != (ssize_t)bytes) {
-		free(addresses);
-		return -EIO;
-	}
-	*out = addresses;
-	return 0;
 }
 
 static kept_code_opener opener_of(const struct symbolizer_request *request)
@@ -74,7 +60,7 @@ static int find_symbols(struct symbol_lookup *lookup, const struct symbolizer_re
 		.arg = out,
 	};
 	u64 *addresses;
-	int result = read_addresses(files[0], request->count, &addresses);
+	int result = symbol_file_addresses(files[0], request->count, &addresses);
 
 	if (result)
 		return result;

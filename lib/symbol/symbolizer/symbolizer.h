@@ -42,7 +42,8 @@ struct symbolizer_symbol {
 	u64 start;
 	u64 size;
 	u64 address;	/* in the ELF file itself */
-	u64 name_bytes; /* without a NUL */
+	u32 name_bytes; /* without a NUL */
+	u32 is_alone;	/* symbol_lookup_find() */
 };
 
 /* Until the other side closes the socket. */

@@ -19,11 +19,13 @@
 #include "error.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
+#include "symbol_file.h"
+#include "symbol_memo.h"
 #include "symbolizer_client.h"
 
 #define CLIENTS_MAX 12
 #define END_MS 50
-#define NAME_BYTES_MAX 65536
+#define MEMO_BYTES (8U << 20)
 _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each has a sandbox");
 
 struct symbolizers {
@@ -43,6 +45,7 @@ struct symbolizers {
 	bool tabulated[MAPPINGS_MAX];	     /* or asked for */
 	bool has_no_room;		     /* for tables */
 	struct build_id ids[MAPPINGS_MAX];
+	struct symbol_memo memo; /* of files */
 };
 
 static struct symbolizer_client *client_of(struct symbolizers *symbolizers, u64 owner)
@@ -69,6 +72,7 @@ int symbolizers_create(struct symbolizers **out)
 
 	if (!symbolizers)
 		return -ENOMEM;
+	symbolizers->memo.most = MEMO_BYTES;
 	kernel_files_open(&symbolizers->kernel);
 	root = client_of(symbolizers, FILE_OWNER_ROOT);
 	result = symbolizer_client_start(root);
@@ -93,6 +97,7 @@ void symbolizers_free(struct symbolizers **symbolizers)
 	for (u32 i = 0; i < gone->count; i++)
 		symbolizer_client_end(&gone->clients[i], END_MS);
 	kernel_files_close(&gone->kernel);
+	symbol_memo_free(&gone->memo);
 	free(gone);
 	*symbolizers = NULL;
 }
@@ -257,17 +262,13 @@ void symbolizers_tabulate_again(struct symbolizers *symbolizers)
 	symbolizers->has_no_room = false;
 }
 
-static int write_addresses(const struct symbolizers_query *query)
+int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
+		       u32 *count, const struct symbolizers_sink *sink)
 {
-	size_t bytes = query->count * sizeof(*query->addresses);
-	int file = symbolizer_memory();
-
-	if (file < 0)
-		return file;
-	if (pwrite(file, query->addresses, bytes, 0) == (ssize_t)bytes)
-		return file;
-	close(file);
-	return -ENOMEM;
+	if (!number || number >= MAPPINGS_MAX)
+		return 0;
+	return symbol_memo_recall(&symbolizers->memo, number, addresses, count, sink->symbol,
+				  sink->arg);
 }
 
 int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query)
@@ -277,7 +278,7 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 		.number = query->number,
 		.record = query->record,
 		.count = query->count,
-		.file = write_addresses(query),
+		.file = symbol_file_put_addresses(query->addresses, query->count),
 	};
 
 	if (question.file < 0)
@@ -292,47 +293,53 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 
 /* Answers */
 
-static int take_symbols(const struct symbolizers_sink *sink, u32 number, const char *data,
-			size_t bytes)
+/* What a symbol that came is for: the sink, unless nobody wants it any more, and the memo. */
+struct taker {
+	struct symbolizers *symbolizers;
+	bool is_wanted, is_kept;
+};
+
+static int take_symbol(void *arg, const struct trace_symbol *symbol, bool is_alone)
 {
-	char *name = malloc(NAME_BYTES_MAX + 1);
-	struct symbolizer_symbol head;
-	int result = name ? 0 : -ENOMEM;
+	const struct taker *taker = arg;
+	const struct symbolizers_sink *sink = taker->symbolizers->sink;
 
-	while (!result && bytes >= sizeof(head)) {
-		struct trace_symbol symbol = {.mapping = number, .name = name};
+	if (taker->is_kept && symbol_memo_add(&taker->symbolizers->memo, symbol, is_alone))
+		return -ENOMEM;
+	return taker->is_wanted ? sink->symbol(sink->arg, symbol) : 0;
+}
 
-		memcpy(&head, data, sizeof(head));
-		data += sizeof(head);
-		bytes -= sizeof(head);
-		if (head.name_bytes > NAME_BYTES_MAX || head.name_bytes > bytes)
-			break;
-		memcpy(name, data, head.name_bytes);
-		name[head.name_bytes] = 0;
-		data += head.name_bytes;
-		bytes -= head.name_bytes;
-		symbol.start = head.start;
-		symbol.size = head.size;
-		symbol.address = head.address;
-		result = sink->symbol(sink->arg, &symbol);
-	}
-	free(name);
+/* Generated code and the kernel's comes and goes. */
+static bool is_memorable(const struct question *question, const struct symbolizer_answer *answer)
+{
+	return question->record && question->record->key.kind != MAPPING_ANON &&
+	       question->number < MAPPINGS_MAX && !answer->result && !answer->failures;
+}
+
+static int remember(struct symbolizers *symbolizers, const struct question *question)
+{
+	u64 *addresses;
+	int result = symbol_file_addresses(question->file, question->count, &addresses);
+
+	if (result)
+		return result;
+	result = symbol_memo_answered(&symbolizers->memo, question->number, addresses,
+				      question->count);
+	free(addresses);
 	return result;
 }
 
-static int take_symbol_file(const struct symbolizers_sink *sink, u32 number, int file, u64 bytes)
+static int take_symbol_file(struct symbolizers *symbolizers, const struct question *question,
+			    const struct symbolizer_answer *answer, int file)
 {
-	char *data = file < 0 || !bytes ? NULL : malloc(bytes);
-	int result;
+	struct taker taker = {.symbolizers = symbolizers,
+			      .is_wanted = !question->is_dropped,
+			      .is_kept = is_memorable(question, answer)};
+	int result = symbol_file_each(file, answer->bytes, question->number, take_symbol, &taker);
 
-	if (file < 0 || !bytes)
-		return 0;
-	if (!data)
-		return -ENOMEM;
-	result = pread(file, data, bytes, 0) == (ssize_t)bytes
-			 ? take_symbols(sink, number, data, bytes)
-			 : 0;
-	free(data);
+	if (taker.is_kept && !result)
+		result = remember(symbolizers, question);
+	symbol_memo_drop(&symbolizers->memo);
 	return result;
 }
 
@@ -380,9 +387,8 @@ static int answered(void *arg, struct symbolizer_client *client, struct question
 		note_failures(symbolizers, client, question, answer ? answer->failures : 1);
 	if (answer && question->what == SYMBOLIZER_LEARN)
 		result = take_learned(symbolizers, client, question, answer);
-	else if (answer && question->what == SYMBOLIZER_SYMBOLS && !question->is_dropped)
-		result = take_symbol_file(symbolizers->sink, question->number, symbols,
-					  answer->bytes);
+	else if (answer && question->what == SYMBOLIZER_SYMBOLS)
+		result = take_symbol_file(symbolizers, question, answer, symbols);
 	question_clear(question);
 	return result;
 }

@@ -65,6 +65,11 @@ struct symbolizers_sink {
 	int (*symbol)(void *arg, const struct trace_symbol *symbol);
 };
 
+/* Gives the sink what was answered before of a file; *count: the addresses that are to be asked
+ * for, which stand first then. */
+int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
+		       u32 *count, const struct symbolizers_sink *sink);
+
 /* Takes what has been answered. Never waits. */
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink);
 

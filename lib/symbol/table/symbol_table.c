@@ -234,6 +234,14 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 	return false;
 }
 
+bool symbol_table_is_alone(const struct symbol_table *table, u64 start, u64 end)
+{
+	u32 count = started(table, start);
+
+	return count && table->entries[count - 1].start == start &&
+	       table->entries[count - 1].end >= end && started(table, end - 1) == count;
+}
+
 bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end)
 {
 	struct symbol symbol;

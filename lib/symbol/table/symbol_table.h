@@ -42,6 +42,9 @@ bool symbol_table_find(const struct symbol_table *table, u64 address, struct sym
 /* Whether a symbol covers any address from start to before end. */
 bool symbol_table_touches(const struct symbol_table *table, u64 start, u64 end);
 
+/* Whether one symbol is that of all addresses from start, its own, to before end. */
+bool symbol_table_is_alone(const struct symbol_table *table, u64 start, u64 end);
+
 /* Named symbols after sealing, in the order of their start: false once the index is past the last.
  */
 bool symbol_table_at(const struct symbol_table *table, u32 index, struct symbol *symbol);

@@ -57,9 +57,10 @@ struct seen {
 	u32 count;
 	struct trace_symbol symbol; /* the last one */
 	char name[256];
+	bool is_alone;
 };
 
-static int see(void *arg, const struct trace_symbol *symbol)
+static int see(void *arg, const struct trace_symbol *symbol, bool is_alone)
 {
 	struct seen *seen = arg;
 
@@ -67,6 +68,7 @@ static int see(void *arg, const struct trace_symbol *symbol)
 		assert_true(symbol->start > seen->symbol.start);
 	seen->count++;
 	seen->symbol = *symbol;
+	seen->is_alone = is_alone;
 	snprintf(seen->name, sizeof(seen->name), "%s", symbol->name);
 	return 0;
 }
@@ -152,11 +154,14 @@ static void expect_nothing(const struct place *place, u64 address)
 static void a_function_of_this_program(void **state)
 {
 	struct place place;
+	struct seen seen;
 
 	(void)state;
 	make_known(&place, 3, nothing_else_has_this_name);
 	expect(&place, place.offset, "nothing_else_has_this_name", place.offset);
 	expect(&place, place.offset + 1, "nothing_else_has_this_name", place.offset);
+	assert_int_equal(ask(&place, &place.offset, 1, &seen), 0);
+	assert_true(seen.is_alone);
 }
 
 static void several_addresses_give_each_symbol_once(void **state)
@@ -483,8 +488,9 @@ static void a_function_of_the_kernel(void **state)
 	expect(&place, address + 4, "schedule", address);
 }
 
-static int refuse(void *arg, const struct trace_symbol *symbol)
+static int refuse(void *arg, const struct trace_symbol *symbol, bool is_alone)
 {
+	(void)is_alone;
 	(void)arg;
 	(void)symbol;
 	return -ENOSPC;

@@ -74,8 +74,9 @@ void symbol_serve(int socket)
 	}
 }
 
-static int count(void *arg, const struct trace_symbol *symbol)
+static int count(void *arg, const struct trace_symbol *symbol, bool is_alone)
 {
+	(void)is_alone;
 	(void)symbol;
 	++*(u32 *)arg;
 	return 0;

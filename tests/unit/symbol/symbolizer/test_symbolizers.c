@@ -196,6 +196,33 @@ static void names_of_several_owners(void **state)
 	assert_int_equal(symbolizers_failures(symbolizers), 0);
 }
 
+/* How many addresses of the file are still to be asked for, and whether it was named meanwhile. */
+static u32 recall(u32 number)
+{
+	u64 addresses[1] = {number};
+	u32 count = 1;
+
+	assert_int_equal(symbolizers_recall(symbolizers, number, addresses, &count, &sink), 0);
+	return count;
+}
+
+static void what_was_answered_of_a_file_is_known(void **state)
+{
+	(void)state;
+	meet(1, FILE_OWNER_ROOT);
+	meet(2, FILE_OWNER_ROOT);
+	records[2].key.kind = MAPPING_ANON;
+	assert_int_equal(recall(1), 1);
+	ask(0);
+	ask(1);
+	ask(2);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(recall(0), 1);
+	assert_int_equal(recall(1), 0);
+	assert_int_equal(named[1], 2);
+	assert_int_equal(recall(2), 1);
+}
+
 /* Nobody waits for it, and what it had to do is dropped when the time is over. */
 static void a_process_that_hangs_costs_its_owner(void **state)
 {
@@ -377,6 +404,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_of_several_owners, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_answered_of_a_file_is_known, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_hangs_costs_its_owner, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_behind_it_goes_to_another, setup, teardown),

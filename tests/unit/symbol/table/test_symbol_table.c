@@ -122,6 +122,20 @@ static void the_best_alias_wins(void **state)
 	expect(500, "named", 500, 10);
 }
 
+static void a_symbol_is_alone_where_no_other_begins(void **state)
+{
+	(void)state;
+	add("outer", 0x100, 0x40, ~0ULL, 1);
+	add("inner", 0x120, 8, ~0ULL, 1);
+	symbol_table_seal(table);
+	assert_true(symbol_table_is_alone(table, 0x120, 0x128));
+	assert_true(symbol_table_is_alone(table, 0x100, 0x120));
+	assert_false(symbol_table_is_alone(table, 0x100, 0x121));
+	assert_false(symbol_table_is_alone(table, 0x128, 0x130));
+	assert_false(symbol_table_is_alone(table, 0x120, 0x129));
+	assert_false(symbol_table_is_alone(table, 0x80, 0x90));
+}
+
 static void nested_symbols_give_way_after_their_end(void **state)
 {
 	(void)state;
@@ -192,6 +206,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_size_is_cut_at_the_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_best_alias_wins, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_symbol_is_alone_where_no_other_begins, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(nested_symbols_give_way_after_their_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(random_symbols_agree_with_a_plain_search, setup,

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What was answered is known again, and nothing else is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "symbol/symbolizer/symbol_memo.h"
+
+#define FILE_NUMBER 5
+
+static struct symbol_memo memo;
+static char names[256]; /* of a recall, each with a blank */
+
+static int begin(void **state)
+{
+	(void)state;
+	memo.most = 1 << 20;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	symbol_memo_free(&memo);
+	return 0;
+}
+
+static int see(void *arg, const struct trace_symbol *symbol)
+{
+	(void)arg;
+	assert_int_equal(symbol->mapping, FILE_NUMBER);
+	strcat(names, symbol->name);
+	strcat(names, " ");
+	return 0;
+}
+
+/* `left`: how many are not known, and the first of them. */
+static void expect(u64 *addresses, u32 count, const char *known, u32 left, u64 first)
+{
+	names[0] = 0;
+	assert_int_equal(symbol_memo_recall(&memo, FILE_NUMBER, addresses, &count, see, NULL), 0);
+	assert_string_equal(names, known);
+	assert_int_equal(count, left);
+	if (left)
+		assert_int_equal(addresses[0], first);
+}
+
+static void expect_one(u64 address, const char *known, u32 left)
+{
+	expect(&address, 1, known, left, address);
+}
+
+static void add(const char *name, u64 start, u64 size, bool is_alone)
+{
+	const struct trace_symbol symbol = {.start = start, .size = size, .name = name};
+
+	assert_int_equal(symbol_memo_add(&memo, &symbol, is_alone), 0);
+}
+
+static void answered(const u64 *addresses, u32 count)
+{
+	assert_int_equal(symbol_memo_answered(&memo, FILE_NUMBER, addresses, count), 0);
+}
+
+static void a_function_is_known_as_a_whole(void **state)
+{
+	const u64 asked[] = {0x105};
+	u64 addresses[] = {0xff, 0x100, 0x10f, 0x110};
+
+	(void)state;
+	add("whole", 0x100, 16, true);
+	answered(asked, 1);
+	expect(addresses, 4, "whole ", 2, 0xff);
+	assert_int_equal(addresses[1], 0x110);
+}
+
+/* Around 0x110 there may be another symbol that nobody has asked for. */
+static void around_others_only_the_address_is_known(void **state)
+{
+	const u64 asked[] = {0x101, 0x125};
+
+	(void)state;
+	add("outer", 0x100, 0x40, false);
+	add("inner", 0x120, 8, true);
+	answered(asked, 2);
+	expect_one(0x101, "outer ", 0);
+	expect_one(0x102, "", 1);
+	expect_one(0x110, "", 1);
+	expect_one(0x126, "inner ", 0);
+}
+
+/* Behind the inner one the outer one goes on. */
+static void an_address_is_of_the_nearest_that_covers_it(void **state)
+{
+	const u64 asked[] = {0x101, 0x125, 0x130};
+
+	(void)state;
+	add("outer", 0x100, 0x40, false);
+	add("inner", 0x120, 8, true);
+	answered(asked, 3);
+	expect_one(0x130, "outer ", 0);
+}
+
+static void no_symbol_is_known_too(void **state)
+{
+	const u64 asked[] = {0x101, 0x300};
+
+	(void)state;
+	add("whole", 0x100, 16, true);
+	answered(asked, 2);
+	expect_one(0x300, "", 0);
+	expect_one(0x301, "", 1);
+}
+
+static void a_file_without_symbols_is_asked_again(void **state)
+{
+	const u64 asked[] = {0x101};
+
+	(void)state;
+	answered(asked, 1);
+	expect_one(0x101, "", 1);
+}
+
+static void a_dropped_answer_is_not_known(void **state)
+{
+	const u64 asked[] = {0x101};
+
+	(void)state;
+	add("dropped", 0x100, 16, true);
+	symbol_memo_drop(&memo);
+	add("other", 0x200, 16, true);
+	answered(asked, 1);
+	expect_one(0x105, "", 1);
+	expect_one(0x205, "other ", 0);
+}
+
+static void one_function_answered_twice_is_one(void **state)
+{
+	const u64 asked[] = {0x101};
+
+	(void)state;
+	add("whole", 0x100, 16, true);
+	answered(asked, 1);
+	add("whole", 0x100, 16, true);
+	answered(asked, 1);
+	assert_int_equal(memo.files[FILE_NUMBER].count, 1);
+	expect_one(0x102, "whole ", 0);
+}
+
+static void when_it_is_full_it_forgets_all(void **state)
+{
+	const u64 asked[] = {0x101};
+	char name[16];
+
+	(void)state;
+	memo.most = 4096;
+	add("first", 0x100, 16, true);
+	answered(asked, 1);
+	for (u64 i = 1; i < 100; i++) {
+		snprintf(name, sizeof(name), "f%d", (int)i);
+		add(name, i << 12, 16, true);
+		answered(asked, 1);
+	}
+	expect_one(0x102, "", 1);
+	expect_one(99 << 12, "f99 ", 0);
+	assert_true(memo.range_count < 99);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_function_is_known_as_a_whole, begin, end),
+		cmocka_unit_test_setup_teardown(around_others_only_the_address_is_known, begin,
+						end),
+		cmocka_unit_test_setup_teardown(an_address_is_of_the_nearest_that_covers_it, begin,
+						end),
+		cmocka_unit_test_setup_teardown(no_symbol_is_known_too, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_without_symbols_is_asked_again, begin, end),
+		cmocka_unit_test_setup_teardown(a_dropped_answer_is_not_known, begin, end),
+		cmocka_unit_test_setup_teardown(one_function_answered_twice_is_one, begin, end),
+		cmocka_unit_test_setup_teardown(when_it_is_full_it_forgets_all, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
