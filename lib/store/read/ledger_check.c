@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Windows are compared by the server, an hour at a time, so that neither side needs memory for the
- * windows of all hosts of a day; an hour that balances answers with nothing. Where one does not, it
- * is compared once more with each key of events taken once, which tells what is missing from what
- * is there twice.
+ * The server adds up by host, with every count weighted by a hash of its window. Hosts whose sums
+ * are the same are done: errors of several windows cancel by chance only, once in 2^64. The others
+ * are compared window by window, an hour at a time, so that neither side needs memory for all
+ * windows of a day. Where one differs, the hour is compared once more with each key of events taken
+ * once, which tells what is missing from what is there twice.
  *
  * Of the ledger's rows of one window the one with the highest state counts, merged or not.
  */
@@ -24,38 +25,39 @@
 #define CAUSES_MAX 256
 
 #define WITHIN " WHERE time >= toDateTime(%1$u) AND time < toDateTime(%2$u) "
+#define SUSPECT "AND host IN suspect "
 
-#define LEDGER(columns)                                                                            \
-	"(SELECT host, time, " columns " FROM ledger" WITHIN "GROUP BY host, boot, batch, time)"
+#define HOSTS                                                                                      \
+	"SELECT toString(host), sum(w), sum(p), sum(r), sum(weighted), sum(found) FROM (SELECT "   \
+	"host, count() AS w, sum(produced) AS p, sum(recorded) AS r, sum(recorded * "              \
+	"intHash64(time)) AS weighted, toUInt64(0) AS found FROM ledger FINAL" WITHIN              \
+	"GROUP BY host UNION ALL SELECT host, toUInt64(0) AS w, toUInt64(0) AS p, toUInt64(0) AS " \
+	"r, toUInt64(0) AS weighted, sum(count * intHash64(time)) AS found FROM events" WITHIN     \
+	"GROUP BY host) AS a GROUP BY host FORMAT RowBinary"
 
 #define EVENTS_AS_THEY_ARE                                                                         \
 	"SELECT host, time, toUInt64(0) AS r, toUInt64(sum(count)) AS s FROM events" WITHIN        \
-	"GROUP BY host, time"
+		SUSPECT "GROUP BY host, time"
 
 #define EVENTS_ONCE                                                                                \
 	"SELECT host, time, toUInt64(0) AS r, toUInt64(sum(c)) AS s FROM (SELECT host, time, "     \
-	"any(count) AS c FROM events" WITHIN "GROUP BY host, time, service, version, cgroup, "     \
-	"comm, event, stack) AS k GROUP BY host, time"
+	"any(count) AS c FROM events" WITHIN SUSPECT "GROUP BY host, time, service, version, "     \
+	"cgroup, comm, event, stack) AS k GROUP BY host, time"
 
 #define DIFFERENT_WINDOWS(events)                                                                  \
 	"SELECT toString(host), time, sum(r) AS recorded, sum(s) AS stored FROM (SELECT host, "    \
-	"time, toUInt64(sum(one)) AS r, toUInt64(0) AS s FROM " LEDGER(                            \
-		"argMax(recorded, state) AS one") " AS l GROUP BY host, time UNION ALL " events    \
-						  ") AS a GROUP BY host, time HAVING recorded "    \
-						  "!= stored ORDER BY host, time LIMIT 100000 "    \
-						  "FORMAT RowBinary"
+	"time, toUInt64(sum(one)) AS r, toUInt64(0) AS s FROM (SELECT host, time, "                \
+	"argMax(recorded, state) AS one FROM ledger" WITHIN SUSPECT                                \
+	"GROUP BY host, boot, batch, time) AS l GROUP BY host, time UNION ALL " events             \
+	") AS a GROUP BY host, time HAVING recorded != stored ORDER BY host, time LIMIT 100000 "   \
+	"FORMAT RowBinary"
 
-#define SUMS                                                                                       \
-	"SELECT uniqExact(host), count(), toUInt64(sum(p)), toUInt64(sum(r)) FROM " LEDGER(        \
-		"argMax(produced, state) AS p, argMax(recorded, state) AS r") " AS l FORMAT "      \
-									      "RowBinary"
-
+/* A row that wins has the causes of the one that it replaces. */
 #define CAUSES                                                                                     \
-	"SELECT cause, toUInt64(sum(n)) FROM (SELECT cause, n FROM " LEDGER(                       \
-		"argMax(causes, state) AS c, argMax(lost, state) AS l") " AS w ARRAY JOIN c AS "   \
-									"cause, l AS n) AS d "     \
-									"GROUP BY cause ORDER BY " \
-									"cause FORMAT RowBinary"
+	"SELECT cause, toUInt64(sum(n)) FROM (SELECT cause, n FROM (SELECT host, time, "           \
+	"argMax(causes, state) AS c, argMax(lost, state) AS l FROM ledger" WITHIN                  \
+	"AND notEmpty(causes) GROUP BY host, boot, batch, time) AS w ARRAY JOIN c AS cause, l AS " \
+	"n) AS d GROUP BY cause ORDER BY cause FORMAT RowBinary"
 
 #define ALWAYS UINT32_MAX
 
@@ -71,17 +73,31 @@ static int take_rows(const struct byte_buffer *answer, take_row *take, void *arg
 	return rows.bad ? -EBADMSG : err;
 }
 
+/* Windows that began at `from` or later, and before `to`. */
+struct span {
+	u32 from, to;
+	const struct byte_buffer *suspects; /* hosts, RowBinary; NULL: the question names none */
+};
+
 /* `format` is one of the texts above, with the two times as its arguments. */
 __attribute__((format(printf, 2, 0))) static int ask(struct clickhouse *server, const char *format,
-						     u32 from, u32 to, take_row *take, void *arg,
-						     struct stackmap_error *error)
+						     const struct span *span, take_row *take,
+						     void *arg, struct stackmap_error *error)
 {
+	const struct byte_buffer *suspects = span->suspects;
+	const struct clickhouse_table table = {
+		.name = "suspect",
+		.structure = "value String",
+		.rows = suspects ? suspects->data : NULL,
+		.bytes = suspects ? suspects->used : 0,
+	};
 	struct byte_buffer answer = {0};
 	char sql[SQL_BYTES_MAX];
 	int err;
 
-	snprintf(sql, sizeof(sql), format, from, to);
-	err = clickhouse_query(server, sql, NULL, 0, ANSWER_BYTES_MAX, &answer, NULL, error);
+	snprintf(sql, sizeof(sql), format, span->from, span->to);
+	err = clickhouse_query(server, sql, &table, suspects != NULL, ANSWER_BYTES_MAX, &answer,
+			       NULL, error);
 	if (!err) {
 		err = take_rows(&answer, take, arg);
 		if (err == -EBADMSG)
@@ -102,15 +118,30 @@ static char *copy_text(struct byte_cursor *row)
 	return strndup(text, length);
 }
 
-static int take_sums(struct byte_cursor *row, void *arg)
-{
-	struct ledger_check *check = arg;
+/* Hosts as they are compared. */
+struct hosts {
+	struct ledger_check *check;
+	struct byte_buffer suspects; /* those whose sums differ */
+};
 
-	check->hosts += row_get_u64(row);
-	check->windows += row_get_u64(row);
+static int take_host(struct byte_cursor *row, void *arg)
+{
+	struct hosts *hosts = arg;
+	struct ledger_check *check = hosts->check;
+	size_t length;
+	const char *host = row_get_text(row, &length);
+	u64 windows = row_get_u64(row), weighted;
+
+	check->hosts += windows != 0;
+	check->windows += windows;
 	check->produced += row_get_u64(row);
 	check->recorded += row_get_u64(row);
-	return 0;
+	weighted = row_get_u64(row);
+	if (weighted != row_get_u64(row)) {
+		row_put_count(&hosts->suspects, length);
+		row_put_bytes(&hosts->suspects, host, length);
+	}
+	return hosts->suspects.failed ? -ENOMEM : 0;
 }
 
 static struct lost_cause *cause_of(struct ledger_check *check, const char *name)
@@ -222,27 +253,44 @@ static int take_different(struct byte_cursor *row, void *arg)
 	return add_window(&check->different, &window);
 }
 
-static int check_hour(struct clickhouse *server, u32 from, u32 to, struct ledger_check *check,
-		      struct stackmap_error *error)
+static int check_hour(struct clickhouse *server, const struct span *span,
+		      struct ledger_check *check, struct stackmap_error *error)
 {
 	struct hour hour = {.check = check};
-	int err = ask(server, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), from, to, take_as_it_is, &hour,
+	int err = ask(server, DIFFERENT_WINDOWS(EVENTS_AS_THEY_ARE), span, take_as_it_is, &hour,
 		      error);
 
 	if (err || !hour.differs)
 		return err;
-	return ask(server, DIFFERENT_WINDOWS(EVENTS_ONCE), from, to, take_different, check, error);
+	return ask(server, DIFFERENT_WINDOWS(EVENTS_ONCE), span, take_different, check, error);
+}
+
+static int check_windows(struct clickhouse *server, u32 from, u32 now,
+			 const struct byte_buffer *suspects, struct ledger_check *check,
+			 struct stackmap_error *error)
+{
+	int err = 0;
+
+	for (u32 at = from; !err && at <= now; at += HOUR) {
+		const struct span span = {at, now - at < HOUR ? ALWAYS : at + HOUR, suspects};
+
+		err = check_hour(server, &span, check, error);
+	}
+	return err;
 }
 
 int ledger_check_add(struct clickhouse *server, u32 from, u32 now, struct ledger_check *check,
 		     struct stackmap_error *error)
 {
-	int err = ask(server, SUMS, from, ALWAYS, take_sums, check, error);
+	const struct span all = {.from = from, .to = ALWAYS};
+	struct hosts hosts = {.check = check};
+	int err = ask(server, HOSTS, &all, take_host, &hosts, error);
 
 	if (!err)
-		err = ask(server, CAUSES, from, ALWAYS, take_cause, check, error);
-	for (u32 at = from; !err && at <= now; at += HOUR)
-		err = check_hour(server, at, now - at < HOUR ? ALWAYS : at + HOUR, check, error);
+		err = ask(server, CAUSES, &all, take_cause, check, error);
+	if (!err && hosts.suspects.used)
+		err = check_windows(server, from, now, &hosts.suspects, check, error);
+	byte_buffer_free(&hosts.suspects);
 	return err;
 }
 

@@ -417,6 +417,19 @@ def test_missing_events():
     assert re.search(r"  od\?d, windows from .*:30:00 to .*:30:20 UTC: 21 recorded, 0 stored", shown), shown
 
 
+def test_errors_that_cancel():
+    """One event too few in a window and one too many in another of the same host: its sum is right, its windows are not."""
+    shop = Store("cancel")
+    windows = "toDateTime(intDiv(toUInt32(now()), 3600) * 3600 - 1800 + number * 10) AS time, 'web1'"
+    shop.server.ask("INSERT INTO cancel.ledger SELECT %s, 'boot', 1, 10, 7, 7, [], [], 0, 0 FROM system.numbers LIMIT 3" % windows)
+    shop.server.ask("INSERT INTO cancel.events SELECT %s, 'shop', '', '', 'c', 'e', toFixedString('s', 16), 6 + number, 0 "
+                    "FROM system.numbers LIMIT 3" % windows)
+    assert shop.count("SELECT sum(count) FROM events") == [21]
+    shown = store("check", shop.url, status=1).stdout
+    assert "20 stored + 0 lost + 1 missing" in shown, shown
+    assert re.search(r"from .*:30:00 .*: 7 recorded, 6 stored", shown) and re.search(r"from .*:30:20 .*: 7 recorded, 8 stored", shown), shown
+
+
 def test_retention():
     shop = Store("retained")
     with Agent(shop.url) as agent:
