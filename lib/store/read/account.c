@@ -23,14 +23,11 @@
 
 static const char by_host[] =
 	"SELECT host, sum(p), sum(r), sum(s) FROM ("
-	"SELECT host, toUInt64(sum(p)) AS p, toUInt64(sum(r)) AS r, toUInt64(0) AS s "
-	"FROM (" LEDGER_ROWS("argMax(produced, state) AS p, argMax(recorded, state) AS "
-			     "r") ") AS l "
-				  "GROUP BY host "
-				  "UNION ALL SELECT host, toUInt64(0) AS p, "
-				  "toUInt64(0) AS r, toUInt64(sum(count)) AS s "
-				  "FROM events WHERE %s GROUP BY host) AS a GROUP BY "
-				  "host";
+	"SELECT host, sum(produced) AS p, sum(recorded) AS r, toUInt64(0) AS s "
+	"FROM ledger FINAL WHERE %s GROUP BY host "
+	"UNION ALL SELECT host, toUInt64(0) AS p, "
+	"toUInt64(0) AS r, toUInt64(sum(count)) AS s "
+	"FROM events WHERE %s GROUP BY host) AS a GROUP BY host";
 
 static const char by_window[] =
 	"SELECT host, sum(e), sum(if(r > e, r - e, 0)), sum(if(e > r, e - r, 0)) FROM ("
