@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events are found by their stacks. One stack is a constant of their primary key. For a function
- * each server first says which of its stacks have it, which goes through all stacks of the days.
+ * Events are found by their stacks. For a function each server first says which of its stacks have
+ * it, which goes through all stacks of the days. The stack comes fourth in the primary key, so one
+ * stack is looked for in two granules of each service and part. What these cost is mostly the other
+ * columns, so the stack is compared before any of them is read.
  */
 #include "store/read/host_counts.h"
 
@@ -21,8 +23,11 @@
 
 #define DAY_SECONDS 86400
 #define ROWS_MAX (1U << 22)
-#define SUMS "SELECT host, service, version, event, sum(count), sum(value) FROM {events} WHERE %s"
-#define BY_HOST " GROUP BY host, service, version, event"
+#define SUMS(narrow)                                                                               \
+	"SELECT host, service, version, event, sum(count), sum(value) FROM {events}" narrow        \
+	" WHERE %%s GROUP BY host, service, version, event"
+#define SUMS_BYTES 256
+#define HEX_BYTES (2 * STORE_HASH_BYTES + 1)
 
 static const char names_sql[] =
 	"SELECT DISTINCT name FROM (SELECT name FROM frames ARRAY JOIN functions AS name WHERE %s) "
@@ -170,16 +175,37 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return 0;
 }
 
+static void put_hex(const u8 *hash, char text[HEX_BYTES])
+{
+	for (u32 i = 0; i < STORE_HASH_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", hash[i]);
+}
+
+/* As text of the program, with a place for the condition. */
+static void put_sums(const struct host_wish *wish, char format[SUMS_BYTES])
+{
+	char hex[HEX_BYTES];
+
+	if (wish->stack) {
+		put_hex(wish->stack, hex);
+		snprintf(format, SUMS_BYTES, SUMS(" PREWHERE stack = unhex('%s')"), hex);
+		return;
+	}
+	snprintf(format, SUMS_BYTES,
+		 wish->function ? SUMS(" PREWHERE stack IN wanted_stack") : SUMS(""));
+}
+
 static int count_events(struct reading *reading, u32 shard, struct selection selection,
 			struct stackmap_error *error)
 {
-	bool is_narrow = reading->wish->stack || reading->wish->function;
-	char *sql = selection_sql(&selection, is_narrow ? SUMS " AND stack IN wanted_stack" BY_HOST
-							: SUMS BY_HOST);
-	struct shard_query query = {.sql = sql, .tables = selection.tables};
+	char format[SUMS_BYTES], *sql;
+	struct shard_query query = {.tables = selection.tables};
 	int err;
 
-	if (is_narrow)
+	put_sums(reading->wish, format);
+	sql = selection_sql(&selection, format);
+	query.sql = sql;
+	if (reading->wish->function)
 		selection.tables[selection.table_count++] =
 			(struct clickhouse_table){.name = "wanted_stack",
 						  .structure = "value FixedString(16)",
@@ -211,8 +237,6 @@ static int read_all(struct reading *reading, const struct store_question *questi
 	err = err ?: selection_make(reading->shards, question, &selection, error);
 	if (err)
 		return err;
-	if (reading->wish->stack)
-		row_put_bytes(&reading->stacks, reading->wish->stack, STORE_HASH_BYTES);
 	for (u32 i = 0; i < shards_count(reading->shards) && !err; i++)
 		if (!shards_away(reading->shards, i))
 			err = read_shard(reading, i, &selection, error);

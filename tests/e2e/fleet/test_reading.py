@@ -59,6 +59,11 @@ def paths(name, count, repeats):
     return path
 
 
+def stack_of(path):
+    """The hash of its first one."""
+    return re.search(r"<stack ([0-9a-f]{32})>", stackmap("script", "--hashes", path).stdout.splitlines()[0])[1]
+
+
 def merged(*files):
     stackmap("merge", "-o", "merged.data", *files)
     return "merged.data"
@@ -137,6 +142,7 @@ def test_current_server():
         store.put("web2", "shop", "1.5", files[1], at=LATER)
         check_same(store, files)
         assert {(row["host"], row["version"]) for row in store.hosts("--function", "leaf")} == {("web1", "1.4")}
+        assert [(row["host"], row["count"]) for row in store.hosts("--stack", stack_of(files[0]))] == [("web1", 3)]
         assert counts_of(store.report("--service", "sh*", "--version", "1.4", "--host", "web[13]", "--cap", "7")) == 150
 
 
@@ -192,8 +198,7 @@ def test_hosts():
         store.put("web2", "shop", "1.5", files[1], at=LATER)
         assert [(row["host"], row["count"], row["percent"]) for row in store.hosts("--function", "lea[f]")] == [
             ("web1", 30, 50), ("web2", 30, 50)]
-        line = stackmap("script", "--hashes", files[0]).stdout.splitlines()[0]
-        found = store.hosts("--stack", re.search(r"<stack ([0-9a-f]{32})>", line)[1])
+        found = store.hosts("--stack", stack_of(files[0]))
         assert [(row["host"], row["count"]) for row in found] == [("web1", 3), ("web2", 3)]
         assert sum(row["count"] for row in store.hosts("--service", "shop", "--version", "1.4")) == 30
         assert "no function" in store.read("hosts", "--function", "nobody_has_this", status=1).stderr
