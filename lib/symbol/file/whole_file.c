@@ -18,6 +18,7 @@ struct buffer {
 	char *text;
 	size_t used;
 	size_t capacity;
+	size_t first; /* where it begins in the file */
 };
 
 static int grow(struct buffer *buffer)
@@ -45,7 +46,7 @@ static ssize_t read_some(int fd, struct buffer *buffer)
 		return err;
 	do
 		got = pread(fd, buffer->text + buffer->used, buffer->capacity - buffer->used - 1,
-			    buffer->used);
+			    buffer->first + buffer->used);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
@@ -73,9 +74,9 @@ static int read_all(int fd, const char *mark, struct buffer *buffer)
 	return got < 0 ? got : 0;
 }
 
-static int read_open(int fd, const char *mark, char **text, size_t *bytes)
+static int read_open(int fd, size_t first, const char *mark, char **text, size_t *bytes)
 {
-	struct buffer buffer = {};
+	struct buffer buffer = {.first = first};
 	int err = read_all(fd, mark, &buffer);
 
 	if (err) {
@@ -90,7 +91,12 @@ static int read_open(int fd, const char *mark, char **text, size_t *bytes)
 
 int whole_file_read_open(int fd, char **text, size_t *bytes)
 {
-	return read_open(fd, NULL, text, bytes);
+	return whole_file_read_from(fd, 0, text, bytes);
+}
+
+int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes)
+{
+	return read_open(fd, first, NULL, text, bytes);
 }
 
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes)
@@ -100,7 +106,7 @@ int whole_file_read_until(const char *path, const char *mark, char **text, size_
 
 	if (fd < 0)
 		return -errno;
-	err = read_open(fd, mark, text, bytes);
+	err = read_open(fd, 0, mark, text, bytes);
 	close(fd);
 	return err;
 }

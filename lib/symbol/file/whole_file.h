@@ -15,6 +15,9 @@ int whole_file_read_until(const char *path, const char *mark, char **text, size_
 /* The whole of an open file, from its beginning. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
 
+/* The same, without its first bytes. */
+int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes);
+
 /* Of a small file, the first line that a format of scanf() fits, for its first value. -EINVAL: none
  * does, nothing is changed; or -errno. */
 __attribute__((format(scanf, 2, 3))) int whole_file_scan(const char *path, const char *format, ...);

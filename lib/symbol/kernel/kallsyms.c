@@ -236,23 +236,109 @@ static int add_image(struct module_list *list, const char *text, size_t bytes)
 	return 0;
 }
 
-int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
-		       struct module_list *lasting)
+/* --- what lasts, and what does not --- */
+
+struct last_line {
+	const struct module_list *modules;
+	const char *text;
+	struct kallsyms_lasting *lasting;
+};
+
+/* The text is that of the first line's address. */
+static size_t line_start(const char *text, const char *name)
 {
-	struct module_list list = {};
+	while (name > text && name[-1] != '\n')
+		name--;
+	return name - text;
+}
+
+static int note_lasting(void *arg, const struct kallsyms_line *line)
+{
+	struct last_line *last = arg;
+
+	if (line->module_bytes &&
+	    !module_list_find(last->modules, line->module, line->module_bytes))
+		return 1;
+	last->lasting->last = line_start(last->text, line->name);
+	last->lasting->address = line->address;
+	return 0;
+}
+
+void kallsyms_lasting_clear(struct kallsyms_lasting *lasting)
+{
+	module_list_clear(&lasting->ranges);
+	*lasting = (struct kallsyms_lasting){};
+}
+
+int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
+		       struct kallsyms_lasting *out)
+{
+	struct kallsyms_lasting lasting = {};
+	struct last_line last = {.modules = &lasting.ranges, .lasting = &lasting};
 	char *text;
 	size_t bytes;
 	int err = whole_file_read_open(kallsyms, &text, &bytes);
 
 	if (err)
 		return err;
-	err = module_list_read_open(modules, &list);
-	err = err ?: kallsyms_parse(text, bytes, &list, table);
-	err = err ?: add_image(&list, text, bytes);
+	last.text = text;
+	err = module_list_read_open(modules, &lasting.ranges);
+	err = err ?: kallsyms_parse(text, bytes, &lasting.ranges, table);
+	if (!err)
+		kallsyms_each(text, bytes, note_lasting, &last);
+	err = err ?: add_image(&lasting.ranges, text, bytes);
 	free(text);
 	if (err)
-		module_list_clear(&list);
+		kallsyms_lasting_clear(&lasting);
 	else
-		*lasting = list;
+		*out = lasting;
+	return err;
+}
+
+/* Nothing that does not last reaches into what does. */
+static int add_borders(struct symbol_table *table, const struct module_list *ranges)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < ranges->count && !err; i++)
+		err = symbol_table_add(table, &(struct symbol){.start = ranges->modules[i].start});
+	return err;
+}
+
+struct passing {
+	struct builder builder;
+	u64 last; /* the line that lasts, which comes first; 0: it was met */
+};
+
+static int add_passing(void *arg, const struct kallsyms_line *line)
+{
+	struct passing *passing = arg;
+
+	if (!passing->last)
+		return add_line(&passing->builder, line);
+	if (passing->last != line->address)
+		return -ESTALE;
+	passing->last = 0;
+	return 0;
+}
+
+int kallsyms_read_passing(int kallsyms, const struct kallsyms_lasting *lasting,
+			  struct symbol_table *table)
+{
+	struct passing passing = {.builder = {.table = table, .modules = &lasting->ranges},
+				  .last = lasting->address};
+	char *text;
+	size_t bytes;
+	int err = lasting->address ? whole_file_read_from(kallsyms, lasting->last, &text, &bytes)
+				   : -ESTALE;
+
+	if (err)
+		return err;
+	err = kallsyms_each(text, bytes, add_passing, &passing);
+	if (!err && passing.last)
+		err = -ESTALE;
+	err = err ?: add_borders(table, &lasting->ranges);
+	symbol_table_seal(table);
+	free(text);
 	return err;
 }

@@ -29,10 +29,24 @@ u64 kallsyms_address(const char *text, size_t bytes, const char *name);
 int kallsyms_parse(const char *text, size_t bytes, const struct module_list *modules,
 		   struct symbol_table *table);
 
+/* What lasts: the modules, and last the code of the image. What lies there is called the same as
+ * long as the modules are the same. */
+struct kallsyms_lasting {
+	struct module_list ranges;
+	size_t last; /* where the last line of them begins */
+	u64 address; /* which that line says; 0: there is none */
+};
+
+void kallsyms_lasting_clear(struct kallsyms_lasting *lasting);
+
 /* The same of the running kernel, from open /proc/kallsyms and /proc/modules (-1: there is none).
- * *lasting: the modules, and last the code of the image; what lies there is called the same as long
- * as the modules are the same. The caller clears it. */
+ * The caller clears *lasting. */
 int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
-		       struct module_list *lasting);
+		       struct kallsyms_lasting *lasting);
+
+/* Fills and seals a table with the symbols of what does not last, programs of BPF above all: the
+ * lines behind the last one that does. -ESTALE: that is another line now. */
+int kallsyms_read_passing(int kallsyms, const struct kallsyms_lasting *lasting,
+			  struct symbol_table *table);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel_symbols.h"
 #include "privilege/service.h"
 #include "symbol/elf/build_id.h"
 #include "symbol/elf/elf_symbols.h"
@@ -25,13 +26,14 @@
 #include "symbol/file/mapped_file.h"
 #include "symbol/jit/jitdump.h"
 #include "symbol/jit/perf_map.h"
-#include "symbol/kernel/kallsyms.h"
 #include "symbol/table/symbol_table.h"
 #include "symbol/unwind/code_rows.h"
 
 /* What is known of the code of a request. */
 struct code {
 	struct symbol_table *symbols;
+	struct symbol_table *passing;	/* of the kernel, what does not last; NULL: none */
+	bool is_borrowed;		/* `symbols` */
 	struct symbol_table *functions; /* without names */
 	struct elf_segments segments;	/* none: there is no ELF file */
 };
@@ -112,72 +114,18 @@ static int load_generated(const struct symbol_request *request, const int *files
 	return result;
 }
 
-/* The kernel's symbols are many, and are asked for again and again: they are kept for what is
- * called the same as long as the modules are the same. Programs of BPF come and go. */
-static struct {
-	struct symbol_table *table; /* NULL: none */
-	struct module_list lasting;
-} kernel;
-
-static bool lasts(u64 address)
-{
-	for (u32 i = 0; i < kernel.lasting.count; i++)
-		if (address >= kernel.lasting.modules[i].start &&
-		    address < kernel.lasting.modules[i].end)
-			return true;
-	return false;
-}
-
-static bool is_same_module(const struct module *a, const struct module *b)
-{
-	return a->start == b->start && a->end == b->end && !strcmp(a->name, b->name);
-}
-
-static bool has_same_modules(int modules)
-{
-	struct module_list now = {};
-	bool same;
-
-	if (module_list_read_open(modules, &now))
-		return false;
-	same = now.count + 1 == kernel.lasting.count;
-	for (u32 i = 0; i < now.count && same; i++)
-		same = is_same_module(&now.modules[i], &kernel.lasting.modules[i]);
-	module_list_clear(&now);
-	return same;
-}
-
-static bool kernel_is_known(const struct question *question, int modules)
-{
-	for (u32 i = 0; i < question->request->addresses; i++)
-		if (!lasts(question->addresses[i]))
-			return false;
-	return kernel.table && has_same_modules(modules);
-}
-
-/* Borrowed until the next question. */
+/* The table is borrowed until the next question. */
 static int load_kernel(const struct question *question, const int *files, struct code *code)
 {
-	struct module_list lasting;
-	struct symbol_table *table;
-	int result;
+	struct symbol_table *kept;
+	int result = kernel_symbols_load(question->addresses, question->request->addresses, files,
+					 &kept, &code->passing);
 
-	if (!kernel_is_known(question, files[1])) {
-		result = symbol_table_create(&table);
-		if (result)
-			return result;
-		result = kallsyms_read_open(files[0], files[1], table, &lasting);
-		if (result) {
-			symbol_table_free(&table);
-			return result;
-		}
-		symbol_table_free(&kernel.table);
-		module_list_clear(&kernel.lasting);
-		kernel.table = table;
-		kernel.lasting = lasting;
-	}
+	if (result)
+		return result;
 	symbol_table_free(&code->symbols);
-	code->symbols = kernel.table;
+	code->symbols = kept;
+	code->is_borrowed = true;
 	return 0;
 }
 
@@ -208,6 +156,8 @@ static int by_start(const void *left, const void *right)
 
 static bool find_at(const struct code *code, u64 address, struct symbol *found)
 {
+	if (code->passing && !kernel_symbols_last(address))
+		return symbol_table_find(code->passing, address, found);
 	if (symbol_table_find(code->symbols, address, found))
 		return true;
 	return symbol_table_find(code->functions, address, found) &&
@@ -303,9 +253,10 @@ static int name(const struct symbol_request *request, const int *files, const u6
 
 	result = result ?: symbol_table_create(&code.functions);
 	result = result ?: name_code(&question, files, &code, answer, text);
-	if (code.symbols != kernel.table)
+	if (!code.is_borrowed)
 		symbol_table_free(&code.symbols);
 	symbol_table_free(&code.functions);
+	symbol_table_free(&code.passing);
 	return result;
 }
 

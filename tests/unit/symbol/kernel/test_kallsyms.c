@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "symbol/file/whole_file.h"
@@ -177,7 +179,7 @@ static void this_kernel_has_schedule(void **state)
 	struct symbol_table *table;
 	struct symbol found;
 	u64 address = 0, start_kernel;
-	struct module_list lasting;
+	struct kallsyms_lasting lasting;
 	size_t bytes;
 	char *text;
 	int fd;
@@ -197,16 +199,80 @@ static void this_kernel_has_schedule(void **state)
 	assert_int_equal(symbol_table_create(&table), 0);
 	fd = open("/proc/kallsyms", O_RDONLY);
 	assert_int_equal(kallsyms_read_open(fd, -1, table, &lasting), 0);
-	assert_int_equal(lasting.count, 1);
-	assert_string_equal(lasting.modules[0].name, "vmlinux");
-	assert_true(start_kernel > lasting.modules[0].start);
-	assert_true(start_kernel < lasting.modules[0].end);
-	module_list_clear(&lasting);
+	assert_int_equal(lasting.ranges.count, 1);
+	assert_string_equal(lasting.ranges.modules[0].name, "vmlinux");
+	assert_true(start_kernel > lasting.ranges.modules[0].start);
+	assert_true(start_kernel < lasting.ranges.modules[0].end);
+	kallsyms_lasting_clear(&lasting);
 	close(fd);
 	assert_true(symbol_table_find(table, address + 4, &found));
 	assert_string_equal(found.name, "schedule");
 	assert_int_equal(found.start, address);
 	symbol_table_free(&table);
+}
+
+static int memory_of(const char *before, const char *text)
+{
+	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, before, strlen(before)), strlen(before));
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+static void read_lasting(struct kallsyms_lasting *lasting)
+{
+	int kallsyms = memory_of("", symbols_text), modules = memory_of("", modules_text);
+	struct symbol_table *table;
+
+	assert_int_equal(symbol_table_create(&table), 0);
+	assert_int_equal(kallsyms_read_open(kallsyms, modules, table, lasting), 0);
+	symbol_table_free(&table);
+	close(kallsyms);
+	close(modules);
+}
+
+static int read_passing(struct fixture *fixture, const char *before, const char *text)
+{
+	struct kallsyms_lasting lasting;
+	int fd = memory_of(before, text), result;
+
+	read_lasting(&lasting);
+	assert_int_equal(symbol_table_create(&fixture->table), 0);
+	result = kallsyms_read_passing(fd, &lasting, fixture->table);
+	kallsyms_lasting_clear(&lasting);
+	close(fd);
+	return result;
+}
+
+/* Where the lines that last are the same ones, only those behind them are read. */
+static void what_passes_is_read_again(void **state)
+{
+	char *text = strdup(symbols_text);
+	struct fixture fixture;
+
+	(void)state;
+	assert_non_null(text);
+	strcpy(strstr(text, M "300000"), M "000800 t bpf_prog_1_other\t[bpf]\n");
+	assert_int_equal(read_passing(&fixture, "", text), 0);
+	expect(&fixture, 0xffffffffa0000900, "bpf_prog_1_other", 0xffffffffa0000800,
+	       0xffffffffa0001000);
+	expect(&fixture, 0xffffffffa0300000, NULL, 0, 0);
+	expect(&fixture, 0xffffffff81000000, NULL, 0, 0);
+	symbol_table_free(&fixture.table);
+	free(text);
+}
+
+static void a_list_that_has_moved_is_another(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	assert_int_equal(read_passing(&fixture, K "000000 T more\n", symbols_text), -ESTALE);
+	symbol_table_free(&fixture.table);
+	assert_int_equal(read_passing(&fixture, "", "short\n"), -ESTALE);
+	symbol_table_free(&fixture.table);
 }
 
 int main(void)
@@ -218,6 +284,8 @@ int main(void)
 		cmocka_unit_test(senseless_lines_are_left_out),
 		cmocka_unit_test(a_huge_line_is_one_name),
 		cmocka_unit_test(every_cut_is_safe),
+		cmocka_unit_test(what_passes_is_read_again),
+		cmocka_unit_test(a_list_that_has_moved_is_another),
 		cmocka_unit_test(this_kernel_has_schedule),
 	};
 

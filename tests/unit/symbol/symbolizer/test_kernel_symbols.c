@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is kept of the kernel's symbols, and what is read again, on lists of our own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbol/symbolizer/kernel_symbols.h"
+
+#define LINE(address_, rest_) "ffffffff" address_ " t " rest_ "\n"
+#define IMAGE                                                                                      \
+	LINE("81000000", "_stext")                                                                 \
+	LINE("81000100", "first") LINE("81000200", "second") LINE("81001000", "_etext")
+#define OTHER_IMAGE                                                                                \
+	LINE("81000000", "_stext")                                                                 \
+	LINE("81000100", "other") LINE("81000200", "fourth") LINE("81001000", "_etext")
+#define EXT4 LINE("a0000000", "ext4_a\t[ext4]")
+#define MODULES "ext4 4096 1 - Live 0xffffffffa0000000\n"
+#define OLD_PROGRAM LINE("a0300000", "bpf_prog_1_old\t[bpf]")
+#define NEW_PROGRAM LINE("a0300000", "bpf_prog_2_new\t[bpf]")
+
+#define IN_FIRST 0xffffffff81000110ULL
+#define IN_EXT4 0xffffffffa0000010ULL
+#define IN_PROGRAM 0xffffffffa0300010ULL
+
+static int memory_of(const char *text)
+{
+	int fd = memfd_create("kernel", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+static void expect_in(const struct symbol_table *table, u64 address, const char *name)
+{
+	struct symbol found;
+
+	if (!name) {
+		assert_false(symbol_table_find(table, address, &found));
+		return;
+	}
+	assert_true(symbol_table_find(table, address, &found));
+	assert_int_equal(found.name_bytes, strlen(name));
+	assert_memory_equal(found.name, name, found.name_bytes);
+}
+
+/* `name` NULL: it has none. */
+static void expect(const char *kallsyms, const char *modules, u64 address, const char *name)
+{
+	const int files[2] = {memory_of(kallsyms), memory_of(modules)};
+	struct symbol_table *kept, *passing;
+
+	assert_int_equal(kernel_symbols_load(&address, 1, files, &kept, &passing), 0);
+	expect_in(passing && !kernel_symbols_last(address) ? passing : kept, address, name);
+	symbol_table_free(&passing);
+	close(files[0]);
+	close(files[1]);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	expect("", "other 4096 1 - Live 0xffffffffb0000000\n", IN_FIRST, NULL);
+	expect(IMAGE EXT4 OLD_PROGRAM, MODULES, IN_PROGRAM, "bpf_prog_1_old");
+	return 0;
+}
+
+static void the_image_is_read_once(void **state)
+{
+	(void)state;
+	expect(OTHER_IMAGE EXT4, MODULES, IN_FIRST, "first");
+}
+
+static void a_program_is_that_of_today(void **state)
+{
+	(void)state;
+	expect(OTHER_IMAGE EXT4 NEW_PROGRAM, MODULES, IN_PROGRAM, "bpf_prog_2_new");
+	expect(OTHER_IMAGE EXT4, MODULES, IN_PROGRAM, NULL);
+	expect(OTHER_IMAGE EXT4, MODULES, IN_FIRST, "first");
+}
+
+static void other_modules_are_read(void **state)
+{
+	(void)state;
+	expect(OTHER_IMAGE NEW_PROGRAM, "", IN_FIRST, "other");
+	expect(OTHER_IMAGE NEW_PROGRAM, "", IN_EXT4, NULL);
+}
+
+/* The line that lasts is not where it was. */
+static void another_list_is_read(void **state)
+{
+	(void)state;
+	expect(LINE("81000000", "more") OTHER_IMAGE EXT4 NEW_PROGRAM, MODULES, IN_PROGRAM,
+	       "bpf_prog_2_new");
+	expect(IMAGE EXT4, MODULES, IN_FIRST, "other");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_image_is_read_once, begin),
+		cmocka_unit_test_setup(a_program_is_that_of_today, begin),
+		cmocka_unit_test_setup(other_modules_are_read, begin),
+		cmocka_unit_test_setup(another_list_is_read, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
