@@ -7,7 +7,7 @@
 #define CLI_RECORDER_H
 
 #include "capture/capture.h"
-#include "capture/pace.h"
+#include "capture/drain/pace.h"
 #include "rotation.h"
 #include "stackmap/error.h"
 #include "trace/write/writer.h"

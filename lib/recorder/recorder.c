@@ -14,9 +14,9 @@
 #include <bpf/libbpf.h>
 
 #include "capture/capture.h"
+#include "capture/drain/pace.h"
 #include "capture/instance/reset.h"
 #include "capture/live_window.h"
-#include "capture/pace.h"
 #include "capture/recording_info.h"
 #include "clock.h"
 #include "command_line.h"

@@ -5,6 +5,7 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
+#include "capture/drain/pace.h"
 #include "capture/drain/records.h"
 #include "capture/read/symbolize.h"
 #include "capture/read/unwind_blocked.h"
@@ -14,7 +15,6 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define ASK_MS 100
-#define DRAIN_MS 2
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
@@ -24,11 +24,14 @@
 int recording_name_ahead(struct recording *recording, u32 patience_ms)
 {
 	u64 end = clock_ms() + patience_ms, next = clock_ms() + ASK_MS;
+	struct pace pace = {.code_met = recording->code_met};
 	int result = symbolize_ask(recording);
+	u32 fill = 0;
 
 	while (!result && !interrupt_end_asked() && symbolize_awaits(recording, clock_ms() < end)) {
-		symbolizers_wait(recording->symbolizers, DRAIN_MS);
-		result = recording_drain(recording, NULL);
+		symbolizers_wait(recording->symbolizers,
+				 pace_next(&pace, fill, recording->code_met));
+		result = recording_drain(recording, &fill);
 		if (!result && clock_ms() >= next && clock_ms() < end) {
 			result = symbolize_ask(recording);
 			next = clock_ms() + ASK_MS;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "capture/pace.h"
+#include "capture/drain/pace.h"
 
 #define VISITS 20
 

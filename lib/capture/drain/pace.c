@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Nothing wakes the reader: a wakeup costs more than an event. */
-#include "capture/pace.h"
+#include "capture/drain/pace.h"
 
 #include <stdbool.h>
 
