@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Nothing is kept from one request to the next: the whole table of a file is made, asked for all
- * addresses, and freed. So memory is bounded by the largest file, and one bad file spoils no other.
+ * The whole table of a file is made, and asked for all addresses. Some tables are kept for the next
+ * questions (file_memo.h).
  *
  * The unwind table is read only if the symbols leave an address over. A function that it tells of
  * counts if no symbol is in any part of it: a symbol could end too early, but it knows better.
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_memo.h"
 #include "kernel_symbols.h"
 #include "privilege/service.h"
 #include "symbol/elf/build_id.h"
@@ -31,11 +32,12 @@
 
 /* What is known of the code of a request. */
 struct code {
-	struct symbol_table *symbols;
-	struct symbol_table *passing;	/* of the kernel, what does not last; NULL: none */
-	bool is_borrowed;		/* `symbols` */
-	struct symbol_table *functions; /* without names */
-	struct elf_segments segments;	/* none: there is no ELF file */
+	struct file_tables tables; /* functions: without names; segments: none without an ELF */
+	bool has_symbols;	   /* they were read: the tables are those of `key` */
+	struct file_key key;
+	bool has_key;
+	struct symbol_table *kernel;  /* borrowed, instead of symbols; NULL: none */
+	struct symbol_table *passing; /* of the kernel, what does not last; NULL: none */
 };
 
 /* Who asks, and for what. */
@@ -65,11 +67,16 @@ static bool have_all_names(const struct question *question, const struct symbol_
 
 static int load_functions(const struct question *question, Elf *elf, struct code *code)
 {
-	int result = elf_symbols_add(elf, code->symbols);
+	struct file_tables *tables = &code->tables;
+	int result = code->has_symbols ? 0 : elf_symbols_add(elf, tables->symbols);
 
-	elf_segments_read(elf, &code->segments);
-	if (!result && !have_all_names(question, code->symbols))
-		result = fde_ranges_add(elf, &code->segments, code->functions);
+	if (!code->has_symbols)
+		elf_segments_read(elf, &tables->segments);
+	if (!result && !tables->has_functions && !have_all_names(question, tables->symbols)) {
+		result = fde_ranges_add(elf, &tables->segments, tables->functions);
+		tables->has_functions = true;
+	}
+	code->has_symbols = !result;
 	return result;
 }
 
@@ -82,6 +89,32 @@ static int load_elf(const struct question *question, Elf *elf, struct code *code
 		result = load_functions(question, elf, code);
 	elf_end(elf);
 	return result == -ENOEXEC ? 0 : result;
+}
+
+static void recall(const struct question *question, int file, struct code *code)
+{
+	const struct symbol_request *request = question->request;
+	struct file_tables kept;
+
+	code->has_key =
+		request->build_id_bytes <= TRACE_BUILD_ID_MAX &&
+		!file_key_make(file, request->build_id, request->build_id_bytes, &code->key);
+	if (!code->has_key || !file_memo_take(&code->key, &kept))
+		return;
+	file_tables_clear(&code->tables);
+	code->tables = kept;
+	code->has_symbols = true;
+}
+
+static int load_file(const struct question *question, int file, struct code *code)
+{
+	recall(question, file, code);
+	if (code->has_symbols &&
+	    (code->tables.has_functions || have_all_names(question, code->tables.symbols)))
+		return 0;
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	return load_elf(question, elf_begin(file, ELF_C_READ, NULL), code);
 }
 
 typedef int (*read_generated)(int file, struct generated_code *code);
@@ -114,34 +147,23 @@ static int load_generated(const struct symbol_request *request, const int *files
 	return result;
 }
 
-/* The table is borrowed until the next question. */
 static int load_kernel(const struct question *question, const int *files, struct code *code)
 {
-	struct symbol_table *kept;
-	int result = kernel_symbols_load(question->addresses, question->request->addresses, files,
-					 &kept, &code->passing);
-
-	if (result)
-		return result;
-	symbol_table_free(&code->symbols);
-	code->symbols = kept;
-	code->is_borrowed = true;
-	return 0;
+	return kernel_symbols_load(question->addresses, question->request->addresses, files,
+				   &code->kernel, &code->passing);
 }
 
 static int load(const struct question *question, const int *files, struct code *code, u32 *unread)
 {
 	switch (question->request->what) {
 	case SYMBOL_ASK_FILE:
-		if (elf_version(EV_CURRENT) == EV_NONE)
-			return -ENOTSUP;
-		return load_elf(question, elf_begin(files[0], ELF_C_READ, NULL), code);
+		return load_file(question, files[0], code);
 	case SYMBOL_ASK_VDSO:
 		return load_elf(question, vdso_open(), code);
 	case SYMBOL_ASK_KERNEL:
 		return load_kernel(question, files, code);
 	case SYMBOL_ASK_GENERATED:
-		return load_generated(question->request, files, code->symbols, unread);
+		return load_generated(question->request, files, code->tables.symbols, unread);
 	default:
 		return -EINVAL;
 	}
@@ -154,14 +176,21 @@ static int by_start(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
+static const struct symbol_table *symbols_of(const struct code *code)
+{
+	return code->kernel ?: code->tables.symbols;
+}
+
 static bool find_at(const struct code *code, u64 address, struct symbol *found)
 {
+	const struct symbol_table *symbols = symbols_of(code);
+
 	if (code->passing && !kernel_symbols_last(address))
 		return symbol_table_find(code->passing, address, found);
-	if (symbol_table_find(code->symbols, address, found))
+	if (symbol_table_find(symbols, address, found))
 		return true;
-	return symbol_table_find(code->functions, address, found) &&
-	       !symbol_table_touches(code->symbols, found->start, found->start + found->size);
+	return symbol_table_find(code->tables.functions, address, found) &&
+	       !symbol_table_touches(symbols, found->start, found->start + found->size);
 }
 
 /* The symbols of all addresses, each once, ascending: their number. */
@@ -180,18 +209,19 @@ static u32 find(const struct code *code, const u64 *addresses, u32 count, struct
 
 static u64 address_of(const struct code *code, u64 start)
 {
-	const struct elf_segment *segment = elf_segment_at(&code->segments, start);
+	const struct elf_segment *segment = elf_segment_at(&code->tables.segments, start);
 
 	return segment ? segment->address + (start - segment->offset) : start;
 }
 
 static bool is_alone(const struct code *code, const struct symbol *symbol)
 {
+	const struct symbol_table *symbols = symbols_of(code);
 	u64 end = symbol->start + symbol->size;
 
-	return symbol_table_is_alone(code->symbols, symbol->start, end) ||
-	       (!symbol_table_touches(code->symbols, symbol->start, end) &&
-		symbol_table_is_alone(code->functions, symbol->start, end));
+	return symbol_table_is_alone(symbols, symbol->start, end) ||
+	       (!symbol_table_touches(symbols, symbol->start, end) &&
+		symbol_table_is_alone(code->tables.functions, symbol->start, end));
 }
 
 static void put(FILE *out, const struct code *code, const struct symbol *symbol)
@@ -244,19 +274,25 @@ static int name_code(const struct question *question, const int *files, struct c
 	return result;
 }
 
+static void put_away(struct code *code)
+{
+	if (code->has_key && code->has_symbols)
+		file_memo_put(&code->key, &code->tables);
+	else
+		file_tables_clear(&code->tables);
+	symbol_table_free(&code->passing);
+}
+
 static int name(const struct symbol_request *request, const int *files, const u64 *addresses,
 		struct symbol_answer *answer, char **text)
 {
 	const struct question question = {request, addresses};
 	struct code code = {};
-	int result = symbol_table_create(&code.symbols);
+	int result = symbol_table_create(&code.tables.symbols);
 
-	result = result ?: symbol_table_create(&code.functions);
+	result = result ?: symbol_table_create(&code.tables.functions);
 	result = result ?: name_code(&question, files, &code, answer, text);
-	if (!code.is_borrowed)
-		symbol_table_free(&code.symbols);
-	symbol_table_free(&code.functions);
-	symbol_table_free(&code.passing);
+	put_away(&code);
 	return result;
 }
 

@@ -51,6 +51,11 @@ int symbol_table_create(struct symbol_table **out)
 	return 0;
 }
 
+size_t symbol_table_bytes(const struct symbol_table *table)
+{
+	return sizeof(*table) + table->capacity * sizeof(*table->entries) + table->name_capacity;
+}
+
 void symbol_table_free(struct symbol_table **table)
 {
 	if (!*table)

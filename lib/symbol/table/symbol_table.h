@@ -32,6 +32,9 @@ void symbol_table_free(struct symbol_table **table);
 /* 0, -ENOMEM, or -E2BIG. A symbol that covers nothing is left out. */
 int symbol_table_add(struct symbol_table *table, const struct symbol *symbol);
 
+/* Of memory that it takes. */
+size_t symbol_table_bytes(const struct symbol_table *table);
+
 /* Call once, after the last add and before the first find. */
 void symbol_table_seal(struct symbol_table *table);
 

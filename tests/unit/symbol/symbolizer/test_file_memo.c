@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Which tables of files are known again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/symbolizer/file_memo.h"
+
+static const u8 build_id[4] = {1, 2, 3, 4};
+static const u8 other_id[4] = {1, 2, 3, 5};
+
+static struct file_key key_of(u64 inode)
+{
+	struct file_key key;
+	FILE *file = tmpfile();
+
+	assert_non_null(file);
+	assert_int_equal(file_key_make(fileno(file), build_id, sizeof(build_id), &key), 0);
+	fclose(file);
+	key.inode = inode;
+	return key;
+}
+
+/* About so many bytes. */
+static struct file_tables tables_of(size_t bytes)
+{
+	struct file_tables tables = {};
+	char *name = calloc(1, bytes + 1);
+
+	assert_non_null(name);
+	for (size_t i = 0; i < bytes; i++)
+		name[i] = 'n';
+	assert_int_equal(symbol_table_create(&tables.symbols), 0);
+	assert_int_equal(symbol_table_create(&tables.functions), 0);
+	assert_int_equal(symbol_table_add(tables.symbols, &(struct symbol){.start = 16,
+									   .size = 16,
+									   .limit = 32,
+									   .name = name,
+									   .name_bytes = bytes}),
+			 0);
+	free(name);
+	return tables;
+}
+
+static void put(const struct file_key *key, size_t bytes)
+{
+	struct file_tables tables = tables_of(bytes);
+
+	file_memo_put(key, &tables);
+}
+
+static bool take(const struct file_key *key)
+{
+	struct file_tables tables;
+	bool known = file_memo_take(key, &tables);
+
+	if (known)
+		file_tables_clear(&tables);
+	return known;
+}
+
+static void a_file_is_known_until_it_is_written(void **state)
+{
+	struct file_key key, again, changed, other;
+	FILE *file = tmpfile();
+	struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(file_key_make(fileno(file), build_id, 4, &key), 0);
+	assert_int_equal(file_key_make(fileno(file), build_id, 4, &again), 0);
+	assert_int_equal(file_key_make(fileno(file), other_id, 4, &other), 0);
+	assert_int_equal(futimens(fileno(file), past), 0);
+	assert_int_equal(file_key_make(fileno(file), build_id, 4, &changed), 0);
+	put(&key, 1);
+	assert_false(take(&changed));
+	assert_false(take(&other));
+	assert_true(take(&again));
+	assert_false(take(&key));
+	fclose(file);
+}
+
+static void the_file_used_last_stays(void **state)
+{
+	struct file_key key = key_of(1);
+
+	(void)state;
+	for (u64 i = 0; i <= FILE_MEMO_FILES; i++) {
+		key.inode = i;
+		put(&key, 1);
+	}
+	for (u64 i = 0; i <= FILE_MEMO_FILES; i++) {
+		key.inode = i;
+		assert_int_equal(take(&key), i > 0);
+	}
+}
+
+static void bytes_are_bounded(void **state)
+{
+	struct file_key small = key_of(1), large = key_of(2), too_large = key_of(3);
+
+	(void)state;
+	large.written = too_large.written = small.written;
+	put(&small, FILE_MEMO_BYTES / 8);
+	put(&too_large, FILE_MEMO_BYTES);
+	assert_false(take(&too_large));
+	assert_true(take(&small));
+	put(&small, FILE_MEMO_BYTES / 8);
+	put(&large, FILE_MEMO_BYTES / 2 + FILE_MEMO_BYTES / 4 + FILE_MEMO_BYTES / 8);
+	assert_false(take(&small));
+}
+
+static void a_long_build_id_is_refused(void **state)
+{
+	u8 id[TRACE_BUILD_ID_MAX + 1] = {0};
+	struct file_key key;
+
+	(void)state;
+	assert_int_not_equal(file_key_make(0, id, sizeof(id), &key), 0);
+	assert_int_not_equal(file_key_make(-1, id, 1, &key), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_known_until_it_is_written),
+		cmocka_unit_test(the_file_used_last_stays),
+		cmocka_unit_test(bytes_are_bounded),
+		cmocka_unit_test(a_long_build_id_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
