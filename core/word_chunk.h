@@ -24,32 +24,37 @@
 		chunk_begin > STACK_WORDS_MAX - WORD_CHUNK ? STACK_WORDS_MAX : chunk_begin;        \
 	})
 
+/* Whether a part of `size` words is left. The verifier learns nothing of `left` from the answer:
+ * what follows looks the same to it on both ways. */
+#define words_have(left, size)                                                                     \
+	({                                                                                         \
+		u32 words_part = (left) & (size);                                                  \
+                                                                                                   \
+		core_one_register(words_part);                                                     \
+		words_part != 0;                                                                   \
+	})
+
 /* Does the work for `total` words: by chunk(i, arg), which calls words() for a whole chunk, and by
  * words() itself. A call of core_loop() alone takes as long as a short stack: there is none then.
  */
 #define words_each(total, chunk, words, arg)                                                       \
 	do {                                                                                       \
-		u32 left = (total), at = left & ~(WORD_CHUNK - 1U);                                \
+		u32 left = (total), chunks = left / WORD_CHUNK;                                    \
                                                                                                    \
-		core_one_register(at);                                                             \
-		if (at)                                                                            \
-			core_loop(at / WORD_CHUNK, chunk, arg);                                    \
-		if (at > STACK_WORDS_MAX - WORD_CHUNK)                                             \
+		core_one_register(chunks);                                                         \
+		if (chunks)                                                                        \
+			core_loop(chunks, chunk, arg);                                             \
+		core_one_register(left);                                                           \
+		if (left >= STACK_WORDS_MAX)                                                       \
 			break;                                                                     \
-		if (left & 8) {                                                                    \
-			words(arg, at, 8);                                                         \
-			at += 8;                                                                   \
-		}                                                                                  \
-		if (left & 4) {                                                                    \
-			words(arg, at, 4);                                                         \
-			at += 4;                                                                   \
-		}                                                                                  \
-		if (left & 2) {                                                                    \
-			words(arg, at, 2);                                                         \
-			at += 2;                                                                   \
-		}                                                                                  \
-		if (left & 1)                                                                      \
-			words(arg, at, 1);                                                         \
+		if (words_have(left, 8))                                                           \
+			words(arg, left & ~15U, 8);                                                \
+		if (words_have(left, 4))                                                           \
+			words(arg, left & ~7U, 4);                                                 \
+		if (words_have(left, 2))                                                           \
+			words(arg, left & ~3U, 2);                                                 \
+		if (words_have(left, 1))                                                           \
+			words(arg, left & ~1U, 1);                                                 \
 	} while (0)
 
 #endif
