@@ -41,21 +41,19 @@ CORE_PART bool direct_covers(const struct direct_walk *walk, u64 end, u32 words)
 CORE_OUTLINED bool direct_fill(struct direct *direct, u64 end, u32 words)
 {
 	struct direct_walk *walk = direct->walk;
-	u64 start = end - 8 * words, bytes = WINDOW_BYTES;
+	u64 start = end - 8 * words, bytes = PAGE_BYTES - (start & (PAGE_BYTES - 1));
 
 	walk->window_start = start;
 	walk->window_bytes = 0;
-	if (start & 7)
-		return false;
-	if (!direct_read(direct, start, walk->window, WINDOW_BYTES)) {
-		bytes = PAGE_BYTES - (start & (PAGE_BYTES - 1));
+	if (!(start & 7) && direct_read(direct, start, walk->window, WINDOW_BYTES)) {
+		walk->window_bytes = WINDOW_BYTES;
+	} else if (!(start & 7)) {
 		core_one_register(bytes);
-		if (bytes == 0 || bytes >= WINDOW_BYTES ||
-		    !direct_read(direct, start, walk->window, bytes))
-			return false;
+		if (bytes && bytes < WINDOW_BYTES &&
+		    direct_read(direct, start, walk->window, bytes))
+			walk->window_bytes = bytes;
 	}
-	walk->window_bytes = bytes;
-	return bytes >= 8 * words;
+	return core_reload(walk->window_bytes) >= 8 * words;
 }
 
 CORE_PART bool direct_open(struct direct *direct, u64 end, u32 words)

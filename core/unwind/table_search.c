@@ -8,9 +8,11 @@
 #define STEP_FIRST 512 /* of FILE_TABLE_WORDS */
 
 /* Makes search->at the last entry that does not lie above the target; the first one may. */
-CORE_PART void entry_find(struct file_table_search *search, const struct file_table_chunk *chunk,
-			  u32 mask)
+CORE_GLOBAL_PART int entry_find(struct file_table_search *search,
+				const struct file_table_chunk *chunk, u32 mask)
 {
+	if (core_is_null(search) || core_is_null(chunk))
+		return 0;
 	search->at = 0;
 	for (u32 step = STEP_FIRST; step; step /= 2) {
 		u32 next = core_reload(search->at) + step;
@@ -20,6 +22,7 @@ CORE_PART void entry_find(struct file_table_search *search, const struct file_ta
 		    (chunk->word[next] & mask) <= search->target)
 			search->at = next;
 	}
+	return 0;
 }
 
 CORE_PART u32 word_of(const struct file_table_chunk *chunk, u32 index)
