@@ -59,14 +59,11 @@ static __always_inline void file_reads_begin(struct file_reads *reads)
 
 /* Notes a read: near the latest one, or apart from it, or, if there is no room, with all that lies
  * between the two. */
-__noinline int file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
+static __always_inline void file_reads_add(struct file_reads *reads, u64 start, u32 bytes)
 {
 	u64 end = start + bytes;
-	u32 last;
+	u32 last = (reads->count - 1) & (FILE_READS_MAX - 1);
 
-	if (!reads)
-		return 0;
-	last = (reads->count - 1) & (FILE_READS_MAX - 1);
 	if (reads->count - reads->checked >= FILE_READS_MAX ||
 	    (reads->count && start + FILE_READS_NEAR >= reads->range[last].start &&
 	     end <= reads->range[last].end + FILE_READS_NEAR)) {
@@ -74,13 +71,27 @@ __noinline int file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
 			reads->range[last].start = start;
 		if (end > reads->range[last].end)
 			reads->range[last].end = end;
-		return 0;
+		return;
 	}
 	last = reads->count & (FILE_READS_MAX - 1);
 	core_one_register(last);
 	reads->range[last & (FILE_READS_MAX - 1)].start = start;
 	reads->range[last & (FILE_READS_MAX - 1)].end = end;
 	reads->count++;
+}
+
+__noinline int file_reads_note(struct file_reads *reads, u64 start, u32 bytes)
+{
+	if (reads)
+		file_reads_add(reads, start, bytes);
+	return 0;
+}
+
+/* The same while reads are noted. */
+__noinline int file_reads_follow(struct file_reads *reads, u64 start, u32 bytes)
+{
+	if (reads && reads->is_noted)
+		file_reads_add(reads, start, bytes);
 	return 0;
 }
 

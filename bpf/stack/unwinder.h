@@ -113,28 +113,32 @@ static __always_inline struct unwinder *unwinder_of(struct unwind *walk)
 	return (void *)walk - offsetof(struct unwinder, walk);
 }
 
-/* Nothing else is read until the page is there: see unwind_refill(). */
-static __always_inline void read_missed(struct unwind *walk, u64 address, u32 bytes)
+/* Nothing else is read until the page is there: see unwind_refill(). A global function, as is
+ * file_reads_follow(): the verifier has few ways through a read. */
+__noinline int unwinder_miss_read(struct unwinder *unwinder, u64 address, u32 bytes)
 {
-	struct missing_read *missing = &unwinder_of(walk)->missing;
+	struct missing_read *missing;
 
-	if (missing->refused == walk->depth)
-		return;
+	if (!unwinder)
+		return 0;
+	missing = &unwinder->missing;
+	if (missing->refused == unwinder->walk.depth)
+		return 0;
 	missing->address = address;
 	missing->bytes = bytes;
-	missing->budget = walk->budget;
-	walk->budget = 0;
+	missing->budget = unwinder->walk.budget;
+	unwinder->walk.budget = 0;
+	return 0;
 }
 
 CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32 bytes)
 {
-	struct file_reads *reads = &unwinder_of(walk)->reads;
+	struct unwinder *unwinder = unwinder_of(walk);
 
-	if (reads->is_noted)
-		file_reads_note(reads, address, bytes);
+	file_reads_follow(&unwinder->reads, address, bytes);
 	if (!bpf_probe_read_user(buffer, bytes, (const void *)address))
 		return true;
-	read_missed(walk, address, bytes);
+	unwinder_miss_read(unwinder, address, bytes);
 	return false;
 }
 

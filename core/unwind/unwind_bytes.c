@@ -43,32 +43,51 @@ CORE_PART bool window_covers(const struct unwind_bytes *bytes, u64 needed)
 	       bytes->filled - (bytes->at - bytes->start) >= needed;
 }
 
-CORE_PART bool window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u64 left)
+/* How many bytes are to be read into the window; 0: none, it has what the next step needs, or
+ * nothing is left. */
+CORE_GLOBAL_PART u32 window_wanted(struct unwind *unwind)
 {
-	u64 count = left < BYTES_WINDOW ? left : BYTES_WINDOW;
+	struct unwind_bytes *bytes;
+	u64 left;
 
+	if (core_is_null(unwind))
+		return 0;
+	bytes = &unwind->bytes;
+	left = bytes->end - bytes->at;
+	if (bytes->at >= bytes->end || window_covers(bytes, left < BYTES_STEP ? left : BYTES_STEP))
+		return 0;
 	bytes->filled = 0;
 	bytes->start = bytes->at;
+	return left < BYTES_WINDOW ? left : BYTES_WINDOW;
+}
+
+CORE_PART void window_fill(struct unwind *unwind, struct unwind_bytes *bytes, u32 count)
+{
 	core_one_register(count);
-	if (count == 0 || count > BYTES_WINDOW ||
-	    !read_within_budget(unwind, bytes->at, bytes->window, count))
-		return false;
-	bytes->filled = count;
-	return true;
+	if (count <= BYTES_WINDOW && read_within_budget(unwind, bytes->at, bytes->window, count))
+		bytes->filled = count;
+}
+
+/* What bytes_ready() says. Its callers' verifier sees one number, not a way for each constant. */
+CORE_GLOBAL_PART u32 window_stop(struct unwind *unwind)
+{
+	const struct unwind_bytes *bytes;
+
+	if (core_is_null(unwind))
+		return STOP_BAD_TABLE;
+	bytes = &unwind->bytes;
+	if (bytes->at >= bytes->end)
+		return STOP_BAD_TABLE;
+	return bytes->filled ? STOP_NONE : unwind_fetch_stop(unwind);
 }
 
 CORE_SUBPROGRAM u32 bytes_ready(struct unwind *unwind)
 {
-	struct unwind_bytes *bytes = &unwind->bytes;
-	u64 left = bytes->end - bytes->at;
+	u32 count = window_wanted(unwind);
 
-	if (bytes->at >= bytes->end)
-		return STOP_BAD_TABLE;
-	if (window_covers(bytes, left < BYTES_STEP ? left : BYTES_STEP))
-		return STOP_NONE;
-	if (window_fill(unwind, bytes, left))
-		return STOP_NONE;
-	return unwind_fetch_stop(unwind);
+	if (count)
+		window_fill(unwind, &unwind->bytes, count);
+	return window_stop(unwind);
 }
 
 /* The number itself, not yet relative to anything; false: no such format. */
@@ -127,17 +146,25 @@ CORE_PART bool pointer_relate(u32 relation, u64 field, u64 data, u64 *value)
 	return true;
 }
 
+/* False: nothing that a toolchain emits. The pointer is not yet looked up. */
+CORE_GLOBAL_PART int pointer_take(struct unwind *unwind, u32 encoding, u64 data)
+{
+	u64 field;
+
+	if (core_is_null(unwind))
+		return false;
+	field = unwind->bytes.at;
+	return encoding != POINTER_OMITTED &&
+	       pointer_value(&unwind->bytes, POINTER_FORMAT(encoding), &unwind->pointer) &&
+	       pointer_relate(POINTER_RELATION(encoding), field, data, &unwind->pointer);
+}
+
 CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
 {
-	struct unwind_bytes *bytes = &unwind->bytes;
-	u64 field = bytes->at;
-
-	if (encoding == POINTER_OMITTED ||
-	    !pointer_value(bytes, POINTER_FORMAT(encoding), &unwind->pointer) ||
-	    !pointer_relate(POINTER_RELATION(encoding), field, data, &unwind->pointer))
+	if (!pointer_take(unwind, encoding, data))
 		return STOP_UNSUPPORTED;
 	if (encoding & POINTER_INDIRECT &&
-	    !read_within_budget(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
+	    !unwind_fetch(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
 		return unwind_fetch_stop(unwind);
 	return STOP_NONE;
 }
