@@ -94,6 +94,11 @@ int whole_file_read_open(int fd, char **text, size_t *bytes)
 	return whole_file_read_from(fd, 0, text, bytes);
 }
 
+int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes)
+{
+	return read_open(fd, 0, mark, text, bytes);
+}
+
 int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes)
 {
 	return read_open(fd, first, NULL, text, bytes);

@@ -12,10 +12,11 @@ int whole_file_read(const char *path, char **text, size_t *bytes);
 /* As far as the read, of some KiB, that brought a mark, which is no empty string. */
 int whole_file_read_until(const char *path, const char *mark, char **text, size_t *bytes);
 
-/* The whole of an open file, from its beginning. */
+/* Of an open file, from its beginning: all of it, or as far as a mark. */
 int whole_file_read_open(int fd, char **text, size_t *bytes);
+int whole_file_read_open_until(int fd, const char *mark, char **text, size_t *bytes);
 
-/* The same, without its first bytes. */
+/* All of it, without its first bytes. */
 int whole_file_read_from(int fd, size_t first, char **text, size_t *bytes);
 
 /* Of a small file, the first line that a format of scanf() fits, for its first value. -EINVAL: none

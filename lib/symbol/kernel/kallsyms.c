@@ -18,6 +18,7 @@
 #include "symbol/file/whole_file.h"
 
 #define KERNEL_HALF (1ULL << 63)
+#define PROGRAM_MARK "\t[bpf]\n"
 #define CODE_PACK_BYTES (2ULL << 20) /* BPF programs lie in packs of this size and alignment */
 
 enum rank { RANK_COMPAT, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
@@ -252,6 +253,13 @@ static size_t line_start(const char *text, const char *name)
 	return name - text;
 }
 
+static size_t line_end(const char *text, size_t bytes, size_t start)
+{
+	const char *newline = memchr(text + start, '\n', bytes - start);
+
+	return newline ? (size_t)(newline - text) + 1 : bytes;
+}
+
 static int note_lasting(void *arg, const struct kallsyms_line *line)
 {
 	struct last_line *last = arg;
@@ -277,15 +285,16 @@ int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
 	struct last_line last = {.modules = &lasting.ranges, .lasting = &lasting};
 	char *text;
 	size_t bytes;
-	int err = whole_file_read_open(kallsyms, &text, &bytes);
+	int err = whole_file_read_open_until(kallsyms, PROGRAM_MARK, &text, &bytes);
 
 	if (err)
 		return err;
 	last.text = text;
 	err = module_list_read_open(modules, &lasting.ranges);
-	err = err ?: kallsyms_parse(text, bytes, &lasting.ranges, table);
 	if (!err)
 		kallsyms_each(text, bytes, note_lasting, &last);
+	bytes = line_end(text, bytes, lasting.last);
+	err = err ?: kallsyms_parse(text, bytes, &lasting.ranges, table);
 	err = err ?: add_image(&lasting.ranges, text, bytes);
 	free(text);
 	if (err)

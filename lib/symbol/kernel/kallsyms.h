@@ -39,13 +39,14 @@ struct kallsyms_lasting {
 
 void kallsyms_lasting_clear(struct kallsyms_lasting *lasting);
 
-/* The same of the running kernel, from open /proc/kallsyms and /proc/modules (-1: there is none).
- * The caller clears *lasting. */
+/* The same of what lasts in the running kernel, from open /proc/kallsyms and /proc/modules (-1:
+ * there is none). The caller clears *lasting. */
 int kallsyms_read_open(int kallsyms, int modules, struct symbol_table *table,
 		       struct kallsyms_lasting *lasting);
 
 /* Fills and seals a table with the symbols of what does not last, programs of BPF above all: the
- * lines behind the last one that does. -ESTALE: that is another line now. */
+ * lines behind the last one that does. -ESTALE: that is another line now, or none. The kernel walks
+ * its programs from the start for each that it lists, 2 s for 3,000 of them. */
 int kallsyms_read_passing(int kallsyms, const struct kallsyms_lasting *lasting,
 			  struct symbol_table *table);
 

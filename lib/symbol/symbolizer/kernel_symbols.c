@@ -2,6 +2,7 @@
 /* Most of the cost is the list's 100,000 lines, parsed and sorted. */
 #include "kernel_symbols.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "symbol/kernel/kallsyms.h"
@@ -49,7 +50,7 @@ static bool has_same_modules(int modules)
 	return same;
 }
 
-static int read_all(const int files[2])
+static int read_lasting(const int files[2])
 {
 	struct kallsyms_lasting lasting;
 	struct symbol_table *table;
@@ -88,14 +89,17 @@ int kernel_symbols_load(const u64 *addresses, u32 count, const int files[2],
 			struct symbol_table **kept, struct symbol_table **passing)
 {
 	bool known = kernel.table && has_same_modules(files[1]);
-	int result = 0;
+	int result = known ? 0 : read_lasting(files);
 
 	*passing = NULL;
-	if (known && !all_last(addresses, count))
-		known = !read_passing(files[0], passing);
-	if (!known)
-		result = read_all(files);
-	if (!result)
-		*kept = kernel.table;
-	return result;
+	if (!result && !all_last(addresses, count))
+		result = read_passing(files[0], passing);
+	if (result == -ESTALE && known) {
+		result = read_lasting(files);
+		result = result ?: read_passing(files[0], passing);
+	}
+	if (result && result != -ESTALE)
+		return result;
+	*kept = kernel.table;
+	return 0;
 }

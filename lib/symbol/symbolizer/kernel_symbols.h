@@ -12,7 +12,7 @@
 #include "symbol/table/symbol_table.h"
 
 /* Open kallsyms and modules; *kept: valid until the next call. *passing: for the addresses that do
- * not last, which the caller frees; NULL: *kept is good for all. -errno. */
+ * not last, which the caller frees; NULL: all last, or the list has nothing else. -errno. */
 int kernel_symbols_load(const u64 *addresses, u32 count, const int files[2],
 			struct symbol_table **kept, struct symbol_table **passing);
 

@@ -185,8 +185,8 @@ static bool find_at(const struct code *code, u64 address, struct symbol *found)
 {
 	const struct symbol_table *symbols = symbols_of(code);
 
-	if (code->passing && !kernel_symbols_last(address))
-		return symbol_table_find(code->passing, address, found);
+	if (code->kernel && !kernel_symbols_last(address))
+		return code->passing && symbol_table_find(code->passing, address, found);
 	if (symbol_table_find(symbols, address, found))
 		return true;
 	return symbol_table_find(code->tables.functions, address, found) &&
