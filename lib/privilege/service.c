@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nothing is kept from one request to the next, so memory is bounded by the largest. */
+/* A service bounds what it keeps; what a request takes is freed with it. */
 #include "privilege/service.h"
 
 #include <errno.h>
