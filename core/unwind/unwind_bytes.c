@@ -164,7 +164,7 @@ CORE_SUBPROGRAM u32 bytes_pointer(struct unwind *unwind, u32 encoding, u64 data)
 	if (!pointer_take(unwind, encoding, data))
 		return STOP_UNSUPPORTED;
 	if (encoding & POINTER_INDIRECT &&
-	    !unwind_fetch(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
+	    !read_within_budget(unwind, unwind->pointer, &unwind->pointer, sizeof(unwind->pointer)))
 		return unwind_fetch_stop(unwind);
 	return STOP_NONE;
 }
