@@ -6,6 +6,7 @@
 #
 # usage: builder.sh TARBALL once|twice     twice: another build must give the same bytes
 set -u
+exec 2>&1 # what a case took, too
 
 . "$(dirname "$0")/cases.sh"
 tarball=$1 builds=$2

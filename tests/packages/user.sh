@@ -6,6 +6,7 @@
 #
 # usage: user.sh DIRECTORY     with the packages
 set -u
+exec 2>&1 # what a case took, too
 
 . "$(dirname "$0")/cases.sh"
 package=$(echo "$1"/stackmap_*.deb)
