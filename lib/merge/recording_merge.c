@@ -18,6 +18,7 @@
 #include "code_space.h"
 #include "error.h"
 #include "machine_list.h"
+#include "text_list.h"
 #include "trace/write/memory_recording.h"
 #include "trace/write/stack_set.h"
 
@@ -311,26 +312,6 @@ static int add_recording(struct merge *merge, u32 number, struct stackmap_error 
 	return err;
 }
 
-static bool has_text(const char *texts, const char *text)
-{
-	size_t length = strlen(text);
-
-	for (const char *at = texts; (at = strstr(at, text)); at += length)
-		if ((at == texts || at[-1] == ' ') && (!at[length] || at[length] == ','))
-			return true;
-	return false;
-}
-
-/* Each once, with commas; what does not fit is left out. */
-static void add_text(char texts[TEXT_BYTES], const char *text)
-{
-	size_t used = strlen(texts);
-
-	if (!*text || has_text(texts, text) || used + strlen(text) + 3 > TEXT_BYTES)
-		return;
-	snprintf(texts + used, TEXT_BYTES - used, "%s%s", used ? ", " : "", text);
-}
-
 struct texts {
 	char hostname[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
@@ -342,9 +323,9 @@ static void describe(const struct merge *merge, struct texts *texts, struct trac
 	for (u32 i = 0; i < merge->count; i++) {
 		const struct trace_info *info = trace_reader_info(merge->readers[i]);
 
-		add_text(texts->hostname, info->hostname);
-		add_text(texts->kernel, info->kernel);
-		add_text(texts->machine, info->machine);
+		text_list_add(texts->hostname, TEXT_BYTES, info->hostname);
+		text_list_add(texts->kernel, TEXT_BYTES, info->kernel);
+		text_list_add(texts->machine, TEXT_BYTES, info->machine);
 		if (info->start_realtime < whole->start_realtime)
 			whole->start_realtime = info->start_realtime;
 		if (info->bits > whole->bits)

@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "store/read/placed_code.h"
+#include "text_list.h"
 #include "trace/write/memory_recording.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -285,26 +286,6 @@ static int write_answer(const struct answer *answer, const struct store_recordin
 
 /* --- what it says of itself --- */
 
-static bool has_text(const char *texts, const char *text)
-{
-	size_t length = strlen(text);
-
-	for (const char *at = texts; (at = strstr(at, text)); at += length)
-		if ((at == texts || at[-1] == ' ') && (!at[length] || at[length] == ','))
-			return true;
-	return false;
-}
-
-/* Each once, with commas; what does not fit is left out. */
-static void add_text(char texts[TEXT_BYTES], const char *text)
-{
-	size_t used = strlen(texts);
-
-	if (!text || !*text || used + strlen(text) + 3 > TEXT_BYTES || has_text(texts, text))
-		return;
-	snprintf(texts + used, TEXT_BYTES - used, "%s%s", used ? ", " : "", text);
-}
-
 struct texts {
 	char hosts[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
@@ -315,12 +296,12 @@ static void describe(const struct store_account *account, struct texts *texts,
 	for (u32 i = 0; i < account->count; i++) {
 		const struct store_host *host = &account->hosts[i];
 
-		add_text(texts->kernel, host->kernel);
-		add_text(texts->machine, host->machine);
+		text_list_add(texts->kernel, TEXT_BYTES, host->kernel ?: "");
+		text_list_add(texts->machine, TEXT_BYTES, host->machine ?: "");
 		info->cpus += host->cpus;
 	}
 	if (account->count == 1)
-		add_text(texts->hosts, account->hosts[0].name);
+		text_list_add(texts->hosts, TEXT_BYTES, account->hosts[0].name);
 	else
 		snprintf(texts->hosts, TEXT_BYTES, "%u hosts", account->count);
 	info->hostname = texts->hosts;
