@@ -52,6 +52,13 @@ static __always_inline struct known_vma *cached_page(struct scratch *scratch, u6
 	return &scratch->page[(key ^ key >> 8) & (SCRATCH_PAGES - 1)];
 }
 
+/* Keeps scratch->search.vma as the mapping of an address. */
+static __always_inline void page_keep(struct scratch *scratch, u64 address)
+{
+	if (!(scratch->search.vma.space.sequence & 1))
+		*cached_page(scratch, address) = scratch->search.vma;
+}
+
 /* Makes scratch->search.vma the mapping of an address: as mapping_find(), which it asks only
  * when the page is not cached. */
 static __always_inline int page_find(struct scratch *scratch, u64 address)
@@ -64,8 +71,8 @@ static __always_inline int page_find(struct scratch *scratch, u64 address)
 		return 0;
 	}
 	error = mapping_find(&scratch->search, address);
-	if (!error && !(scratch->search.vma.space.sequence & 1))
-		*page = scratch->search.vma;
+	if (!error)
+		page_keep(scratch, address);
 	return error;
 }
 

@@ -173,7 +173,6 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 	vma->start = entry->start;
 	vma->end = entry->end;
 	vma->file_offset = entry->page_offset;
-	search->image.inode = (u64)inode;
 	if (inode) {
 		inode_identify(key, inode);
 	} else if (is_vdso(search, entry)) {

@@ -67,15 +67,18 @@ __noinline int image_lookup(struct vma_search *search)
 	vma->image = vma->kind != MAPPING_ANON && !vma->file_offset ? vma->start : 0;
 	if (vma->kind != MAPPING_FILE)
 		return 0;
+	if (!vma_find(search, vma->start))
+		return -EAGAIN;
 	search->image.error = 0;
+	search->image.inode = (u64)inode_of(&search->entry);
 	search->image.offset = vma->file_offset;
 	search->image.limit = vma->start;
 	bpf_loop(IMAGE_STEPS_MAX, image_step, &search, 0);
 	return search->image.error;
 }
 
-/* Makes search->vma.image that of search->vma, which mapping_find() has found last: 0, or -EAGAIN
- * where the mappings are being changed. */
+/* Makes search->vma.image that of search->vma: 0, or -EAGAIN where the mappings are being changed.
+ */
 static __always_inline int vma_image(struct vma_search *search)
 {
 	u32 look;

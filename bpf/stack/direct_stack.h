@@ -9,6 +9,7 @@
 #define BPF_DIRECT_STACK_H
 
 #include "mapping/user_frame.h"
+#include "mapping/vma_image.h"
 #include "stack/table_chunks.h"
 #include "state/engine_maps.h"
 #include "unwind/direct_walk.h"
@@ -33,9 +34,22 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 			return 0;
 		scratch->direct.registers.value[REGISTER_RIP] = pc;
 	}
-	if (vma->kind == MAPPING_ANON)
+	if (vma->kind == MAPPING_ANON || (vma->has_image && !vma->image))
 		*code_start = vma->start;
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
+}
+
+/* Looked for once, as long as the mappings stay as they are. */
+CORE_INLINE u64 direct_code_apart(struct direct *direct)
+{
+	struct scratch *scratch = direct->memory;
+	struct known_vma *vma = &scratch->search.vma;
+
+	if (vma->has_image || image_lookup(&scratch->search))
+		return 0;
+	vma->has_image = 1;
+	page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);
+	return vma->image ? 0 : vma->start;
 }
 
 /* A leaf without callers is a stack of one frame: its end is then known. */

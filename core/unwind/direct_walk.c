@@ -272,24 +272,26 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	return 0;
 }
 
-CORE_PART bool code_key(struct direct *direct, u64 start, struct rule_key *key)
+/* Makes walk->step.rule that of code without tables, of which the bytes are the key. */
+CORE_PART u32 code_find(struct direct *direct, u64 mapping_start)
+{
+	struct direct_walk *walk = direct->walk;
+	u64 start = code_hash_start(walk->registers.value[REGISTER_RIP], mapping_start);
+
+	if (!direct_read(direct, start, walk->code, sizeof(walk->code)))
+		return STOP_TABLE_UNREADABLE;
+	walk->key.code = code_hash(walk->code);
+	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ? STOP_NONE
+									   : STOP_NO_RULE;
+}
+
+/* Makes walk->step.rule that of a file's code: everybody's, or this address space's. */
+CORE_PART bool rule_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
 
-	if (!direct_read(direct, start, walk->code, sizeof(walk->code)))
-		return false;
-	key->code = code_hash(walk->code);
-	return true;
-}
-
-/* Makes walk->step.rule that of a key: everybody's, or this address space's. */
-CORE_PART bool rule_find(struct direct *direct, struct rule_key *key, bool is_generated)
-{
-	struct unwind_rule *rule = &direct->walk->step.rule;
-
-	return rule_cache_get(direct->rules, key, rule) ||
-	       (!is_generated &&
-		rule_cache_get_own(direct->rules, key, &direct->walk->space, rule));
+	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ||
+	       rule_cache_get_own(direct->rules, &walk->key, &walk->space, &walk->step.rule);
 }
 
 /* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
@@ -325,30 +327,40 @@ CORE_PART bool table_find(struct direct *direct)
 	return true;
 }
 
-/* Makes walk->step that of a pc, by its mapping and the cache of rules. Generated code may change
- * while the mappings do not: its steps are not kept. */
+/* Makes walk->step.rule that of walk->key, which is of code whose mapping starts at code_start, or,
+ * if that is 0, of a file. Code of a file that no rule is known of may lie apart from its tables. */
+CORE_PART u32 step_rule_find(struct direct *direct, u64 code_start)
+{
+	if (!code_start && !rule_find(direct) && !table_find(direct)) {
+		code_start = direct_code_apart(direct);
+		if (!code_start)
+			return STOP_NO_RULE;
+	}
+	return code_start ? code_find(direct, code_start) : STOP_NONE;
+}
+
+/* Makes walk->step that of a pc, by its mapping and the cache of rules. Code without tables may
+ * change while the mappings do not: its steps are not kept. */
 CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
 {
 	struct direct_walk *walk = direct->walk;
 	struct cached_step *step = &walk->step;
-	u64 code_start = 0; /* of generated code */
-	struct rule_key *key = &walk->key;
+	u64 code_start = 0; /* of code without tables */
+	u32 stop;
 
 	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &code_start);
 	if (!step->frame)
 		return STOP_NOT_CODE;
 	pc = walk->registers.value[REGISTER_RIP] | walk->interrupted;
 	step->pc = pc;
-	key->code = 0;
-	key->place = step->frame | walk->interrupted;
-	if (code_start &&
-	    !code_key(direct, code_hash_start(pc & ~STEP_INTERRUPTED, code_start), key))
-		return STOP_TABLE_UNREADABLE;
-	if (!rule_find(direct, key, code_start != 0) && (code_start || !table_find(direct)))
-		return STOP_NO_RULE;
+	walk->key.code = 0;
+	walk->key.place = step->frame | walk->interrupted;
+	stop = step_rule_find(direct, code_start);
+	if (stop)
+		return stop;
 	step_prepare(step);
 	step->space = walk->space;
-	if (walk->owns_steps && !code_start && !(walk->space.sequence & 1))
+	if (walk->owns_steps && !walk->key.code && !(walk->space.sequence & 1))
 		direct->steps->entry[step_index(walk, pc)] = *step;
 	return STOP_NONE;
 }

@@ -120,6 +120,13 @@ u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 	return by_tables ? frame_of(pc) : pc;
 }
 
+/* The traced program's mappings show at once whether they have tables. */
+u64 direct_code_apart(struct direct *context)
+{
+	(void)context;
+	return 0;
+}
+
 static void unwind_by(struct unwind *unwind, struct rule_cache *cache)
 {
 	traced_rules = cache;

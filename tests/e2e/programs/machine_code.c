@@ -3,9 +3,10 @@
  * machine_code jit N: writes a function into anonymous memory, as JIT compilers do, and calls
  * counted() through it N times; prints the address that the call returns to. jit_map: and names
  * it in a perf map, behind a name that it had before. jit_shared: the same in memory that is
- * mapped twice. jit_dump: and names it in a jitdump in the
- * current folder, and moves it half-way. machine_code vdso N: asks for the time N times, which runs
- * in the kernel's shared object.
+ * mapped twice. file: the same in a file of the current folder, as V8 has a part of its own mapped
+ * a second time, where no header is near. jit_dump: and names it in a jitdump in the current
+ * folder, and moves it half-way. machine_code vdso N: asks for the time N times, which runs in the
+ * kernel's shared object.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -73,6 +74,22 @@ static void *write_shared_code(void)
 		exit(1);
 	memory = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_SHARED, file, 2 * bytes);
 	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Behind where a header would be. */
+static void *write_code_file(void)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	int file = open("code", O_CREAT | O_TRUNC | O_RDWR, 0700);
+	void *memory;
+
+	if (file < 0 || ftruncate(file, 3 * bytes) ||
+	    pwrite(file, code, sizeof(code), 2 * bytes) != sizeof(code))
+		exit(1);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 2 * bytes);
+	if (memory == MAP_FAILED)
+		exit(1);
+	return memory;
 }
 
 static void name_code(const void *memory)
@@ -180,6 +197,8 @@ int main(int argc, char **argv)
 		run_dumped(atol(argv[2]));
 	else if (!strcmp(argv[1], "jit_shared"))
 		run_code(write_shared_code(), atol(argv[2]), 1);
+	else if (!strcmp(argv[1], "file"))
+		run_code(write_code_file(), atol(argv[2]), 0);
 	else
 		run_code(write_code(), atol(argv[2]), !strcmp(argv[1], "jit_map"));
 	return 0;

@@ -19,6 +19,7 @@ from harness.recording import Recording, names_of, record, user_account
 from harness.waiting import readers, unread, wait_until
 
 PYTHON = program(os.path.realpath(sys.executable), "own_python")
+CODE = program("machine_code")
 WORK = "import json; print(sum(len(json.dumps(list(range(1000)))) for i in range(4000)))"
 TABLES = os.path.join(FOLDER, "file_tables")
 
@@ -107,6 +108,18 @@ def test_code_that_nobody_met_is_found_by_the_table():
     record("-F", 999, "--", KNOWN, "spin")
     assert check_unmet()
     stackmap("stop", "counting")
+
+
+def test_code_apart_from_tables_is_learned():
+    """It is of a file, but lies where no header says what its tables are: rules of its bytes serve, as of generated code."""
+    needs("bpf", "uprobes", "BPF task work")
+    fresh_bpffs()
+    done = stackmap("record", "-v", "-e", "u:%s:counted" % CODE, "-o", "f.data", "--", CODE, "file", 1000)
+    events = Recording("f.data").events()
+    frames = {(names_of(event)[0], os.path.basename(event.frames[1].object), names_of(event)[2]) for event in events}
+    assert len(events) == 1000 and frames == {("counted", "code", "run_code")}, (len(events), frames)
+    walked = int(re.search(r"user_walked: (\d+)", done.stderr)[1])
+    assert walked > 900, done.stderr
 
 
 def fill(age):

@@ -37,6 +37,7 @@ static struct stack stack;
 static struct unwind unwind, builder;
 static struct direct direct = {.walk = &walk, .steps = &steps, .rules = &rules, .stack = &stack};
 static bool is_generated_code;
+static bool is_code_apart;
 static unsigned int seed;
 
 static u32 any(u32 below)
@@ -56,6 +57,12 @@ u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 	if (is_generated_code)
 		*code_start = MEMORY_BASE;
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) : 0;
+}
+
+u64 direct_code_apart(struct direct *context)
+{
+	(void)context;
+	return is_code_apart ? MEMORY_BASE : 0;
 }
 
 /* The table of the file, of one leaf; its code is in the two rules that frames have. */
@@ -398,6 +405,18 @@ static void steps_are_not_kept_while_mappings_change(void **state)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
+/* The unwinder keeps its rules by the bytes of the code. */
+static void unwind_without_tables(void)
+{
+	memory_rules = &rules;
+	memory_image = 0;
+	unwind.registers = walk.registers;
+	unwind.registers.value[REGISTER_RBP] = WORD(1100);
+	memory[1101] = WORD(20);
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+}
+
 /* Generated code: its rule is found by its bytes, and no more once these have changed. */
 static void generated_code_is_looked_at(void **state)
 {
@@ -406,18 +425,34 @@ static void generated_code_is_looked_at(void **state)
 	is_generated_code = true;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	memset(&rules, 0, sizeof(rules));
-	memory_rules = &rules;
-	memory_image = 0;
-	unwind.registers = walk.registers;
-	unwind.registers.value[REGISTER_RBP] = WORD(1100);
-	memory[1101] = WORD(20);
-	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
-	assert_int_equal(unwind.stop, STOP_ROOT);
+	unwind_without_tables();
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	memory[20]++;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	assert_int_equal(stack.depth, 1);
+}
+
+/* Code of a file, apart from the file's tables: as generated code, but what is known of the file
+ * comes first. */
+static void code_apart_is_known_by_its_bytes(void **state)
+{
+	(void)state;
+	one_caller();
+	is_code_apart = true;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	memset(&rules, 0, sizeof(rules));
+	memset(&steps, 0, sizeof(steps));
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	unwind_without_tables();
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	is_code_apart = false;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	is_code_apart = true;
+	memory[20]++;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	is_code_apart = false;
 }
 
 static void what_is_no_user_code_ends_it(void **state)
@@ -536,6 +571,7 @@ int main(void)
 		cmocka_unit_test(own_rules_hold_in_their_address_space),
 		cmocka_unit_test(steps_are_not_kept_while_mappings_change),
 		cmocka_unit_test(generated_code_is_looked_at),
+		cmocka_unit_test(code_apart_is_known_by_its_bytes),
 		cmocka_unit_test(what_is_no_user_code_ends_it),
 		cmocka_unit_test(a_table_knows_what_caches_do_not),
 		cmocka_unit_test(a_row_begins_behind_a_system_call),
