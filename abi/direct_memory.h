@@ -32,9 +32,9 @@ struct direct_walk {
 	u64 window_bytes; /* how many */
 	u64 window[WALK_WINDOW_WORDS];
 	u64 code[4];	     /* generated code around a pc */
-	struct rule_key key; /* of it */
+	struct rule_key key; /* of the rule that is looked for */
 	struct file_table_search table;
-	struct cached_step step; /* of a pc that is not in the step cache */
+	struct cached_step step; /* of a place that is not in the step cache */
 };
 
 #endif

@@ -60,9 +60,11 @@ struct file_table_search {
 	u32 number; /* of the file's mapping */
 	u32 offset; /* in the file */
 	u32 now;    /* 0: not known yet */
+	u32 reserved;
 
 	/* Out: */
-	u32 is_row_start; /* the row begins at the offset */
+	u32 from; /* the rule holds from this offset on */
+	u32 to;	  /* up to this one; the search knows no more of it where a leaf ends */
 	struct unwind_rule rule;
 
 	/* The search: */
@@ -71,6 +73,6 @@ struct file_table_search {
 	u32 at;	   /* index of the entry */
 	u32 start; /* what it says */
 };
-ABI_SIZE(struct file_table_search, 48);
+ABI_SIZE(struct file_table_search, 56);
 
 #endif

@@ -51,6 +51,21 @@ ABI_INLINE struct rule_key rule_key_of_granule(const struct rule_key *key, u64 b
 	return (struct rule_key){.place = rule_key_address(key) & -bytes, .code = bytes};
 }
 
+/* Bytes of the largest granule that serves a pc, an address or an offset in its file, and of which
+ * all lies in [from, to), where the pc's rule holds; 1: the pc alone. */
+ABI_INLINE u32 rule_granule(u64 pc, u32 is_interrupted, u64 from, u64 to)
+{
+	u64 address = is_interrupted ? pc : pc - 1;
+
+	for (u32 bytes = RULE_GRANULE_MAX; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
+		u64 start = address & -(u64)bytes;
+
+		if (start != pc && start >= from && start + bytes <= to)
+			return bytes;
+	}
+	return 1;
+}
+
 /*
  * Where the table of a file is that does not say so costs more to find out than all else, and most
  * for those that have none. It is kept as if it were a rule, under this as the code and the place

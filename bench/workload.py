@@ -49,6 +49,17 @@ def start_node(scale):
     return f"for i in $(seq {scale or 1}); do node -e {shlex.quote(program)} 2>/dev/null; done"
 
 
+def run_node(scale):
+    """Node.js at work: compiled code that calls built-in functions."""
+    program = ("const counts = new Map()\n"
+               "for (let turn = 0; turn < process.argv[1]; turn++) {\n"
+               "  const numbers = Array.from({length: 2000}, (_, i) => i * 7919 % 1009).sort((a, b) => a - b)\n"
+               "  for (const n of numbers) counts.set('k' + n, (counts.get('k' + n) || 0) + n)\n"
+               "  JSON.stringify([...counts].filter(([key]) => key.includes('1')))\n"
+               "}")
+    return f"node -e {shlex.quote(program)} {100 * scale or 20}"
+
+
 def copy(scale):
     """dd: large and small blocks."""
     return (f"dd if=/dev/zero of=/dev/null bs=1M count={400 * scale or 100} 2>/dev/null; "

@@ -197,8 +197,8 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
-/* Code without tables, generated or apart from its file's, may change while the mappings do not: its
- * rules are kept by its bytes alone. */
+/* Code without tables, generated or apart from its file's, may change while the mappings do not:
+ * its rules are kept by its bytes alone. */
 static __always_inline bool is_known_by_bytes(const struct unwinder *unwinder)
 {
 	return unwinder->walk.code != 0;

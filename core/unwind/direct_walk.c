@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A frame costs one cache line of the step cache and a few words of a window onto the stack, which
+ * A frame costs one look at the step cache and a few words of a window onto the stack, which
  * one read fills for all the frames that lie in it. That path is straight: CFA = register + offset,
  * and what is saved lies within a window below the CFA. All other rules take the longer way; of
  * these registers moved to registers, an indexed CFA and a moved stack (longjmp) are left to the
@@ -226,17 +226,9 @@ CORE_OUTLINED u32 step_other(struct direct *direct, const struct cached_step *st
 
 /* --- which step --- */
 
-CORE_PART u64 step_index(const struct direct_walk *walk, u64 pc)
+CORE_PART struct cached_step *step_entry(struct direct *direct, u64 place)
 {
-	return ((pc ^ walk->space.mm) * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
-}
-
-CORE_PART bool is_step(const struct cached_step *step, const struct direct_walk *walk, u64 pc)
-{
-	return !((step->pc ^ pc) | (step->space.mm ^ walk->space.mm) |
-		 (step->space.process ^ walk->space.process) |
-		 (step->space.execs ^ walk->space.execs) |
-		 (step->space.sequence ^ walk->space.sequence));
+	return &direct->steps->entry[(place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS)];
 }
 
 /* What follows from the rule alone. */
@@ -285,15 +277,6 @@ CORE_PART u32 code_find(struct direct *direct, u64 mapping_start)
 									   : STOP_NO_RULE;
 }
 
-/* Makes walk->step.rule that of a file's code: everybody's, or this address space's. */
-CORE_PART bool rule_find(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-
-	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ||
-	       rule_cache_get_own(direct->rules, &walk->key, &walk->space, &walk->step.rule);
-}
-
 /* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
  * code before (unwind.c). That makes a difference only where a row begins. */
 CORE_PART bool row_settle(struct direct *direct)
@@ -310,58 +293,84 @@ CORE_PART bool row_settle(struct direct *direct)
 	return file_table_find(&walk->table);
 }
 
+CORE_GLOBAL_PART int granule_bytes(u64 pc, u64 interrupted, u64 from, u64 to)
+{
+	return rule_granule(pc, interrupted != 0, from, to);
+}
+
+/* The code around has the rule that a table has for the current pc: most pcs that will be met there
+ * are others. */
+CORE_PART void granule_keep(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	u32 bytes = granule_bytes(FRAME_OFFSET(walk->key.place), walk->interrupted,
+				  walk->table.from, walk->table.to);
+
+	if (bytes > 1) {
+		struct rule_key key = rule_key_of_granule(&walk->key, bytes);
+
+		rule_cache_put(direct->rules, &key, &walk->step.rule);
+	}
+}
+
 /* The same by the table of the whole file, if it has one. */
 CORE_PART bool table_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
-	u64 offset = FRAME_OFFSET(walk->step.frame);
+	u64 frame = walk->key.place & ~STEP_INTERRUPTED, offset = FRAME_OFFSET(frame);
 
-	walk->table.number = FRAME_MAPPING(walk->step.frame);
+	walk->table.number = FRAME_MAPPING(frame);
 	walk->table.offset = walk->interrupted ? offset : offset - 1;
 	if (offset >> 32 || !file_table_find(&walk->table))
 		return false;
-	if (walk->interrupted && core_reload(walk->table.is_row_start) && !row_settle(direct))
+	if (walk->interrupted && core_reload(walk->table.from) == walk->table.offset &&
+	    !row_settle(direct))
 		return false;
 	walk->step.rule = walk->table.rule;
+	granule_keep(direct);
 	walk->table_steps++;
 	return true;
 }
 
-/* Makes walk->step.rule that of walk->key, which is of code whose mapping starts at code_start, or,
- * if that is 0, of a file. Code of a file that no rule is known of may lie apart from its tables. */
-CORE_PART u32 step_rule_find(struct direct *direct, u64 code_start)
-{
-	if (!code_start && !rule_find(direct) && !table_find(direct)) {
-		code_start = direct_code_apart(direct);
-		if (!code_start)
-			return STOP_NO_RULE;
-	}
-	return code_start ? code_find(direct, code_start) : STOP_NONE;
-}
-
-/* Makes walk->step that of a pc, by its mapping and the cache of rules. Code without tables may
- * change while the mappings do not: its steps are not kept. */
-CORE_OUTLINED u32 step_find(struct direct *direct, u64 pc)
+/* The same by what the process has in its copy of the table, which serves nobody else. */
+CORE_PART bool own_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
-	struct cached_step *step = &walk->step;
-	u64 code_start = 0; /* of code without tables */
+
+	walk->key = rule_key_own(&walk->key, &walk->space);
+	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule);
+}
+
+/* Makes walk->step.rule that of walk->key, of which the code is 0 then if everybody has the rule.
+ * code_start: where the mapping of code without tables starts, 0 of other code. Code of a file that
+ * no rule is known of may lie apart from its tables. */
+CORE_PART u32 rule_find(struct direct *direct, u64 code_start)
+{
+	struct direct_walk *walk = direct->walk;
+
+	if (!code_start) {
+		if (rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ||
+		    table_find(direct) || own_find(direct))
+			return STOP_NONE;
+		code_start = direct_code_apart(direct);
+	}
+	return code_start ? code_find(direct, code_start) : STOP_NO_RULE;
+}
+
+/* Makes walk->step that of a place, and keeps it if its rule is everybody's. */
+CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, u64 code_start)
+{
+	struct direct_walk *walk = direct->walk;
 	u32 stop;
 
-	step->frame = direct_frame(direct, pc & ~STEP_INTERRUPTED, &code_start);
-	if (!step->frame)
-		return STOP_NOT_CODE;
-	pc = walk->registers.value[REGISTER_RIP] | walk->interrupted;
-	step->pc = pc;
-	walk->key.code = 0;
-	walk->key.place = step->frame | walk->interrupted;
-	stop = step_rule_find(direct, code_start);
+	walk->key = (struct rule_key){.place = place};
+	stop = rule_find(direct, code_start);
 	if (stop)
 		return stop;
-	step_prepare(step);
-	step->space = walk->space;
-	if (walk->owns_steps && !walk->key.code && !(walk->space.sequence & 1))
-		direct->steps->entry[step_index(walk, pc)] = *step;
+	walk->step.place = place;
+	step_prepare(&walk->step);
+	if (walk->owns_steps && !walk->key.code)
+		*step_entry(direct, place) = walk->step;
 	return STOP_NONE;
 }
 
@@ -381,18 +390,19 @@ static long direct_step(u32 i, void *arg)
 {
 	struct direct *direct = arg;
 	struct direct_walk *walk = direct->walk;
-	u64 pc = walk->registers.value[REGISTER_RIP] | walk->interrupted;
-	const struct cached_step *step = &direct->steps->entry[step_index(walk, pc)];
-	u32 stop = STOP_NONE;
+	u64 code_start = 0;
+	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &code_start);
+	const struct cached_step *step = step_entry(direct, frame | walk->interrupted);
+	u32 stop = frame ? STOP_NONE : STOP_NOT_CODE;
 
-	if (!walk->owns_steps || !is_step(step, walk, pc)) {
-		stop = step_find(direct, pc);
+	if (!stop && (!walk->owns_steps || step->place != (frame | walk->interrupted))) {
+		stop = step_find(direct, frame | walk->interrupted, code_start);
 		step = &walk->step;
 	}
 	if (stop != STOP_NOT_CODE && i >= walk->max_depth)
 		stop = STOP_DEPTH;
 	if (!stop) {
-		frame_add(direct, i, step->frame);
+		frame_add(direct, i, frame);
 		stop = step->is_plain ? step_plain(direct, step) : step_other(direct, step);
 	}
 	walk->stop = stop;

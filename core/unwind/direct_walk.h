@@ -25,7 +25,7 @@
 struct direct {
 	struct direct_walk *walk;
 	struct step_cache *steps;
-	const struct rule_cache *rules;
+	struct rule_cache *rules;
 	struct stack *stack; /* gets the frames, their number and flags */
 	void *memory;	     /* the embedder's */
 };
@@ -34,8 +34,8 @@ struct direct {
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
 
 /* The embedder's: a pc as a frame, and of code that is known to have no tables where its mapping
- * starts. 0: it is none that can be named. One that stands for another (a return address that a probe has taken) it
- * replaces in the registers. */
+ * starts. 0: it is none that can be named. One that stands for another (a return address that a
+ * probe has taken) it replaces in the registers. */
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start);
 
 /* The embedder's: where the mapping of the pc starts that direct_frame() was asked for last, if it

@@ -78,7 +78,7 @@ CORE_PART bool root_stays(struct file_table_search *search)
 CORE_GLOBAL int file_table_find(struct file_table_search *search)
 {
 	const struct file_table_chunk *root, *leaf;
-	u32 distance, row;
+	u32 distance, row, next;
 
 	if (core_is_null(search))
 		return 0;
@@ -91,6 +91,10 @@ CORE_GLOBAL int file_table_find(struct file_table_search *search)
 	search->target = distance < FILE_TABLE_DISTANCE_MAX ? distance : FILE_TABLE_DISTANCE_MAX;
 	entry_find(search, leaf, FILE_TABLE_DISTANCE_MAX);
 	row = word_of(leaf, core_reload(search->at));
-	search->is_row_start = (row & FILE_TABLE_DISTANCE_MAX) == distance;
+	next = core_reload(search->at) + 1;
+	search->from = search->start + (row & FILE_TABLE_DISTANCE_MAX);
+	search->to = next < leaf->count
+			     ? search->start + (word_of(leaf, next) & FILE_TABLE_DISTANCE_MAX)
+			     : search->offset + 1;
 	return rule_read(search, leaf->first, FILE_TABLE_ROW_RULE(row)) && root_stays(search);
 }

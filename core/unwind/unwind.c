@@ -77,21 +77,6 @@ CORE_PART bool is_memorable(const struct unwind *unwind)
 	       (unwind->code || unwind->mapping.image);
 }
 
-/* The largest granule that serves the pc and for all of which the rule holds. */
-CORE_PART u64 granule_of(const struct unwind *unwind)
-{
-	u64 pc = unwind->registers.value[REGISTER_RIP];
-	u64 address = unwind->is_interrupted ? pc : pc - 1;
-
-	for (u64 bytes = RULE_GRANULE_MAX; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
-		u64 start = address & -bytes;
-
-		if (start != pc && start >= unwind->same_from && start + bytes <= unwind->same_to)
-			return bytes;
-	}
-	return 1;
-}
-
 /* The rule of the current frame, remembered or made. */
 CORE_PART u32 rule_enter(struct unwind *unwind)
 {
@@ -105,7 +90,8 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 	stop = unwind_rule(unwind);
 	if (stop || !core_reload(unwind->is_lasting) || !is_memorable(unwind))
 		return stop;
-	unwind->granule = granule_of(unwind);
+	unwind->granule = rule_granule(unwind->registers.value[REGISTER_RIP],
+				       unwind->is_interrupted, unwind->same_from, unwind->same_to);
 	unwind_remember(unwind);
 	return STOP_NONE;
 }

@@ -126,7 +126,7 @@ static void compare_at(struct file_image *image, const struct elf_segment *segme
 	} else {
 		assert_true(stop || unwind.code_seen);
 	}
-	if (found && !search.is_row_start)
+	if (found && search.from != search.offset)
 		assert_same_before(segment->offset + at, &search.rule);
 	compared->looks++;
 	compared->found += found;

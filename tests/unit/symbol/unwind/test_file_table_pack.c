@@ -89,8 +89,12 @@ static void check_at(u32 offset)
 	const struct unwind_rule *expected = rule_at(offset);
 
 	assert_int_equal(file_table_find(&search), expected != NULL);
-	if (expected)
-		assert_memory_equal(&search.rule, expected, sizeof(*expected));
+	if (!expected)
+		return;
+	assert_memory_equal(&search.rule, expected, sizeof(*expected));
+	assert_true(search.from <= offset && offset < search.to);
+	assert_ptr_equal(rule_at(search.from), expected);
+	assert_ptr_equal(rule_at(search.to - 1), expected);
 }
 
 static void check_starts(void)
@@ -99,7 +103,7 @@ static void check_starts(void)
 		struct file_table_search search = {.number = 7, .offset = rows.rows[i].offset};
 
 		if (file_table_find(&search))
-			assert_true(search.is_row_start);
+			assert_int_equal(search.from, search.offset);
 		check_at(rows.rows[i].offset - 1);
 		check_at(rows.rows[i].offset + 1);
 	}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the direct walk knows a step by: steps taken before, rules of everybody, of its address
+ * space, of code by its bytes, and of the table of a whole file. And what ends it.
+ */
+#include "walked_memory.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One frame, its root above it. */
+static void one_caller(void)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	struct unwind_rule rule = {.cfa_register = REGISTER_RSP,
+				   .cfa_offset = 16,
+				   .base = RULE_BASE_CFA,
+				   .slot = {[SLOT_RETURN] = 1}};
+
+	memset(memory, 0, sizeof(memory));
+	memset(&rules, 0, sizeof(rules));
+	memset(&steps, 0, sizeof(steps));
+	memset(&walk, 0, sizeof(walk));
+	memory_set(&builder, memory, sizeof(memory));
+	memory_set(&unwind, memory, sizeof(memory));
+	memory[1001] = WORD(20);
+	walk.registers.known = builder.registers.known;
+	walk.registers.value[REGISTER_RIP] = WORD(10);
+	walk.registers.value[REGISTER_RSP] = WORD(1000);
+	walk.max_depth = STACK_USER_DEPTH_MAX;
+	walk.owns_steps = true;
+	builder.registers = walk.registers;
+	rule_keep(&rule);
+	builder.registers.value[REGISTER_RIP] = WORD(20);
+	builder.is_interrupted = false;
+	rule_keep(&outermost);
+	is_generated_code = false;
+}
+
+static u32 walk_again(void)
+{
+	walk.registers.known = (1U << REGISTER_COUNT) - 1;
+	walk.registers.value[REGISTER_RIP] = WORD(10);
+	walk.registers.value[REGISTER_RSP] = WORD(1000);
+	walk.registers.value[REGISTER_RBP] = WORD(1100);
+	direct_walk(&direct);
+	return walk.stop;
+}
+
+/* A step is of a place in a file, whoever has it mapped, and wherever. */
+static void steps_serve_every_process(void **state)
+{
+	(void)state;
+	one_caller();
+	walk.space = (struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	assert_int_equal(walk_again(), STOP_ROOT);
+	memset(&rules, 0, sizeof(rules));
+	walk.space = (struct address_space){.mm = 128, .process = 6, .sequence = 3};
+	assert_int_equal(walk_again(), STOP_ROOT);
+	file_moved = 8;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	file_moved = 0;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	walk.owns_steps = false;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
+/* Of code without a file they would be those of other bytes. */
+static void own_rules_hold_in_their_address_space(void **state)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	const struct address_space space = {.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	struct rule_key key = {.place = MEMORY_FRAME(WORD(21))};
+
+	(void)state;
+	one_caller();
+	walk.space = space;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	memory[1001] = WORD(21);
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	key = rule_key_own(&key, &space);
+	rule_cache_put(&rules, &key, &outermost);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	walk.space.process++;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	walk.space = space;
+	walk.owns_steps = false;
+	is_generated_code = true;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
+/* The unwinder keeps its rules by the bytes of the code. */
+static void unwind_without_tables(void)
+{
+	memory_rules = &rules;
+	memory_image = 0;
+	unwind.registers = walk.registers;
+	unwind.registers.value[REGISTER_RBP] = WORD(1100);
+	memory[1101] = WORD(20);
+	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+	assert_int_equal(unwind.stop, STOP_ROOT);
+}
+
+/* Generated code: its rule is found by its bytes, and no more once these have changed. */
+static void generated_code_is_looked_at(void **state)
+{
+	(void)state;
+	one_caller();
+	is_generated_code = true;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	memset(&rules, 0, sizeof(rules));
+	unwind_without_tables();
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	memory[20]++;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	assert_int_equal(stack.depth, 1);
+}
+
+/* Code of a file, apart from the file's tables: as generated code, but what is known of the file
+ * comes first. */
+static void code_apart_is_known_by_its_bytes(void **state)
+{
+	(void)state;
+	one_caller();
+	is_code_apart = true;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	memset(&rules, 0, sizeof(rules));
+	memset(&steps, 0, sizeof(steps));
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	unwind_without_tables();
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	is_code_apart = false;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	is_code_apart = true;
+	memory[20]++;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	is_code_apart = false;
+}
+
+static void what_is_no_user_code_ends_it(void **state)
+{
+	(void)state;
+	one_caller();
+	memory[1001] = 0;
+	assert_int_equal(walk_again(), STOP_NOT_CODE);
+	memory[1001] = WORD(20) | 1ULL << 63;
+	assert_int_equal(walk_again(), STOP_NOT_CODE);
+	memory[1001] = WORD(WALKED_WORDS);
+	assert_int_equal(walk_again(), STOP_NOT_CODE);
+	walk.is_compat = true;
+	assert_int_equal(walk_again(), STOP_UNSUPPORTED);
+	assert_int_equal(stack.depth, 0);
+}
+
+static const struct unwind_rule table_rules[] = {
+	{.cfa_register = REGISTER_RSP, .cfa_offset = 16, .base = RULE_BASE_CFA, .slot = {[6] = 1}},
+	{.flags = RULE_OUTERMOST},
+};
+
+/* The caller of the first rule's code, up to word 10, is in the second one's, of word 20. */
+static void one_table(void)
+{
+	one_caller();
+	memset(&rules, 0, sizeof(rules));
+	memset(chunks, 0, sizeof(chunks));
+	chunks[CHUNK_ROOT] = (struct file_table_chunk){.count = 1, .first = CHUNK_NODE};
+	chunks[CHUNK_NODE] = (struct file_table_chunk){.count = 1, .first = CHUNK_LEAF};
+	chunks[CHUNK_LEAF] = (struct file_table_chunk){
+		.count = 5,
+		.first = CHUNK_RULES,
+		.word = {FILE_TABLE_ROW(0, 0), FILE_TABLE_ROW(8 * 9, 1), FILE_TABLE_ROW(8 * 11, 0),
+			 FILE_TABLE_ROW(8 * 19, 2), FILE_TABLE_ROW(8 * 20, 0)},
+	};
+	memcpy(chunks[CHUNK_RULES].word, table_rules, sizeof(table_rules));
+	walk.space = (struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	has_table = true;
+}
+
+/* A return address belongs to the code before it, an interrupted pc to itself. */
+static void a_table_knows_what_caches_do_not(void **state)
+{
+	(void)state;
+	one_table();
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	assert_int_equal(walk.table_steps, 2);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(walk.table_steps, 0);
+	memset(&steps, 0, sizeof(steps));
+	memory[1001] = WORD(20) + 1;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	has_table = false;
+	memory[1001] = WORD(20);
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
+static u32 walk_from(u64 pc)
+{
+	memset(&steps, 0, sizeof(steps));
+	walk_again();
+	walk.registers.known = (1U << REGISTER_COUNT) - 1;
+	walk.registers.value[REGISTER_RIP] = pc;
+	walk.registers.value[REGISTER_RSP] = WORD(1000);
+	direct_walk(&direct);
+	return walk.stop;
+}
+
+/* What a table says of one pc is known of those around it. */
+static void a_row_serves_its_neighbours(void **state)
+{
+	(void)state;
+	one_table();
+	chunks[CHUNK_LEAF].word[1] = FILE_TABLE_ROW(8 * 8, 1);
+	chunks[CHUNK_LEAF].word[2] = FILE_TABLE_ROW(8 * 12, 0);
+	chunks[CHUNK_LEAF].word[3] = FILE_TABLE_ROW(8 * 18, 2);
+	assert_int_equal(walk_from(WORD(11)), STOP_ROOT);
+	has_table = false;
+	assert_int_equal(walk_from(WORD(10) + 1), STOP_ROOT);
+	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
+}
+
+/* What is behind a system call belongs to the code before it, also where a row begins. */
+static void a_row_begins_behind_a_system_call(void **state)
+{
+	(void)state;
+	one_table();
+	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);
+	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
+	memory[8] = 0x050fULL << 48;
+	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
+	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
+	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+}
+
+/* What a process has in its copy of the table counts where nobody knows what the file has. */
+static void the_table_counts_before_own_rules(void **state)
+{
+	const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
+
+	(void)state;
+	one_table();
+	key = rule_key_own(&key, &walk.space);
+	rule_cache_put(&rules, &key, &outermost);
+	has_table = false;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+	has_table = true;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+}
+
+/* Its place is no file's. */
+static void generated_code_is_in_no_table(void **state)
+{
+	(void)state;
+	one_table();
+	is_generated_code = true;
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_serve_every_process),
+		cmocka_unit_test(own_rules_hold_in_their_address_space),
+		cmocka_unit_test(generated_code_is_looked_at),
+		cmocka_unit_test(code_apart_is_known_by_its_bytes),
+		cmocka_unit_test(what_is_no_user_code_ends_it),
+		cmocka_unit_test(a_table_knows_what_caches_do_not),
+		cmocka_unit_test(a_row_serves_its_neighbours),
+		cmocka_unit_test(a_row_begins_behind_a_system_call),
+		cmocka_unit_test(the_table_counts_before_own_rules),
+		cmocka_unit_test(generated_code_is_in_no_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
