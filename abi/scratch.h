@@ -80,6 +80,7 @@ struct vma_search {
 		u64 dentry;
 		u64 mount;
 	} path;
+	u64 space;	  /* a user namespace, as a pointer */
 	u64 node[32];	  /* one maple tree node */
 	u64 unread_count; /* of: addresses in files whose build ids are to be read */
 	u64 unread[BUILD_IDS_UNREAD_MAX];

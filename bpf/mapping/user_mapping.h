@@ -224,16 +224,30 @@ __noinline u32 mapping_publish(struct vma_search *search)
 	return mapping_number(search);
 }
 
+/* One step from search->space, where a file is mounted, towards the initial user namespace, of
+ * level 0: not into it. */
+static long namespace_step(u32 index, struct vma_search **context)
+{
+	struct vma_search *search = *context;
+	struct user_namespace *space = (void *)search->space;
+
+	if (BPF_CORE_READ(space, level) <= 1)
+		return 1;
+	search->space = (u64)BPF_CORE_READ(space, parent);
+	return 0;
+}
+
 /* What is mounted in a user namespace is, whatever it says of its files, of who made the outermost
  * namespace around it that is not the initial one. */
-static __always_inline void owner_read(struct mapping_record *record, struct inode *inode)
+static __always_inline void owner_read(struct vma_search *search, struct inode *inode)
 {
 	struct super_block *mounted = BPF_CORE_READ(inode, i_sb);
-	struct user_namespace *space = BPF_CORE_READ(mounted, s_user_ns);
-	u32 level;
+	struct mapping_record *record = &search->record;
+	struct user_namespace *space;
 
-	for (level = 0; level < NAMESPACES_MAX && BPF_CORE_READ(space, level) > 1; level++)
-		space = BPF_CORE_READ(space, parent);
+	search->space = (u64)BPF_CORE_READ(mounted, s_user_ns);
+	bpf_loop(NAMESPACES_MAX, namespace_step, &search, 0);
+	space = (void *)search->space;
 	if (BPF_CORE_READ(space, level)) {
 		record->owner = BPF_CORE_READ(space, owner.val);
 		record->file_system = 0;
@@ -254,7 +268,7 @@ static __always_inline u32 mapping_add(struct vma_search *search)
 	search->record.build_id_looks = 0;
 	search->record.path_bytes = 0;
 	if (search->record.key.kind == MAPPING_FILE) {
-		owner_read(&search->record, inode_of(&search->entry));
+		owner_read(search, inode_of(&search->entry));
 		path_read(search, (void *)search->entry.file);
 	}
 	return mapping_publish(search);
