@@ -72,18 +72,16 @@ has() {
 	stackmap report --json -e "$2" "$1.data" | grep -q "\"$4" || fault "$1: no stack of $2 has $4"
 }
 
+# Each recording has programs verified, and reads the names of the kernel: so few of them, of many sources.
 recordings() {
-	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50'
+	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50' malloc=u:/lib/x86_64-linux-gnu/libc.so.6:malloc
 	recording sample 2 do_syscall_64 -F 99 -e cpu-clock -e page-faults -- dd if=/dev/zero of=/dev/null bs=1M count=1000
 	has sample cpu-clock 1 do_syscall_64
 	has sample page-faults 1 ''
-	recording switch 1 __schedule -a -e sched:sched_switch -- sh -c "$copy | cat"
 	recording offcpu 20 '\(anon_\)\?pipe_read' --wakers -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01 | cat; done'
-	recording glob 100 do_syscall_64 -e 'syscalls:sys_enter_*' -- sh -c "$copy"
-	recording call 100 ksys_read -e k:vfs_read -e kr:vfs_read -- sh -c "$copy"
-	has call k:vfs_read 50 ksys_read
-	has call kr:vfs_read 50 ksys_read
-	recording probe 100 malloc -e u:/lib/x86_64-linux-gnu/libc.so.6:malloc -- stackmap list
+	recording calls 200 do_syscall_64 -e 'syscalls:sys_enter_*' -e $malloc -- sh -c "$copy; stackmap list"
+	has calls syscalls:sys_enter_write 50 do_syscall_64
+	has calls $malloc 100 malloc
 }
 
 # More busy tasks than CPUs: who is preempted in the middle of a function's program does not keep it from the others.
@@ -103,27 +101,36 @@ wakers() {
 	[ ! -s wakers.faults ] || fault "wakers: $(cat wakers.faults)"
 }
 
-# Prints the addresses of the kernel stacks of a recording.
+# kernel_stacks FILE EVENT: the addresses of its kernel stacks
 kernel_stacks() {
-	stackmap script --no-inline "$1" | awk '$1 ~ /^ffffffff/ { print $1 }'
+	stackmap script --no-inline -e "$2" "$1" | awk '$1 ~ /^ffffffff/ { print $1 }'
 }
 
-# A value of a system call, one of a record, and stacks that are the same with and without.
-values() {
-	local exec=sched:sched_process_exec command='for i in 1 2 3; do echo 123456789; done >/dev/null; dd --help'
-	recording argument 3 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -- sh -c "${command%;*}"
+# A value of a system call, and functions.
+argument() {
+	recording argument 103 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -e k:vfs_read -e kr:vfs_read -- \
+		sh -c 'for i in 1 2 3; do echo 123456789; done >/dev/null; read -r byte_by_byte </proc/version'
+	has argument k:vfs_read 50 ksys_read
+	has argument kr:vfs_read 50 ksys_read
 	stackmap report argument.data | grep -q 'sys_enter_write, together 30 bytes' || fault "argument: not 30 bytes"
-	recording bytes 1 '' -a -e kmem:kmalloc/value=bytes_alloc/ -- sh -c "$command"
-	stackmap report bytes.data | grep -q 'kmem:kmalloc, together [1-9][0-9.]* \(bytes\|KiB\|MiB\)' || fault "bytes: no sum"
-	recording exec_plain 1 bprm_execve -e $exec -- sh -c "$command"
-	recording exec_value 1 bprm_execve -e $exec/value=pid/ -- sh -c "$command"
-	kernel_stacks exec_plain.data >exec_plain.stacks
-	kernel_stacks exec_value.data | cmp - exec_plain.stacks || fault "exec: other kernel stacks with a value"
+}
+
+# A value of a record, and stacks that are the same with and without.
+values() {
+	local exec=sched:sched_process_exec command='for i in 1 2 3; do echo 123456789; done | cat >/dev/null; dd --help'
+	recording plain 2 bprm_execve -a -e $exec -e sched:sched_switch -- sh -c "$command"
+	has plain sched:sched_switch 1 __schedule
+	recording value 2 bprm_execve -a -e $exec/value=pid/ -e kmem:kmalloc/value=bytes_alloc/ -- sh -c "$command"
+	stackmap report value.data | grep -q 'kmem:kmalloc, together [1-9][0-9.]* \(bytes\|KiB\|MiB\)' || fault "value: no sum"
+	kernel_stacks plain.data $exec >plain.stacks
+	kernel_stacks value.data $exec | cmp - plain.stacks || fault "exec: other kernel stacks with a value"
+	[ -s plain.stacks ] || fault "exec: no kernel stacks"
 }
 
 doctor
 recordings
 preempted
 wakers
+argument
 values
 [ "$faults" -eq 0 ]
