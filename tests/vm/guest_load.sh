@@ -42,15 +42,22 @@ record() {
 	stackmap record -o load.data "$@" >load.log 2>&1 || fault "record $*: $(tail -n 3 load.log)"
 }
 
-# Programs that no other script loads.
+# load_rare OPTION...: programs that no other script loads, and those of the options
 load_rare() {
-	record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall -- true
+	record -e cpu-clock -e 'k:vfs_*' -e syscalls:sys_exit_read -e ur:/bin/known_counts_static:counted --user-at-syscall "$@" -- true
 }
 
-# The others, each in some configuration.
-load_common() {
-	record -e sched:sched_switch -e syscalls:sys_enter_read -e k:vfs_read -e kr:vfs_read -e kmem:kmalloc/value=bytes_alloc/ \
-		--wakers -- true
+# All, each in some configuration, in as few recordings as do: beside many functions of the kernel, few have no programs of
+# their own.
+load_all() {
+	local others='-e sched:sched_switch -e syscalls:sys_enter_read -e kmem:kmalloc/value=bytes_alloc/ --wakers'
+	# shellcheck disable=SC2086 # options are meant to be split
+	if [ -z "$(function_programs)" ]; then
+		load_rare $others
+	else
+		load_rare
+		record $others -e k:vfs_read -e kr:vfs_read -- true
+	fi
 	stackmap start load -e syscalls:sys_enter_openat --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"
@@ -77,12 +84,12 @@ missing() {
 	done
 }
 
-# check COMPILER
+# check COMPILER load_rare|load_all
 check() {
-	load_rare
+	"$2"
 	costs >costs
 	[ -z "$(missing)" ] || {
-		load_common
+		load_all
 		costs >costs
 	}
 	echo "costs of $1"
@@ -92,10 +99,10 @@ check() {
 	[ -z "$(missing)" ] || fault "nothing has loaded $(missing)"
 }
 
-check "$(stackmap --version --verbose | sed -n 's/^BPF compiler: *//p')"
+check "$(stackmap --version --verbose | sed -n 's/^BPF compiler: *//p')" load_rare
 for OBJECTS in /objects/*; do
 	[ -d "$OBJECTS" ] || continue
 	export OBJECTS WATCH_LOADS=$PWD/loads.${OBJECTS##*/}
-	check "${OBJECTS##*/}"
+	check "${OBJECTS##*/}" load_all
 done
 [ "$faults" -eq 0 ]
