@@ -82,6 +82,7 @@ starts() {
 	"$1" 2>&1 | grep -qx 'write_stacks: usage: write_stacks PID' || fault "$("$1" 2>&1)"
 }
 
+export DPKG_DEB_COMPRESSOR_LEVEL=1 # how small they are is not tested
 apt-get -qq update
 try packages_are_built
 cd /home/builder/build/packages || exit

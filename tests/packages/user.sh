@@ -30,7 +30,7 @@ pretend_systemd() {
 earlier_package() {
 	dpkg-deb --raw-extract "$package" /tmp/earlier >/dev/null &&
 		sed -i 's/^Version: .*/Version: 0.0.1/' /tmp/earlier/DEBIAN/control &&
-		dpkg-deb --build /tmp/earlier /tmp/stackmap_earlier.deb >/dev/null
+		dpkg-deb -z1 --build /tmp/earlier /tmp/stackmap_earlier.deb >/dev/null
 }
 
 it_is_installed_without_a_compiler() {
