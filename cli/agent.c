@@ -49,7 +49,7 @@ struct agent {
 	struct agent_choice choice;
 	struct window_rows *rows;
 	struct spool *spool;
-	struct agent_sender sender;
+	struct agent_child sending;
 	struct agent_pusher pusher; /* instead of rows, spool and sender */
 	struct agent_feed feed;
 	struct exemplars exemplars;
@@ -84,7 +84,7 @@ static int start_sender(struct agent *agent)
 		.spool_bytes = values->spool_bytes,
 	};
 
-	return agent_sender_start(&agent->sender, &options);
+	return agent_sender_start(&agent->sending, &options);
 }
 
 /* Services are those of the cgroups: a receiver has no rules of ours. */
@@ -100,7 +100,7 @@ static int start_pusher(struct agent *agent)
 	const struct agent_pusher_options options = {
 		.url = values->to, .access = &access, .identity = &identity};
 
-	return agent_pusher_start(&agent->pusher, &options);
+	return agent_pusher_start(&agent->sending, &options);
 }
 
 static void say(void *arg, const char *text)
@@ -224,7 +224,7 @@ static int begin(struct agent *agent)
 	file_limit_raise();
 	agent->feed.events_most = agent->choice.values.memory / EVENT_BYTES;
 	status = agent_feed_open(&agent->feed, &agent->choice.values.record, agent->choice.host,
-				 agent->choice.pushes ? agent->pusher.pid : agent->sender.pid);
+				 agent->sending.pid);
 	status = status ?: signals_hold() ? EXIT_DONE : EXIT_FAILED;
 	status = status ?: drop_privileges(agent);
 	if (status)
@@ -239,7 +239,7 @@ static int begin(struct agent *agent)
 /* By the clock that all machines share, as far as it is known. */
 static s32 skew_of(const struct agent *agent)
 {
-	const struct sender_state *state = agent->sender.state;
+	const struct sender_state *state = agent->choice.pushes ? NULL : agent->sending.state;
 
 	return state && state->skew_known ? state->skew : 0;
 }
@@ -277,8 +277,9 @@ static void begin_batch(struct agent *agent)
 /* What the store lacks is sent again when it is met. */
 static void look_after_losses(struct agent *agent)
 {
+	const struct sender_state *state = agent->sending.state;
 	struct spool_count count;
-	u64 lost = agent->sender.state->lost + agent->sender.state->damaged;
+	u64 lost = state->lost + state->damaged;
 
 	if (!spool_count(agent->spool, &count))
 		lost += count.dropped + count.damaged;
@@ -303,7 +304,7 @@ static void put_batch(struct agent *agent)
 		window_rows_lose(agent->rows, &batch);
 	}
 	batch_clear(&batch);
-	agent_sender_wake(&agent->sender);
+	agent_sender_wake(&agent->sending);
 	look_after_losses(agent);
 }
 
@@ -334,7 +335,7 @@ static void hand_on(struct agent *agent, int copy)
 	int other = agent->exemplars.output && agent->choice.pushes ? dup(copy) : -1;
 
 	if (agent->choice.pushes)
-		agent_pusher_take(&agent->pusher, copy);
+		agent_pusher_take(&agent->pusher, &agent->sending, copy);
 	else
 		other = copy;
 	if (other >= 0)
@@ -423,12 +424,6 @@ static bool has_ended(struct agent *agent, int ms)
 	return agent->choice.values.once && agent->windows >= agent->choice.values.once;
 }
 
-static bool sending_runs(struct agent *agent)
-{
-	return agent->choice.pushes ? agent_pusher_runs(&agent->pusher)
-				    : agent_sender_runs(&agent->sender);
-}
-
 static int record_windows(struct agent *agent, struct stackmap_error *error)
 {
 	int ms = 0;
@@ -439,7 +434,7 @@ static int record_windows(struct agent *agent, struct stackmap_error *error)
 		ms = work(agent, error);
 		if (ms < 0)
 			return ms;
-		if (!sending_runs(agent))
+		if (!agent_child_runs(&agent->sending))
 			return error_set(error, ECHILD, "agent: its sender has ended");
 	}
 	return agent->choice.values.once && agent->windows >= agent->choice.values.once
@@ -449,14 +444,16 @@ static int record_windows(struct agent *agent, struct stackmap_error *error)
 
 static void tell_pushed(const struct agent *agent)
 {
+	const struct agent_pusher_state *state = agent->sending.state;
+
 	message("agent: %llu windows, %llu of them sent; %.1f s of CPU time",
-		(unsigned long long)agent->windows, (unsigned long long)agent->pusher.state->sent,
+		(unsigned long long)agent->windows, (unsigned long long)state->sent,
 		own_cpu_ns() / 1e9);
 }
 
 static void tell_sum(const struct agent *agent)
 {
-	const struct sender_state *state = agent->sender.state;
+	const struct sender_state *state = agent->sending.state;
 
 	if (agent->choice.pushes) {
 		tell_pushed(agent);
@@ -476,16 +473,14 @@ static int record_all(struct agent *agent)
 
 	status = result ? message_failure(result, &error) : EXIT_DONE;
 	put_batch(agent);
-	agent_sender_end(&agent->sender);
-	agent_pusher_end(&agent->pusher);
+	agent_child_end(&agent->sending);
 	tell_sum(agent);
 	return status;
 }
 
 static void end(struct agent *agent)
 {
-	agent_sender_clear(&agent->sender);
-	agent_pusher_clear(&agent->pusher);
+	agent_child_clear(&agent->sending);
 	agent_feed_close(&agent->feed);
 	spool_close(&agent->spool);
 	window_rows_free(&agent->rows);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The process that sends windows, as recordings in memory, to a receiver of profiles. It is beside
- * the one that records: a receiver that hangs delays no window, and what talks to the network has
- * no privileges. There is no spool, since nothing may be sent twice: a window is sent once, or
- * lost.
+ * The process that sends windows, as recordings in memory, to a receiver of profiles. There is no
+ * spool, since nothing may be sent twice: a window is sent once, or lost.
  */
 #ifndef CLI_AGENT_PUSHER_H
 #define CLI_AGENT_PUSHER_H
 
-#include <sys/types.h>
-
+#include "agent/agent_child.h"
 #include "push/push.h"
 
 struct agent_pusher_state {
@@ -18,12 +15,9 @@ struct agent_pusher_state {
 };
 
 struct agent_pusher {
-	pid_t pid; /* 0: none */
-	int socket;
 	u32 handed;
 	u64 dropped; /* windows for which there was no room */
 	bool is_behind;
-	struct agent_pusher_state *state; /* in memory of both */
 };
 
 struct agent_pusher_options {
@@ -33,17 +27,10 @@ struct agent_pusher_options {
 };
 
 /* Before threads and signals. Exit status; what is wrong was said. */
-int agent_pusher_start(struct agent_pusher *pusher, const struct agent_pusher_options *options);
+int agent_pusher_start(struct agent_child *child, const struct agent_pusher_options *options);
 
 /* Hands a recording over, and closes `fd`. If it is behind by several, the window is lost, which is
  * said. */
-void agent_pusher_take(struct agent_pusher *pusher, int fd);
-
-/* False: it has ended, which it should not have. */
-bool agent_pusher_runs(struct agent_pusher *pusher);
-
-/* Lets it send what it has, for some seconds. What it says of itself stays. */
-void agent_pusher_end(struct agent_pusher *pusher);
-void agent_pusher_clear(struct agent_pusher *pusher);
+void agent_pusher_take(struct agent_pusher *pusher, const struct agent_child *child, int fd);
 
 #endif

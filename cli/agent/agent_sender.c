@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The recorder holds the writing end of a pipe. A byte wakes the sender; that the pipe is closed
- * means the recorder has ended, or was killed: what can be sent at once still is. The next recorder
- * may be there by then: its sender waits until the spool is free.
+ * The recorder holds the writing end of a pipe. A byte wakes the sender; when the pipe is closed,
+ * what can be sent at once still is. The next recorder may be there by then: its sender waits until
+ * the spool is free.
  */
 #include "agent/agent_sender.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "privilege/capability.h"
 #include "terminal/message.h"
 
 #define LAST_MS 10000 /* for what is sent at the end */
@@ -83,9 +76,9 @@ static void send_last(struct sender *sender, const struct sender_state *state)
 	} while (clock_ms() < until);
 }
 
-static int send_all(const struct agent_sender_options *options, int wake,
-		    struct sender_state *state)
+static int send_all(const void *arg, int wake, void *state)
 {
+	const struct agent_sender_options *options = arg;
 	struct sender_options sender_options = {
 		.url = options->url, .server = options->server, .host = options->host, .say = say};
 	struct stackmap_error error;
@@ -107,106 +100,33 @@ static int send_all(const struct agent_sender_options *options, int wake,
 	return EXIT_DONE;
 }
 
-/* Those who end the recorder by its terminal or its service mean it, which tells us. */
-static void leave_signals(void)
-{
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-__attribute__((noreturn)) static void run(const struct agent_sender_options *options, int wake,
-					  struct sender_state *state)
-{
-	prctl(PR_SET_NAME, "stackmap-send");
-	leave_signals();
-	if (capability_keep(0)) {
-		message("sender: privileges cannot be given up");
-		_exit(EXIT_FAILED);
-	}
-	_exit(send_all(options, wake, state));
-}
-
 /* --- in the recorder --- */
 
-static int start(struct agent_sender *sender, const struct agent_sender_options *options)
+static int connect_ends(int ends[2])
 {
-	int ends[2];
-
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	sender->pid = fork();
-	if (!sender->pid) {
-		close(ends[1]);
-		run(options, ends[0], sender->state);
-	}
-	close(ends[0]);
-	if (sender->pid > 0) {
-		sender->wake = ends[1];
-		return fcntl(ends[1], F_SETFL, O_NONBLOCK) ? -errno : 0;
-	}
-	close(ends[1]);
-	sender->pid = 0;
-	return -EAGAIN;
+	return fcntl(ends[1], F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
-int agent_sender_start(struct agent_sender *sender, const struct agent_sender_options *options)
+int agent_sender_start(struct agent_child *child, const struct agent_sender_options *options)
 {
-	int err;
+	static const struct agent_child_kind kind = {
+		.what = "sender",
+		.comm = "stackmap-send",
+		.state_bytes = sizeof(struct sender_state),
+		.last_ms = LAST_MS + 2 * GRACE_MS,
+		.connect = connect_ends,
+		.run = send_all,
+	};
 
-	sender->state = mmap(NULL, sizeof(*sender->state), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (sender->state == MAP_FAILED)
-		sender->state = NULL;
-	err = sender->state ? start(sender, options) : -ENOMEM;
-	if (!err)
-		return EXIT_DONE;
-	message("sender: %s", strerror(-err));
-	return EXIT_FAILED;
+	return agent_child_start(child, &kind, options);
 }
 
 /* A full pipe wakes it as well. */
-void agent_sender_wake(const struct agent_sender *sender)
+void agent_sender_wake(const struct agent_child *child)
 {
-	ssize_t written = write(sender->wake, "", 1);
+	ssize_t written = write(child->end, "", 1);
 
 	(void)written;
-}
-
-bool agent_sender_runs(struct agent_sender *sender)
-{
-	if (sender->pid && waitpid(sender->pid, NULL, WNOHANG) != sender->pid)
-		return true;
-	sender->pid = 0;
-	return false;
-}
-
-static void wait_for_end(struct agent_sender *sender)
-{
-	u64 until = clock_ms() + LAST_MS + 2 * GRACE_MS;
-
-	while (agent_sender_runs(sender) && clock_ms() < until)
-		poll(NULL, 0, TRY_MS / 10);
-	if (!sender->pid)
-		return;
-	kill(sender->pid, SIGKILL);
-	waitpid(sender->pid, NULL, 0);
-	sender->pid = 0;
-}
-
-void agent_sender_end(struct agent_sender *sender)
-{
-	if (!sender->pid)
-		return;
-	close(sender->wake);
-	wait_for_end(sender);
-}
-
-void agent_sender_clear(struct agent_sender *sender)
-{
-	agent_sender_end(sender);
-	if (sender->state)
-		munmap(sender->state, sizeof(*sender->state));
-	sender->state = NULL;
 }
