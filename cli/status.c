@@ -58,10 +58,8 @@ static const char *start_time(const struct instance *instance, char *text, size_
 
 static void print_sources(const struct source_list *sources)
 {
-	u32 kind;
-
 	printf("  events       ");
-	for (kind = 0; kind < sources->count && kind < SOURCES_SHOWN; kind++) {
+	for (u32 kind = 0; kind < sources->count && kind < SOURCES_SHOWN; kind++) {
 		fputs(kind ? ", " : "", stdout);
 		printable_put(sources->sources[kind].name, stdout);
 	}
@@ -147,9 +145,8 @@ static int print_line(const struct instance *instance, void *unused)
 static json_t *sources_json(const struct source_list *sources)
 {
 	json_t *names = json_array();
-	u32 kind;
 
-	for (kind = 0; kind < sources->count; kind++)
+	for (u32 kind = 0; kind < sources->count; kind++)
 		json_array_append_new(names, json_text(sources->sources[kind].name));
 	return names;
 }

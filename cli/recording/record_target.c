@@ -60,7 +60,6 @@ static int choose_sources(const struct record_values *values, struct source_list
 	bool unset = values->frequency == RECORD_FREQUENCY_UNSET;
 	struct stackmap_error error;
 	int result = 0;
-	size_t i;
 
 	if (wants_samples(values))
 		result = source_list_add_sample(
@@ -69,7 +68,7 @@ static int choose_sources(const struct record_values *values, struct source_list
 		result = source_list_add(sources, "offcpu-time", 0, &error);
 	if (!result && values->wakers)
 		result = source_list_add(sources, "offcpu-waker", 0, &error);
-	for (i = 0; i < values->events.count && !result; i++)
+	for (size_t i = 0; i < values->events.count && !result; i++)
 		result = source_list_add(sources, values->events.items[i],
 					 unset ? 0 : values->frequency, &error);
 	return result ? message_failure(result, &error) : EXIT_DONE;
@@ -78,11 +77,9 @@ static int choose_sources(const struct record_values *values, struct source_list
 /* Tracepoints and functions come when they come. */
 static int check_frequency(const struct record_values *values, const struct source_list *sources)
 {
-	u32 kind;
-
 	if (values->frequency == RECORD_FREQUENCY_UNSET)
 		return EXIT_DONE;
-	for (kind = 0; kind < sources->count; kind++)
+	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].frequency)
 			return EXIT_DONE;
 	return wrong_usage("-F: none of these events is sampled at a rate; add -e cpu-clock to "
@@ -124,9 +121,8 @@ static bool are_pids(const struct number_list *list)
 static int choose_pids(const struct string_list *texts, struct record_target *target)
 {
 	int status = EXIT_DONE;
-	size_t i;
 
-	for (i = 0; i < texts->count; i++)
+	for (size_t i = 0; i < texts->count; i++)
 		if (number_list_add(&target->pids, texts->items[i], INT_MAX) ||
 		    !are_pids(&target->pids)) {
 			message("-p %s: must be a process id, or several like 12,34",
@@ -134,7 +130,7 @@ static int choose_pids(const struct string_list *texts, struct record_target *ta
 			return EXIT_USAGE;
 		}
 	target->pidfds = calloc(target->pids.count + 1, sizeof(*target->pidfds));
-	for (i = 0; target->pidfds && i < target->pids.count; i++)
+	for (size_t i = 0; target->pidfds && i < target->pids.count; i++)
 		status = status ?: open_process(target, i);
 	return target->pidfds ? status : EXIT_FAILED;
 }
@@ -175,9 +171,8 @@ int record_target_follow(const struct record_target *target, struct capture *cap
 			 struct stackmap_error *error)
 {
 	int result = 0;
-	size_t i;
 
-	for (i = 0; i < target->pids.count && !result; i++)
+	for (size_t i = 0; i < target->pids.count && !result; i++)
 		result =
 			loaded_follow(capture_loaded(capture), target->pids.ranges[i].first, error);
 	return result;
@@ -185,9 +180,7 @@ int record_target_follow(const struct record_target *target, struct capture *cap
 
 void record_target_clear(struct record_target *target)
 {
-	size_t i;
-
-	for (i = 0; target->pidfds && i < target->pids.count; i++)
+	for (size_t i = 0; target->pidfds && i < target->pids.count; i++)
 		if (target->pidfds[i] > 0)
 			close(target->pidfds[i]);
 	free(target->pidfds);
@@ -198,9 +191,7 @@ void record_target_clear(struct record_target *target)
 
 bool record_target_ended(const struct record_target *target)
 {
-	size_t i;
-
-	for (i = 0; i < target->pids.count; i++) {
+	for (size_t i = 0; i < target->pids.count; i++) {
 		struct pollfd process = {.fd = target->pidfds[i], .events = POLLIN};
 
 		if (poll(&process, 1, 0) == 0)

@@ -317,9 +317,8 @@ int capture_finish(struct capture *capture, struct trace_ledger *ledger,
 u64 capture_events(const struct capture *capture)
 {
 	u64 events = 0;
-	u32 cpu;
 
-	for (cpu = 0; cpu < capture->loaded.plan.config.cpus; cpu++)
+	for (u32 cpu = 0; cpu < capture->loaded.plan.config.cpus; cpu++)
 		events += capture->recording.cpus[cpu].events;
 	return events;
 }

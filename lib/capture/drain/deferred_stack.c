@@ -87,13 +87,12 @@ static u64 bytes_of(const struct deferred_stack *stack)
 struct deferred_stack *deferred_stack_new(u32 tid, u32 cookie)
 {
 	struct deferred_stack *stack = calloc(1, sizeof(*stack));
-	int form;
 
 	if (!stack)
 		return NULL;
 	stack->tid = tid;
 	stack->cookie = cookie;
-	for (form = 0; form < DEFERRED_FORMS; form++)
+	for (int form = 0; form < DEFERRED_FORMS; form++)
 		stack->form[form].placeholder = TRACE_NO_STACK;
 	return stack;
 }
@@ -155,11 +154,10 @@ int deferred_stacks_create(struct deferred_stacks **out)
 static void begin_file(struct deferred_stacks *stacks, struct deferred_list *list, bool drops)
 {
 	struct deferred_stack *stack, *next;
-	int form;
 
 	for (stack = TAILQ_FIRST(list); stack; stack = next) {
 		next = TAILQ_NEXT(stack, link);
-		for (form = 0; form < DEFERRED_FORMS; form++)
+		for (int form = 0; form < DEFERRED_FORMS; form++)
 			stack->form[form].written = false;
 		if (drops && !stack->retained)
 			drop(stacks, stack);

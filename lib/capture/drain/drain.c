@@ -46,10 +46,9 @@ static int drain_ring(struct recording *recording, struct ring_view ring, u64 en
 
 static int drain_tasks(struct recording *recording)
 {
-	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
 		u64 end = end_within(&ring, recording->cpus[cpu].task_limit);
 		result = first_error(result,
@@ -65,10 +64,9 @@ static u32 fill_percent(const struct ring_view *ring)
 
 int drain_deferred_stacks(struct recording *recording, u32 *fill)
 {
-	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 		u32 filled = fill_percent(&ring);
 
@@ -84,10 +82,9 @@ int drain_deferred_stacks(struct recording *recording, u32 *fill)
 
 static int drain_events(struct recording *recording)
 {
-	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		result = first_error(result,
 				     drain_ring(recording, loaded_ring(recording->loaded, cpu),
 						recording->cpus[cpu].end, cpu, records_take_event));
@@ -98,12 +95,12 @@ static int drain_events(struct recording *recording)
 /* An epoch ends when each ring was read to where its head was when the epoch began. */
 static int pass_epoch(struct recording *recording)
 {
-	u32 cpu, cpus = recording->loaded->plan.config.cpus;
+	u32 cpus = recording->loaded->plan.config.cpus;
 
-	for (cpu = 0; cpu < cpus; cpu++)
+	for (u32 cpu = 0; cpu < cpus; cpu++)
 		if (recording->cpus[cpu].end < recording->cpus[cpu].epoch_end)
 			return 0;
-	for (cpu = 0; cpu < cpus; cpu++) {
+	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		recording->cpus[cpu].epoch_end = ring_head(&ring);
@@ -118,12 +115,11 @@ static int pass_epoch(struct recording *recording)
 void generation_peek(struct recording *recording)
 {
 	u64 published = generation_published(recording->loaded);
-	u32 cpu;
 
 	if (published == recording->generation_seen)
 		return;
 	recording->generation_seen = published;
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		recording->cpus[cpu].swap_end = ring_head(&ring);
@@ -132,9 +128,7 @@ void generation_peek(struct recording *recording)
 
 static bool generation_is_read(const struct recording *recording)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		if (ring.header->tail < recording->cpus[cpu].swap_end)

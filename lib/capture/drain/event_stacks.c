@@ -32,9 +32,7 @@ static u8 stop_of(const struct loaded *loaded, u32 flags)
 static int write_stack(struct recording *recording, const struct trace_stack *stack,
 		       struct stack_ref *ref)
 {
-	u32 i;
-
-	for (i = 0; i < stack->depth; i++) {
+	for (u32 i = 0; i < stack->depth; i++) {
 		int result = event_stack_mapping(recording, stack->frames[i]);
 
 		if (result)
@@ -49,7 +47,7 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 {
 	const struct generation_table *table = generation_of_id(loaded, id);
 	struct table_view *element;
-	u32 flags, i;
+	u32 flags;
 	int result = table ? stack_map_find(table->memory, &loaded->plan.geometry, id, &element)
 			   : -ESTALE;
 
@@ -63,7 +61,7 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 		.depth = IDENTITY_DEPTH(element->identity),
 		.frames = frames,
 	};
-	for (i = 0; i < stack->depth; i++)
+	for (u32 i = 0; i < stack->depth; i++)
 		frames[i] = stack_frame(element->word, flags, i);
 	return 0;
 }

@@ -14,10 +14,8 @@ _Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for a
 
 static void add_scratch(const struct scratch *scratch, struct trace_cpu_ledger *ledger)
 {
-	u32 cause;
-
 	ledger->lost[LOST_NESTED] += scratch->refused;
-	for (cause = 0; cause < LOST_COUNT; cause++)
+	for (u32 cause = 0; cause < LOST_COUNT; cause++)
 		ledger->lost[cause] += scratch->counters.lost[cause];
 	ledger->produced +=
 		scratch->counters.produced + scratch->counters.lost[LOST_PAUSED] + scratch->refused;
@@ -29,9 +27,8 @@ static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
 	const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 	struct ring_view ring = loaded_ring(loaded, cpu);
 	struct trace_cpu_ledger totals = {.cpu = cpu};
-	u32 i;
 
-	for (i = 0; i < SCRATCH_SLOTS; i++)
+	for (u32 i = 0; i < SCRATCH_SLOTS; i++)
 		add_scratch(&scratch_slots[i], &totals);
 	totals.lost[LOST_RESET] += ring.header->reset;
 	return totals;
@@ -40,11 +37,10 @@ static struct trace_cpu_ledger cpu_totals(const struct loaded *loaded, u32 cpu)
 static u64 skipped_runs(const struct loaded *loaded)
 {
 	u64 misses = attach_perf_skipped(&loaded->attachment);
-	u32 i;
 
-	for (i = 0; i < loaded->attachment.set_count; i++)
+	for (u32 i = 0; i < loaded->attachment.set_count; i++)
 		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
-	for (i = 0; i < loaded->program_count; i++)
+	for (u32 i = 0; i < loaded->program_count; i++)
 		misses += program_recursion_misses(loaded->programs[i]);
 	return field_value_skipped(&loaded->attachment, misses);
 }
@@ -52,9 +48,8 @@ static u64 skipped_runs(const struct loaded *loaded)
 static u64 lost_of(const u64 *lost)
 {
 	u64 sum = 0;
-	u32 cause;
 
-	for (cause = 0; cause < LOST_COUNT; cause++)
+	for (u32 cause = 0; cause < LOST_COUNT; cause++)
 		sum += lost[cause];
 	return sum;
 }
@@ -71,9 +66,7 @@ static u64 reported_of_cpu(const struct loaded *loaded, u32 cpu, u32 cause)
 
 void file_ledger_begin(struct recording *recording)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		recording->cpus[cpu].consumed_before = ring.header->consumed;
@@ -92,10 +85,9 @@ static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32
 {
 	const struct cpu_reader *reader = &recording->cpus[cpu];
 	struct trace_cpu_ledger window = cpu_totals(recording->loaded, cpu);
-	u32 cause;
 
 	window.produced -= reader->consumed_before;
-	for (cause = 0; cause < LOST_COUNT; cause++) {
+	for (u32 cause = 0; cause < LOST_COUNT; cause++) {
 		u64 reported = reported_of_cpu(recording->loaded, cpu, cause);
 
 		window.lost[cause] -= reported;
@@ -111,12 +103,11 @@ static struct trace_cpu_ledger cpu_window(const struct recording *recording, u32
 static void add_notes(const struct loaded *loaded, u64 *notes)
 {
 	const struct capture_bpf__bss *memory = loaded_programs(loaded)->bss;
-	u32 cpu, i;
 
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		const struct scratch *scratch_slots = loaded_scratch(loaded, cpu);
 
-		for (i = 0; i < SCRATCH_SLOTS; i++)
+		for (u32 i = 0; i < SCRATCH_SLOTS; i++)
 			notes[NOTE_UNKNOWN_FRAMES] += scratch_slots[i].counters.unknown_frames;
 	}
 	notes[NOTE_UNNAMED_TASKS] = memory->tasks_lost;
@@ -129,13 +120,11 @@ static void add_notes(const struct loaded *loaded, u64 *notes)
 void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_written,
 		     struct trace_ledger *ledger, struct trace_cpu_ledger *cpus)
 {
-	u32 cpu, cause;
-
 	*ledger = recording->written;
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		cpus[cpu] = cpu_window(recording, cpu);
 		ledger->produced += cpus[cpu].produced;
-		for (cause = 0; cause < LOST_COUNT; cause++)
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			ledger->lost[cause] += cpus[cpu].lost[cause];
 	}
 	add_notes(recording->loaded, ledger->notes);
@@ -149,24 +138,20 @@ void file_ledger_sum(const struct recording *recording, u64 recorded, u64 not_wr
 void file_ledger_reported(struct loaded *loaded, const struct trace_ledger *ledger,
 			  const struct trace_cpu_ledger *cpus)
 {
-	u32 cpu, cause;
-
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
-		for (cause = 0; cause < LOST_COUNT; cause++)
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++)
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			reported_by(loaded, cpu)[cause] += cpus[cpu].lost[cause];
 	reported_by(loaded, 0)[LOST_RECURSION] += ledger->lost[LOST_RECURSION];
 }
 
 void ledger_totals(const struct loaded *loaded, struct trace_ledger *totals)
 {
-	u32 cpu, cause;
-
 	*totals = (struct trace_ledger){};
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct trace_cpu_ledger each = cpu_totals(loaded, cpu);
 
 		totals->produced += each.produced;
-		for (cause = 0; cause < LOST_COUNT; cause++)
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
 			totals->lost[cause] += each.lost[cause];
 	}
 	add_notes(loaded, totals->notes);

@@ -50,10 +50,8 @@ static void forget_names(struct recording *recording)
 
 void recording_free(struct recording *recording)
 {
-	u32 i;
-
 	deferred_free(&recording->deferred);
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free(recording->stacks[i].items);
 	forget_names(recording);
 	if (recording->tasks)
@@ -63,14 +61,12 @@ void recording_free(struct recording *recording)
 
 void recording_begin_file(struct recording *recording)
 {
-	u32 cpu, i;
-
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		recording->stacks[i].generation = 0;
 	forget_names(recording);
 	memset(recording->mapping_written, 0, sizeof(recording->mapping_written));
 	memset(&recording->written, 0, sizeof(recording->written));
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].events = recording->cpus[cpu].passed_over = 0;
 	if (recording->deferred)
 		deferred_begin_file(recording);

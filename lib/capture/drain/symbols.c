@@ -25,7 +25,7 @@ static void put_process(u32 *slots, u32 pid)
 static void leave_out_processes(const struct recording *recording)
 {
 	u32 pids[SYMBOLIZER_PROCESSES_MAX + USER_UNWINDER_PROCESSES_MAX];
-	u32 slots[OWN_PROCESSES] = {}, count, i;
+	u32 slots[OWN_PROCESSES] = {}, count;
 	u32 *own;
 
 	if (recording->loaded->foreign)
@@ -34,11 +34,11 @@ static void leave_out_processes(const struct recording *recording)
 	count = symbolizers_processes(recording->symbolizers, pids);
 	if (recording->deferred)
 		count += user_unwinder_processes(recording->deferred->unwinder, pids + count);
-	for (i = 0; i < count; i++)
+	for (u32 i = 0; i < count; i++)
 		put_process(slots, pids[i]);
 	if (recording->loaded->beside)
 		put_process(slots, recording->loaded->beside);
-	for (i = 0; i < OWN_PROCESSES; i++)
+	for (u32 i = 0; i < OWN_PROCESSES; i++)
 		if (own[i] != slots[i])
 			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
 }

@@ -24,9 +24,8 @@ static const char *unit_of(const struct source *source)
 static size_t text_bytes(const struct source_list *sources, const char *command)
 {
 	size_t bytes = strlen(command) + 1;
-	u32 kind;
 
-	for (kind = 0; kind < sources->count; kind++) {
+	for (u32 kind = 0; kind < sources->count; kind++) {
 		const struct source *source = &sources->sources[kind];
 
 		bytes += strlen(source->name) + 1 + strlen(unit_of(source)) + 1;
@@ -44,9 +43,8 @@ static void fill_sources(struct metadata_header *header, const struct source_lis
 {
 	struct metadata_source *records = (void *)(header + 1);
 	char *text = stpcpy((char *)&records[sources->count], command) + 1;
-	u32 kind;
 
-	for (kind = 0; kind < sources->count; kind++) {
+	for (u32 kind = 0; kind < sources->count; kind++) {
 		const struct source *source = &sources->sources[kind];
 
 		records[kind] = (struct metadata_source){
@@ -164,14 +162,13 @@ static int get_sources(struct metadata *metadata, const struct metadata_header *
 	const struct metadata_source *records = (const void *)(header + 1);
 	const char *text = (const char *)&records[header->sources];
 	const char *end = text + header->text_bytes;
-	u32 kind;
 	int result = 0;
 
 	metadata->command = strdup(text);
 	metadata->sources.sources = calloc(header->sources + 1, sizeof(*metadata->sources.sources));
 	if (!metadata->command || !metadata->sources.sources)
 		return -ENOMEM;
-	for (kind = 0; kind < header->sources && !result; kind++)
+	for (u32 kind = 0; kind < header->sources && !result; kind++)
 		result = get_source(&metadata->sources.sources[metadata->sources.count++],
 				    &records[kind], &text, end);
 	return result;

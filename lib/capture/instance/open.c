@@ -81,10 +81,9 @@ static void read_plan(struct loaded *loaded)
 
 static int open_tables(struct loaded *loaded, struct folder *folder)
 {
-	u32 i;
 	int result = 0;
 
-	for (i = 0; i < TABLE_ROLES && !result; i++) {
+	for (u32 i = 0; i < TABLE_ROLES && !result; i++) {
 		char pin[PIN_BYTES];
 		int fd;
 

@@ -49,10 +49,9 @@ static int pin_fd(struct folder *folder, int fd, const char *pin)
 static int pin_tables(const struct loaded *loaded, struct folder *folder)
 {
 	char pin[PIN_BYTES];
-	u32 i;
 	int result = 0;
 
-	for (i = 0; i < TABLE_ROLES && !result; i++) {
+	for (u32 i = 0; i < TABLE_ROLES && !result; i++) {
 		int fd = loaded->tables[i].fd;
 
 		pin_of_table(i, pin);
@@ -78,10 +77,9 @@ static int pin_maps(const struct loaded *loaded, int metadata, struct folder *fo
 
 static int pin_set(const struct program_set *set, u32 number, struct folder *folder)
 {
-	u32 i;
 	int result = 0;
 
-	for (i = 0; i < set->loaded_count; i++) {
+	for (u32 i = 0; i < set->loaded_count; i++) {
 		char pin[PIN_BYTES];
 
 		pin_of_program(number, bpf_program__name(set->loaded[i].program), pin);
@@ -92,10 +90,9 @@ static int pin_set(const struct program_set *set, u32 number, struct folder *fol
 
 static int pin_programs(const struct loaded *loaded, struct folder *folder)
 {
-	u32 i;
 	int result = 0;
 
-	for (i = 0; i < loaded->attachment.set_count && !result; i++)
+	for (u32 i = 0; i < loaded->attachment.set_count && !result; i++)
 		result = pin_set(&loaded->attachment.sets[i], i, folder);
 	return result;
 }
@@ -112,10 +109,9 @@ static bool is_link(int fd)
 static int pin_links(const struct link_list *links, u32 *number, struct folder *folder)
 {
 	char pin[PIN_BYTES];
-	u32 i;
 	int result = 0;
 
-	for (i = 0; i < links->count && !result; i++) {
+	for (u32 i = 0; i < links->count && !result; i++) {
 		if (!is_link(links->fds[i]))
 			continue;
 		snprintf(pin, sizeof(pin), "link_%u", (*number)++);

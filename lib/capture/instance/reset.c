@@ -100,9 +100,7 @@ static int swap(struct loaded *loaded, struct generation_table *current)
 /* Of all rings, one right after the other. */
 static void read_heads(struct loaded *loaded, u64 *heads)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
 		heads[cpu] = ring_head(&ring);
@@ -112,9 +110,7 @@ static void read_heads(struct loaded *loaded, u64 *heads)
 /* An event that stays began after all `deferred_limits` were read, so its stack stays too. */
 static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *deferred_limits)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
 		ring.header->reset += ring_discard_flight(&ring, limits[cpu], deferred_limits[cpu]);
@@ -125,9 +121,8 @@ static void discard_flight(struct loaded *loaded, const u64 *limits, const u64 *
 static bool discard_drain(struct loaded *loaded, const u64 *limits)
 {
 	bool all = true;
-	u32 cpu;
 
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 
 		ring.header->reset += ring_discard_drain(&ring, limits[cpu]);
@@ -140,14 +135,13 @@ static bool discard_drain(struct loaded *loaded, const u64 *limits)
 static int empty_rings(struct loaded *loaded, u64 done)
 {
 	u64 deferred_limits[CONFIG_CPUS_MAX], limits[CONFIG_CPUS_MAX];
-	u32 ms;
 
 	read_heads(loaded, deferred_limits);
 	read_heads(loaded, limits);
 	if (loaded->plan.config.flight)
 		discard_flight(loaded, limits, deferred_limits);
 	else
-		for (ms = 0; !discard_drain(loaded, limits); ms += WAIT_MS) {
+		for (u32 ms = 0; !discard_drain(loaded, limits); ms += WAIT_MS) {
 			if (ms >= WAIT_WRITER_MS)
 				return -EBUSY;
 			nap();
@@ -188,9 +182,7 @@ int reset_unread(struct loaded *loaded, struct stackmap_error *error)
 
 static bool wait_until_done(const struct loaded *loaded, u64 generation, u32 wait_ms)
 {
-	u32 ms;
-
-	for (ms = 0; !is_done(loaded, generation); ms += WAIT_MS) {
+	for (u32 ms = 0; !is_done(loaded, generation); ms += WAIT_MS) {
 		if (ms >= wait_ms)
 			return false;
 		nap();

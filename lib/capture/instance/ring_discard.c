@@ -37,9 +37,8 @@ static u32 discard_slot(struct event_slot *slot, u64 limit, u64 deferred_limit)
 u64 ring_discard_flight(struct ring_view *ring, u64 limit, u64 deferred_limit)
 {
 	u64 count = 0;
-	u32 i;
 
-	for (i = 0; i < ring->count; i++)
+	for (u32 i = 0; i < ring->count; i++)
 		count += discard_slot((struct event_slot *)ring_slot(ring, i), limit,
 				      deferred_limit);
 	return count;

@@ -52,9 +52,8 @@ static u64 memory_of_maps(const struct loaded *loaded)
 static u64 memory_of_tables(const struct loaded *loaded)
 {
 	u64 bytes = 0;
-	u32 i;
 
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd >= 0)
 			bytes += map_bytes(loaded->tables[i].fd);
 	return bytes;

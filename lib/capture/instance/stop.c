@@ -52,9 +52,8 @@ static void wait_until_gone(const struct link_ids *links)
 {
 	const struct timespec pause = {.tv_nsec = WAIT_PAUSE_MS * 1000000L};
 	u32 next = 0;
-	int try;
 
-	for (try = 0; try < WAIT_TRIES && next < links->count; try++) {
+	for (int try = 0; try < WAIT_TRIES && next < links->count; try++) {
 		while (next < links->count && is_gone(links->ids[next]))
 			next++;
 		if (next < links->count)

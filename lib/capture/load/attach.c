@@ -25,9 +25,9 @@
 
 static u32 count_type(const struct attachment *attachment, enum source_type type)
 {
-	u32 kind, count = 0;
+	u32 count = 0;
 
-	for (kind = 0; kind < attachment->sources->count; kind++)
+	for (u32 kind = 0; kind < attachment->sources->count; kind++)
 		count += attachment->sources->sources[kind].type == type;
 	return count;
 }
@@ -161,9 +161,8 @@ static void place_tracepoint(struct attachment *attachment, const struct source 
 			     u32 *categories)
 {
 	const struct source *sources = attachment->sources->sources;
-	u32 earlier;
 
-	for (earlier = 0; earlier < kind; earlier++)
+	for (u32 earlier = 0; earlier < kind; earlier++)
 		if (sources[earlier].type == SOURCE_TRACEPOINT && !sources[earlier].unit &&
 		    same_category(&sources[earlier], source)) {
 			place(attachment, kind, attachment->placements[earlier].set, false);
@@ -177,7 +176,7 @@ static void place_tracepoint(struct attachment *attachment, const struct source 
 
 static int plan_sets(struct attachment *attachment)
 {
-	u32 kind, count = attachment->sources->count, categories = 0;
+	u32 count = attachment->sources->count, categories = 0;
 
 	attachment->sets = calloc(count + 1, sizeof(*attachment->sets));
 	attachment->placements = calloc(count + 1, sizeof(*attachment->placements));
@@ -186,7 +185,7 @@ static int plan_sets(struct attachment *attachment)
 	attachment->sets[0].programs = PROGRAM_TASKS;
 	attachment->sets[0].cookie = true;
 	attachment->set_count = 1;
-	for (kind = 0; kind < count; kind++) {
+	for (u32 kind = 0; kind < count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_TRACEPOINT && source->unit)
@@ -204,10 +203,9 @@ static int plan_sets(struct attachment *attachment)
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct task_hook hooks[TASK_HOOKS];
-	u32 i;
 
 	program_set_hooks(&attachment->sets[0], hooks);
-	for (i = 0; i < TASK_HOOKS; i++) {
+	for (u32 i = 0; i < TASK_HOOKS; i++) {
 		int result = hooks[i].program < 0 ? 0
 						  : link_raw_tracepoint(&attachment->task_links,
 									hooks[i].tracepoint,
@@ -255,9 +253,8 @@ static int attach_tracepoint(struct attachment *attachment, const struct source 
 static int attach_syscall(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const char *name = source->on_return ? "sys_exit" : "sys_enter";
-	u32 earlier;
 
-	for (earlier = 0; earlier < kind; earlier++)
+	for (u32 earlier = 0; earlier < kind; earlier++)
 		if (attachment->sources->sources[earlier].type == SOURCE_SYSCALL &&
 		    attachment->sources->sources[earlier].on_return == source->on_return)
 			return 0;
@@ -328,16 +325,15 @@ static int attach_functions(struct attachment *attachment, const struct source *
 	const struct source_list *list = attachment->sources;
 	struct functions functions = {};
 	int result = -ENOMEM;
-	u32 other;
 
-	for (other = 0; other < kind; other++)
+	for (u32 other = 0; other < kind; other++)
 		if (same_link(attachment, kind, other))
 			return 0;
 	functions.names = calloc(list->count, sizeof(*functions.names));
 	functions.offsets = calloc(list->count, sizeof(*functions.offsets));
 	functions.cookies = calloc(list->count, sizeof(*functions.cookies));
 	if (functions.names && functions.offsets && functions.cookies) {
-		for (other = kind; other < list->count; other++)
+		for (u32 other = kind; other < list->count; other++)
 			if (same_link(attachment, kind, other))
 				add_function(&functions, &list->sources[other], other);
 		result = link_functions(attachment, source, kind, &functions);
@@ -436,9 +432,8 @@ bool attachment_is_by_cpu(const struct attachment *attachment)
 int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 {
 	int result = 0;
-	u32 kind;
 
-	for (kind = 0; kind < attachment->sources->count && !result; kind++) {
+	for (u32 kind = 0; kind < attachment->sources->count && !result; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (is_perf_event(source))
@@ -450,10 +445,8 @@ int attachment_add_cpu(struct attachment *attachment, u32 cpu)
 
 int attachment_start(struct attachment *attachment, struct stackmap_error *error)
 {
-	u32 kind;
-
 	cpu_hotplug_begin(&attachment->hotplug);
-	for (kind = 0; kind < attachment->sources->count; kind++) {
+	for (u32 kind = 0; kind < attachment->sources->count; kind++) {
 		int result = attach(attachment, kind);
 
 		if (!result)
@@ -484,11 +477,9 @@ void attachment_stop(struct attachment *attachment)
 
 void attachment_free(struct attachment *attachment)
 {
-	u32 i;
-
 	link_list_clear(&attachment->links);
 	link_list_clear(&attachment->task_links);
-	for (i = attachment->set_count; i > 0; i--)
+	for (u32 i = attachment->set_count; i > 0; i--)
 		program_set_unload(&attachment->sets[i - 1]);
 	free(attachment->sets);
 	free(attachment->placements);

@@ -31,9 +31,7 @@ static int open_event(struct attachment *attachment, struct perf_event_attr *att
 
 static struct perf_event *find_event(struct attachment *attachment, u32 kind, u32 cpu)
 {
-	u32 i;
-
-	for (i = 0; i < attachment->event_count; i++)
+	for (u32 i = 0; i < attachment->event_count; i++)
 		if (attachment->events[i].kind == kind && attachment->events[i].cpu == (int)cpu)
 			return &attachment->events[i];
 	return NULL;
@@ -89,12 +87,12 @@ int attach_perf(struct attachment *attachment, const struct source *source, u32 
 		int program_fd)
 {
 	struct perf_event_attr attr = attr_of(attachment, source);
-	u32 cpu, before = attachment->event_count;
+	u32 before = attachment->event_count;
 	int result = -ENODEV;
 
 	if (attachment->command)
 		return open_event(attachment, &attr, kind, attachment->command, -1, program_fd);
-	for (cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < attachment->plan->config.cpus; cpu++) {
 		result = attach_perf_cpu(attachment, source, kind, program_fd, cpu);
 		if (result && result != -ENODEV) /* an offline CPU */
 			return result;
@@ -131,11 +129,9 @@ int attach_perf_set_frequency(struct attachment *attachment, u64 frequency)
 
 void attach_perf_stop(struct attachment *attachment)
 {
-	u32 i;
-
 	if (!attachment->links.count) /* stopped before */
 		return;
-	for (i = 0; i < attachment->event_count; i++) {
+	for (u32 i = 0; i < attachment->event_count; i++) {
 		struct perf_event *event = &attachment->events[i];
 
 		if (link_perf_count(&attachment->links, event->link, &event->count))
@@ -147,9 +143,8 @@ void attach_perf_stop(struct attachment *attachment)
 static u64 count_of(const struct attachment *attachment, u32 kind)
 {
 	u64 count = 0;
-	u32 i;
 
-	for (i = 0; i < attachment->event_count; i++)
+	for (u32 i = 0; i < attachment->event_count; i++)
 		if (attachment->events[i].kind == kind)
 			count += attachment->events[i].count;
 	return count;
@@ -186,9 +181,8 @@ static bool is_each_counted(const struct source *source)
 u64 attach_perf_skipped(const struct attachment *attachment)
 {
 	u64 skipped = 0;
-	u32 kind;
 
-	for (kind = 0; kind < attachment->sources->count; kind++)
+	for (u32 kind = 0; kind < attachment->sources->count; kind++)
 		if (is_each_counted(&attachment->sources->sources[kind]))
 			skipped += skipped_of(attachment, kind);
 	return skipped;

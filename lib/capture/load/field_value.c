@@ -40,11 +40,9 @@ struct totals {
 static void add_source(int fd, u32 kind, bool in_order, struct field_runs *runs,
 		       struct totals *totals)
 {
-	int cpu;
-
 	if (bpf_map_lookup_elem(fd, &kind, runs))
 		return;
-	for (cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
+	for (int cpu = 0; cpu < libbpf_num_possible_cpus(); cpu++) {
 		totals->skipped += runs[cpu].skipped + (in_order ? runs[cpu].unsure : 0);
 		totals->ahead += (s64)runs[cpu].ahead > 0 ? runs[cpu].ahead : 0;
 	}
@@ -56,9 +54,8 @@ static struct totals add_up(const struct attachment *attachment)
 	int fd = bpf_map__fd(attachment->sets[0].object->maps.field_runs);
 	bool in_order = attachment->placements;
 	struct totals totals = {};
-	u32 kind;
 
-	for (kind = 0; runs && kind < attachment->sources->count; kind++) {
+	for (u32 kind = 0; runs && kind < attachment->sources->count; kind++) {
 		const struct source *source = &attachment->sources->sources[kind];
 
 		if (source->type == SOURCE_TRACEPOINT && source->unit)
@@ -71,9 +68,8 @@ static struct totals add_up(const struct attachment *attachment)
 static u64 call_misses(const struct attachment *attachment)
 {
 	u64 misses = 0;
-	u32 i;
 
-	for (i = 0; i < attachment->set_count; i++)
+	for (u32 i = 0; i < attachment->set_count; i++)
 		if (attachment->sets[i].programs & PROGRAM_FIELD_CALL)
 			misses += program_recursion_misses(
 				program_fd(attachment, i, PROGRAM_FIELD_CALL));

@@ -34,9 +34,7 @@ u64 generation_of(const struct generation_table *table)
 
 void generations_init(struct generation_table *tables)
 {
-	u32 i;
-
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		tables[i] = (struct generation_table){.fd = -1};
 }
 
@@ -58,9 +56,7 @@ static void free_table(const struct loaded *loaded, struct generation_table *tab
 
 void generations_free(struct loaded *loaded)
 {
-	u32 i;
-
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		free_table(loaded, &loaded->tables[i]);
 }
 
@@ -88,9 +84,7 @@ static int map_memory(const struct loaded *loaded, struct generation_table *tabl
 
 static struct generation_table *unmade(struct loaded *loaded)
 {
-	u32 i;
-
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].fd < 0)
 			return &loaded->tables[i];
 	return NULL;
@@ -178,11 +172,11 @@ void generation_wait(struct loaded *loaded)
 
 struct generation_table *generation_current(struct loaded *loaded)
 {
-	u32 i, key = TABLE_CURRENT, id;
+	u32 key = TABLE_CURRENT, id;
 
 	if (bpf_map_lookup_elem(outer_fd(loaded), &key, &id))
 		return NULL;
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (loaded->tables[i].id == id)
 			return &loaded->tables[i];
 	return NULL;
@@ -190,9 +184,7 @@ struct generation_table *generation_current(struct loaded *loaded)
 
 static struct generation_table *table_of_generation(struct loaded *loaded, u64 generation)
 {
-	u32 i;
-
-	for (i = 0; i < TABLE_ROLES; i++)
+	for (u32 i = 0; i < TABLE_ROLES; i++)
 		if (generation_of(&loaded->tables[i]) == generation)
 			return &loaded->tables[i];
 	return NULL;
@@ -206,9 +198,9 @@ struct generation_table *generation_seen(struct loaded *loaded)
 struct generation_table *generation_of_id(const struct loaded *loaded, u32 id)
 {
 	const struct generation_table *tables = loaded->tables;
-	u32 i, tag = id & ~loaded->plan.geometry.slot_mask;
+	u32 tag = id & ~loaded->plan.geometry.slot_mask;
 
-	for (i = 0; i < TABLE_ROLES; i++) {
+	for (u32 i = 0; i < TABLE_ROLES; i++) {
 		const struct table_header *header = tables[i].memory;
 
 		if (header && header->id_tag == tag)

@@ -129,9 +129,7 @@ int loaded_share(struct loaded *loaded)
 
 static bool has_source(const struct source_list *sources, enum source_type type)
 {
-	u32 kind;
-
-	for (kind = 0; kind < sources->count; kind++)
+	for (u32 kind = 0; kind < sources->count; kind++)
 		if (sources->sources[kind].type == type)
 			return true;
 	return false;
@@ -165,9 +163,7 @@ static int set_kernel_text(struct loaded *loaded, struct ahead *ahead)
 
 static void init_rings(struct loaded *loaded)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(loaded, cpu);
 		struct ring_view task_ring = loaded_task_ring(loaded, cpu);
 

@@ -140,9 +140,7 @@ static void plan_syscall(const struct source *source, u32 kind, struct plan *pla
 
 static void plan_sources(const struct capture_options *options, struct plan *plan)
 {
-	u32 kind;
-
-	for (kind = 0; kind < options->sources->count; kind++) {
+	for (u32 kind = 0; kind < options->sources->count; kind++) {
 		const struct source *source = &options->sources->sources[kind];
 
 		if (source->type == SOURCE_SAMPLE)
@@ -160,9 +158,8 @@ static void plan_sources(const struct capture_options *options, struct plan *pla
 static int check_wakers(const struct source_list *sources, struct stackmap_error *error)
 {
 	bool wakers = false, blocked = false;
-	u32 kind;
 
-	for (kind = 0; kind < sources->count; kind++) {
+	for (u32 kind = 0; kind < sources->count; kind++) {
 		wakers |= sources->sources[kind].type == SOURCE_WAKER;
 		blocked |= sources->sources[kind].type == SOURCE_OFF_CPU;
 	}

@@ -138,9 +138,7 @@ void program_images_free(struct program_images *images)
 const struct program_image *program_image_of(const struct program_images *images,
 					     const struct bpf_program *program)
 {
-	u32 i;
-
-	for (i = 0; i < images->count; i++)
+	for (u32 i = 0; i < images->count; i++)
 		if (images->images[i].program == program)
 			return &images->images[i];
 	return NULL;
@@ -153,10 +151,8 @@ void program_images_begin(struct program_images *images)
 
 void program_images_end(struct program_images *images)
 {
-	u32 i;
-
 	taken = NULL;
-	for (i = 0; i < images->count; i++)
+	for (u32 i = 0; i < images->count; i++)
 		bpf_program__unload(images->images[i].program);
 }
 
@@ -166,12 +162,11 @@ static struct bpf_insn *code_with(const struct program_load *load)
 {
 	const struct program_image *image = load->image;
 	struct bpf_insn *code;
-	u32 i;
 
 	if (load->own_constants == load->constants)
 		return image->code;
 	code = copy_of(image->code, image->count * sizeof(*code));
-	for (i = 0; code && i < image->count; i++)
+	for (u32 i = 0; code && i < image->count; i++)
 		if (code[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
 		    code[i].src_reg == BPF_PSEUDO_MAP_VALUE && code[i].imm == load->constants)
 			code[i].imm = load->own_constants;
@@ -252,9 +247,7 @@ static void run(struct load_queue *queue)
 
 static int failure_of(const struct load_queue *queue, const struct program_load **failed)
 {
-	u32 i;
-
-	for (i = 0; i < queue->count; i++)
+	for (u32 i = 0; i < queue->count; i++)
 		if (queue->loads[i]->fd < 0 && queue->loads[i]->fd != -ECANCELED) {
 			*failed = queue->loads[i];
 			return queue->loads[i]->fd;
@@ -288,7 +281,6 @@ int program_loads_run(struct program_load *loads, u32 count, const struct progra
 {
 	struct load_queue queue;
 	int result;
-	u32 i;
 
 	*failed = NULL;
 	result = queue_create(loads, count, &queue);
@@ -297,7 +289,7 @@ int program_loads_run(struct program_load *loads, u32 count, const struct progra
 	run(&queue);
 	result = failure_of(&queue, failed);
 	free(queue.loads);
-	for (i = 0; i < count && result; i++)
+	for (u32 i = 0; i < count && result; i++)
 		if (loads[i].fd >= 0)
 			close(loads[i].fd);
 	return result;

@@ -199,9 +199,7 @@ void program_set_unload(struct program_set *set)
 
 int program_set_fd(const struct program_set *set, const struct bpf_program *program)
 {
-	u32 i;
-
-	for (i = 0; i < set->loaded_count; i++)
+	for (u32 i = 0; i < set->loaded_count; i++)
 		if (set->loaded[i].program == program)
 			return set->loaded[i].fd;
 	return -1;
@@ -247,9 +245,8 @@ u64 program_recursion_misses(int fd)
 u64 program_set_recursion_misses(const struct program_set *set)
 {
 	u64 misses = 0;
-	u32 bit;
 
-	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
+	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (set->programs & bit)
 			misses += program_recursion_misses(program_set_event_fd(set, bit));
 	return misses;

@@ -46,11 +46,10 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 static void select_programs(struct program_set *set, const struct plan *plan)
 {
 	struct bpf_program *program;
-	u32 bit;
 
 	bpf_object__for_each_program(program, set->object->obj)
 		bpf_program__set_autoload(program, false);
-	for (bit = PROGRAM_TASKS; bit <= PROGRAM_LAST; bit <<= 1)
+	for (u32 bit = PROGRAM_TASKS; bit <= PROGRAM_LAST; bit <<= 1)
 		if (set->programs & bit)
 			bpf_program__set_autoload(program_set_program(set, bit), true);
 	if (set->programs & PROGRAM_TASKS) {
@@ -88,11 +87,11 @@ static int select_function(struct program_set *set)
 /* For which programs of an object something is to order callbacks, as bits. */
 static u32 callers_of(const struct program_set *set, u32 programs, const struct plan *plan)
 {
-	u32 callers = 0, bit;
+	u32 callers = 0;
 
 	if (!defers(plan) || plan->config.deferral != DEFERRAL_TASK_WORK)
 		return 0;
-	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
+	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (programs & bit && program_set_callback(set, bit).program)
 			callers |= bit;
 	return plan->config.user_at_syscall && !set->is_copy ? callers | PROGRAM_TRACEPOINT
@@ -101,9 +100,7 @@ static u32 callers_of(const struct program_set *set, u32 programs, const struct 
 
 static void select_callbacks(struct program_set *set, u32 callers)
 {
-	u32 bit;
-
-	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
+	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (callers & bit)
 			bpf_program__set_autoload(program_set_callback(set, bit).program, true);
 }
@@ -237,9 +234,7 @@ static int open_object(struct program_set *set, const struct plan *plan, u32 cal
 /* Those that libbpf has loaded. */
 static void find_loaded(struct program_set *set, const struct program_images *images)
 {
-	u32 i;
-
-	for (i = 0; i < set->loaded_count; i++)
+	for (u32 i = 0; i < set->loaded_count; i++)
 		if (!images || !program_image_of(images, set->loaded[i].program))
 			set->loaded[i].fd = bpf_program__fd(set->loaded[i].program);
 }
@@ -263,9 +258,9 @@ static bool is_copy(const struct program_set *set)
 
 static u32 programs_of_object(const struct program_set *sets, u32 count)
 {
-	u32 programs = sets[0].programs, i;
+	u32 programs = sets[0].programs;
 
-	for (i = 1; i < count; i++)
+	for (u32 i = 1; i < count; i++)
 		if (is_copy(&sets[i]))
 			programs |= sets[i].programs;
 	return programs;
@@ -293,9 +288,8 @@ static int prepare_object(struct program_set *sets, u32 count, const struct plan
 			     ?: open_object(first, plan, programs_of_object(sets, count))
 			     ?: size_maps(first, plan, table_fd)
 			     ?: engine_lend(engine, first->object->obj);
-	u32 i;
 
-	for (i = 1; i < count && !result; i++)
+	for (u32 i = 1; i < count && !result; i++)
 		if (is_copy(&sets[i]))
 			result = plan_copy(&sets[i], first);
 	program_images_begin(images);
@@ -354,13 +348,12 @@ static int add_set(struct loads *loads, struct program_set *set,
 		   const struct program_images *images)
 {
 	int constants = bpf_map__fd(set->object->maps.rodata), own = constants, result = 0;
-	u32 i;
 
 	if (set->is_copy)
 		own = create_constants(set);
 	if (own < 0)
 		return own;
-	for (i = 0; i < set->loaded_count && !result; i++) {
+	for (u32 i = 0; i < set->loaded_count && !result; i++) {
 		const struct program_image *image =
 			program_image_of(images, set->loaded[i].program);
 
@@ -372,9 +365,7 @@ static int add_set(struct loads *loads, struct program_set *set,
 
 static void close_constants(const struct loads *loads)
 {
-	u32 i;
-
-	for (i = 0; i < loads->count; i++)
+	for (u32 i = 0; i < loads->count; i++)
 		if (loads->loads[i].own_constants != loads->loads[i].constants)
 			close(loads->loads[i].own_constants);
 }
@@ -383,11 +374,10 @@ static int run_loads(struct loads *loads)
 {
 	const struct program_load *failed;
 	int result = program_loads_run(loads->loads, loads->count, &failed);
-	u32 i;
 
 	if (result && failed)
 		programs_note(failed->image->program, -result);
-	for (i = 0; i < loads->count && !result; i++) {
+	for (u32 i = 0; i < loads->count && !result; i++) {
 		loads->programs[i]->fd = loads->loads[i].fd;
 		loads->programs[i]->is_owned = true;
 	}
@@ -398,9 +388,8 @@ static int load_images(struct program_set *sets, u32 count, const struct program
 {
 	struct loads loads = {};
 	int result = 0;
-	u32 i;
 
-	for (i = 0; i < count && !result; i++)
+	for (u32 i = 0; i < count && !result; i++)
 		if (!i || sets[i].is_copy)
 			result = add_set(&loads, &sets[i], images);
 	result = result ?: run_loads(&loads);
@@ -412,10 +401,10 @@ static int load_images(struct program_set *sets, u32 count, const struct program
 
 static int connect_callbacks(const struct program_set *set, u32 callers)
 {
-	u32 bit, key = 0;
+	u32 key = 0;
 	int result = 0;
 
-	for (bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST && !result; bit <<= 1) {
+	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST && !result; bit <<= 1) {
 		struct callback_programs callback = program_set_callback(set, bit);
 		int fd;
 
@@ -430,9 +419,8 @@ static int connect_callbacks(const struct program_set *set, u32 callers)
 static int load_functions(struct program_set *sets, u32 count, const struct plan *plan)
 {
 	int result = 0;
-	u32 i;
 
-	for (i = 1; i < count && !result; i++)
+	for (u32 i = 1; i < count && !result; i++)
 		if (!is_copy(&sets[i]))
 			result = load_function(&sets[i], plan, &sets[0]);
 	return result;

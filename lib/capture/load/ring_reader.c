@@ -77,7 +77,7 @@ static bool run_unit(const struct ring_view *ring, u64 first, u32 i, u32 *unit)
 u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames, u32 *flags)
 {
 	u64 first = event + (u32)(run - (u32)event);
-	u32 units, depth, half, i;
+	u32 units, depth, half;
 	u64 words[STACK_WORDS_MAX] = {0};
 
 	if (!run_unit(ring, first, 0, &half))
@@ -87,12 +87,12 @@ u32 ring_read_run(const struct ring_view *ring, u64 event, u32 run, u64 *frames,
 	units = *flags & STACK_NARROW ? depth : 2 * depth;
 	if (depth > STACK_WORDS_MAX || units >= UNITS_MAX)
 		return 0;
-	for (i = 0; i < units; i++) {
+	for (u32 i = 0; i < units; i++) {
 		if (!run_unit(ring, first, i + 1, &half))
 			return 0;
 		words[i / 2] |= (u64)half << (i % 2 * 32);
 	}
-	for (i = 0; i < depth; i++)
+	for (u32 i = 0; i < depth; i++)
 		frames[i] = stack_frame(words, *flags, i);
 	return depth;
 }

@@ -41,10 +41,9 @@ static enum read_mode mode_of(const struct loaded *loaded)
 
 static int write_sources(const struct source_list *sources, struct trace_writer *writer)
 {
-	u32 kind;
 	int result = 0;
 
-	for (kind = 0; kind < sources->count && !result; kind++) {
+	for (u32 kind = 0; kind < sources->count && !result; kind++) {
 		struct trace_source written = source_written(&sources->sources[kind]);
 
 		result = trace_writer_source(writer, &written);

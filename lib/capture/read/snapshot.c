@@ -45,10 +45,9 @@ static u64 passed_over(const struct ring_view *ring)
 
 static int snapshot_tasks(struct recording *recording)
 {
-	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		result = first_error(result, snapshot_ring(recording,
 							   loaded_task_ring(recording->loaded, cpu),
 							   cpu, records_take_task));
@@ -58,10 +57,9 @@ static int snapshot_tasks(struct recording *recording)
 
 static int snapshot_rings(struct recording *recording, take_record take)
 {
-	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		result = first_error(
 			result,
 			snapshot_ring(recording, loaded_ring(recording->loaded, cpu), cpu, take));
@@ -90,7 +88,6 @@ static int snapshot_deferred(struct recording *recording)
 
 int recording_snapshot(struct recording *recording)
 {
-	u32 cpu;
 	int result;
 
 	records_begin_round(recording);
@@ -98,7 +95,7 @@ int recording_snapshot(struct recording *recording)
 	result = snapshot_tasks(recording);
 	result = first_error(result, snapshot_deferred(recording));
 	result = first_error(result, snapshot_rings(recording, records_take_event));
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		recording->cpus[cpu].passed_over =

@@ -70,12 +70,12 @@ static int ask_all(struct recording *recording, const struct frame_addresses *ad
 static int addresses_without(const struct frame_addresses *all, const struct frame_addresses *known,
 			     struct frame_addresses *fresh)
 {
-	u32 i, k = 0;
+	u32 k = 0;
 
 	fresh->items = calloc(all->count + 1, sizeof(*fresh->items));
 	if (!fresh->items)
 		return -ENOMEM;
-	for (i = 0; i < all->count; i++) {
+	for (u32 i = 0; i < all->count; i++) {
 		while (k < known->count && known->items[k] < all->items[i])
 			k++;
 		if (k == known->count || known->items[k] != all->items[i])

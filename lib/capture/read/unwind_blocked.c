@@ -57,9 +57,8 @@ static int take_round(struct recording *recording)
 {
 	struct pending_list list = {};
 	int result = pending_list_read(recording->loaded, &list), left = 0;
-	u32 i;
 
-	for (i = 0; i < list.count && !result && !interrupted(); i++)
+	for (u32 i = 0; i < list.count && !result && !interrupted(); i++)
 		left += unwind_one(recording, &list.items[i], UNWIND_BLOCKED_TAKE) != 0;
 	pending_list_clear(&list);
 	return result ?: left;
@@ -67,9 +66,9 @@ static int take_round(struct recording *recording)
 
 int unwind_blocked_take(struct recording *recording)
 {
-	int round, left;
+	int left;
 
-	for (round = 0; round < ROUNDS_MAX && !interrupted(); round++) {
+	for (int round = 0; round < ROUNDS_MAX && !interrupted(); round++) {
 		left = take_round(recording);
 		if (left <= 0)
 			return left;

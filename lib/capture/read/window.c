@@ -45,14 +45,14 @@ int recording_name_ahead(struct recording *recording, u32 patience_ms)
  * when the task exits. */
 static void limit_to_heads(struct recording *recording)
 {
-	u32 cpu, cpus = recording->loaded->plan.config.cpus;
+	u32 cpus = recording->loaded->plan.config.cpus;
 	struct ring_view ring;
 
-	for (cpu = 0; cpu < cpus; cpu++) {
+	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		ring = loaded_task_ring(recording->loaded, cpu);
 		recording->cpus[cpu].task_limit = ring_head(&ring);
 	}
-	for (cpu = 0; cpu < cpus; cpu++) {
+	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		ring = loaded_ring(recording->loaded, cpu);
 		recording->cpus[cpu].limit = ring_head(&ring);
 	}
@@ -60,17 +60,13 @@ static void limit_to_heads(struct recording *recording)
 
 static void lift_limits(struct recording *recording)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].limit = recording->cpus[cpu].task_limit = 0;
 }
 
 static bool is_limit_reached(const struct recording *recording)
 {
-	u32 cpu;
-
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_ring(recording->loaded, cpu);
 
 		if (ring.header->tail < recording->cpus[cpu].limit)
@@ -83,9 +79,8 @@ static bool is_limit_reached(const struct recording *recording)
 static int drain_to_limit(struct recording *recording)
 {
 	int result = recording_drain(recording, NULL);
-	u32 ms;
 
-	for (ms = 0; !is_limit_reached(recording) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
+	for (u32 ms = 0; !is_limit_reached(recording) && ms < WAIT_WRITER_MS; ms += WAIT_MS) {
 		result = first_error(result, recording_drain(recording, NULL));
 		interrupt_nap(WAIT_MS);
 	}
@@ -125,10 +120,9 @@ static int unwind_waiting(struct recording *recording)
 /* What has come since the limit was set: it may name tasks of this file, and is of the next too. */
 static int copy_tasks(struct recording *recording)
 {
-	u32 cpu;
 	int result = 0;
 
-	for (cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
+	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++) {
 		struct ring_view ring = loaded_task_ring(recording->loaded, cpu);
 		result = first_error(result, records_each(recording, &ring, ring.header->tail,
 							  ring_committed_end(&ring), cpu,

@@ -196,12 +196,12 @@ static bool find_at(const struct code *code, u64 address, struct symbol *found)
 /* The symbols of all addresses, each once, ascending: their number. */
 static u32 find(const struct code *code, const u64 *addresses, u32 count, struct symbol *symbols)
 {
-	u32 found = 0, kept = 0, i;
+	u32 found = 0, kept = 0;
 
-	for (i = 0; i < count; i++)
+	for (u32 i = 0; i < count; i++)
 		found += find_at(code, addresses[i], &symbols[found]);
 	qsort(symbols, found, sizeof(*symbols), by_start);
-	for (i = 0; i < found; i++)
+	for (u32 i = 0; i < found; i++)
 		if (!kept || symbols[kept - 1].start != symbols[i].start)
 			symbols[kept++] = symbols[i];
 	return kept;
