@@ -93,6 +93,11 @@ static u32 add_text(struct text_set *set, const char *text, u32 hash)
 	return set->count++;
 }
 
+u32 text_set_find(const struct text_set *set, const char *text)
+{
+	return hash_index_find(&set->index, hash_text(text), is_text, set->texts, text);
+}
+
 u32 text_set_number(struct text_set *set, const char *text)
 {
 	u32 hash = hash_text(text);

@@ -63,7 +63,9 @@ struct text_set {
 
 void text_set_clear(struct text_set *set);
 
-/* Its place in `texts`, or HASH_INDEX_NONE without memory. */
+/* Its place in `texts`, or HASH_INDEX_NONE: it is not there. */
+u32 text_set_find(const struct text_set *set, const char *text);
+/* The same, put there if it is not; HASH_INDEX_NONE without memory. */
 u32 text_set_number(struct text_set *set, const char *text);
 /* NULL without memory. */
 const char *text_set_intern(struct text_set *set, const char *text);

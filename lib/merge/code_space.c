@@ -13,6 +13,7 @@
 #include "array.h"
 #include "bisect.h"
 #include "hash_index.h"
+#include "intern.h"
 
 #define MACHINE_SHIFT 48
 #define ADDRESS_MASK ((1ULL << MACHINE_SHIFT) - 1)
@@ -30,15 +31,15 @@ struct placed_module {
 };
 
 struct placed_file {
-	struct build_id id;
+	struct intern_key id; /* a struct build_id */
 	u32 number;
 };
 
 struct code_space {
 	struct placed_module *modules;
-	struct placed_file *files; /* that have a build id */
-	struct hash_index module_index, file_index;
-	u32 module_room, file_room;
+	struct intern files; /* that have a build id */
+	struct hash_index module_index;
+	u32 module_room;
 	u32 last_number; /* of the mappings so far */
 };
 
@@ -61,6 +62,7 @@ int code_space_create(struct code_space **out)
 
 	if (!space)
 		return -ENOMEM;
+	space->files = INTERN(struct placed_file);
 	*out = space;
 	return 0;
 }
@@ -74,9 +76,8 @@ void code_space_free(struct code_space **space)
 	for (u32 i = 0; i < old->module_index.count; i++)
 		free(old->modules[i].name);
 	hash_index_free(&old->module_index);
-	hash_index_free(&old->file_index);
+	intern_clear(&old->files);
 	free(old->modules);
-	free(old->files);
 	free(old);
 	*space = NULL;
 }
@@ -214,12 +215,6 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 	return 0;
 }
 
-static bool is_file(const void *files, u32 index, const void *id)
-{
-	return memcmp(&((const struct placed_file *)files)[index].id, id,
-		      sizeof(struct build_id)) == 0;
-}
-
 /* Only a file is the same for its build id: what lies in anonymous memory belongs to its process.
  */
 static bool has_identity(const struct trace_mapping *mapping)
@@ -227,27 +222,15 @@ static bool has_identity(const struct trace_mapping *mapping)
 	return mapping->kind != MAPPING_ANON && mapping->build_id_bytes;
 }
 
-static u32 find_file(const struct code_space *space, const struct trace_mapping *mapping)
+_Static_assert(sizeof(struct build_id) == sizeof(struct intern_key), "a build id is a key");
+
+static struct placed_file *find_file(struct code_space *space, const struct trace_mapping *mapping)
 {
 	const struct build_id id = build_id_of(mapping->build_id, mapping->build_id_bytes);
-	u32 found = HASH_INDEX_NONE;
+	struct intern_key key;
 
-	if (has_identity(mapping))
-		found = hash_index_find(&space->file_index, hash_end(hash_id(&id)), is_file,
-					space->files, &id);
-	return found == HASH_INDEX_NONE ? 0 : space->files[found].number;
-}
-
-static int keep_file(struct code_space *space, const struct trace_mapping *mapping, u32 number)
-{
-	const struct build_id id = build_id_of(mapping->build_id, mapping->build_id_bytes);
-	u32 count = space->file_index.count;
-
-	if (array_make_room(space->files, count, space->file_room) ||
-	    hash_index_add(&space->file_index, hash_end(hash_id(&id)), count))
-		return -ENOMEM;
-	space->files[count] = (struct placed_file){.id = id, .number = number};
-	return 0;
+	memcpy(&key, &id, sizeof(key));
+	return intern_entry(&space->files, &key);
 }
 
 static int place_mapping(struct code_space *space, const struct trace_mapping *mapping,
@@ -260,8 +243,6 @@ static int place_mapping(struct code_space *space, const struct trace_mapping *m
 	moved.number = ++space->last_number;
 	moved.tgid += first_tid;
 	*number = moved.number;
-	if (has_identity(mapping) && keep_file(space, mapping, moved.number))
-		return -ENOMEM;
 	return trace_writer_mapping(writer, &moved);
 }
 
@@ -270,7 +251,9 @@ static int map_mapping(struct code_space *space, const struct trace_reader *read
 		       const struct trace_mapping *mapping, u32 first_tid,
 		       struct trace_writer *writer, struct code_map *map)
 {
+	struct placed_file *file;
 	u32 *number;
+	int err = 0;
 
 	if (trace_reader_mapping(reader, mapping->number) != mapping ||
 	    mapping->number >= MAPPING_UNKNOWN)
@@ -278,8 +261,15 @@ static int map_mapping(struct code_space *space, const struct trace_reader *read
 	if (array_make_zeroed(map->numbers, mapping->number + 1UL, map->number_count))
 		return -ENOMEM;
 	number = &map->numbers[mapping->number];
-	*number = find_file(space, mapping);
-	return *number ? 0 : place_mapping(space, mapping, first_tid, writer, number);
+	if (!has_identity(mapping))
+		return place_mapping(space, mapping, first_tid, writer, number);
+	file = find_file(space, mapping);
+	if (!file)
+		return -ENOMEM;
+	if (!file->number)
+		err = place_mapping(space, mapping, first_tid, writer, &file->number);
+	*number = file->number;
+	return err;
 }
 
 static int map_mappings(struct code_space *space, const struct trace_reader *reader, u32 first_tid,

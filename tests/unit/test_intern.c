@@ -66,6 +66,8 @@ static void test_texts_are_compared_whole(void **state)
 	(void)state;
 	for (int i = 0; i < KEYS; i++) {
 		snprintf(text, sizeof(text), "name_%d", i % 100);
+		assert_int_equal(text_set_find(&set, text),
+				 i < 100 ? HASH_INDEX_NONE : (u32)i % 100);
 		copy = text_set_intern(&set, text);
 		assert_string_equal(copy, text);
 		assert_ptr_equal(text_set_intern(&set, text), copy);

@@ -11,15 +11,9 @@
 #include <string.h>
 
 #include "array.h"
-#include "hash_index.h"
+#include "intern.h"
 
 #define FLAVOR "___"
-
-struct names {
-	char **names;
-	u32 count, room;
-	struct hash_index index;
-};
 
 struct bytes {
 	u8 *bytes;
@@ -39,25 +33,6 @@ struct subset {
 	struct bytes out_types, out_strings;
 };
 
-static bool is_name(const void *names, u32 index, const void *name)
-{
-	return !strcmp(((const struct names *)names)->names[index], name);
-}
-
-static bool has_name(const struct names *names, const char *name)
-{
-	return hash_index_find(&names->index, hash_text(name), is_name, names, name) !=
-	       HASH_INDEX_NONE;
-}
-
-static void names_free(struct names *names)
-{
-	while (names->count)
-		free(names->names[--names->count]);
-	free(names->names);
-	hash_index_free(&names->index);
-}
-
 /* What the kernel calls it: NAME___WHATEVER is another form of NAME. */
 static size_t plain_length(const char *name)
 {
@@ -68,21 +43,17 @@ static size_t plain_length(const char *name)
 	return flavor ? (size_t)(flavor - name) : strlen(name);
 }
 
-static int add_name(struct names *names, const char *name)
+static int add_name(struct text_set *names, const char *name)
 {
 	char *plain;
+	u32 number;
 
-	if (!*name || array_make_room(names->names, names->count, names->room))
-		return *name ? -ENOMEM : 0;
-	plain = strndup(name, plain_length(name));
-	if (!plain)
-		return -ENOMEM;
-	if (has_name(names, plain)) {
-		free(plain);
+	if (!*name)
 		return 0;
-	}
-	names->names[names->count++] = plain;
-	return hash_index_add(&names->index, hash_text(plain), names->count - 1);
+	plain = strndup(name, plain_length(name));
+	number = plain ? text_set_number(names, plain) : HASH_INDEX_NONE;
+	free(plain);
+	return number == HASH_INDEX_NONE ? -ENOMEM : 0;
 }
 
 static bool has_shape(u32 kind)
@@ -92,7 +63,7 @@ static bool has_shape(u32 kind)
 	       kind == BTF_KIND_FLOAT || kind == BTF_KIND_FWD;
 }
 
-static int collect_names(const struct btf *named, struct names *names)
+static int collect_names(const struct btf *named, struct text_set *names)
 {
 	int result = 0;
 
@@ -190,7 +161,7 @@ static int take(struct subset *subset, u32 *id)
 	return 0;
 }
 
-static int take_named(struct subset *subset, const struct names *names)
+static int take_named(struct subset *subset, const struct text_set *names)
 {
 	int result = 0;
 
@@ -202,7 +173,7 @@ static int take_named(struct subset *subset, const struct names *names)
 			continue;
 		if (type->name_off >= subset->string_bytes)
 			return -EINVAL;
-		if (has_name(names, subset->strings + type->name_off))
+		if (text_set_find(names, subset->strings + type->name_off) != HASH_INDEX_NONE)
 			result = take(subset, &id);
 	}
 	return result;
@@ -317,7 +288,7 @@ static int finish(const struct subset *subset, void **out, size_t *out_bytes)
 	return 0;
 }
 
-static int make(struct subset *subset, const struct names *names, void **out, size_t *out_bytes)
+static int make(struct subset *subset, const struct text_set *names, void **out, size_t *out_bytes)
 {
 	int result = find_starts(subset)
 			     ?: append(&subset->out_strings, "", 1)
@@ -332,7 +303,7 @@ int type_subset(const void *raw, size_t raw_bytes, const struct btf *named, void
 		size_t *out_bytes)
 {
 	struct subset subset = {};
-	struct names names = {};
+	struct text_set names = TEXT_SET;
 	int result = open_raw(&subset, raw, raw_bytes)
 			     ?: collect_names(named, &names)
 			     ?: make(&subset, &names, out, out_bytes);
@@ -342,6 +313,6 @@ int type_subset(const void *raw, size_t raw_bytes, const struct btf *named, void
 	free(subset.taken);
 	free(subset.out_types.bytes);
 	free(subset.out_strings.bytes);
-	names_free(&names);
+	text_set_clear(&names);
 	return result;
 }
