@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "order.h"
 
 #define OPEN_LIMIT_MIN 4096
 #define EPOCHS_KEPT 2 /* the one it came in, and a whole one */
@@ -35,9 +36,7 @@ static int compare_cookies(const void *left, const void *right)
 {
 	const struct deferred_stack *a = left, *b = right;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->cookie < b->cookie ? -1 : a->cookie > b->cookie;
+	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
 /* Where the tree has it. */

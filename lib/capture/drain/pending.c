@@ -14,15 +14,14 @@
 #include "array.h"
 #include "capture/load/skeleton.h"
 #include "deferral.h"
+#include "order.h"
 #include "ring.h"
 
 static int compare_pending(const void *left, const void *right)
 {
 	const struct pending *a = left, *b = right;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->cookie < b->cookie ? -1 : a->cookie > b->cookie;
+	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
 static int add(struct pending_list *list, u32 tid, u32 cookie)

@@ -18,6 +18,7 @@
 #include "array.h"
 #include "capture/drain/cgroup_log.h"
 #include "capture/load/proc_tasks.h"
+#include "order.h"
 #include "symbol/file/whole_file.h"
 
 #define TID_LIMIT (4U << 20)
@@ -203,9 +204,7 @@ static int compare_records(const void *left, const void *right)
 {
 	const struct name_record *a = left, *b = right;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->time < b->time ? -1 : a->time > b->time;
+	return order(a->tid, b->tid) ?: order(a->time, b->time);
 }
 
 /* The name that a thread has, or had at its end. */

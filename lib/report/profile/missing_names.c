@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "order.h"
 #include "report/name/code_layout.h"
 #include "symbol/debuginfo/debug_lookup.h"
 #include "whole_stack.h"
@@ -189,11 +190,7 @@ static int by_self(const void *left, const void *right)
 {
 	const struct missing_file *a = left, *b = right;
 
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	if (a->children != b->children)
-		return a->children > b->children ? -1 : 1;
-	return strcmp(a->object, b->object);
+	return order(b->self, a->self) ?: order(b->children, a->children) ?: strcmp(a->object, b->object);
 }
 
 int missing_names_find(const struct trace_reader *reader, const struct profile *profile,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "order.h"
 #include "store/wire/row_binary.h"
 
 /* --- the parts of a key --- */
@@ -94,16 +95,14 @@ int event_table_add(struct event_table *table, const struct event_key *key, u32 
 
 /* --- rows --- */
 
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
-
 static int compare_sums(const void *a, const void *b)
 {
 	const struct event_key *left = a, *right = b; /* the first member */
 
-	return COMPARE(left->task, right->task)
-		       ?: COMPARE(left->event, right->event)
-				  ?: COMPARE(left->stack, right->stack)
-					     ?: COMPARE(left->window, right->window);
+	return order(left->task, right->task)
+		       ?: order(left->event, right->event)
+				  ?: order(left->stack, right->stack)
+					     ?: order(left->window, right->window);
 }
 
 static void put_task(const struct event_table *table, u32 number, struct byte_buffer *rows)

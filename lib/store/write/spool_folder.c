@@ -17,6 +17,7 @@
 
 #include "array.h"
 #include "error.h"
+#include "order.h"
 
 #define DIGITS 16
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -221,9 +222,7 @@ static int by_number(const void *left, const void *right)
 {
 	const struct spool_item *a = left, *b = right;
 
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return (int)a->is_lost - (int)b->is_lost;
+	return order(a->number, b->number) ?: order(a->is_lost, b->is_lost);
 }
 
 static DIR *open_reading(int folder)

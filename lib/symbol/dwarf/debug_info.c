@@ -23,6 +23,7 @@
 
 #include "array.h"
 #include "dwarf_unit.h"
+#include "order.h"
 #include "symbol/elf/debug_link.h"
 #include "symbol/elf/elf_segment.h"
 #include "symbol/elf/elf_symbols.h"
@@ -346,9 +347,7 @@ static int by_unit(const void *left, const void *right)
 {
 	const struct target *a = left, *b = right;
 
-	if (a->unit != b->unit)
-		return a->unit < b->unit ? -1 : 1;
-	return (a->address > b->address) - (a->address < b->address);
+	return order(a->unit, b->unit) ?: order(a->address, b->address);
 }
 
 struct group {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "order.h"
 
 #define MAGIC 0x4a695444 /* "JiTD" */
 #define VERSION 1
@@ -239,9 +240,7 @@ static int by_index(const void *left, const void *right)
 {
 	const struct indexed *a = left, *b = right;
 
-	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
+	return order(a->index, b->index) ?: order(a->function, b->function);
 }
 
 /* One whose load is not there has no name. */

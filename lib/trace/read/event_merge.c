@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "error.h"
+#include "order.h"
 
 struct open_block {
 	struct trace_event *events;
@@ -33,11 +34,7 @@ static int by_first_time(const void *a, const void *b)
 {
 	const struct event_block *x = a, *y = b;
 
-	if (x->first_time != y->first_time)
-		return x->first_time < y->first_time ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+	return order(x->first_time, y->first_time) ?: order(x->cpu, y->cpu) ?: order(x->sequence, y->sequence);
 }
 
 void event_blocks_sort(struct event_block *blocks, u32 count)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "order.h"
 
 struct symbol_entry {
 	u64 start;
@@ -42,13 +43,9 @@ static int by_address(const void *a, const void *b)
 {
 	const struct symbol_entry *x = a, *y = b;
 
-	if (x->mapping != y->mapping)
-		return x->mapping < y->mapping ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->is_named != y->is_named)
-		return x->is_named ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return order(x->mapping, y->mapping)
+		       ?: order(x->start, y->start)
+		       ?: order(y->is_named, x->is_named) ?: order(x->name, y->name);
 }
 
 static bool is_repetition(const struct symbol_list *list, u32 i)
