@@ -159,12 +159,6 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-/* Where it is ignored, and that is inherited, children end without anybody being told how. */
-static void hear_of_children(void)
-{
-	signal(SIGCHLD, SIG_DFL);
-}
-
 static struct write_stream standard_output;
 
 /* A terminal keeps the stream that knows it for one: that is written line by line. */
@@ -206,6 +200,8 @@ int main(int argc, char **argv)
 {
 	fill_standard_descriptors();
 	watch_standard_output();
-	hear_of_children();
+	/* Where it is ignored, and that is inherited, children end without anybody being told how.
+	 */
+	signal(SIGCHLD, SIG_DFL);
 	return finish_output(dispatch(argc, argv));
 }

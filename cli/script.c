@@ -36,6 +36,7 @@ struct script {
 	const struct event_filter *filter;
 	struct frame_naming naming;
 	bool lines, show_cgroup;
+	int (*print)(const struct script *script, const struct trace_event *event);
 	const struct trace_source *sources;
 	const struct trace_stack *stacks;
 	struct frame_names *names;
@@ -254,29 +255,15 @@ static int print_with_ids(const struct script *script, const struct trace_event 
 	return err;
 }
 
-static int filtered(const struct script *script, const struct trace_event *event,
-		    int (*print)(const struct script *script, const struct trace_event *event))
+static int visit_event(void *arg, const struct trace_event *event)
 {
+	const struct script *script = arg;
+
 	if (!event_filter_passes(script->filter, script->reader, event))
 		return 0;
 	if (ferror(stdout))
 		return 1;
-	return print(script, event);
-}
-
-static int each_with_stacks(void *script, const struct trace_event *event)
-{
-	return filtered(script, event, print_with_stacks);
-}
-
-static int each_with_ids(void *script, const struct trace_event *event)
-{
-	return filtered(script, event, print_with_ids);
-}
-
-static int each_with_hash(void *script, const struct trace_event *event)
-{
-	return filtered(script, event, print_with_hash);
+	return script->print(script, event);
 }
 
 /* An output that failed ends it early; main() says so. */
@@ -289,12 +276,11 @@ static int print_events(struct script *script, const struct script_values *value
 
 	trace_reader_sources(script->reader, &script->sources);
 	trace_reader_stacks(script->reader, &script->stacks);
+	script->print = values->hashes ? print_with_hash
+			: values->ids  ? print_with_ids
+				       : print_with_stacks;
 	if (!err)
-		err = trace_reader_events(script->reader,
-					  values->hashes ? each_with_hash
-					  : values->ids	 ? each_with_ids
-							 : each_with_stacks,
-					  script, error);
+		err = trace_reader_events(script->reader, visit_event, script, error);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "script: not enough memory");
 	frame_names_free(&script->names);

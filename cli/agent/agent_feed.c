@@ -22,12 +22,6 @@ static int open_window(struct agent_feed *feed, struct stackmap_error *error)
 	return live_window_open(&feed->window, feed->capture, &feed->info.info, NAME, error);
 }
 
-/* Code that nothing else identifies is of its host, by the name that the store knows it by. */
-static void tell_host(struct agent_feed *feed, const char *host)
-{
-	snprintf(feed->info.hostname, sizeof(feed->info.hostname), "%s", host);
-}
-
 static int create(struct agent_feed *feed, const struct record_values *values, const char *host,
 		  pid_t beside, struct stackmap_error *error)
 {
@@ -40,7 +34,8 @@ static int create(struct agent_feed *feed, const struct record_values *values, c
 	loaded_leave_out(capture_loaded(feed->capture), beside);
 	recording_info_init(&feed->info, feed->capture, agent_feed_frequency(feed),
 			    feed->command_line ?: "");
-	tell_host(feed, host);
+	/* Code that nothing else identifies is of its host, by the name that the store knows. */
+	snprintf(feed->info.hostname, sizeof(feed->info.hostname), "%s", host);
 	return open_window(feed, error) ?: capture_attach(feed->capture, error);
 }
 

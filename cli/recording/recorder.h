@@ -9,7 +9,6 @@
 #include "capture/capture.h"
 #include "capture/drain/pace.h"
 #include "rotation.h"
-#include "stackmap/error.h"
 #include "trace/write/writer.h"
 
 struct recorder {

@@ -18,7 +18,6 @@
 #include "recording/record_instance.h"
 #include "terminal/message.h"
 #include "trace/ledger_sum.h"
-#include "view/ledger_text.h"
 
 #define WINDOW_EVENTS_MAX 100000
 #define ROUND_MS 100

@@ -69,14 +69,9 @@ static int parse_date(const char *text, u64 *time)
 	return -EINVAL;
 }
 
-int from_time(const char *text, u64 now, u64 *time)
-{
-	return parse_ago(text, now, time) && parse_date(text, time) ? -EINVAL : 0;
-}
-
 static int choose_time(const char *option, const char *text, u64 now, u64 *time)
 {
-	if (!from_time(text, now, time))
+	if (!parse_ago(text, now, time) || !parse_date(text, time))
 		return 0;
 	message("--%s %s: must be a time ago such as 90s, 15m, 2h or 1d, or one in UTC such as "
 		"2026-11-25T20:00",
@@ -219,7 +214,7 @@ static void list_hosts(const struct store_account *account, char *text, size_t b
 	}
 }
 
-void from_tell_missing(const struct from_choice *choice, const struct store_account *account)
+static void tell_missing(const struct from_choice *choice, const struct store_account *account)
 {
 	unsigned long long surplus = 0;
 	char hosts[512];
@@ -313,7 +308,7 @@ static struct trace_reader *ask(struct from_choice *choice, struct shards *shard
 		return NULL;
 	}
 	from_tell_away(choice, shards);
-	from_tell_missing(choice, &account);
+	tell_missing(choice, &account);
 	if (!trace_reader_sources(reader, &sources))
 		tell_nothing(choice, &account);
 	store_account_clear(&account);

@@ -67,17 +67,12 @@ void from_split_time(struct from_choice *choice);
  * -EINVAL and a message. */
 int from_second(const struct from_values *values, char *const *operand, struct from_values *second);
 
-/* A time as options take it, in seconds since the epoch: 0 or -EINVAL. */
-int from_time(const char *text, u64 now, u64 *time);
-
 /* The servers of the store; NULL and a message on failure. In any case from_clear() comes when they
  * are closed. */
 struct shards *from_connect(struct from_choice *choice);
 void from_clear(struct from_choice *choice);
 /* Says on standard error which servers are away. */
 void from_tell_away(struct from_choice *choice, const struct shards *shards);
-/* And what is missing though they are there. */
-void from_tell_missing(const struct from_choice *choice, const struct store_account *account);
 
 /* NULL and a message on failure. */
 struct trace_reader *from_open(struct from_choice *choice);

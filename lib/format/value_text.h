@@ -4,8 +4,6 @@
 #ifndef LIB_FORMAT_VALUE_TEXT_H
 #define LIB_FORMAT_VALUE_TEXT_H
 
-#include <stddef.h>
-
 #include "scalar.h"
 
 #define VALUE_TEXT_ROOM 64

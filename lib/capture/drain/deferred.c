@@ -91,11 +91,6 @@ void deferred_free(struct deferred **deferred)
 	*deferred = NULL;
 }
 
-void deferred_begin_file(struct recording *recording)
-{
-	deferred_stacks_begin_file(recording->deferred->stacks, recording->mode != READ_DRAIN);
-}
-
 static int resolve(struct recording *recording, struct deferred_stack *stack,
 		   enum deferred_form form, const struct stack_ref *ref)
 {

@@ -32,9 +32,6 @@ struct deferred {
 int deferred_create(struct recording *recording);
 void deferred_free(struct deferred **deferred);
 
-/* A file begins, in the recording's mode: nothing is in it. */
-void deferred_begin_file(struct recording *recording);
-
 /* The deferred stack at `position` of a ring. */
 int deferred_take(struct recording *recording, const struct ring_view *ring, u64 position);
 

@@ -69,5 +69,6 @@ void recording_begin_file(struct recording *recording)
 	for (u32 cpu = 0; cpu < recording->loaded->plan.config.cpus; cpu++)
 		recording->cpus[cpu].events = recording->cpus[cpu].passed_over = 0;
 	if (recording->deferred)
-		deferred_begin_file(recording);
+		deferred_stacks_begin_file(recording->deferred->stacks,
+					   recording->mode != READ_DRAIN);
 }

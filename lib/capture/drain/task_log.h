@@ -7,7 +7,6 @@
 #ifndef LIB_CAPTURE_TASK_LOG_H
 #define LIB_CAPTURE_TASK_LOG_H
 
-#include "capture/load/ring_reader.h"
 #include "task_name.h"
 #include "trace/write/writer.h"
 

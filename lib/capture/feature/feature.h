@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-#include "stackmap/error.h"
-
 /* X(ID, "name", "what it is for") */
 #define FEATURES(X)                                                                                \
 	X(BPF, "bpf", "load BPF programs and maps")                                                \

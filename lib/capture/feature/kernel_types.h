@@ -6,7 +6,6 @@
 #ifndef LIB_CAPTURE_KERNEL_TYPES_H
 #define LIB_CAPTURE_KERNEL_TYPES_H
 
-#include <bpf/libbpf.h>
 #include <stddef.h>
 
 /* All zero: there is none, and libbpf looks through all types. */

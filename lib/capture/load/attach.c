@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
-
 #include "capture/feature/kernel_btf.h"
 #include "capture/feature/pmu.h"
 #include "capture/load/attach_perf.h"

@@ -13,7 +13,6 @@
 #define LIB_CAPTURE_PROGRAM_IMAGE_H
 
 #include <bpf/bpf.h>
-#include <stdbool.h>
 
 #include "scalar.h"
 

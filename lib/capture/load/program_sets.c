@@ -23,7 +23,6 @@
 #include "capture/load/program_set.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
-#include "interrupt.h"
 #include "ring.h"
 #include "scratch.h"
 

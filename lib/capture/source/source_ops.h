@@ -50,7 +50,4 @@ extern const struct source_ops source_kernel_ops;
 int source_set_value(struct source *source, const struct source_query *query, int events,
 		     struct stackmap_error *error);
 
-/* 0 if the rate can be asked for here, else -ERANGE. */
-int source_check_frequency(u64 frequency, struct stackmap_error *error);
-
 #endif

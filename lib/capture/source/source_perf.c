@@ -123,6 +123,27 @@ static int no_pmu(const struct source_query *query, struct stackmap_error *error
 			 query->subject);
 }
 
+/* The kernel's limit, or its built-in one where /proc is not mounted. */
+static u64 frequency_limit(void)
+{
+	unsigned long long limit = 100000;
+
+	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
+	return limit;
+}
+
+/* 0 if the rate can be asked for here, else -ERANGE. */
+static int check_frequency(u64 frequency, struct stackmap_error *error)
+{
+	u64 limit = frequency_limit();
+
+	if (frequency >= 1 && frequency <= limit)
+		return 0;
+	return error_set(error, ERANGE, "-F %llu: the range is 1 to %llu samples per second here%s",
+			 (unsigned long long)frequency, (unsigned long long)limit,
+			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
+}
+
 static int visit_event(const struct perf_event_name *event, struct source_query *query,
 		       source_visit visit, void *arg, struct stackmap_error *error)
 {
@@ -133,7 +154,7 @@ static int visit_event(const struct perf_event_name *event, struct source_query 
 		return query->match.is_glob ? 0 : no_pmu(query, error);
 	set_rate(&source, query);
 	if (source.frequency)
-		err = source_check_frequency(source.frequency, error);
+		err = check_frequency(source.frequency, error);
 	return err ? err : visit(arg, &source);
 }
 
@@ -152,30 +173,10 @@ static int perf_find(struct source_query *query, source_visit visit, void *arg,
 	return err;
 }
 
-/* The kernel's limit, or its built-in one where /proc is not mounted. */
-static u64 frequency_limit(void)
-{
-	unsigned long long limit = 100000;
-
-	whole_file_scan(RATE_LIMIT_FILE, "%llu", &limit);
-	return limit;
-}
-
-int source_check_frequency(u64 frequency, struct stackmap_error *error)
-{
-	u64 limit = frequency_limit();
-
-	if (frequency >= 1 && frequency <= limit)
-		return 0;
-	return error_set(error, ERANGE, "-F %llu: the range is 1 to %llu samples per second here%s",
-			 (unsigned long long)frequency, (unsigned long long)limit,
-			 frequency ? " (kernel.perf_event_max_sample_rate)" : "");
-}
-
 int source_list_add_sample(struct source_list *list, u64 frequency, struct stackmap_error *error)
 {
 	static const struct perf_event_name cycles = HARDWARE("cycles", NULL, CPU_CYCLES);
-	int err = source_check_frequency(frequency, error);
+	int err = check_frequency(frequency, error);
 
 	if (err)
 		return err;

@@ -34,24 +34,19 @@ static int out_of_memory(struct stackmap_error *error)
 	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
 }
 
-const char *store_text(struct arena *arena, const char *text, size_t length)
+/* A text of an answer as our own, ended by NUL; NULL without memory. */
+static const char *get_text(struct store_code *code, struct byte_cursor *row)
 {
+	size_t length;
+	const char *text = row_get_text(row, &length);
 	size_t used = strnlen(text, length);
-	char *copy = arena_alloc(arena, used + 1);
+	char *copy = arena_alloc(&code->arena, used + 1);
 
 	if (!copy)
 		return NULL;
 	memcpy(copy, text, used);
 	copy[used] = '\0';
 	return copy;
-}
-
-static const char *get_text(struct store_code *code, struct byte_cursor *row)
-{
-	size_t length;
-	const char *text = row_get_text(row, &length);
-
-	return store_text(&code->arena, text, length);
 }
 
 /* --- interning --- */

@@ -59,7 +59,4 @@ int store_code_read(struct shards *shards, const struct store_question *question
 		    struct stackmap_error *error);
 void store_code_clear(struct store_code *code);
 
-/* A text of an answer as our own, ended by NUL; NULL without memory. */
-const char *store_text(struct arena *arena, const char *text, size_t length);
-
 #endif

@@ -44,11 +44,6 @@ static int out_of_memory(struct stackmap_error *error)
 	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
 }
 
-bool selection_has(const struct selection *selection, enum store_field field)
-{
-	return selection->rows[field].used;
-}
-
 char *selection_sql(const struct selection *selection, const char *format)
 {
 	const char *place = strstr(format, "%s");

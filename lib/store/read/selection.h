@@ -26,8 +26,6 @@ int selection_make(struct shards *shards, const struct store_question *question,
 		   struct selection *selection, struct stackmap_error *error);
 void selection_clear(struct selection *selection);
 
-bool selection_has(const struct selection *selection, enum store_field field);
-
 /* For sql such as "SELECT ... WHERE %s": with the condition in its place. The caller frees it. */
 char *selection_sql(const struct selection *selection, const char *format);
 

@@ -42,11 +42,6 @@ const char *shards_away(const struct shards *shards, u32 shard)
 	return shards->shards[shard].away;
 }
 
-struct clickhouse *shards_server(const struct shards *shards, u32 shard)
-{
-	return shards->shards[shard].server;
-}
-
 bool shards_are_whole(const struct shards *shards)
 {
 	for (u32 i = 0; i < shards->url.count; i++)

@@ -29,7 +29,6 @@ u32 shards_count(const struct shards *shards);
 /* Why it is away, or NULL: it is there. */
 const char *shards_away(const struct shards *shards, u32 shard);
 bool shards_are_whole(const struct shards *shards);
-struct clickhouse *shards_server(const struct shards *shards, u32 shard);
 
 /* Its events are there more than once: they are read with FINAL from now on. */
 void shards_set_repeated(struct shards *shards, u32 shard);

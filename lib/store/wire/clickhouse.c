@@ -15,7 +15,6 @@
 
 #include "error.h"
 #include "store/wire/packed_rows.h"
-#include "store/wire/row_binary.h"
 #include "store/wire/server_error.h"
 
 #define COMPLAINT_BYTES_MAX (64U << 10) /* of an answer that should be empty */
@@ -237,11 +236,11 @@ static int run_silent(struct clickhouse *server, struct call *call,
 }
 
 int clickhouse_execute(struct clickhouse *server, const char *sql, const char *settings,
-		       struct clickhouse_result *result, struct stackmap_error *error)
+		       struct stackmap_error *error)
 {
 	struct call call = {.sql = sql, .settings = settings, .http = {.body = ""}};
 
-	return run_silent(server, &call, result, error);
+	return run_silent(server, &call, NULL, error);
 }
 
 static u32 read_year(const struct byte_buffer *answer)

@@ -57,7 +57,7 @@ int clickhouse_query(struct clickhouse *server, const char *sql,
 /* A statement of the program's own that names its database itself, which need not exist yet.
  * `settings`: "&name=value" each; "": none. */
 int clickhouse_execute(struct clickhouse *server, const char *sql, const char *settings,
-		       struct clickhouse_result *result, struct stackmap_error *error);
+		       struct stackmap_error *error);
 
 const char *clickhouse_database(const struct clickhouse *server);
 

@@ -24,7 +24,7 @@ static int drop_day(struct clickhouse *server, const struct dropped_day *day,
 
 	snprintf(sql, sizeof(sql), "ALTER TABLE %s.%s DROP PARTITION %u",
 		 clickhouse_database(server), day->table, day->day);
-	return clickhouse_execute(server, sql, "", NULL, error);
+	return clickhouse_execute(server, sql, "", error);
 }
 
 static int drop_days(struct clickhouse *server, const char *table, u32 first,

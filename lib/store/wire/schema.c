@@ -137,7 +137,7 @@ static int execute(struct clickhouse *server, struct statement *statement, const
 	if (failed)
 		err = error_set(error, ENOMEM, "%s: %s", clickhouse_name(server), strerror(ENOMEM));
 	else
-		err = clickhouse_execute(server, statement->text, settings, NULL, error);
+		err = clickhouse_execute(server, statement->text, settings, error);
 	free(statement->text);
 	return err;
 }

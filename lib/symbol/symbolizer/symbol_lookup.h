@@ -16,7 +16,6 @@
 #define LIB_SYMBOL_LOOKUP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "mapping.h"
 #include "symbol/file/kept_code.h"

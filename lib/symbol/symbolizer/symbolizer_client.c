@@ -144,17 +144,12 @@ static int send_question(struct symbolizer_client *client, const struct symboliz
 }
 
 /* -EPIPE: none may be started any more; or why it could not be. */
-static int start(struct symbolizer_client *client)
+int symbolizer_client_start(struct symbolizer_client *client)
 {
 	if (client->starts == starts_max(client))
 		return -EPIPE;
 	client->starts++;
 	return file_worker_start(symbolizer_serve, &client->worker);
-}
-
-int symbolizer_client_start(struct symbolizer_client *client)
-{
-	return start(client);
 }
 
 int symbolizer_client_await(struct symbolizer_client *client)
@@ -180,7 +175,7 @@ static bool may_send(const struct symbolizer_client *client)
 
 static int send_questions(struct symbolizer_client *client, const struct symbolizer_talk *talk)
 {
-	if (!client->worker.pid && client->count && start(client))
+	if (!client->worker.pid && client->count && symbolizer_client_start(client))
 		return fail_all(client, talk);
 	while (may_send(client)) {
 		int result = send_question(client, talk);
