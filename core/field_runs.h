@@ -11,7 +11,7 @@
  *
  * Runs of the second that the kernel did not make, as it was running there already, leave their
  * partner in `ahead` for good, and are in the kernel's own count: see
- * lib/capture/load/field_value.h.
+ * lib/capture/load/attach_field_value.h.
  */
 #ifndef CORE_FIELD_RUNS_H
 #define CORE_FIELD_RUNS_H

@@ -6,8 +6,8 @@
 
 #include "capture/drain/deferred_stack.h"
 #include "capture/drain/recording.h"
+#include "capture/load/attach_field_value.h"
 #include "capture/load/attach_perf.h"
-#include "capture/load/field_value.h"
 #include "capture/load/skeleton.h"
 
 _Static_assert(LOST_COUNT <= RING_REPORTED_MAX, "a ring header has no room for all losses");
@@ -42,7 +42,7 @@ static u64 skipped_runs(const struct loaded *loaded)
 		misses += program_set_recursion_misses(&loaded->attachment.sets[i]);
 	for (u32 i = 0; i < loaded->program_count; i++)
 		misses += program_recursion_misses(loaded->programs[i]);
-	return field_value_skipped(&loaded->attachment, misses);
+	return attach_field_value_skipped(&loaded->attachment, misses);
 }
 
 static u64 lost_of(const u64 *lost)

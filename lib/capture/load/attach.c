@@ -9,8 +9,8 @@
 
 #include "capture/feature/kernel_btf.h"
 #include "capture/feature/pmu.h"
+#include "capture/load/attach_field_value.h"
 #include "capture/load/attach_perf.h"
-#include "capture/load/field_value.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "privilege/limit.h"
@@ -242,7 +242,7 @@ static int program_fd(const struct attachment *attachment, u32 kind)
 static int attach_tracepoint(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	if (source->unit)
-		return field_value_attach(attachment, source, kind);
+		return attach_field_value(attachment, source, kind);
 	return link_raw_tracepoint(&attachment->links, source->target, program_fd(attachment, kind),
 				   attachment->tracepoint_cookies, kind);
 }

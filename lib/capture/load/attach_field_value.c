@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Programs of a tracepoint run in the order in which they came, and the last to come goes first. */
-#include "capture/load/field_value.h"
+#include "capture/load/attach_field_value.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static int program_fd(const struct attachment *attachment, u32 set, enum program
 }
 
 /* The perf event itself counts nothing: the record is made for the program. */
-int field_value_attach(struct attachment *attachment, const struct source *source, u32 kind)
+int attach_field_value(struct attachment *attachment, const struct source *source, u32 kind)
 {
 	const struct tracepoint_field *field = &source->field;
 	struct placement at = attachment->placements[kind];
@@ -76,7 +76,7 @@ static u64 call_misses(const struct attachment *attachment)
 	return misses;
 }
 
-u64 field_value_skipped(const struct attachment *attachment, u64 misses)
+u64 attach_field_value_skipped(const struct attachment *attachment, u64 misses)
 {
 	struct totals totals = add_up(attachment);
 	u64 paired = call_misses(attachment);
