@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One file that is being written from the rings: how far they were read, and what is in the file
- * already. A reader has one from its first file to its last (capture/read/recording_file.h). One
+ * already. A reader has one from its first file to its last (capture/file/recording_file.h). One
  * thread uses it.
  */
 #ifndef LIB_CAPTURE_RECORDING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What has become known of files and symbols, and into the file (capture/read/symbolize.h asks for
- * it). */
+/* What has become known of files and symbols, and into the file (capture/file/file_symbols.h asks
+ * for it). */
 #ifndef LIB_CAPTURE_SYMBOLS_H
 #define LIB_CAPTURE_SYMBOLS_H
 

@@ -2,21 +2,21 @@
 /* Names for the frames of a file, and of the files that they are in. They are found in processes of
  * their own (symbol/symbolizer/symbolizers.h), which the programs leave out as they do the
  * recorder. */
-#ifndef LIB_CAPTURE_SYMBOLIZE_H
-#define LIB_CAPTURE_SYMBOLIZE_H
+#ifndef LIB_CAPTURE_FILE_SYMBOLS_H
+#define LIB_CAPTURE_FILE_SYMBOLS_H
 
 #include "capture/drain/recording.h"
 #include "stackmap/error.h"
 
-#define SYMBOLIZE_PATIENCE_MS 10000 /* for the files of others */
+#define FILE_SYMBOLS_PATIENCE_MS 10000 /* for the files of others */
 
 /* Asks for the names of the frames that went into the file since it was last called. */
-int symbolize_ask(struct recording *recording);
+int file_symbols_ask(struct recording *recording);
 
 /* Whether answers are to come: any, or only those of files of root's and our own. */
-bool symbolize_awaits(const struct recording *recording, bool all);
+bool file_symbols_awaits(const struct recording *recording, bool all);
 
 /* The last: asks, waits, and writes the symbol of every frame that went into the file. */
-int symbolize_finish(struct recording *recording, struct stackmap_error *error);
+int file_symbols_finish(struct recording *recording, struct stackmap_error *error);
 
 #endif

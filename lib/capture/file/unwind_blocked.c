@@ -4,7 +4,7 @@
  * itself, and its callback delivers the stack. The task is peeked at again after a while, because
  * it may also go to sleep first. While the instance goes on each task is peeked at once.
  */
-#include "capture/read/unwind_blocked.h"
+#include "capture/file/unwind_blocked.h"
 
 #include <errno.h>
 

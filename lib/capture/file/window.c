@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A window ends where the heads of the rings are: what lies before is of this file, the rest of the
  * next. */
-#include "capture/read/recording_file.h"
+#include "capture/file/recording_file.h"
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
 #include "capture/drain/pace.h"
 #include "capture/drain/records.h"
-#include "capture/read/symbolize.h"
-#include "capture/read/unwind_blocked.h"
+#include "capture/file/file_symbols.h"
+#include "capture/file/unwind_blocked.h"
 #include "clock.h"
 #include "error.h"
 #include "interrupt.h"
@@ -25,15 +25,16 @@ int recording_name_ahead(struct recording *recording, u32 patience_ms)
 {
 	u64 end = clock_ms() + patience_ms, next = clock_ms() + ASK_MS;
 	struct pace pace = {.code_met = recording->code_met};
-	int result = symbolize_ask(recording);
+	int result = file_symbols_ask(recording);
 	u32 fill = 0;
 
-	while (!result && !interrupt_end_asked() && symbolize_awaits(recording, clock_ms() < end)) {
+	while (!result && !interrupt_end_asked() &&
+	       file_symbols_awaits(recording, clock_ms() < end)) {
 		symbolizers_wait(recording->symbolizers,
 				 pace_next(&pace, fill, recording->code_met));
 		result = recording_drain(recording, &fill);
 		if (!result && clock_ms() >= next && clock_ms() < end) {
-			result = symbolize_ask(recording);
+			result = file_symbols_ask(recording);
 			next = clock_ms() + ASK_MS;
 		}
 	}

@@ -3,7 +3,7 @@
  * The two ends of a file: what must stand before the first event, and what is known only after the
  * last one: the names of all frames, and the ledger.
  */
-#include "capture/read/recording_file.h"
+#include "capture/file/recording_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
-#include "capture/read/symbolize.h"
+#include "capture/file/file_symbols.h"
 #include "error.h"
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/symbolizer/symbolizers.h"
@@ -82,7 +82,7 @@ int recording_finish(struct recording *recording, struct trace_ledger *ledger,
 	if (recording->deferred)
 		deferred_end(recording);
 	trace_writer_flush(recording->writer);
-	result = symbolize_finish(recording, error);
+	result = file_symbols_finish(recording, error);
 	file_ledger_sum(recording, trace_writer_recorded(recording->writer),
 			trace_writer_lost(recording->writer), ledger, cpus);
 	trace_writer_ledger(recording->writer, ledger, cpus, recording->loaded->plan.config.cpus);

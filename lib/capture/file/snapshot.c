@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rings of a flight recorder are read from the oldest record that was not overwritten. */
-#include "capture/read/recording_file.h"
+#include "capture/file/recording_file.h"
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/drain/records.h"
-#include "capture/read/unwind_blocked.h"
+#include "capture/file/unwind_blocked.h"
 #include "error.h"
 
 #define PEEK_MS 5000 /* somebody waits for it, and holds the instance's lock */

@@ -6,7 +6,7 @@
  * All that is known of files is asked for beside (symbol/symbolizer/symbolizers.h). What a drain
  * takes of it has come by then: it waits for nobody.
  */
-#include "capture/read/symbolize.h"
+#include "capture/file/file_symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static int addresses_without(const struct frame_addresses *all, const struct fra
 }
 
 /* Each frame that went into the file is asked for once. */
-int symbolize_ask(struct recording *recording)
+int file_symbols_ask(struct recording *recording)
 {
 	struct frame_addresses all = {}, fresh = {};
 	int result = frame_addresses_collect(recording->writer, &all);
@@ -102,7 +102,7 @@ int symbolize_ask(struct recording *recording)
 	return result;
 }
 
-bool symbolize_awaits(const struct recording *recording, bool all)
+bool file_symbols_awaits(const struct recording *recording, bool all)
 {
 	return symbolizers_are_busy(recording->symbolizers,
 				    all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED);
@@ -112,7 +112,7 @@ bool symbolize_awaits(const struct recording *recording, bool all)
  * still once the end was asked for; when nobody waits any longer, none. */
 static u64 end_of_patience(const struct recording *recording, u64 began)
 {
-	u64 longest = began + (recording->named_ahead ? LATE_MS : SYMBOLIZE_PATIENCE_MS);
+	u64 longest = began + (recording->named_ahead ? LATE_MS : FILE_SYMBOLS_PATIENCE_MS);
 	u64 hurried = clock_ms() + HURRY_MS;
 
 	return interrupt_end_asked() && hurried < longest ? hurried : longest;
@@ -125,7 +125,7 @@ static int await_names(struct recording *recording)
 	int result = symbols_take(recording);
 
 	while (!result && !interrupted()) {
-		if (!symbolize_awaits(recording, clock_ms() < end))
+		if (!file_symbols_awaits(recording, clock_ms() < end))
 			break;
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {
@@ -138,9 +138,9 @@ static int await_names(struct recording *recording)
 	return result;
 }
 
-int symbolize_finish(struct recording *recording, struct stackmap_error *error)
+int file_symbols_finish(struct recording *recording, struct stackmap_error *error)
 {
-	int result = symbolize_ask(recording);
+	int result = file_symbols_ask(recording);
 
 	result = await_names(recording) ?: result;
 	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);
