@@ -14,7 +14,7 @@
 #include "store/wire/retention.h"
 #include "store/wire/store_url.h"
 #include "terminal/message.h"
-#include "view/symbolize.h"
+#include "view/symbolize_servers.h"
 
 #define TIMEOUT_MS 300000
 #define DAY_SECONDS 86400

@@ -4,7 +4,7 @@
  * one lookup for all of them, and rows for those of which something is known. A day has rows of its
  * own, since it is dropped as a whole.
  */
-#include "store/read/symbolize.h"
+#include "store/read/store_symbolize.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* `stackmap store symbolize`: one reader of debug files for all servers of a store. */
-#ifndef CLI_SYMBOLIZE_H
-#define CLI_SYMBOLIZE_H
+#ifndef CLI_SYMBOLIZE_SERVERS_H
+#define CLI_SYMBOLIZE_SERVERS_H
 
-#include "store/read/symbolize.h"
+#include "store/read/store_symbolize.h"
 
 struct symbolize_values {
 	const char *debug_dir;

@@ -7,8 +7,8 @@
  *
  * Of the files nothing is read here: symbol/debuginfo/debug_lookup.h.
  */
-#ifndef LIB_STORE_READ_SYMBOLIZE_H
-#define LIB_STORE_READ_SYMBOLIZE_H
+#ifndef LIB_STORE_READ_STORE_SYMBOLIZE_H
+#define LIB_STORE_READ_STORE_SYMBOLIZE_H
 
 #include "store/read/debug_folder.h"
 #include "store/wire/clickhouse.h"

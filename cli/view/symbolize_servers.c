@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Files that cannot be used cost names, not the rest: a note on standard error says which. */
-#include "view/symbolize.h"
+#include "view/symbolize_servers.h"
 
 #include <stdio.h>
 #include <string.h>
