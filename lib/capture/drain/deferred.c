@@ -85,7 +85,7 @@ void deferred_free(struct deferred **deferred)
 	ring_buffer__free(gone->raw);
 	user_unwinder_free(&gone->unwinder);
 	free(gone->unwound);
-	pending_list_clear(&gone->open);
+	open_cookies_clear(&gone->open);
 	deferred_stacks_free(&gone->stacks);
 	free(gone);
 	*deferred = NULL;
@@ -266,7 +266,7 @@ static enum deferred_form form_of(const struct loaded *loaded, const struct trac
 
 static u8 reason_of_none(const struct recording *recording, u32 tid, u32 cookie, u8 otherwise)
 {
-	return pending_list_has(&recording->deferred->open, tid, cookie) ? REASON_UNANSWERED
+	return open_cookies_has(&recording->deferred->open, tid, cookie) ? REASON_UNANSWERED
 									 : otherwise;
 }
 
@@ -307,7 +307,7 @@ static bool is_open(void *arg, u32 tid, u32 cookie)
 {
 	const struct lost_ctx *ctx = arg;
 
-	return pending_list_has(&ctx->recording->deferred->open, cookie & COOKIE_LASTING ? 0 : tid,
+	return open_cookies_has(&ctx->recording->deferred->open, cookie & COOKIE_LASTING ? 0 : tid,
 				cookie);
 }
 
@@ -341,10 +341,10 @@ int deferred_keep_frames(struct recording *recording, u64 generation)
 
 int deferred_read_open(struct recording *recording)
 {
-	struct pending_list *open = &recording->deferred->open;
+	struct open_cookies *open = &recording->deferred->open;
 
-	pending_list_clear(open);
-	return pending_list_read(recording->loaded, open);
+	open_cookies_clear(open);
+	return open_cookies_read(recording->loaded, open);
 }
 
 static int sweep(struct recording *recording)
@@ -353,7 +353,7 @@ static int sweep(struct recording *recording)
 	const struct deferred_sweep sweep = {.is_open = is_open, .lost = lose, .arg = &ctx};
 	int result =
 		deferred_read_open(recording)
-			?: pending_list_read_lasting(recording->loaded, &recording->deferred->open);
+			?: open_cookies_read_lasting(recording->loaded, &recording->deferred->open);
 
 	if (!result)
 		deferred_stacks_sweep(recording->deferred->stacks, &sweep);

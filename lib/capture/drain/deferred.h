@@ -10,7 +10,7 @@
 #define LIB_CAPTURE_DEFERRED_H
 
 #include "capture/drain/deferred_stack.h"
-#include "capture/drain/pending.h"
+#include "capture/drain/open_cookies.h"
 #include "capture/drain/recording.h"
 #include "raw_stack.h"
 
@@ -20,7 +20,7 @@ struct ring_buffer;
 
 struct deferred {
 	struct deferred_stacks *stacks;
-	struct pending_list open; /* cookies, of the moment of a snapshot, a sweep, or the end */
+	struct open_cookies open; /* cookies, of the moment of a snapshot, a sweep, or the end */
 	struct ring_buffer *raw;
 	struct user_unwinder *unwinder;
 	struct unwound_stack *unwound;

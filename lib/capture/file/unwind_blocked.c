@@ -11,7 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/drain/pending.h"
+#include "capture/drain/open_cookies.h"
 #include "clock.h"
 #include "interrupt.h"
 #include "unwind_request.h"
@@ -33,10 +33,10 @@ static int run_program(const struct loaded *loaded, struct unwind_blocked_reques
 }
 
 /* 0: nothing is left to do for it, here. `proof` says that what was read was its stack. */
-static int unwind_one(struct recording *recording, const struct pending *pending,
+static int unwind_one(struct recording *recording, const struct open_cookie *open,
 		      enum unwind_blocked_operation proof)
 {
-	struct unwind_blocked_request request = {.tid = pending->tid, .cookie = pending->cookie};
+	struct unwind_blocked_request request = {.tid = open->tid, .cookie = open->cookie};
 	struct deferred_stack *stack;
 	int result = run_program(recording->loaded, &request, UNWIND_BLOCKED_PEEK);
 
@@ -55,12 +55,12 @@ static int unwind_one(struct recording *recording, const struct pending *pending
 /* How many are left; or -errno. */
 static int take_round(struct recording *recording)
 {
-	struct pending_list list = {};
-	int result = pending_list_read(recording->loaded, &list), left = 0;
+	struct open_cookies list = {};
+	int result = open_cookies_read(recording->loaded, &list), left = 0;
 
 	for (u32 i = 0; i < list.count && !result && !interrupted(); i++)
 		left += unwind_one(recording, &list.items[i], UNWIND_BLOCKED_TAKE) != 0;
-	pending_list_clear(&list);
+	open_cookies_clear(&list);
 	return result ?: left;
 }
 
@@ -78,16 +78,14 @@ int unwind_blocked_take(struct recording *recording)
 }
 
 /* A snapshot has no events yet when it is asked, so it wants all that it does not know. */
-static bool is_wanted(const struct recording *recording, const struct pending *pending)
+static bool is_wanted(const struct recording *recording, const struct open_cookie *open)
 {
 	if (recording->mode != READ_DRAIN)
-		return !deferred_stacks_find(recording->deferred->stacks, pending->tid,
-					     pending->cookie);
-	return deferred_stacks_is_waited(recording->deferred->stacks, pending->tid,
-					 pending->cookie);
+		return !deferred_stacks_find(recording->deferred->stacks, open->tid, open->cookie);
+	return deferred_stacks_is_waited(recording->deferred->stacks, open->tid, open->cookie);
 }
 
-int unwind_blocked_peek(struct recording *recording, const struct pending_list *list, u32 *next,
+int unwind_blocked_peek(struct recording *recording, const struct open_cookies *list, u32 *next,
 			u32 ms)
 {
 	u64 end = clock_ms() + ms;
@@ -95,10 +93,10 @@ int unwind_blocked_peek(struct recording *recording, const struct pending_list *
 	if (recording->loaded->unwind_blocked_program < 0 || interrupted())
 		*next = list->count;
 	while (*next < list->count) {
-		const struct pending *pending = &list->items[(*next)++];
+		const struct open_cookie *open = &list->items[(*next)++];
 
-		if (is_wanted(recording, pending) &&
-		    unwind_one(recording, pending, UNWIND_BLOCKED_CHECK) == -ENOMEM)
+		if (is_wanted(recording, open) &&
+		    unwind_one(recording, open, UNWIND_BLOCKED_CHECK) == -ENOMEM)
 			return -ENOMEM;
 		if (clock_ms() >= end || interrupted())
 			break;

@@ -21,7 +21,7 @@ int unwind_blocked_take(struct recording *recording);
  * file wait for, or may, from *next on, for about so many milliseconds. *next is where to go on.
  * Each waits still, and will answer for itself. -ENOMEM.
  */
-int unwind_blocked_peek(struct recording *recording, const struct pending_list *list, u32 *next,
+int unwind_blocked_peek(struct recording *recording, const struct open_cookies *list, u32 *next,
 			u32 ms);
 
 #endif

@@ -91,16 +91,16 @@ static int drain_to_limit(struct recording *recording)
 /* There may be thousands who sleep: most are looked at before the end, as reading goes on. */
 static int peek_sleepers(struct recording *recording)
 {
-	struct pending_list list = {};
+	struct open_cookies list = {};
 	int result = recording_drain(recording, NULL);
-	int error = pending_list_read(recording->loaded, &list);
+	int error = open_cookies_read(recording->loaded, &list);
 	u32 next = 0;
 
 	while (!error && next < list.count) {
 		error = unwind_blocked_peek(recording, &list, &next, PEEK_MS);
 		result = first_error(result, recording_drain(recording, NULL));
 	}
-	pending_list_clear(&list);
+	open_cookies_clear(&list);
 	return result ?: error;
 }
 

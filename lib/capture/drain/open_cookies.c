@@ -3,7 +3,7 @@
  * A walk over a hash map that changes under it may see a task twice, and may start again; it is
  * bounded by the map's size. Tasks that stay are seen.
  */
-#include "capture/drain/pending.h"
+#include "capture/drain/open_cookies.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,24 +17,24 @@
 #include "order.h"
 #include "ring.h"
 
-static int compare_pending(const void *left, const void *right)
+static int compare_cookies(const void *left, const void *right)
 {
-	const struct pending *a = left, *b = right;
+	const struct open_cookie *a = left, *b = right;
 
 	return order(a->tid, b->tid) ?: order(a->cookie, b->cookie);
 }
 
-static int add(struct pending_list *list, u32 tid, u32 cookie)
+static int add(struct open_cookies *list, u32 tid, u32 cookie)
 {
 	if (array_make_room(list->items, list->count, list->room))
 		return -ENOMEM;
-	list->items[list->count++] = (struct pending){.tid = tid, .cookie = cookie};
+	list->items[list->count++] = (struct open_cookie){.tid = tid, .cookie = cookie};
 	return 0;
 }
 
 /* Keys are of 4 or of 8 bytes. */
-static int read_map(const struct bpf_map *map, struct pending_list *list,
-		    int (*take)(int map_fd, const void *key, struct pending_list *list))
+static int read_map(const struct bpf_map *map, struct open_cookies *list,
+		    int (*take)(int map_fd, const void *key, struct open_cookies *list))
 {
 	u32 steps = 2 * bpf_map__max_entries(map);
 	int map_fd = bpf_map__fd(map), result = 0;
@@ -45,11 +45,11 @@ static int read_map(const struct bpf_map *map, struct pending_list *list,
 		result = take(map_fd, &key, list);
 	}
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare_pending);
+		qsort(list->items, list->count, sizeof(*list->items), compare_cookies);
 	return result;
 }
 
-static int take_deferral(int map_fd, const void *key, struct pending_list *list)
+static int take_deferral(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct deferral deferral;
 
@@ -59,14 +59,14 @@ static int take_deferral(int map_fd, const void *key, struct pending_list *list)
 	return add(list, *(const u32 *)key, DEFERRAL_COOKIE(deferral.word));
 }
 
-static int take_execve(int map_fd, const void *key, struct pending_list *list)
+static int take_execve(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct execve_call call;
 
 	return bpf_map_lookup_elem(map_fd, key, &call) ? 0 : add(list, 0, call.cookie);
 }
 
-static int take_blocked(int map_fd, const void *key, struct pending_list *list)
+static int take_blocked(int map_fd, const void *key, struct open_cookies *list)
 {
 	struct blocked blocked;
 
@@ -76,12 +76,12 @@ static int take_blocked(int map_fd, const void *key, struct pending_list *list)
 	return add(list, 0, BLOCKED_FIELD(blocked.user));
 }
 
-int pending_list_read(const struct loaded *loaded, struct pending_list *list)
+int open_cookies_read(const struct loaded *loaded, struct open_cookies *list)
 {
 	return read_map(loaded_programs(loaded)->maps.deferrals, list, take_deferral);
 }
 
-int pending_list_read_lasting(const struct loaded *loaded, struct pending_list *list)
+int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *list)
 {
 	const struct capture_bpf *programs = loaded_programs(loaded);
 
@@ -89,15 +89,15 @@ int pending_list_read_lasting(const struct loaded *loaded, struct pending_list *
 		       ?: read_map(programs->maps.blocked, list, take_blocked);
 }
 
-bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie)
+bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie)
 {
-	struct pending key = {.tid = tid, .cookie = cookie};
+	struct open_cookie key = {.tid = tid, .cookie = cookie};
 
-	return list->count && bsearch(&key, list->items, list->count, sizeof(key), compare_pending);
+	return list->count && bsearch(&key, list->items, list->count, sizeof(key), compare_cookies);
 }
 
-void pending_list_clear(struct pending_list *list)
+void open_cookies_clear(struct open_cookies *list)
 {
 	free(list->items);
-	*list = (struct pending_list){};
+	*list = (struct open_cookies){};
 }

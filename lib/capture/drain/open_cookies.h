@@ -3,29 +3,29 @@
  * The cookies that events may be given from one moment on (abi/deferral.h): those that tasks wait
  * for, and the lasting ones.
  */
-#ifndef LIB_CAPTURE_PENDING_H
-#define LIB_CAPTURE_PENDING_H
+#ifndef LIB_CAPTURE_OPEN_COOKIES_H
+#define LIB_CAPTURE_OPEN_COOKIES_H
 
 #include <stdbool.h>
 
 #include "capture/load/loaded.h"
 
-struct pending {
+struct open_cookie {
 	u32 tid;
 	u32 cookie;
 };
 
-struct pending_list {
-	struct pending *items; /* sorted */
+struct open_cookies {
+	struct open_cookie *items; /* sorted */
 	u32 count;
 	u32 room;
 };
 
 /* Adds those that tasks wait for; tasks come and go meanwhile. -ENOMEM. */
-int pending_list_read(const struct loaded *loaded, struct pending_list *list);
+int open_cookies_read(const struct loaded *loaded, struct open_cookies *list);
 /* Adds the lasting ones, of no thread id: of tasks in execve, and of blocked ones. -ENOMEM. */
-int pending_list_read_lasting(const struct loaded *loaded, struct pending_list *list);
-bool pending_list_has(const struct pending_list *list, u32 tid, u32 cookie);
-void pending_list_clear(struct pending_list *list);
+int open_cookies_read_lasting(const struct loaded *loaded, struct open_cookies *list);
+bool open_cookies_has(const struct open_cookies *list, u32 tid, u32 cookie);
+void open_cookies_clear(struct open_cookies *list);
 
 #endif
