@@ -66,8 +66,8 @@ static __always_inline void deferred_stack_drop(u32 tid, u32 cookie)
 }
 
 /* The program itself. */
-static __always_inline int callback_order(struct scratch *scratch, u32 tid,
-					  const struct deferral *deferral)
+static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
+					   const struct deferral *deferral)
 {
 	return callback_schedule(tid, deferral);
 }

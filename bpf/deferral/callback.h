@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How an instance with rings has callbacks ordered: by programs that do nothing else. For the call
- * the verifier goes through all that the callback does, the whole unwinder; so the programs of
+ * How an instance with rings has callbacks scheduled: by programs that do nothing else. For the
+ * call the verifier goes through all that the callback does, the whole unwinder; so the programs of
  * events do not make it. One that has left a cookie in its event ends with a tail call, which stays
  * within a type of programs and of attaching (of typed tracepoints, within one of them): each has a
- * program that orders, and an array of its own, where user space puts it. Programs of fentry have
- * none: they serve where kernels are without task work.
+ * program that schedules, and an array of its own, where user space puts it. Programs of fentry
+ * have none: they serve where kernels are without task work.
  *
  * The array may be empty: the program is being loaded still, or the kernel has refused it, or its
  * instance is about to be gone. The request is then served as on kernels without task work.
@@ -18,8 +18,8 @@
 #include "request.h"
 
 /* Later, by callback_go(). */
-static __always_inline int callback_order(struct scratch *scratch, u32 tid,
-					  const struct deferral *deferral)
+static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
+					   const struct deferral *deferral)
 {
 	scratch->wants_callback = 1;
 	return -EBUSY;
@@ -65,7 +65,7 @@ static __always_inline void pending_save(struct scratch *scratch, u32 cpu, u32 t
 	build_ids_take(&scratch->search);
 }
 
-/* There is no callback: nobody orders it, or the kernel has no memory for it. */
+/* There is no callback: nobody schedules it, or the kernel has no memory for it. */
 static __always_inline int callback_replace(u32 tid, bool is_refused)
 {
 	u32 cpu = bpf_get_smp_processor_id(), cookie = callback_cancel(tid);
@@ -110,7 +110,7 @@ static __always_inline int callback_now(void)
 	return 0;
 }
 
-/* For a type of programs and of attaching: what orders, and the array that it is put into. */
+/* For a type of programs and of attaching: what schedules, and the array that it is put into. */
 #define CALLBACKS(name, section)                                                                   \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_PROG_ARRAY);                                             \
@@ -119,7 +119,7 @@ static __always_inline int callback_now(void)
 		__uint(value_size, sizeof(u32));                                                   \
 	} callbacks_##name SEC(".maps");                                                           \
 	SEC(section)                                                                               \
-	int order_##name(void *ctx)                                                                \
+	int schedule_##name(void *ctx)                                                             \
 	{                                                                                          \
 		return callback_now();                                                             \
 	}

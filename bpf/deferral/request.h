@@ -26,12 +26,12 @@ HASH_MAP(unlearned, TASKS_MAX, u32, struct unwind_registers); /* by tid */
 static int on_task_resume(struct bpf_map *map, void *key, void *value);
 
 /*
- * The embedder's: has the callback ordered, now (callback_schedule()) or before the task is back in
- * user mode. Then it returns -EBUSY; if there cannot be a callback after all, it delivers
- * the stack, or a reason.
+ * The embedder's: has the callback scheduled, now (callback_schedule()) or before the task is back
+ * in user mode. Then it returns -EBUSY; if there cannot be a callback after all, it delivers the
+ * stack, or a reason.
  */
-static __always_inline int callback_order(struct scratch *scratch, u32 tid,
-					  const struct deferral *deferral);
+static __always_inline int callback_ensure(struct scratch *scratch, u32 tid,
+					   const struct deferral *deferral);
 
 /*
  * The embedder's: the deferred stack of a cookie is the one in scratch->user, with `leaf` in
@@ -76,7 +76,7 @@ static __always_inline struct deferral_work *work_of(u32 tid, u32 turn)
 }
 
 /*
- * Whether a callback will come: 0 it was ordered now, -EBUSY it was ordered before. The verifier
+ * Whether a callback will come: 0 it was scheduled now, -EBUSY before. The verifier
  * goes through all that the callback does for each program with this call.
  */
 static __always_inline int callback_schedule(u32 tid, const struct deferral *deferral)
@@ -89,7 +89,7 @@ static __always_inline int callback_schedule(u32 tid, const struct deferral *def
 }
 
 /*
- * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is ordered
+ * Begins to wait for this entry's cookie; `before` is the word as it was. The callback is scheduled
  * first, or is certain to be: who interrupts us from then on may rely on it.
  */
 static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
@@ -102,7 +102,7 @@ static __always_inline s64 deferral_begin(struct scratch *scratch, u32 tid,
 
 	if (!cookie)
 		return -ENOMEM;
-	error = callback_order(scratch, tid, deferral);
+	error = callback_ensure(scratch, tid, deferral);
 	if (error && error != -EBUSY)
 		return -ENOMEM;
 	deferral->entry = *entry;
@@ -123,7 +123,7 @@ static __always_inline s64 deferral_renew(struct scratch *scratch, u32 cpu, u32 
 {
 	u32 last = DEFERRAL_COOKIE(before), cookie;
 
-	if (callback_order(scratch, tid, deferral))
+	if (callback_ensure(scratch, tid, deferral))
 		return last;
 	cookie = cookie_open(tid, last, entry);
 	if (!cookie || atomic_cas_acq_rel(&deferral->word, before,
@@ -189,7 +189,7 @@ static __always_inline void steps_request(struct scratch *scratch)
 	if (!deferral || registers_of_current(&scratch->direct.registers) ||
 	    bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
 		return;
-	callback_order(scratch, tid, deferral);
+	callback_ensure(scratch, tid, deferral);
 }
 
 /* Takes the request that the task waits for, to deliver its stack: its cookie, or 0: it waits for

@@ -44,7 +44,7 @@ extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct b
 					      void *map, task_work_callback *callback,
 					      void *aux) __ksym __weak;
 
-/* Has `callback` called in the current task. 0; -EBUSY: `work` is ordered already; or -errno. A
+/* Has `callback` called in the current task. 0; -EBUSY: `work` is scheduled already; or -errno. A
  * macro: the verifier wants map and callback as constants. */
 #define task_work_schedule(work, map, callback)                                                    \
 	({                                                                                         \

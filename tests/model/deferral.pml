@@ -15,13 +15,13 @@
  *
  * Scenarios, because all at once has too many states: ENTRIES (1) into the kernel, NO_RECORDER, PLAIN (no execve and no
  * rt_sigreturn), WITH_NMI (a second level of interrupts), WITH_OTHER (another task takes the only unwinder), WITH_VIEWER (somebody looks
- * at who waits, and changes nothing), STEADY (a program that orders callbacks is there all the time, or never).
+ * at who waits, and changes nothing), STEADY (a program that schedules callbacks is there all the time, or never).
  *
  * Variants that must fail: BROKEN_ITEM (one work item), BROKEN_OPEN (a cookie is opened without a compare-and-swap), BROKEN_CLOSE
  * (an answered cookie stays open), BROKEN_CHANGED (the callback trusts the registers), BROKEN_CACHE (an unwinder's cookie is not
  * compared), BROKEN_BEHIND (a cookie is given out behind its answer), BROKEN_EXEC and BROKEN_EXIT (nobody serves there), BROKEN_TAKE (the recorder stores IDLE without comparing),
  * BROKEN_REGISTERS (it does not compare them again), BROKEN_PEEK (it looks during an execve), BROKEN_GRACE (it does not wait for
- * programs that still run), BROKEN_ORDER (nobody orders a callback, and nobody answers), BROKEN_CANCEL (who answers in its place does so for other registers, too), BROKEN_LATE (a cookie that
+ * programs that still run), BROKEN_SCHEDULE (nobody schedules a callback, and nobody answers), BROKEN_CANCEL (who answers in its place does so for other registers, too), BROKEN_LATE (a cookie that
  * was answered in between is given out), BROKEN_CHECK (a viewer does not look again whether the task waits).
  */
 #ifndef ENTRIES
@@ -152,7 +152,7 @@ inline engine_cookie(last)
 	fi
 }
 
-/* An answer from a copy of the stack, in the place of a callback that nobody orders. What waits with other registers has its
+/* An answer from a copy of the stack, in the place of a callback that nobody schedules. What waits with other registers has its
  * callback. */
 inline cancel(i)
 {
@@ -183,14 +183,14 @@ bool present;
 #define MAY_BE(condition) true
 #endif
 
-/* The second instance is a tool's, which orders its callback before it waits. A recording's event has its cookie first; then its
+/* The second instance is a tool's, which schedules its callback before it waits. A recording's event has its cookie first; then its
  * program goes over to another one, which may not be there. */
-inline order(i)
+inline ensure(i)
 {
 	if
 	:: i == 0 && wanted ->
 		if
-#ifndef BROKEN_ORDER
+#ifndef BROKEN_SCHEDULE
 		:: MAY_BE(present) -> schedule(i)
 		:: MAY_BE(!present) -> cancel(i)
 #else
@@ -240,7 +240,7 @@ inline defer(i)
 	:: mine -> ask(i, mine)
 	:: else
 	fi;
-	order(i)
+	ensure(i)
 }
 
 /* An event of one instance or the other, or of none. */

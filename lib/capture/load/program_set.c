@@ -31,8 +31,8 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 	return 0;
 }
 
-/* What an event's program is called in the object; of ALONE nobody orders callbacks for it, else
- * the program order_CALLBACK does, in the array callbacks_CALLBACK. */
+/* What an event's program is called in the object; of ALONE nobody schedules callbacks for it, else
+ * the program schedule_CALLBACK does, in the array callbacks_CALLBACK. */
 #define PROGRAMS(X, ALONE)                                                                         \
 	ALONE(TASKS, task_fork)                                                                    \
 	X(SAMPLE, on_sample, perf_event)                                                           \
@@ -75,7 +75,7 @@ struct callback_programs program_set_callback(const struct program_set *set, enu
 		break;
 #define X(id, name, callback)                                                                      \
 	case PROGRAM_##id:                                                                         \
-		return (struct callback_programs){programs->order_##callback,                      \
+		return (struct callback_programs){programs->schedule_##callback,                   \
 						  maps->callbacks_##callback};
 		PROGRAMS(X, ALONE)
 #undef X

@@ -81,7 +81,7 @@ struct bpf_program *program_set_program(const struct program_set *set, enum prog
 /* The same -> its descriptor, or -1: it is not in the set. */
 int program_set_event_fd(const struct program_set *set, enum program program);
 
-/* What orders callbacks for a program (bpf/deferral/callback.h). NULL: nobody. */
+/* What schedules callbacks for a program (bpf/deferral/callback.h). NULL: nobody. */
 struct callback_programs {
 	struct bpf_program *program;
 	struct bpf_map *array;

@@ -64,7 +64,7 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		bpf_program__set_autoload(set->object->progs.on_stop, !plan->config.has_files);
 	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
 					      ATTACH_TYPE_UPROBE_MULTI);
-	bpf_program__set_expected_attach_type(set->object->progs.order_uprobe_multi,
+	bpf_program__set_expected_attach_type(set->object->progs.schedule_uprobe_multi,
 					      ATTACH_TYPE_UPROBE_MULTI);
 }
 
@@ -83,7 +83,7 @@ static int select_function(struct program_set *set)
 	return bpf_program__set_attach_target(program_set_program(set, program), 0, set->function);
 }
 
-/* For which programs of an object something is to order callbacks, as bits. */
+/* For which programs of an object something is to schedule callbacks, as bits. */
 static u32 callers_of(const struct program_set *set, u32 programs, const struct plan *plan)
 {
 	u32 callers = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Programs of events go over to another one, which orders the callback that unwinds the stack. Where it is not there, the
+"""Programs of events go over to another one, which schedules the callback that unwinds the stack. Where it is not there, the
 recorder finishes the stack. Runs in a mount namespace with an engine of its own: no rule and no table is known before."""
 
 from harness.cases import main, needs, needs_command, run, stackmap
