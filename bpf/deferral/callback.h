@@ -119,7 +119,7 @@ static __always_inline int callback_now(void)
 		__uint(value_size, sizeof(u32));                                                   \
 	} callbacks_##name SEC(".maps");                                                           \
 	SEC(section)                                                                               \
-	int schedule_##name(void *ctx)                                                             \
+	int defer_##name(void *ctx)                                                                \
 	{                                                                                          \
 		return callback_now();                                                             \
 	}

@@ -75,7 +75,7 @@ struct callback_programs program_set_callback(const struct program_set *set, enu
 		break;
 #define X(id, name, callback)                                                                      \
 	case PROGRAM_##id:                                                                         \
-		return (struct callback_programs){programs->schedule_##callback,                   \
+		return (struct callback_programs){programs->defer_##callback,                      \
 						  maps->callbacks_##callback};
 		PROGRAMS(X, ALONE)
 #undef X

@@ -64,7 +64,7 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		bpf_program__set_autoload(set->object->progs.on_stop, !plan->config.has_files);
 	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
 					      ATTACH_TYPE_UPROBE_MULTI);
-	bpf_program__set_expected_attach_type(set->object->progs.schedule_uprobe_multi,
+	bpf_program__set_expected_attach_type(set->object->progs.defer_uprobe_multi,
 					      ATTACH_TYPE_UPROBE_MULTI);
 }
 
