@@ -8,7 +8,7 @@
  * of both: the seal does not fit then, and the entry is as good as empty. That a torn entry fits by
  * chance takes two equal 64-bit hashes.
  *
- * Generated code changes in place, so its key also covers the bytes around the pc (`code`).
+ * Code without tables may change in place, so its key also covers the bytes around the pc (`code`).
  */
 #ifndef STACKMAP_ABI_RULE_CACHE_H
 #define STACKMAP_ABI_RULE_CACHE_H
@@ -24,7 +24,7 @@
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	/* An odd hash of the code there; 0: it is of a file; or bytes of a granule; or
+	/* 0: code of a file; or an odd hash of code without tables; or bytes of a granule; or
 	 * RULE_KEY_TABLE; or an address space's (rule_key_own). */
 	u64 code;
 };

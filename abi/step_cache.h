@@ -4,8 +4,8 @@
  * whoever holds the CPU's scratch slot 0 (abi/scratch.h) owns it, so it is plain memory.
  *
  * A place says all that the rule follows from, so a step holds in every process, and as long as the
- * file does. What does not follow from the place alone is not here: rules of generated code, and of
- * one process.
+ * file does. What does not follow from the place alone is not here: rules of generated code, of one
+ * process, and behind a system call.
  */
 #ifndef STACKMAP_ABI_STEP_CACHE_H
 #define STACKMAP_ABI_STEP_CACHE_H

@@ -12,9 +12,9 @@ enum warm_subject {
 	WARM_LEARN,  /* not measured: the whole unwinder, which leaves its rules in the cache; the
 			direct  walk has to give the same frames then */
 	WARM_KERNEL, /* bpf_get_stack, by frame pointers */
-	WARM_DIRECT, /* the direct walk, by steps of the same address space */
-	WARM_RULES,  /* the same without these, as when mappings change all the time: by rules alone
-		      */
+	WARM_DIRECT, /* the direct walk, by cached steps */
+	WARM_RULES,  /* the same without these, as while another program is interrupted: by rules
+			alone */
 };
 
 struct warm_control {

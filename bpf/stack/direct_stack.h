@@ -34,21 +34,23 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 			return 0;
 		scratch->direct.registers.value[REGISTER_RIP] = pc;
 	}
-	if (vma->kind == MAPPING_ANON || (vma->has_image && !vma->image))
+	if (vma->kind == MAPPING_ANON)
 		*code_start = vma->start;
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }
 
 /* Looked for once, as long as the mappings stay as they are. */
-CORE_INLINE u64 direct_code_apart(struct direct *direct)
+CORE_INLINE u64 direct_code_apart(struct direct *direct, bool may_look)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
 
-	if (vma->has_image || image_lookup(&scratch->search))
-		return 0;
-	vma->has_image = 1;
-	page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);
+	if (!vma->has_image) {
+		if (!may_look || image_lookup(&scratch->search))
+			return 0;
+		vma->has_image = 1;
+		page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);
+	}
 	return vma->image ? 0 : vma->start;
 }
 

@@ -251,14 +251,16 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 {
 	struct vma_search *search;
 	struct file_reads *reads;
+	u64 pc;
 
 	if (!unwinder)
 		return 0;
 	search = &unwinder->search;
 	reads = &unwinder->reads;
+	pc = unwinder->walk.registers.value[REGISTER_RIP];
 	if (is_known_by_bytes(unwinder))
-		return 1;
-	file_reads_note(reads, unwinder->walk.registers.value[REGISTER_RIP], 1);
+		return search->vma.kind == MAPPING_ANON || code_holds(reads, search, pc);
+	file_reads_note(reads, pc, 1);
 	reads->is_noted = unwinder->walk.is_search;
 	return search->vma.number != MAPPING_UNKNOWN &&
 	       file_reads_hold(reads, search, &unwinder->walk.image) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Generated code changes in place, so its rules are remembered together with a hash of what they
- * were made from: the code around the pc. Never 0, which stands for code of a file.
+ * Code without tables may change in place, generated code and a file's that is mapped apart from
+ * its tables. So its rules are remembered together with a hash of what they were made from: the
+ * code around the pc. Never 0, which stands for other code.
  */
 #ifndef CORE_CODE_HASH_H
 #define CORE_CODE_HASH_H

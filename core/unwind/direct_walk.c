@@ -14,6 +14,7 @@
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
+#define KEY_OF_NOBODY 1 /* as a key's code: of this walk alone */
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
 
 CORE_PART u64 direct_register(const struct direct_walk *walk, u32 reg)
@@ -265,25 +266,27 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 }
 
 /* Makes walk->step.rule that of code without tables, of which the bytes are the key. */
-CORE_PART u32 code_find(struct direct *direct, u64 mapping_start)
+CORE_OUTLINED u32 code_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
-	u64 start = code_hash_start(walk->registers.value[REGISTER_RIP], mapping_start);
+	u64 start = code_hash_start(walk->registers.value[REGISTER_RIP], walk->code_start);
 
 	if (!direct_read(direct, start, walk->code, sizeof(walk->code)))
 		return STOP_TABLE_UNREADABLE;
 	walk->key.code = code_hash(walk->code);
-	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ? STOP_NONE
-									   : STOP_NO_RULE;
+	return rule_cache_get_exact(direct->rules, &walk->key, &walk->step.rule) ? STOP_NONE
+										 : STOP_NO_RULE;
 }
 
 /* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
- * code before (unwind.c). That makes a difference only where a row begins. */
+ * code before (unwind.c). That makes a difference only where a row begins. The process may have
+ * written to its code, so what it says there is not for everybody. */
 CORE_PART bool row_settle(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
 	u64 pc = walk->registers.value[REGISTER_RIP];
 
+	walk->key.code = KEY_OF_NOBODY;
 	walk->code[0] = 0;
 	if (!direct_read(direct, pc - SYSCALL_BYTES, walk->code, SYSCALL_BYTES))
 		return false;
@@ -338,23 +341,34 @@ CORE_PART bool own_find(struct direct *direct)
 	struct direct_walk *walk = direct->walk;
 
 	walk->key = rule_key_own(&walk->key, &walk->space);
-	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule);
+	return rule_cache_get_exact(direct->rules, &walk->key, &walk->step.rule);
 }
 
-/* Makes walk->step.rule that of walk->key, of which the code is 0 then if everybody has the rule.
- * code_start: where the mapping of code without tables starts, 0 of other code. Code of a file that
- * no rule is known of may lie apart from its tables. */
-CORE_PART u32 rule_find(struct direct *direct, u64 code_start)
+/* The same by the place of code of a file. */
+CORE_PART bool place_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
 
-	if (!code_start) {
-		if (rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ||
-		    table_find(direct) || own_find(direct))
-			return STOP_NONE;
-		code_start = direct_code_apart(direct);
-	}
-	return code_start ? code_find(direct, code_start) : STOP_NO_RULE;
+	walk->key.code = 0;
+	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) || table_find(direct) ||
+	       own_find(direct);
+}
+
+/* Makes walk->step.rule that of walk->key.place, by the code's bytes, by its place, or, if it turns
+ * out to lie apart from its tables, by its bytes still. */
+CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
+{
+	struct direct_walk *walk = direct->walk;
+	u32 stop = core_reload(walk->code_start) ? code_find(direct) : STOP_NO_RULE;
+
+	if (!stop || is_generated)
+		return stop;
+	if (place_find(direct))
+		return STOP_NONE;
+	if (core_reload(walk->code_start))
+		return STOP_NO_RULE;
+	walk->code_start = direct_code_apart(direct, true);
+	return core_reload(walk->code_start) ? code_find(direct) : STOP_NO_RULE;
 }
 
 /* Makes walk->step that of a place, and keeps it if its rule is everybody's. */
@@ -364,7 +378,8 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, u64 code_start)
 	u32 stop;
 
 	walk->key = (struct rule_key){.place = place};
-	stop = rule_find(direct, code_start);
+	walk->code_start = code_start ? code_start : direct_code_apart(direct, false);
+	stop = rule_find(direct, code_start != 0);
 	if (stop)
 		return stop;
 	walk->step.place = place;

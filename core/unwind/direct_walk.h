@@ -33,14 +33,15 @@ struct direct {
 /* The embedder's: reads memory of the task without a fault, all bytes or none. */
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
 
-/* The embedder's: a pc as a frame, and of code that is known to have no tables where its mapping
- * starts. 0: it is none that can be named. One that stands for another (a return address that a
- * probe has taken) it replaces in the registers. */
+/* The embedder's: a pc as a frame, and of generated code where its mapping starts. 0: it is none
+ * that can be named. One that stands for another (a return address that a probe has taken) it
+ * replaces in the registers. */
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start);
 
 /* The embedder's: where the mapping of the pc starts that direct_frame() was asked for last, if it
- * is one of a file in which the tables of the file cannot be found; or 0. */
-CORE_INLINE u64 direct_code_apart(struct direct *direct);
+ * is one of a file in which the tables of the file cannot be found; or 0. Without `may_look` only
+ * if that is known. */
+CORE_INLINE u64 direct_code_apart(struct direct *direct, bool may_look);
 
 /* Walks from walk->registers. */
 CORE_INLINE void direct_walk(struct direct *direct);

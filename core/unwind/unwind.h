@@ -93,7 +93,7 @@ struct unwind {
 	u32 is_lasting;	    /* the rule of the current pc may be kept */
 	u32 is_search;	    /* what the rule stands for is where the table is (RULE_KEY_TABLE) */
 	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
-	u64 code;	    /* of generated code its hash (code_hash.h); 0: of a file */
+	u64 code;	    /* of code without tables its hash (code_hash.h); 0: of other code */
 	u64 same_from, same_to; /* code that has the same rule; to = from: of the pc alone */
 	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
 	u64 code_seen; /* the rule was made from code up to here; 0: from a table */

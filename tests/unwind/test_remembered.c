@@ -121,9 +121,10 @@ u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 }
 
 /* The traced program's mappings show at once whether they have tables. */
-u64 direct_code_apart(struct direct *context)
+u64 direct_code_apart(struct direct *context, bool may_look)
 {
 	(void)context;
+	(void)may_look;
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static int keep_warning(enum libbpf_print_level level, const char *format, va_li
 }
 
 /* What an event's program is called in the object; of ALONE nobody schedules callbacks for it, else
- * the program schedule_CALLBACK does, in the array callbacks_CALLBACK. */
+ * the program defer_CALLBACK does, in the array callbacks_CALLBACK. */
 #define PROGRAMS(X, ALONE)                                                                         \
 	ALONE(TASKS, task_fork)                                                                    \
 	X(SAMPLE, on_sample, perf_event)                                                           \

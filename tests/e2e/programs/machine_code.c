@@ -4,9 +4,9 @@
  * counted() through it N times; prints the address that the call returns to. jit_map: and names
  * it in a perf map, behind a name that it had before. jit_shared: the same in memory that is
  * mapped twice. file: the same in a file of the current folder, as V8 has a part of its own mapped
- * a second time, where no header is near. jit_dump: and names it in a jitdump in the current
- * folder, and moves it half-way. machine_code vdso N: asks for the time N times, which runs in the
- * kernel's shared object.
+ * a second time, where no header is near. file_written: and may write to it. jit_dump: and names it
+ * in a jitdump in the current folder, and moves it half-way. machine_code vdso N: asks for the time
+ * N times, which runs in the kernel's shared object.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void *write_shared_code(void)
 }
 
 /* Behind where a header would be. */
-static void *write_code_file(void)
+static void *write_code_file(int protection)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
 	int file = open("code", O_CREAT | O_TRUNC | O_RDWR, 0700);
@@ -86,7 +86,7 @@ static void *write_code_file(void)
 	if (file < 0 || ftruncate(file, 3 * bytes) ||
 	    pwrite(file, code, sizeof(code), 2 * bytes) != sizeof(code))
 		exit(1);
-	memory = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 2 * bytes);
+	memory = mmap(NULL, bytes, protection, MAP_PRIVATE, file, 2 * bytes);
 	if (memory == MAP_FAILED)
 		exit(1);
 	return memory;
@@ -198,7 +198,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "jit_shared"))
 		run_code(write_shared_code(), atol(argv[2]), 1);
 	else if (!strcmp(argv[1], "file"))
-		run_code(write_code_file(), atol(argv[2]), 0);
+		run_code(write_code_file(PROT_READ | PROT_EXEC), atol(argv[2]), 0);
+	else if (!strcmp(argv[1], "file_written"))
+		run_code(write_code_file(PROT_READ | PROT_WRITE | PROT_EXEC), atol(argv[2]), 0);
 	else
 		run_code(write_code(), atol(argv[2]), !strcmp(argv[1], "jit_map"));
 	return 0;

@@ -102,24 +102,43 @@ def check_unmet():
     return int(re.search(r"user_table_frames: (\d+)", done.stderr)[1])
 
 
+def meet_known():
+    """Twice: on a busy machine the first recording may end before the table is made."""
+    for _ in range(2):
+        check_inside(record("-F", 999, "--", KNOWN, "spin"))
+
+
 def test_code_that_nobody_met_is_found_by_the_table():
     needs("raw tracepoints")
     count_of(KNOWN)
-    record("-F", 999, "--", KNOWN, "spin")
+    meet_known()
     assert check_unmet()
     stackmap("stop", "counting")
 
 
-def test_code_apart_from_tables_is_learned():
-    """It is of a file, but lies where no header says what its tables are: rules of its bytes serve, as of generated code."""
+def walks_through(kind, calls):
+    """Of stacks through a function in a file without tables, by nobody but the kernel: a reader knows what the file has."""
     needs("bpf", "uprobes", "BPF task work")
     fresh_bpffs()
-    done = stackmap("record", "-v", "-e", "u:%s:counted" % CODE, "-o", "f.data", "--", CODE, "file", 1000)
-    events = Recording("f.data").events()
+    stackmap("start", "counting", "-e", "u:%s:counted" % CODE)
+    run(CODE, kind, calls)
+    walked, deferred, _ = walks()
+    stackmap("stop", "counting")
+    assert walked + deferred == calls, (walked, deferred)
+    return walked
+
+
+def test_code_apart_from_tables_is_learned():
+    """It is of a file, but lies where no header says what its tables are: rules of its bytes serve, as of generated code."""
+    assert walks_through("file", 1000) > 900
+    events = record("-e", "u:%s:counted" % CODE, "--", CODE, "file", 100).events()
     frames = {(names_of(event)[0], os.path.basename(event.frames[1].object), names_of(event)[2]) for event in events}
-    assert len(events) == 1000 and frames == {("counted", "code", "run_code")}, (len(events), frames)
-    walked = int(re.search(r"user_walked: (\d+)", done.stderr)[1])
-    assert walked > 900, done.stderr
+    assert len(events) == 100 and frames == {("counted", "code", "run_code")}, (len(events), frames)
+
+
+def test_code_that_may_be_written_is_not():
+    """Its rules would serve others, too, and its bytes may have been others when the rule was made."""
+    assert walks_through("file_written", 1000) == 0
 
 
 def fill(age):
@@ -131,7 +150,7 @@ def test_a_full_map_takes_new_tables():
     needs("raw tracepoints")
     count_of(KNOWN)
     fill(1000)
-    check_inside(record("-F", 999, "--", KNOWN, "spin"))
+    meet_known()
     assert check_unmet()
     stackmap("stop", "counting")
 

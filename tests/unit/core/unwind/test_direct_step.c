@@ -123,16 +123,21 @@ static void generated_code_is_looked_at(void **state)
 	assert_int_equal(stack.depth, 1);
 }
 
-/* Code of a file, apart from the file's tables: as generated code, but what is known of the file
- * comes first. */
+static void forget(void)
+{
+	memset(&rules, 0, sizeof(rules));
+	memset(&steps, 0, sizeof(steps));
+}
+
+/* Code of a file, apart from the file's tables: as generated code, once nothing is known of its
+ * place. */
 static void code_apart_is_known_by_its_bytes(void **state)
 {
 	(void)state;
 	one_caller();
 	is_code_apart = true;
 	assert_int_equal(walk_again(), STOP_ROOT);
-	memset(&rules, 0, sizeof(rules));
-	memset(&steps, 0, sizeof(steps));
+	forget();
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	unwind_without_tables();
 	assert_int_equal(walk_again(), STOP_ROOT);
@@ -143,6 +148,21 @@ static void code_apart_is_known_by_its_bytes(void **state)
 	memory[20]++;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	is_code_apart = false;
+}
+
+/* That it is apart is known: its place counts still where its bytes do not. */
+static void code_apart_has_a_place(void **state)
+{
+	(void)state;
+	one_caller();
+	is_code_apart = is_known_apart = true;
+	assert_int_equal(walk_again(), STOP_ROOT);
+	forget();
+	assert_int_equal(walk_again(), STOP_NO_RULE);
+	unwind_without_tables();
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	is_code_apart = is_known_apart = false;
 }
 
 static void what_is_no_user_code_ends_it(void **state)
@@ -202,15 +222,21 @@ static void a_table_knows_what_caches_do_not(void **state)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
-static u32 walk_from(u64 pc)
+/* By the steps of before, too. */
+static u32 walk_on(u64 pc)
 {
-	memset(&steps, 0, sizeof(steps));
-	walk_again();
 	walk.registers.known = (1U << REGISTER_COUNT) - 1;
 	walk.registers.value[REGISTER_RIP] = pc;
 	walk.registers.value[REGISTER_RSP] = WORD(1000);
 	direct_walk(&direct);
 	return walk.stop;
+}
+
+static u32 walk_from(u64 pc)
+{
+	memset(&steps, 0, sizeof(steps));
+	walk_again();
+	return walk_on(pc);
 }
 
 /* What a table says of one pc is known of those around it. */
@@ -225,6 +251,23 @@ static void a_row_serves_its_neighbours(void **state)
 	has_table = false;
 	assert_int_equal(walk_from(WORD(10) + 1), STOP_ROOT);
 	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
+}
+
+/* A process that writes a system call before a function, or over one, tells so of itself alone. */
+static void no_process_decides_for_others(void **state)
+{
+	(void)state;
+	one_table();
+	memory[8] = 0x050fULL << 48;
+	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
+	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+	memory[8] = 0;
+	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	memory[8] = 0x050fULL << 48;
+	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
 }
 
 /* What is behind a system call belongs to the code before it, also where a row begins. */
@@ -275,10 +318,12 @@ int main(void)
 		cmocka_unit_test(own_rules_hold_in_their_address_space),
 		cmocka_unit_test(generated_code_is_looked_at),
 		cmocka_unit_test(code_apart_is_known_by_its_bytes),
+		cmocka_unit_test(code_apart_has_a_place),
 		cmocka_unit_test(what_is_no_user_code_ends_it),
 		cmocka_unit_test(a_table_knows_what_caches_do_not),
 		cmocka_unit_test(a_row_serves_its_neighbours),
 		cmocka_unit_test(a_row_begins_behind_a_system_call),
+		cmocka_unit_test(no_process_decides_for_others),
 		cmocka_unit_test(the_table_counts_before_own_rules),
 		cmocka_unit_test(generated_code_is_in_no_table),
 	};

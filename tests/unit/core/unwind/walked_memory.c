@@ -11,7 +11,7 @@ struct stack stack;
 struct unwind unwind, builder;
 struct direct direct = {.walk = &walk, .steps = &steps, .rules = &rules, .stack = &stack};
 bool is_generated_code;
-bool is_code_apart;
+bool is_code_apart, is_known_apart;
 u64 file_moved;
 struct file_table_chunk chunks[CHUNKS];
 bool has_table;
@@ -30,10 +30,10 @@ u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) + file_moved : 0;
 }
 
-u64 direct_code_apart(struct direct *context)
+u64 direct_code_apart(struct direct *context, bool may_look)
 {
 	(void)context;
-	return is_code_apart ? MEMORY_BASE : 0;
+	return is_code_apart && (may_look || is_known_apart) ? MEMORY_BASE : 0;
 }
 
 const struct file_table_chunk *file_table_chunk(const struct file_table_search *search, u32 index)
