@@ -13,19 +13,13 @@
 
 #include "array.h"
 #include "hash_index.h"
-#include "intern.h"
 
-#define ENTRY_BYTES 48	/* of an array, its hash index, and the allocator */
-#define JOINED_BYTES 72 /* with its places in array and hash index */
+#define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
 
 struct join {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u32 reason;
 	u32 leaf; /* chain of labels, or PATH_NO_LEAF */
-};
-
-struct joined {
-	struct intern_key key; /* stack, reason, leaf */
 	const struct profile_path *path;
 };
 
@@ -39,13 +33,21 @@ struct event_paths {
 	struct frame_names *names;
 	const struct trace_stack *stacks;
 	const struct profile_path **by_stack; /* without a leaf; NULL: not made yet */
-	struct hash_index leaf_index, path_index;
-	struct intern joins;
+	struct hash_index join_index, leaf_index, path_index;
+	struct join *joins;
 	struct leaf *leaves;
 	struct profile_path **paths;
 	u32 *labels; /* of the path that is being made */
-	u32 leaf_room, path_room, label_room, label_count;
+	u32 join_room, leaf_room, path_room, label_room, label_count;
 };
+
+static bool is_join(const void *joins, u32 index, const void *key)
+{
+	const struct join *join = &((const struct join *)joins)[index], *wanted = key;
+
+	return join->stack == wanted->stack && join->leaf == wanted->leaf &&
+	       join->reason == wanted->reason;
+}
 
 static bool is_leaf(const void *leaves, u32 index, const void *frame)
 {
@@ -59,6 +61,13 @@ static bool is_path(const void *paths, u32 index, const void *key)
 
 	return path->depth == wanted->depth && path->end == wanted->end &&
 	       memcmp(path->labels, wanted->labels, path->depth * sizeof(u32)) == 0;
+}
+
+static u32 hash_join(const struct join *join)
+{
+	u64 hash = hash_word(0, (u64)join->stack << 32 | join->leaf);
+
+	return hash_end(hash_word(hash, join->reason));
 }
 
 static u32 hash_path(const struct profile_path *path)
@@ -149,17 +158,25 @@ static const struct profile_path *path_intern(struct event_paths *paths, const s
 	return index == HASH_INDEX_NONE ? NULL : paths->paths[index];
 }
 
-static const struct profile_path *join_path(struct event_paths *paths, const struct join *join)
+static const struct profile_path *join_add(struct event_paths *paths, const struct join *key)
 {
-	const struct intern_key key = {{join->stack, join->reason, join->leaf}};
-	struct joined *joined = intern_entry(&paths->joins, &key);
+	u32 index = paths->join_index.count;
+	struct join join = *key;
 
-	if (!joined || joined->path)
-		return joined ? joined->path : NULL;
-	if (trace_reader_take(paths->reader, JOINED_BYTES))
+	join.path = path_intern(paths, key);
+	if (!join.path || trace_reader_take(paths->reader, sizeof(join) + ENTRY_BYTES) ||
+	    array_make_room(paths->joins, index, paths->join_room) ||
+	    hash_index_add(&paths->join_index, hash_join(key), index))
 		return NULL;
-	joined->path = path_intern(paths, join);
-	return joined->path;
+	paths->joins[index] = join;
+	return join.path;
+}
+
+static const struct profile_path *join_path(struct event_paths *paths, const struct join *key)
+{
+	u32 index = hash_index_find(&paths->join_index, hash_join(key), is_join, paths->joins, key);
+
+	return index == HASH_INDEX_NONE ? join_add(paths, key) : paths->joins[index].path;
 }
 
 static const struct profile_path *stack_path(struct event_paths *paths, u32 stack, u8 reason)
@@ -232,7 +249,6 @@ int event_paths_create(struct trace_reader *reader, struct frame_names *names,
 		return -ENOMEM;
 	paths->reader = reader;
 	paths->names = names;
-	paths->joins = INTERN(struct joined);
 	stacks = trace_reader_stacks(reader, &paths->stacks);
 	paths->by_stack = calloc(stacks + 1UL, sizeof(struct profile_path *));
 	if (!paths->by_stack) {
@@ -251,10 +267,11 @@ void event_paths_free(struct event_paths **paths)
 		return;
 	for (u32 i = 0; i < old->path_index.count; i++)
 		free(old->paths[i]);
-	intern_clear(&old->joins);
+	hash_index_free(&old->join_index);
 	hash_index_free(&old->leaf_index);
 	hash_index_free(&old->path_index);
 	free(old->paths);
+	free(old->joins);
 	free(old->leaves);
 	free(old->labels);
 	free(old->by_stack);

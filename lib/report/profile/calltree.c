@@ -9,29 +9,52 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "intern.h"
+#include "array.h"
+#include "hash_index.h"
 #include "whole_stack.h"
 
 struct child {
-	struct intern_key key; /* addresses of the parent and of the name */
 	struct calltree_node *node;
+	const struct calltree_node *parent;
 };
 
 struct builder {
 	const struct profile *profile;
 	const struct calltree_options *options;
 	struct calltree_node *root;
-	struct intern children; /* all nodes but the root */
+	struct hash_index index;
+	struct child *children; /* all nodes but the root */
+	u32 room;
 	struct whole_stack stack;
 };
 
-static struct calltree_node *create_child(struct builder *builder, struct calltree_node *parent,
-					  u32 label)
+struct child_key {
+	const struct calltree_node *parent;
+	const char *name;
+};
+
+static bool is_child(const void *children, u32 index, const void *key)
 {
+	const struct child *child = &((const struct child *)children)[index];
+	const struct child_key *wanted = key;
+
+	return child->parent == wanted->parent && child->node->name == wanted->name;
+}
+
+static struct calltree_node *add_child(struct builder *builder, struct calltree_node *parent,
+				       u32 label, u32 hash)
+{
+	u32 index = builder->index.count;
 	struct calltree_node *node = calloc(1, sizeof(*node));
 
 	if (!node)
 		return NULL;
+	if (array_make_room(builder->children, builder->index.count, builder->room) ||
+	    hash_index_add(&builder->index, hash, index)) {
+		free(node);
+		return NULL;
+	}
+	builder->children[index] = (struct child){.node = node, .parent = parent};
 	node->name = frame_names_label(builder->profile->names, label);
 	node->object = frame_names_label_object(builder->profile->names, label);
 	node->next = parent->first_child;
@@ -43,16 +66,16 @@ static struct calltree_node *step(struct builder *builder, struct calltree_node 
 				  u64 count)
 {
 	const char *name = frame_names_label(builder->profile->names, label);
-	const struct intern_key key = {{intern_address(parent), intern_address(name)}};
-	struct child *child = intern_entry(&builder->children, &key);
+	struct child_key key = {.parent = parent, .name = name};
+	u32 hash = hash_end(hash_word(hash_word(0, (uintptr_t)parent), (uintptr_t)name));
+	u32 index = hash_index_find(&builder->index, hash, is_child, builder->children, &key);
+	struct calltree_node *node = index == HASH_INDEX_NONE
+					     ? add_child(builder, parent, label, hash)
+					     : builder->children[index].node;
 
-	if (!child)
-		return NULL;
-	if (!child->node)
-		child->node = create_child(builder, parent, label);
-	if (child->node)
-		child->node->count += count;
-	return child->node;
+	if (node)
+		node->count += count;
+	return node;
 }
 
 /* From the root of the tree on: `step` is 1 towards outer frames, -1 towards inner ones. */
@@ -162,16 +185,14 @@ static void sort_all(struct calltree_node *node)
 static int add_rows(const struct profile *profile, const struct calltree_options *options,
 		    struct calltree_node *root)
 {
-	struct builder builder = {.profile = profile,
-				  .options = options,
-				  .root = root,
-				  .children = INTERN(struct child)};
+	struct builder builder = {.profile = profile, .options = options, .root = root};
 	int err = 0;
 
 	for (u32 i = 0; i < profile->row_count && !err; i++)
 		if (profile->rows[i]->kind == options->kind)
 			err = add_row(&builder, profile->rows[i]);
-	intern_clear(&builder.children);
+	hash_index_free(&builder.index);
+	free(builder.children);
 	whole_stack_free(&builder.stack);
 	return err;
 }
