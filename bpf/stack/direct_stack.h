@@ -39,14 +39,16 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }
 
-/* Looked for once, as long as the mappings stay as they are. */
+/* Looked for once, as long as the mappings stay as they are; so not where the kernel does not tell
+ * whether they do. */
 CORE_INLINE u64 direct_code_apart(struct direct *direct, bool may_look)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
 
 	if (!vma->has_image) {
-		if (!may_look || image_lookup(&scratch->search))
+		if (!may_look || vma->space.sequence & SEQUENCE_CHANGING ||
+		    image_lookup(&scratch->search))
 			return 0;
 		vma->has_image = 1;
 		page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);

@@ -72,12 +72,6 @@ CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rul
 	return entry_get(cache, key, rule);
 }
 
-CORE_INLINE bool rule_cache_get_exact(const struct rule_cache *cache, const struct rule_key *key,
-				      struct unwind_rule *rule)
-{
-	return entry_get(cache, key, rule);
-}
-
 CORE_INLINE bool rule_cache_get_own(const struct rule_cache *cache, const struct rule_key *key,
 				    const struct address_space *space, struct unwind_rule *rule)
 {

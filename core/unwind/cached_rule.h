@@ -18,10 +18,6 @@
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule);
 
-/* The same of a key that no granule serves: of code without tables, or of one address space. */
-CORE_INLINE bool rule_cache_get_exact(const struct rule_cache *cache, const struct rule_key *key,
-				      struct unwind_rule *rule);
-
 /* The same of a rule that serves one address space alone. */
 CORE_INLINE bool rule_cache_get_own(const struct rule_cache *cache, const struct rule_key *key,
 				    const struct address_space *space, struct unwind_rule *rule);

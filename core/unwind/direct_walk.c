@@ -274,8 +274,8 @@ CORE_OUTLINED u32 code_find(struct direct *direct)
 	if (!direct_read(direct, start, walk->code, sizeof(walk->code)))
 		return STOP_TABLE_UNREADABLE;
 	walk->key.code = code_hash(walk->code);
-	return rule_cache_get_exact(direct->rules, &walk->key, &walk->step.rule) ? STOP_NONE
-										 : STOP_NO_RULE;
+	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ? STOP_NONE
+									   : STOP_NO_RULE;
 }
 
 /* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
@@ -340,8 +340,8 @@ CORE_PART bool own_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
 
-	walk->key = rule_key_own(&walk->key, &walk->space);
-	return rule_cache_get_exact(direct->rules, &walk->key, &walk->step.rule);
+	walk->key.code = KEY_OF_NOBODY;
+	return rule_cache_get_own(direct->rules, &walk->key, &walk->space, &walk->step.rule);
 }
 
 /* The same by the place of code of a file. */
@@ -407,11 +407,12 @@ static long direct_step(u32 i, void *arg)
 	struct direct_walk *walk = direct->walk;
 	u64 code_start = 0;
 	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &code_start);
-	const struct cached_step *step = step_entry(direct, frame | walk->interrupted);
+	u64 place = frame | walk->interrupted;
+	const struct cached_step *step = step_entry(direct, place);
 	u32 stop = frame ? STOP_NONE : STOP_NOT_CODE;
 
-	if (!stop && (!walk->owns_steps || step->place != (frame | walk->interrupted))) {
-		stop = step_find(direct, frame | walk->interrupted, code_start);
+	if (!stop && (!walk->owns_steps || step->place != place)) {
+		stop = step_find(direct, place, code_start);
 		step = &walk->step;
 	}
 	if (stop != STOP_NOT_CODE && i >= walk->max_depth)
