@@ -20,6 +20,7 @@ from harness.waiting import readers, unread, wait_until
 
 PYTHON = program(os.path.realpath(sys.executable), "own_python")
 CODE = program("machine_code")
+NOBODY = "nobody"  # an instance that samples what a test counts would meet its code first
 WORK = "import json; print(sum(len(json.dumps(list(range(1000)))) for i in range(4000)))"
 TABLES = os.path.join(FOLDER, "file_tables")
 
@@ -110,7 +111,7 @@ def meet_known():
 
 def test_code_that_nobody_met_is_found_by_the_table():
     needs("raw tracepoints")
-    count_of(KNOWN)
+    count_of(NOBODY)
     meet_known()
     assert check_unmet()
     stackmap("stop", "counting")
@@ -148,7 +149,7 @@ def fill(age):
 def test_a_full_map_takes_new_tables():
     """Those that nobody has used for long go."""
     needs("raw tracepoints")
-    count_of(KNOWN)
+    count_of(NOBODY)
     fill(1000)
     meet_known()
     assert check_unmet()
@@ -158,7 +159,7 @@ def test_a_full_map_takes_new_tables():
 def test_tables_in_use_stay():
     """Then new files have none: their stacks are deferred, and are the same."""
     needs("raw tracepoints")
-    count_of(KNOWN)
+    count_of(NOBODY)
     fill(0)
     check_inside(record("-F", 999, "--", KNOWN, "spin"))
     assert not check_unmet()
