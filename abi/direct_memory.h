@@ -6,6 +6,7 @@
 
 #include "address_space.h"
 #include "file_table.h"
+#include "near_code.h"
 #include "rule_cache.h"
 #include "scalar.h"
 #include "step_cache.h"
@@ -31,9 +32,8 @@ struct direct_walk {
 	u64 window_start; /* of the stack words that are here: an address, whole words */
 	u64 window_bytes; /* how many */
 	u64 window[WALK_WINDOW_WORDS];
-	u64 code_start;	     /* of the mapping of code without tables; 0: of other code */
-	u64 code[4];	     /* around a pc */
-	struct rule_key key; /* of the rule that is looked for */
+	struct near_code code; /* without tables */
+	struct rule_key key;   /* of the rule that is looked for */
 	struct file_table_search table;
 	struct cached_step step; /* of a place that is not in the step cache */
 };

@@ -10,6 +10,8 @@
  *   CFA_DEREF_INDEX   *(register + offset + 8 * base) + 8 * operand     (base is a register here)
  *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
+ *   CFA_BY_CODE       no table covers the code: how to step, its bytes say
+ * (core/unwind/code_rule.h)
  *
  * A callee-saved register, or the return address, by its slot:
  *
@@ -57,7 +59,15 @@ struct unwind_registers {
 };
 ABI_SIZE(struct unwind_registers, 264);
 
-enum cfa_kind { CFA_REGISTER, CFA_DEREF, CFA_DEREF_INDEX, CFA_PLT, CFA_SIGNAL, CFA_KIND_COUNT };
+enum cfa_kind {
+	CFA_REGISTER,
+	CFA_DEREF,
+	CFA_DEREF_INDEX,
+	CFA_PLT,
+	CFA_SIGNAL,
+	CFA_BY_CODE,
+	CFA_KIND_COUNT
+};
 
 enum rule_flag {
 	RULE_OUTERMOST = 1 << 0,     /* there is no caller */

@@ -8,7 +8,7 @@
  * of both: the seal does not fit then, and the entry is as good as empty. That a torn entry fits by
  * chance takes two equal 64-bit hashes.
  *
- * Code without tables may change in place, so its key also covers the bytes around the pc (`code`).
+ * Code without tables may change in place: its rules are made from the code each time.
  */
 #ifndef STACKMAP_ABI_RULE_CACHE_H
 #define STACKMAP_ABI_RULE_CACHE_H
@@ -24,8 +24,8 @@
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	/* 0: code of a file; or an odd hash of code without tables; or bytes of a granule; or
-	 * RULE_KEY_TABLE; or an address space's (rule_key_own). */
+	/* 0: of the pc alone; or bytes of a granule; or RULE_KEY_TABLE; or an address space's
+	 * (rule_key_own). */
 	u64 code;
 };
 

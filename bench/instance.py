@@ -17,7 +17,7 @@ import time
 from measure import STACKMAP, run, skip, works
 
 HOME = "/sys/fs/bpf/stackmap"
-ENGINE = f"{HOME}/_engine-5"
+ENGINE = f"{HOME}/_engine-6"
 NAME = f"bench-{os.getpid()}"
 SYS_BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
 FD_BY_ID = {"prog": 13, "map": 14, "link": 30}  # commands of bpf(2)

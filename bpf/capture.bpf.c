@@ -30,6 +30,7 @@
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
+#include "unwind/code_rule.c"
 #include "unwind/code_scan.c"
 #include "unwind/direct_walk.c"
 #include "unwind/dwarf_expr.c"

@@ -72,6 +72,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
+#include "unwind/code_rule.c"
 #include "unwind/code_scan.c"
 #include "unwind/direct_walk.c"
 #include "unwind/dwarf_expr.c"

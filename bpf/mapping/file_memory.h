@@ -17,7 +17,6 @@
 #ifndef BPF_FILE_MEMORY_H
 #define BPF_FILE_MEMORY_H
 
-#include "unwind/code_hash.h"
 #include "unwind/unwind_image.h"
 #include "user_mapping.h"
 
@@ -195,23 +194,6 @@ static __always_inline bool is_mapped_anew(const struct vma_search *search)
 
 	return counts_mappings(search) &&
 	       BPF_CORE_READ(mm, mm_lock_seq.sequence) != search->vma.space.sequence;
-}
-
-/* Whether code that is known by its bytes has shown those of the file, which search->vma is of:
- * they are read twice, for the key and for the rule. */
-static __always_inline bool code_holds(struct file_reads *reads, struct vma_search *search, u64 pc)
-{
-	const struct vma_entry *entry = &search->entry;
-	struct vm_area_struct *vma;
-
-	if (search->vma.number == MAPPING_UNKNOWN || !vma_find(search, pc))
-		return false;
-	vma = (void *)entry->vma;
-	if (!entry->file || entry->flags & VM_WRITE || pc + CODE_HASH_AFTER > entry->end ||
-	    BPF_CORE_READ(vma, anon_vma))
-		return false;
-	inode_identify(&reads->key, inode_of(entry));
-	return same_key(&reads->key, &search->record.key) && !is_mapped_anew(search);
 }
 
 /* Whether all that was noted is the file's, which search->vma is of. */

@@ -3,7 +3,8 @@
  * The user stack of the current task at the event itself, without frame pointers, as far as all of
  * it is known and readable (core/unwind/direct_walk.h).
  *
- * The program includes cached_rule.c, table_search.c and direct_walk.c behind this.
+ * The program includes cached_rule.c, code_rule.c, code_scan.c, table_search.c and direct_walk.c
+ * behind this.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H
@@ -23,7 +24,7 @@ CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u
 }
 
 /* A pc whose mapping has no number has no frame: its address would stand for any process's. */
-CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
+CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
@@ -34,14 +35,13 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start)
 			return 0;
 		scratch->direct.registers.value[REGISTER_RIP] = pc;
 	}
-	if (vma->kind == MAPPING_ANON)
-		*code_start = vma->start;
+	*is_generated = vma->kind == MAPPING_ANON;
 	return FRAME_USER(vma->number, pc - vma->start + vma->file_offset);
 }
 
 /* Looked for once, as long as the mappings stay as they are; so not where the kernel does not tell
  * whether they do. */
-CORE_INLINE u64 direct_code_apart(struct direct *direct, bool may_look)
+CORE_INLINE bool direct_code_apart(struct direct *direct, bool may_look)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
@@ -49,11 +49,19 @@ CORE_INLINE u64 direct_code_apart(struct direct *direct, bool may_look)
 	if (!vma->has_image) {
 		if (!may_look || vma->space.sequence & SEQUENCE_CHANGING ||
 		    image_lookup(&scratch->search))
-			return 0;
+			return false;
 		vma->has_image = 1;
 		page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);
 	}
-	return vma->image ? 0 : vma->start;
+	return !vma->image;
+}
+
+CORE_INLINE struct code_range direct_code_range(struct direct *direct)
+{
+	const struct scratch *scratch = direct->memory;
+	const struct known_vma *vma = &scratch->search.vma;
+
+	return (struct code_range){vma->start, vma->end};
 }
 
 /* A leaf without callers is a stack of one frame: its end is then known. */

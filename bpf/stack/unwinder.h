@@ -197,34 +197,20 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
-/* Code without tables, generated or apart from its file's, may change while the mappings do not:
- * its rules are kept by its bytes alone. */
-static __always_inline bool is_known_by_bytes(const struct unwinder *unwinder)
-{
-	return unwinder->walk.code != 0;
-}
-
 static __always_inline int rule_recall(struct unwinder *unwinder, struct rule_cache *cache)
 {
 	struct unwind *walk = &unwinder->walk;
 	struct rule_key key = unwind_rule_key(walk, unwinder->frame);
 
 	return rule_cache_get(cache, &key, &walk->rule) ||
-	       (!is_known_by_bytes(unwinder) &&
-		rule_cache_get_own(cache, &key, &unwinder->search.vma.space, &walk->rule));
+	       rule_cache_get_own(cache, &key, &unwinder->search.vma.space, &walk->rule);
 }
 
-/* Where the tables of the current pc's file are; or else what its code is known by. */
+/* Where the tables of the current pc's file are, if they can be found. */
 static __always_inline void image_settle(struct unwinder *unwinder)
 {
-	struct unwind *walk = &unwinder->walk;
-	u64 start = code_hash_start(walk->registers.value[REGISTER_RIP], walk->mapping.start);
-
 	vma_image(&unwinder->search);
-	walk->mapping.image = unwinder->search.vma.image;
-	if (!walk->mapping.image &&
-	    !bpf_probe_read_user(walk->code_word, sizeof(walk->code_word), (const void *)start))
-		walk->code = code_hash(walk->code_word);
+	unwinder->walk.mapping.image = unwinder->search.vma.image;
 }
 
 /* Global functions: what they do to the walk is then nothing that the verifier has to follow. */
@@ -236,12 +222,9 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 		return 0;
 	if (rule_recall(unwinder, cache))
 		return 1;
-	if (unwinder->walk.mapping.image == IMAGE_LATER) {
+	if (unwinder->walk.mapping.image == IMAGE_LATER)
 		image_settle(unwinder);
-		if (is_known_by_bytes(unwinder) && rule_recall(unwinder, cache))
-			return 1;
-	}
-	unwinder->reads.is_noted = !is_known_by_bytes(unwinder);
+	unwinder->reads.is_noted = unwinder->walk.mapping.image != 0;
 	return 0;
 }
 
@@ -258,8 +241,6 @@ __noinline int unwinder_believes(struct unwinder *unwinder)
 	search = &unwinder->search;
 	reads = &unwinder->reads;
 	pc = unwinder->walk.registers.value[REGISTER_RIP];
-	if (is_known_by_bytes(unwinder))
-		return search->vma.kind == MAPPING_ANON || code_holds(reads, search, pc);
 	file_reads_note(reads, pc, 1);
 	reads->is_noted = unwinder->walk.is_search;
 	return search->vma.number != MAPPING_UNKNOWN &&
@@ -275,7 +256,7 @@ __noinline int unwinder_keep(struct unwinder *unwinder)
 
 	if (!unwinder || !cache)
 		return 0;
-	is_own = unwinder->reads.is_written && !is_known_by_bytes(unwinder);
+	is_own = unwinder->reads.is_written;
 	if (is_own)
 		unwinder->walk.granule = 1;
 	key = unwind_rule_key(&unwinder->walk, unwinder->frame);

@@ -7,7 +7,10 @@
  * is taken for the end of a function only where it cannot be one within it: behind a conditional
  * jump or a landing pad, as start-up code has them.
  */
-#include "unwind.h"
+#include "code_scan.h"
+
+#include <stdbool.h>
+
 #include "unwind_slot.h"
 
 #define INSTRUCTIONS_MAX 24
@@ -89,7 +92,7 @@ CORE_PART u32 length_plain(u32 opcode, u8 modrm)
 }
 
 /* Instructions that end the function, if they do. */
-CORE_PART bool is_end(const struct code_scan *scan, u64 code)
+CORE_PART bool is_end(const struct near_code *scan, u64 code)
 {
 	switch (BYTE(code, 0)) {
 	case OPCODE_RET:
@@ -103,7 +106,7 @@ CORE_PART bool is_end(const struct code_scan *scan, u64 code)
 }
 
 /* Only the first pop of a register that was saved before the pc brings the caller's value. */
-CORE_PART void pop(struct code_scan *scan, u32 number)
+CORE_PART void pop(struct near_code *scan, u32 number)
 {
 	s64 *popped;
 
@@ -116,7 +119,7 @@ CORE_PART void pop(struct code_scan *scan, u32 number)
 
 /* Instructions that move the stack pointer, or set up a frame by it. The length; 0: it is none of
  * these. */
-CORE_PART u32 length_stack(struct code_scan *scan, u64 code, u8 prefix)
+CORE_PART u32 length_stack(struct near_code *scan, u64 code, u8 prefix)
 {
 	u8 opcode = BYTE(code, 0), modrm = BYTE(code, 1);
 
@@ -138,7 +141,7 @@ CORE_PART u32 length_stack(struct code_scan *scan, u64 code, u8 prefix)
 }
 
 /* The length of the instruction; 0: it is not understood. */
-CORE_PART u32 instruction_length(struct code_scan *scan, u64 code)
+CORE_PART u32 instruction_length(struct near_code *scan, u64 code)
 {
 	u8 first = BYTE(code, 0), prefix = first == REX_W || first == REX_B ? first : 0;
 	u32 length;
@@ -160,56 +163,43 @@ CORE_PART u32 instruction_length(struct code_scan *scan, u64 code)
 }
 
 /* The instruction at the position. 1: the scan ends with it. */
-CORE_GLOBAL_PART int instruction_follow(struct unwind *unwind)
+CORE_GLOBAL_PART int instruction_follow(struct near_code *scan)
 {
-	struct code_scan *scan;
+	u32 at, length;
 	u64 code;
-	u32 length;
 
-	if (core_is_null(unwind))
+	if (core_is_null(scan))
 		return 1;
-	scan = &unwind->scan;
-	code = bytes_peek(&unwind->bytes);
-	unwind->code_seen = unwind->bytes.at + sizeof(code);
+	at = scan->at;
+	core_one_register(at);
+	if (at > NEAR_CODE_AFTER - NEAR_CODE_STEP)
+		return 1;
+	code = core_load_u64((const u8 *)scan->word + NEAR_CODE_BEFORE + at);
 	scan->has_end = is_end(scan, code);
 	if (scan->has_end)
 		return 1;
 	length = instruction_length(scan, code);
-	unwind->bytes.at += length;
+	scan->at += length;
 	scan->after_branch = BYTE(code, 0) == OPCODE_JE;
 	scan->instructions++;
 	return length == 0;
 }
 
-static long scan_instruction(u32 i, void *arg)
-{
-	struct unwind *unwind = *(struct unwind **)arg;
-	u32 end;
-
-	(void)i;
-	unwind->code_seen = CODE_UNREADABLE;
-	end = bytes_ready(unwind) || instruction_follow(unwind);
-	core_one_register(end); /* clang 19 knows that it is 0 or 1, the verifier does not */
-	return end & 1;
-}
-
 /* The slot of a register: 0 if it was not popped. */
-CORE_PART u8 slot_popped(const struct code_scan *scan, u32 number)
+CORE_PART u8 slot_popped(const struct near_code *scan, u32 number)
 {
 	s64 popped = scan->popped[number & 15];
 
 	return popped ? slot_below(popped - 1 - scan->bytes - 8) : 0;
 }
 
-CORE_PART bool is_sane(const struct code_scan *scan)
+CORE_PART bool is_sane(const struct near_code *scan)
 {
 	return scan->has_end && scan->bytes >= 0 && (u64)scan->bytes % SLOT_WORD == 0;
 }
 
-CORE_GLOBAL_PART int rule_by_pops(const struct code_scan *scan, struct unwind_rule *rule)
+CORE_PART void rule_by_pops(const struct near_code *scan, struct unwind_rule *rule)
 {
-	if (core_is_null(scan) || core_is_null(rule))
-		return 0;
 	*rule = (struct unwind_rule){
 		.cfa_register = REGISTER_RSP,
 		.cfa_offset = scan->bytes + 8,
@@ -218,19 +208,29 @@ CORE_GLOBAL_PART int rule_by_pops(const struct code_scan *scan, struct unwind_ru
 			 slot_popped(scan, 12), slot_popped(scan, 13), slot_popped(scan, 14),
 			 slot_popped(scan, 15), 1},
 	};
-	return 0;
 }
 
-CORE_SUBPROGRAM bool code_scan_rule(struct unwind *unwind, struct unwind_rule *rule)
+CORE_PART void scan_begin(struct near_code *scan)
 {
-	struct code_scan *scan = &unwind->scan;
-	u64 pc = unwind->registers.value[REGISTER_RIP];
+	scan->bytes = 0;
+	scan->at = 0;
+	scan->instructions = 0;
+	scan->has_end = 0;
+	scan->after_branch = 0;
+	for (u32 i = 0; i < sizeof(scan->popped) / sizeof(*scan->popped); i++)
+		scan->popped[i] = 0;
+}
 
-	*scan = (struct code_scan){};
-	bytes_open(&unwind->bytes, pc, unwind->mapping.end);
-	core_loop(INSTRUCTIONS_MAX, scan_instruction, &unwind);
+CORE_GLOBAL int code_scan_rule(struct near_code *scan, struct unwind_rule *rule)
+{
+	if (core_is_null(scan) || core_is_null(rule))
+		return 0;
+	scan_begin(scan);
+	for (u32 i = 0; i < INSTRUCTIONS_MAX; i++)
+		if (instruction_follow(scan))
+			break;
 	if (!is_sane(scan))
-		return false;
+		return 0;
 	rule_by_pops(scan, rule);
-	return true;
+	return 1;
 }

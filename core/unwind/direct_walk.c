@@ -7,14 +7,14 @@
  * unwinder.
  */
 #include "direct_walk.h"
-#include "code_hash.h"
+#include "code_rule.h"
 #include "signal_context.h"
 #include "syscall_code.h"
 
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
-#define KEY_OF_NOBODY 1 /* as a key's code: of this walk alone */
+#define KEY_OF_NOBODY 1 /* as a key's code: of this frame alone */
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
 
 CORE_PART u64 direct_register(const struct direct_walk *walk, u32 reg)
@@ -265,17 +265,32 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	return 0;
 }
 
-/* Makes walk->step.rule that of code without tables, of which the bytes are the key. */
+CORE_PART bool code_read(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	struct code_range range = direct_code_range(direct);
+	u64 pc = walk->registers.value[REGISTER_RIP];
+	u32 missing = near_code_missing(pc, range.start), after = near_code_after(pc, range.end);
+
+	near_code_clear(&walk->code);
+	core_one_register(missing);
+	core_one_register(after);
+	return missing <= NEAR_CODE_BEFORE && after <= NEAR_CODE_AFTER &&
+	       direct_read(direct, pc - (NEAR_CODE_BEFORE - missing),
+			   (u8 *)walk->code.word + missing, NEAR_CODE_BEFORE - missing + after);
+}
+
+/* Makes walk->step.rule that of code without tables. */
 CORE_OUTLINED u32 code_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
-	u64 start = code_hash_start(walk->registers.value[REGISTER_RIP], walk->code_start);
 
-	if (!direct_read(direct, start, walk->code, sizeof(walk->code)))
+	walk->key.code = KEY_OF_NOBODY;
+	if (!code_read(direct))
 		return STOP_TABLE_UNREADABLE;
-	walk->key.code = code_hash(walk->code);
-	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ? STOP_NONE
-									   : STOP_NO_RULE;
+	code_rule(&walk->code, &walk->step.rule, 8, walk->interrupted != 0,
+		  walk->registers.value[REGISTER_RAX]);
+	return STOP_NONE;
 }
 
 /* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
@@ -287,10 +302,10 @@ CORE_PART bool row_settle(struct direct *direct)
 	u64 pc = walk->registers.value[REGISTER_RIP];
 
 	walk->key.code = KEY_OF_NOBODY;
-	walk->code[0] = 0;
-	if (!direct_read(direct, pc - SYSCALL_BYTES, walk->code, SYSCALL_BYTES))
+	walk->code.word[0] = 0;
+	if (!direct_read(direct, pc - SYSCALL_BYTES, walk->code.word, SYSCALL_BYTES))
 		return false;
-	if (core_reload(walk->code[0]) != SYSCALL_CODE)
+	if (core_reload(walk->code.word[0]) != SYSCALL_CODE)
 		return true;
 	walk->table.offset--;
 	return file_table_find(&walk->table);
@@ -354,32 +369,27 @@ CORE_PART bool place_find(struct direct *direct)
 	       own_find(direct);
 }
 
-/* Makes walk->step.rule that of walk->key.place, by the code's bytes, by its place, or, if it turns
- * out to lie apart from its tables, by its bytes still. */
+/* Makes walk->step.rule that of walk->key.place, or, where that has no tables, of the code. */
 CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 {
-	struct direct_walk *walk = direct->walk;
-	u32 stop = core_reload(walk->code_start) ? code_find(direct) : STOP_NO_RULE;
+	bool by_code = is_generated || direct_code_apart(direct, false);
 
-	if (!stop || is_generated)
-		return stop;
-	if (place_find(direct))
-		return STOP_NONE;
-	if (core_reload(walk->code_start))
-		return STOP_NO_RULE;
-	walk->code_start = direct_code_apart(direct, true);
-	return core_reload(walk->code_start) ? code_find(direct) : STOP_NO_RULE;
+	if (!by_code && place_find(direct)) {
+		if (core_reload(direct->walk->step.rule.cfa_kind) != CFA_BY_CODE)
+			return STOP_NONE;
+		by_code = true;
+	}
+	return by_code || direct_code_apart(direct, true) ? code_find(direct) : STOP_NO_RULE;
 }
 
 /* Makes walk->step that of a place, and keeps it if its rule is everybody's. */
-CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, u64 code_start)
+CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
 	u32 stop;
 
 	walk->key = (struct rule_key){.place = place};
-	walk->code_start = code_start ? code_start : direct_code_apart(direct, false);
-	stop = rule_find(direct, code_start != 0);
+	stop = rule_find(direct, is_generated);
 	if (stop)
 		return stop;
 	walk->step.place = place;
@@ -405,14 +415,14 @@ static long direct_step(u32 i, void *arg)
 {
 	struct direct *direct = arg;
 	struct direct_walk *walk = direct->walk;
-	u64 code_start = 0;
-	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &code_start);
+	bool is_generated = false;
+	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &is_generated);
 	u64 place = frame | walk->interrupted;
 	const struct cached_step *step = step_entry(direct, place);
 	u32 stop = frame ? STOP_NONE : STOP_NOT_CODE;
 
 	if (!stop && (!walk->owns_steps || step->place != place)) {
-		stop = step_find(direct, place, code_start);
+		stop = step_find(direct, place, is_generated);
 		step = &walk->step;
 	}
 	if (stop != STOP_NOT_CODE && i >= walk->max_depth)

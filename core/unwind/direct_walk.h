@@ -7,8 +7,9 @@
  * A stack that it completes, STOP_ROOT or STOP_DEPTH, is the one that unwind_stack() gives. Any
  * other stop says only why it could not go on.
  *
- * The embedder supplies two functions, and those of table_search.h, natively by linking them, in
- * BPF by defining them before it includes cached_rule.c, table_search.c and direct_walk.c.
+ * The embedder supplies four functions, and those of table_search.h, natively by linking them, in
+ * BPF by defining them before it includes cached_rule.c, code_rule.c, code_scan.c, table_search.c
+ * and direct_walk.c.
  */
 #ifndef CORE_DIRECT_WALK_H
 #define CORE_DIRECT_WALK_H
@@ -22,6 +23,10 @@
 #include "step_cache.h"
 #include "table_search.h"
 
+struct code_range {
+	u64 start, end;
+};
+
 struct direct {
 	struct direct_walk *walk;
 	struct step_cache *steps;
@@ -33,15 +38,16 @@ struct direct {
 /* The embedder's: reads memory of the task without a fault, all bytes or none. */
 CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
 
-/* The embedder's: a pc as a frame, and of generated code where its mapping starts. 0: it is none
- * that can be named. One that stands for another (a return address that a probe has taken) it
- * replaces in the registers. */
-CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, u64 *code_start);
+/* The embedder's: a pc as a frame, and whether it is in generated code. 0: it is none that can be
+ * named. One that stands for another (a return address that a probe has taken) it replaces in the
+ * registers. */
+CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
 
-/* The embedder's: where the mapping of the pc starts that direct_frame() was asked for last, if it
- * is one of a file in which the tables of the file cannot be found; or 0. Without `may_look` only
- * if that is known. */
-CORE_INLINE u64 direct_code_apart(struct direct *direct, bool may_look);
+/* Of the pc that direct_frame() was asked for last, the embedder's too: whether its mapping is one
+ * of a file in which the tables of the file cannot be found, without `may_look` only if that is
+ * known; and where that mapping lies. */
+CORE_INLINE bool direct_code_apart(struct direct *direct, bool may_look);
+CORE_INLINE struct code_range direct_code_range(struct direct *direct);
 
 /* Walks from walk->registers. */
 CORE_INLINE void direct_walk(struct direct *direct);

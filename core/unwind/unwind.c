@@ -45,36 +45,24 @@ CORE_INLINE u32 unwind_rule(struct unwind *unwind)
 	unwind->lookup_pc = lookup_address(unwind);
 	unwind->code_seen = 0;
 	unwind->same_from = unwind->same_to = 0;
-	if (!unwind->is_compat && unwind->mapping.image)
+	if (!core_reload(unwind->is_by_code) && !unwind->is_compat && unwind->mapping.image)
 		stop = table_rule(unwind, &unwind->rule);
-	return stop == STOP_NO_RULE ? code_rule(unwind, &unwind->rule) : stop;
+	return stop == STOP_NO_RULE ? unwind_code_rule(unwind, &unwind->rule) : stop;
 }
 
-/* Whether a rule of the current pc may come from a cache, and under which unwind->code. Generated
- * code has to be there around the pc. */
-CORE_PART bool code_is_lasting(struct unwind *unwind)
+/* Whether the rule of the current pc may come from a cache: that of code without a file is made
+ * from the code each time. */
+CORE_PART bool code_is_lasting(const struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
-	u64 start = code_hash_start(pc, unwind->mapping.start);
-
-	unwind->code = 0;
-	if (unwind->is_compat || unwind->mapping.image)
-		return !unwind->is_compat;
-	if (!unwind_fetch(unwind, start, unwind->code_word, sizeof(unwind->code_word)))
-		return false;
-	unwind->code = code_hash(unwind->code_word);
-	return true;
+	return !unwind->is_compat && unwind->mapping.image;
 }
 
-/* Whether the rule follows from what its key says: it may have been made from code further on, from
- * less than there is, or without the tables of its file. */
+/* Whether the rule follows from what its key says: it may have been made from less than there is,
+ * or without the tables of its file. */
 CORE_PART bool is_memorable(const struct unwind *unwind)
 {
-	u64 pc = unwind->registers.value[REGISTER_RIP];
-	u64 last = unwind->code ? pc + CODE_HASH_AFTER : CODE_UNREADABLE - 1;
-
-	return unwind->budget && unwind->code_seen <= last &&
-	       (unwind->code || unwind->mapping.image);
+	return unwind->budget && unwind->code_seen != CODE_UNREADABLE && unwind->mapping.image &&
+	       !unwind->is_by_code;
 }
 
 /* The rule of the current frame, remembered or made. */
@@ -85,8 +73,12 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 	/* Not a variable: the verifier would make the rule for either value of it. */
 	unwind->is_lasting = code_is_lasting(unwind);
 	unwind->granule = 1;
-	if (core_reload(unwind->is_lasting) && unwind_recall(unwind))
-		return STOP_NONE;
+	unwind->is_by_code = 0;
+	if (core_reload(unwind->is_lasting) && unwind_recall(unwind)) {
+		unwind->is_by_code = unwind->rule.cfa_kind == CFA_BY_CODE;
+		if (!core_reload(unwind->is_by_code))
+			return STOP_NONE;
+	}
 	stop = unwind_rule(unwind);
 	if (stop || !core_reload(unwind->is_lasting) || !is_memorable(unwind))
 		return stop;

@@ -9,8 +9,8 @@
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
  * The embedder supplies six functions, natively by linking them, in BPF by defining them before it
- * includes the .c files of this unwinder: cfi, cfi_rule, code_scan, dwarf_expr, eh_frame, sframe,
- * unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
+ * includes the .c files of this unwinder: cfi, cfi_rule, code_rule, code_scan, dwarf_expr,
+ * eh_frame, sframe, unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
  * Any memory contents give frames and a stop reason. The work is bounded by `budget`.
  */
@@ -20,8 +20,7 @@
 #include <stdbool.h>
 
 #include "cfi.h"
-#include "code_hash.h"
-#include "code_scan.h"
+#include "code_rule.h"
 #include "dwarf_expr.h"
 #include "eh_frame.h"
 #include "env.h"
@@ -91,13 +90,12 @@ struct unwind {
 	u32 refills;
 	u32 is_interrupted; /* the current frame's pc is exact, not behind a call */
 	u32 is_lasting;	    /* the rule of the current pc may be kept */
+	u32 is_by_code;	    /* the cache says that no table covers the current pc */
 	u32 is_search;	    /* what the rule stands for is where the table is (RULE_KEY_TABLE) */
 	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
-	u64 code;	    /* of code without tables its hash (code_hash.h); 0: of other code */
 	u64 same_from, same_to; /* code that has the same rule; to = from: of the pc alone */
 	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
 	u64 code_seen; /* the rule was made from code up to here; 0: from a table */
-	u64 code_word[CODE_HASH_WORDS];
 	struct unwind_rule rule;
 	struct unwind_mapping mapping;
 	struct unwind_image image;
@@ -113,7 +111,7 @@ struct unwind {
 	struct expr expr;
 	struct eh_search eh;
 	struct sframe_search sframe;
-	struct code_scan scan;
+	struct near_code near;
 	struct unwind_registers caller;
 	struct slot_restore restore;
 	u64 saved[STEP_WORDS];
@@ -170,7 +168,6 @@ ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 fram
 	u64 header = frame - (unwind->registers.value[REGISTER_RIP] - unwind->image.header);
 	struct rule_key key = {
 		.place = frame | (unwind->is_interrupted ? RULE_KEY_INTERRUPTED : 0),
-		.code = unwind->code,
 	};
 
 	if (unwind->is_search)

@@ -28,6 +28,7 @@ void unwind_remember(struct unwind *unwind)
 
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
+#include "unwind/code_rule.c"
 #include "unwind/code_scan.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"

@@ -1,302 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Only an interrupted frame can stand at any instruction; one that made a call stands behind it,
- * with its frame set up. So prologues, 32-bit epilogues and stubs are looked for in interrupted
- * frames alone. What is none of these is read forwards (code_scan), or, failing that and in 32-bit
- * code, taken to keep a frame pointer, which is 0 where stacks begin. Stubs of the PLT (AMD64
- * supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
- *
- *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
- *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
- *
- * A jump through memory is the end of a function, or a stub that is one: the return address is
- * where rsp points, except in PLT0.
- */
-#include "syscall_code.h"
 #include "unwind.h"
 
-#define CODE_BEFORE 6 /* bytes of it that lie before the pc */
 #define WORD 8
-#define BEFORE_BYTES (3 * WORD) /* musl's _start clears rbp 19 bytes before its call */
-#define PUSHED_RBP 16		/* in place of a number of words: one, which is rbp */
 
-#define BYTES_1(code) ((u8)(code))
-#define BYTES_2(code) ((u16)(code))
-#define BYTES_3(code) ((u32)(code)&0xffffff)
-#define BYTES_4(code) ((u32)(code))
-
-/* As little-endian numbers. */
-#define ENDBR64 0xfa1e0ff3
-#define ENDBR32 0xfb1e0ff3
-#define PUSH_RBP 0x55
-#define MOV_RSP_RBP 0xe58948
-#define MOV_ESP_EBP 0xe589
-#define RET 0xc3
-#define JMP_MEMORY 0x25ff
-#define BND_JMP_MEMORY 0x25fff2
-#define PUSH_MEMORY 0x35ff
-#define PUSH_IMMEDIATE 0x68
-#define JMP 0xe9
-#define CALL 0xe8
-#define MOV_RSP_RDI 0xe78948
-#define MOV_RSP_RDI_CALL 0xe8e78948
-#define MOV_RAX_R12 0xc48949
-#define BND_JMP 0xe9f2
-#define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
-#define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
-#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either */
-#define CODE_BEFORE_MASK 0xffffffffffffULL
-#define MOV_15_EAX_MASK 0x00ffffffffffffffULL
-#define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
-#define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
-#define MOV_ESP_DEREF_RET 0xc324048b	     /* of eax; the register is in bits 11 to 13 */
-#define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: of exit() */
-#define MOV_EDI_MOV_60_MASK 0xffffff00000000ffULL
-#define VSYSCALL_RETURN 0xc3595a5d /* pop %ebp; pop %edx; pop %ecx; ret */
-
-/* What is at the pc, and the six bytes before it. */
-struct code {
-	u64 at;
-	u64 before;
-};
-
-CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word, u32 flags)
+/* Reads what lies around the pc, in its mapping, and `after` bytes from it on. */
+CORE_PART bool code_fetch(struct unwind *unwind, u32 after)
 {
-	*rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RBP,
-		.cfa_offset = 2 * word,
-		.base = RULE_BASE_CFA,
-		.flags = RULE_FRAME_POINTER | flags,
-		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
-	};
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u32 missing = near_code_missing(pc, unwind->mapping.start);
+
+	core_one_register(missing);
+	core_one_register(after);
+	return missing <= NEAR_CODE_BEFORE && after <= NEAR_CODE_AFTER &&
+	       unwind_fetch(unwind, pc - (NEAR_CODE_BEFORE - missing),
+			    (u8 *)unwind->near.word + missing, NEAR_CODE_BEFORE - missing + after);
 }
 
-/* The return address lies `words` above rsp; no register but rbp may have changed. */
-CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word, u8 rbp_slot)
+/* Or at least an instruction. */
+CORE_PART bool code_enter(struct unwind *unwind)
 {
-	*rule = (struct unwind_rule){
-		.cfa_register = REGISTER_RSP,
-		.cfa_offset = (words + 1) * word,
-		.base = RULE_BASE_CFA,
-		.slot = {[SLOT_RBP] = rbp_slot, [SLOT_RETURN] = 1},
-	};
-}
+	u64 pc = unwind->registers.value[REGISTER_RIP];
+	u32 after = near_code_after(pc, unwind->mapping.end);
 
-#define EACH_BYTE(byte) (0x0101010101010101ULL * (byte))
-#define XOR_EBP_EBP_1 EACH_BYTE(0x31)
-#define XOR_EBP_EBP_2 EACH_BYTE(0xed)
-
-/* Not 0: one of the bytes is 0 (Mycroft's test). */
-CORE_PART u64 zero_bytes(u64 word)
-{
-	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
-}
-
-/* Not 0: xor %ebp, %ebp begins in the word. */
-CORE_PART u64 clears_rbp(u64 word, u64 next)
-{
-	return zero_bytes((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
-}
-
-/* call *operand: 0xff, then a byte whose bits 3 to 5 are 2. */
-CORE_PART bool is_call_indirect(u64 bytes)
-{
-	return (bytes & 0x38ff) == 0x10ff;
-}
-
-/* Whether a call ends with these eight bytes, of whatever length. */
-CORE_PART bool is_behind_call(u64 bytes)
-{
-	return BYTES_1(bytes >> 24) == CALL || is_call_indirect(bytes >> 8) ||
-	       is_call_indirect(bytes >> 16) || is_call_indirect(bytes >> 32) ||
-	       is_call_indirect(bytes >> 40) || is_call_indirect(bytes >> 48);
-}
-
-/* The dynamic linker begins with mov %rsp, %rdi; call; mov %rax, %r12. */
-CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
-{
-	if (!is_interrupted)
-		return BYTES_4(before) == MOV_RSP_RDI_CALL && BYTES_3(at) == MOV_RAX_R12;
-	return BYTES_4(at) == MOV_RSP_RDI_CALL ||
-	       (BYTES_1(at) == CALL && before >> 40 == MOV_RSP_RDI &&
-		BYTES_3(at >> 40) == MOV_RAX_R12);
-}
-
-/*
- * RULE_ENTRY if stacks begin in the code around the pc, of which these are the words before it and
- * that at it; or 0. It clears rbp itself, as _start and clone() do before they call anything, or is
- * the dynamic linker's; or the pc is a return address that no call has left there, but who made the
- * stack (Go's goexit).
- */
-CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
-{
-	if (clears_rbp(third, second) | clears_rbp(second, last) |
-	    clears_rbp(last, is_interrupted ? at : 0))
-		return RULE_ENTRY;
-	if (is_interrupted)
-		return clears_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
-	return !is_behind_call(last) || is_linker_start(last, at, false) ? RULE_ENTRY : 0;
-}
-
-/* Reads the code around the pc, and leaves what is before it in code_word; zeroes stand for what is
- * before its mapping. */
-CORE_PART bool code_read(struct unwind *unwind, struct code *code)
-{
-	u64 pc = unwind->registers.value[REGISTER_RIP], inside = pc - unwind->mapping.start;
-	u32 before = inside < BEFORE_BYTES ? inside : BEFORE_BYTES;
-
-	if (!unwind_fetch(unwind, pc, &unwind->word, sizeof(unwind->word)))
-		return false;
-	code->at = unwind->word;
-	unwind->code_word[0] = unwind->code_word[1] = unwind->code_word[2] = 0;
-	core_one_register(before);
-	if (before > BEFORE_BYTES ||
-	    !unwind_fetch(unwind, pc - before, (u8 *)unwind->code_word + (BEFORE_BYTES - before),
-			  before + 1))
-		return false;
-	if (!unwind->mapping.image) /* generated code is known by the last word (code_hash.h) */
-		unwind->code_word[0] = unwind->code_word[1] = 0;
-	unwind->code_seen = pc + sizeof(code->at);
-	code->before = unwind->code_word[2] >> 8 * (WORD - CODE_BEFORE);
-	return true;
-}
-
-/* The word that a PLT entry or PLT0 has pushed: -1: this is no stub. */
-CORE_PART int stub_words(const struct code *code)
-{
-	u64 at = code->at;
-	u8 push = code->before >> 8; /* five bytes before the pc */
-
-	if (BYTES_2(at) == JMP_MEMORY || BYTES_3(at) == BND_JMP_MEMORY)
-		return BYTES_2(code->before) == PUSH_MEMORY ? 2 : 0;
-	if (BYTES_2(at) == PUSH_MEMORY)
-		return 1;
-	if (BYTES_1(at) == PUSH_IMMEDIATE &&
-	    (BYTES_1(at >> 40) == JMP || BYTES_2(at >> 40) == BND_JMP))
-		return 0;
-	if ((BYTES_1(at) == JMP || BYTES_2(at) == BND_JMP) && push == PUSH_IMMEDIATE)
-		return 1;
-	return -1;
-}
-
-/* Position-independent 32-bit code gets its own address: mov (%esp), %REG; ret. */
-CORE_PART bool is_pc_thunk(u64 at)
-{
-	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
-}
-
-/* A function that only jumps elsewhere, behind its landing pad. */
-CORE_PART bool is_tail_only(const struct code *code)
-{
-	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
-}
-
-/* The words on the stack at beginnings of functions, and ends of 32-bit ones; -1: it is none of
- * these. */
-CORE_PART int edge_words(const struct code *code)
-{
-	u64 at = code->at;
-	bool is_mov = BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP;
-	u8 byte_before = code->before >> 40;
-
-	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_tail_only(code) ||
-	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
-		return 0;
-	return is_mov && byte_before == PUSH_RBP ? PUSHED_RBP : -1;
-}
-
-/* At the trampoline's beginning, where the handler returns to, or behind its system call. */
-CORE_PART bool is_signal_return(const struct code *code)
-{
-	return code->at == MOV_15_RAX_SYSCALL ||
-	       (code->at & MOV_15_EAX_MASK) == MOV_15_EAX_SYSCALL ||
-	       (code->before & CODE_BEFORE_MASK) == IMMEDIATE_15_SYSCALL;
-}
-
-/* The kernel leaves the ucontext where rsp points when the handler has returned. */
-CORE_PART void rule_signal_frame(struct unwind_rule *rule)
-{
-	*rule = (struct unwind_rule){
-		.cfa_kind = CFA_SIGNAL,
-		.cfa_register = REGISTER_RSP,
-		.base = RULE_BASE_CFA,
-		.flags = RULE_SIGNAL,
-	};
-}
-
-/* Behind the system call of clone(), of which no table speaks as two threads come back from it. */
-CORE_PART bool is_clone_return(const struct code *code)
-{
-	return BYTES_2(code->before >> 32) == SYSCALL_CODE &&
-	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
-}
-
-/* The new thread, to which the call returned 0, has no caller. So the rule is not one of this place
- * for good. */
-CORE_PART void rule_clone_return(struct unwind *unwind, struct unwind_rule *rule)
-{
+	near_code_clear(&unwind->near);
+	unwind->code_seen = pc + after;
+	if (code_fetch(unwind, after))
+		return true;
 	unwind->code_seen = CODE_UNREADABLE;
-	rule_stack_pointer(rule, 0, WORD, 0);
-	if (unwind->registers.value[REGISTER_RAX] == 0)
-		rule->flags = RULE_OUTERMOST;
+	return code_fetch(unwind, WORD);
 }
 
-/* The words above the return address where only an interrupted frame can stand; -1: it is at
- * nothing of that kind. */
-CORE_GLOBAL_PART int interrupted_words(u64 at, u64 before)
+CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule)
 {
-	const struct code code = {at, before};
-	int words = stub_words(&code);
-
-	return words < 0 ? edge_words(&code) : words;
-}
-
-/* What only an interrupted frame can stand at. False: it is nothing of that kind. */
-CORE_PART bool interrupted_rule(struct unwind *unwind, const struct code *code, u32 word,
-				struct unwind_rule *rule)
-{
-	int words = interrupted_words(code->at, code->before);
-
-	if (unwind->is_compat && BYTES_4(code->at) == VSYSCALL_RETURN)
-		rule_stack_pointer(rule, 3, word, 4);
-	else if (!unwind->is_compat && is_clone_return(code))
-		rule_clone_return(unwind, rule);
-	else if (words == PUSHED_RBP)
-		rule_stack_pointer(rule, 1, word, 2);
-	else if (words >= 0)
-		rule_stack_pointer(rule, words, word, 0);
-	else
-		return false;
-	return true;
-}
-
-/* Behind the call that is all that a thread does it exits (Go's clone): there is no caller,
- * whatever the registers say, which are those of who made the thread. */
-CORE_PART bool is_thread_end(const struct unwind *unwind, const struct code *code)
-{
-	return !unwind->is_compat && !unwind->is_interrupted &&
-	       (code->at & MOV_EDI_MOV_60_MASK) == MOV_EDI_MOV_60;
-}
-
-CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule)
-{
-	u32 word = unwind->is_compat ? WORD / 2 : WORD;
-	struct code code;
-
-	if (!code_read(unwind, &code))
+	if (!code_enter(unwind))
 		return unwind_fetch_stop(unwind);
-	if (unwind->is_interrupted && interrupted_rule(unwind, &code, word, rule))
-		return STOP_NONE;
-	if (!unwind->is_compat && is_signal_return(&code))
-		rule_signal_frame(rule);
-	else if (is_thread_end(unwind, &code))
-		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
-	else if (unwind->is_compat)
-		rule_frame_pointer(rule, word, RULE_ENTRY);
-	else if (!code_scan_rule(unwind, rule))
-		rule_frame_pointer(rule, word,
-				   entry_flag(unwind->code_word[0], unwind->code_word[1],
-					      unwind->code_word[2], code.at,
-					      unwind->is_interrupted));
+	if (!code_rule(&unwind->near, rule, unwind->is_compat ? WORD / 2 : WORD,
+		       unwind->is_interrupted, unwind->registers.value[REGISTER_RAX]))
+		unwind->code_seen = CODE_UNREADABLE;
 	return STOP_NONE;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Rules for code that no unwind table covers: by its bytes where these say all (stubs of the PLT,
- * prologues, signal trampolines), else by frame pointer.
- */
+/* Code without tables (code_rule.h), as the unwinder reads it. */
 #ifndef CORE_UNWIND_CODE_H
 #define CORE_UNWIND_CODE_H
 
@@ -11,7 +8,10 @@
 
 struct unwind;
 
+/* Of unwind->code_seen: the rule was made from less code than there is, or from registers. */
+#define CODE_UNREADABLE (~0ULL)
+
 /* The rule of the current pc: there is always one, unless the code cannot be read. */
-CORE_SUBPROGRAM u32 code_rule(struct unwind *unwind, struct unwind_rule *rule);
+CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 #endif

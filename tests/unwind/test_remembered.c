@@ -108,24 +108,32 @@ static u64 frame_of(u64 pc)
 	return pc;
 }
 
-u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
+static struct code_range code_range;
+
+u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
 {
 	struct unwind unwind = {.memory = &traced};
 
 	(void)context;
 	if (!unwind_find_mapping(&unwind, pc))
 		return 0;
-	if (!unwind.mapping.image)
-		*code_start = unwind.mapping.start;
+	code_range = (struct code_range){unwind.mapping.start, unwind.mapping.end};
+	*is_generated = !unwind.mapping.image;
 	return by_tables ? frame_of(pc) : pc;
 }
 
 /* The traced program's mappings show at once whether they have tables. */
-u64 direct_code_apart(struct direct *context, bool may_look)
+bool direct_code_apart(struct direct *context, bool may_look)
 {
 	(void)context;
 	(void)may_look;
-	return 0;
+	return false;
+}
+
+struct code_range direct_code_range(struct direct *context)
+{
+	(void)context;
+	return code_range;
 }
 
 static void unwind_by(struct unwind *unwind, struct rule_cache *cache)

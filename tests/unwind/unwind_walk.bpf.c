@@ -46,6 +46,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
+#include "unwind/code_rule.c"
 #include "unwind/code_scan.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"

@@ -76,10 +76,13 @@ static int add_row(struct reading *reading, u64 limit)
 	return add_code(reading, unwind->cfi.pc, next, stop ? NULL : &rule);
 }
 
-/* What an FDE says of [start, limit); nothing from where on it cannot be read. */
+/* What an FDE says of [start, limit); nothing from where on it cannot be read. Behind its end no
+ * table covers the code. */
 static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 {
+	static const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE};
 	struct unwind *unwind = &reading->unwind;
+	int result = 0;
 	u32 stop;
 	u64 end;
 
@@ -90,12 +93,11 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 		return 0;
 	end = unwind->cfi.next;
 	for (stop = fde_run(unwind); !stop; stop = cfi_run_on(unwind, end)) {
-		int result = add_row(reading, limit);
-
+		result = add_row(reading, limit);
 		if (result || unwind->cfi.next >= end || unwind->cfi.next >= limit)
-			return result;
+			break;
 	}
-	return 0;
+	return result ?: add_code(reading, end, limit, &by_code);
 }
 
 static bool entry_read(struct reading *reading, u64 i, struct eh_index_entry *entry)

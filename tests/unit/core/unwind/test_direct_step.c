@@ -92,68 +92,114 @@ static void own_rules_hold_in_their_address_space(void **state)
 	walk.space = space;
 	walk.owns_steps = false;
 	is_generated_code = true;
-	assert_int_equal(walk_again(), STOP_NO_RULE);
+	assert_int_equal(walk_again(), STOP_NOT_CODE);
 }
 
-/* The unwinder keeps its rules by the bytes of the code. */
-static void unwind_without_tables(void)
-{
-	memory_rules = &rules;
-	memory_image = 0;
-	unwind.registers = walk.registers;
-	unwind.registers.value[REGISTER_RBP] = WORD(1100);
-	memory[1101] = WORD(20);
-	unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
-	assert_int_equal(unwind.stop, STOP_ROOT);
-}
-
-/* Generated code: its rule is found by its bytes, and no more once these have changed. */
-static void generated_code_is_looked_at(void **state)
+/* Its rule is made from its bytes, which may be others the next time: zeroes are nothing known, so
+ * rbp is the frame pointer. */
+static void generated_code_is_read(void **state)
 {
 	(void)state;
 	one_caller();
 	is_generated_code = true;
-	assert_int_equal(walk_again(), STOP_NO_RULE);
-	memset(&rules, 0, sizeof(rules));
-	unwind_without_tables();
+	memory[1000] = WORD(30);
+	memory[1101] = WORD(20);
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
-	memory[20]++;
-	assert_int_equal(walk_again(), STOP_NO_RULE);
-	assert_int_equal(stack.depth, 1);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(20)));
+	memory[10] = 0xc3; /* ret */
+	assert_int_not_equal(walk_again(), STOP_NO_RULE);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(30)));
 }
 
 /* Code of a file, apart from the file's tables: as generated code, once nothing is known of its
  * place. */
-static void code_apart_is_known_by_its_bytes(void **state)
+static void code_apart_is_read(void **state)
 {
 	(void)state;
 	one_caller();
 	is_code_apart = true;
+	memory[1000] = WORD(30);
+	memory[1101] = WORD(20);
+	memory[10] = 0xc3; /* ret */
 	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(20)));
+	is_known_apart = true;
+	memset(&steps, 0, sizeof(steps));
+	assert_int_not_equal(walk_again(), STOP_NO_RULE);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(30)));
+	is_known_apart = false;
 	memset(&rules, 0, sizeof(rules));
 	memset(&steps, 0, sizeof(steps));
-	assert_int_equal(walk_again(), STOP_NO_RULE);
-	unwind_without_tables();
-	assert_int_equal(walk_again(), STOP_ROOT);
-	assert_int_equal(stack.depth, 2);
+	assert_int_not_equal(walk_again(), STOP_NO_RULE);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(30)));
 	is_code_apart = false;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
-	is_code_apart = true;
-	memory[20]++;
-	assert_int_equal(walk_again(), STOP_NO_RULE);
-	is_code_apart = false;
 }
 
-/* That it is apart is known: its place counts still where its bytes do not. */
-static void code_apart_has_a_place(void **state)
+/* Code that sets up frames and leaves them, and some that nobody knows. */
+static void code_write(u64 from, u32 bytes)
 {
+	static const u8 known[][4] = {
+		{1, 0x55},
+		{3, 0x48, 0x89, 0xe5},
+		{1, 0x5d},
+		{1, 0xc3},
+		{2, 0x41, 0x5c},
+		{3, 0x48, 0x85, 0xc0},
+		{2, 0x74, 0x02},
+		{1, 0x5b},
+		{2, 0x31, 0xed},
+		{2, 0xff, 0xd0},
+		{1, 0xe8},
+		{3, 0x8b, 0x45, 0xf8},
+		{3, 0x0f, 0x05, 0x48},
+		{1, 0},
+	};
+	u8 *code = (u8 *)memory + (from - MEMORY_BASE), *end = code + bytes;
+
+	while (code + 4 < end) {
+		const u8 *any = known[(u32)rand() % (sizeof(known) / sizeof(*known))];
+
+		memcpy(code, any + 1, any[0]);
+		code += any[0];
+	}
+}
+
+/* Both read it from the same bytes: from the first of its mapping to the last, too. */
+static void generated_code_is_read_as_the_unwinder_does(void **state)
+{
+	u32 deep = 0;
+
 	(void)state;
-	one_caller();
-	is_code_apart = is_known_apart = true;
-	assert_int_equal(walk_again(), STOP_ROOT);
-	assert_int_equal(stack.depth, 2);
-	is_code_apart = is_known_apart = false;
+	srand(1);
+	for (u32 i = 0; i < 20000; i++) {
+		bool at_end = i % 4 == 1;
+		u64 code = i % 4 == 0 ? WORD(0) : at_end ? WORD(WALKED_WORDS - 30) : WORD(50);
+		u64 pc = code + (u32)rand() % (at_end ? 239 : 120);
+
+		one_caller();
+		is_generated_code = true;
+		memory_image = 0;
+		code_write(code, 240);
+		for (u32 word = 1000; word < 1200; word++)
+			memory[word] = rand() % 4 ? WORD(50) + (u32)rand() % 100
+						  : WORD(1000 + (u32)rand() % 300);
+		walk.registers.known = (1U << REGISTER_COUNT) - 1;
+		walk.registers.value[REGISTER_RIP] = pc;
+		walk.registers.value[REGISTER_RSP] = WORD(1000);
+		walk.registers.value[REGISTER_RBP] = WORD(1040);
+		walk.registers.value[REGISTER_RAX] = i & 1;
+		unwind.registers = walk.registers;
+		unwind_stack(&unwind, STACK_USER_DEPTH_MAX);
+		direct_walk(&direct);
+		assert_int_equal(stack.depth, unwind.depth);
+		assert_int_equal(walk.stop == STOP_ROOT, unwind.stop == STOP_ROOT);
+		for (u32 frame = 0; frame < stack.depth; frame++)
+			assert_int_equal(stack.word[frame], MEMORY_FRAME(unwind.frame[frame]));
+		deep += stack.depth > 2;
+	}
+	assert_in_range(deep, 1000, 20000);
 }
 
 static void what_is_no_user_code_ends_it(void **state)
@@ -293,13 +339,33 @@ static void the_table_counts_before_own_rules(void **state)
 	assert_int_equal(stack.depth, 2);
 }
 
+/* Code that no table covers: that is known of its place from then on, for its neighbours too, but
+ * its rule is made from its bytes each time. */
+static void code_without_tables_is_read(void **state)
+{
+	(void)state;
+	one_table();
+	memcpy(chunks[CHUNK_RULES].word, &(struct unwind_rule){.cfa_kind = CFA_BY_CODE},
+	       sizeof(struct unwind_rule));
+	chunks[CHUNK_LEAF].word[1] = FILE_TABLE_ROW(8 * 8, 1);
+	memory[1000] = WORD(30);
+	memory[1101] = WORD(20);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(20)));
+	assert_int_not_equal(walk_on(WORD(9)), STOP_NO_RULE);
+	has_table = false;
+	memory[9] = 0xc300; /* a byte, and ret */
+	assert_int_equal(walk_on(WORD(9) + 1), STOP_NO_RULE);
+	assert_int_equal(walk.registers.value[REGISTER_RIP], WORD(30));
+}
+
 /* Its place is no file's. */
 static void generated_code_is_in_no_table(void **state)
 {
 	(void)state;
 	one_table();
 	is_generated_code = true;
-	assert_int_equal(walk_again(), STOP_NO_RULE);
+	assert_int_equal(walk_again(), STOP_NOT_CODE);
 }
 
 int main(void)
@@ -307,15 +373,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_serve_every_process),
 		cmocka_unit_test(own_rules_hold_in_their_address_space),
-		cmocka_unit_test(generated_code_is_looked_at),
-		cmocka_unit_test(code_apart_is_known_by_its_bytes),
-		cmocka_unit_test(code_apart_has_a_place),
+		cmocka_unit_test(generated_code_is_read),
+		cmocka_unit_test(code_apart_is_read),
+		cmocka_unit_test(generated_code_is_read_as_the_unwinder_does),
 		cmocka_unit_test(what_is_no_user_code_ends_it),
 		cmocka_unit_test(a_table_knows_what_caches_do_not),
 		cmocka_unit_test(a_row_serves_its_neighbours),
 		cmocka_unit_test(a_row_begins_behind_a_system_call),
 		cmocka_unit_test(no_process_decides_for_others),
 		cmocka_unit_test(the_table_counts_before_own_rules),
+		cmocka_unit_test(code_without_tables_is_read),
 		cmocka_unit_test(generated_code_is_in_no_table),
 	};
 

@@ -22,18 +22,23 @@ bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
 	return unwind_read(&unwind, address, buffer, bytes);
 }
 
-u64 direct_frame(struct direct *context, u64 pc, u64 *code_start)
+u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
 {
 	(void)context;
-	if (is_generated_code)
-		*code_start = MEMORY_BASE;
+	*is_generated = is_generated_code;
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) + file_moved : 0;
 }
 
-u64 direct_code_apart(struct direct *context, bool may_look)
+bool direct_code_apart(struct direct *context, bool may_look)
 {
 	(void)context;
-	return is_code_apart && (may_look || is_known_apart) ? MEMORY_BASE : 0;
+	return is_code_apart && (may_look || is_known_apart);
+}
+
+struct code_range direct_code_range(struct direct *context)
+{
+	(void)context;
+	return (struct code_range){MEMORY_BASE, MEMORY_BASE + sizeof(memory)};
 }
 
 const struct file_table_chunk *file_table_chunk(const struct file_table_search *search, u32 index)

@@ -119,7 +119,9 @@ static void compare_at(struct file_image *image, const struct elf_segment *segme
 	bool found = find(segment->offset + at, &search);
 	u32 stop = rule_by_unwinder(image, address);
 
-	if (found) {
+	if (found && search.rule.cfa_kind == CFA_BY_CODE) {
+		assert_int_not_equal(unwind.code_seen, 0);
+	} else if (found) {
 		assert_int_equal(stop, STOP_NONE);
 		assert_int_equal(unwind.code_seen, 0);
 		assert_memory_equal(&unwind.rule, &search.rule, sizeof(search.rule));
@@ -130,6 +132,7 @@ static void compare_at(struct file_image *image, const struct elf_segment *segme
 		assert_same_before(segment->offset + at, &search.rule);
 	compared->looks++;
 	compared->found += found;
+	compared->by_code += found && search.rule.cfa_kind == CFA_BY_CODE;
 	compared->by_sframe += found && is_by_sframe(&search.rule);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The table of a file against the unwinder on that file: at any address both have the same rule, or
- * the table has none and the unwinder none of a table either. The test fails where they differ.
+ * the table has none, or says that the code has to be read, and the unwinder none of a table
+ * either. The test fails where they differ.
  */
 #ifndef TESTS_UNIT_SYMBOL_ROWS_COMPARE_H
 #define TESTS_UNIT_SYMBOL_ROWS_COMPARE_H
@@ -14,6 +15,7 @@ struct rows_compared {
 	u32 rows, rules, chunks;
 	u32 looks;
 	u32 found;     /* addresses with a rule */
+	u32 by_code;   /* of these, where no table covers the code */
 	u32 by_sframe; /* of these, with one that has lost what SFrame cannot say */
 };
 

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Only an interrupted frame can stand at any instruction; one that made a call stands behind it,
+ * with its frame set up. So prologues, 32-bit epilogues and stubs are looked for in interrupted
+ * frames alone. What is none of these is read forwards (code_scan), or, failing that and in 32-bit
+ * code, taken to keep a frame pointer, which is 0 where stacks begin. Stubs of the PLT (AMD64
+ * supplement, section 5.2; with IBT also .plt.sec) never set up a frame:
+ *
+ *   PLT0   push GOT+8(%rip); jmp *GOT+16(%rip)      two words on the stack before it, the index too
+ *   PLTn   [endbr64]; jmp *slot(%rip); push index; jmp PLT0
+ *
+ * A jump through memory is the end of a function, or a stub that is one: the return address is
+ * where rsp points, except in PLT0.
+ */
+#include "code_rule.h"
+
+#include <stdbool.h>
+
+#include "code_scan.h"
+#include "syscall_code.h"
+
+#define CODE_BEFORE 6 /* bytes of it that lie before the pc */
+#define WORD 8
+#define WORDS_BEFORE (NEAR_CODE_BEFORE / WORD)
+#define PUSHED_RBP 16 /* in place of a number of words: one, which is rbp */
+
+#define BYTES_1(code) ((u8)(code))
+#define BYTES_2(code) ((u16)(code))
+#define BYTES_3(code) ((u32)(code)&0xffffff)
+#define BYTES_4(code) ((u32)(code))
+
+/* As little-endian numbers. */
+#define ENDBR64 0xfa1e0ff3
+#define ENDBR32 0xfb1e0ff3
+#define PUSH_RBP 0x55
+#define MOV_RSP_RBP 0xe58948
+#define MOV_ESP_EBP 0xe589
+#define RET 0xc3
+#define JMP_MEMORY 0x25ff
+#define BND_JMP_MEMORY 0x25fff2
+#define PUSH_MEMORY 0x35ff
+#define PUSH_IMMEDIATE 0x68
+#define JMP 0xe9
+#define CALL 0xe8
+#define MOV_RSP_RDI 0xe78948
+#define MOV_RSP_RDI_CALL 0xe8e78948
+#define MOV_RAX_R12 0xc48949
+#define BND_JMP 0xe9f2
+#define MOV_15_RAX_SYSCALL 0x0f0000000fc0c748ULL /* mov $15, %rax; the first byte of syscall */
+#define MOV_15_EAX_SYSCALL 0x00050f0000000fb8ULL /* mov $15, %eax; syscall */
+#define IMMEDIATE_15_SYSCALL 0x050f0000000fULL	 /* the end of either */
+#define CODE_BEFORE_MASK 0xffffffffffffULL
+#define MOV_15_EAX_MASK 0x00ffffffffffffffULL
+#define TEST_RAX_JL_JE_RET 0xc301740000c08548ULL /* test %rax, %rax; jl ERROR; je CHILD; ret */
+#define TEST_RAX_JL_JE_RET_MASK 0xffffff0000ffffffULL
+#define MOV_ESP_DEREF_RET 0xc324048b	     /* of eax; the register is in bits 11 to 13 */
+#define MOV_EDI_MOV_60 0x003cb800000000bfULL /* mov STATUS, %edi; mov $60, %eax: of exit() */
+#define MOV_EDI_MOV_60_MASK 0xffffff00000000ffULL
+#define VSYSCALL_RETURN 0xc3595a5d /* pop %ebp; pop %edx; pop %ecx; ret */
+
+/* What is at the pc, and the six bytes before it. */
+struct code {
+	u64 at;
+	u64 before;
+};
+
+CORE_PART void rule_frame_pointer(struct unwind_rule *rule, u32 word, u32 flags)
+{
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RBP,
+		.cfa_offset = 2 * word,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_FRAME_POINTER | flags,
+		.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
+	};
+}
+
+/* The return address lies `words` above rsp; no register but rbp may have changed. */
+CORE_PART void rule_stack_pointer(struct unwind_rule *rule, u32 words, u32 word, u8 rbp_slot)
+{
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = (words + 1) * word,
+		.base = RULE_BASE_CFA,
+		.slot = {[SLOT_RBP] = rbp_slot, [SLOT_RETURN] = 1},
+	};
+}
+
+#define EACH_BYTE(byte) (0x0101010101010101ULL * (byte))
+#define XOR_EBP_EBP_1 EACH_BYTE(0x31)
+#define XOR_EBP_EBP_2 EACH_BYTE(0xed)
+
+/* Not 0: one of the bytes is 0 (Mycroft's test). */
+CORE_PART u64 zero_bytes(u64 word)
+{
+	return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Not 0: xor %ebp, %ebp begins in the word. */
+CORE_PART u64 clears_rbp(u64 word, u64 next)
+{
+	return zero_bytes((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
+}
+
+/* call *operand: 0xff, then a byte whose bits 3 to 5 are 2. */
+CORE_PART bool is_call_indirect(u64 bytes)
+{
+	return (bytes & 0x38ff) == 0x10ff;
+}
+
+/* Whether a call ends with these eight bytes, of whatever length. */
+CORE_PART bool is_behind_call(u64 bytes)
+{
+	return BYTES_1(bytes >> 24) == CALL || is_call_indirect(bytes >> 8) ||
+	       is_call_indirect(bytes >> 16) || is_call_indirect(bytes >> 32) ||
+	       is_call_indirect(bytes >> 40) || is_call_indirect(bytes >> 48);
+}
+
+/* The dynamic linker begins with mov %rsp, %rdi; call; mov %rax, %r12. */
+CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
+{
+	if (!is_interrupted)
+		return BYTES_4(before) == MOV_RSP_RDI_CALL && BYTES_3(at) == MOV_RAX_R12;
+	return BYTES_4(at) == MOV_RSP_RDI_CALL ||
+	       (BYTES_1(at) == CALL && before >> 40 == MOV_RSP_RDI &&
+		BYTES_3(at >> 40) == MOV_RAX_R12);
+}
+
+/*
+ * RULE_ENTRY if stacks begin in the code around the pc, of which these are the words before it and
+ * that at it; or 0. It clears rbp itself, as _start and clone() do before they call anything, or is
+ * the dynamic linker's; or the pc is a return address that no call has left there, but who made the
+ * stack (Go's goexit).
+ */
+CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
+{
+	if (clears_rbp(third, second) | clears_rbp(second, last) |
+	    clears_rbp(last, is_interrupted ? at : 0))
+		return RULE_ENTRY;
+	if (is_interrupted)
+		return clears_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
+	return !is_behind_call(last) || is_linker_start(last, at, false) ? RULE_ENTRY : 0;
+}
+
+/* The word that a PLT entry or PLT0 has pushed: -1: this is no stub. */
+CORE_PART int stub_words(const struct code *code)
+{
+	u64 at = code->at;
+	u8 push = code->before >> 8; /* five bytes before the pc */
+
+	if (BYTES_2(at) == JMP_MEMORY || BYTES_3(at) == BND_JMP_MEMORY)
+		return BYTES_2(code->before) == PUSH_MEMORY ? 2 : 0;
+	if (BYTES_2(at) == PUSH_MEMORY)
+		return 1;
+	if (BYTES_1(at) == PUSH_IMMEDIATE &&
+	    (BYTES_1(at >> 40) == JMP || BYTES_2(at >> 40) == BND_JMP))
+		return 0;
+	if ((BYTES_1(at) == JMP || BYTES_2(at) == BND_JMP) && push == PUSH_IMMEDIATE)
+		return 1;
+	return -1;
+}
+
+/* Position-independent 32-bit code gets its own address: mov (%esp), %REG; ret. */
+CORE_PART bool is_pc_thunk(u64 at)
+{
+	return (at & 0xffffc7ff) == MOV_ESP_DEREF_RET;
+}
+
+/* A function that only jumps elsewhere, behind its landing pad. */
+CORE_PART bool is_tail_only(const struct code *code)
+{
+	return BYTES_1(code->at) == JMP && BYTES_4(code->before >> 16) == ENDBR64;
+}
+
+/* The words on the stack at beginnings of functions, and ends of 32-bit ones; -1: it is none of
+ * these. */
+CORE_PART int edge_words(const struct code *code)
+{
+	u64 at = code->at;
+	bool is_mov = BYTES_3(at) == MOV_RSP_RBP || BYTES_2(at) == MOV_ESP_EBP;
+	u8 byte_before = code->before >> 40;
+
+	if (BYTES_1(at) == RET || BYTES_1(at) == PUSH_RBP || is_tail_only(code) ||
+	    BYTES_4(at) == ENDBR64 || BYTES_4(at) == ENDBR32 || is_pc_thunk(at))
+		return 0;
+	return is_mov && byte_before == PUSH_RBP ? PUSHED_RBP : -1;
+}
+
+/* At the trampoline's beginning, where the handler returns to, or behind its system call. */
+CORE_PART bool is_signal_return(const struct code *code)
+{
+	return code->at == MOV_15_RAX_SYSCALL ||
+	       (code->at & MOV_15_EAX_MASK) == MOV_15_EAX_SYSCALL ||
+	       (code->before & CODE_BEFORE_MASK) == IMMEDIATE_15_SYSCALL;
+}
+
+/* The kernel leaves the ucontext where rsp points when the handler has returned. */
+CORE_PART void rule_signal_frame(struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){
+		.cfa_kind = CFA_SIGNAL,
+		.cfa_register = REGISTER_RSP,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_SIGNAL,
+	};
+}
+
+/* Behind the system call of clone(), of which no table speaks as two threads come back from it. */
+CORE_PART bool is_clone_return(const struct code *code)
+{
+	return BYTES_2(code->before >> 32) == SYSCALL_CODE &&
+	       (code->at & TEST_RAX_JL_JE_RET_MASK) == TEST_RAX_JL_JE_RET;
+}
+
+/* The words above the return address where only an interrupted frame can stand; -1: it is at
+ * nothing of that kind. */
+CORE_PART int interrupted_words(const struct code *code)
+{
+	int words = stub_words(code);
+
+	return words < 0 ? edge_words(code) : words;
+}
+
+/* What only an interrupted frame can stand at. False: it is nothing of that kind. */
+CORE_PART bool interrupted_rule(const struct code *code, u32 word, struct unwind_rule *rule)
+{
+	int words = interrupted_words(code);
+
+	if (word != WORD && BYTES_4(code->at) == VSYSCALL_RETURN)
+		rule_stack_pointer(rule, 3, word, 4);
+	else if (words == PUSHED_RBP)
+		rule_stack_pointer(rule, 1, word, 2);
+	else if (words >= 0)
+		rule_stack_pointer(rule, words, word, 0);
+	else
+		return false;
+	return true;
+}
+
+/* Behind the call that is all that a thread does it exits (Go's clone): there is no caller,
+ * whatever the registers say, which are those of who made the thread. */
+CORE_PART bool is_thread_end(const struct code *code, u32 is_interrupted)
+{
+	return !is_interrupted && (code->at & MOV_EDI_MOV_60_MASK) == MOV_EDI_MOV_60;
+}
+
+/* Of 64-bit code. */
+CORE_PART void rule_choose(struct near_code *near, const struct code *code,
+			   struct unwind_rule *rule, u32 is_interrupted)
+{
+	if (is_signal_return(code))
+		rule_signal_frame(rule);
+	else if (is_thread_end(code, is_interrupted))
+		*rule = (struct unwind_rule){.flags = RULE_OUTERMOST};
+	else if (!code_scan_rule(near, rule))
+		rule_frame_pointer(rule, WORD,
+				   entry_flag(near->word[0], near->word[1], near->word[2], code->at,
+					      is_interrupted));
+}
+
+CORE_GLOBAL int near_code_missing(u64 pc, u64 start)
+{
+	return pc - start < NEAR_CODE_BEFORE ? NEAR_CODE_BEFORE - (pc - start) : 0;
+}
+
+CORE_GLOBAL int near_code_after(u64 pc, u64 end)
+{
+	return end - pc < NEAR_CODE_AFTER ? end - pc : NEAR_CODE_AFTER;
+}
+
+CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 word,
+			  u32 is_interrupted, u64 rax)
+{
+	struct code code;
+
+	if (core_is_null(near) || core_is_null(rule))
+		return 0;
+	code.at = near->word[WORDS_BEFORE];
+	code.before = near->word[WORDS_BEFORE - 1] >> 8 * (WORD - CODE_BEFORE);
+	if (is_interrupted && word == WORD && is_clone_return(&code)) {
+		/* The new thread, to which the call returned 0, has no caller. */
+		rule_stack_pointer(rule, 0, WORD, 0);
+		if (!rax)
+			rule->flags = RULE_OUTERMOST;
+		return 0;
+	}
+	if (is_interrupted && interrupted_rule(&code, word, rule))
+		return 1;
+	if (word != WORD)
+		rule_frame_pointer(rule, word, RULE_ENTRY);
+	else
+		rule_choose(near, &code, rule, is_interrupted);
+	return 1;
+}
