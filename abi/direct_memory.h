@@ -20,7 +20,7 @@ struct direct_walk {
 	u32 is_compat;	/* a 32-bit task */
 	u32 max_depth;	/* frames, the leaf too: 1 .. STACK_USER_DEPTH_MAX */
 	u32 leaf_apart; /* 1: the leaf goes to `leaf`, the stack begins at its caller */
-	u32 owns_steps; /* the step cache of this CPU is ours */
+	u32 slot;	/* of this CPU: the first one owns the step cache */
 
 	/* Out: */
 	u32 stop;	 /* enum stop_reason */
@@ -35,7 +35,9 @@ struct direct_walk {
 	struct near_code code; /* without tables */
 	struct rule_key key;   /* of the rule that is looked for */
 	struct file_table_search table;
-	struct cached_step step; /* of a place that is not in the step cache */
+	u32 step_index; /* in the step cache */
+	u32 reserved;
+	struct cached_step step; /* of a place that was not there */
 };
 
 #endif

@@ -5,7 +5,9 @@
  *
  * A place says all that the rule follows from, so a step holds in every process, and as long as the
  * file does. What does not follow from the place alone is not here: rules of generated code, of one
- * process, and behind a system call.
+ * process, and behind a system call. Those, and all of whoever owns nothing here, have an entry of
+ * the scratch slot, for as long as they are applied: a step always lies in this cache, so the
+ * verifier follows one kind of pointer.
  */
 #ifndef STACKMAP_ABI_STEP_CACHE_H
 #define STACKMAP_ABI_STEP_CACHE_H
@@ -14,6 +16,8 @@
 #include "scalar.h"
 
 #define STEP_CACHE_BITS 12
+#define STEP_CACHE_KEPT (1U << STEP_CACHE_BITS)
+#define STEP_CACHE_SLOTS 8 /* scratch slots */
 
 /* In the place of a step: its pc is exact, not behind a call. */
 #define STEP_INTERRUPTED (1ULL << 63)
@@ -30,7 +34,7 @@ struct cached_step {
 ABI_SIZE(struct cached_step, 32);
 
 struct step_cache {
-	struct cached_step entry[1U << STEP_CACHE_BITS];
+	struct cached_step entry[STEP_CACHE_KEPT + STEP_CACHE_SLOTS];
 };
 
 #endif

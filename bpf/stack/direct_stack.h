@@ -15,10 +15,12 @@
 #include "state/engine_maps.h"
 #include "unwind/direct_walk.h"
 
+_Static_assert(SCRATCH_SLOTS == STEP_CACHE_SLOTS, "each slot has a step of its own");
+
 /* User space sets their number to that of the CPUs. */
 ARRAY_MAP(steps, 1, struct step_cache);
 
-CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes)
+CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes)
 {
 	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
@@ -96,7 +98,7 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	scratch->direct.space = scratch->search.vma.space;
 	scratch->direct.max_depth = max_depth;
 	scratch->direct.leaf_apart = leaf_apart;
-	scratch->direct.owns_steps = !scratch->index;
+	scratch->direct.slot = scratch->index;
 	direct_walk(&direct);
 	leaf_rejoin(scratch);
 }

@@ -39,27 +39,27 @@ CORE_PART bool direct_covers(const struct direct_walk *walk, u64 end, u32 words)
 
 /* Brings the `words` words below an address, and all that fit behind. What cannot be had at once is
  * had up to the end of its page. */
-CORE_OUTLINED bool direct_fill(struct direct *direct, u64 end, u32 words)
+CORE_GLOBAL_PART int direct_fill(struct direct_walk *walk, u64 end, u32 words)
 {
-	struct direct_walk *walk = direct->walk;
 	u64 start = end - 8 * words, bytes = PAGE_BYTES - (start & (PAGE_BYTES - 1));
 
+	if (core_is_null(walk))
+		return 0;
 	walk->window_start = start;
 	walk->window_bytes = 0;
-	if (!(start & 7) && direct_read(direct, start, walk->window, WINDOW_BYTES)) {
+	if (!(start & 7) && direct_read(start, walk->window, WINDOW_BYTES)) {
 		walk->window_bytes = WINDOW_BYTES;
 	} else if (!(start & 7)) {
 		core_one_register(bytes);
-		if (bytes && bytes < WINDOW_BYTES &&
-		    direct_read(direct, start, walk->window, bytes))
+		if (bytes < WINDOW_BYTES && direct_read(start, walk->window, bytes))
 			walk->window_bytes = bytes;
 	}
 	return core_reload(walk->window_bytes) >= 8 * words;
 }
 
-CORE_PART bool direct_open(struct direct *direct, u64 end, u32 words)
+CORE_PART bool direct_open(struct direct_walk *walk, u64 end, u32 words)
 {
-	return direct_covers(direct->walk, end, words) || direct_fill(direct, end, words);
+	return direct_covers(walk, end, words) || direct_fill(walk, end, words);
 }
 
 /* The word `words` below an address that the window covers. */
@@ -118,47 +118,43 @@ CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
 }
 
 /* To the caller, by what is saved below the CFA. */
-CORE_PART u32 step_by_cfa(struct direct *direct, const struct cached_step *step, u64 cfa)
+CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
-	struct direct_walk *walk = direct->walk;
 	u32 stop = caller_check(walk, cfa);
 
 	if (stop)
 		return stop;
-	if (!direct_open(direct, cfa, step->words))
+	if (!direct_open(walk, cfa, step->words))
 		return STOP_STACK_UNREADABLE;
 	step_restore(walk, step, cfa);
 	return caller_enter(walk, cfa, direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]));
 }
 
-CORE_PART u32 step_plain(struct direct *direct, const struct cached_step *step)
+CORE_PART u32 step_plain(struct direct_walk *walk, const struct cached_step *step)
 {
-	const struct direct_walk *walk = direct->walk;
 	u32 reg = step->rule.cfa_register;
 
 	if (!direct_knows(walk, reg))
 		return STOP_UNKNOWN_REGISTER;
-	return step_by_cfa(direct, step, direct_register(walk, reg) + step->rule.cfa_offset);
+	return step_by_cfa(walk, step, direct_register(walk, reg) + step->rule.cfa_offset);
 }
 
-CORE_PART u32 step_signal(struct direct *direct, const struct cached_step *step)
+CORE_PART u32 step_signal(struct direct_walk *walk, const struct cached_step *step)
 {
-	struct direct_walk *walk = direct->walk;
 	u32 reg = step->rule.cfa_register;
 	u64 end = direct_register(walk, reg) + step->rule.cfa_offset + UCONTEXT_GENERAL +
 		  8 * SIGNAL_CONTEXT_WORDS;
 
 	if (!direct_knows(walk, reg))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_fill(direct, end, SIGNAL_CONTEXT_WORDS))
+	if (!direct_fill(walk, end, SIGNAL_CONTEXT_WORDS))
 		return STOP_STACK_UNREADABLE;
 	signal_registers(walk->window, &walk->registers);
 	return pc_check(walk->registers.value[REGISTER_RIP]);
 }
 
-CORE_PART u32 step_cfa(struct direct *direct, const struct unwind_rule *rule, u64 *cfa)
+CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule, u64 *cfa)
 {
-	const struct direct_walk *walk = direct->walk;
 	u32 reg = rule->cfa_register;
 
 	if (!direct_knows(walk, reg))
@@ -170,16 +166,15 @@ CORE_PART u32 step_cfa(struct direct *direct, const struct unwind_rule *rule, u6
 		return STOP_NONE;
 	if (rule->cfa_kind != CFA_DEREF)
 		return STOP_UNSUPPORTED;
-	if (!direct_open(direct, *cfa + 8, 1))
+	if (!direct_open(walk, *cfa + 8, 1))
 		return STOP_STACK_UNREADABLE;
 	*cfa = direct_below(walk, *cfa + 8, 1) + 8 * rule->operand;
 	return STOP_NONE;
 }
 
 /* The same, with registers saved below another one than the CFA. */
-CORE_PART u32 step_by_base(struct direct *direct, const struct cached_step *step, u64 cfa)
+CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
-	struct direct_walk *walk = direct->walk;
 	u64 end = direct_register(walk, step->rule.base) + 8, pc;
 	u32 stop = caller_check(walk, cfa);
 
@@ -187,10 +182,10 @@ CORE_PART u32 step_by_base(struct direct *direct, const struct cached_step *step
 		return stop;
 	if (!direct_knows(walk, step->rule.base))
 		return STOP_UNKNOWN_REGISTER;
-	if (!direct_open(direct, cfa, step->rule.slot[SLOT_RETURN]))
+	if (!direct_open(walk, cfa, step->rule.slot[SLOT_RETURN]))
 		return STOP_STACK_UNREADABLE;
 	pc = direct_below(walk, cfa, step->rule.slot[SLOT_RETURN]);
-	if (!direct_open(direct, end, step->words))
+	if (!direct_open(walk, end, step->words))
 		return STOP_STACK_UNREADABLE;
 	step_restore(walk, step, end);
 	return caller_enter(walk, cfa, pc);
@@ -203,23 +198,25 @@ CORE_PART bool is_outermost_frame(const struct direct_walk *walk, u32 flags)
 					  !walk->registers.value[REGISTER_RBP]);
 }
 
-CORE_OUTLINED u32 step_other(struct direct *direct, const struct cached_step *step)
+CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_step *step)
 {
-	struct direct_walk *walk = direct->walk;
-	u32 flags = step->rule.flags, stop;
+	u32 flags, stop;
 	u64 cfa = 0;
 
+	if (core_is_null(walk) || core_is_null(step))
+		return STOP_NO_RULE;
+	flags = step->rule.flags;
 	if (is_outermost_frame(walk, flags))
 		return STOP_ROOT;
 	if (step->rule.cfa_kind == CFA_SIGNAL) {
-		stop = step_signal(direct, step);
+		stop = step_signal(walk, step);
 	} else if (!step->words || flags & RULE_STACK_MOVED) {
 		stop = STOP_UNSUPPORTED;
 	} else {
-		stop = step_cfa(direct, &step->rule, &cfa);
+		stop = step_cfa(walk, &step->rule, &cfa);
 		if (!stop)
-			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(direct, step, cfa)
-								: step_by_base(direct, step, cfa);
+			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(walk, step, cfa)
+								: step_by_base(walk, step, cfa);
 	}
 	walk->interrupted = flags & RULE_SIGNAL ? STEP_INTERRUPTED : 0;
 	return stop;
@@ -227,9 +224,18 @@ CORE_OUTLINED u32 step_other(struct direct *direct, const struct cached_step *st
 
 /* --- which step --- */
 
-CORE_PART struct cached_step *step_entry(struct direct *direct, u64 place)
+CORE_PART u32 step_index(u64 place)
 {
-	return &direct->steps->entry[(place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS)];
+	return (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
+}
+
+/* Whatever led to it: the verifier knows no more of the entry than that it is one. */
+CORE_PART struct cached_step *step_entry(struct direct *direct)
+{
+	u32 index = core_reload(direct->walk->step_index);
+
+	core_one_register(index);
+	return index < STEP_CACHE_KEPT + STEP_CACHE_SLOTS ? &direct->steps->entry[index] : 0;
 }
 
 /* What follows from the rule alone. */
@@ -265,28 +271,27 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	return 0;
 }
 
-CORE_PART bool code_read(struct direct *direct)
+/* What lies around the pc, in [start, end). */
+CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
 {
-	struct direct_walk *walk = direct->walk;
-	struct code_range range = direct_code_range(direct);
 	u64 pc = walk->registers.value[REGISTER_RIP];
-	u32 missing = near_code_missing(pc, range.start), after = near_code_after(pc, range.end);
+	u32 missing = near_code_missing(pc, start), after = near_code_after(pc, end);
 
 	near_code_clear(&walk->code);
 	core_one_register(missing);
 	core_one_register(after);
 	return missing <= NEAR_CODE_BEFORE && after <= NEAR_CODE_AFTER &&
-	       direct_read(direct, pc - (NEAR_CODE_BEFORE - missing),
-			   (u8 *)walk->code.word + missing, NEAR_CODE_BEFORE - missing + after);
+	       direct_read(pc - (NEAR_CODE_BEFORE - missing), (u8 *)walk->code.word + missing,
+			   NEAR_CODE_BEFORE - missing + after);
 }
 
-/* Makes walk->step.rule that of code without tables. */
-CORE_OUTLINED u32 code_find(struct direct *direct)
+/* Makes walk->step.rule that of code without tables, whose mapping is [start, end). */
+CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
 {
-	struct direct_walk *walk = direct->walk;
-
+	if (core_is_null(walk))
+		return STOP_NO_RULE;
 	walk->key.code = KEY_OF_NOBODY;
-	if (!code_read(direct))
+	if (!code_read(walk, start, end))
 		return STOP_TABLE_UNREADABLE;
 	code_rule(&walk->code, &walk->step.rule, 8, walk->interrupted != 0,
 		  walk->registers.value[REGISTER_RAX]);
@@ -296,14 +301,16 @@ CORE_OUTLINED u32 code_find(struct direct *direct)
 /* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
  * code before (unwind.c). That makes a difference only where a row begins. The process may have
  * written to its code, so what it says there is not for everybody. */
-CORE_PART bool row_settle(struct direct *direct)
+CORE_GLOBAL_PART int row_settle(struct direct_walk *walk)
 {
-	struct direct_walk *walk = direct->walk;
-	u64 pc = walk->registers.value[REGISTER_RIP];
+	u64 pc;
 
+	if (core_is_null(walk))
+		return 0;
+	pc = walk->registers.value[REGISTER_RIP];
 	walk->key.code = KEY_OF_NOBODY;
 	walk->code.word[0] = 0;
-	if (!direct_read(direct, pc - SYSCALL_BYTES, walk->code.word, SYSCALL_BYTES))
+	if (!direct_read(pc - SYSCALL_BYTES, walk->code.word, SYSCALL_BYTES))
 		return false;
 	if (core_reload(walk->code.word[0]) != SYSCALL_CODE)
 		return true;
@@ -342,7 +349,7 @@ CORE_PART bool table_find(struct direct *direct)
 	if (offset >> 32 || !file_table_find(&walk->table))
 		return false;
 	if (walk->interrupted && core_reload(walk->table.from) == walk->table.offset &&
-	    !row_settle(direct))
+	    !row_settle(walk))
 		return false;
 	walk->step.rule = walk->table.rule;
 	granule_keep(direct);
@@ -373,16 +380,33 @@ CORE_PART bool place_find(struct direct *direct)
 CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 {
 	bool by_code = is_generated || direct_code_apart(direct, false);
+	struct code_range range;
 
 	if (!by_code && place_find(direct)) {
 		if (core_reload(direct->walk->step.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;
 		by_code = true;
 	}
-	return by_code || direct_code_apart(direct, true) ? code_find(direct) : STOP_NO_RULE;
+	if (!by_code && !direct_code_apart(direct, true))
+		return STOP_NO_RULE;
+	range = direct_code_range(direct);
+	return code_find(direct->walk, range.start, range.end);
 }
 
-/* Makes walk->step that of a place, and keeps it if its rule is everybody's. */
+/* Where the step in walk->step is put: for others, too, if its rule is everybody's. */
+CORE_PART void step_put(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	struct cached_step *entry;
+
+	if (walk->slot || walk->key.code)
+		walk->step_index = STEP_CACHE_KEPT + walk->slot;
+	entry = step_entry(direct);
+	if (entry)
+		*entry = walk->step;
+}
+
+/* Makes a step for a place. */
 CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
@@ -394,8 +418,7 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 		return stop;
 	walk->step.place = place;
 	step_prepare(&walk->step);
-	if (walk->owns_steps && !walk->key.code)
-		*step_entry(direct, place) = walk->step;
+	step_put(direct);
 	return STOP_NONE;
 }
 
@@ -418,18 +441,18 @@ static long direct_step(u32 i, void *arg)
 	bool is_generated = false;
 	u64 frame = direct_frame(direct, walk->registers.value[REGISTER_RIP], &is_generated);
 	u64 place = frame | walk->interrupted;
-	const struct cached_step *step = step_entry(direct, place);
-	u32 stop = frame ? STOP_NONE : STOP_NOT_CODE;
+	u32 index = step_index(place), stop = frame ? STOP_NONE : STOP_NOT_CODE;
+	const struct cached_step *step;
 
-	if (!stop && (!walk->owns_steps || step->place != place)) {
+	walk->step_index = index;
+	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
 		stop = step_find(direct, place, is_generated);
-		step = &walk->step;
-	}
 	if (stop != STOP_NOT_CODE && i >= walk->max_depth)
 		stop = STOP_DEPTH;
-	if (!stop) {
+	step = step_entry(direct);
+	if (!stop && step) {
 		frame_add(direct, i, frame);
-		stop = step->is_plain ? step_plain(direct, step) : step_other(direct, step);
+		stop = step->is_plain ? step_plain(walk, step) : (u32)step_other(walk, step);
 	}
 	walk->stop = stop;
 	return stop != STOP_NONE;

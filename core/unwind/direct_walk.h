@@ -36,7 +36,7 @@ struct direct {
 };
 
 /* The embedder's: reads memory of the task without a fault, all bytes or none. */
-CORE_INLINE bool direct_read(struct direct *direct, u64 address, void *buffer, u32 bytes);
+CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes);
 
 /* The embedder's: a pc as a frame, and whether it is in generated code. 0: it is none that can be
  * named. One that stands for another (a return address that a probe has taken) it replaces in the

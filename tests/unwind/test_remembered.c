@@ -46,9 +46,8 @@ static u32 file_count;
 static bool by_tables;
 static struct rule_cache no_rules;
 
-bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
+bool direct_read(u64 address, void *buffer, u32 bytes)
 {
-	(void)context;
 	return traced_read(&traced, address, buffer, bytes);
 }
 
@@ -151,7 +150,7 @@ static bool walk_direct(void)
 	walk.registers = traced.registers;
 	walk.is_compat = traced.is_compat;
 	walk.max_depth = STACK_USER_DEPTH_MAX;
-	walk.owns_steps = true;
+	walk.slot = 0;
 	walk.space = (struct address_space){.mm = traced.pid, .sequence = 2 * (u32)generation};
 	direct_walk(&direct);
 	return walk.stop == STOP_ROOT || walk.stop == STOP_DEPTH;

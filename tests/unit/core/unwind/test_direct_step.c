@@ -34,7 +34,7 @@ static void one_caller(void)
 	walk.registers.value[REGISTER_RIP] = WORD(10);
 	walk.registers.value[REGISTER_RSP] = WORD(1000);
 	walk.max_depth = STACK_USER_DEPTH_MAX;
-	walk.owns_steps = true;
+	walk.slot = 0;
 	builder.registers = walk.registers;
 	rule_keep(&rule);
 	builder.registers.value[REGISTER_RIP] = WORD(20);
@@ -67,7 +67,7 @@ static void steps_serve_every_process(void **state)
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	file_moved = 0;
 	assert_int_equal(walk_again(), STOP_ROOT);
-	walk.owns_steps = false;
+	walk.slot = 1;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 }
 
@@ -90,7 +90,7 @@ static void own_rules_hold_in_their_address_space(void **state)
 	walk.space.process++;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	walk.space = space;
-	walk.owns_steps = false;
+	walk.slot = 1;
 	is_generated_code = true;
 	assert_int_equal(walk_again(), STOP_NOT_CODE);
 }

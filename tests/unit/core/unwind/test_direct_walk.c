@@ -205,7 +205,7 @@ static struct tally walk_many(enum variety variety)
 		seed = i + 1;
 		stack_build(variety);
 		start = walk.registers;
-		walk.owns_steps = any(4) != 0;
+		walk.slot = any(4) ? 0 : any(STEP_CACHE_SLOTS);
 		memset(&steps, 0, sizeof(steps));	  /* each stack has other rules */
 		for (u32 again = 0; again < 2; again++) { /* the second time by cached steps */
 			bool complete;

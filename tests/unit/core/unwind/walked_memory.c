@@ -16,9 +16,8 @@ u64 file_moved;
 struct file_table_chunk chunks[CHUNKS];
 bool has_table;
 
-bool direct_read(struct direct *context, u64 address, void *buffer, u32 bytes)
+bool direct_read(u64 address, void *buffer, u32 bytes)
 {
-	(void)context;
 	return unwind_read(&unwind, address, buffer, bytes);
 }
 
