@@ -3,7 +3,8 @@
  * The table has what Unicode calls Cc, Zl, Zp and Default_Ignorable_Code_Point
  * (DerivedCoreProperties), in which the bidirectional controls are, and the interlinear
  * annotations. Everything else is let through, characters that are not assigned yet included: a
- * terminal shows a box for them.
+ * terminal shows a box for them. It is in the order of the codes: what is ASCII is decided by its
+ * first rows.
  */
 #include "printable.h"
 
@@ -64,8 +65,8 @@ static bool decode(const u8 *text, u32 bytes, u32 *code)
 static bool is_printable(u32 code)
 {
 	for (size_t i = 0; i < sizeof(unprintable) / sizeof(*unprintable); i++)
-		if (code >= unprintable[i].first && code <= unprintable[i].last)
-			return false;
+		if (code <= unprintable[i].last)
+			return code < unprintable[i].first;
 	return true;
 }
 
