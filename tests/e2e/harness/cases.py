@@ -6,6 +6,7 @@ usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]...   (PROGRAMS: where the
 """
 
 import functools
+import gc
 import os
 import shutil
 import subprocess
@@ -127,6 +128,7 @@ def main(module):
     """Runs the cases of a module (globals()), or those named on the command line. What the user has chosen for reports
     of his own is not for them; each run has a cache of its own, if any."""
     os.environ.pop("DEBUGINFOD_URLS", None)
+    gc.disable()  # events by the hundred thousand, in no cycles
     with tempfile.TemporaryDirectory(prefix="stackmap-e2e-cache-") as cache:
         os.environ["XDG_CACHE_HOME"] = cache
         states = run_cases(module, sys.argv[3:])
