@@ -50,15 +50,15 @@ load_rare() {
 # All, each in some configuration, in as few recordings as do: beside many functions of the kernel, few have no programs of
 # their own.
 load_all() {
-	local others='-e sched:sched_switch -e syscalls:sys_enter_read -e kmem:kmalloc/value=bytes_alloc/ --wakers'
+	local others='-e kmem:kmalloc/value=bytes_alloc/ --wakers'
 	# shellcheck disable=SC2086 # options are meant to be split
-	if [ -z "$(function_programs)" ]; then
+	if [ -z "$function_programs" ]; then
 		load_rare $others
 	else
 		load_rare
 		record $others -e k:vfs_read -e kr:vfs_read -- true
 	fi
-	stackmap start load -e syscalls:sys_enter_openat --flight 1M || fault "start ended with $?"
+	stackmap start load -e syscalls:sys_enter_openat -e sched:sched_switch --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"
 }
@@ -68,15 +68,10 @@ too_much() {
 		'$4 > instructions || $5 > states || $7 > kib' costs
 }
 
-# What serves functions of the kernel: these also serve few of them, or fentry does.
-function_programs() {
-	stackmap --version --verbose | grep -q '^kernel functions: *one link' || echo on_kernel_entry on_kernel_return
-}
-
 # Programs that nothing has loaded. Of some there are two forms, as the kernel has it.
 missing() {
 	local program
-	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' $(function_programs) \
+	for program in on_sample on_tracepoint on_syscall_enter on_syscall_exit 'on_user_functions?' $function_programs \
 		'on_kernel_(functions|probe)' on_switch on_wake on_field_value on_field_call task_leave task_fork \
 		task_rename task_exec task_exit task_free task_move cgroup_made take_at_syscall drop_at_syscall \
 		show_stack_map show_stack_map_bin show_stack_map_stat show_mappings show_trace number_running_code; do
@@ -88,18 +83,26 @@ missing() {
 check() {
 	"$2"
 	costs >costs
-	[ -z "$(missing)" ] || {
+	missing >missing
+	[ ! -s missing ] || {
 		load_all
 		costs >costs
+		missing >missing
 	}
 	echo "costs of $1"
 	cat costs
 	[ -z "$(too_much)" ] ||
 		fault "$1: more than $instructions_max instructions, $states_max states or $kib_max KiB: $(too_much)"
-	[ -z "$(missing)" ] || fault "nothing has loaded $(missing)"
+	[ ! -s missing ] || fault "nothing has loaded $(cat missing)"
 }
 
-check "$(stackmap --version --verbose | sed -n 's/^BPF compiler: *//p')" load_rare
+stackmap --version --verbose >version # which tries a recording
+cat version
+# What serves functions of the kernel: these also serve few of them, or fentry does.
+function_programs=
+grep -q '^kernel functions: *one link' version || function_programs='on_kernel_entry on_kernel_return'
+
+check "$(sed -n 's/^BPF compiler: *//p' version)" load_rare
 for OBJECTS in /objects/*; do
 	[ -d "$OBJECTS" ] || continue
 	export OBJECTS WATCH_LOADS=$PWD/loads.${OBJECTS##*/}

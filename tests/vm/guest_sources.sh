@@ -22,7 +22,6 @@ doctor() {
 	local feature
 	stackmap doctor >doctor.out || fault "doctor ended with $?"
 	cat doctor.out
-	stackmap --version --verbose
 	for feature in bpf 'kernel BTF' 'perf events' 'raw tracepoints' tracefs uprobes fentry kprobes \
 		'kernel addresses'; do
 		grep -q "^yes *$feature  " doctor.out || fault "doctor: $feature does not work"
