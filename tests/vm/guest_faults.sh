@@ -73,9 +73,9 @@ instance_disturbed() {
 if [ "${1:-}" = disturb ]; then
 	disturb
 else
-	record_disturbed -e "$source"
-	grep -q '6000 events = 6000 recorded + 0 lost' record.log || fault "$(cat record.log)"
-	record_disturbed -a -F 99 -e cpu-clock
+	record_disturbed -a -F 99 -e cpu-clock -e "$source"
+	grep -q 'recorded + 0 lost' record.log || fault "$(cat record.log)"
+	[ "$(stackmap script --ids -e "$source" f.data | wc -l)" = 6000 ] || fault "not 6000 events: $(cat record.log)"
 	instance_disturbed -e "$source" --flight 4M --bits 10
 	[ "$faults" -eq 0 ]
 fi

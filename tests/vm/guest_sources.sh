@@ -72,27 +72,19 @@ has() {
 }
 
 # Each recording has programs verified, and reads the names of the kernel: so few of them, of many sources.
-recordings() {
+samples_and_calls() {
 	local copy='dd if=/bin/busybox of=/dev/null bs=16 count=50' malloc=u:/lib/x86_64-linux-gnu/libc.so.6:malloc
-	recording sample 2 do_syscall_64 -F 99 -e cpu-clock -e page-faults -- dd if=/dev/zero of=/dev/null bs=1M count=1000
-	has sample cpu-clock 1 do_syscall_64
-	has sample page-faults 1 ''
-	recording offcpu 20 '\(anon_\)\?pipe_read' --wakers -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01 | cat; done'
-	recording calls 200 do_syscall_64 -e 'syscalls:sys_enter_*' -e $malloc -- sh -c "$copy; stackmap list"
+	recording calls 200 do_syscall_64 -F 99 -e cpu-clock -e page-faults -e 'syscalls:sys_enter_*' -e $malloc -- \
+		sh -c "dd if=/dev/zero of=/dev/null bs=1M count=200; $copy; stackmap list"
+	has calls cpu-clock 1 do_syscall_64
+	has calls page-faults 1 ''
 	has calls syscalls:sys_enter_write 50 do_syscall_64
 	has calls $malloc 100 malloc
 }
 
-# More busy tasks than CPUs: who is preempted in the middle of a function's program does not keep it from the others.
-preempted() {
-	grep -q '^yes *kprobe multi  ' doctor.out || return
-	recording preempted 6000 do_syscall_64 -e k:__x64_sys_getpgid -- \
-		sh -c 'for i in 1 2 3 4 5 6; do known_counts_static getpgid=1000 & done; wait'
-}
-
 # Timers end sleeps in interrupts, whatever these meet; with real-time patches threads of the kernel may do that.
 wakers() {
-	stackmap script offcpu.data | awk '
+	stackmap script "$1" | awk '
 		/ offcpu-waker:/ { task = $1 }
 		/ hrtimer_wakeup/ { timers++ }
 		/ hrtimer_wakeup/ && task !~ /^(interrupt|ktimers\/|ksoftirqd\/)/ { print "not by " task }
@@ -100,25 +92,31 @@ wakers() {
 	[ ! -s wakers.faults ] || fault "wakers: $(cat wakers.faults)"
 }
 
+# A value of a system call, and functions. More busy tasks than CPUs: who is preempted in the middle of a function's program does
+# not keep it from the others.
+functions() {
+	recording functions 103 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -e k:vfs_read -e kr:vfs_read \
+		-e k:__x64_sys_getpgid -- sh -c '
+		for i in 1 2 3; do echo 123456789; done >/dev/null; read -r byte_by_byte </proc/version
+		for i in 1 2 3 4 5 6; do known_counts_static getpgid=1000 & done; wait'
+	has functions k:vfs_read 50 ksys_read
+	has functions kr:vfs_read 50 ksys_read
+	! grep -q '^yes *kprobe multi  ' doctor.out || has functions k:__x64_sys_getpgid 6000 do_syscall_64
+	stackmap report functions.data | grep -q 'sys_enter_write, together 30 bytes' || fault "functions: not 30 bytes"
+}
+
 # kernel_stacks FILE EVENT: the addresses of its kernel stacks
 kernel_stacks() {
 	stackmap script --no-inline -e "$2" "$1" | awk '$1 ~ /^ffffffff/ { print $1 }'
 }
 
-# A value of a system call, and functions.
-argument() {
-	recording argument 103 do_syscall_64 -e syscalls:sys_enter_write/value=count:bytes/ -e k:vfs_read -e kr:vfs_read -- \
-		sh -c 'for i in 1 2 3; do echo 123456789; done >/dev/null; read -r byte_by_byte </proc/version'
-	has argument k:vfs_read 50 ksys_read
-	has argument kr:vfs_read 50 ksys_read
-	stackmap report argument.data | grep -q 'sys_enter_write, together 30 bytes' || fault "argument: not 30 bytes"
-}
-
-# A value of a record, and stacks that are the same with and without.
-values() {
-	local exec=sched:sched_process_exec command='for i in 1 2 3; do echo 123456789; done | cat >/dev/null; dd --help'
-	recording plain 2 bprm_execve -a -e $exec -e sched:sched_switch -- sh -c "$command"
+# A value of a record, and stacks that are the same with and without; who waits, and who wakes.
+records() {
+	local exec=sched:sched_process_exec command='for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01 | cat; done; dd --help'
+	recording plain 20 bprm_execve -a -e $exec -e sched:sched_switch --wakers -- sh -c "$command"
 	has plain sched:sched_switch 1 __schedule
+	has plain offcpu-time 20 '\(anon_\)\?pipe_read'
+	wakers plain.data
 	recording value 2 bprm_execve -a -e $exec/value=pid/ -e kmem:kmalloc/value=bytes_alloc/ -- sh -c "$command"
 	stackmap report value.data | grep -q 'kmem:kmalloc, together [1-9][0-9.]* \(bytes\|KiB\|MiB\)' || fault "value: no sum"
 	kernel_stacks plain.data $exec >plain.stacks
@@ -127,9 +125,7 @@ values() {
 }
 
 doctor
-recordings
-preempted
-wakers
-argument
-values
+samples_and_calls
+functions
+records
 [ "$faults" -eq 0 ]
