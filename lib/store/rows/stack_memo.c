@@ -64,13 +64,18 @@ static u64 hash_mapping(const struct trace_mapping *mapping)
 	return hash_bytes(hash, mapping->path, strlen(mapping->path)) | 1;
 }
 
-/* False: a number means something else than it did. */
-static bool learn_mappings(struct stack_memo *memo, const struct trace_mapping *mappings, u32 count)
+/* A window in which a build id became known has two records of a number: the last one says what its
+ * frames are. False: a number means something else than it did. */
+static bool learn_mappings(struct stack_memo *memo, const struct trace_reader *reader)
 {
+	const struct trace_mapping *mappings;
+	u32 count = trace_reader_mappings(reader, &mappings);
 	bool same = true;
 
 	for (u32 i = 0; i < count; i++) {
-		u64 *known = &memo->mappings[mappings[i].number], now = hash_mapping(&mappings[i]);
+		u32 number = mappings[i].number;
+		u64 *known = &memo->mappings[number];
+		u64 now = hash_mapping(trace_reader_mapping(reader, number));
 
 		same &= !*known || *known == now;
 		*known = now;
@@ -98,10 +103,10 @@ int stack_memo_begin(struct stack_memo *memo, struct trace_reader *reader)
 	if (modules != memo->modules || bytes_of(memo) > memo->most)
 		forget(memo);
 	memo->modules = modules;
-	if (learn_mappings(memo, mappings, count))
+	if (learn_mappings(memo, reader))
 		return 0;
 	forget(memo);
-	learn_mappings(memo, mappings, count);
+	learn_mappings(memo, reader);
 	return 0;
 }
 

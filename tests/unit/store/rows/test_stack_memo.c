@@ -27,6 +27,8 @@ static const char path[] = "stack_memo.data";
 struct meaning {
 	u8 build_id, module; /* 0: none */
 	const char *path, *jit;
+	bool is_late;  /* the build id became known in the window */
+	bool is_quiet; /* no events */
 };
 
 static const struct meaning usual = {
@@ -39,11 +41,15 @@ static void write_places(struct trace_writer *writer, const struct meaning *mean
 	const struct trace_mapping file = {
 		FILE_NUMBER, MAPPING_FILE, 7, meaning->build_id != 0, {meaning->build_id},
 		0,	     meaning->path};
+	const struct trace_mapping not_read = {
+		.number = FILE_NUMBER, .kind = MAPPING_FILE, .tgid = 7, .path = meaning->path};
 	const struct trace_mapping jit = {
 		.number = JIT_NUMBER, .kind = MAPPING_ANON, .base = 1ULL << 40, .path = "[anon]"};
 	const struct trace_symbol symbol = {JIT_NUMBER, 0x100, 0x100, meaning->jit, 0};
 
 	assert_int_equal(trace_writer_module(writer, &module), 0);
+	if (meaning->is_late)
+		assert_int_equal(trace_writer_mapping(writer, &not_read), 0);
 	assert_int_equal(trace_writer_mapping(writer, &file), 0);
 	assert_int_equal(trace_writer_mapping(writer, &jit), 0);
 	assert_int_equal(trace_writer_symbol(writer, &symbol), 0);
@@ -82,8 +88,10 @@ static struct trace_reader *recording(const struct meaning *meaning)
 	assert_int_equal(trace_writer_create(path, &info, &writer, NULL), 0);
 	assert_int_equal(trace_writer_source(writer, &source), 0);
 	write_places(writer, meaning);
-	write_event(writer, 2, of_file, 1);
-	write_event(writer, 3, of_jit, 2);
+	if (!meaning->is_quiet) {
+		write_event(writer, 2, of_file, 1);
+		write_event(writer, 3, of_jit, 2);
+	}
 	assert_int_equal(trace_writer_ledger(writer, &ledger, NULL, 0), 0);
 	assert_int_equal(trace_writer_close(&writer), 0);
 	assert_int_equal(trace_reader_open(path, &reader, NULL), 0);
@@ -153,6 +161,25 @@ static void what_means_the_same_is_remembered(void **state)
 	assert_int_equal(batch.row_count[STORE_STACKS], 2);
 }
 
+/* A build id that came late is what frames before it go by, too. Without events nothing is met
+ * anew. */
+static void a_build_id_that_comes_late_forgets_nothing(void **state)
+{
+	struct meaning late = usual, other = usual;
+
+	(void)state;
+	late.is_late = late.is_quiet = other.is_quiet = true;
+	other.build_id = 0x34;
+	window(&usual);
+	window(&late);
+	assert_int_equal(memo.side_count, 2);
+	late.is_quiet = false;
+	window(&late);
+	assert_int_equal(batch.row_count[STORE_STACKS], 2);
+	window(&other);
+	assert_int_equal(memo.side_count, 0);
+}
+
 static void a_file_that_is_another_is_noticed(void **state)
 {
 	struct meaning other = usual, without = usual, moved = usual;
@@ -215,6 +242,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_means_the_same_is_remembered, begin, end),
+		cmocka_unit_test_setup_teardown(a_build_id_that_comes_late_forgets_nothing, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_file_that_is_another_is_noticed, begin, end),
 		cmocka_unit_test_setup_teardown(a_kernel_that_is_another_is_noticed, begin, end),
 		cmocka_unit_test_setup_teardown(generated_code_may_change, begin, end),
