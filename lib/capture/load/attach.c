@@ -475,6 +475,7 @@ void attachment_stop(struct attachment *attachment)
 
 void attachment_free(struct attachment *attachment)
 {
+	cpu_hotplug_end(&attachment->hotplug);
 	link_list_clear(&attachment->links);
 	link_list_clear(&attachment->task_links);
 	for (u32 i = attachment->set_count; i > 0; i--)

@@ -15,8 +15,9 @@ struct attachment;
 
 #define CPU_MASK_WORDS (CONFIG_CPUS_MAX / 64)
 
-/* By whoever attaches. */
+/* By whoever attaches. All zero: not begun. */
 struct cpu_hotplug {
+	int list;		    /* the kernel's, open; 0: none, and no CPU is noticed */
 	u64 online[CPU_MASK_WORDS]; /* at the last look */
 	u64 next_poll;		    /* ns, CLOCK_MONOTONIC */
 	u64 came;		    /* times that a CPU came online and has its events since */
@@ -34,6 +35,7 @@ int online_cpus_choose(const char *list, u64 mask[CPU_MASK_WORDS], struct stackm
 
 /* Before the first event is opened. */
 void cpu_hotplug_begin(struct cpu_hotplug *hotplug);
+void cpu_hotplug_end(struct cpu_hotplug *hotplug);
 
 /* Opens the perf events of CPUs that came online since the last look. Reads the list of CPUs, ten
  * times a second at most. */

@@ -11,9 +11,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -155,6 +157,39 @@ static void a_cpu_that_comes_online_is_sampled(void **state)
 	source_list_clear(&sources);
 }
 
+static void write_list(const char *text)
+{
+	int list = capture->loaded.attachment.hotplug.list;
+
+	assert_int_equal(pwrite(list, text, strlen(text), 0), strlen(text));
+}
+
+/* The list that was opened at the start is what is read at each look, from its beginning. */
+static void one_descriptor_tells_all_changes(void **state)
+{
+	struct cpu_hotplug *hotplug;
+	int list = memfd_create("online", MFD_CLOEXEC);
+
+	(void)state;
+	assert_true(list >= 0);
+	attach();
+	hotplug = &capture->loaded.attachment.hotplug;
+	assert_int_equal(dup3(list, hotplug->list, O_CLOEXEC), hotplug->list);
+	write_list("1\n");
+	look_for_cpus();
+	assert_int_equal(hotplug->online[0], 2);
+	assert_int_equal(hotplug->came, 0);
+	write_list("0-1\n");
+	look_for_cpus();
+	assert_int_equal(hotplug->online[0] & 1, 1);
+	assert_int_equal(hotplug->came, 1);
+	list = hotplug->list;
+	capture_detach(capture);
+	capture_free(&capture);
+	assert_int_equal(fcntl(list, F_GETFD), -1);
+	source_list_clear(&sources);
+}
+
 /* It had none: it was offline at the start. */
 static void a_cpu_that_was_never_there_is_sampled(void **state)
 {
@@ -208,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rate_can_be_another),
 		cmocka_unit_test(a_cpu_that_comes_online_is_sampled),
+		cmocka_unit_test(one_descriptor_tells_all_changes),
 		cmocka_unit_test(a_cpu_that_was_never_there_is_sampled),
 		cmocka_unit_test(who_did_not_open_the_event_knows_its_count),
 	};
