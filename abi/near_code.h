@@ -20,7 +20,7 @@ struct near_code {
 	/* The scan: */
 	s64 bytes;	/* what rsp will have gained, from the pc to here */
 	s64 popped[16]; /* by machine number: 1 + where the register is popped from, above rsp */
-	u32 at;		/* the instruction: so many bytes behind the pc */
+	u32 at;		/* the last instruction that was looked at: bytes behind the pc */
 	u32 instructions;
 	u32 has_end;
 	u32 after_branch; /* the instruction before was a conditional jump */

@@ -10,8 +10,7 @@
  *   CFA_DEREF_INDEX   *(register + offset + 8 * base) + 8 * operand     (base is a register here)
  *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
- *   CFA_BY_CODE       no table covers the code: how to step, its bytes say
- * (core/unwind/code_rule.h)
+ *   CFA_BY_CODE       no table covers the code: its bytes say how (core/unwind/code_rule.h)
  *
  * A callee-saved register, or the return address, by its slot:
  *

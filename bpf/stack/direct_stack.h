@@ -43,14 +43,13 @@ CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated)
 
 /* Looked for once, as long as the mappings stay as they are; so not where the kernel does not tell
  * whether they do. */
-CORE_INLINE bool direct_code_apart(struct direct *direct, bool may_look)
+CORE_INLINE bool direct_code_apart(struct direct *direct)
 {
 	struct scratch *scratch = direct->memory;
 	struct known_vma *vma = &scratch->search.vma;
 
 	if (!vma->has_image) {
-		if (!may_look || vma->space.sequence & SEQUENCE_CHANGING ||
-		    image_lookup(&scratch->search))
+		if (vma->space.sequence & SEQUENCE_CHANGING || image_lookup(&scratch->search))
 			return false;
 		vma->has_image = 1;
 		page_keep(scratch, scratch->direct.registers.value[REGISTER_RIP]);

@@ -220,6 +220,7 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 
 	if (!unwinder || !cache)
 		return 0;
+	unwinder->reads.is_noted = 0;
 	if (rule_recall(unwinder, cache))
 		return 1;
 	if (unwinder->walk.mapping.image == IMAGE_LATER)

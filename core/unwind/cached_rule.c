@@ -62,14 +62,16 @@ CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rul
 				struct unwind_rule *rule)
 {
 	u64 bytes = key->code ? 0 : RULE_GRANULE_MAX;
+	bool found = false;
 
-	for (; bytes >= RULE_GRANULE_MIN; bytes /= RULE_GRANULE_STEP) {
+	for (; bytes >= RULE_GRANULE_MIN && !found; bytes /= RULE_GRANULE_STEP) {
 		struct rule_key granule = rule_key_of_granule(key, bytes);
 
-		if (is_served(key, bytes) && entry_get(cache, &granule, rule))
-			return true;
+		found = is_served(key, bytes) && entry_get(cache, &granule, rule);
 	}
-	return entry_get(cache, key, rule);
+	if (found && rule->cfa_kind != CFA_BY_CODE)
+		return true;
+	return entry_get(cache, key, rule) || found;
 }
 
 CORE_INLINE bool rule_cache_get_own(const struct rule_cache *cache, const struct rule_key *key,

@@ -275,6 +275,7 @@ CORE_GLOBAL int code_rule(struct near_code *near, struct unwind_rule *rule, u32 
 
 	if (core_is_null(near) || core_is_null(rule))
 		return 0;
+	near->at = 0;
 	code.at = near->word[WORDS_BEFORE];
 	code.before = near->word[WORDS_BEFORE - 1] >> 8 * (WORD - CODE_BEFORE);
 	if (is_interrupted && word == WORD && is_clone_return(&code)) {

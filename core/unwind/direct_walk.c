@@ -379,15 +379,15 @@ CORE_PART bool place_find(struct direct *direct)
 /* Makes walk->step.rule that of walk->key.place, or, where that has no tables, of the code. */
 CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 {
-	bool by_code = is_generated || direct_code_apart(direct, false);
 	struct code_range range;
+	bool by_code = is_generated;
 
 	if (!by_code && place_find(direct)) {
 		if (core_reload(direct->walk->step.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;
 		by_code = true;
 	}
-	if (!by_code && !direct_code_apart(direct, true))
+	if (!by_code && !direct_code_apart(direct))
 		return STOP_NO_RULE;
 	range = direct_code_range(direct);
 	return code_find(direct->walk, range.start, range.end);

@@ -44,9 +44,8 @@ CORE_INLINE bool direct_read(u64 address, void *buffer, u32 bytes);
 CORE_INLINE u64 direct_frame(struct direct *direct, u64 pc, bool *is_generated);
 
 /* Of the pc that direct_frame() was asked for last, the embedder's too: whether its mapping is one
- * of a file in which the tables of the file cannot be found, without `may_look` only if that is
- * known; and where that mapping lies. */
-CORE_INLINE bool direct_code_apart(struct direct *direct, bool may_look);
+ * of a file in which the tables of the file cannot be found, and where that mapping lies. */
+CORE_INLINE bool direct_code_apart(struct direct *direct);
 CORE_INLINE struct code_range direct_code_range(struct direct *direct);
 
 /* Walks from walk->registers. */

@@ -26,8 +26,18 @@ CORE_PART bool code_enter(struct unwind *unwind)
 	unwind->code_seen = pc + after;
 	if (code_fetch(unwind, after))
 		return true;
-	unwind->code_seen = CODE_UNREADABLE;
+	unwind->code_seen = pc + WORD;
 	return code_fetch(unwind, WORD);
+}
+
+/* Whether the rule is the same wherever the code is mapped: a process may cut a mapping anywhere.
+ */
+CORE_PART bool is_of_the_code(const struct unwind *unwind)
+{
+	u64 pc = unwind->registers.value[REGISTER_RIP], after = unwind->code_seen - pc;
+
+	return pc - unwind->mapping.start >= NEAR_CODE_BEFORE &&
+	       (after == NEAR_CODE_AFTER || unwind->near.at + NEAR_CODE_STEP <= after);
 }
 
 CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule)
@@ -35,7 +45,8 @@ CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *
 	if (!code_enter(unwind))
 		return unwind_fetch_stop(unwind);
 	if (!code_rule(&unwind->near, rule, unwind->is_compat ? WORD / 2 : WORD,
-		       unwind->is_interrupted, unwind->registers.value[REGISTER_RAX]))
+		       unwind->is_interrupted, unwind->registers.value[REGISTER_RAX]) ||
+	    !is_of_the_code(unwind))
 		unwind->code_seen = CODE_UNREADABLE;
 	return STOP_NONE;
 }

@@ -122,10 +122,9 @@ u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
 }
 
 /* The traced program's mappings show at once whether they have tables. */
-bool direct_code_apart(struct direct *context, bool may_look)
+bool direct_code_apart(struct direct *context)
 {
 	(void)context;
-	(void)may_look;
 	return false;
 }
 

@@ -97,7 +97,9 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 		if (result || unwind->cfi.next >= end || unwind->cfi.next >= limit)
 			break;
 	}
-	return result ?: add_code(reading, end, limit, &by_code);
+	if (result || end <= start || end >= limit)
+		return result;
+	return add_code(reading, end, limit, &by_code);
 }
 
 static bool entry_read(struct reading *reading, u64 i, struct eh_index_entry *entry)

@@ -281,6 +281,46 @@ static void trampolines_without_tables(void **state)
 	assert_stack_pointer(16, 4);
 }
 
+/* A process may cut its mapping anywhere: what its end hides may say something else. */
+static void code_that_is_cut_off_says_little(void **state)
+{
+	u8 code[8 + 10 + 1];
+	u64 pc;
+
+	(void)state;
+	memset(code, 0x58, sizeof(code)); /* pop %rax */
+	code[18] = 0xc3;		  /* ret */
+	rule_at(code, sizeof(code), 8, true, false);
+	assert_stack_pointer(88, 0);
+	assert_int_not_equal(unwind.code_seen, CODE_UNREADABLE);
+	pc = unwind.registers.value[REGISTER_RIP];
+	for (u32 bytes = 1; bytes <= 24; bytes++) {
+		unwind.mapping.end = pc + bytes;
+		assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_NONE);
+		assert_int_equal(unwind.code_seen != CODE_UNREADABLE, bytes >= 10 + 8);
+	}
+	unwind.mapping.start = pc - NEAR_CODE_BEFORE + 1;
+	assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_NONE);
+	assert_int_equal(unwind.code_seen, CODE_UNREADABLE);
+}
+
+/* The page behind is not there: what is on this one may do. */
+static void code_at_the_end_of_what_is_there(void **state)
+{
+	static u8 code[80] = {[24] = 0xc3};
+
+	(void)state;
+	memory_set(&unwind, code, 32);
+	unwind.mapping = (struct unwind_mapping){MEMORY_BASE, MEMORY_BASE + 200, MEMORY_BASE};
+	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + 24;
+	assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_NONE);
+	assert_stack_pointer(8, 0);
+	memory_set(&unwind, code, 31);
+	unwind.mapping = (struct unwind_mapping){MEMORY_BASE, MEMORY_BASE + 200, MEMORY_BASE};
+	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + 24;
+	assert_int_equal(unwind_code_rule(&unwind, &unwind.rule), STOP_TABLE_UNREADABLE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +333,8 @@ int main(void)
 		cmocka_unit_test(threads_end_behind_their_call),
 		cmocka_unit_test(start_up_code),
 		cmocka_unit_test(trampolines_without_tables),
+		cmocka_unit_test(code_that_is_cut_off_says_little),
+		cmocka_unit_test(code_at_the_end_of_what_is_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ struct stack stack;
 struct unwind unwind, builder;
 struct direct direct = {.walk = &walk, .steps = &steps, .rules = &rules, .stack = &stack};
 bool is_generated_code;
-bool is_code_apart, is_known_apart;
+bool is_code_apart;
 u64 file_moved;
 struct file_table_chunk chunks[CHUNKS];
 bool has_table;
@@ -28,10 +28,10 @@ u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
 	return pc - MEMORY_BASE < sizeof(memory) ? MEMORY_FRAME(pc) + file_moved : 0;
 }
 
-bool direct_code_apart(struct direct *context, bool may_look)
+bool direct_code_apart(struct direct *context)
 {
 	(void)context;
-	return is_code_apart && (may_look || is_known_apart);
+	return is_code_apart;
 }
 
 struct code_range direct_code_range(struct direct *context)

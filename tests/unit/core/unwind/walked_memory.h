@@ -19,7 +19,7 @@ extern struct unwind unwind;
 extern struct unwind builder; /* of rules: rule_keep() */
 extern struct direct direct;
 extern bool is_generated_code;
-extern bool is_code_apart, is_known_apart;
+extern bool is_code_apart;
 extern u64 file_moved; /* by so many bytes of the file */
 
 /* The table of the file, of one leaf; its code is in the two rules that frames have. */
