@@ -57,6 +57,7 @@ static u32 compare_file(const char *name, u32 looks)
 	printf("%s: %u rows, %u rules, %u chunks, %u of %u addresses\n", name, compared.rows,
 	       compared.rules, compared.chunks, compared.found, compared.looks);
 	assert_true(compared.found > looks / 4);
+	assert_int_equal(compared.unread, 0);
 	close(file);
 	return compared.by_code;
 }

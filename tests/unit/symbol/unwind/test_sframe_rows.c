@@ -170,6 +170,7 @@ static struct rows_compared compared_all(void)
 
 	file_write();
 	assert_int_equal(rows_compare(file, ROWS_COMPARE_ALL, &compared), 0);
+	assert_int_equal(compared.unread, 0);
 	return compared;
 }
 
@@ -193,6 +194,7 @@ static void what_the_assembler_makes_has_the_rules_of_the_unwinder(void **state)
 			continue;
 		file_write();
 		assert_int_equal(rows_compare(file, 5000, &compared), 0);
+		assert_int_equal(compared.unread, 0);
 		printf("%s: %u of %u addresses, %u by SFrame\n", assembled[i].label, compared.found,
 		       compared.looks, compared.by_sframe);
 		assert_true(compared.by_sframe);
