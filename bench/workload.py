@@ -75,6 +75,11 @@ def shell(text):
     return ["sh", "-c", text]
 
 
+def alone(text):
+    """Without a shell: of one that is a single command."""
+    return shlex.split(text)
+
+
 def scale_for(workload, seconds):
     """The scale at which the workload alone takes about `seconds` of CPU time: a busy machine makes
     runs longer, never shorter."""

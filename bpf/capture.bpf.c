@@ -19,6 +19,7 @@
 #include "event/filter.h"
 #include "event/off_cpu.h"
 #include "event/probe.h"
+#include "mapping/running_code.h"
 #include "state/instance.h"
 #include "task/tasks.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files of an instance: programs that print its maps when somebody reads, and one that prints
- * what runs (show/running_code.h). They have an object of their own, made over the maps of the
- * instance, so that a recording that nobody leaves behind does not pay for verifying them.
+ * The files of an instance: programs that print its maps when somebody reads. They have an object
+ * of their own, made over the maps of the instance, so that a recording that nobody leaves behind
+ * does not pay for verifying them.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -10,7 +10,6 @@
 
 #include "stack_map.c"
 
-#include "show/running_code.h"
 #include "show/show_mappings.h"
 #include "show/show_stacks.h"
 #include "show/show_stat.h"

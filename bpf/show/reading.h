@@ -25,29 +25,10 @@
 #include <bpf/bpf_helpers.h>
 
 #include "file_reading.h"
+#include "kernel/iterator.h"
 #include "scalar.h"
 #include "state/map.h"
 #include "state/stack_tables.h"
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct seq_file {
-	unsigned long size;
-	unsigned long count;
-};
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-	u64 session_id;
-	u64 seq_num;
-};
-
-struct bpf_iter__bpf_map_elem {
-	struct bpf_iter_meta *meta;
-	void *key; /* NULL: behind the last element */
-};
-
-#pragma clang attribute pop
 
 #define READINGS_MAX 64	       /* under way at once, those that never came to an end included */
 #define PRINT_AT_ONCE_MAX 6144 /* bytes: a record of the longest stack, or a line */

@@ -29,19 +29,18 @@ static int is_program(const char *path)
 	return S_ISREG(status.st_mode) ? 0 : -EACCES;
 }
 
-/* Whether execvp() would find it. */
-static int find_program(const char *name)
+/* Whether execvp() would find it, and where. */
+static int find_program(const char *name, char file[PATH_MAX])
 {
 	const char *path = getenv("PATH"), *part;
 	int result = -ENOENT;
 
+	snprintf(file, PATH_MAX, "%s", name);
 	if (strchr(name, '/'))
 		return is_program(name);
 	for (part = path ? path : "/usr/bin:/bin"; result && part; part = strchr(part, ':')) {
-		char file[PATH_MAX];
-
 		part += *part == ':';
-		snprintf(file, sizeof(file), "%.*s/%s", (int)strcspn(part, ":"), part, name);
+		snprintf(file, PATH_MAX, "%.*s/%s", (int)strcspn(part, ":"), part, name);
 		result = is_program(file) == 0 ? 0 : -ENOENT;
 	}
 	return result;
@@ -68,7 +67,8 @@ static void run_child(int go, int failed, char **arguments, bool output_taken)
 
 int workload_prepare(struct workload *workload, char **arguments, bool output_taken)
 {
-	int go[2], failed[2], result = find_program(arguments[0]);
+	char path[PATH_MAX];
+	int go[2], failed[2], result = find_program(arguments[0], path);
 	pid_t pid;
 
 	if (result)
@@ -92,6 +92,7 @@ int workload_prepare(struct workload *workload, char **arguments, bool output_ta
 	close(failed[1]);
 	*workload = (struct workload){
 		.pid = pid,
+		.path = strdup(path),
 		.process = syscall(SYS_pidfd_open, pid, 0),
 		.go = go[1],
 		.failed = failed[0],
@@ -151,6 +152,7 @@ void workload_clear(struct workload *workload)
 	close(workload->failed);
 	if (workload->process >= 0)
 		close(workload->process);
+	free(workload->path);
 	*workload = (struct workload){};
 }
 

@@ -9,6 +9,7 @@
 
 struct workload {
 	pid_t pid;   /* 0: none */
+	char *path;  /* the file that it will execute */
 	int process; /* a descriptor of it: signals meet nobody else */
 	int go;	     /* held until this is closed */
 	int failed;  /* the child writes its errno here if execve fails */

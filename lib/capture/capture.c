@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/capture_parts.h"
+#include "capture/command_code.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
 #include "capture/feature/task_work.h"
@@ -34,25 +35,46 @@ static int symbols_failed(int result, struct stackmap_error *error)
 			 limit_advice(-result));
 }
 
-/* The processes that read symbols come first: they are to have nothing of what follows. They make
- * themselves ready meanwhile. */
-static int build(struct capture *capture, const struct capture_options *options,
-		 struct stackmap_error *error)
+static int load(struct capture *capture, struct command_code *code, struct stackmap_error *error)
 {
-	struct loaded *loaded = &capture->loaded;
-	int result = loaded_plan(loaded, options, error);
+	const struct meanwhile meanwhile = {.call = command_code_visit, .arg = code};
+	int result = loaded_prepare(&capture->loaded, error);
 
-	if (result)
-		return result;
-	result = symbolizers_create(&capture->symbolizers);
-	if (result)
-		return symbols_failed(result, error);
-	result = loaded_load(loaded, error);
 	if (result)
 		return result;
 	result = symbolizers_await(capture->symbolizers);
 	if (result)
 		return symbols_failed(result, error);
+	return loaded_load(&capture->loaded, &meanwhile, error);
+}
+
+/* The processes that read symbols come first: they are to have nothing of what follows. They make
+ * themselves ready meanwhile. */
+static int load_beside(struct capture *capture, const struct capture_options *options,
+		       struct stackmap_error *error)
+{
+	struct command_code code = {.loaded = &capture->loaded};
+	int result = symbolizers_create(&capture->symbolizers);
+
+	if (result)
+		return symbols_failed(result, error);
+	code.symbolizers = capture->symbolizers;
+	if (plan_defers(&capture->loaded.plan))
+		command_code_begin(&code, options->command_path);
+	result = load(capture, &code, error);
+	command_code_end(&code);
+	return result;
+}
+
+static int build(struct capture *capture, const struct capture_options *options,
+		 struct stackmap_error *error)
+{
+	struct loaded *loaded = &capture->loaded;
+	int result = loaded_plan(loaded, options, error)
+			     ?: load_beside(capture, options, error);
+
+	if (result)
+		return result;
 	result = recording_create(&capture->recording, loaded, capture->symbolizers);
 	if (result)
 		return error_set(error, -result, "rings: %s%s", strerror(-result),

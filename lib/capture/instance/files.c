@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The object is loaded over the maps of the instance, each program that shows something linked to
- * the array that it iterates, each link pinned under the name of its file. Then everything here is
+/* The object is loaded over the maps of the instance, each program linked to the
+ * array that it iterates, each link pinned under the name of its file. Then everything here is
  * let go. The programs are given room, and names that they cannot find out. */
 #include "capture/instance/files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,17 +223,8 @@ static int pin_files(const struct files_bpf *files, const struct files_options *
 	int result = 0;
 
 	while ((program = bpf_object__next_program(files->obj, program)) && !result)
-		if (!strncmp(bpf_program__name(program), SHOWS, strlen(SHOWS)))
-			result = pin_file(program, bpf_map__fd(files->maps.elements), options);
+		result = pin_file(program, bpf_map__fd(files->maps.elements), options);
 	return result;
-}
-
-static int keep_running_code(const struct files_bpf *files, int *running_code)
-{
-	int program = bpf_program__fd(files->progs.number_running_code);
-
-	*running_code = fcntl(program, F_DUPFD_CLOEXEC, 0);
-	return *running_code < 0 ? -errno : 0;
 }
 
 static int open_object(struct files_bpf **files, struct kernel_types *types)
@@ -249,7 +239,7 @@ static int open_object(struct files_bpf **files, struct kernel_types *types)
 	return *files ? 0 : -errno;
 }
 
-int files_create(struct loaded *loaded, const struct files_options *options, int *running_code,
+int files_create(struct loaded *loaded, const struct files_options *options,
 		 struct stackmap_error *error)
 {
 	struct kernel_mappings kernel;
@@ -264,7 +254,6 @@ int files_create(struct loaded *loaded, const struct files_options *options, int
 	result = result ?: load(files, loaded, options, &kernel);
 	kernel_types_clear(&types);
 	result = result ?: pin_files(files, options);
-	result = result ?: keep_running_code(files, running_code);
 	files_bpf__destroy(files);
 	kernel_mappings_clear(&kernel);
 	return result ? error_set(error, -result, "files in %s: %s", options->folder,

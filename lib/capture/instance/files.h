@@ -24,9 +24,8 @@ struct files_options {
 	bool hides_addresses;
 };
 
-/* Makes all of them, and the program that numbers running code (running_code.h), a descriptor that
- * is the caller's. On failure some may be there. */
-int files_create(struct loaded *loaded, const struct files_options *options, int *running_code,
+/* Makes all of them. On failure some may be there. */
+int files_create(struct loaded *loaded, const struct files_options *options,
 		 struct stackmap_error *error);
 
 #endif

@@ -130,19 +130,6 @@ static int pin_all(const struct loaded *loaded, int metadata, struct folder *fol
 		       ?: pin_links(&loaded->attachment.links, &number, folder);
 }
 
-static void tabulate(const struct loaded *loaded, const struct persist_options *options,
-		     int program)
-{
-	const struct running_code code = {
-		.program = program,
-		.pids = options->pids,
-		.symbolizers = options->symbolizers,
-	};
-
-	if (loaded->plan.config.user_unwind == USER_UNWIND_AUTO && loaded->plan.config.user_stacks)
-		running_code_tabulate(&code, loaded, TABLES_MS);
-}
-
 int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
 	    struct stackmap_error *error)
 {
@@ -155,7 +142,7 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 		.hides_addresses = !address_shown,
 	};
 	int metadata = metadata_write(loaded->sources, address_shown, options->command_line, error);
-	int running_code = -1, result;
+	int result;
 
 	if (metadata < 0)
 		return metadata;
@@ -164,11 +151,9 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 	if (result)
 		return error_set(error, -result, "%s: it cannot be kept in %s: %s",
 				 folder_name(folder), folder_path(folder), strerror(-result));
-	result = files_create(loaded, &files, &running_code, error)
-			 ?: folder_commit(folder, options->group, error);
+	result =
+		files_create(loaded, &files, error) ?: folder_commit(folder, options->group, error);
 	if (!result)
-		tabulate(loaded, options, running_code);
-	if (running_code >= 0)
-		close(running_code);
+		running_code_tabulate(loaded, options->symbolizers, options->pids, TABLES_MS);
 	return result;
 }

@@ -59,14 +59,12 @@ static void meet_files_of(int program, u32 pid, struct running_file *files)
 		close(link);
 }
 
-static void meet_files(const struct running_code *code, struct running_file *files)
+static void meet_files(int program, const struct number_list *pids, struct running_file *files)
 {
-	size_t count = code->pids->count;
-
-	if (!count)
-		meet_files_of(code->program, 0, files);
-	for (size_t i = 0; i < count; i++)
-		meet_files_of(code->program, code->pids->ranges[i].first, files);
+	if (!pids->count)
+		meet_files_of(program, 0, files);
+	for (size_t i = 0; i < pids->count; i++)
+		meet_files_of(program, pids->ranges[i].first, files);
 }
 
 static int by_mappings(const void *a, const void *b)
@@ -76,24 +74,51 @@ static int by_mappings(const void *a, const void *b)
 	return left->mappings < right->mappings ? 1 : -(left->mappings > right->mappings);
 }
 
-static void ask(const struct running_code *code, const struct loaded *loaded,
+static void ask(const struct loaded *loaded, struct symbolizers *symbolizers,
 		const struct running_file *files)
 {
 	int map = bpf_map__fd(loaded_programs(loaded)->maps.file_tables);
 
 	for (u32 i = 0; i < MAPPINGS_MAX && files[i].mappings; i++)
-		symbolizers_tabulate(code->symbolizers, files[i].number,
+		symbolizers_tabulate(symbolizers, files[i].number,
 				     loaded_mapping(loaded, files[i].number), map);
 }
 
+void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,
+		      const struct number_list *pids)
+{
+	struct running_file *files;
+
+	if (loaded->running_code_program < 0)
+		return;
+	files = calloc(MAPPINGS_MAX, sizeof(*files));
+	if (!files)
+		return;
+	meet_files(loaded->running_code_program, pids, files);
+	qsort(files, MAPPINGS_MAX, sizeof(*files), by_mappings);
+	ask(loaded, symbolizers, files);
+	free(files);
+}
+
 /* Tables are answered with nothing that would be written anywhere. */
-static void await(struct symbolizers *symbolizers, u32 ms)
+static int visit(struct symbolizers *symbolizers)
 {
 	const struct symbolizers_sink nowhere = {};
+
+	return symbolizers_visit(symbolizers, &nowhere);
+}
+
+void running_code_visit(struct symbolizers *symbolizers)
+{
+	visit(symbolizers);
+}
+
+static void await(struct symbolizers *symbolizers, u32 ms)
+{
 	u64 end = clock_ms() + ms, now;
 
 	do {
-		if (symbolizers_visit(symbolizers, &nowhere))
+		if (visit(symbolizers))
 			return;
 		now = clock_ms();
 		if (symbolizers_are_tabulating(symbolizers) && now < end)
@@ -101,15 +126,9 @@ static void await(struct symbolizers *symbolizers, u32 ms)
 	} while (symbolizers_are_tabulating(symbolizers) && now < end && !interrupted());
 }
 
-void running_code_tabulate(const struct running_code *code, const struct loaded *loaded, u32 ms)
+void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,
+			   const struct number_list *pids, u32 ms)
 {
-	struct running_file *files = calloc(MAPPINGS_MAX, sizeof(*files));
-
-	if (!files)
-		return;
-	meet_files(code, files);
-	qsort(files, MAPPINGS_MAX, sizeof(*files), by_mappings);
-	ask(code, loaded, files);
-	await(code->symbolizers, ms);
-	free(files);
+	running_code_ask(loaded, symbolizers, pids);
+	await(symbolizers, ms);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables of what runs already (docs/internals/file_tables.md), for an instance that nobody
- * may ever read: the files that processes have mapped as code are numbered by a program
- * (bpf/show/running_code.h), and converted by the symbolizers, those of most mappings first.
+ * Unwind tables of what runs already (docs/internals/file_tables.md): the files that processes have
+ * mapped as code are numbered by a program (bpf/mapping/running_code.h), and converted by the
+ * symbolizers, those of most mappings first. Without tables stacks are deferred, so nobody is told
+ * of errors.
  */
 #ifndef LIB_CAPTURE_RUNNING_CODE_H
 #define LIB_CAPTURE_RUNNING_CODE_H
@@ -12,14 +13,15 @@
 
 struct symbolizers;
 
-struct running_code {
-	int program;			/* the iterator */
-	const struct number_list *pids; /* of these processes; none: of all */
-	struct symbolizers *symbolizers;
-};
+/* Asks for the tables of what these processes have mapped; none: of all. */
+void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,
+		      const struct number_list *pids);
 
-/* Waits for the tables, at most `ms`. Without them stacks are deferred, so nobody is told of
- * errors. */
-void running_code_tabulate(const struct running_code *code, const struct loaded *loaded, u32 ms);
+/* The same, for an instance that nobody may ever read: waits for the tables, at most `ms`. */
+void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,
+			   const struct number_list *pids, u32 ms);
+
+/* Takes what has been answered, and asks on: never waits. */
+void running_code_visit(struct symbolizers *symbolizers);
 
 #endif

@@ -216,8 +216,14 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 	return 0;
 }
 
-int attachment_load(struct attachment *attachment, int table_fd, struct engine *engine,
-		    struct stackmap_error *error)
+static int note_refused(struct attachment *attachment, int result)
+{
+	attachment->refused = result && result != -EPERM && result != -ENOMEM && result != -EMFILE;
+	return result;
+}
+
+int attachment_prepare(struct attachment *attachment, int table_fd, struct engine *engine,
+		       struct stackmap_error *error)
 {
 	int result = probe_features(attachment, error);
 
@@ -226,10 +232,19 @@ int attachment_load(struct attachment *attachment, int table_fd, struct engine *
 	result = plan_sets(attachment);
 	if (result)
 		return error_set(error, -result, "programs: %s", strerror(-result));
-	result = program_sets_load(attachment->sets, attachment->set_count, attachment->plan,
-				   table_fd, engine, error);
-	attachment->refused = result && result != -EPERM && result != -ENOMEM && result != -EMFILE;
-	return result;
+	result = program_sets_prepare(attachment->sets, attachment->set_count, attachment->plan,
+				      table_fd, engine, &attachment->images, error);
+	return note_refused(attachment, result);
+}
+
+int attachment_load(struct attachment *attachment, int table_fd, const struct meanwhile *meanwhile,
+		    struct stackmap_error *error)
+{
+	int result = program_sets_load(attachment->sets, attachment->set_count, attachment->plan,
+				       table_fd, &attachment->images, meanwhile, error);
+
+	program_images_free(&attachment->images);
+	return note_refused(attachment, result);
 }
 
 static int program_fd(const struct attachment *attachment, u32 kind)
@@ -478,6 +493,7 @@ void attachment_free(struct attachment *attachment)
 	cpu_hotplug_end(&attachment->hotplug);
 	link_list_clear(&attachment->links);
 	link_list_clear(&attachment->task_links);
+	program_images_free(&attachment->images);
 	for (u32 i = attachment->set_count; i > 0; i--)
 		program_set_unload(&attachment->sets[i - 1]);
 	free(attachment->sets);

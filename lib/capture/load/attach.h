@@ -40,6 +40,7 @@ struct attachment {
 	pid_t command; /* perf events are bound to it and its children; 0: to every CPU */
 	struct program_set *sets; /* sets[0] has the maps and the common programs */
 	u32 set_count;
+	struct program_images images; /* what is still to be loaded */
 	struct placement *placements; /* by kind */
 	bool refused; /* the kernel refused a program; not for lack of a right or of memory */
 	bool tracepoint_cookies;
@@ -54,8 +55,11 @@ struct attachment {
 	struct cpu_hotplug hotplug;
 };
 
-/* Loads all sets. On failure attachment_free() is still to be called. */
-int attachment_load(struct attachment *attachment, int table_fd, struct engine *engine,
+/* Loads all sets, in two steps (program_set.h). On failure attachment_free() is still to be called.
+ */
+int attachment_prepare(struct attachment *attachment, int table_fd, struct engine *engine,
+		       struct stackmap_error *error);
+int attachment_load(struct attachment *attachment, int table_fd, const struct meanwhile *meanwhile,
 		    struct stackmap_error *error);
 
 /* Attaches the hooks that follow tasks; the rings are ready by then. */

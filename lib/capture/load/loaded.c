@@ -16,7 +16,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "capture/load/ahead.h"
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
@@ -147,16 +146,16 @@ static bool has_perf_events(const struct source_list *sources)
 }
 
 /* Tells the programs which frames are the tracer's own, and which an interrupt's. */
-static int set_kernel_text(struct loaded *loaded, struct ahead *ahead)
+static int set_kernel_text(struct loaded *loaded)
 {
 	struct shared_array text = {};
 	int result;
 
-	if (!ahead->reads_text)
+	if (!loaded->ahead.reads_text)
 		return 0;
 	result = share(&text, bpf_map__fd(loaded_programs(loaded)->maps.kernel_text),
 		       sizeof(struct kernel_text), 1);
-	result = result ?: ahead_take_text(ahead, text.memory);
+	result = result ?: ahead_take_text(&loaded->ahead, text.memory);
 	unmap_array(&text);
 	return result;
 }
@@ -233,7 +232,7 @@ static void drop_copy(struct shared_array *array)
 
 void loaded_init(struct loaded *loaded)
 {
-	*loaded = (struct loaded){.unwind_blocked_program = -1};
+	*loaded = (struct loaded){.unwind_blocked_program = -1, .running_code_program = -1};
 	generations_init(loaded->tables);
 }
 
@@ -251,37 +250,33 @@ int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		       ?: filter_cgroup(&loaded->plan.config, options->cgroup, error);
 }
 
-static int share_all(struct loaded *loaded, struct ahead *ahead, struct stackmap_error *error)
+static int rings_failed(int result, struct stackmap_error *error)
 {
-	int result = set_kernel_text(loaded, ahead) ?: loaded_share(loaded);
+	return error_set(error, -result, "rings: %s%s", strerror(-result), limit_advice(-result));
+}
 
-	if (result)
-		return error_set(error, -result, "rings: %s%s", strerror(-result),
-				 limit_advice(-result));
-	generation_publish(loaded, GENERATION_FIRST);
-	init_rings(loaded);
-	loaded->unwind_blocked_program = program_set_fd(
-		&loaded->attachment.sets[0], loaded_programs(loaded)->progs.unwind_blocked);
-	return 0;
+static int set_program_fd(const struct loaded *loaded, const struct bpf_program *program)
+{
+	return program_set_fd(&loaded->attachment.sets[0], program);
 }
 
 /* With the first table in its place. */
-static int load_programs(struct loaded *loaded, struct stackmap_error *error)
+static int prepare_programs(struct loaded *loaded, struct stackmap_error *error)
 {
-	struct ahead ahead = {
-		.reads_text = has_tracepoints(loaded->sources),
-		.opens_event = loaded->attachment.command && has_perf_events(loaded->sources),
-	};
-	int result;
+	int result = attachment_prepare(&loaded->attachment, loaded->tables[0].fd, loaded->engine,
+					error);
 
-	ahead_begin(&ahead);
-	result = attachment_load(&loaded->attachment, loaded->tables[0].fd, loaded->engine, error)
-			 ?: share_all(loaded, &ahead, error);
-	ahead_end(&ahead);
-	return result;
+	if (result)
+		return result;
+	result = loaded_share(loaded);
+	if (result)
+		return rings_failed(result, error);
+	loaded->running_code_program =
+		set_program_fd(loaded, loaded_programs(loaded)->progs.number_running_code);
+	return 0;
 }
 
-int loaded_load(struct loaded *loaded, struct stackmap_error *error)
+int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 {
 	int result = engine_open(loaded->plan.config.pids.inode, &loaded->engine)
 			     ?: generations_create(loaded)
@@ -291,7 +286,30 @@ int loaded_load(struct loaded *loaded, struct stackmap_error *error)
 		return error_set(error, -result, "stack map of %llu bytes: %s%s",
 				 (unsigned long long)loaded->plan.geometry.bytes, strerror(-result),
 				 limit_advice(-result));
-	return load_programs(loaded, error);
+	loaded->ahead = (struct ahead){
+		.reads_text = has_tracepoints(loaded->sources),
+		.opens_event = loaded->attachment.command && has_perf_events(loaded->sources),
+	};
+	ahead_begin(&loaded->ahead);
+	return prepare_programs(loaded, error);
+}
+
+int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
+		struct stackmap_error *error)
+{
+	int result = attachment_load(&loaded->attachment, loaded->tables[0].fd, meanwhile, error);
+
+	if (result)
+		return result;
+	result = set_kernel_text(loaded);
+	if (result)
+		return rings_failed(result, error);
+	ahead_end(&loaded->ahead);
+	generation_publish(loaded, GENERATION_FIRST);
+	init_rings(loaded);
+	loaded->unwind_blocked_program =
+		set_program_fd(loaded, loaded_programs(loaded)->progs.unwind_blocked);
+	return 0;
 }
 
 static void close_programs(struct loaded *loaded)
@@ -305,6 +323,7 @@ static void close_programs(struct loaded *loaded)
 
 void loaded_free(struct loaded *loaded)
 {
+	ahead_end(&loaded->ahead);
 	generations_free(loaded);
 	unmap_array(&loaded->rings);
 	unmap_array(&loaded->task_rings);

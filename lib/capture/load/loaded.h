@@ -9,6 +9,7 @@
 #define LIB_CAPTURE_LOADED_H
 
 #include "capture/bpffs/engine_folder.h"
+#include "capture/load/ahead.h"
 #include "capture/load/attach.h"
 #include "capture/load/generation.h"
 #include "capture/load/options.h"
@@ -30,7 +31,9 @@ struct loaded {
 	struct plan plan;
 	struct engine *engine; /* NULL: opened */
 	struct attachment attachment;
+	struct ahead ahead;
 	int unwind_blocked_program; /* bpf/deferral/unwind_blocked.h; -1: not loaded */
+	int running_code_program;   /* bpf/mapping/running_code.h; -1: not loaded */
 	int *programs;		    /* of events; opened */
 	u32 program_count, program_room;
 	pid_t beside; /* a process of ours that the programs leave out, too; 0: none */
@@ -53,10 +56,14 @@ void loaded_init(struct loaded *loaded);
 int loaded_plan(struct loaded *loaded, const struct capture_options *options,
 		struct stackmap_error *error);
 
-/* Programs and maps, as planned; nothing is attached. -EINTR (lib/interrupt.h). On failure
- * loaded_free() is still to be called; attachment.refused says whether it was the programs that the
- * kernel refused. */
-int loaded_load(struct loaded *loaded, struct stackmap_error *error);
+/* Maps, as planned, their memory, and the program that numbers running code. -EINTR
+ * (lib/interrupt.h). On failure, here and below, loaded_free() is still to be called;
+ * attachment.refused says whether it was the programs that the kernel refused. */
+int loaded_prepare(struct loaded *loaded, struct stackmap_error *error);
+
+/* All programs, which takes the kernel a while: *meanwhile goes on. Nothing is attached. -EINTR. */
+int loaded_load(struct loaded *loaded, const struct meanwhile *meanwhile,
+		struct stackmap_error *error);
 
 /* Maps the memory that is shared with the programs. By whoever loads or opens. */
 int loaded_share(struct loaded *loaded);

@@ -27,6 +27,7 @@ struct capture_options {
 	const u64 *cpu_mask;  /* CONFIG_CPUS_MAX bits; NULL: all */
 	bool has_files;	      /* files_create() comes (capture/instance/files.h) */
 	pid_t command;	      /* a child that will execve: perf events are bound to it; 0: none */
+	const char *command_path; /* the file that it will execute; NULL: not known */
 };
 
 #endif

@@ -232,3 +232,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	result = result ? result : plan_table(options, plan, error);
 	return result ? result : plan_rings(options, plan, error);
 }
+
+bool plan_defers(const struct plan *plan)
+{
+	return plan->config.user_stacks && plan->config.user_unwind == USER_UNWIND_AUTO;
+}

@@ -21,4 +21,7 @@ struct plan {
 int plan_make(const struct capture_options *options, struct plan *plan,
 	      struct stackmap_error *error);
 
+/* Whether user stacks are unwound by tables, and some later. */
+bool plan_defers(const struct plan *plan);
+
 #endif

@@ -21,7 +21,7 @@
 
 #define LICENSE "Dual BSD/GPL"
 #define THREADS_MAX 16
-#define JOIN_MS 10
+#define JOIN_MS 2
 
 static _Thread_local struct program_images *taken;
 
@@ -214,13 +214,15 @@ static void *load_next(void *arg)
 
 /* The verifier stops for a signal. Those of the process come to the thread that it began with, so
  * the repeated one of a process that gives up (cli/process/signals.c) is handed on. */
-static void join(pthread_t thread)
+static void join(pthread_t thread, const struct meanwhile *meanwhile)
 {
 	struct timespec until;
 
 	do {
 		if (interrupted())
 			pthread_kill(thread, SIGALRM);
+		else if (meanwhile->call)
+			meanwhile->call(meanwhile->arg);
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += JOIN_MS * 1000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
@@ -228,8 +230,8 @@ static void join(pthread_t thread)
 	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
 }
 
-/* This thread loads, too. */
-static void run(struct load_queue *queue)
+/* This thread loads only where it can have no other. */
+static void run(struct load_queue *queue, const struct meanwhile *meanwhile)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN),
 	     most = queue->count < THREADS_MAX ? queue->count : THREADS_MAX;
@@ -238,11 +240,12 @@ static void run(struct load_queue *queue)
 
 	if (cpus < most)
 		most = cpus;
-	while (started + 1 < most && !pthread_create(&threads[started], NULL, load_next, queue))
+	while (started < most && !pthread_create(&threads[started], NULL, load_next, queue))
 		started++;
-	load_next(queue);
+	if (!started)
+		load_next(queue);
 	while (started)
-		join(threads[--started]);
+		join(threads[--started], meanwhile);
 }
 
 static int failure_of(const struct load_queue *queue, const struct program_load **failed)
@@ -277,7 +280,8 @@ static int queue_create(struct program_load *loads, u32 count, struct load_queue
 	return 0;
 }
 
-int program_loads_run(struct program_load *loads, u32 count, const struct program_load **failed)
+int program_loads_run(struct program_load *loads, u32 count, const struct meanwhile *meanwhile,
+		      const struct program_load **failed)
 {
 	struct load_queue queue;
 	int result;
@@ -286,7 +290,7 @@ int program_loads_run(struct program_load *loads, u32 count, const struct progra
 	result = queue_create(loads, count, &queue);
 	if (result)
 		return result;
-	run(&queue);
+	run(&queue, meanwhile);
 	result = failure_of(&queue, failed);
 	free(queue.loads);
 	for (u32 i = 0; i < count && result; i++)

@@ -55,9 +55,16 @@ void program_images_free(struct program_images *images);
 const struct program_image *program_image_of(const struct program_images *images,
 					     const struct bpf_program *program);
 
+/* What this thread does while others load: called again and again, and never waits. */
+struct meanwhile {
+	void (*call)(void *arg); /* NULL: nothing */
+	void *arg;
+};
+
 /* Loads them all, in as many threads as there are CPUs, the longest first; none begins after one
  * that failed, or when interrupted (lib/interrupt.h). 0, or the -errno of the one that failed, and
  * *failed is it; -EINTR. On failure none is left. */
-int program_loads_run(struct program_load *loads, u32 count, const struct program_load **failed);
+int program_loads_run(struct program_load *loads, u32 count, const struct meanwhile *meanwhile,
+		      const struct program_load **failed);
 
 #endif

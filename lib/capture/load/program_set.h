@@ -9,6 +9,7 @@
 
 #include "capture/feature/kernel_types.h"
 #include "capture/load/plan.h"
+#include "capture/load/program_image.h"
 #include "stackmap/error.h"
 
 enum program {
@@ -60,10 +61,16 @@ int programs_refused(int code, struct stackmap_error *error);
 /* The same of what was not loaded by libbpf. */
 void programs_note(const struct bpf_program *program, int code);
 
-/* Loads what the sets of an instance say. The first has the maps, with table_fd as the stack map's
- * generation, and those of the engine. On failure program_set_unload() is still to be called. */
+/* Loads what the sets of an instance say, in two steps: the maps, which the first set has, with
+ * table_fd as the stack map's generation, those of the engine, and what libbpf loads for it; then
+ * all that is kept in *images, which the caller frees. On failure program_set_unload() is still to
+ * be called. */
+int program_sets_prepare(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
+			 struct engine *engine, struct program_images *images,
+			 struct stackmap_error *error);
 int program_sets_load(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
-		      struct engine *engine, struct stackmap_error *error);
+		      const struct program_images *images, const struct meanwhile *meanwhile,
+		      struct stackmap_error *error);
 void program_set_unload(struct program_set *set);
 
 /* A program of the object, as the set has loaded it: its descriptor, or -1. */

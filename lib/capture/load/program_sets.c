@@ -19,27 +19,23 @@
 #include "capture/bpffs/engine_folder.h"
 #include "capture/feature/bpf_attr.h"
 #include "capture/load/generation.h"
-#include "capture/load/program_image.h"
 #include "capture/load/program_set.h"
 #include "capture/load/skeleton.h"
 #include "error.h"
 #include "ring.h"
 #include "scratch.h"
 
-static bool defers(const struct plan *plan)
-{
-	return plan->config.user_stacks && plan->config.user_unwind == USER_UNWIND_AUTO;
-}
-
 /* What serves requests for user stacks outside of events. */
 static void select_deferral(struct program_set *set, const struct plan *plan)
 {
 	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
 
-	bpf_program__set_autoload(set->object->progs.task_leave, defers(plan));
+	bpf_program__set_autoload(set->object->progs.task_leave, plan_defers(plan));
+	bpf_program__set_autoload(set->object->progs.number_running_code, plan_defers(plan));
 	bpf_program__set_autoload(set->object->progs.take_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.drop_at_syscall, plan->config.user_at_syscall);
-	bpf_program__set_autoload(set->object->progs.unwind_blocked, defers(plan) && by_task_work);
+	bpf_program__set_autoload(set->object->progs.unwind_blocked,
+				  plan_defers(plan) && by_task_work);
 }
 
 static void select_programs(struct program_set *set, const struct plan *plan)
@@ -88,7 +84,7 @@ static u32 callers_of(const struct program_set *set, u32 programs, const struct 
 {
 	u32 callers = 0;
 
-	if (!defers(plan) || plan->config.deferral != DEFERRAL_TASK_WORK)
+	if (!plan_defers(plan) || plan->config.deferral != DEFERRAL_TASK_WORK)
 		return 0;
 	for (u32 bit = PROGRAM_SAMPLE; bit <= PROGRAM_LAST; bit <<= 1)
 		if (programs & bit && program_set_callback(set, bit).program)
@@ -138,12 +134,12 @@ static int size_raw_stacks(struct capture_bpf *object, const struct plan *plan)
 /* An instance that defers nothing has these only because its programs name them. */
 static int size_deferral(struct capture_bpf *object, const struct plan *plan)
 {
-	u32 cpus = defers(plan) ? plan->config.cpus : 1;
+	u32 cpus = plan_defers(plan) ? plan->config.cpus : 1;
 	u32 buffers = cpus * bpf_map__max_entries(object->maps.raw_buffers);
 	int result = bpf_map__set_max_entries(object->maps.steps, cpus);
 
 	result = result ?: bpf_map__set_max_entries(object->maps.raw_buffers, buffers);
-	if (defers(plan))
+	if (plan_defers(plan))
 		return result ?: size_raw_stacks(object, plan);
 	result = result ?: bpf_map__set_max_entries(object->maps.deferrals, 1);
 	result = result ?: bpf_map__set_max_entries(object->maps.execve_calls, 1);
@@ -294,9 +290,11 @@ static int prepare_object(struct program_set *sets, u32 count, const struct plan
 	program_images_begin(images);
 	result = result ?: program_set_load_object(first);
 	program_images_end(images);
-	if (!result)
-		engine_publish(engine, first->object->obj);
-	return result;
+	if (result)
+		return result;
+	find_loaded(first, images);
+	engine_publish(engine, first->object->obj);
+	return 0;
 }
 
 /* The map of a copy's constants: the programs that have it keep it. */
@@ -369,10 +367,10 @@ static void close_constants(const struct loads *loads)
 			close(loads->loads[i].own_constants);
 }
 
-static int run_loads(struct loads *loads)
+static int run_loads(struct loads *loads, const struct meanwhile *meanwhile)
 {
 	const struct program_load *failed;
-	int result = program_loads_run(loads->loads, loads->count, &failed);
+	int result = program_loads_run(loads->loads, loads->count, meanwhile, &failed);
 
 	if (result && failed)
 		programs_note(failed->image->program, -result);
@@ -383,7 +381,8 @@ static int run_loads(struct loads *loads)
 	return result;
 }
 
-static int load_images(struct program_set *sets, u32 count, const struct program_images *images)
+static int load_images(struct program_set *sets, u32 count, const struct program_images *images,
+		       const struct meanwhile *meanwhile)
 {
 	struct loads loads = {};
 	int result = 0;
@@ -391,7 +390,7 @@ static int load_images(struct program_set *sets, u32 count, const struct program
 	for (u32 i = 0; i < count && !result; i++)
 		if (!i || sets[i].is_copy)
 			result = add_set(&loads, &sets[i], images);
-	result = result ?: run_loads(&loads);
+	result = result ?: run_loads(&loads, meanwhile);
 	close_constants(&loads);
 	free(loads.loads);
 	free(loads.programs);
@@ -459,31 +458,36 @@ static int put_table_end(struct table_place *place)
 }
 
 static int load_all(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
-		    const struct program_images *images)
+		    const struct program_images *images, const struct meanwhile *meanwhile)
 {
 	struct table_place place = {.tables = bpf_map__fd(sets[0].object->maps.tables),
 				    .table = table_fd};
 	int result, placed;
 
-	find_loaded(&sets[0], images);
 	put_table_begin(&place);
-	result = load_functions(sets, count, plan) ?: load_images(sets, count, images);
+	result = load_functions(sets, count, plan) ?: load_images(sets, count, images, meanwhile);
 	placed = put_table_end(&place);
 	return result ?: placed;
 }
 
-int program_sets_load(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
-		      struct engine *engine, struct stackmap_error *error)
+int program_sets_prepare(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
+			 struct engine *engine, struct program_images *images,
+			 struct stackmap_error *error)
 {
-	struct program_images images = {};
 	int result;
 
 	programs_listen();
-	result = prepare_object(sets, count, plan, table_fd, engine, &images)
-			 ?: load_all(sets, count, plan, table_fd, &images)
-			 ?: connect_callbacks(
-				    &sets[0],
-				    callers_of(&sets[0], programs_of_object(sets, count), plan));
-	program_images_free(&images);
+	result = prepare_object(sets, count, plan, table_fd, engine, images);
+	return result ? programs_refused(-result, error) : 0;
+}
+
+int program_sets_load(struct program_set *sets, u32 count, const struct plan *plan, int table_fd,
+		      const struct program_images *images, const struct meanwhile *meanwhile,
+		      struct stackmap_error *error)
+{
+	u32 callers = callers_of(&sets[0], programs_of_object(sets, count), plan);
+	int result = load_all(sets, count, plan, table_fd, images, meanwhile)
+			     ?: connect_callbacks(&sets[0], callers);
+
 	return result ? programs_refused(-result, error) : 0;
 }

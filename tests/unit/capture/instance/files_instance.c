@@ -2,14 +2,22 @@
 #include "files_instance.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "capture/load/skeleton.h"
+#include "engine.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/symbolizer/table_publish.h"
+
 struct capture *capture;
-int running_code_program;
 static struct source_list sources;
 
 static void own_bpffs(void)
@@ -40,7 +48,7 @@ void files_begin(struct files_options options, enum user_unwind unwind)
 	assert_int_equal(mkdir(FOLDER, 0700), 0);
 	options.folder = FOLDER;
 	options.kernel_files = capture_kernel_files(capture);
-	result = files_create(&capture->loaded, &options, &running_code_program, &error);
+	result = files_create(&capture->loaded, &options, &error);
 	if (result)
 		printf("%s\n", error.message);
 	assert_int_equal(result, 0);
@@ -48,7 +56,6 @@ void files_begin(struct files_options options, enum user_unwind unwind)
 
 void files_end(void)
 {
-	close(running_code_program);
 	capture_free(&capture);
 	source_list_clear(&sources);
 	umount2(BPFFS, MNT_DETACH);
@@ -91,4 +98,32 @@ void assert_end(FILE *file)
 	assert_int_equal(fgetc(file), EOF);
 	assert_false(ferror(file));
 	fclose(file);
+}
+
+static u32 numbers_given(void)
+{
+	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
+	struct engine_state engine;
+	u32 zero = 0;
+
+	assert_int_equal(bpf_map_lookup_elem(map, &zero, &engine), 0);
+	return engine.mapping_last;
+}
+
+u32 number_of(const char *name)
+{
+	char path[PATH_MAX];
+
+	for (u32 number = numbers_given(); number; number--) {
+		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
+		if (strstr(path, name))
+			return number;
+	}
+	return 0;
+}
+
+bool has_table(u32 number)
+{
+	return table_is_published(bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables),
+				  number);
 }

@@ -20,7 +20,6 @@
 #define BITS 10
 
 extern struct capture *capture;
-extern int running_code_program; /* number_running_code() */
 
 /* Skips the test where there are no instances. Of *options the folder is given here. */
 void files_begin(struct files_options options, enum user_unwind unwind);
@@ -35,5 +34,9 @@ FILE *open_file(const char *name);
 
 /* All was read. */
 void assert_end(FILE *file);
+
+/* The number that the engine has given to a file whose path has `name` in it, or 0. */
+u32 number_of(const char *name);
+bool has_table(u32 number);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,54 +17,18 @@
 #include "capture/instance/running_code.h"
 #include "capture/load/skeleton.h"
 #include "engine.h"
-#include "symbol/file/mapped_file.h"
 #include "symbol/symbolizer/symbolizers.h"
-#include "symbol/symbolizer/table_publish.h"
 
 #define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
 
 static pid_t other;
 
-static u32 numbers_given(void)
-{
-	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.engine_state);
-	struct engine_state engine;
-	u32 zero = 0;
-
-	assert_int_equal(bpf_map_lookup_elem(map, &zero, &engine), 0);
-	return engine.mapping_last;
-}
-
 static void tabulate(u64 pid, u32 ms)
 {
 	struct number_range range = {.first = pid, .last = pid};
 	const struct number_list pids = {.ranges = &range, .count = pid ? 1 : 0};
-	const struct running_code code = {
-		.program = running_code_program,
-		.pids = &pids,
-		.symbolizers = capture_symbolizers(capture),
-	};
 
-	running_code_tabulate(&code, &capture->loaded, ms);
-}
-
-/* The number of a file, or 0. */
-static u32 number_of(const char *name)
-{
-	char path[PATH_MAX];
-
-	for (u32 number = numbers_given(); number; number--) {
-		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
-		if (strstr(path, name))
-			return number;
-	}
-	return 0;
-}
-
-static bool has_table(u32 number)
-{
-	return table_is_published(bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables),
-				  number);
+	running_code_tabulate(&capture->loaded, capture_symbolizers(capture), &pids, ms);
 }
 
 static bool other_is_numbered(void)

@@ -61,8 +61,15 @@ static u32 result_of(int program)
 	return options.retval;
 }
 
+static void count_call(void *calls)
+{
+	++*(u32 *)calls;
+}
+
 static void test_each_has_its_constants(void **state)
 {
+	u32 calls = 0;
+	const struct meanwhile meanwhile = {.call = count_call, .arg = &calls};
 	struct program_image image = image_of(first_constant, 4);
 	struct program_load loads[LOADS];
 	const struct program_load *failed;
@@ -76,8 +83,9 @@ static void test_each_has_its_constants(void **state)
 			.constants = shared,
 			.own_constants = i ? map_with(100 + i) : shared,
 		};
-	assert_int_equal(program_loads_run(loads, LOADS, &failed), 0);
+	assert_int_equal(program_loads_run(loads, LOADS, &meanwhile, &failed), 0);
 	assert_null(failed);
+	assert_true(calls);
 	for (u32 i = 0; i < LOADS; i++)
 		assert_int_equal(result_of(loads[i].fd), 100 + i);
 	for (u32 i = 0; i < LOADS; i++) {
@@ -90,6 +98,7 @@ static void test_none_is_left_of_a_failure(void **state)
 {
 	struct program_image good = image_of(first_constant, 4), bad = image_of(refused, 2);
 	struct program_load loads[LOADS];
+	const struct meanwhile nothing = {};
 	const struct program_load *failed;
 	int constants = map_with(1), result;
 
@@ -101,7 +110,7 @@ static void test_none_is_left_of_a_failure(void **state)
 			.constants = constants,
 			.own_constants = constants,
 		};
-	result = program_loads_run(loads, LOADS, &failed);
+	result = program_loads_run(loads, LOADS, &nothing, &failed);
 	assert_int_equal(result, -EACCES);
 	assert_ptr_equal(failed, &loads[LOADS / 2]);
 	for (u32 i = 0; i < LOADS; i++)

@@ -2,28 +2,18 @@
 /*
  * The files that running processes have mapped as code, before an event has met them: each gets its
  * number, and the number is printed, four bytes, for each mapping of it. User space makes the
- * unwind tables of these files when it starts an instance that nobody may ever read.
+ * unwind tables of these files before it records.
  *
  * Half of all numbers are left to what events meet.
  */
 #ifndef BPF_RUNNING_CODE_H
 #define BPF_RUNNING_CODE_H
 
-#include "mapping/user_mapping.h"
-#include "reading.h"
+#include "kernel/iterator.h"
 #include "state/task_ids.h"
+#include "user_mapping.h"
 
 #define RUNNING_NUMBERS_MAX (MAPPINGS_MAX / 2)
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_iter__task_vma {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-	struct vm_area_struct *vma; /* NULL: behind the last one */
-};
-
-#pragma clang attribute pop
 
 /* Working memory of the one process that reads. */
 ARRAY_MAP(running_code, 1, struct vma_search);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the kernel hands to a program that prints when somebody reads. */
+#ifndef BPF_ITERATOR_H
+#define BPF_ITERATOR_H
+
+#include "scalar.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct seq_file {
+	unsigned long size;
+	unsigned long count;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key; /* NULL: behind the last element */
+};
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma; /* NULL: behind the last one */
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The linker is our own, whose path the kernel found in our own file: it takes --list and a path,
+ * musl's as well as glibc's. */
+#include "capture/command_code.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/instance/running_code.h"
+
+#define END_MS 50
+
+/* The first object is the program. */
+static int find_linker(struct dl_phdr_info *object, size_t bytes, void *path)
+{
+	(void)bytes;
+	for (u32 i = 0; i < object->dlpi_phnum; i++)
+		if (object->dlpi_phdr[i].p_type == PT_INTERP)
+			*(const char **)path =
+				(const char *)object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+	return 1;
+}
+
+static bool be_silent(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+	       dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0;
+}
+
+/* What the user wants done with the command's run is not done twice. */
+static void forget_wishes(void)
+{
+	static const char *const wishes[] = {"LD_AUDIT", "LD_DEBUG", "LD_DEBUG_OUTPUT",
+					     "LD_PROFILE"};
+
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(*wishes); i++)
+		unsetenv(wishes[i]);
+}
+
+static void run_linker(const char *linker, const char *path)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	forget_wishes();
+	if (be_silent() && !prctl(PR_SET_PDEATHSIG, SIGKILL) && !ptrace(PTRACE_TRACEME, 0, 0, 0))
+		execl(linker, linker, "--list", path, NULL);
+	_exit(127);
+}
+
+void command_code_begin(struct command_code *code, const char *path)
+{
+	const char *linker = NULL;
+	pid_t child;
+
+	dl_iterate_phdr(find_linker, &linker);
+	if (!path || !linker)
+		return;
+	child = fork();
+	if (!child)
+		run_linker(linker, path);
+	code->linker = child < 0 ? 0 : child;
+}
+
+static void ask(const struct command_code *code)
+{
+	struct number_range range = {code->linker, code->linker};
+	const struct number_list pids = {.ranges = &range, .count = 1};
+
+	running_code_ask(code->loaded, code->symbolizers, &pids);
+}
+
+/* It has stopped: after execve, for a signal, or before it exits, with all its memory. */
+static void go_on(struct command_code *code, int status)
+{
+	int signal = WSTOPSIG(status);
+
+	if (!code->is_followed) {
+		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0, PTRACE_O_TRACEEXIT);
+		signal = 0;
+	} else if (status >> 16 == PTRACE_EVENT_EXIT) {
+		if (!code->is_given_up)
+			ask(code);
+		signal = 0;
+	}
+	ptrace(PTRACE_CONT, code->linker, 0, signal);
+}
+
+static void follow(struct command_code *code)
+{
+	int status;
+	pid_t met = waitpid(code->linker, &status, WNOHANG | __WALL);
+
+	if (!met)
+		return;
+	if (met > 0 && WIFSTOPPED(status))
+		go_on(code, status);
+	else
+		code->linker = 0;
+}
+
+void command_code_visit(void *arg)
+{
+	struct command_code *code = arg;
+
+	if (code->linker)
+		follow(code);
+	running_code_visit(code->symbolizers);
+}
+
+/* It stops before it exits when it is killed, too. One that a file system keeps stays until we end.
+ */
+void command_code_end(struct command_code *code)
+{
+	if (!code->linker)
+		return;
+	code->is_given_up = true;
+	kill(code->linker, SIGKILL);
+	for (u32 ms = 0; code->linker && ms < END_MS; ms++) {
+		poll(NULL, 0, 1);
+		follow(code);
+	}
+	code->linker = 0;
+}

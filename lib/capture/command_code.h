@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unwind tables of what a command will map, made while programs are loaded: its file, and the
+ * libraries that it is linked to. The dynamic linker is asked for them as ldd(1) asks it: in a
+ * process of its own it maps all of them, runs none, and is stopped where it would exit. What it
+ * has mapped is running code (capture/instance/running_code.h).
+ *
+ * That process has the rights and the environment of the command. A linker that does not answer, or
+ * cannot know the command (a script, a program of another machine), costs the tables only: stacks
+ * are deferred, and the files converted when they are met. One thread uses it: the kernel lets no
+ * other look after the process.
+ */
+#ifndef LIB_CAPTURE_COMMAND_CODE_H
+#define LIB_CAPTURE_COMMAND_CODE_H
+
+#include "capture/load/loaded.h"
+
+struct symbolizers;
+
+struct command_code {
+	const struct loaded *loaded; /* prepared, before the first visit */
+	struct symbolizers *symbolizers;
+	pid_t linker; /* its process; 0: none, or it has ended */
+	bool is_followed, is_given_up;
+};
+
+/* `path`: the command's file, NULL: there is none to ask for. */
+void command_code_begin(struct command_code *code, const char *path);
+
+/* Has the tables made of what the linker has mapped, as soon as it has. Never waits. */
+void command_code_visit(void *code);
+
+/* What was not converted by then is converted when it is met. */
+void command_code_end(struct command_code *code);
+
+#endif

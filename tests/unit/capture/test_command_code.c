@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Nothing is recorded here. What the linker had mapped has tables; we, who fork it, are only
+ * numbered. */
+#include "instance/files_instance.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/command_code.h"
+#include "clock.h"
+#include "symbol/symbolizer/symbolizers.h"
+
+#define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
+#define FIFO "/tmp/test_command_code.fifo"
+
+static struct command_code begun(const char *path)
+{
+	struct command_code code = {.loaded = &capture->loaded,
+				    .symbolizers = capture_symbolizers(capture)};
+
+	command_code_begin(&code, path);
+	return code;
+}
+
+static void visit_until_done(struct command_code *code)
+{
+	u64 end = clock_ms() + PATIENCE_MS;
+
+	do {
+		command_code_visit(code);
+		poll(NULL, 0, 1);
+	} while ((code->linker || symbolizers_are_tabulating(code->symbolizers)) &&
+		 clock_ms() < end);
+	assert_int_equal(code->linker, 0);
+}
+
+/* Without the program having run, and of nothing else. */
+static void a_commands_files_have_tables(void **state)
+{
+	struct command_code code = begun("/bin/sleep");
+
+	(void)state;
+	assert_true(code.linker);
+	visit_until_done(&code);
+	command_code_end(&code);
+	assert_true(has_table(number_of("/sleep")));
+	assert_true(has_table(number_of("/libc.so.6")));
+	assert_true(has_table(number_of("/ld-linux")));
+	assert_false(has_table(number_of("/test_command_code")));
+}
+
+static void a_text_has_none(void **state)
+{
+	struct command_code code = begun("/etc/passwd");
+
+	(void)state;
+	visit_until_done(&code);
+	command_code_end(&code);
+	assert_false(number_of("/passwd"));
+}
+
+static void without_a_path_nobody_is_asked(void **state)
+{
+	struct command_code code = begun(NULL);
+
+	(void)state;
+	assert_int_equal(code.linker, 0);
+	command_code_visit(&code);
+	command_code_end(&code);
+	assert_false(number_of("/"));
+}
+
+/* A file that does not answer: opening it waits for somebody who writes. */
+static void a_linker_that_waits_is_ended(void **state)
+{
+	struct command_code code;
+	pid_t linker;
+
+	(void)state;
+	unlink(FIFO);
+	assert_int_equal(mkfifo(FIFO, 0600), 0);
+	code = begun(FIFO);
+	linker = code.linker;
+	for (u32 i = 0; i < 100; i++) {
+		command_code_visit(&code);
+		poll(NULL, 0, 1);
+	}
+	assert_int_equal(code.linker, linker);
+	command_code_end(&code);
+	assert_int_equal(code.linker, 0);
+	assert_true(kill(linker, 0) < 0 && errno == ESRCH);
+	unlink(FIFO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_commands_files_have_tables, begin_unwinding, end),
+		cmocka_unit_test_setup_teardown(a_text_has_none, begin_unwinding, end),
+		cmocka_unit_test_setup_teardown(without_a_path_nobody_is_asked, begin_unwinding,
+						end),
+		cmocka_unit_test_setup_teardown(a_linker_that_waits_is_ended, begin_unwinding, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
