@@ -25,7 +25,7 @@
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
 	/* 0: of the pc alone; or bytes of a granule; or RULE_KEY_TABLE; or an address space's
-	 * (rule_key_own). */
+	 * (rule_key_own, rule_key_settled). */
 	u64 code;
 };
 
@@ -84,6 +84,20 @@ ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
 
 	hash = (hash ^ hash >> 29 ^ space->execs) * 0xbf58476d1ce4e5b9ULL;
 	return (struct rule_key){.place = key->place, .code = (hash | 1ULL << 63) & ~1ULL};
+}
+
+/*
+ * Where a row of a table begins, the code before the pc decides which of two rules it is
+ * (core/unwind/direct_walk.c). Its process may have written to that: it serves this address space
+ * alone, too.
+ */
+ABI_INLINE struct rule_key rule_key_settled(const struct rule_key *key,
+					    const struct address_space *space)
+{
+	struct rule_key settled = rule_key_own(key, space);
+
+	settled.code |= 1;
+	return settled;
 }
 
 struct cached_rule {

@@ -45,11 +45,20 @@ CORE_PART bool fetch(struct elf_build_id *search, u64 at, void *buffer, u32 byte
 	return false;
 }
 
-/* A number as wide as the class has addresses. */
-CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at, u64 *value)
+/* A number of so many bytes, as search->number. */
+CORE_GLOBAL_PART int fetch_number(struct elf_build_id *search, u64 at, u32 bytes)
 {
-	*value = 0;
-	return fetch(search, at, value, IS_64(search) ? 8 : 4);
+	if (core_is_null(search))
+		return false;
+	search->number = 0;
+	core_one_register(bytes);
+	return bytes <= sizeof(search->number) && fetch(search, at, &search->number, bytes);
+}
+
+/* As wide as the class has addresses. */
+CORE_PART bool fetch_offset(struct elf_build_id *search, u64 at)
+{
+	return fetch_number(search, at, IS_64(search) ? 8 : 4);
 }
 
 CORE_PART u64 padded(u32 bytes)
@@ -91,35 +100,35 @@ static long look_at_segment(u32 i, void *arg)
 {
 	struct elf_build_id *search = *(struct elf_build_id **)arg;
 	u64 at = search->segments_at + (u64)i * SEGMENT_BYTES(search);
-	u64 bytes = 0;
-	u32 type = 0;
 
-	if (i >= search->segments || !fetch(search, at, &type, sizeof(type)))
+	if (i >= search->segments || !fetch_number(search, at, 4))
 		return 1;
-	if (type != SEGMENT_NOTE)
+	if (search->number != SEGMENT_NOTE)
 		return 0;
-	if (!fetch_offset(search, at + SEGMENT_OFFSET(search), &search->at) ||
-	    !fetch_offset(search, at + SEGMENT_FILE_BYTES(search), &bytes))
+	if (!fetch_offset(search, at + SEGMENT_OFFSET(search)))
 		return 1;
-	search->end = search->at + bytes;
+	search->at = search->number;
+	if (!fetch_offset(search, at + SEGMENT_FILE_BYTES(search)))
+		return 1;
+	search->end = search->at + search->number;
 	core_loop(NOTES_MAX, look_at_note, arg);
 	return search->id_bytes || search->is_unreadable;
 }
 
 CORE_PART bool read_header(struct elf_build_id *search)
 {
-	u32 magic = 0;
-	u16 count = 0;
-
-	if (!fetch(search, 0, &magic, sizeof(magic)) || magic != ELF_MAGIC ||
-	    !fetch(search, HEADER_CLASS, &search->class, 1))
+	if (!fetch_number(search, 0, 4) || search->number != ELF_MAGIC ||
+	    !fetch_number(search, HEADER_CLASS, 1))
 		return false;
+	search->class = search->number;
 	if (search->class != ELF_CLASS_64 && search->class != ELF_CLASS_32)
 		return false;
-	if (!fetch_offset(search, HEADER_SEGMENTS(search), &search->segments_at) ||
-	    !fetch(search, HEADER_SEGMENT_COUNT(search), &count, sizeof(count)))
+	if (!fetch_offset(search, HEADER_SEGMENTS(search)))
 		return false;
-	search->segments = count;
+	search->segments_at = search->number;
+	if (!fetch_number(search, HEADER_SEGMENT_COUNT(search), 2))
+		return false;
+	search->segments = search->number;
 	return true;
 }
 

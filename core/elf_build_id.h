@@ -15,6 +15,7 @@ struct elf_build_id {
 	u64 at;	   /* of the current note, from `image` on */
 	u64 end;   /* of these notes */
 	u64 segments_at;
+	u64 number;   /* that was read last */
 	u16 segments; /* program headers: how many there are, and where the first one is */
 	u16 class;    /* of words: ELFCLASS32, ELFCLASS64 */
 	u16 is_unreadable;

@@ -20,7 +20,7 @@ static __always_inline u64 deferred_stack_reserve(struct ring_header *ring, stru
 	else if (config.flight)
 		position = flight_take(ring, scratch);
 	else
-		position = ring_take(ring, config.ring_slots, 1);
+		position = positions_take(ring, config.ring_slots, 1);
 	if (!position)
 		atomic_add_relaxed(&deferred_stacks_lost, 1);
 	return position;

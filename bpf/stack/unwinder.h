@@ -200,10 +200,12 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 static __always_inline int rule_recall(struct unwinder *unwinder, struct rule_cache *cache)
 {
 	struct unwind *walk = &unwinder->walk;
-	struct rule_key key = unwind_rule_key(walk, unwinder->frame);
+	struct rule_key key = unwind_rule_key(walk, unwinder->frame), own;
 
-	return rule_cache_get(cache, &key, &walk->rule) ||
-	       rule_cache_get_own(cache, &key, &unwinder->search.vma.space, &walk->rule);
+	if (rule_cache_get(cache, &key, &walk->rule))
+		return true;
+	own = rule_key_own(&key, &unwinder->search.vma.space);
+	return rule_cache_get_exact(cache, &own, &walk->rule);
 }
 
 /* Where the tables of the current pc's file are, if they can be found. */

@@ -55,7 +55,7 @@ static __always_inline u64 event_reserve(struct ring_header *ring, struct scratc
 		if (!position)
 			scratch->counters.lost[LOST_RING_BUSY]++;
 	} else {
-		position = ring_take(ring, config.ring_slots, 1);
+		position = positions_take(ring, config.ring_slots, 1);
 		if (!position)
 			scratch->counters.lost[LOST_RING_FULL]++;
 	}
@@ -132,7 +132,7 @@ static __noinline u64 run_write(struct ring_header *ring, struct scratch *scratc
 			return 0;
 		}
 	} else {
-		run.position = ring_take(ring, config.ring_slots, count);
+		run.position = positions_take(ring, config.ring_slots, count);
 		if (!run.position)
 			return 0;
 	}

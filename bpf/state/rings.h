@@ -4,6 +4,7 @@
 #define BPF_RINGS_H
 
 #include "instance.h"
+#include "ring_writer.h"
 
 /* Created by user space: values of RING_BYTES(slots, slot_size), one per CPU. */
 struct {
@@ -29,6 +30,12 @@ static __always_inline u32 *ring_slot(struct ring_header *ring, u64 position)
 	slot += offset;
 	core_one_register(slot);
 	return slot;
+}
+
+/* ring_take(), as a global function: its tries are verified once, whoever calls it. */
+__noinline u64 positions_take(struct ring_header *ring, u32 slots, u32 count)
+{
+	return ring ? ring_take(ring, slots, count) : 0;
 }
 
 #endif

@@ -35,7 +35,7 @@ static __always_inline struct task_slot *task_slot_take(struct ring_header *ring
 	if (config.flight) {
 		*position = atomic_fetch_add_acq_rel(&ring->head, 1);
 	} else {
-		*position = ring_take(ring, config.task_slots, 1);
+		*position = positions_take(ring, config.task_slots, 1);
 		if (!*position)
 			return NULL;
 	}

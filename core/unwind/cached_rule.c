@@ -37,13 +37,17 @@ CORE_PART u64 entry_index(u64 key)
 	return key >> (64 - RULE_CACHE_BITS);
 }
 
-CORE_PART bool entry_get(const struct rule_cache *cache, const struct rule_key *key,
-			 struct unwind_rule *rule)
+CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struct rule_key *key,
+				     struct unwind_rule *rule)
 {
-	u64 hash = key_hash(key);
-	const struct cached_rule *entry = &cache->entry[entry_index(hash)];
+	const struct cached_rule *entry;
 	union rule_words words;
+	u64 hash;
 
+	if (core_is_null(cache) || core_is_null(key) || core_is_null(rule))
+		return false;
+	hash = key_hash(key);
+	entry = &cache->entry[entry_index(hash)];
 	words.word[0] = atomic_load_relaxed(&entry->word[0]);
 	words.word[1] = atomic_load_relaxed(&entry->word[1]);
 	if (atomic_load_relaxed(&entry->seal) != words_seal(hash, words.word[0], words.word[1]))
@@ -67,19 +71,11 @@ CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rul
 	for (; bytes >= RULE_GRANULE_MIN && !found; bytes /= RULE_GRANULE_STEP) {
 		struct rule_key granule = rule_key_of_granule(key, bytes);
 
-		found = is_served(key, bytes) && entry_get(cache, &granule, rule);
+		found = is_served(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
 	}
 	if (found && rule->cfa_kind != CFA_BY_CODE)
 		return true;
-	return entry_get(cache, key, rule) || found;
-}
-
-CORE_INLINE bool rule_cache_get_own(const struct rule_cache *cache, const struct rule_key *key,
-				    const struct address_space *space, struct unwind_rule *rule)
-{
-	struct rule_key own = rule_key_own(key, space);
-
-	return entry_get(cache, &own, rule);
+	return rule_cache_get_exact(cache, key, rule) || found;
 }
 
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,

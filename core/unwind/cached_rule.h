@@ -18,9 +18,9 @@
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule);
 
-/* The same of a rule that serves one address space alone. */
-CORE_INLINE bool rule_cache_get_own(const struct rule_cache *cache, const struct rule_key *key,
-				    const struct address_space *space, struct unwind_rule *rule);
+/* The same of this very key. */
+CORE_GLOBAL int rule_cache_get_exact(const struct rule_cache *cache, const struct rule_key *key,
+				     struct unwind_rule *rule);
 
 /* Whatever was in its place is forgotten. */
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,

@@ -338,21 +338,46 @@ CORE_PART void granule_keep(struct direct *direct)
 	}
 }
 
+/* Probes of functions are met where a row begins, again and again. */
+CORE_PART void settled_keep(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	struct rule_key key = rule_key_settled(&walk->key, &walk->space);
+
+	rule_cache_put(direct->rules, &key, &walk->step.rule);
+}
+
+/* The same by what row_settle() has found for this process before. */
+CORE_PART bool settled_find(struct direct *direct)
+{
+	struct direct_walk *walk = direct->walk;
+	struct rule_key key = rule_key_settled(&walk->key, &walk->space);
+
+	if (!walk->interrupted || !rule_cache_get_exact(direct->rules, &key, &walk->step.rule))
+		return false;
+	walk->key.code = KEY_OF_NOBODY;
+	return true;
+}
+
 /* The same by the table of the whole file, if it has one. */
 CORE_PART bool table_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
 	u64 frame = walk->key.place & ~STEP_INTERRUPTED, offset = FRAME_OFFSET(frame);
+	bool begins_row;
 
 	walk->table.number = FRAME_MAPPING(frame);
 	walk->table.offset = walk->interrupted ? offset : offset - 1;
 	if (offset >> 32 || !file_table_find(&walk->table))
 		return false;
-	if (walk->interrupted && core_reload(walk->table.from) == walk->table.offset &&
-	    !row_settle(walk))
+	begins_row = walk->interrupted && core_reload(walk->table.from) == walk->table.offset;
+	if (begins_row && !row_settle(walk))
 		return false;
 	walk->step.rule = walk->table.rule;
-	granule_keep(direct);
+	if (begins_row)
+		settled_keep(direct);
+	else
+		granule_keep(direct);
 	walk->table_steps++;
 	return true;
 }
@@ -361,9 +386,10 @@ CORE_PART bool table_find(struct direct *direct)
 CORE_PART bool own_find(struct direct *direct)
 {
 	struct direct_walk *walk = direct->walk;
+	struct rule_key key = rule_key_own(&walk->key, &walk->space);
 
 	walk->key.code = KEY_OF_NOBODY;
-	return rule_cache_get_own(direct->rules, &walk->key, &walk->space, &walk->step.rule);
+	return rule_cache_get_exact(direct->rules, &key, &walk->step.rule);
 }
 
 /* The same by the place of code of a file. */
@@ -372,8 +398,8 @@ CORE_PART bool place_find(struct direct *direct)
 	struct direct_walk *walk = direct->walk;
 
 	walk->key.code = 0;
-	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) || table_find(direct) ||
-	       own_find(direct);
+	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ||
+	       settled_find(direct) || table_find(direct) || own_find(direct);
 }
 
 /* Makes walk->step.rule that of walk->key.place, or, where that has no tables, of the code. */

@@ -70,8 +70,7 @@ static int build(struct capture *capture, const struct capture_options *options,
 		 struct stackmap_error *error)
 {
 	struct loaded *loaded = &capture->loaded;
-	int result = loaded_plan(loaded, options, error)
-			     ?: load_beside(capture, options, error);
+	int result = loaded_plan(loaded, options, error) ?: load_beside(capture, options, error);
 
 	if (result)
 		return result;

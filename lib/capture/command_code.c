@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "capture/instance/running_code.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 #define END_MS 50
 
@@ -80,17 +81,19 @@ static void ask(const struct command_code *code)
 	running_code_ask(code->loaded, code->symbolizers, &pids);
 }
 
-/* It has stopped: after execve, for a signal, or before it exits, with all its memory. */
+/* It has stopped: after execve, for a signal, or before it exits, with all its memory. There it
+ * stays: by its mappings a symbolizer finds files whose paths lead elsewhere for us. */
 static void go_on(struct command_code *code, int status)
 {
 	int signal = WSTOPSIG(status);
 
-	if (!code->is_followed) {
+	if (status >> 16 == PTRACE_EVENT_EXIT && !code->is_given_up) {
+		code->is_asked = true;
+		ask(code);
+		return;
+	}
+	if (!code->is_followed || code->is_given_up) {
 		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0, PTRACE_O_TRACEEXIT);
-		signal = 0;
-	} else if (status >> 16 == PTRACE_EVENT_EXIT) {
-		if (!code->is_given_up)
-			ask(code);
 		signal = 0;
 	}
 	ptrace(PTRACE_CONT, code->linker, 0, signal);
@@ -116,6 +119,8 @@ void command_code_visit(void *arg)
 	if (code->linker)
 		follow(code);
 	running_code_visit(code->symbolizers);
+	if (code->is_asked && !symbolizers_are_tabulating(code->symbolizers))
+		command_code_end(code);
 }
 
 /* It stops before it exits when it is killed, too. One that a file system keeps stays until we end.
@@ -126,9 +131,12 @@ void command_code_end(struct command_code *code)
 		return;
 	code->is_given_up = true;
 	kill(code->linker, SIGKILL);
+	if (code->is_asked)
+		ptrace(PTRACE_CONT, code->linker, 0, 0);
 	for (u32 ms = 0; code->linker && ms < END_MS; ms++) {
-		poll(NULL, 0, 1);
 		follow(code);
+		if (code->linker)
+			poll(NULL, 0, 1);
 	}
 	code->linker = 0;
 }

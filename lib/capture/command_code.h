@@ -3,7 +3,7 @@
  * Unwind tables of what a command will map, made while programs are loaded: its file, and the
  * libraries that it is linked to. The dynamic linker is asked for them as ldd(1) asks it: in a
  * process of its own it maps all of them, runs none, and is stopped where it would exit. What it
- * has mapped is running code (capture/instance/running_code.h).
+ * has mapped is running code (capture/instance/running_code.h). It ends when the tables are made.
  *
  * That process has the rights and the environment of the command. A linker that does not answer, or
  * cannot know the command (a script, a program of another machine), costs the tables only: stacks
@@ -21,13 +21,14 @@ struct command_code {
 	const struct loaded *loaded; /* prepared, before the first visit */
 	struct symbolizers *symbolizers;
 	pid_t linker; /* its process; 0: none, or it has ended */
-	bool is_followed, is_given_up;
+	bool is_followed, is_asked, is_given_up;
 };
 
 /* `path`: the command's file, NULL: there is none to ask for. */
 void command_code_begin(struct command_code *code, const char *path);
 
-/* Has the tables made of what the linker has mapped, as soon as it has. Never waits. */
+/* Has the tables made of what the linker has mapped, as soon as it has. Waits for nobody but for
+ * its end, which it is told. */
 void command_code_visit(void *code);
 
 /* What was not converted by then is converted when it is met. */

@@ -17,9 +17,9 @@ COMMAND = "cat-%d" % os.getpid()
 
 def own_cat():
     """Its name is nobody else's, and its first read() is on a path that nobody has walked before: the event itself cannot
-    have its stack."""
+    have its stack. A shell starts it, because a command's own files have tables before it runs."""
     shutil.copy(shutil.which("cat"), COMMAND)
-    return "./" + COMMAND
+    return "sh", "-c", "exec ./" + COMMAND
 
 
 def wait_until_reading(comm):
@@ -50,7 +50,7 @@ def test_all_events_of_a_command():
 
 def test_asleep_at_the_end():
     """The command is in read() still when recording ends: it is unwound from outside."""
-    recorder = Recorder("-e", READ, "--", own_cat())
+    recorder = Recorder("-e", READ, "--", *own_cat())
     wait_until_reading(COMMAND)
     recording = recorder.end()
     complete, rest = user_account(recording)
@@ -60,7 +60,7 @@ def test_asleep_at_the_end():
 
 
 def test_asleep_at_the_end_of_a_flight():
-    recorder = Recorder("--flight", "4M", "-e", READ, "--", own_cat())
+    recorder = Recorder("--flight", "4M", "-e", READ, "--", *own_cat())
     wait_until_reading(COMMAND)
     recording = recorder.end()
     complete, rest = user_account(recording)
@@ -69,7 +69,7 @@ def test_asleep_at_the_end_of_a_flight():
 
 def test_a_flight_snapshot_of_one_who_waits():
     """The snapshot owes the stack of a task that is in read() still; the file at the end has it."""
-    recorder = Recorder("--flight", "4M", "-e", READ, "--", own_cat())
+    recorder = Recorder("--flight", "4M", "-e", READ, "--", *own_cat())
     wait_until_reading(COMMAND)
     recorder.process.send_signal(signal.SIGUSR2)
     while not os.path.exists("f.data.1"):
@@ -82,7 +82,7 @@ def test_a_flight_snapshot_of_one_who_waits():
 
 def test_killed_while_it_waits():
     """SIGKILL ends the command in read(): it is served before its memory goes."""
-    recorder = Recorder("-e", READ, "--", own_cat())
+    recorder = Recorder("-e", READ, "--", *own_cat())
     os.kill(wait_until_reading(COMMAND), signal.SIGKILL)
     recorder.process.communicate(timeout=SECONDS_MAX)
     complete, rest = user_account(Recording("f.data"))
@@ -92,7 +92,7 @@ def test_killed_while_it_waits():
 def test_the_file_is_read_while_it_grows():
     """What is owed yet reads as such."""
     needs("BPF task work")
-    recorder = Recorder("-e", READ, "--", own_cat())
+    recorder = Recorder("-e", READ, "--", *own_cat())
     wait_until_reading(COMMAND)
     growing = Recording("f.data")
     deadline = time.monotonic() + SECONDS_MAX

@@ -93,6 +93,14 @@ static void a_granule_serves_what_lies_in_it(void **state)
 	}
 }
 
+static bool has_own(const struct rule_key *key, const struct address_space *space)
+{
+	struct rule_key own = rule_key_own(key, space);
+	struct unwind_rule found;
+
+	return rule_cache_get_exact(&cache, &own, &found);
+}
+
 /* By each part of which one address space is known; changes of its mappings do not count. */
 static void an_own_rule_serves_one_address_space(void **state)
 {
@@ -101,22 +109,23 @@ static void an_own_rule_serves_one_address_space(void **state)
 					       {.mm = 0x1000, .process = 8, .execs = 2},
 					       {.mm = 0x1000, .process = 7, .execs = 3},
 					       {.mm = 0}};
-	const struct rule_key key = {.place = 0x4321};
-	struct rule_key own = rule_key_own(&key, &space);
+	const struct rule_key key = {.place = 0x4321}, next = {.place = 0x4322};
+	struct rule_key own = rule_key_own(&key, &space), settled = rule_key_settled(&key, &space);
 	struct address_space later = space;
 	struct unwind_rule rule = rule_of(1, 2), found;
 
 	(void)state;
 	memset(&cache, 0, sizeof(cache));
 	rule_cache_put(&cache, &own, &rule);
-	later.sequence = 6;
-	assert_true(rule_cache_get_own(&cache, &key, &later, &found));
+	assert_true(rule_cache_get_exact(&cache, &own, &found));
 	assert_memory_equal(&found, &rule, sizeof(rule));
+	later.sequence = 6;
+	assert_true(has_own(&key, &later));
 	assert_false(rule_cache_get(&cache, &key, &found));
+	assert_false(rule_cache_get_exact(&cache, &settled, &found));
 	for (u32 i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(rule_cache_get_own(&cache, &key, &others[i], &found));
-	own.place++;
-	assert_false(rule_cache_get_own(&cache, &own, &space, &found));
+		assert_false(has_own(&key, &others[i]));
+	assert_false(has_own(&next, &space));
 }
 
 /* An entry with any bit wrong is none. */

@@ -312,11 +312,28 @@ static void no_process_decides_for_others(void **state)
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
 	memory[8] = 0;
+	walk.space.process++;
 	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	memory[8] = 0x050fULL << 48;
+	walk.space.process++;
 	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
+}
+
+/* A probe of a function is met where its row begins: the table is searched once for each process.
+ */
+static void a_row_that_begins_is_searched_once(void **state)
+{
+	(void)state;
+	one_table();
+	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	has_table = false;
+	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	walk.space.process++;
+	assert_int_equal(walk_on(WORD(9)), STOP_NO_RULE);
 }
 
 /* What is behind a system call belongs to the code before it, also where a row begins. */
@@ -327,6 +344,7 @@ static void a_row_begins_behind_a_system_call(void **state)
 	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	memory[8] = 0x050fULL << 48;
+	walk.space.process++;
 	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
 	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
@@ -394,6 +412,7 @@ int main(void)
 		cmocka_unit_test(a_row_serves_its_neighbours),
 		cmocka_unit_test(a_row_begins_behind_a_system_call),
 		cmocka_unit_test(no_process_decides_for_others),
+		cmocka_unit_test(a_row_that_begins_is_searched_once),
 		cmocka_unit_test(the_table_counts_before_own_rules),
 		cmocka_unit_test(code_without_tables_is_read),
 		cmocka_unit_test(generated_code_is_in_no_table),
