@@ -22,7 +22,7 @@
 
 enum mapping_kind { MAPPING_FREE = 0, MAPPING_FILE = 1, MAPPING_VDSO = 2, MAPPING_ANON = 3 };
 
-#define MAPPING_PATH_BYTES 408
+#define MAPPING_PATH_BYTES 400
 #define MAPPING_BUILD_ID_MAX 20
 #define MAPPING_NO_BUILD_ID (~0U) /* as build_id_bytes: the file has none, or a longer one */
 
@@ -40,7 +40,7 @@ ABI_SIZE(struct mapping_key, 32);
 
 struct mapping_record {
 	struct mapping_key key;
-	u32 tgid;	    /* the process in which it was first seen */
+	u32 tgid;	    /* the process in which an event first met it */
 	u32 build_id_looks; /* for nothing: what is mapped could not be read or may be written to */
 	u64 start;	    /* where it was mapped there */
 	u64 end;
@@ -51,6 +51,8 @@ struct mapping_record {
 	u32 build_id_bytes; /* 0: not looked for, or not readable yet */
 	u32 path_bytes;	    /* used bytes of path */
 	u32 path_whole;	    /* 0: the path had more components than fit */
+	u32 is_met;	    /* 0: by no event; the process is one that was looked at before */
+	u32 reserved;
 	/* Components innermost first, each with its NUL: "libc.so.6\0x86_64-linux-gnu\0lib\0usr\0".
 	 */
 	u8 path[MAPPING_PATH_BYTES];

@@ -89,7 +89,7 @@ ABI_INLINE struct rule_key rule_key_own(const struct rule_key *key,
 /*
  * Where a row of a table begins, the code before the pc decides which of two rules it is
  * (core/unwind/direct_walk.c). Its process may have written to that: it serves this address space
- * alone, too.
+ * alone, too, as the code was when it was first met.
  */
 ABI_INLINE struct rule_key rule_key_settled(const struct rule_key *key,
 					    const struct address_space *space)

@@ -82,7 +82,7 @@ static int create_capture(struct record *record)
 
 	options.by_task = by_task;
 	options.command = by_task && !values->pids.count ? record->workload.pid : 0;
-	options.command_path = record->workload.path;
+	options.command_path = values->pids.count ? NULL : record->workload.path;
 	result = capture_create(&options, &record->capture, &error);
 	if (!result && by_task)
 		result = follow(record, &error);

@@ -35,7 +35,7 @@ static __always_inline u32 running_number(struct vma_search *search)
 
 	if (number || !engine || atomic_load_relaxed(&engine->mapping_last) >= RUNNING_NUMBERS_MAX)
 		return number;
-	return mapping_add(search);
+	return mapping_add(search, false);
 }
 
 /* The kernel holds the mapping meanwhile, and so its file. */

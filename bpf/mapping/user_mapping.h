@@ -258,8 +258,9 @@ static __always_inline void owner_read(struct vma_search *search, struct inode *
 }
 
 /* A number for search->record.key, which is of search->entry. */
-static __always_inline u32 mapping_add(struct vma_search *search)
+static __always_inline u32 mapping_add(struct vma_search *search, u32 is_met)
 {
+	search->record.is_met = is_met;
 	search->record.tgid = search->tgid;
 	search->record.start = search->vma.start;
 	search->record.end = search->vma.end;
@@ -274,13 +275,27 @@ static __always_inline u32 mapping_add(struct vma_search *search)
 	return mapping_publish(search);
 }
 
+/* The process that was looked at (running_code.h) may be gone by the time names are read. */
+static __always_inline void mapping_meet(struct vma_search *search, struct mapping_record *record)
+{
+	if (record->is_met || atomic_exchange_acq_rel(&record->is_met, 1))
+		return;
+	record->tgid = search->tgid;
+	record->start = search->vma.start;
+	record->end = search->vma.end;
+	record->offset = search->vma.file_offset;
+}
+
 /* Notes a file whose build id is still to be read (build_id.h). */
-static __always_inline void build_id_note(struct vma_search *search, u64 address)
+static __always_inline void mapping_note(struct vma_search *search, u64 address)
 {
 	u32 number = search->vma.number, count = search->unread_count;
-	const struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
+	struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
 
-	if (!record || record->build_id_bytes || record->build_id_looks >= BUILD_ID_LOOKS_MAX ||
+	if (!record)
+		return;
+	mapping_meet(search, record);
+	if (record->build_id_bytes || record->build_id_looks >= BUILD_ID_LOOKS_MAX ||
 	    search->record.key.kind == MAPPING_ANON)
 		return;
 	core_one_register(count);
@@ -360,9 +375,9 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	if (!error) {
 		search->vma.number = mapping_number(search);
 		if (!search->vma.number)
-			search->vma.number = mapping_add(search);
+			search->vma.number = mapping_add(search, true);
 		error = search->vma.number ? 0 : -ENOSPC;
-		build_id_note(search, address);
+		mapping_note(search, address);
 	}
 	if (error) {
 		search->vma.number = MAPPING_UNKNOWN;

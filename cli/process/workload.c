@@ -39,8 +39,11 @@ static int find_program(const char *name, char file[PATH_MAX])
 	if (strchr(name, '/'))
 		return is_program(name);
 	for (part = path ? path : "/usr/bin:/bin"; result && part; part = strchr(part, ':')) {
+		int bytes;
+
 		part += *part == ':';
-		snprintf(file, PATH_MAX, "%.*s/%s", (int)strcspn(part, ":"), part, name);
+		bytes = strcspn(part, ":");
+		snprintf(file, PATH_MAX, "%.*s/%s", bytes ? bytes : 1, bytes ? part : ".", name);
 		result = is_program(file) == 0 ? 0 : -ENOENT;
 	}
 	return result;

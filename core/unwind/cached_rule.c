@@ -62,17 +62,25 @@ CORE_PART bool is_served(const struct rule_key *key, u64 bytes)
 	return !(key->place & RULE_KEY_INTERRUPTED) || key->place & (bytes - 1);
 }
 
+CORE_PART bool granule_get(const struct rule_cache *cache, const struct rule_key *key, u64 bytes,
+			   struct unwind_rule *rule)
+{
+	struct rule_key granule = rule_key_of_granule(key, bytes);
+
+	return is_served(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
+}
+
+/* No loop: 6.1 refuses one that ends with a call. */
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule)
 {
-	u64 bytes = key->code ? 0 : RULE_GRANULE_MAX;
-	bool found = false;
+	bool found = !key->code &&
+		     (granule_get(cache, key, RULE_GRANULE_MAX, rule) ||
+		      granule_get(cache, key, RULE_GRANULE_MAX / RULE_GRANULE_STEP, rule) ||
+		      granule_get(cache, key, RULE_GRANULE_MIN, rule));
 
-	for (; bytes >= RULE_GRANULE_MIN && !found; bytes /= RULE_GRANULE_STEP) {
-		struct rule_key granule = rule_key_of_granule(key, bytes);
-
-		found = is_served(key, bytes) && rule_cache_get_exact(cache, &granule, rule);
-	}
+	_Static_assert(RULE_GRANULE_MIN * RULE_GRANULE_STEP * RULE_GRANULE_STEP == RULE_GRANULE_MAX,
+		       "three granules");
 	if (found && rule->cfa_kind != CFA_BY_CODE)
 		return true;
 	return rule_cache_get_exact(cache, key, rule) || found;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "capture/capture_parts.h"
-#include "capture/command_code.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
 #include "capture/feature/task_work.h"
@@ -35,42 +34,35 @@ static int symbols_failed(int result, struct stackmap_error *error)
 			 limit_advice(-result));
 }
 
-static int load(struct capture *capture, struct command_code *code, struct stackmap_error *error)
-{
-	const struct meanwhile meanwhile = {.call = command_code_visit, .arg = code};
-	int result = loaded_prepare(&capture->loaded, error);
-
-	if (result)
-		return result;
-	result = symbolizers_await(capture->symbolizers);
-	if (result)
-		return symbols_failed(result, error);
-	return loaded_load(&capture->loaded, &meanwhile, error);
-}
-
-/* The processes that read symbols come first: they are to have nothing of what follows. They make
+/* The processes that read symbols come first: root's is to have nothing of what follows. They make
  * themselves ready meanwhile. */
-static int load_beside(struct capture *capture, const struct capture_options *options,
-		       struct stackmap_error *error)
+static int load(struct capture *capture, const struct capture_options *options,
+		struct stackmap_error *error)
 {
-	struct command_code code = {.loaded = &capture->loaded};
+	struct command_code *code = &capture->command_code;
+	const struct meanwhile meanwhile = {.call = command_code_visit, .arg = code};
 	int result = symbolizers_create(&capture->symbolizers);
 
 	if (result)
 		return symbols_failed(result, error);
-	code.symbolizers = capture->symbolizers;
+	*code = (struct command_code){.loaded = &capture->loaded,
+				      .symbolizers = capture->symbolizers};
 	if (plan_defers(&capture->loaded.plan))
-		command_code_begin(&code, options->command_path);
-	result = load(capture, &code, error);
-	command_code_end(&code);
-	return result;
+		command_code_begin(code, options->command_path);
+	result = loaded_prepare(&capture->loaded, error)
+			 ?: loaded_load(&capture->loaded, &meanwhile, error);
+	command_code_end(code);
+	if (result)
+		return result;
+	result = symbolizers_await(capture->symbolizers);
+	return result ? symbols_failed(result, error) : 0;
 }
 
 static int build(struct capture *capture, const struct capture_options *options,
 		 struct stackmap_error *error)
 {
 	struct loaded *loaded = &capture->loaded;
-	int result = loaded_plan(loaded, options, error) ?: load_beside(capture, options, error);
+	int result = loaded_plan(loaded, options, error) ?: load(capture, options, error);
 
 	if (result)
 		return result;
@@ -131,6 +123,7 @@ int capture_create(const struct capture_options *options, struct capture **out,
 	bool refused = false;
 	int first = create(options, &refused, out, &refusal), result = first;
 
+	lower.command_path = NULL; /* one question is enough */
 	while (result && refused && !interrupted() && way_lower(&lower))
 		result = create(&lower, &refused, out, &again);
 	if (result && interrupted())
@@ -224,6 +217,7 @@ void capture_free(struct capture **capture)
 
 	if (!gone)
 		return;
+	command_code_bury(&gone->command_code);
 	attachment_free(&gone->loaded.attachment);
 	recording_free(&gone->recording);
 	symbolizers_free(&gone->symbolizers);
@@ -311,6 +305,7 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 
 int capture_drain(struct capture *capture, u32 *fill)
 {
+	command_code_bury(&capture->command_code);
 	return recording_drain(&capture->recording, fill);
 }
 

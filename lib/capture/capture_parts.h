@@ -4,6 +4,7 @@
 #define LIB_CAPTURE_CAPTURE_PARTS_H
 
 #include "capture/capture.h"
+#include "capture/command_code.h"
 #include "capture/drain/recording.h"
 #include "capture/load/loaded.h"
 
@@ -14,6 +15,7 @@ struct capture {
 	struct loaded loaded;
 	struct recording recording;
 	struct symbolizers *symbolizers;
+	struct command_code command_code;
 	struct metadata *metadata; /* of an instance that was opened; it has its sources */
 	struct stackmap_error
 		refusal; /* of the programs of a better way to user stacks; or empty */

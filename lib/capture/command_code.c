@@ -17,6 +17,7 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define END_MS 50
+#define FILES_MAX 256 /* each is a question with an open file */
 
 /* The first object is the program. */
 static int find_linker(struct dl_phdr_info *object, size_t bytes, void *path)
@@ -47,14 +48,20 @@ static void forget_wishes(void)
 		unsetenv(wishes[i]);
 }
 
-static void run_linker(const char *linker, const char *path)
+/* Whoever forked us may have gone before the kernel was told to end us then. */
+static bool is_left_alone(pid_t parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent;
+}
+
+static void run_linker(const char *linker, const char *path, pid_t parent)
 {
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	forget_wishes();
-	if (be_silent() && !prctl(PR_SET_PDEATHSIG, SIGKILL) && !ptrace(PTRACE_TRACEME, 0, 0, 0))
+	if (be_silent() && !is_left_alone(parent) && !ptrace(PTRACE_TRACEME, 0, 0, 0))
 		execl(linker, linker, "--list", path, NULL);
 	_exit(127);
 }
@@ -62,41 +69,55 @@ static void run_linker(const char *linker, const char *path)
 void command_code_begin(struct command_code *code, const char *path)
 {
 	const char *linker = NULL;
-	pid_t child;
+	pid_t parent = getpid(), child;
 
 	dl_iterate_phdr(find_linker, &linker);
 	if (!path || !linker)
 		return;
 	child = fork();
 	if (!child)
-		run_linker(linker, path);
+		run_linker(linker, path, parent);
 	code->linker = child < 0 ? 0 : child;
 }
 
-static void ask(const struct command_code *code)
+static void ask(struct command_code *code)
 {
 	struct number_range range = {code->linker, code->linker};
 	const struct number_list pids = {.ranges = &range, .count = 1};
 
-	running_code_ask(code->loaded, code->symbolizers, &pids);
+	code->is_asked = true;
+	if (!symbolizers_await(code->symbolizers))
+		running_code_ask(code->loaded, code->symbolizers, &pids, FILES_MAX);
+}
+
+/* A crash of the linker is nobody's to hear of, and any other signal nothing to it. */
+static bool is_fatal(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGABRT || signal == SIGSYS;
+}
+
+static void give_up(struct command_code *code)
+{
+	code->is_given_up = true;
+	kill(code->linker, SIGKILL);
 }
 
 /* It has stopped: after execve, for a signal, or before it exits, with all its memory. There it
  * stays: by its mappings a symbolizer finds files whose paths lead elsewhere for us. */
 static void go_on(struct command_code *code, int status)
 {
-	int signal = WSTOPSIG(status);
+	bool is_exiting = status >> 16 == PTRACE_EVENT_EXIT;
 
-	if (status >> 16 == PTRACE_EVENT_EXIT && !code->is_given_up) {
-		code->is_asked = true;
+	if (is_exiting && !code->is_given_up) {
 		ask(code);
 		return;
 	}
-	if (!code->is_followed || code->is_given_up) {
+	if (!code->is_followed)
 		code->is_followed = !ptrace(PTRACE_SETOPTIONS, code->linker, 0, PTRACE_O_TRACEEXIT);
-		signal = 0;
-	}
-	ptrace(PTRACE_CONT, code->linker, 0, signal);
+	if (!is_exiting && is_fatal(WSTOPSIG(status)))
+		give_up(code);
+	ptrace(PTRACE_CONT, code->linker, 0, 0);
 }
 
 static void follow(struct command_code *code)
@@ -118,19 +139,19 @@ void command_code_visit(void *arg)
 
 	if (code->linker)
 		follow(code);
+	if (!code->is_asked)
+		return;
 	running_code_visit(code->symbolizers);
-	if (code->is_asked && !symbolizers_are_tabulating(code->symbolizers))
+	if (code->linker && !symbolizers_are_tabulating(code->symbolizers))
 		command_code_end(code);
 }
 
-/* It stops before it exits when it is killed, too. One that a file system keeps stays until we end.
- */
+/* It stops before it exits when it is killed, too. */
 void command_code_end(struct command_code *code)
 {
 	if (!code->linker)
 		return;
-	code->is_given_up = true;
-	kill(code->linker, SIGKILL);
+	give_up(code);
 	if (code->is_asked)
 		ptrace(PTRACE_CONT, code->linker, 0, 0);
 	for (u32 ms = 0; code->linker && ms < END_MS; ms++) {
@@ -138,5 +159,10 @@ void command_code_end(struct command_code *code)
 		if (code->linker)
 			poll(NULL, 0, 1);
 	}
-	code->linker = 0;
+}
+
+void command_code_bury(struct command_code *code)
+{
+	if (code->linker)
+		follow(code);
 }

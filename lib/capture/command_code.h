@@ -9,6 +9,9 @@
  * cannot know the command (a script, a program of another machine), costs the tables only: stacks
  * are deferred, and the files converted when they are met. One thread uses it: the kernel lets no
  * other look after the process.
+ *
+ * A symbolizer may be forked meanwhile, while other threads load: it takes no lock of theirs but
+ * those that the C library repairs after fork().
  */
 #ifndef LIB_CAPTURE_COMMAND_CODE_H
 #define LIB_CAPTURE_COMMAND_CODE_H
@@ -27,11 +30,15 @@ struct command_code {
 /* `path`: the command's file, NULL: there is none to ask for. */
 void command_code_begin(struct command_code *code, const char *path);
 
-/* Has the tables made of what the linker has mapped, as soon as it has. Waits for nobody but for
- * its end, which it is told. */
+/* Has the tables made of what the linker has mapped, as soon as it has. Of the linker it waits for
+ * nothing. */
 void command_code_visit(void *code);
 
-/* What was not converted by then is converted when it is met. */
+/* What was not converted by then is converted when it is met. Waits for the linker's end, but no
+ * longer than 50 ms. */
 void command_code_end(struct command_code *code);
+
+/* Behind that: lets a linker end that a file system has kept. Never waits. */
+void command_code_bury(struct command_code *code);
 
 #endif

@@ -174,6 +174,8 @@ static long load_watched(union bpf_attr *attr, unsigned int size)
 	atomic_store(&is_done, true);
 	pthread_join(watcher, NULL);
 	parse(log, &cost);
+	if (error)
+		fprintf(stderr, "watch_loads: refused: %s\n", log);
 	add_line(attr, error, &cost, most - before);
 	errno = error;
 	return result;

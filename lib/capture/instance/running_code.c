@@ -75,17 +75,17 @@ static int by_mappings(const void *a, const void *b)
 }
 
 static void ask(const struct loaded *loaded, struct symbolizers *symbolizers,
-		const struct running_file *files)
+		const struct running_file *files, u32 most)
 {
 	int map = bpf_map__fd(loaded_programs(loaded)->maps.file_tables);
 
-	for (u32 i = 0; i < MAPPINGS_MAX && files[i].mappings; i++)
+	for (u32 i = 0; i < most && files[i].mappings; i++)
 		symbolizers_tabulate(symbolizers, files[i].number,
 				     loaded_mapping(loaded, files[i].number), map);
 }
 
 void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,
-		      const struct number_list *pids)
+		      const struct number_list *pids, u32 most)
 {
 	struct running_file *files;
 
@@ -96,7 +96,7 @@ void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolize
 		return;
 	meet_files(loaded->running_code_program, pids, files);
 	qsort(files, MAPPINGS_MAX, sizeof(*files), by_mappings);
-	ask(loaded, symbolizers, files);
+	ask(loaded, symbolizers, files, most);
 	free(files);
 }
 
@@ -129,6 +129,6 @@ static void await(struct symbolizers *symbolizers, u32 ms)
 void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,
 			   const struct number_list *pids, u32 ms)
 {
-	running_code_ask(loaded, symbolizers, pids);
+	running_code_ask(loaded, symbolizers, pids, MAPPINGS_MAX);
 	await(symbolizers, ms);
 }

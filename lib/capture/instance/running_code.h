@@ -13,9 +13,9 @@
 
 struct symbolizers;
 
-/* Asks for the tables of what these processes have mapped; none: of all. */
+/* Asks for the tables of what these processes have mapped; none: of all. Of `most` files. */
 void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolizers,
-		      const struct number_list *pids);
+		      const struct number_list *pids, u32 most);
 
 /* The same, for an instance that nobody may ever read: waits for the tables, at most `ms`. */
 void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,

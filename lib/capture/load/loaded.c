@@ -260,7 +260,6 @@ static int set_program_fd(const struct loaded *loaded, const struct bpf_program 
 	return program_set_fd(&loaded->attachment.sets[0], program);
 }
 
-/* With the first table in its place. */
 static int prepare_programs(struct loaded *loaded, struct stackmap_error *error)
 {
 	int result = attachment_prepare(&loaded->attachment, loaded->tables[0].fd, loaded->engine,

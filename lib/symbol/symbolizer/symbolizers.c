@@ -43,6 +43,7 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
 	bool tabulated[MAPPINGS_MAX];	     /* or asked for */
 	bool has_no_room;		     /* for tables */
+	bool is_ready;			     /* root's */
 	struct build_id ids[MAPPINGS_MAX];
 	struct symbol_memo memo; /* of files */
 };
@@ -84,7 +85,10 @@ int symbolizers_create(struct symbolizers **out)
 
 int symbolizers_await(struct symbolizers *symbolizers)
 {
-	return symbolizer_client_await(&symbolizers->clients[0]);
+	int result = symbolizers->is_ready ? 0 : symbolizer_client_await(&symbolizers->clients[0]);
+
+	symbolizers->is_ready = !result;
+	return result;
 }
 
 void symbolizers_free(struct symbolizers **symbolizers)

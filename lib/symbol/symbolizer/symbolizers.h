@@ -21,7 +21,7 @@ struct symbolizers;
 /* Best early: root's is started here, and the kernel's files are opened. */
 int symbolizers_create(struct symbolizers **out);
 
-/* Once, before anything is asked: waits until root's says that it is ready, or why not. */
+/* Before anything is asked: waits until root's says that it is ready, or why not. */
 int symbolizers_await(struct symbolizers *symbolizers);
 
 /* Waits for no process but for a moment. */

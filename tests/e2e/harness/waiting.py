@@ -37,3 +37,20 @@ def unread(pipe):
     left = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, left)
     return left[0]
+
+
+def wait_until_reading(comm):
+    """Until the task of this name sleeps in read() of its standard input."""
+    while True:
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/comm" % pid, encoding="ascii", errors="replace") as file:
+                    name = file.read().rstrip("\n")
+                if name != comm:
+                    continue
+                with open("/proc/%s/syscall" % pid, encoding="ascii") as file:
+                    if file.read().startswith("0 0x0 "):
+                        return int(pid)
+            except OSError:
+                continue
+        time.sleep(0.01)

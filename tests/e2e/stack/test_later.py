@@ -10,6 +10,7 @@ import time
 from harness.cases import SECONDS_MAX, main, needs, program
 from harness.recorder import Recorder
 from harness.recording import Recording, function, record, user_account, user_frames
+from harness.waiting import wait_until_reading
 
 READ = "syscalls:sys_enter_read"
 COMMAND = "cat-%d" % os.getpid()
@@ -20,23 +21,6 @@ def own_cat():
     have its stack. A shell starts it, because a command's own files have tables before it runs."""
     shutil.copy(shutil.which("cat"), COMMAND)
     return "sh", "-c", "exec ./" + COMMAND
-
-
-def wait_until_reading(comm):
-    """Until the task of this name sleeps in read() of its standard input."""
-    while True:
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/comm" % pid, encoding="ascii", errors="replace") as file:
-                    name = file.read().rstrip("\n")
-                if name != comm:
-                    continue
-                with open("/proc/%s/syscall" % pid, encoding="ascii") as file:
-                    if file.read().startswith("0 0x0 "):
-                        return int(pid)
-            except OSError:
-                continue
-        time.sleep(0.01)
 
 
 def test_all_events_of_a_command():

@@ -8,7 +8,9 @@ import shutil
 
 from harness.cases import Skip, main, needs, needs_command, program, run
 from harness.inlined_program import hottest_names
+from harness.recorder import Recorder
 from harness.recording import function, record, user_frames
+from harness.waiting import wait_until_reading
 
 # Five events, then it waits until somebody has closed its input.
 SOURCE = """
@@ -41,11 +43,11 @@ wait $!
 """
 
 
-def build(path, prefix):
+def build(path, prefix, *linked):
     needs_command("gcc", "--version")
     with open("source.c", "w", encoding="ascii") as file:
         file.write(SOURCE)
-    run("gcc", "-O2", "-g", "-static", "-Wl,--build-id", "-DPREFIX(name)=%s_##name" % prefix, "source.c", "-o", path)
+    run("gcc", "-O2", "-g", *(linked or ["-static"]), "-Wl,--build-id", "-DPREFIX(name)=%s_##name" % prefix, "source.c", "-o", path)
 
 
 def record_until_kept(name, start, meanwhile=":"):
@@ -65,6 +67,16 @@ def test_a_deleted_program():
     build("deleted_program", "mine")
     made = record_until_kept("deleted_program", "./deleted_program", "rm deleted_program")
     expect_names(made, "mine")
+
+
+def test_a_deleted_command_in_flight():
+    """Nobody looks at the ring before the end: its file is found by the mappings of the process that the events are of,
+    which are not those of the linker that had mapped it before."""
+    build("deleted_command", "mine", "-no-pie")
+    recorder = Recorder("--flight", "1M", "-e", "syscalls:sys_enter_getppid", "--", "./deleted_command")
+    wait_until_reading("deleted_command")
+    os.unlink("deleted_command")
+    expect_names(recorder.end(), "mine")
 
 
 def test_a_program_deleted_afterwards():

@@ -4,10 +4,12 @@
 #include "instance/files_instance.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/command_code.h"
@@ -16,6 +18,7 @@
 
 #define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
 #define FIFO "/tmp/test_command_code.fifo"
+#define CUT "/tmp/test_command_code.cut"
 
 static struct command_code begun(const char *path)
 {
@@ -53,13 +56,16 @@ static void a_commands_files_have_tables(void **state)
 	assert_false(has_table(number_of("/test_command_code")));
 }
 
+/* The linker has mapped itself by the time it finds that out. */
 static void a_text_has_none(void **state)
 {
 	struct command_code code = begun("/etc/passwd");
 
 	(void)state;
 	visit_until_done(&code);
+	assert_true(code.is_asked);
 	command_code_end(&code);
+	assert_true(has_table(number_of("/ld-linux")));
 	assert_false(number_of("/passwd"));
 }
 
@@ -74,26 +80,81 @@ static void without_a_path_nobody_is_asked(void **state)
 	assert_false(symbolizers_are_tabulating(capture_symbolizers(capture)));
 }
 
+/* The first of a program's pages alone: the linker reads behind the end of the file. */
+static void copy_cut(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY), out = open(to, O_CREAT | O_TRUNC | O_WRONLY, 0755);
+
+	assert_true(in >= 0 && out >= 0);
+	assert_int_equal(sendfile(out, in, NULL, 4096), 4096);
+	close(in);
+	close(out);
+}
+
+static void a_linker_that_crashes_is_ended(void **state)
+{
+	struct command_code code;
+
+	(void)state;
+	copy_cut("/bin/sleep", CUT);
+	code = begun(CUT);
+	visit_until_done(&code);
+	assert_true(code.is_given_up || code.is_asked);
+	unlink(CUT);
+}
+
+/* Whether it sleeps, and is the linker already. */
+static bool is_waiting(pid_t pid)
+{
+	char path[64], name[64] = "", state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%63[^)]) %c", name, &state), 2);
+	fclose(file);
+	return state == 'S' && !strncmp(name, "ld-", 3);
+}
+
 /* A file that does not answer: opening it waits for somebody who writes. */
 static void a_linker_that_waits_is_ended(void **state)
 {
 	struct command_code code;
 	pid_t linker;
+	u64 end = clock_ms() + PATIENCE_MS;
 
 	(void)state;
 	unlink(FIFO);
 	assert_int_equal(mkfifo(FIFO, 0600), 0);
 	code = begun(FIFO);
 	linker = code.linker;
-	for (u32 i = 0; i < 100; i++) {
+	while (!is_waiting(linker) && clock_ms() < end)
 		command_code_visit(&code);
-		poll(NULL, 0, 1);
-	}
+	command_code_visit(&code);
 	assert_int_equal(code.linker, linker);
 	command_code_end(&code);
 	assert_int_equal(code.linker, 0);
 	assert_true(kill(linker, 0) < 0 && errno == ESRCH);
 	unlink(FIFO);
+}
+
+/* What is ended while the linker is stopped with its mappings leaves nothing. */
+static void one_that_was_asked_is_ended(void **state)
+{
+	struct command_code code = begun("/bin/sleep");
+	pid_t linker = code.linker;
+	u64 end = clock_ms() + PATIENCE_MS;
+
+	(void)state;
+	code.symbolizers = NULL;
+	assert_int_equal(symbolizers_create(&code.symbolizers), 0);
+	while (!code.is_asked && clock_ms() < end)
+		command_code_visit(&code);
+	command_code_end(&code);
+	assert_int_equal(code.linker, 0);
+	assert_true(kill(linker, 0) < 0 && errno == ESRCH);
+	symbolizers_free(&code.symbolizers);
 }
 
 int main(void)
@@ -103,7 +164,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_text_has_none, begin_unwinding, end),
 		cmocka_unit_test_setup_teardown(without_a_path_nobody_is_asked, begin_unwinding,
 						end),
+		cmocka_unit_test_setup_teardown(a_linker_that_crashes_is_ended, begin_unwinding,
+						end),
 		cmocka_unit_test_setup_teardown(a_linker_that_waits_is_ended, begin_unwinding, end),
+		cmocka_unit_test_setup_teardown(one_that_was_asked_is_ended, begin_unwinding, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
