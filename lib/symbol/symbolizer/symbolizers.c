@@ -43,7 +43,8 @@ struct symbolizers {
 	bool cached[MAPPINGS_MAX];	     /* that is how it was found */
 	bool tabulated[MAPPINGS_MAX];	     /* or asked for */
 	bool has_no_room;		     /* for tables */
-	bool is_ready;			     /* root's */
+	bool was_awaited;
+	int readiness; /* of root's; 0, or why it is not */
 	struct build_id ids[MAPPINGS_MAX];
 	struct symbol_memo memo; /* of files */
 };
@@ -85,10 +86,10 @@ int symbolizers_create(struct symbolizers **out)
 
 int symbolizers_await(struct symbolizers *symbolizers)
 {
-	int result = symbolizers->is_ready ? 0 : symbolizer_client_await(&symbolizers->clients[0]);
-
-	symbolizers->is_ready = !result;
-	return result;
+	if (!symbolizers->was_awaited)
+		symbolizers->readiness = symbolizer_client_await(&symbolizers->clients[0]);
+	symbolizers->was_awaited = true;
+	return symbolizers->readiness;
 }
 
 void symbolizers_free(struct symbolizers **symbolizers)

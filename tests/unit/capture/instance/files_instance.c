@@ -110,20 +110,29 @@ static u32 numbers_given(void)
 	return engine.mapping_last;
 }
 
-u32 number_of(const char *name)
+/* The next one below a number. */
+static u32 number_below(u32 number, const char *name)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 
-	for (u32 number = numbers_given(); number; number--) {
+	while (number && !strstr(path, name)) {
+		number--;
 		mapped_file_path(loaded_mapping(&capture->loaded, number), path, sizeof(path));
-		if (strstr(path, name))
-			return number;
 	}
-	return 0;
+	return number;
 }
 
-bool has_table(u32 number)
+u32 number_of(const char *name)
 {
-	return table_is_published(bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables),
-				  number);
+	return number_below(numbers_given() + 1, name);
+}
+
+bool has_table(const char *name)
+{
+	int map = bpf_map__fd(loaded_programs(&capture->loaded)->maps.file_tables);
+	u32 number = number_of(name);
+
+	while (number && !table_is_published(map, number))
+		number = number_below(number, name);
+	return number;
 }

@@ -37,6 +37,7 @@ void assert_end(FILE *file);
 
 /* The number that the engine has given to a file whose path has `name` in it, or 0. */
 u32 number_of(const char *name);
-bool has_table(u32 number);
+/* Or one of several of that name: in a chroot, who runs outside meanwhile has another C library. */
+bool has_table(const char *name);
 
 #endif
