@@ -3,6 +3,7 @@
 """A tool of its own on stackmap's engine (examples/write_stacks): its stacks, and that who asks at the same time, tools and
 recordings, gets them from one unwind. Runs in a mount namespace with an engine of its own."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -64,8 +65,9 @@ def recorded_child(recorder):
     while recorder.poll() is None:
         with open(children, encoding="ascii") as file:
             for pid in file.read().split():
-                if os.readlink("/proc/%s/exe" % pid) == WORKLOAD:
-                    return int(pid)
+                with contextlib.suppress(FileNotFoundError):  # the linker that was asked for the command ends
+                    if os.readlink("/proc/%s/exe" % pid) == WORKLOAD:
+                        return int(pid)
         time.sleep(0.001)
     raise AssertionError(recorder.stderr.read())
 
