@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The object is loaded over the maps of the instance, each program linked to the
- * array that it iterates, each link pinned under the name of its file. Then everything here is
- * let go. The programs are given room, and names that they cannot find out. */
+/* The object is loaded over the maps of the instance, each program linked to the array that it
+ * iterates, each link pinned under the name of its file. Then everything here is let go. The
+ * programs are given room, and names that they cannot find out. */
 #include "capture/instance/files.h"
 
 #include <errno.h>

@@ -101,16 +101,11 @@ void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolize
 }
 
 /* Tables are answered with nothing that would be written anywhere. */
-static int visit(struct symbolizers *symbolizers)
+int running_code_visit(struct symbolizers *symbolizers)
 {
 	const struct symbolizers_sink nowhere = {};
 
 	return symbolizers_visit(symbolizers, &nowhere);
-}
-
-void running_code_visit(struct symbolizers *symbolizers)
-{
-	visit(symbolizers);
 }
 
 static void await(struct symbolizers *symbolizers, u32 ms)
@@ -118,7 +113,7 @@ static void await(struct symbolizers *symbolizers, u32 ms)
 	u64 end = clock_ms() + ms, now;
 
 	do {
-		if (visit(symbolizers))
+		if (running_code_visit(symbolizers))
 			return;
 		now = clock_ms();
 		if (symbolizers_are_tabulating(symbolizers) && now < end)

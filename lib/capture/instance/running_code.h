@@ -21,7 +21,7 @@ void running_code_ask(const struct loaded *loaded, struct symbolizers *symbolize
 void running_code_tabulate(const struct loaded *loaded, struct symbolizers *symbolizers,
 			   const struct number_list *pids, u32 ms);
 
-/* Takes what has been answered, and asks on: never waits. */
-void running_code_visit(struct symbolizers *symbolizers);
+/* Takes what has been answered, and asks on: never waits. -errno: there will be no more. */
+int running_code_visit(struct symbolizers *symbolizers);
 
 #endif
