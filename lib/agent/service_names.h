@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which service a task belongs to, and which version of it: by rules, or by what its cgroup is
- * called. Of the innermost part of the path that says something:
- *
- *   NAME.service, NAME@INSTANCE.service   NAME
- *   docker-ID.scope, cri-containerd-ID.scope, libpod-ID.scope, .../ID   the first 12 letters of ID,
- *                                         as container tools show it (64 hexadecimal digits)
- *   run-u17.service, app-NAME-123.scope   run, app-NAME: numbers that are never the same again
- *   session-3.scope                       nothing: the user's slice is what stays
- *   NAME.slice, NAME.scope, NAME          NAME
+ * Which service a task belongs to, and which version of it: by rules, or by the path of its cgroup
+ * (report/name/cgroup_service.h).
  *
  * Tasks that are in no cgroup but the root are of "kernel" if they are its threads, else of
  * "other". A version is known by rules only.

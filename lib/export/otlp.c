@@ -22,6 +22,7 @@
 #include "export_format.h"
 #include "otlp_resource.h"
 #include "otlp_tables.h"
+#include "report/name/cgroup_service.h"
 #include "sample_table.h"
 #include "trace/read/cgroup_name.h"
 #include "value_unit.h"
@@ -60,33 +61,14 @@ struct otlp {
 	size_t ledger_count;
 };
 
-/* "/system.slice/nginx.service/worker" is of nginx. `room` has place for the path. */
-static const char *service_of(const char *cgroup, char *room)
-{
-	const char *ending = strstr(cgroup, ".service");
-	const char *start;
-
-	if (!ending || (ending[8] && ending[8] != '/'))
-		return NULL;
-	start = memrchr(cgroup, '/', (size_t)(ending - cgroup));
-	start = start ? start + 1 : cgroup;
-	memcpy(room, start, (size_t)(ending - start));
-	room[ending - start] = '\0';
-	return room[0] ? room : NULL;
-}
-
 static int set_service(struct otlp *otlp, const char *cgroup, s32 *index, size_t *count)
 {
-	char *room = malloc(strlen(cgroup) + 1);
-	const char *service = room ? service_of(cgroup, room) : NULL;
-	int err = room ? 0 : -ENOMEM;
+	char name[CGROUP_SERVICE_BYTES];
 
-	if (service) {
-		err = otlp_text_attribute(otlp->tables, "service.name", service, index);
-		(*count)++;
-	}
-	free(room);
-	return err;
+	if (cgroup[0] != '/' || !cgroup_service_name(cgroup, name))
+		return 0;
+	++*count;
+	return otlp_text_attribute(otlp->tables, "service.name", name, index);
 }
 
 /* The service is that of the request, if that has one. */

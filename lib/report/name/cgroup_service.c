@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Names are those that systemd and the container runtimes give to cgroups. */
+#include "report/name/cgroup_service.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ID_DIGITS 64
+#define ID_SHOWN 12
+
+/* A part of the path; no NUL ends the part. */
+struct part {
+	const char *at;
+	size_t length;
+};
+
+static bool ends_with(const struct part *part, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	return part->length > length && !memcmp(part->at + part->length - length, suffix, length);
+}
+
+static bool begins_with(const struct part *part, const char *prefix)
+{
+	return part->length >= strlen(prefix) && !memcmp(part->at, prefix, strlen(prefix));
+}
+
+static size_t count_digits(const char *at, size_t length, int (*is_digit)(int))
+{
+	size_t count = 0;
+
+	while (count < length && is_digit((unsigned char)at[count]))
+		count++;
+	return count;
+}
+
+/* The id of a container: all of the part, or what is behind its last "-". */
+static bool cut_to_id(struct part *part)
+{
+	struct part id = *part;
+
+	if (ends_with(&id, ".scope"))
+		id.length -= strlen(".scope");
+	if (id.length < ID_DIGITS)
+		return false;
+	if (id.length > ID_DIGITS && id.at[id.length - ID_DIGITS - 1] != '-')
+		return false;
+	id.at += id.length - ID_DIGITS;
+	if (count_digits(id.at, ID_DIGITS, isxdigit) < ID_DIGITS)
+		return false;
+	*part = (struct part){id.at, ID_SHOWN};
+	return true;
+}
+
+static void cut_instance(struct part *part)
+{
+	const char *at = memchr(part->at, '@', part->length);
+
+	if (at && at > part->at)
+		part->length = at - part->at;
+}
+
+/* "run-u17" and "run-r0123..." become "run", "app-NAME-123" becomes "app-NAME". */
+static void cut_number(struct part *part)
+{
+	size_t digits = 0;
+
+	if (begins_with(part, "run-u") || begins_with(part, "run-r")) {
+		if (count_digits(part->at + 5, part->length - 5, isxdigit) == part->length - 5)
+			part->length = strlen("run");
+		return;
+	}
+	if (!begins_with(part, "app-"))
+		return;
+	while (isdigit((unsigned char)part->at[part->length - digits - 1]))
+		digits++;
+	if (digits && part->at[part->length - digits - 1] == '-')
+		part->length -= digits + 1;
+}
+
+static bool is_session(const struct part *part)
+{
+	return begins_with(part, "session-") && ends_with(part, ".scope");
+}
+
+/* The part becomes the name in it; false: it says nothing. */
+static bool cut_to_name(struct part *part)
+{
+	if (!part->length || is_session(part))
+		return false;
+	if (cut_to_id(part))
+		return true;
+	if (ends_with(part, ".service"))
+		part->length -= strlen(".service");
+	else if (ends_with(part, ".scope"))
+		part->length -= strlen(".scope");
+	else if (ends_with(part, ".slice"))
+		part->length -= strlen(".slice");
+	if (begins_with(part, "lxc.payload.") && part->length > strlen("lxc.payload."))
+		*part = (struct part){part->at + strlen("lxc.payload."),
+				      part->length - strlen("lxc.payload.")};
+	cut_instance(part);
+	cut_number(part);
+	return true;
+}
+
+static bool is_unit(const struct part *part)
+{
+	struct part id = *part;
+
+	return ends_with(part, ".service") || (ends_with(part, ".scope") && !is_session(part)) ||
+	       cut_to_id(&id);
+}
+
+/* "user-1000.slice" or "user@1000.service" */
+static bool is_user(const struct part *part, const char *prefix, const char *suffix)
+{
+	size_t digits = part->length - strlen(prefix) - strlen(suffix);
+
+	return begins_with(part, prefix) && ends_with(part, suffix) &&
+	       part->length > strlen(prefix) + strlen(suffix) &&
+	       count_digits(part->at + strlen(prefix), digits, isdigit) == digits;
+}
+
+static bool is_manager_of_user(const struct part *part)
+{
+	return is_user(part, "user@", ".service");
+}
+
+static bool is_owner(const struct part *part)
+{
+	return is_unit(part) || is_user(part, "user-", ".slice") ||
+	       begins_with(part, "lxc.payload.");
+}
+
+/* The part that begins at `at`. */
+static struct part part_at(const char *at)
+{
+	return (struct part){at, strcspn(at, "/")};
+}
+
+/* The part that ends at `end`. */
+static struct part part_before(const char *path, const char *end)
+{
+	const char *slash = memrchr(path, '/', end - path);
+	const char *at = slash ? slash + 1 : path;
+
+	return (struct part){at, end - at};
+}
+
+/* The outermost owner; false: the path has none. */
+static bool find_owner(const char *cgroup, struct part *owner)
+{
+	for (const char *at = cgroup; *at; at += strcspn(at, "/")) {
+		at += *at == '/';
+		*owner = part_at(at);
+		if (is_owner(owner))
+			return true;
+	}
+	return false;
+}
+
+/* The innermost part below `from` that says something, with `units_only` as a unit. */
+static bool find_innermost(const char *from, bool units_only, struct part *found)
+{
+	const char *end = from + strlen(from);
+
+	while (end > from) {
+		struct part part = part_before(from, end);
+
+		*found = part;
+		if ((!units_only || (is_unit(&part) && !is_manager_of_user(&part))) &&
+		    cut_to_name(found))
+			return true;
+		end = part.at > from ? part.at - 1 : from;
+	}
+	return false;
+}
+
+/* --- as text --- */
+
+static int hex_value(char digit)
+{
+	return isdigit((unsigned char)digit) ? digit - '0'
+					     : tolower((unsigned char)digit) - 'a' + 10;
+}
+
+/* systemd writes "-" in a name as "\x2d". What is no letter stays as it is written. */
+static bool is_escape(const char *at, size_t left, char *letter)
+{
+	if (left < 4 || at[0] != '\\' || at[1] != 'x' || !isxdigit((unsigned char)at[2]) ||
+	    !isxdigit((unsigned char)at[3]))
+		return false;
+	*letter = hex_value(at[2]) << 4 | hex_value(at[3]);
+	return *letter && *letter != '/' && !iscntrl((unsigned char)*letter);
+}
+
+static size_t put_letter(char letter, char name[CGROUP_SERVICE_BYTES], size_t used)
+{
+	if (used + 1 < CGROUP_SERVICE_BYTES)
+		name[used++] = iscntrl((unsigned char)letter) ? '?' : letter;
+	return used;
+}
+
+static size_t put_part(const struct part *part, char name[CGROUP_SERVICE_BYTES], size_t used)
+{
+	for (size_t i = 0; i < part->length; i++) {
+		char letter = part->at[i];
+
+		if (is_escape(part->at + i, part->length - i, &letter))
+			i += 3;
+		else
+			letter = part->at[i];
+		used = put_letter(letter, name, used);
+	}
+	return used;
+}
+
+static size_t put_owner(struct part owner, char name[CGROUP_SERVICE_BYTES])
+{
+	size_t used = 0;
+
+	if (is_manager_of_user(&owner)) {
+		used = put_part(&(struct part){"user-", 5}, name, used);
+		owner.at += strlen("user@");
+		owner.length -= strlen("user@");
+		owner.length -= strlen(".service");
+	} else {
+		cut_to_name(&owner);
+	}
+	return put_part(&owner, name, used);
+}
+
+bool cgroup_service_name(const char *cgroup, char name[CGROUP_SERVICE_BYTES])
+{
+	struct part owner, inner;
+	size_t used;
+
+	if (find_owner(cgroup, &owner)) {
+		used = put_owner(owner, name);
+		if (find_innermost(owner.at + owner.length, true, &inner)) {
+			used = put_letter('/', name, used);
+			used = put_part(&inner, name, used);
+		}
+	} else {
+		if (!find_innermost(cgroup, false, &inner))
+			return false;
+		used = put_part(&inner, name, 0);
+	}
+	name[used] = 0;
+	return true;
+}
