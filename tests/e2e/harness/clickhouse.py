@@ -95,6 +95,8 @@ def ask(port, sql, user=USER, password=PASSWORD, **settings):
 class Server:
     """One server. data: its data folder, which may be a small file system; its own if none is given."""
 
+    user, password = USER, PASSWORD
+
     def __init__(self, folder, data=None, clusters=""):
         self.folder, self.data = pathlib.Path(folder), pathlib.Path(data or folder + "/data")
         self.port, self.tcp_port, self.clusters, self.process = free_port(), free_port(), clusters, None
@@ -106,7 +108,7 @@ class Server:
 
     def configure(self):
         self.data.mkdir(exist_ok=True)
-        (self.folder / "users.xml").write_text(USERS.format(user=USER, password=PASSWORD))
+        (self.folder / "users.xml").write_text(USERS.format(user=self.user, password=self.password))
         (self.folder / "config.xml").write_text(CONFIG.format(
             folder=self.folder, data=self.data, port=self.port, tcp_port=self.tcp_port, clusters=self.clusters))
 
@@ -142,7 +144,13 @@ class Server:
                        for name in ("output", "errors") if (self.folder / name).exists())
 
     def ask(self, sql, **options):
-        return ask(self.port, sql, **options)
+        return ask(self.port, sql, **{"user": self.user, "password": self.password, **options})
+
+
+class FreshServer(Server):
+    """As a newcomer has it: the user `default`, without a password."""
+
+    user, password = "default", ""
 
 
 def cluster_of(servers):
@@ -154,11 +162,11 @@ def cluster_of(servers):
 
 
 @contextlib.contextmanager
-def clickhouse(shards=1, data=None):
+def clickhouse(shards=1, data=None, kind=Server):
     """So many servers, as a list. data: where the first one keeps its data."""
     needs_clickhouse()
     with tempfile.TemporaryDirectory(prefix="stackmap-clickhouse-") as folder:
-        servers = [Server(os.path.join(folder, str(i)), None if i else data) for i in range(shards)]
+        servers = [kind(os.path.join(folder, str(i)), None if i else data) for i in range(shards)]
         for server in servers:
             server.clusters = cluster_of(servers)
         try:
