@@ -56,36 +56,25 @@ static int prepare_workload(struct record *record, int count, char **arguments)
 	return EXIT_FAILED;
 }
 
-static bool follows_tasks(const struct record *record)
-{
-	const struct record_values *values = record->values;
-
-	if (values->all)
-		return false;
-	return values->pids.count || record->workload.pid;
-}
-
 static int follow(struct record *record, struct stackmap_error *error)
 {
-	if (record->values->pids.count)
-		return record_target_follow(&record->target, record->capture, error);
-	return loaded_follow_command(capture_loaded(record->capture), record->workload.pid, error);
+	if (record->target.tasks == TASKS_OF_COMMAND)
+		return loaded_follow_command(capture_loaded(record->capture), record->workload.pid,
+					     error);
+	return record_target_follow(&record->target, record->capture, error);
 }
 
 static int create_capture(struct record *record)
 {
-	const struct record_values *values = record->values;
-	bool by_task = follows_tasks(record);
-	struct capture_options options = record_target_options(values, &record->target);
+	struct capture_options options = record_target_options(record->values, &record->target);
 	struct stackmap_error error;
 	int result;
 
-	options.by_task = by_task;
-	options.command = by_task && !values->pids.count ? record->workload.pid : 0;
-	options.command_path = values->pids.count ? NULL : record->workload.path;
-	result = capture_create(&options, &record->capture, &error);
-	if (!result && by_task)
-		result = follow(record, &error);
+	if (record->target.tasks == TASKS_OF_COMMAND)
+		options.command = record->workload.pid;
+	if (record->target.tasks != TASKS_OF_PIDS)
+		options.command_path = record->workload.path;
+	result = capture_create(&options, &record->capture, &error) ?: follow(record, &error);
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 

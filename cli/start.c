@@ -65,7 +65,6 @@ static int create(struct start *start, struct stackmap_error *error)
 	struct capture_options options = record_target_options(values, &start->target);
 	int result;
 
-	options.by_task = values->pids.count > 0;
 	options.has_files = true;
 	result = capture_create(&options, &start->capture, error);
 	result = result ?: record_target_follow(&start->target, start->capture, error);

@@ -35,6 +35,17 @@ static int check_options(const struct record_values *values, bool has_command)
 	return EXIT_DONE;
 }
 
+/* A command that is beside a choice of tasks sets only the duration. CPUs are no choice of tasks.
+ */
+static enum task_choice choose_tasks(const struct record_values *values, bool has_command)
+{
+	if (values->pids.count)
+		return TASKS_OF_PIDS;
+	if (has_command && !values->all && !values->comm && !values->cgroup)
+		return TASKS_OF_COMMAND;
+	return TASKS_ALL;
+}
+
 static int choose_user_unwind(const struct record_values *values, struct record_target *target)
 {
 	const char *way = values->user_unwind;
@@ -138,6 +149,7 @@ static int choose_pids(const struct string_list *texts, struct record_target *ta
 int record_target_choose(const struct record_values *values, bool has_command,
 			 struct record_target *target)
 {
+	target->tasks = choose_tasks(values, has_command);
 	return check_options(values, has_command)
 		       ?: choose_cpus(values->cpus, target->cpu_mask)
 		       ?: choose_pids(&values->pids, target)
@@ -161,6 +173,7 @@ struct capture_options record_target_options(const struct record_values *values,
 		.user_unwind = target->user_unwind,
 		.max_user_depth = values->max_depth,
 		.user_at_syscall = values->user_at_syscall,
+		.by_task = target->tasks != TASKS_ALL,
 		.comm = values->comm,
 		.cgroup = values->cgroup,
 		.cpu_mask = values->cpus ? target->cpu_mask : NULL,

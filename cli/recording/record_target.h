@@ -98,8 +98,16 @@ struct record_values {
 	    .help = "record every stack in full, without the stack map")
 /* clang-format on */
 
+/* Whose events are recorded, before --comm, --cgroup and -C filter them. */
+enum task_choice {
+	TASKS_ALL,	  /* of the machine */
+	TASKS_OF_PIDS,	  /* the processes of -p, and what they start */
+	TASKS_OF_COMMAND, /* the command and what it starts */
+};
+
 struct record_target {
 	struct source_list sources;
+	enum task_choice tasks;
 	bool user_stacks;
 	enum user_unwind user_unwind;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
@@ -116,7 +124,7 @@ void record_target_clear(struct record_target *target);
 /* Whether all processes of -p have ended; false without -p. */
 bool record_target_ended(const struct record_target *target);
 
-/* What all of that is for the capture: points into both. Tasks are not in it, nor the command. */
+/* What all of that is for the capture: points into both. The command is not in it. */
 struct capture_options record_target_options(const struct record_values *values,
 					     const struct record_target *target);
 

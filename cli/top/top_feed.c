@@ -42,7 +42,6 @@ static int create_own(struct top_feed *feed, const struct record_values *values,
 	struct capture_options options = record_target_options(values, &feed->target);
 	int result;
 
-	options.by_task = values->pids.count > 0;
 	result = capture_create(&options, &feed->capture, error)
 			 ?: record_target_follow(&feed->target, feed->capture, error)
 			 ?: reset_prepare(capture_loaded(feed->capture), error);

@@ -12,14 +12,13 @@ import time
 
 from harness.cases import SECONDS_MAX, STACKMAP, main, needs, needs_command, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.top_text import LEDGER, WEIGHT, Text
 
 COUNTS = program("known_counts")
 SOURCE = "u:%s:counted" % COUNTS
 OTHER = "u:%s:ask_parent" % COUNTS
 ASKS = ["getppid=1"] * 200
 FLIGHT, DRAIN = ["--flight", "2M"], ["--ring", "1M"]
-WEIGHT = re.compile(r"(\d+) events in [0-9.]+ s")
-LEDGER = re.compile(r"ledger: (\d+) events = (\d+) recorded \+ (\d+) lost")
 
 
 def start(*options, source=SOURCE):
@@ -30,36 +29,6 @@ def start(*options, source=SOURCE):
 
 def call(count):
     run(COUNTS, "calls=%d" % count)
-
-
-class Text:
-    """top --batch, refresh by refresh."""
-
-    def __init__(self, *options):
-        self.process = subprocess.Popen([STACKMAP, "top", "--batch", "--delay", "1", *options],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def refresh(self):
-        """Its lines, without the empty one behind them."""
-        lines = []
-        while line := self.process.stdout.readline().rstrip("\n"):
-            lines.append(line)
-        assert lines, self.process.stderr.read()
-        return lines
-
-    def until(self, count):
-        """Refreshes until so many events were shown in all: no more may come."""
-        refreshes, seen = [], 0
-        while seen < count:
-            refreshes.append(self.refresh())
-            seen += int(WEIGHT.search(refreshes[-1][0])[1])
-        assert seen == count, (seen, count)
-        return refreshes
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        _, messages = self.process.communicate(timeout=SECONDS_MAX)
-        assert self.process.returncode == 0, messages
 
 
 def check_functions(refresh):

@@ -3,12 +3,18 @@
 """Filters: all events of the chosen tasks, none of others. The workload is a tree of processes and threads, each of
 which calls one function a known number of times."""
 
+import contextlib
 import os
+import subprocess
 
 from harness import task_tree
-from harness.cases import STACKMAP, Skip, cgroup2, main, needs, program
+from harness.cases import SECONDS_MAX, STACKMAP, Skip, cgroup2, main, needs, program, run, stackmap
+from harness.engine_folder import enter_own_mounts, fresh_bpffs
+from harness.recorder import Recorder
 from harness.recording import record
-from harness.task_tree import SOURCE, TASKS, THREADS, WaitingTree, by_task, record_tree
+from harness.task_tree import CALLS, SOURCE, TASKS, THREADS, TREE, WaitingTree, by_task, record_tree
+from harness.top_text import LEDGER, Text
+from harness.waiting import wait_until
 
 # test_namespaces runs these, too.
 test_command_with_all_its_descendants = task_tree.command_with_all_its_descendants
@@ -26,20 +32,103 @@ def test_comm():
         assert {line.comm for line in recording.ids()} == {name}
 
 
-def test_cgroup():
+@contextlib.contextmanager
+def cgroup_of(pid):
+    """A cgroup whose child cgroup has the process in it."""
     folder = os.path.join(cgroup2(), "stackmap-e2e-%d" % os.getpid())
     inner = os.path.join(folder, "inner")
     os.makedirs(inner)
     try:
-        with WaitingTree() as inside, WaitingTree() as outside:
-            with open(os.path.join(inner, "cgroup.procs"), "w", encoding="ascii") as procs:
-                procs.write(str(inside.tree.pid))
-            script = inside.go() + "; " + outside.go()
-            found = by_task(record("-a", "--cgroup", folder, "-e", SOURCE, "--", "sh", "-c", script), TASKS)
-            assert inside.tree.pid in found
+        with open(os.path.join(inner, "cgroup.procs"), "w", encoding="ascii") as procs:
+            procs.write(str(pid))
+        yield folder
     finally:
+        wait_until(lambda: "populated 0" in open(os.path.join(inner, "cgroup.events"), encoding="ascii").read())
         os.rmdir(inner)
         os.rmdir(folder)
+
+
+# Three trees run: one in the process of -p and the cgroup of --cgroup, one elsewhere, one that the command starts.
+# Options -> tasks recorded with and without a command; None: nothing is chosen.
+ROOT = ["--comm", "tree-root"]
+CHOICES = [
+    ([], TASKS, None),
+    (["-C", "0-%d" % (os.cpu_count() - 1)], TASKS, 3 * TASKS),
+    (["-a"], 3 * TASKS, 3 * TASKS),
+    (["-p", "PID"], TASKS, TASKS),
+    (["--cgroup", "DIR"], TASKS, TASKS),
+    (ROOT, 3, 3),
+    (["-a", *ROOT], 3, 3),
+    (["-p", "PID", *ROOT], 1, 1),
+    (["--cgroup", "DIR", *ROOT], 1, 1),
+    (["-p", "PID", "--cgroup", "DIR"], TASKS, TASKS),
+]
+
+
+@contextlib.contextmanager
+def chosen_tree(options):
+    """The options with their PID and DIR, that process, and a command that runs all three trees."""
+    with WaitingTree() as inside, WaitingTree() as outside, contextlib.ExitStack() as made:
+        folder = made.enter_context(cgroup_of(inside.tree.pid)) if "DIR" in options else None
+        values = {"PID": str(inside.tree.pid), "DIR": folder}
+        script = "%s; %s; echo | %s %d >/dev/null" % (inside.go(), outside.go(), TREE, CALLS)
+        yield [values.get(word, word) for word in options], inside.tree.pid, script
+
+
+def test_every_choice_with_a_command():
+    """One rule: beside a choice of tasks the command sets only the duration."""
+    needs("bpf", "uprobes")
+    for options, tasks, _ in CHOICES:
+        with chosen_tree(options) as (words, pid, script):
+            found = by_task(record(*words, "-e", SOURCE, "--", "sh", "-c", script), tasks)
+            assert (pid in found) == (options not in ([], CHOICES[1][0])), (options, found)
+
+
+def test_every_choice_without_a_command():
+    for row, (options, _, tasks) in enumerate(CHOICES):
+        with chosen_tree(options) as (words, _, script):
+            if tasks is None:
+                assert "nothing to record" in stackmap("record", *words, "-e", SOURCE, status=2).stderr
+                continue
+            output = "%d.data" % row
+            recorder = Recorder(*words, "-e", SOURCE, output=output)
+            wait_until(lambda: os.path.exists(output) or recorder.process.poll() is not None)
+            run("sh", "-c", script)
+            if "PID" in options:
+                by_task(recorder.ended(), tasks)
+            else:
+                by_task(recorder.end(), tasks)
+
+
+def test_every_choice_in_top():
+    """Its processes of -p include one that stays, since top ends with them."""
+    needs("bpf", "uprobes")
+    for options, _, tasks in CHOICES:
+        with chosen_tree(options) as (words, _, script), subprocess.Popen(["sleep", "600"]) as sleeper:
+            text = Text("-e", SOURCE, *words, *(["-p", str(sleeper.pid)] if "PID" in options else []))
+            text.refresh()
+            run("sh", "-c", script)
+            text.refresh()
+            produced = int(LEDGER.match(text.refresh()[1])[1])
+            sleeper.kill()
+            assert produced == CALLS * (tasks or 3 * TASKS), (options, produced)
+            if "PID" not in options:
+                text.end()
+            text.process.communicate(timeout=SECONDS_MAX)
+
+
+def test_every_choice_of_an_instance():
+    needs("bpf", "uprobes")
+    fresh_bpffs()
+    for options, _, tasks in CHOICES:
+        with chosen_tree(options) as (words, _, script):
+            begun = stackmap("start", "chosen", *words, "-e", SOURCE, status=None)
+            if begun.returncode:
+                raise Skip("no instance here: " + begun.stderr.strip())
+            run("sh", "-c", script)
+            found = len(stackmap("script", "--ids", "--instance", "chosen").stdout.splitlines())
+            stackmap("stop", "chosen")
+            assert found == CALLS * (tasks or 3 * TASKS), (options, found)
 
 
 def test_cpu():
@@ -71,4 +160,5 @@ def test_recorder_is_not_in_its_recording():
 
 
 if __name__ == "__main__":
+    enter_own_mounts()
     main(globals())
