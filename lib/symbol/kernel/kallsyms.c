@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * kallsyms gives no sizes: a symbol reaches to the next one of any kind, and never past the end of
- * its module. What only marks a place (section borders such as _etext, the padding __pfx_ before a
- * function, arm64's mapping symbols, data) ends the symbol before it and names nothing itself.
+ * its module. Code that belongs to no module (BPF programs, trampolines, slots of ftrace and
+ * kprobes) has gone and free memory behind it: such a symbol counts for the bytes of one page. The
+ * memory of slots is one page; how long a program is passing_code.h knows. What only marks a place
+ * (section borders such as _etext, the padding __pfx_ before a function, arm64's mapping symbols,
+ * data) ends the symbol before it and names nothing itself.
  *
  * System calls have up to four names for one address; the 64-bit entry __x64_sys_ is what people
  * look for.
@@ -19,7 +22,7 @@
 
 #define KERNEL_HALF (1ULL << 63)
 #define PROGRAM_MARK "\t[bpf]\n"
-#define CODE_PACK_BYTES (2ULL << 20) /* BPF programs lie in packs of this size and alignment */
+#define PAGE_BYTES 4096ULL
 
 enum rank { RANK_COMPAT, RANK_LOCAL, RANK_WEAK, RANK_GLOBAL };
 
@@ -188,7 +191,7 @@ static u64 limit_of(struct builder *builder, const struct kallsyms_line *line)
 		return UINT64_MAX;
 	if (module && line->address >= module->start && line->address < module->end)
 		return module->end;
-	return (line->address | (CODE_PACK_BYTES - 1)) + 1 ?: UINT64_MAX;
+	return line->address < UINT64_MAX - PAGE_BYTES ? line->address + PAGE_BYTES : UINT64_MAX;
 }
 
 static int add_line(void *arg, const struct kallsyms_line *line)

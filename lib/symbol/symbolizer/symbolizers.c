@@ -18,6 +18,8 @@
 #include "error.h"
 #include "symbol/file/file_owner.h"
 #include "symbol/file/mapped_file.h"
+#include "symbol/kernel/kernel_image.h"
+#include "symbol/kernel/passing_code.h"
 #include "symbol_file.h"
 #include "symbol_memo.h"
 #include "symbolizer_client.h"
@@ -29,6 +31,7 @@ _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each has a sandbox"
 
 struct symbolizers {
 	struct kernel_files kernel;
+	struct passing_code *passing; /* NULL: the kernel hides addresses */
 	struct symbolizer_client clients[CLIENTS_MAX];
 	struct symbolizers_trouble troubles[CLIENTS_MAX];
 	bool reported[CLIENTS_MAX];
@@ -77,6 +80,8 @@ int symbolizers_create(struct symbolizers **out)
 	kernel_files_open(&symbolizers->kernel);
 	root = client_of(symbolizers, FILE_OWNER_ROOT);
 	result = symbolizer_client_start(root);
+	if (!result && kernel_image_shown(&symbolizers->kernel))
+		result = passing_code_create(symbolizers->kernel.modules, &symbolizers->passing);
 	if (result)
 		symbolizers_free(&symbolizers);
 	else
@@ -100,6 +105,7 @@ void symbolizers_free(struct symbolizers **symbolizers)
 		return;
 	for (u32 i = 0; i < gone->count; i++)
 		symbolizer_client_end(&gone->clients[i], END_MS);
+	passing_code_free(&gone->passing);
 	kernel_files_close(&gone->kernel);
 	symbol_memo_free(&gone->memo);
 	free(gone);
@@ -132,6 +138,8 @@ u64 symbolizers_failures(struct symbolizers *symbolizers)
 
 	symbolizers->failures = 0;
 	memset(symbolizers->failed, 0, sizeof(symbolizers->failed));
+	if (symbolizers->passing)
+		passing_code_forget(symbolizers->passing);
 	return failures;
 }
 
@@ -266,11 +274,48 @@ void symbolizers_tabulate_again(struct symbolizers *symbolizers)
 	symbolizers->has_no_room = false;
 }
 
+/* Names passing code as the kernel reported it. Ambiguous code gets no name. Code that was loaded
+ * before the recorder is asked for by its start: kallsyms knows the start, and no size. */
+static int recall_passing(struct passing_code *passing, u64 *addresses, u32 *count,
+			  const struct symbolizers_sink *sink)
+{
+	u32 kept = 0;
+	u64 last = 0;
+	int result = 0;
+
+	for (u32 i = 0; i < *count && !result; i++) {
+		struct code_span span = {.name = ""};
+		enum code_match match = passing_code_find(passing, addresses[i], &span);
+
+		if (match == CODE_AMBIGUOUS || (last && span.start == last))
+			continue;
+		last = span.start;
+		if (!*span.name)
+			addresses[kept++] = match == CODE_KNOWN ? span.start : addresses[i];
+		else
+			result = sink->symbol(sink->arg, &(struct trace_symbol){
+								 .start = span.start,
+								 .size = span.end - span.start,
+								 .address = span.start,
+								 .name = span.name,
+							 });
+	}
+	*count = kept;
+	return result;
+}
+
 int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *addresses,
 		       u32 *count, const struct symbolizers_sink *sink)
 {
-	if (!number || number >= MAPPINGS_MAX)
+	if (number >= MAPPINGS_MAX)
 		return 0;
+	if (!number) {
+		if (!symbolizers->passing)
+			return 0;
+		passing_code_read(symbolizers->passing);
+		return passing_code_read_modules(symbolizers->passing, symbolizers->kernel.modules)
+			       ?: recall_passing(symbolizers->passing, addresses, count, sink);
+	}
 	return symbol_memo_recall(&symbolizers->memo, number, addresses, count, sink->symbol,
 				  sink->arg);
 }
@@ -303,10 +348,25 @@ struct taker {
 	bool is_wanted, is_kept;
 };
 
-static int take_symbol(void *arg, const struct trace_symbol *symbol, bool is_alone)
+/* The kernel's list has no sizes: passing code ends where its program does. */
+static struct trace_symbol sized(const struct symbolizers *symbolizers,
+				 const struct trace_symbol *symbol)
+{
+	struct trace_symbol sized = *symbol;
+	struct code_span span;
+
+	if (!symbol->mapping && symbolizers->passing &&
+	    passing_code_find(symbolizers->passing, symbol->start, &span) == CODE_KNOWN &&
+	    span.start == symbol->start)
+		sized.size = span.end - span.start;
+	return sized;
+}
+
+static int take_symbol(void *arg, const struct trace_symbol *listed, bool is_alone)
 {
 	const struct taker *taker = arg;
 	const struct symbolizers_sink *sink = taker->symbolizers->sink;
+	const struct trace_symbol whole = sized(taker->symbolizers, listed), *symbol = &whole;
 
 	if (taker->is_kept && symbol_memo_add(&taker->symbolizers->memo, symbol, is_alone))
 		return -ENOMEM;
@@ -416,6 +476,8 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	};
 	int result = 0;
 
+	if (symbolizers->passing)
+		passing_code_read(symbolizers->passing);
 	symbolizers->sink = sink;
 	for (u32 i = 0; i < symbolizers->count; i++)
 		result = first_error(result,

@@ -34,7 +34,10 @@ static const char symbols_text[] =
 	"000300 t irq_entries_start\n" K "000400 t $x\n" K "000410 W weak\n" K "000500 T last\n" K
 	"000600 T _etext\n" K "001000 D data\n" M "000000 t ext4_a\t[ext4]\n" M
 	"000100 t ext4_b\t[ext4]\n" M "001000 t mb_a\t[mbcache]\n" M
-	"300000 t bpf_prog_6deef7357e7b4530_main\t[bpf]\n";
+	"300000 t bpf_prog_6deef7357e7b4530_main\t[bpf]\n" M
+	"300400 t bpf_prog_6deef7357e7b4530_last\t[bpf]\n" M
+	"500000 t ftrace_trampoline\t[__builtin__ftrace]\n" M
+	"600000 t kprobe_insn_page\t[__builtin__kprobes]\n";
 
 struct fixture {
 	struct symbol_table *table;
@@ -85,7 +88,7 @@ static void kernel_symbols_end_at_the_next(void **state)
 	symbol_table_free(&f.table);
 }
 
-static void module_and_bpf_symbols_end_with_their_memory(void **state)
+static void module_symbols_end_with_their_module(void **state)
 {
 	struct fixture f;
 
@@ -94,8 +97,24 @@ static void module_and_bpf_symbols_end_with_their_memory(void **state)
 	expect(&f, 0xffffffffa0000fff, "ext4_b", 0xffffffffa0000100, 0xffffffffa0001000);
 	expect(&f, 0xffffffffa0001fff, "mb_a", 0xffffffffa0001000, 0xffffffffa0002000);
 	expect(&f, 0xffffffffa0002000, NULL, 0, 0);
+	symbol_table_free(&f.table);
+}
+
+/* Behind the last program there may have been another one, whose name is not in the list. */
+static void code_of_no_module_ends_after_a_page(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	parse(&f, symbols_text, strlen(symbols_text));
 	expect(&f, 0xffffffffa0300010, "bpf_prog_6deef7357e7b4530_main", 0xffffffffa0300000,
-	       0xffffffffa0400000);
+	       0xffffffffa0300400);
+	expect(&f, 0xffffffffa03013ff, "bpf_prog_6deef7357e7b4530_last", 0xffffffffa0300400,
+	       0xffffffffa0301400);
+	expect(&f, 0xffffffffa0301400, NULL, 0, 0);
+	expect(&f, 0xffffffffa0500fff, "ftrace_trampoline", 0xffffffffa0500000, 0xffffffffa0501000);
+	expect(&f, 0xffffffffa0501000, NULL, 0, 0);
+	expect(&f, 0xffffffffa0601000, NULL, 0, 0);
 	symbol_table_free(&f.table);
 }
 
@@ -279,7 +298,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernel_symbols_end_at_the_next),
-		cmocka_unit_test(module_and_bpf_symbols_end_with_their_memory),
+		cmocka_unit_test(module_symbols_end_with_their_module),
+		cmocka_unit_test(code_of_no_module_ends_after_a_page),
 		cmocka_unit_test(hidden_addresses_give_no_symbols),
 		cmocka_unit_test(senseless_lines_are_left_out),
 		cmocka_unit_test(a_huge_line_is_one_name),

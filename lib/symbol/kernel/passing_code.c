@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each CPU has an event that counts nothing and a ring of its own, since the kernel reports where
+ * the code was loaded. The rings are opened first, then the programs that are loaded already are
+ * listed by their ids, so no program falls between. The list says where each function of a program
+ * lies; its name is left to kallsyms, or to the report of its end.
+ *
+ * A range is one entry, however often it was reported. Entries are sorted when they are searched.
+ * After a ring that was full nothing older counts any more.
+ */
+#include "passing_code.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "bisect.h"
+#include "module_list.h"
+#include "order.h"
+#include "symbol/table/text_pool.h"
+
+#define RING_BYTES (16U << 10) /* a power of two; some 200 reports */
+#define CPUS_MAX 4096
+#define SPANS_MAX (1U << 16)
+#define PROGRAMS_MAX (1U << 15)
+#define FUNCTIONS_MAX 4096 /* of one program */
+
+struct report { /* PERF_RECORD_KSYMBOL */
+	struct perf_event_header header;
+	u64 start;
+	u32 bytes;
+	u16 type;
+	u16 flags;
+	char name[];
+};
+
+struct entry {
+	u64 start, end;
+	u32 name;     /* in the pool; 0: not known */
+	u32 order;    /* of its first report */
+	u8 gone;      /* it was reported as gone */
+	u8 nameless;  /* a module: no list has its names any more */
+	u8 forgotten; /* and that is one file ago */
+};
+
+struct ring {
+	int event;
+	struct perf_event_mmap_page *page;
+};
+
+struct passing_code {
+	struct ring *rings;
+	u32 ring_count;
+	struct module_list modules;
+	struct text_pool names;
+	struct entry *entries;
+	u32 count, room, orders;
+	u64 longest;
+	bool is_sorted;
+};
+
+static int by_start(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	return order(a->start, b->start) ?: order(a->end, b->end) ?: order(a->order, b->order);
+}
+
+static bool is_same_range(const struct entry *a, const struct entry *b)
+{
+	return a->start == b->start && a->end == b->end;
+}
+
+/* Entries of one range are one, if no two names contradict: the later report knows whether the code
+ * is gone. */
+static void sort(struct passing_code *code)
+{
+	u32 kept = 0;
+
+	if (code->is_sorted || !code->count)
+		return;
+	qsort(code->entries, code->count, sizeof(*code->entries), by_start);
+	for (u32 i = 0; i < code->count; i++) {
+		struct entry *last = kept ? &code->entries[kept - 1] : NULL;
+		const struct entry *entry = &code->entries[i];
+
+		if (last && is_same_range(last, entry) && last->nameless == entry->nameless &&
+		    (!last->name || !entry->name || last->name == entry->name)) {
+			last->name = last->name ?: entry->name;
+			last->gone = entry->gone;
+			last->forgotten = entry->forgotten;
+		} else {
+			code->entries[kept++] = *entry;
+		}
+	}
+	code->count = kept;
+	code->is_sorted = true;
+}
+
+static void put(struct passing_code *code, const struct code_span *span, struct entry entry)
+{
+	if (span->end <= span->start)
+		return;
+	entry.start = span->start;
+	entry.end = span->end;
+	if (code->count == SPANS_MAX)
+		passing_code_forget(code);
+	if (code->count == SPANS_MAX || text_pool_put(&code->names, span->name, &entry.name) ||
+	    array_make_room(code->entries, code->count, code->room))
+		return;
+	entry.order = code->orders++;
+	code->entries[code->count++] = entry;
+	code->is_sorted = false;
+	if (span->end - span->start > code->longest)
+		code->longest = span->end - span->start;
+}
+
+void passing_code_add(struct passing_code *code, const struct code_span *span)
+{
+	put(code, span, (struct entry){});
+}
+
+void passing_code_remove(struct passing_code *code, const struct code_span *span)
+{
+	put(code, span, (struct entry){.gone = true});
+}
+
+enum code_match passing_code_find(struct passing_code *code, u64 address, struct code_span *found)
+{
+	const struct entry *match = NULL;
+	u32 first, end;
+
+	sort(code);
+	end = bisect(code->count, i, code->entries[i].start <= address);
+	for (first = end; first && code->entries[first - 1].start + code->longest > address;) {
+		const struct entry *entry = &code->entries[--first];
+
+		if (address >= entry->end)
+			continue;
+		if (match || entry->nameless)
+			return CODE_AMBIGUOUS;
+		match = entry;
+	}
+	if (!match)
+		return CODE_UNKNOWN;
+	*found = (struct code_span){match->start, match->end, code->names.data + match->name};
+	return CODE_KNOWN;
+}
+
+void passing_code_forget(struct passing_code *code)
+{
+	u32 kept = 0;
+
+	sort(code);
+	for (u32 i = 0; i < code->count; i++) {
+		struct entry *entry = &code->entries[i];
+
+		if (entry->gone && entry->forgotten)
+			continue;
+		entry->forgotten = entry->gone;
+		code->entries[kept++] = *entry;
+	}
+	code->count = kept;
+}
+
+/* --- what the kernel reports --- */
+
+/* A report whose name has no end, which the kernel never writes, counts for nothing. */
+static void take_report(struct passing_code *code, const struct report *report)
+{
+	size_t bytes = report->header.size;
+	const struct code_span span = {report->start, report->start + report->bytes, report->name};
+
+	if (bytes <= sizeof(*report) || !memchr(report->name, 0, bytes - sizeof(*report)))
+		return;
+	if (report->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		passing_code_remove(code, &span);
+	else
+		passing_code_add(code, &span);
+}
+
+static void copy_out(const struct ring *ring, u64 at, void *to, size_t bytes)
+{
+	const char *data = (const char *)ring->page + ring->page->data_offset;
+	size_t offset = at % RING_BYTES, first = RING_BYTES - offset;
+
+	if (first > bytes)
+		first = bytes;
+	memcpy(to, data + offset, first);
+	memcpy((char *)to + first, data, bytes - first);
+}
+
+static void read_ring(struct passing_code *code, const struct ring *ring)
+{
+	u64 head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	u64 at = ring->page->data_tail;
+	_Alignas(struct report) char record[1024];
+
+	while (at < head) {
+		struct perf_event_header header;
+
+		copy_out(ring, at, &header, sizeof(header));
+		if (header.size < sizeof(header))
+			break;
+		if (header.type == PERF_RECORD_LOST)
+			code->count = 0;
+		if (header.type == PERF_RECORD_KSYMBOL && header.size <= sizeof(record)) {
+			copy_out(ring, at, record, header.size);
+			take_report(code, (const struct report *)record);
+		}
+		at += header.size;
+	}
+	__atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void passing_code_read(struct passing_code *code)
+{
+	for (u32 i = 0; i < code->ring_count; i++)
+		read_ring(code, &code->rings[i]);
+}
+
+/* False: there is no such CPU, or no permission. */
+static bool ring_open(struct ring *ring, u32 cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.ksymbol = 1,
+	};
+	size_t bytes = RING_BYTES + sysconf(_SC_PAGESIZE);
+
+	ring->event = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ring->event < 0)
+		return false;
+	ring->page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->event, 0);
+	if (ring->page != MAP_FAILED)
+		return true;
+	close(ring->event);
+	return false;
+}
+
+static void rings_open(struct passing_code *code)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (cpus < 0 || cpus > CPUS_MAX)
+		return;
+	code->rings = calloc(cpus, sizeof(*code->rings));
+	for (long cpu = 0; code->rings && cpu < cpus; cpu++)
+		code->ring_count += ring_open(&code->rings[code->ring_count], cpu);
+}
+
+/* --- what is loaded already --- */
+
+static void add_functions(struct passing_code *code, const u64 *starts, const u32 *bytes, u32 count)
+{
+	for (u32 i = 0; i < count; i++)
+		if (starts[i])
+			passing_code_add(code,
+					 &(struct code_span){starts[i], starts[i] + bytes[i], ""});
+}
+
+static void add_program(struct passing_code *code, int program, u64 *starts, u32 *bytes)
+{
+	struct bpf_prog_info info = {
+		.nr_jited_ksyms = FUNCTIONS_MAX,
+		.jited_ksyms = (u64)starts,
+		.nr_jited_func_lens = FUNCTIONS_MAX,
+		.jited_func_lens = (u64)bytes,
+	};
+	u32 info_bytes = sizeof(info);
+
+	if (!bpf_obj_get_info_by_fd(program, &info, &info_bytes) &&
+	    info.nr_jited_ksyms == info.nr_jited_func_lens && info.nr_jited_ksyms <= FUNCTIONS_MAX)
+		add_functions(code, starts, bytes, info.nr_jited_ksyms);
+}
+
+/* Needs CAP_SYS_ADMIN. */
+static void add_loaded(struct passing_code *code)
+{
+	u64 *starts = calloc(FUNCTIONS_MAX, sizeof(*starts) + sizeof(u32));
+	u32 id = 0;
+
+	for (u32 i = 0; starts && i < PROGRAMS_MAX && !bpf_prog_get_next_id(id, &id); i++) {
+		int program = bpf_prog_get_fd_by_id(id);
+
+		if (program < 0)
+			continue;
+		add_program(code, program, starts, (u32 *)(starts + FUNCTIONS_MAX));
+		close(program);
+	}
+	free(starts);
+}
+
+/* --- modules --- */
+
+static bool has_module(const struct module_list *list, const struct module *module)
+{
+	const struct module *found = module_list_find(list, module->name, strlen(module->name));
+
+	return found && found->start == module->start && found->end == module->end;
+}
+
+int passing_code_read_modules(struct passing_code *code, int modules)
+{
+	struct module_list now;
+	int result = module_list_read_open(modules, &now);
+
+	if (result)
+		return result;
+	for (u32 i = 0; i < code->modules.count; i++) {
+		const struct module *module = &code->modules.modules[i];
+
+		if (!has_module(&now, module))
+			put(code, &(struct code_span){module->start, module->end, ""},
+			    (struct entry){.gone = true, .nameless = true});
+	}
+	module_list_clear(&code->modules);
+	code->modules = now;
+	return 0;
+}
+
+int passing_code_create(int modules, struct passing_code **out)
+{
+	struct passing_code *code = calloc(1, sizeof(*code));
+
+	if (!code || text_pool_begin(&code->names)) {
+		free(code);
+		return -ENOMEM;
+	}
+	rings_open(code);
+	add_loaded(code);
+	passing_code_read_modules(code, modules);
+	*out = code;
+	return 0;
+}
+
+void passing_code_free(struct passing_code **code)
+{
+	struct passing_code *gone = *code;
+
+	if (!gone)
+		return;
+	for (u32 i = 0; i < gone->ring_count; i++) {
+		munmap(gone->rings[i].page, RING_BYTES + sysconf(_SC_PAGESIZE));
+		close(gone->rings[i].event);
+	}
+	free(gone->rings);
+	free(gone->entries);
+	module_list_clear(&gone->modules);
+	free(text_pool_take(&gone->names));
+	free(gone);
+	*code = NULL;
+}

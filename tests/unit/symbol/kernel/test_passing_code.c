@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Kernel code that comes and goes: which name counts for an address at the end, as told by hand and
+ * by this kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbol/kernel/passing_code.h"
+
+#define FIRST 0xffffffffc0000040ULL
+#define MODULE 0xffffffffc0a00000ULL
+
+static struct passing_code *code;
+
+static void expect(u64 address, enum code_match match, const char *name, u64 start, u64 end)
+{
+	struct code_span found = {};
+
+	assert_int_equal(passing_code_find(code, address, &found), match);
+	if (match != CODE_KNOWN)
+		return;
+	assert_string_equal(found.name, name);
+	assert_int_equal(found.start, start);
+	assert_int_equal(found.end, end);
+}
+
+static void add(u64 start, u64 end, const char *name)
+{
+	passing_code_add(code, &(struct code_span){start, end, name});
+}
+
+static void removed(u64 start, u64 end, const char *name)
+{
+	passing_code_remove(code, &(struct code_span){start, end, name});
+}
+
+static int modules_file(const char *text)
+{
+	int file = memfd_create("modules", MFD_CLOEXEC);
+
+	assert_int_equal(write(file, text, strlen(text)), strlen(text));
+	return file;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return passing_code_create(-1, &code);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	passing_code_free(&code);
+	return 0;
+}
+
+static void a_program_that_is_gone_keeps_its_name_and_its_bounds(void **state)
+{
+	(void)state;
+	add(FIRST, FIRST + 0x100, "bpf_prog_1_long");
+	add(FIRST + 0x140, FIRST + 0x180, "bpf_prog_2_short");
+	removed(FIRST, FIRST + 0x100, "bpf_prog_1_long");
+	expect(FIRST - 1, CODE_UNKNOWN, NULL, 0, 0);
+	expect(FIRST, CODE_KNOWN, "bpf_prog_1_long", FIRST, FIRST + 0x100);
+	expect(FIRST + 0xff, CODE_KNOWN, "bpf_prog_1_long", FIRST, FIRST + 0x100);
+	expect(FIRST + 0x100, CODE_UNKNOWN, NULL, 0, 0);
+	expect(FIRST + 0x13f, CODE_UNKNOWN, NULL, 0, 0);
+	expect(FIRST + 0x140, CODE_KNOWN, "bpf_prog_2_short", FIRST + 0x140, FIRST + 0x180);
+	expect(FIRST + 0x180, CODE_UNKNOWN, NULL, 0, 0);
+}
+
+static void the_report_of_its_end_names_an_older_program(void **state)
+{
+	(void)state;
+	add(FIRST, FIRST + 0x100, "");
+	expect(FIRST + 8, CODE_KNOWN, "", FIRST, FIRST + 0x100);
+	removed(FIRST, FIRST + 0x100, "bpf_prog_1_old");
+	expect(FIRST + 8, CODE_KNOWN, "bpf_prog_1_old", FIRST, FIRST + 0x100);
+}
+
+static void one_program_after_another_has_no_name(void **state)
+{
+	(void)state;
+	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+	add(FIRST + 0x80, FIRST + 0x200, "bpf_prog_2_other");
+	expect(FIRST + 0x7f, CODE_KNOWN, "bpf_prog_1_one", FIRST, FIRST + 0x100);
+	expect(FIRST + 0x80, CODE_AMBIGUOUS, NULL, 0, 0);
+	expect(FIRST + 0x100, CODE_KNOWN, "bpf_prog_2_other", FIRST + 0x80, FIRST + 0x200);
+}
+
+/* Of the same size, before the names of the first one were known. */
+static void an_older_program_is_not_its_successor(void **state)
+{
+	(void)state;
+	add(FIRST, FIRST + 0x100, "");
+	removed(FIRST, FIRST + 0x100, "bpf_prog_1_old");
+	add(FIRST, FIRST + 0x100, "bpf_prog_2_new");
+	expect(FIRST, CODE_AMBIGUOUS, NULL, 0, 0);
+}
+
+static void a_program_that_is_loaded_again_keeps_its_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+		removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+		expect(FIRST, CODE_KNOWN, "bpf_prog_1_one", FIRST, FIRST + 0x100);
+	}
+}
+
+static void what_is_gone_is_forgotten_one_file_later(void **state)
+{
+	(void)state;
+	add(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+	removed(FIRST, FIRST + 0x100, "bpf_prog_1_one");
+	add(FIRST, FIRST + 0x80, "bpf_prog_2_other");
+	passing_code_forget(code);
+	expect(FIRST, CODE_AMBIGUOUS, NULL, 0, 0);
+	passing_code_forget(code);
+	expect(FIRST, CODE_KNOWN, "bpf_prog_2_other", FIRST, FIRST + 0x80);
+	expect(FIRST + 0x80, CODE_UNKNOWN, NULL, 0, 0);
+}
+
+static void a_module_that_is_gone_has_no_names(void **state)
+{
+	int both = modules_file("one 4096 0 - Live 0xffffffffc0a00000\n"
+				"two 4096 0 - Live 0xffffffffc0a01000\n");
+	int other = modules_file("new 4096 0 - Live 0xffffffffc0a00000\n"
+				 "two 4096 0 - Live 0xffffffffc0a01000\n");
+
+	(void)state;
+	assert_int_equal(passing_code_read_modules(code, both), 0);
+	expect(MODULE, CODE_UNKNOWN, NULL, 0, 0);
+	assert_int_equal(passing_code_read_modules(code, other), 0);
+	expect(MODULE, CODE_AMBIGUOUS, NULL, 0, 0);
+	expect(MODULE + 0xfff, CODE_AMBIGUOUS, NULL, 0, 0);
+	expect(MODULE + 0x1000, CODE_UNKNOWN, NULL, 0, 0);
+	close(both);
+	close(other);
+}
+
+/* Its address and length as the kernel tells them, 0 without privileges. */
+static int load(u64 *start, u32 *bytes)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 1},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	struct bpf_prog_info info = {
+		.nr_jited_ksyms = 1,
+		.jited_ksyms = (u64)start,
+		.nr_jited_func_lens = 1,
+		.jited_func_lens = (u64)bytes,
+	};
+	u32 info_bytes = sizeof(info);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "passes", "GPL", program, 2, NULL);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &info_bytes) || !*start) {
+		printf("skip: no BPF program whose address is shown\n");
+		skip();
+	}
+	return fd;
+}
+
+static void this_kernel_reports_programs(void **state)
+{
+	u64 before, later;
+	u32 before_bytes, later_bytes;
+	int older = load(&before, &before_bytes), newer;
+	char name[sizeof("bpf_prog_0123456789abcdef_passes")];
+
+	(void)state;
+	passing_code_free(&code);
+	assert_int_equal(passing_code_create(-1, &code), 0);
+	expect(before, CODE_KNOWN, "", before, before + before_bytes);
+	newer = load(&later, &later_bytes);
+	passing_code_read(code);
+	if (passing_code_find(code, later, &(struct code_span){}) == CODE_UNKNOWN) {
+		printf("skip: the kernel reports no symbols\n");
+		skip();
+	}
+	close(newer);
+	passing_code_read(code);
+	for (u64 i = 0; i < later_bytes; i++) {
+		struct code_span found = {};
+
+		assert_int_equal(passing_code_find(code, later + i, &found), CODE_KNOWN);
+		assert_int_equal(found.start, later);
+		assert_int_equal(found.end, later + later_bytes);
+		assert_int_equal(strlen(found.name), sizeof(name) - 1);
+		assert_string_equal(found.name + sizeof(name) - sizeof("_passes"), "_passes");
+	}
+	close(older);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+		TEST(a_program_that_is_gone_keeps_its_name_and_its_bounds),
+		TEST(the_report_of_its_end_names_an_older_program),
+		TEST(one_program_after_another_has_no_name),
+		TEST(an_older_program_is_not_its_successor),
+		TEST(a_program_that_is_loaded_again_keeps_its_name),
+		TEST(what_is_gone_is_forgotten_one_file_later),
+		TEST(a_module_that_is_gone_has_no_names),
+		TEST(this_kernel_reports_programs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
