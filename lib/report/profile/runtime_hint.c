@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Generated code lies in anonymous memory, whose mapping knows its process; the name of that tells
- * the runtime. An interpreter's own functions have names, and so it looks as if all was well:
- * Python that was asked for names has frames of its functions between those of its loop.
+ * Generated code lies in anonymous memory, whose mapping knows its process; the name of the process
+ * tells the runtime. An interpreter is known by its loop or its library: these have names, so a
+ * stack without a single function of the script looks complete. An event counts as unnamed if its
+ * stack passes through an interpreter and has no frame that the interpreter named.
+ *
+ * tests/e2e/symbol/test_runtimes.py runs each remedy that is a command line.
  */
 #include "runtime_hint.h"
 
@@ -10,62 +13,95 @@
 #include <string.h>
 
 #define ANONYMOUS "[anon]"
-#define PYTHON_LOOP "_PyEval_EvalFrameDefault"
-#define PYTHON_PREFIX "py::" /* of the names that it gives */
+#define UNREADABLE "this version of stackmap reads no functions of scripts from its interpreter"
 
-/* By what the name of the process begins with; the last is for all others. */
+enum runtime_id { JAVA, NODE, PYTHON, RUBY, PHP, PERL, DOTNET, ERLANG, OTHER, RUNTIMES };
+
+/* `process` begins the name of the process; the last is for all others. */
 static const struct runtime {
 	const char *process, *name, *remedy;
-} runtimes[] = {
-	{"java", "Java code",
-	 "java -XX:+DumpPerfMapAtExit (from JDK 17 on) or an agent that writes a perf map names "
-	 "it; -XX:+PreserveFramePointer makes its stacks whole"},
-	{"node", "Node code", "node --perf-basic-prof names it"},
-	{"python", "Python code", "python3 -X perf (from 3.12 on) names its functions"},
-	{"ruby", "Ruby code", "ruby --yjit --yjit-perf (from 3.3 on) names it"},
-	{"php", "PHP code", "opcache.jit_debug=16 in php.ini names it"},
-	{"dotnet", ".NET code", "DOTNET_PerfMapEnabled=1 in its environment names it"},
-	{"beam", "Erlang code", "erl +JPperf true names it"},
-	{"", "generated code",
-	 "a perf map (/tmp/perf-PID.map) or a jitdump that is written before the recording ends "
-	 "names it"},
+} runtimes[RUNTIMES] = {
+	[JAVA] = {"java", "Java code",
+		  "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (from JDK 17 on, in "
+		  "this order) names it if it ends during the recording, jcmd PID Compiler.perfmap "
+		  "while it runs; -XX:+PreserveFramePointer makes its stacks whole"},
+	[NODE] = {"node", "Node code", "node --perf-basic-prof names it"},
+	[PYTHON] = {"python", "Python code", "python3 -X perf (from 3.12 on) names its functions"},
+	[RUBY] = {"ruby", "Ruby code", UNREADABLE},
+	[PHP] = {"php", "PHP code",
+		 "php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d "
+		 "opcache.jit=function -d opcache.jit_debug=16 (from 8.0 on, with opcache) names "
+		 "its functions; interpreted, they have none"},
+	[PERL] = {"perl", "Perl code", UNREADABLE},
+	[DOTNET] = {"dotnet", ".NET code", "DOTNET_PerfMapEnabled=1 in its environment names it"},
+	[ERLANG] = {"beam", "Erlang code", "erl +JPperf true names it"},
+	[OTHER] = {"", "generated code",
+		   "a perf map (/tmp/perf-PID.map) or a jitdump that is written before the "
+		   "recording ends names it"},
 };
 
-#define RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
-#define PYTHON 2
-
 _Static_assert(RUNTIMES <= RUNTIME_HINTS_MAX, "there is room for all hints");
+
+/* A frame is the interpreter's if its function begins with `loop`, or its file with `file`, which a
+ * stripped library needs. Names in generated code that begin with `names` are the script's. */
+static const struct interpreter {
+	enum runtime_id runtime;
+	const char *loop, *file;
+	const char *names[2];
+} interpreters[] = {
+	{PYTHON, "_PyEval_EvalFrameDefault", NULL, {"py::"}},
+	{RUBY, "rb_vm_exec", "libruby", {}},
+	{PHP, "execute_ex", NULL, {"JIT$", "TRACE-"}},
+	{PERL, "Perl_runops_", NULL, {}},
+};
+
+#define INTERPRETERS (sizeof(interpreters) / sizeof(*interpreters))
 
 /* Of the events in code of a kind those in which some of it has no name. */
 struct share {
 	u64 events, unnamed;
 };
 
-enum label_class {
-	LABEL_GENERATED = 1 << 0,
-	LABEL_ADDRESS = 1 << 1, /* generated, and without a name */
-	LABEL_PYTHON_LOOP = 1 << 2,
-	LABEL_PYTHON_NAME = 1 << 3,
-};
+/* Classes of a label: a bit each. */
+#define LABEL_GENERATED 1U
+#define LABEL_ADDRESS 2U /* generated, and without a name */
+#define LABEL_LOOP(i) (4U << 2 * (i))
+#define LABEL_NAMED(i) (8U << 2 * (i))
 
 static bool begins(const char *text, const char *start)
 {
-	return !strncmp(text, start, strlen(start));
+	return start && !strncmp(text, start, strlen(start));
 }
 
-static u8 classify(const char *name, const char *object)
+static u32 classify_generated(const char *name)
 {
+	u32 classes = LABEL_GENERATED | (begins(name, "0x") ? LABEL_ADDRESS : 0);
+
+	for (u32 i = 0; i < INTERPRETERS; i++)
+		if (begins(name, interpreters[i].names[0]) ||
+		    begins(name, interpreters[i].names[1]))
+			classes |= LABEL_NAMED(i);
+	return classes;
+}
+
+static u32 classify(const char *name, const char *object)
+{
+	const char *file = object ? frame_names_file(object) : "";
+	u32 classes = 0;
+
 	if (object && !strcmp(object, ANONYMOUS))
-		return LABEL_GENERATED | (begins(name, "0x") ? LABEL_ADDRESS : 0) |
-		       (begins(name, PYTHON_PREFIX) ? LABEL_PYTHON_NAME : 0);
-	return begins(name, PYTHON_LOOP) ? LABEL_PYTHON_LOOP : 0;
+		return classify_generated(name);
+	for (u32 i = 0; i < INTERPRETERS; i++)
+		if (begins(name, interpreters[i].loop) || begins(file, interpreters[i].file))
+			classes |= LABEL_LOOP(i);
+	return classes;
 }
 
 /* By label, as there are many more frames; NULL without memory. */
-static u8 *classify_all(const struct frame_names *names)
+static u32 *classify_all(const struct frame_names *names)
 {
 	u32 count = frame_names_label_count(names);
-	u8 *classes = calloc(count + 1UL, 1);
+	u32 *classes = calloc(count + 1UL, sizeof(*classes));
 
 	for (u32 i = 0; classes && i < count; i++)
 		classes[i] =
@@ -79,24 +115,26 @@ static void add(struct share *share, u64 events, bool is_met, bool is_unnamed)
 	share->unnamed += is_unnamed ? events : 0;
 }
 
-static void count_row(const struct profile_row *row, const u8 *classes, struct share *generated,
-		      struct share *python)
+static void count_row(const struct profile_row *row, const u32 *classes, struct share *generated,
+		      struct share *interpreted)
 {
-	u8 met = 0;
+	u32 met = 0;
 
 	for (u32 i = 0; i < row->user->depth; i++)
 		met |= classes[row->user->labels[i]];
 	add(generated, row->count, met & LABEL_GENERATED, met & LABEL_ADDRESS);
-	add(python, row->count, met & LABEL_PYTHON_LOOP,
-	    met & LABEL_PYTHON_LOOP && !(met & LABEL_PYTHON_NAME));
+	for (u32 i = 0; i < INTERPRETERS; i++)
+		add(&interpreted[i], row->count, met & (LABEL_LOOP(i) | LABEL_NAMED(i)),
+		    (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));
 }
 
-static void count_rows(const struct profile *profile, struct share *generated, struct share *python)
+static void count_rows(const struct profile *profile, struct share *generated,
+		       struct share *interpreted)
 {
-	u8 *classes = classify_all(profile->names);
+	u32 *classes = classify_all(profile->names);
 
 	for (u32 i = 0; classes && i < profile->row_count; i++)
-		count_row(profile->rows[i], classes, generated, python);
+		count_row(profile->rows[i], classes, generated, interpreted);
 	free(classes);
 }
 
@@ -112,9 +150,9 @@ static u32 runtime_of(const struct trace_reader *reader, u32 tgid)
 	const struct trace_task *task = trace_reader_task(reader, tgid, UINT64_MAX);
 	u32 i = 0;
 
-	while (task && strncmp(task->comm, runtimes[i].process, strlen(runtimes[i].process)))
+	while (task && !begins(task->comm, runtimes[i].process))
 		i++;
-	return task ? i : RUNTIMES - 1;
+	return task ? i : OTHER;
 }
 
 static void find_generators(const struct trace_reader *reader, bool found[RUNTIMES])
@@ -130,14 +168,15 @@ static void find_generators(const struct trace_reader *reader, bool found[RUNTIM
 u32 runtime_hints(const struct trace_reader *reader, const struct profile *profile,
 		  struct runtime_hint hints[RUNTIME_HINTS_MAX])
 {
-	struct share generated = {}, python = {};
+	struct share generated = {}, interpreted[INTERPRETERS] = {};
 	bool found[RUNTIMES] = {};
 	u32 count = 0;
 
-	count_rows(profile, &generated, &python);
+	count_rows(profile, &generated, interpreted);
 	if (is_large(&generated, profile))
 		find_generators(reader, found);
-	found[PYTHON] |= is_large(&python, profile);
+	for (u32 i = 0; i < INTERPRETERS; i++)
+		found[interpreters[i].runtime] |= is_large(&interpreted[i], profile);
 	for (u32 i = 0; i < RUNTIMES; i++)
 		if (found[i])
 			hints[count++] =

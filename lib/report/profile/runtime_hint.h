@@ -14,7 +14,7 @@ struct runtime_hint {
 	const char *remedy; /* what brings names, as a sentence without its end */
 };
 
-#define RUNTIME_HINTS_MAX 8
+#define RUNTIME_HINTS_MAX 9
 
 /* Where code has no name in half of the events that are in such code, and in a tenth of all, or
  * more. Returns how many. */

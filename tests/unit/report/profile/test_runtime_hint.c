@@ -26,14 +26,17 @@ struct content {
 	u32 unnamed, others;
 	const char *generated, *program; /* functions, or NULL */
 	bool calls;			 /* generated code was called by the program's */
+	const char *file;		 /* the program's, or NULL */
 };
 
 static int write_names(struct trace_writer *writer, const struct content *content)
 {
 	const struct trace_source source = {
 		.name = "cpu-clock", .extras = TRACE_EXTRA_LEAF, .value_unit = ""};
-	const struct trace_mapping program = {
-		.number = PROGRAM, .kind = MAPPING_FILE, .tgid = TGID, .path = "/bin/x"};
+	const struct trace_mapping program = {.number = PROGRAM,
+					      .kind = MAPPING_FILE,
+					      .tgid = TGID,
+					      .path = content->file ?: "/bin/x"};
 	const struct trace_mapping generated = {.number = GENERATED,
 						.kind = MAPPING_ANON,
 						.tgid = TGID,
@@ -123,9 +126,10 @@ static void check(const struct content *content, const char *name, const char *r
 static void each_runtime_has_its_remedy(void **state)
 {
 	(void)state;
-	check(&(struct content){"java", 5, 5}, "Java code", "-XX:+DumpPerfMapAtExit");
+	check(&(struct content){"java", 5, 5}, "Java code",
+	      "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 	check(&(struct content){"node", 5, 5}, "Node code", "--perf-basic-prof");
-	check(&(struct content){"ruby3.1", 5, 5}, "Ruby code", "--yjit-perf");
+	check(&(struct content){"ruby3.1", 5, 5}, "Ruby code", "reads no functions of scripts");
 	check(&(struct content){"php-fpm8.2", 5, 5}, "PHP code", "opcache.jit_debug");
 	check(&(struct content){"luajit", 5, 5}, "generated code", "/tmp/perf-PID.map");
 }
@@ -144,14 +148,31 @@ static void what_is_rare_is_not_told(void **state)
 	check(&(struct content){"java", 1, 9}, "Java code", "-XX:");
 }
 
-static void python_is_told_by_its_loop(void **state)
+static void interpreters_are_told_by_their_loop(void **state)
 {
 	static const char loop[] = "_PyEval_EvalFrameDefault";
+	static const char php_loop[] = "execute_ex";
 
 	(void)state;
 	check(&(struct content){"app.py", 0, 5, NULL, loop}, "Python code", "-X perf");
 	check(&(struct content){"app.py", 5, 0, "py::main:/app.py", loop, true}, NULL, NULL);
 	check(&(struct content){"app.py", 0, 5, NULL, "main"}, NULL, NULL);
+	check(&(struct content){"worker", 0, 5, NULL, "rb_vm_exec"}, "Ruby code", "reads no");
+	check(&(struct content){"worker", 0, 5, NULL, "Perl_runops_standard"}, "Perl code",
+	      "reads no");
+	check(&(struct content){"worker", 0, 5, NULL, php_loop}, "PHP code", "opcache.jit_debug");
+	check(&(struct content){"worker", 5, 0, "JIT$main", php_loop, true}, NULL, NULL);
+	check(&(struct content){"worker", 5, 0, "TRACE-1$main$2", php_loop, true}, NULL, NULL);
+}
+
+/* The loop of Debian 13's library has no symbol. */
+static void ruby_is_told_by_its_library(void **state)
+{
+	const struct content content = {
+		"worker", 0, 5, NULL, NULL, false, "/usr/lib/libruby-3.3.so.3.3.8"};
+
+	(void)state;
+	check(&content, "Ruby code", "reads no");
 }
 
 int main(void)
@@ -160,7 +181,8 @@ int main(void)
 		cmocka_unit_test(each_runtime_has_its_remedy),
 		cmocka_unit_test(code_with_names_needs_none),
 		cmocka_unit_test(what_is_rare_is_not_told),
-		cmocka_unit_test(python_is_told_by_its_loop),
+		cmocka_unit_test(interpreters_are_told_by_their_loop),
+		cmocka_unit_test(ruby_is_told_by_its_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The advice of the report for code that a runtime generates or interprets: a program without names gets the note, and the
+same program with the options that the note names has names. The test takes the options from the note itself."""
+
+import contextlib
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from harness.cases import main, needs, stackmap
+from harness.recording import record
+from harness.skip import Skip
+
+JAVA = """public class Fib {
+	static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+	public static void main(String[] arguments) throws Exception {
+		for (int i = 0; i < 8; i++)
+			fib(38);
+		if (arguments.length > 0) {
+			System.out.println("ready");
+			System.in.read();
+		}
+	}
+}
+"""
+# The perf map is asked for when all compiled code has run, and before the process ends.
+JCMD = """coproc java Fib wait
+read -r ready <&"${COPROC[0]}"
+%s >/dev/null
+echo >&"${COPROC[1]}"
+wait
+"""
+NODE = "function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }\nfor (let i = 0; i < 20; i++) fib(32);\n"
+PYTHON = "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n\n\nfib(31)\n"
+RUBY = "def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end\nfib(30)\n"
+PHP = "<?php\nfunction fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }\nfib(36);\n"
+PERL = "sub fib { my $n = shift; return $n < 2 ? $n : fib($n - 1) + fib($n - 2) }\nfib(24);\n"
+ERLANG = """-module(fib).
+-export([main/0]).
+fib(N) when N < 2 -> N;
+fib(N) -> fib(N - 1) + fib(N - 2).
+main() -> fib(40), halt().
+"""
+
+
+def need_program(name, package):
+    needs("bpf", "perf events")
+    if not shutil.which(name):
+        raise Skip("no %s here (Debian package %s)" % (name, package))
+
+
+def write(name, text):
+    with open(name, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def notes(recording):
+    return re.findall(r"^# note: +(.*)$", stackmap("report", "--no-pager", recording.path).stdout, re.M)
+
+
+def note_of(code, *command):
+    """What the report advises for the program as it is."""
+    found = [note for note in notes(record("-F", 999, "--", *command)) if note.startswith(code + " has no names: ")]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def share_with(recording, name):
+    """The share of the events whose user stack has a function of this name."""
+    stacks = json.loads(stackmap("report", "--json", recording.path).stdout)["stacks"]
+    named = sum(stack["count"] for stack in stacks if any(name in frame for frame in stack["user"]))
+    return named / sum(stack["count"] for stack in stacks)
+
+
+def remove_maps(recording):
+    """The runtimes leave them."""
+    for row in json.loads(stackmap("report", "--json", "--sort", "pid", recording.path).stdout)["rows"]:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove("/tmp/perf-%d.map" % row["pid"])
+
+
+def check_named(name, *command):
+    recording = record("-F", 999, "--", *command)
+    remove_maps(recording)
+    assert not notes(recording), notes(recording)
+    assert share_with(recording, name) > 0.5, (command, share_with(recording, name))
+    return recording
+
+
+def options_of(note, program):
+    """`java -A -B (from JDK 17 on) names it` has the options -A -B."""
+    return re.search(r"\b%s ((?:[-+][^;(]*?)+?) (?:\(.*?\) )?names " % program, note)[1].split()
+
+
+def test_java():
+    need_program("javac", "openjdk-17-jdk-headless")
+    write("Fib.java", JAVA)
+    subprocess.run(["javac", "Fib.java"], check=True)
+    note = note_of("Java code", "java", "Fib")
+    options = options_of(note, "java")
+    check_named("Fib.fib", "java", *options, "Fib")
+    pointers = re.search(r"(-XX:\S+) makes its stacks whole", note)[1]
+    recording = check_named("Fib.fib", "java", *options, pointers, "Fib")
+    assert share_with(recording, "JavaCalls::call_helper") > 0.5, "the stacks pass through the Java code"
+    write("jcmd.sh", JCMD % re.search(r"jcmd PID \S+", note)[0].replace("PID", "$COPROC_PID").rstrip(","))
+    check_named("Fib.fib", "bash", "jcmd.sh")
+
+
+def test_node():
+    need_program("node", "nodejs")
+    write("fib.js", NODE)
+    check_named("fib", "node", *options_of(note_of("Node code", "node", "fib.js"), "node"), "fib.js")
+
+
+def newest_python():
+    """The first of these that runs and is new enough."""
+    programs = ["python3", *("python3.%d" % minor for minor in range(12, 16)),
+                *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python3"))]
+    for program in filter(None, map(shutil.which, programs)):
+        done = subprocess.run([program, "-c", "import sys; print(sys.version_info >= (3, 12))"], capture_output=True, check=False)
+        if done.stdout == b"True\n":
+            return program
+    raise Skip("no Python 3.12 or newer here (Debian 13 package python3)")
+
+
+def test_python():
+    needs("bpf", "perf events")
+    program = newest_python()
+    write("fib.py", PYTHON)
+    note = note_of("Python code", program, "fib.py")
+    check_named("py::fib:", program, *options_of(note, "python3"), "fib.py")
+
+
+def test_php():
+    need_program("php", "php-cli, php-opcache")
+    if "Zend OPcache" not in subprocess.run(["php", "-m"], capture_output=True, text=True, check=False).stdout:
+        raise Skip("php has no opcache here (Debian package php-opcache)")
+    write("fib.php", PHP)
+    os.utime("fib.php", (1e9, 1e9))  # opcache leaves files alone that changed within 2 s (opcache.file_update_protection)
+    note = note_of("PHP code", "php", "fib.php")
+    check_named("JIT$fib", "php", *options_of(note, "php"), "fib.php")
+
+
+def test_erlang():
+    need_program("erlc", "erlang-base, erlang-dev")
+    write("fib.erl", ERLANG)
+    subprocess.run(["erlc", "fib.erl"], check=True)
+    start = ["-noshell", "-s", "fib", "main"]
+    check_named("fib:fib/1", "erl", *options_of(note_of("Erlang code", "erl", *start), "erl"), *start)
+
+
+def check_nothing_is_advised(code, *command):
+    """No option of the program brings names, and the note says so."""
+    note = note_of(code, *command)
+    assert "reads no functions of scripts" in note and not re.search(r"\s-|=", note), note
+
+
+def test_ruby():
+    need_program("ruby", "ruby")
+    write("fib.rb", RUBY)
+    check_nothing_is_advised("Ruby code", "ruby", "fib.rb")
+
+
+def test_perl():
+    need_program("perl", "perl")
+    write("fib.pl", PERL)
+    check_nothing_is_advised("Perl code", "perl", "fib.pl")
+
+
+if __name__ == "__main__":
+    main(globals())
