@@ -73,6 +73,7 @@ static int start_sender(struct agent *agent)
 		.http = {.user = values->user,
 			 .password = agent->choice.password,
 			 .ca_file = values->ca_file,
+			 .allows_cleartext = values->allow_cleartext,
 			 .timeout_ms = SENDER_TIMEOUT_MS},
 		.database = agent->choice.url.database,
 	};
@@ -94,7 +95,8 @@ static int start_pusher(struct agent *agent)
 	const struct push_access access = {.user = values->user,
 					   .password = agent->choice.password,
 					   .bearer = agent->choice.bearer,
-					   .ca_file = values->ca_file};
+					   .ca_file = values->ca_file,
+					   .allows_cleartext = values->allow_cleartext};
 	const struct export_identity identity = {.host = agent->choice.host,
 						 .labels = values->labels};
 	const struct agent_pusher_options options = {
@@ -534,6 +536,8 @@ static const struct option_row rows[] = {
 	    .group = "Store", .help = "of a receiver of profiles: a token instead of both"),
 	ROW(ca_file, .name = "ca-file", .type = OPTION_STRING, .argument = "FILE", .group = "Store",
 	    .help = "certificates to trust, instead of the system's"),
+	ROW(allow_cleartext, .name = "allow-cleartext", .type = OPTION_FLAG, .group = "Store",
+	    .help = "send the password or token over http, too, where others can read it"),
 	ROW(host, .name = "host", .type = OPTION_STRING, .argument = "NAME", .group = "Rows",
 	    .help = "the machine's name in the store (default: its host name)"),
 	ROW(labels, .name = "label", .type = OPTION_STRINGS, .argument = "LABEL",

@@ -139,7 +139,9 @@ static void assign_access(struct export_values *values)
 	values->push.user = from->user;
 	values->push.password_file = from->password_file;
 	values->push.ca_file = from->ca_file;
+	values->push.allow_cleartext = from->allow_cleartext;
 	from->user = from->password_file = from->ca_file = NULL;
+	from->allow_cleartext = false;
 }
 
 static int export_run(const void *arg, int count, char **operands)

@@ -25,7 +25,7 @@
 struct store_values {
 	const char *user, *password_file, *ca_file, *cluster;
 	const char *debug_dir;
-	bool debuginfod;
+	bool debuginfod, allow_cleartext;
 	u64 days;
 };
 
@@ -216,6 +216,7 @@ static int act_on(const struct store_action *action, struct store_call *call, co
 						      .user = values->user,
 						      .password = password,
 						      .ca_file = values->ca_file,
+						      .allows_cleartext = values->allow_cleartext,
 						      .timeout_ms = TIMEOUT_MS},
 					     .database = call->url->database};
 	struct stackmap_error error;
@@ -297,6 +298,11 @@ static const struct option_row rows[] = {
 	 .target = TARGET(ca_file),
 	 .group = "Access",
 	 .help = "certificates that are trusted, instead of the system's"},
+	{.name = "allow-cleartext",
+	 .type = OPTION_FLAG,
+	 .target = TARGET(allow_cleartext),
+	 .group = "Access",
+	 .help = "send the password over http, too, where others can read it"},
 	{.name = "cluster",
 	 .type = OPTION_STRING,
 	 .argument = "CLUSTER",

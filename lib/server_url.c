@@ -74,11 +74,18 @@ const char *server_url_take_host(const struct server_scheme *scheme, u32 port, c
 	return NULL;
 }
 
-bool server_url_is_loopback(const char *text)
+static bool is_loopback(const char *text)
 {
 	size_t length = host_length(text);
 
 	return (length == 9 && !strncmp(text, "localhost", length)) ||
 	       (length == 5 && !strncmp(text, "[::1]", length)) ||
 	       (!strncmp(text, "127.", 4) && strspn(text, DIGITS ".") == length);
+}
+
+bool server_url_is_private(const char *base)
+{
+	const struct server_scheme *scheme = server_url_take_scheme(&base);
+
+	return scheme && (scheme->tls || is_loopback(base));
 }

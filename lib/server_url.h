@@ -30,7 +30,10 @@ const struct server_scheme *server_url_take_scheme(const char **at);
 const char *server_url_take_host(const struct server_scheme *scheme, u32 port, const char **at,
 				 char **base);
 
-/* Whether the host at `text` is a name or an address of this machine's loopback. */
-bool server_url_is_loopback(const char *text);
+/*
+ * True if nobody on the way can read what is sent to this base: TLS, or a name or an address of the
+ * loopback, whose packets never leave the machine and are open to root only.
+ */
+bool server_url_is_private(const char *base);
 
 #endif

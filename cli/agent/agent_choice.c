@@ -11,6 +11,7 @@
 #include "option/password_file.h"
 #include "push/push_url.h"
 #include "secret_file.h"
+#include "store/wire/http.h"
 #include "terminal/message.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -148,6 +149,33 @@ static int read_bearer(struct agent_choice *choice)
 	return EXIT_FAILED;
 }
 
+static int check_cleartext(const struct agent_choice *choice, const char *base)
+{
+	const struct http_options options = {.base = base,
+					     .password = choice->password,
+					     .bearer = choice->bearer,
+					     .allows_cleartext = choice->values.allow_cleartext};
+	struct stackmap_error error;
+
+	if (!http_check_secrets(&options, &error))
+		return EXIT_DONE;
+	message("--to %s", error.message);
+	return EXIT_USAGE;
+}
+
+static int check_secrets(const struct agent_choice *choice)
+{
+	struct push_url receiver = {};
+	int status = EXIT_DONE;
+
+	for (u32 i = 0; i < choice->url.count && !status; i++)
+		status = check_cleartext(choice, choice->url.shards[i]);
+	if (choice->pushes && !push_url_parse(choice->values.to, &receiver, NULL))
+		status = check_cleartext(choice, receiver.base);
+	push_url_clear(&receiver);
+	return status;
+}
+
 /* A token stands for both. */
 static int read_secrets(struct agent_choice *choice)
 {
@@ -166,7 +194,8 @@ int agent_choice_make(struct agent_choice *choice, const struct agent_values *va
 		       ?: check_labels(choice)
 		       ?: choose_services(choice)
 		       ?: read_boot(choice)
-		       ?: read_secrets(choice);
+		       ?: read_secrets(choice)
+		       ?: check_secrets(choice);
 }
 
 void agent_choice_forget_secrets(struct agent_choice *choice)

@@ -11,6 +11,7 @@ struct agent_values {
 	struct record_values record;
 	const char *to, *user, *password_file, *bearer_file, *ca_file, *host, *spool, *exemplars,
 		*cpu, *config;
+	bool allow_cleartext;
 	struct string_list labels, services;
 	u64 spool_bytes, memory, window, batch, once; /* seconds; `once`: windows */
 };

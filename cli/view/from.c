@@ -112,6 +112,7 @@ static int check_unused(const struct from_values *values)
 		{"user", values->user},
 		{"password-file", values->password_file},
 		{"ca-file", values->ca_file},
+		{"allow-cleartext", values->allow_cleartext},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
@@ -125,7 +126,10 @@ static int check_unused(const struct from_values *values)
 int from_choose(const struct from_values *values, struct from_choice *choice)
 {
 	*choice = (struct from_choice){
-		.access = {.url = values->url, .user = values->user, .ca_file = values->ca_file},
+		.access = {.url = values->url,
+			   .user = values->user,
+			   .ca_file = values->ca_file,
+			   .allows_cleartext = values->allow_cleartext},
 		.question = {.cap = (u32)(values->cap ?: STORE_CAP_DEFAULT)},
 	};
 	choice->question.wanted[STORE_FIELD_SERVICE] = values->services;

@@ -13,6 +13,7 @@ struct from_values {
 	const char *url, *since, *until;
 	struct string_list services, versions, hosts;
 	const char *user, *password_file, *ca_file;
+	bool allow_cleartext;
 	u64 cap;
 	u64 seconds; /* no option. Not 0: how long the time is, from `since` on */
 };
@@ -25,7 +26,9 @@ struct from_values {
 	{"password-file", 0, OPTION_STRING, "FILE", offsetof(values, member.password_file),	\
 		"Store", "the password is its only line"},					\
 	{"ca-file", 0, OPTION_STRING, "FILE", offsetof(values, member.ca_file), "Store",	\
-		"certificates that the store's is checked by, instead of the system's"}
+		"certificates that the store's is checked by, instead of the system's"},	\
+	{"allow-cleartext", 0, OPTION_FLAG, NULL, offsetof(values, member.allow_cleartext),	\
+		"Store", "send the password over http, too, where others can read it"}
 #define FROM_ROWS(values, member)								\
 	{"from", 0, OPTION_STRING, "URL", offsetof(values, member.url), "Store",		\
 		"a store of many machines, instead of FILE"},					\

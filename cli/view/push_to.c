@@ -109,7 +109,9 @@ void push_to_forget(struct export_identity *identity)
 
 struct push *push_to_open(const struct push_values *values)
 {
-	struct push_access access = {.user = values->user, .ca_file = values->ca_file};
+	struct push_access access = {.user = values->user,
+				     .ca_file = values->ca_file,
+				     .allows_cleartext = values->allow_cleartext};
 	char *password = NULL, *bearer = NULL;
 	struct stackmap_error error;
 	struct push *push = NULL;

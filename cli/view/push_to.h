@@ -9,6 +9,7 @@
 
 struct push_values {
 	const char *to, *user, *password_file, *bearer_file, *ca_file;
+	bool allow_cleartext;
 	struct string_list labels;
 };
 

@@ -17,13 +17,14 @@ struct push_access {
 	const char *user, *password; /* NULL: none */
 	const char *bearer;	     /* token; NULL: none */
 	const char *ca_file;	     /* NULL: those that the system trusts */
+	bool allows_cleartext;	     /* secrets may go over http to another machine */
 	u32 timeout_ms;		     /* of a whole request; 0: 60 s */
 };
 
 struct push;
 
-/* Talks to nobody yet. -EINVAL: the URL (push_url.h), or a password that would be sent in the
- * clear; -ENOSYS: libcurl is not installed. */
+/* Talks to nobody yet. -EINVAL: the URL (push_url.h), or a secret that would be sent in cleartext
+ * (http_check_secrets()); -ENOSYS: libcurl is not installed. */
 int push_open(const char *url, const struct push_access *access, struct push **out,
 	      struct stackmap_error *error);
 void push_close(struct push **push);

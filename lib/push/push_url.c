@@ -43,7 +43,6 @@ static int take_place(struct push_url *url, const struct server_scheme *scheme, 
 	u32 port = scheme->tls ? url->kind->tls_port : url->kind->port;
 	const char *wrong;
 
-	url->is_private = scheme->tls || server_url_is_loopback(*at);
 	wrong = server_url_take_host(scheme, port, at, &url->base);
 	if (wrong)
 		return refuse(error, wrong);

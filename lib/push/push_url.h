@@ -6,8 +6,6 @@
 #ifndef LIB_PUSH_URL_H
 #define LIB_PUSH_URL_H
 
-#include <stdbool.h>
-
 #include "scalar.h"
 #include "stackmap/error.h"
 
@@ -15,9 +13,8 @@ struct push_kind;
 
 struct push_url {
 	const struct push_kind *kind;
-	char *base;	 /* "https://HOST:PORT" */
-	char *path;	 /* "/..." */
-	bool is_private; /* nobody reads along: TLS, or a host that is this one */
+	char *base; /* "https://HOST:PORT" */
+	char *path; /* "/..." */
 };
 
 /* -EINVAL: `error` says what is wrong. *url is untouched on failure. */

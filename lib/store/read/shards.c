@@ -85,6 +85,7 @@ static int open_shard(struct shards *shards, const struct store_access *access, 
 			 .user = access->user,
 			 .password = access->password,
 			 .ca_file = access->ca_file,
+			 .allows_cleartext = access->allows_cleartext,
 			 .timeout_ms = TIMEOUT_MS},
 		.database = shards->url.database,
 	};

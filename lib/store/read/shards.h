@@ -16,6 +16,7 @@
 struct store_access {
 	const char *url;
 	const char *user, *password, *ca_file; /* or NULL */
+	bool allows_cleartext; /* the password may go over http to another machine */
 };
 
 struct shards;

@@ -21,9 +21,11 @@
 #include <strings.h>
 
 #include "error.h"
+#include "server_url.h"
 
 #define CONNECT_MS_MAX 10000
 #define DATE_BYTES_MAX 64
+#define HEAD_BYTES_MAX (256U << 10) /* of all header lines of an answer */
 
 static struct {
 	__typeof__(&curl_easy_init) init;
@@ -58,7 +60,9 @@ struct exchange {
 	const struct http_request *request;
 	struct http_answer *answer;
 	size_t body_sent;
+	size_t head_bytes; /* received */
 	bool too_long;
+	bool is_cut; /* a complaint whose beginning is there: the connection was closed on it */
 	struct curl_slist *headers;
 	curl_mime *parts;
 	char *url;
@@ -117,6 +121,17 @@ static bool keep_options(struct http *http, const struct http_options *options)
 	       keep(&http->ca_file, options->ca_file);
 }
 
+int http_check_secrets(const struct http_options *options, struct stackmap_error *error)
+{
+	if ((!options->password && !options->bearer) || options->allows_cleartext ||
+	    server_url_is_private(options->base))
+		return 0;
+	return error_set(error, EINVAL,
+			 "%s: everybody on the way would read the password or token: use https, or "
+			 "--allow-cleartext if the network is trusted",
+			 options->base);
+}
+
 static int check_options(const struct http_options *options, struct stackmap_error *error)
 {
 	if (strncmp(options->base, "http://", 7) && strncmp(options->base, "https://", 8))
@@ -125,7 +140,7 @@ static int check_options(const struct http_options *options, struct stackmap_err
 		return error_set(error, EINVAL, "a user's name may not have a colon");
 	if (options->bearer && strpbrk(options->bearer, "\r\n"))
 		return error_set(error, EINVAL, "a token is a single line");
-	return 0;
+	return http_check_secrets(options, error);
 }
 
 int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error)
@@ -179,13 +194,16 @@ static bool succeeds(struct http *http)
 	return status >= 200 && status < 300;
 }
 
-/* Of a complaint the beginning is enough. */
-static size_t on_complaint(struct byte_buffer *body, const char *data, size_t bytes)
+/* The beginning of a complaint is enough: no more is taken from the server, which may have no end
+ * of it. */
+static size_t on_complaint(struct exchange *exchange, const char *data, size_t bytes)
 {
-	size_t room = body->used < HTTP_COMPLAINT_BYTES ? HTTP_COMPLAINT_BYTES - body->used : 0;
+	struct byte_buffer *body = &exchange->answer->body;
+	size_t room = HTTP_COMPLAINT_BYTES - body->used;
 
 	byte_buffer_append(body, data, bytes < room ? bytes : room);
-	return body->failed ? 0 : bytes;
+	exchange->is_cut = bytes > room;
+	return body->failed || exchange->is_cut ? 0 : bytes;
 }
 
 static size_t on_answer(char *data, size_t size, size_t count, void *arg)
@@ -195,7 +213,7 @@ static size_t on_answer(char *data, size_t size, size_t count, void *arg)
 	size_t bytes = size * count;
 
 	if (!succeeds(exchange->http))
-		return on_complaint(body, data, bytes);
+		return on_complaint(exchange, data, bytes);
 	exchange->too_long = bytes > exchange->request->most_bytes - body->used;
 	if (exchange->too_long)
 		return 0;
@@ -221,6 +239,9 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	struct exchange *exchange = arg;
 	size_t bytes = size * count;
 
+	exchange->head_bytes += bytes;
+	if (exchange->head_bytes > HEAD_BYTES_MAX)
+		return 0;
 	if (bytes > 5 && !strncasecmp(data, "Date:", 5))
 		read_date(exchange->answer, data + 5, bytes - 5);
 	return bytes;
@@ -421,7 +442,10 @@ static int judge(struct exchange *exchange, CURLcode code, struct stackmap_error
 	if (exchange->too_long)
 		return error_set(error, EFBIG, "%s: the answer has more than %llu bytes",
 				 http->base, (unsigned long long)exchange->request->most_bytes);
-	if (code != CURLE_OK)
+	if (exchange->head_bytes > HEAD_BYTES_MAX)
+		return error_set(error, EFBIG, "%s: the answer has headers of more than %u bytes",
+				 http->base, HEAD_BYTES_MAX);
+	if (code != CURLE_OK && !exchange->is_cut)
 		return error_set(error, errno_of(code), "%s: %s", http->base,
 				 http->why[0] ? http->why : library.strerror(code));
 	library.info(http->curl, CURLINFO_RESPONSE_CODE, &status);

@@ -19,12 +19,13 @@ struct http;
 
 /* Borrowed until http_close(). */
 struct http_options {
-	const char *base;     /* "https://HOST:PORT", or a whole URL */
-	const char *user;     /* NULL: none */
-	const char *password; /* NULL: none */
-	const char *bearer;   /* token; NULL: none */
-	const char *ca_file;  /* NULL: those that the system trusts */
-	u32 timeout_ms;	      /* of a whole request */
+	const char *base;      /* "https://HOST:PORT", or a whole URL */
+	const char *user;      /* NULL: none */
+	const char *password;  /* NULL: none */
+	const char *bearer;    /* token; NULL: none */
+	const char *ca_file;   /* NULL: those that the system trusts */
+	bool allows_cleartext; /* password and token may go over http to another machine */
+	u32 timeout_ms;	       /* of a whole request */
 };
 
 /* A part of multipart/form-data. */
@@ -41,8 +42,7 @@ struct http_request {
 	size_t length;
 	const struct http_part *parts;
 	u32 part_count;
-	u64 most_bytes; /* of the answer, if it is one of success (2xx); else HTTP_COMPLAINT_BYTES
-			 */
+	u64 most_bytes; /* of the answer, if it is one of success (2xx) */
 };
 
 struct http_answer {
@@ -51,14 +51,19 @@ struct http_answer {
 	struct byte_buffer body;
 };
 
+/* -EINVAL: the password or token would be sent in cleartext (http:// to another machine), and
+ * nobody asked for that. http_open() checks the same. */
+int http_check_secrets(const struct http_options *options, struct stackmap_error *error);
+
 /* -ENOSYS: libcurl is not installed. */
 int http_open(const struct http_options *options, struct http **out, struct stackmap_error *error);
 void http_close(struct http **http);
 
-/* 0 with any status of HTTP. -EFBIG: the answer is longer than it may be; -ETIMEDOUT,
- * -ECONNREFUSED, -EPROTO (TLS, redirects), -EIO: there was no answer, or only a part of one; what
- * was sent may have arrived. The answer's body must be cleared (byte_buffer_free()) by the caller
- * in any case. */
+/* 0 with any status of HTTP; of an answer that is not one of success the body has the first
+ * HTTP_COMPLAINT_BYTES, and the connection ends if there are more. -EFBIG: the answer is longer
+ * than it may be; -ETIMEDOUT, -ECONNREFUSED, -EPROTO (TLS, redirects), -EIO: there was no answer,
+ * or only a part of one; what was sent may have arrived. The answer's body must be cleared
+ * (byte_buffer_free()) by the caller in any case. */
 int http_send(struct http *http, const struct http_request *request, struct http_answer *answer,
 	      struct stackmap_error *error);
 

@@ -123,14 +123,15 @@ def test_wrong_usage():
         assert why in done.stderr and "hidden" not in done.stderr, done.stderr
 
 
-def test_no_token_in_the_clear():
-    needs("bpf", "raw tracepoints")
-    with open("token", "w", encoding="ascii") as file:
+def test_no_secret_in_the_clear():
+    """Refused before anything is loaded; a store's password as well."""
+    with open("secret", "w", encoding="ascii") as file:
         file.write("x")
-    os.chmod("token", 0o600)
-    done = stackmap("agent", "--config", "/dev/null", "--to", "otlp+http://stackmap.invalid", "--bearer-file", "token", "-e", GETPPID,
-                    status=1)
-    assert "use https" in done.stderr and "its sender has ended" in done.stderr, done.stderr
+    os.chmod("secret", 0o600)
+    for options in (["--to", "otlp+http://stackmap.invalid", "--bearer-file", "secret"],
+                    ["--to", "http://127.0.0.1,stackmap.invalid", "--user", "me", "--password-file", "secret"]):
+        done = stackmap("agent", "--config", "/dev/null", *options, status=2)
+        assert "http://stackmap.invalid:" in done.stderr and "use https, or --allow-cleartext" in done.stderr, done.stderr
 
 
 main(globals())

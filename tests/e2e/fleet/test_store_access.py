@@ -56,6 +56,20 @@ def test_certificates_are_verified():
             assert "does not match" in store("check", url, "--ca-file", "authority.crt", status=1).stderr
 
 
+def test_no_password_in_the_clear():
+    """Only to this host a password goes without TLS, unless that is asked for by name."""
+    with open("password", "w", encoding="ascii") as file:
+        file.write("x")
+    os.chmod("password", 0o600)
+    url, access = "http://stackmap.invalid", ["--user", "me", "--password-file", "password"]
+    for command in ["store", "check", url], ["report", "--from", url], ["hosts", "--from", url]:
+        done = stackmap(*command, *access, status=1)
+        assert "use https, or --allow-cleartext" in done.stderr, (command, done.stderr)
+        done = stackmap(*command, *access, "--allow-cleartext", status=1)
+        assert "use https" not in done.stderr and "stackmap.invalid" in done.stderr, (command, done.stderr)
+        stackmap(*command, status=1)  # nothing to hide
+
+
 def test_users_and_proxies():
     with clickhouse() as (server,):
         store("init", server.url)

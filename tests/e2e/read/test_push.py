@@ -212,6 +212,8 @@ def test_no_secret_in_the_clear():
     for option in ["--bearer-file", secret("x")], ["--user", "me", "--password-file", secret("x")]:
         done = push("otlp+http://stackmap.invalid", *option, status=1)
         assert "use https" in done.stderr, done.stderr
+        done = push("otlp+http://stackmap.invalid", *option, "--allow-cleartext", status=1)
+        assert "use https" not in done.stderr and "stackmap.invalid" in done.stderr, done.stderr
 
 
 def test_urls():

@@ -53,6 +53,11 @@ static bool read_request(struct canned_server *server, int client, struct byte_b
 	return true;
 }
 
+static bool send_text(int client, const char *text)
+{
+	return send(client, text, strlen(text), MSG_NOSIGNAL) >= 0;
+}
+
 static void serve(struct canned_server *server, int client)
 {
 	while (server->request_count < server->answer_count) {
@@ -63,8 +68,11 @@ static void serve(struct canned_server *server, int client)
 		server->request_count++;
 		if (answer->waits)
 			wait_for(server, server->over[0]);
-		if (answer->text && write(client, answer->text, strlen(answer->text)) < 0)
+		if (answer->text && !send_text(client, answer->text))
 			return;
+		while (answer->endless)
+			if (!send_text(client, answer->endless))
+				return;
 		if (!answer->keeps)
 			return;
 	}

@@ -15,6 +15,7 @@ struct canned_answer {
 	const char *text; /* head and body, as they are sent; NULL: none, and the connection ends */
 	bool keeps;	  /* the connection, for the next request */
 	bool waits;	  /* until canned_server_stop(), instead of an answer */
+	const char *endless; /* sent behind the text again and again, until the client has gone */
 };
 
 struct canned_server {

@@ -182,6 +182,65 @@ static void answers_are_bounded(void **state)
 	end();
 }
 
+/* The server goes on for as long as it is read from. */
+static void a_complaint_without_an_end_is_cut(void **state)
+{
+	static const struct canned_answer answers[] = {
+		{.text = CLOSED("500 Oops") "Code: 117.", .endless = " no, no, no, no, no, no"}};
+	struct byte_buffer answer;
+
+	(void)state;
+	begin(answers, 1, 60000);
+	assert_int_equal(query(&answer), -EREMOTEIO);
+	assert_int_equal(result.code, 117);
+	assert_int_equal(answer.used, HTTP_COMPLAINT_BYTES);
+	assert_true(clickhouse_bytes_received(server) < 1 << 20);
+	byte_buffer_free(&answer);
+	end();
+}
+
+static void headers_are_bounded(void **state)
+{
+	static const struct canned_answer answers[] = {
+		{.text = "HTTP/1.1 200 OK\r\n", .endless = "X-More: and more, and more\r\n"}};
+	struct byte_buffer answer;
+
+	(void)state;
+	begin(answers, 1, 60000);
+	assert_int_equal(query(&answer), -EFBIG);
+	assert_true(clickhouse_bytes_received(server) < 1 << 20);
+	byte_buffer_free(&answer);
+	end();
+}
+
+static int open_at(const char *base, const char *password, const char *bearer, bool allowed)
+{
+	struct http_options options = {.base = base,
+				       .user = "me",
+				       .password = password,
+				       .bearer = bearer,
+				       .allows_cleartext = allowed,
+				       .timeout_ms = 1000};
+	struct http *http = NULL;
+	int err = http_open(&options, &http, &error);
+
+	http_close(&http);
+	return err == -ENOSYS ? 0 : err;
+}
+
+static void secrets_go_in_cleartext_when_asked_to(void **state)
+{
+	(void)state;
+	assert_int_equal(open_at("http://store.example:8123", "x", NULL, false), -EINVAL);
+	assert_int_equal(open_at("http://store.example:8123", NULL, "x", false), -EINVAL);
+	assert_non_null(strstr(error.message, "--allow-cleartext"));
+	assert_int_equal(open_at("http://127.0.0.1.example:8123", "x", NULL, false), -EINVAL);
+	assert_int_equal(open_at("http://store.example:8123", "x", NULL, true), 0);
+	assert_int_equal(open_at("http://store.example:8123", NULL, NULL, false), 0);
+	assert_int_equal(open_at("https://store.example:8443", "x", NULL, false), 0);
+	assert_int_equal(open_at("http://localhost:8123", "x", NULL, false), 0);
+}
+
 /* A kept connection that ends without an answer: what was sent may have been stored. */
 static void rows_are_never_sent_again_behind_our_back(void **state)
 {
@@ -250,6 +309,9 @@ int main(void)
 		cmocka_unit_test(complaints_are_one_printable_line),
 		cmocka_unit_test(other_failures_have_no_answer),
 		cmocka_unit_test(answers_are_bounded),
+		cmocka_unit_test(a_complaint_without_an_end_is_cut),
+		cmocka_unit_test(headers_are_bounded),
+		cmocka_unit_test(secrets_go_in_cleartext_when_asked_to),
 		cmocka_unit_test(rows_are_never_sent_again_behind_our_back),
 		cmocka_unit_test(tables_of_a_query_are_parts_of_a_form),
 		cmocka_unit_test(tokens_go_to_those_who_know_them),
