@@ -27,6 +27,16 @@ struct pid_namespace_id {
 	u32 inode;   /* of /proc/PID/ns/pid; 0: the initial one */
 };
 
+#define COMM_BYTES 16 /* the name of a task, and at least one 0 behind it */
+
+/* The globs of --comm as states of one automaton, a bit each (core/comm_globs.h). */
+struct comm_globs {
+	u64 first;	 /* before the first byte */
+	u64 stays;	 /* that a byte does not end */
+	u64 last;	 /* behind the last byte: a glob has matched */
+	u64 enters[256]; /* by byte: that it leads to, each from the state below */
+};
+
 struct capture_config {
 	u32 cpus; /* highest possible CPU number + 1 */
 	u32 bits; /* of the stack map */
@@ -52,12 +62,12 @@ struct capture_config {
 	u32 max_user_depth;  /* frames of a user stack, 1 .. STACK_USER_DEPTH_MAX */
 	u32 user_at_syscall; /* take the user stack at the entry of each system call */
 	u32 by_task;	     /* only tasks in `followed` */
-	u32 by_comm;	     /* only tasks with this comm */
+	u32 by_comm;	     /* only tasks whose name `comms` match */
 	u32 by_cpu;	     /* only CPUs in cpu_mask */
 	u32 has_files;	     /* lib/capture/instance/files.h: what only they show is kept */
 	struct pid_namespace_id pids;
 	u64 cgroup; /* only in or below the one with this id; 0: any */
-	u8 comm[16];
+	struct comm_globs comms;
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 };
 

@@ -4,6 +4,7 @@
 #ifndef BPF_FILTER_H
 #define BPF_FILTER_H
 
+#include "comm_globs.h"
 #include "own_processes.h"
 #include "state/instance.h"
 #include "state/map.h"
@@ -26,16 +27,12 @@ static __always_inline bool is_followed(u32 tid)
 	return task && task->from == FOLLOW_NOW;
 }
 
-/* The wanted name is read as volatile: as plain memory the compiler would take it for the zeros
- * that stand there before loading. */
 static __always_inline bool comm_matches(void)
 {
-	const volatile u32 *wanted = (const volatile u32 *)config.comm;
-	u32 comm[4] = {};
+	u8 comm[COMM_BYTES] = {};
 
 	bpf_get_current_comm(comm, sizeof(comm));
-	return comm[0] == wanted[0] && comm[1] == wanted[1] && comm[2] == wanted[2] &&
-	       comm[3] == wanted[3];
+	return comm_globs_match(&config.comms, comm);
 }
 
 static __always_inline bool cpu_matches(u32 cpu)

@@ -37,7 +37,7 @@ int record_instance_check(const struct record_values *values, int operands)
 		wrong = "a command";
 	else if (values->events.count || values->frequency != RECORD_FREQUENCY_UNSET)
 		wrong = "-e and -F";
-	else if (values->pids.count || values->all || values->comm || values->cgroup ||
+	else if (values->pids.count || values->all || values->comms.count || values->cgroup ||
 		 values->cpus)
 		wrong = "a choice of tasks";
 	else if (values->flight || values->ring || values->bits || values->pool ||

@@ -25,7 +25,7 @@ static int check_options(const struct record_values *values, bool has_command)
 {
 	if (values->all && values->pids.count)
 		return wrong_usage("-a and -p: choose one, the whole machine or some processes");
-	if (!values->all && !values->pids.count && !has_command && !values->comm &&
+	if (!values->all && !values->pids.count && !has_command && !values->comms.count &&
 	    !values->cgroup && !values->cpus)
 		return wrong_usage("nothing to record: name a COMMAND, -p PID, or -a for the whole "
 				   "machine; see 'stackmap help record'");
@@ -41,7 +41,7 @@ static enum task_choice choose_tasks(const struct record_values *values, bool ha
 {
 	if (values->pids.count)
 		return TASKS_OF_PIDS;
-	if (has_command && !values->all && !values->comm && !values->cgroup)
+	if (has_command && !values->all && !values->comms.count && !values->cgroup)
 		return TASKS_OF_COMMAND;
 	return TASKS_ALL;
 }
@@ -174,7 +174,7 @@ struct capture_options record_target_options(const struct record_values *values,
 		.max_user_depth = values->max_depth,
 		.user_at_syscall = values->user_at_syscall,
 		.by_task = target->tasks != TASKS_ALL,
-		.comm = values->comm,
+		.comms = values->comms,
 		.cgroup = values->cgroup,
 		.cpu_mask = values->cpus ? target->cpu_mask : NULL,
 	};

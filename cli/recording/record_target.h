@@ -9,8 +9,8 @@
 #include "option/option.h"
 
 struct record_values {
-	const char *output, *comm, *cgroup, *cpus, *user_unwind, *rotate, *instance;
-	struct string_list events, pids;
+	const char *output, *cgroup, *cpus, *user_unwind, *rotate, *instance;
+	struct string_list events, pids, comms;
 	u64 frequency, bits, pool, ring, flight, max_depth, keep;
 	bool off_cpu, wakers, all, no_dedup, no_kernel, no_user, user_at_syscall, quiet, verbose;
 };
@@ -66,9 +66,9 @@ struct record_values {
 	    .argument = "PID",                                                                   \
 	    .group = "Tasks",                                                                    \
 	    .help = "this process, its threads and children; several like 12,34"),               \
-	TARGET_ROW(values, path comm, .name = "comm", .type = OPTION_STRING,                     \
+	TARGET_ROW(values, path comms, .name = "comm", .type = OPTION_STRINGS,                   \
 	    .argument = "NAME", .group = "Tasks",                                                \
-	    .help = "only tasks of this name"),                                                  \
+	    .help = "only tasks of this name (a glob); may be repeated"),                        \
 	TARGET_ROW(values, path cgroup, .name = "cgroup", .type = OPTION_STRING,                 \
 	    .argument = "DIR", .group = "Tasks",                                                 \
 	    .help = "only tasks in or below this cgroup2 directory"),                            \

@@ -44,11 +44,9 @@ static void choose_events(struct store_feed *feed, const struct record_values *r
 {
 	struct string_list *wanted = feed->choice.question.wanted;
 
-	feed->comm = record->comm;
 	feed->cgroup = record->cgroup;
 	wanted[STORE_FIELD_EVENT] = record->events;
-	if (feed->comm)
-		wanted[STORE_FIELD_COMM] = (struct string_list){.items = &feed->comm, .count = 1};
+	wanted[STORE_FIELD_COMM] = record->comms;
 	if (feed->cgroup)
 		wanted[STORE_FIELD_CGROUP] =
 			(struct string_list){.items = &feed->cgroup, .count = 1};

@@ -9,7 +9,7 @@
 struct store_feed {
 	const struct from_values *values; /* NULL: there is no store */
 	struct from_choice choice;
-	const char *comm, *cgroup;
+	const char *cgroup;
 	u64 seconds;		/* that are shown */
 	struct text_set events; /* by kind */
 };

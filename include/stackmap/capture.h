@@ -48,7 +48,7 @@ struct stackmap_capture_opts {
 	const char *const *events; /* as of `stackmap record -e`; NULL ends them. CPU samples */
 	uint64_t frequency;	   /* Hz of samples. 999 */
 	const int32_t *pids;	   /* processes, with threads and children; 0 ends them. All */
-	const char *comm;	   /* only tasks of this name. Any */
+	const char *comm;	   /* only tasks of this name, which may be a glob. Any */
 	const char *cgroup;	   /* only tasks in or below this cgroup2 directory. Any */
 	const char *cpus;	   /* only these, like "0-3,8". All */
 	uint64_t ring_bytes;	   /* of each CPU. 4 MiB, less above 64 CPUs */

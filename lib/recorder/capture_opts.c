@@ -56,6 +56,7 @@ int capture_target_choose(const struct stackmap_capture_opts *opts, struct captu
 {
 	int result = opts->cpus ? online_cpus_choose(opts->cpus, target->cpu_mask, error) : 0;
 
+	target->comm = opts->comm;
 	result = result ?: choose_sources(opts, &target->sources, error);
 	if (result)
 		return result;
@@ -68,7 +69,7 @@ int capture_target_choose(const struct stackmap_capture_opts *opts, struct captu
 		.user_unwind = USER_UNWIND_AUTO,
 		.max_user_depth = opts->max_depth,
 		.by_task = opts->pids && *opts->pids,
-		.comm = opts->comm,
+		.comms = {.items = &target->comm, .count = opts->comm != NULL},
 		.cgroup = opts->cgroup,
 		.cpu_mask = opts->cpus ? target->cpu_mask : NULL,
 	};

@@ -11,6 +11,7 @@
 struct capture_target {
 	struct source_list sources;
 	u64 cpu_mask[CPU_MASK_WORDS];
+	const char *comm;
 	struct capture_options options; /* points into the rest, and at what the program gave */
 };
 

@@ -58,7 +58,7 @@ load_all() {
 		load_rare
 		record $others -e k:vfs_read -e kr:vfs_read -- true
 	fi
-	stackmap start load -e syscalls:sys_enter_openat -e sched:sched_switch --flight 1M || fault "start ended with $?"
+	stackmap start load -e syscalls:sys_enter_openat -e sched:sched_switch --comm '*[a-z]*' --flight 1M || fault "start ended with $?"
 	cat $home/load/stack_map $home/load/stack_map_stat $home/load/stack_map_bin $home/load/trace $home/load/mappings >/dev/null
 	stackmap stop load || fault "stop ended with $?"
 }

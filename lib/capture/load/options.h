@@ -7,6 +7,7 @@
 
 #include "capture/source/source.h"
 #include "config.h"
+#include "string_list.h"
 
 struct capture_options {
 	const struct source_list *sources; /* must outlive the capture */
@@ -18,15 +19,15 @@ struct capture_options {
 	bool no_kernel_stacks;
 	bool no_user_stacks;
 	enum user_unwind user_unwind;
-	bool no_task_work;    /* user stacks are assisted at best */
-	u32 max_user_depth;   /* frames of a user stack; 0: as many as there can be */
-	bool user_at_syscall; /* take the user stack at the entry of each system call */
-	bool by_task;	      /* only tasks given to loaded_follow() and their descendants */
-	const char *comm;     /* NULL: any */
-	const char *cgroup;   /* directory of a cgroup2 file system; NULL: any */
-	const u64 *cpu_mask;  /* CONFIG_CPUS_MAX bits; NULL: all */
-	bool has_files;	      /* files_create() comes (capture/instance/files.h) */
-	pid_t command;	      /* a child that will execve: perf events are bound to it; 0: none */
+	bool no_task_work;	  /* user stacks are assisted at best */
+	u32 max_user_depth;	  /* frames of a user stack; 0: as many as there can be */
+	bool user_at_syscall;	  /* take the user stack at the entry of each system call */
+	bool by_task;		  /* only tasks given to loaded_follow() and their descendants */
+	struct string_list comms; /* names of tasks, globs (lib/comm_glob.h); none: any */
+	const char *cgroup;	  /* directory of a cgroup2 file system; NULL: any */
+	const u64 *cpu_mask;	  /* CONFIG_CPUS_MAX bits; NULL: all */
+	bool has_files;		  /* files_create() comes (capture/instance/files.h) */
+	pid_t command; /* a child that will execve: perf events are bound to it; 0: none */
 	const char *command_path; /* the file that it will execute; NULL: not known */
 };
 

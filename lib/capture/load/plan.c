@@ -13,6 +13,7 @@
 
 #include "capture/feature/task_work.h"
 #include "capture/load/pid_namespace.h"
+#include "comm_glob.h"
 #include "error.h"
 #include "ring.h"
 #include "symbol/file/whole_file.h"
@@ -192,15 +193,15 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 	return 0;
 }
 
-static void plan_filters(const struct capture_options *options, struct capture_config *config)
+static int plan_filters(const struct capture_options *options, struct capture_config *config,
+			struct stackmap_error *error)
 {
 	config->by_task = options->by_task;
-	config->by_comm = options->comm != NULL;
+	config->by_comm = options->comms.count > 0;
 	config->by_cpu = options->cpu_mask != NULL;
-	if (options->comm)
-		strncpy((char *)config->comm, options->comm, sizeof(config->comm) - 1);
 	if (options->cpu_mask)
 		memcpy(config->cpu_mask, options->cpu_mask, sizeof(config->cpu_mask));
+	return comm_globs_compile(&options->comms, &config->comms, error);
 }
 
 int plan_make(const struct capture_options *options, struct plan *plan,
@@ -224,9 +225,8 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	config->max_depth = STACK_KERNEL_DEPTH_MAX;
 	whole_file_scan("/proc/sys/kernel/perf_event_max_stack", "%u", &config->max_depth);
 	plan_sources(options, plan);
-	plan_filters(options, config);
 	config->slot_size = EVENT_SLOT_SIZE(config->leaf + config->value);
-	result = pid_namespace_find(&config->pids, error);
+	result = plan_filters(options, config, error) ?: pid_namespace_find(&config->pids, error);
 	result = result ?: check_wakers(options->sources, error);
 	result = result ?: plan_user_stacks(options, plan, error);
 	result = result ? result : plan_table(options, plan, error);

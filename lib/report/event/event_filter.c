@@ -6,14 +6,21 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "comm_glob.h"
 #include "error.h"
 #include "name_match.h"
 #include "trace/read/cgroup_name.h"
 
-static bool matches_any(const struct string_list *globs, const char *name)
+static bool event_matches(const char *glob, const char *name)
+{
+	return fnmatch(glob, name, 0) == 0;
+}
+
+static bool matches_any(const struct string_list *globs, const char *name,
+			bool (*matches)(const char *glob, const char *name))
 {
 	for (size_t i = 0; i < globs->count; i++)
-		if (fnmatch(globs->items[i], name, 0) == 0)
+		if (matches(globs->items[i], name))
 			return true;
 	return !globs->count;
 }
@@ -114,7 +121,8 @@ static bool task_passes(const struct event_filter *filter, const struct trace_re
 		return false;
 	if (!task)
 		return !filter->comms.count && !filter->pids.count;
-	return matches_any(&filter->comms, task->comm) && allows(&filter->pids, task->tgid);
+	return matches_any(&filter->comms, task->comm, comm_glob_matches) &&
+	       allows(&filter->pids, task->tgid);
 }
 
 static bool passes(const struct event_filter *filter, const struct trace_reader *reader,
@@ -126,7 +134,7 @@ static bool passes(const struct event_filter *filter, const struct trace_reader 
 	    !allows(&filter->tids, event->tid))
 		return false;
 	trace_reader_sources(reader, &sources);
-	return matches_any(&filter->events, sources[event->kind].name) &&
+	return matches_any(&filter->events, sources[event->kind].name, event_matches) &&
 	       task_passes(filter, reader, event);
 }
 

@@ -11,7 +11,7 @@ from harness import task_tree
 from harness.cases import SECONDS_MAX, STACKMAP, Skip, cgroup2, main, needs, program, run, stackmap
 from harness.engine_folder import enter_own_mounts, fresh_bpffs
 from harness.recorder import Recorder
-from harness.recording import record
+from harness.recording import parse_ids, record
 from harness.task_tree import CALLS, SOURCE, TASKS, THREADS, TREE, WaitingTree, by_task, record_tree
 from harness.top_text import LEDGER, Text
 from harness.waiting import wait_until
@@ -30,6 +30,22 @@ def test_comm():
         recording = record_tree("-a", "--comm", name)
         by_task(recording, tasks)
         assert {line.comm for line in recording.ids()} == {name}
+
+
+def test_comm_may_be_a_glob_and_be_repeated():
+    """The same names pass in `record` and in `report`."""
+    whole = record_tree("-a")
+    for globs, tasks in ((["tree-[rt]*"], 1 + THREADS), (["tree-root", "*-leaf"], 1 + THREADS * THREADS), (["tree-?????*"], 2 * THREADS),
+                         (["tree-root", "no-task"], 1)):
+        options = [word for glob in globs for word in ("--comm", glob)]
+        by_task(record_tree("-a", *options), tasks)
+        passed = parse_ids(stackmap("script", "--ids", *options, whole.path).stdout)
+        assert len({line.tid for line in passed}) == tasks, (globs, passed)
+
+
+def test_a_comm_that_no_task_can_have():
+    for option in ("sixteen-bytes-are*too-many", "?" * 16):
+        assert "15 bytes at most" in stackmap("record", "-a", "--comm", option, status=2).stderr
 
 
 @contextlib.contextmanager

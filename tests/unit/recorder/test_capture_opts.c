@@ -98,7 +98,8 @@ static void test_options_are_those_of_a_capture(void **state)
 	assert_int_equal(target.sources.count, 2);
 	assert_int_equal(target.sources.sources[0].frequency, 97);
 	assert_true(target.options.by_task);
-	assert_string_equal(target.options.comm, "sh");
+	assert_int_equal(target.options.comms.count, 1);
+	assert_string_equal(target.options.comms.items[0], "sh");
 	assert_int_equal(target.options.cpu_mask[0], 1);
 	assert_int_equal(target.options.bits, 12);
 	assert_true(target.options.no_kernel_stacks);
@@ -117,6 +118,7 @@ static void test_samples_of_all_by_default(void **state)
 	assert_int_equal(target.sources.sources[0].frequency, SAMPLE_FREQUENCY_DEFAULT);
 	assert_false(target.options.by_task);
 	assert_null(target.options.cpu_mask);
+	assert_int_equal(target.options.comms.count, 0);
 	capture_target_clear(&target);
 }
 

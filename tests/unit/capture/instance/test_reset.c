@@ -47,7 +47,7 @@ static int attach(u64 flight_bytes, bool kernel_only)
 		.bits = BITS,
 		.flight_bytes = flight_bytes,
 		.ring_bytes = 16 << 20,
-		.comm = name,
+		.comms = {.items = (const char *[]){name}, .count = 1},
 		.no_user_stacks = kernel_only,
 		.user_unwind = USER_UNWIND_AUTO,
 	};

@@ -41,8 +41,10 @@ static void skip_without(int result, const struct stackmap_error *error)
 
 static int begin(void **state)
 {
-	struct capture_options options = {
-		.sources = &sources, .bits = 10, .comm = NAME, .no_user_stacks = true};
+	struct capture_options options = {.sources = &sources,
+					  .bits = 10,
+					  .comms = {.items = (const char *[]){NAME}, .count = 1},
+					  .no_user_stacks = true};
 	struct stackmap_error error;
 	int result = source_list_add(&sources, "syscalls:sys_enter_getppid", 0, &error);
 

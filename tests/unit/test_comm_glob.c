@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The automaton of --comm says what fnmatch(3) says, of each glob alone and of several at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "comm_glob.h"
+#include "comm_globs.h"
+
+static const char *const names[] = {
+	"",
+	"a",
+	"b",
+	"]",
+	"-",
+	"*",
+	"[",
+	"\\",
+	"ab",
+	"ba",
+	"aab",
+	"abab",
+	"abcab",
+	"burner",
+	"burn",
+	"kworker/0:1",
+	"a b",
+	"[a",
+	"a]",
+	"a-c",
+	"\xff",
+	"\xc3\xa4",
+	"x\xff",
+	"python3",
+	"python3.11",
+	"aXb",
+	"aaaaaaaaaaaaaaa",
+	"aaaaaaaaaaaaaab",
+	"firefox-content",
+};
+
+static const char *const globs[] = {
+	"",
+	"*",
+	"**",
+	"?",
+	"??",
+	"a",
+	"a*",
+	"*a",
+	"*a*",
+	"a*b",
+	"*ab*ab",
+	"burn*",
+	"b*r*r",
+	"*n?r",
+	"[ab]",
+	"[!ab]",
+	"[^a]*",
+	"[]]",
+	"[!]]*",
+	"[a-c]*",
+	"[-a]",
+	"[a\\]]",
+	"\\*",
+	"\\[a",
+	"[",
+	"[a",
+	"a[",
+	"[]",
+	"[[:digit:]]*",
+	"*[[:digit:]]",
+	"[[:alpha:]-]*",
+	"[[.a.]b]*",
+	"[[:alpha:]",
+	"\\",
+	"a\\",
+	"?*?*?",
+	"*\xff",
+	"kworker/*:[0-9]",
+	"a*****************b",
+	"aaaaaaaaaaaaaaa",
+	"aaaaaaaaaaaaaa?",
+	"*aaaaaaaaaaaaaaa",
+	"firefox-content-process",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool automaton_matches(const char **wanted, size_t count, const char *name)
+{
+	const struct string_list list = {.items = wanted, .count = count};
+	struct comm_globs automaton;
+	u8 comm[COMM_BYTES] = {};
+
+	memcpy(comm, name, strlen(name));
+	assert_int_equal(comm_globs_compile(&list, &automaton, NULL), 0);
+	return comm_globs_match(&automaton, comm);
+}
+
+static void each_glob_matches_as_fnmatch_does(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(globs); i++)
+		for (size_t n = 0; n < COUNT(names); n++) {
+			const char *glob = globs[i];
+
+			if (automaton_matches(&glob, 1, names[n]) ==
+			    comm_glob_matches(glob, names[n]))
+				continue;
+			fail_msg("'%s' and '%s'", glob, names[n]);
+		}
+}
+
+static void several_globs_match_what_one_of_them_matches(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i + 2 < COUNT(globs); i++)
+		for (size_t n = 0; n < COUNT(names); n++) {
+			const char *wanted[] = {globs[i], globs[i + 1], globs[i + 2]};
+			bool expected = false;
+
+			for (size_t g = 0; g < COUNT(wanted); g++)
+				expected |= comm_glob_matches(wanted[g], names[n]);
+			if (automaton_matches(wanted, COUNT(wanted), names[n]) != expected)
+				fail_msg("'%s', '%s', '%s' and '%s'", wanted[0], wanted[1],
+					 wanted[2], names[n]);
+		}
+}
+
+static void a_long_name_stands_for_what_the_kernel_keeps(void **state)
+{
+	(void)state;
+	assert_true(comm_glob_matches("firefox-content-process", "firefox-content"));
+	assert_false(comm_glob_matches("firefox-content-process", "firefox-conten"));
+	assert_false(comm_glob_matches("firefox-content-*", "firefox-content"));
+}
+
+static int compile(const char **wanted, size_t count)
+{
+	const struct string_list list = {.items = wanted, .count = count};
+	struct comm_globs automaton;
+	struct stackmap_error error;
+
+	return comm_globs_compile(&list, &automaton, &error);
+}
+
+static void what_never_matches_or_has_no_room_is_refused(void **state)
+{
+	const char *wanted[] = {"aaaaaaaaaaaaaaa", "bbbbbbbbbbbbbb", "cccccccccccccc",
+				"ddddddddddddd", "e"};
+	const char *long_glob = "aaaaaaaaaaaaaaa?";
+
+	(void)state;
+	assert_int_equal(compile(&long_glob, 1), -ERANGE);
+	assert_int_equal(compile(wanted, 4), 0);
+	assert_int_equal(compile(wanted, 5), -ERANGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_glob_matches_as_fnmatch_does),
+		cmocka_unit_test(several_globs_match_what_one_of_them_matches),
+		cmocka_unit_test(a_long_name_stands_for_what_the_kernel_keeps),
+		cmocka_unit_test(what_never_matches_or_has_no_room_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
