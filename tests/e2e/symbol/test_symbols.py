@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Names that the recorder did not have: inlined functions, lines of source, symbols of stripped programs."""
 
-import collections
 import json
 import os
 import platform
@@ -11,7 +10,6 @@ import shutil
 
 from harness.cases import Skip, main, needs, needs_command, program, run, stackmap
 from harness.inlined_program import INLINED, build, hottest_names as names, record_calls, split
-from harness.recorder import Recorder
 from harness.recording import Recording, record
 
 
@@ -288,22 +286,6 @@ def test_kallsyms_of_one_boot():
         done = stackmap(*command, "--kallsyms", "kallsyms")
         assert "kept_name" not in done.stdout, command
         assert done.stderr.count("stackmap: kallsyms: not used for the recording of 20") == 2, done.stderr
-
-
-def test_bpf_programs_that_are_gone():
-    """Those of another recorder, which has ended when the names are read."""
-    recorder = Recorder("-a", "-F", 999, "--no-user", "--", "cat")
-    recorder.say(b"begin\n")
-    other = record("-e", "syscalls:sys_enter_getppid", "--", "python3", "-c",
-                   "import os, time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: os.getppid()", output="other.data")
-    assert other.events
-    made = recorder.end()
-    frames = [frame.name for event in made.events for frame in event.frames if frame.name.startswith("bpf_prog_")]
-    names = collections.Counter(name.split("_", 3)[3].split("+")[0] for name in frames)
-    if not names:
-        raise Skip("no sample hit a BPF program")
-    assert names["on_syscall_enter"] == max(names.values()), names
-    assert all(int(name.split("+")[1], 16) < 0x10000 for name in frames), frames
 
 
 def test_files_that_are_not_used():
