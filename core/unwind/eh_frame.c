@@ -7,7 +7,8 @@
 #include "unwind.h"
 
 #define HDR_VERSION 1
-#define HDR_ENCODING_SORTED 0x3b /* data-relative, s32: the only one that is searched */
+#define HDR_ENCODING_SORTED 0x3b      /* data-relative, s32 */
+#define HDR_ENCODING_SORTED_WIDE 0x3c /* data-relative, s64: lld's for files beyond 2 GiB */
 #define HDR_FIXED_BYTES 64
 #define CIE_VERSION_GCC 1
 #define CIE_VERSION_DWARF3 3
@@ -235,6 +236,23 @@ CORE_PART u32 fde_rule(struct unwind *unwind, struct unwind_rule *rule)
 	return cfi_rule(unwind, rule);
 }
 
+/* Where entry i has what is asked for: its function, or else its FDE. Eight bytes are read there:
+ * of narrow numbers both. */
+CORE_PART u64 entry_place(const struct eh_search *search, u64 i, bool is_fde)
+{
+	return search->is_wide ? search->index + 16 * i + (is_fde ? 8 : 0) : search->index + 8 * i;
+}
+
+/* The address that search->entry says, as it was read there. */
+CORE_PART u64 entry_address(const struct eh_search *search, bool is_fde)
+{
+	u64 entry = search->entry;
+
+	if (!search->is_wide)
+		entry = (s64)(s32)(is_fde ? entry >> 32 : entry);
+	return search->header + entry;
+}
+
 static long index_step(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
@@ -244,12 +262,12 @@ static long index_step(u32 i, void *arg)
 	(void)i;
 	if (search->high - search->low <= 1)
 		return 1;
-	if (!unwind_fetch(unwind, search->index + middle * sizeof(search->entry), &search->entry,
+	if (!unwind_fetch(unwind, entry_place(search, middle, false), &search->entry,
 			  sizeof(search->entry))) {
 		search->stop = unwind_fetch_stop(unwind);
 		return 1;
 	}
-	if (search->header + search->entry.function <= unwind->lookup_pc)
+	if (entry_address(search, false) <= unwind->lookup_pc)
 		search->low = middle;
 	else
 		search->high = middle;
@@ -266,18 +284,19 @@ CORE_PART u32 index_search(struct unwind *unwind)
 	core_loop(SEARCH_STEPS_MAX, index_step, &unwind);
 	if (search->stop)
 		return search->stop;
-	if (!unwind_fetch(unwind, search->index + search->low * sizeof(search->entry),
-			  &search->entry, sizeof(search->entry)))
+	if (!unwind_fetch(unwind, entry_place(search, search->low, true), &search->entry,
+			  sizeof(search->entry)))
 		return unwind_fetch_stop(unwind);
-	return fde_open(unwind, search->header + search->entry.fde);
+	return fde_open(unwind, entry_address(search, true));
 }
 
-/* Opens the index. STOP_NO_RULE: there is none that can be searched. */
+/* Opens the header: image.eh_frame becomes the section that it names, and the index is opened.
+ * STOP_NO_RULE: it has no index that can be searched. */
 CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 {
 	struct eh_search *search = &unwind->eh;
 	u32 frame_encoding, count_encoding, table_encoding, stop;
-	u64 bytes = range->end - range->start;
+	u64 bytes = range->end - range->start, start;
 
 	bytes_open(&unwind->bytes, range->start,
 		   range->start + (bytes < HDR_FIXED_BYTES ? bytes : HDR_FIXED_BYTES));
@@ -290,16 +309,23 @@ CORE_PART u32 index_open(struct unwind *unwind, const struct image_range *range)
 	count_encoding = bytes_take_u8(&unwind->bytes);
 	table_encoding = bytes_take_u8(&unwind->bytes);
 	stop = bytes_pointer(unwind, frame_encoding, range->start);
-	if (!stop)
-		stop = bytes_pointer(unwind, count_encoding, range->start);
-	if (stop || table_encoding != HDR_ENCODING_SORTED || bytes_overrun(&unwind->bytes))
+	if (stop || bytes_overrun(&unwind->bytes))
 		return STOP_UNSUPPORTED;
+	start = unwind->pointer;
+	unwind->image.eh_frame =
+		(struct image_range){start, image_limit(&unwind->image, start, LENGTH_BYTES)};
+	search->is_empty = 0;
+	search->is_wide = table_encoding == HDR_ENCODING_SORTED_WIDE;
+	if ((table_encoding != HDR_ENCODING_SORTED && !search->is_wide) ||
+	    bytes_pointer(unwind, count_encoding, range->start) || bytes_overrun(&unwind->bytes))
+		return STOP_NO_RULE;
 	search->header = range->start;
 	search->index = unwind->bytes.at;
 	search->low = 0;
 	search->high = unwind->pointer;
-	return search->high && search->high <= bytes / sizeof(search->entry) ? STOP_NONE
-									     : STOP_BAD_TABLE;
+	search->is_empty = !search->high;
+	return search->high && search->high <= bytes / (search->is_wide ? 16 : 8) ? STOP_NONE
+										  : STOP_NO_RULE;
 }
 
 /* One record of a section without index. */
@@ -486,11 +512,16 @@ CORE_PART u32 fde_find(struct unwind *unwind)
 
 	if (unwind->image.eh_frame_hdr.start) {
 		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
-		return stop ? stop : index_search(unwind);
+		if (stop != STOP_NO_RULE)
+			return stop ? stop : index_search(unwind);
+	} else {
+		unwind->eh.is_empty = 0;
+		eh_frame_find(unwind);
 	}
-	eh_frame_find(unwind);
-	if (unwind->image.eh_frame.start)
-		return records_search(unwind);
+	if (unwind->image.eh_frame.start) {
+		stop = records_search(unwind);
+		return stop == STOP_BAD_TABLE && unwind->eh.is_empty ? STOP_NO_RULE : stop;
+	}
 	return unwind->image.searched ? STOP_NO_RULE : unwind_fetch_stop(unwind);
 }
 

@@ -3,7 +3,8 @@
  * The rows of a file are what the unwinder itself makes of each FDE: it is run on the file,
  * function by function, and where it would stop at the end of a row, it is run on. So a table says
  * what the unwinder would say, or nothing: each function of the index has what lies between it and
- * the next one, as far as its FDE covers that; of a file without index each FDE has its own.
+ * the next one, as far as its FDE covers that. A file whose index cannot be searched is read record
+ * by record; of an index that does not ascend the table knows more than a search in it.
  *
  * The unwinder prefers an SFrame section and falls back to .eh_frame at each pc of which the
  * section says nothing. So does a table: the rows of .eh_frame lie below those of the section.
@@ -102,35 +103,32 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 	return add_code(reading, end, limit, &by_code);
 }
 
-static bool entry_read(struct reading *reading, u64 i, struct eh_index_entry *entry)
-{
-	return file_image_read(reading->image, reading->unwind.eh.index + i * sizeof(*entry), entry,
-			       sizeof(*entry));
-}
-
-/* The index counts if it ascends, as a search takes for granted. */
-static int add_index(struct reading *reading)
+static bool entry_read(struct reading *reading, u64 i, bool is_fde, u64 *address)
 {
 	struct eh_search *search = &reading->unwind.eh;
-	struct eh_index_entry entry, next = {};
-	u64 count, header;
+	bool is_read = file_image_read(reading->image, entry_place(search, i, is_fde),
+				       &search->entry, sizeof(search->entry));
+
+	*address = entry_address(search, is_fde);
+	return is_read;
+}
+
+/* The index counts if it ascends, as a search takes for granted. -ENOEXEC: none that does. */
+static int add_index(struct reading *reading)
+{
+	u64 count = reading->unwind.eh.high, start, next = ~0ULL, fde;
 	int result = 0;
 
-	if (index_open(&reading->unwind, &reading->unwind.image.eh_frame_hdr) ||
-	    !entry_read(reading, 0, &entry))
+	if (!entry_read(reading, 0, false, &start))
 		return -ENOEXEC;
-	count = search->high;
-	header = search->header;
-	for (u64 i = 0; i < count && !result; i++, entry = next) {
-		u64 start = header + entry.function, limit = ~0ULL;
-
-		if (i + 1 < count && !entry_read(reading, i + 1, &next))
+	for (u64 i = 0; i < count && !result; i++, start = next) {
+		if (!entry_read(reading, i, true, &fde))
 			return -ENOEXEC;
-		if (i + 1 < count)
-			limit = header + next.function;
-		if (limit < start)
-			return -EBADMSG;
-		result = add_function(reading, start, limit, header + entry.fde);
+		if (i + 1 == count)
+			next = ~0ULL;
+		else if (!entry_read(reading, i + 1, false, &next) || next < start)
+			return -ENOEXEC;
+		result = add_function(reading, start, next, fde);
 	}
 	return result;
 }
@@ -153,17 +151,19 @@ static u32 function_note(struct reading *reading, u64 record)
 	return stop;
 }
 
-/* A record that cannot be read hides those behind it, as it does from a search. */
-static void functions_note(struct reading *reading)
+/* A record that cannot be read hides those behind it, as it does from a search. True: none did. */
+static bool functions_note(struct reading *reading)
 {
 	u64 record = reading->unwind.image.eh_frame.start;
 
 	for (u32 i = 0; i < EH_ENTRIES_MAX && record < reading->unwind.image.eh_frame.end; i++) {
-		if (function_note(reading, record) != STOP_NO_RULE ||
-		    reading->unwind.eh.record_end <= record)
-			return;
+		if (function_note(reading, record) != STOP_NO_RULE)
+			return false;
+		if (reading->unwind.eh.record_end <= record) /* the terminator */
+			return true;
 		record = reading->unwind.eh.record_end;
 	}
+	return record >= reading->unwind.image.eh_frame.end;
 }
 
 static int by_start(const void *left, const void *right)
@@ -176,29 +176,47 @@ static int by_start(const void *left, const void *right)
 /* Of code that two of them cover the search would take the first one in the file. */
 static int add_records(struct reading *reading)
 {
+	bool is_whole;
 	int result = 0;
 
-	eh_frame_find(&reading->unwind);
 	if (!reading->unwind.image.eh_frame.start)
 		return -ENOEXEC;
-	functions_note(reading);
+	is_whole = functions_note(reading);
 	if (!reading->count)
 		return 0;
 	qsort(reading->functions, reading->count, sizeof(*reading->functions), by_start);
 	for (u32 i = 0; i < reading->count && !result; i++) {
 		const struct function *function = &reading->functions[i];
+		u64 limit = i + 1 < reading->count ? function[1].start : ~0ULL;
 
 		if (i && function->start < function[-1].end)
 			return -EBADMSG;
-		result = add_function(reading, function->start, function->end, function->fde);
+		if (!is_whole && limit > function->end)
+			limit = function->end;
+		result = add_function(reading, function->start, limit, function->fde);
 	}
 	return result;
 }
 
+/* By the index, or without it. A header that is not understood leaves the file without a table. */
 static int add_eh_frame(struct reading *reading)
 {
-	reading->unwind.budget = UNWIND_BUDGET;
-	return reading->unwind.image.eh_frame_hdr.start ? add_index(reading) : add_records(reading);
+	struct unwind *unwind = &reading->unwind;
+	u32 stop = STOP_NO_RULE;
+	int result;
+
+	unwind->budget = UNWIND_BUDGET;
+	if (unwind->image.eh_frame_hdr.start)
+		stop = index_open(unwind, &unwind->image.eh_frame_hdr);
+	else
+		eh_frame_find(unwind);
+	if (stop != STOP_NO_RULE && stop != STOP_NONE)
+		return -ENOEXEC;
+	result = stop ? -ENOEXEC : add_index(reading);
+	if (result != -ENOEXEC)
+		return result;
+	code_rows_clear(reading->rows);
+	return add_records(reading);
 }
 
 /* Why a section is not read to its end. */

@@ -2,8 +2,9 @@
 /*
  * The table of a file against the unwinder on that file: at any address both have the same rule, or
  * the table has none, or says that the code has to be read, and the unwinder none of a table
- * either. The test fails where they differ. In a damaged file that speaks of more than there is it
- * depends on where a read begins whether it fails: that is counted.
+ * either. The test fails where they differ. In a damaged file that speaks of more than there is, it
+ * depends on where a read begins whether the read fails; and a search in an index that does not
+ * ascend misses functions, which the table knows. Both is counted.
  */
 #ifndef TESTS_UNIT_SYMBOL_ROWS_COMPARE_H
 #define TESTS_UNIT_SYMBOL_ROWS_COMPARE_H

@@ -8,15 +8,19 @@
 
 #include <cmocka.h>
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "rows_compare.h"
 #include "sample_program.h"
+#include "symbol/unwind/code_rows.h"
 
 #define LOOKS 20000
 #define LOOKS_IN_A_SAMPLE 2000
@@ -137,6 +141,100 @@ static void a_file_without_tables_has_no_rows(void **state)
 	close(file);
 }
 
+/* The header of the index, in a file of one segment where an address is an offset. */
+static u32 find_index(const u8 *program, Elf64_Phdr **segment)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)program;
+	Elf64_Phdr *segments = (Elf64_Phdr *)(program + header->e_phoff);
+
+	for (u32 i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type == PT_GNU_EH_FRAME) {
+			*segment = &segments[i];
+			return segments[i].p_offset;
+		}
+	fail();
+	return 0;
+}
+
+static void omit_index(u8 *index, u32 count)
+{
+	(void)count;
+	index[2] = index[3] = 0xff;
+}
+
+static void empty_index(u8 *index, u32 count)
+{
+	(void)count;
+	memset(index + 8, 0, 4);
+}
+
+static void reverse_index(u8 *index, u32 count)
+{
+	u8 *entries = index + 12;
+
+	for (u32 i = 0; i < count / 2; i++) {
+		u8 *low = entries + 8 * i, *high = entries + 8 * (count - 1 - i), entry[8];
+
+		memcpy(entry, low, sizeof(entry));
+		memcpy(low, high, sizeof(entry));
+		memcpy(high, entry, sizeof(entry));
+	}
+}
+
+static void rewrite(const char *path, void (*change)(u8 *index, u32 count))
+{
+	int file = open(path, O_RDWR);
+	Elf64_Phdr *segment;
+	struct stat status;
+	u32 index, count;
+	u8 *program;
+
+	assert_int_equal(fstat(file, &status), 0);
+	program = mmap(NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	assert_ptr_not_equal(program, MAP_FAILED);
+	index = find_index(program, &segment);
+	memcpy(&count, program + index + 8, sizeof(count));
+	assert_in_range(count, 3, 1000);
+	change(program + index, count);
+	munmap(program, status.st_size);
+	close(file);
+}
+
+static void read_rows(const char *path, struct code_rows *rows)
+{
+	int file = open(path, O_RDONLY);
+
+	*rows = (struct code_rows){};
+	assert_int_equal(code_rows_read(file, rows), 0);
+	assert_true(code_rows_are_sound(rows));
+	close(file);
+}
+
+/* The section is whole, whatever became of its index. */
+static void the_index_only_helps(void **state)
+{
+	static void (*const changes[])(u8 * index, u32 count) = {omit_index, empty_index,
+								 reverse_index};
+	struct code_rows usual, rows;
+	char path[SAMPLE_PATH_BYTES];
+
+	(void)state;
+	sample_build(&samples[0], path);
+	read_rows(path, &usual);
+	for (u32 i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		sample_build(&samples[0], path);
+		rewrite(path, changes[i]);
+		read_rows(path, &rows);
+		assert_int_equal(rows.count, usual.count);
+		for (u32 row = 0; row < rows.count; row++)
+			assert_int_equal(rows.rows[row].offset, usual.rows[row].offset);
+		if (changes[i] != reverse_index)
+			compare_file(path, LOOKS_IN_A_SAMPLE);
+		code_rows_clear(&rows);
+	}
+	code_rows_clear(&usual);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -151,6 +249,7 @@ int main(void)
 		cmocka_unit_test(programs_of_all_kinds_have_the_rules_of_the_unwinder),
 		cmocka_unit_test(damaged_files_have_the_rules_of_the_unwinder_or_none),
 		cmocka_unit_test(a_file_without_tables_has_no_rows),
+		cmocka_unit_test(the_index_only_helps),
 	};
 
 	if (elf_version(EV_CURRENT) == EV_NONE || !sample_folder_create())
