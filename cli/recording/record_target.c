@@ -13,6 +13,7 @@
 
 #include "capture/load/cpu_hotplug.h"
 #include "capture/load/loaded.h"
+#include "capture/load/proc_tasks.h"
 #include "terminal/message.h"
 
 static int wrong_usage(const char *text)
@@ -109,15 +110,21 @@ static int choose_cpus(const char *text, u64 *mask)
 
 static int open_process(struct record_target *target, size_t i)
 {
-	pid_t pid = target->pids.ranges[i].first;
+	pid_t pid = target->pids.ranges[i].first, process;
+	int code;
 
 	target->pidfds[i] = syscall(SYS_pidfd_open, pid, 0);
 	if (target->pidfds[i] >= 0)
 		return EXIT_DONE;
-	if (errno == ESRCH || errno == EINVAL)
+	code = errno;
+	process = proc_task_process(pid);
+	if (process && process != pid)
+		message("-p %d: a thread of process %d, which is recorded as a whole: -p %d", pid,
+			process, process);
+	else if (!process || code == ESRCH)
 		message("-p %d: no such process", pid);
 	else
-		message("-p %d: %s", pid, strerror(errno));
+		message("-p %d: %s", pid, strerror(code));
 	return EXIT_FAILED;
 }
 

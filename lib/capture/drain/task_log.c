@@ -19,7 +19,6 @@
 #include "capture/drain/cgroup_log.h"
 #include "capture/load/proc_tasks.h"
 #include "order.h"
-#include "symbol/file/whole_file.h"
 
 #define TID_LIMIT (4U << 20)
 
@@ -172,16 +171,6 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 	return result ?: trace_writer_task(writer, &task);
 }
 
-static u32 process_of(u32 tid)
-{
-	char path[64];
-	u32 tgid = 0;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", tid);
-	whole_file_scan(path, "Tgid: %u", &tgid);
-	return tgid;
-}
-
 static bool is_kept(const struct task_log *log, u32 tid, struct task_name *name)
 {
 	if (log->options.names_fd < 0 || bpf_map_lookup_elem(log->options.names_fd, &tid, name))
@@ -281,7 +270,7 @@ int task_log_need(struct task_log *log, struct trace_writer *writer, u32 tid)
 		return name_interrupt(log, writer);
 	if (is_known(log, tid))
 		return 0;
-	tgid = log->options.ignores_proc ? 0 : process_of(tid);
+	tgid = log->options.ignores_proc ? 0 : proc_task_process(tid);
 	if (tgid)
 		return write_found(log, writer, tgid, tid);
 	return is_kept(log, tid, &name) ? write_kept(log, writer, &name, &ended) : 0;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/file/whole_file.h"
+
 /* The numbers among the entries of a directory. */
 static int each_number(const char *path, int (*each)(void *arg, u32 number), void *arg)
 {
@@ -54,6 +56,16 @@ int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg)
 	struct walk walk = {.each = each, .arg = arg};
 
 	return each_number("/proc", each_process, &walk);
+}
+
+u32 proc_task_process(u32 tid)
+{
+	char path[64];
+	u32 tgid = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	whole_file_scan(path, "Tgid: %u", &tgid);
+	return tgid;
 }
 
 bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES])

@@ -13,6 +13,9 @@
 /* Returns the first non-zero of `each`. */
 int proc_tasks_each(int (*each)(void *arg, u32 tgid, u32 tid), void *arg);
 
+/* The process of a thread; 0: it is gone. */
+u32 proc_task_process(u32 tid);
+
 /* Its name, and zeros behind it. False: it is gone. */
 bool proc_task_comm(u32 tgid, u32 tid, char comm[TASK_COMM_BYTES]);
 

@@ -43,6 +43,19 @@ def test_comm_may_be_a_glob_and_be_repeated():
         assert len({line.tid for line in passed}) == tasks, (globs, passed)
 
 
+def test_a_thread_is_no_process():
+    """Its process is named, which is what -p takes."""
+    with WaitingTree() as tree:
+        threads = "/proc/%d/task" % tree.tree.pid
+        wait_until(lambda: len(os.listdir(threads)) > 1)
+        tid = next(tid for tid in os.listdir(threads) if int(tid) != tree.tree.pid)
+        for command in (["record", "-o", "f.data"], ["top", "--batch"], ["start", "no"]):
+            said = stackmap(*command, "-p", tid, "-e", SOURCE, status=1).stderr
+            assert "-p %s: a thread of process %d" % (tid, tree.tree.pid) in said, said
+        gone = tree.tree.pid
+    assert "-p %d: no such process" % gone in stackmap("record", "-p", gone, "-e", SOURCE, status=1).stderr
+
+
 def test_a_comm_that_no_task_can_have():
     for option in ("sixteen-bytes-are*too-many", "?" * 16):
         assert "15 bytes at most" in stackmap("record", "-a", "--comm", option, status=2).stderr
