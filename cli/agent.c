@@ -263,10 +263,10 @@ static u64 batch_at(const struct agent *agent, u64 ms)
 static void begin_window(struct agent *agent)
 {
 	u64 now = corrected_ms(agent), length = agent->choice.values.window * 1000;
-	u32 time = agent->spool ? spool_next_window(agent->spool, now / 1000) : now / 1000;
 
 	agent->window_skew = skew_of(agent);
-	agent->window_time = time > agent->window_time ? time : agent->window_time + 1;
+	agent->window_time =
+		agent->spool ? spool_take_window(agent->spool, now / 1000) : now / 1000;
 	agent->window_began = clock_ms();
 	agent->window_ends = agent->window_began + length - now % length;
 }
@@ -456,15 +456,17 @@ static void tell_pushed(const struct agent *agent)
 static void tell_sum(const struct agent *agent)
 {
 	const struct sender_state *state = agent->sending.state;
+	struct spool_count count = {};
 
 	if (agent->choice.pushes) {
 		tell_pushed(agent);
 		return;
 	}
-	message("agent: %llu windows; %llu batches sent, %.1f KiB on the wire; %u in the spool; "
-		"%.1f s of CPU time",
+	spool_count(agent->spool, &count);
+	message("agent: %llu windows; %llu batches sent, %.1f KiB on the wire; %u in the spool, %u "
+		"set aside; %.1f s of CPU time",
 		(unsigned long long)agent->windows, (unsigned long long)state->batches,
-		state->bytes / 1024.0, state->waiting, own_cpu_ns() / 1e9);
+		state->bytes / 1024.0, count.batches, count.refused, own_cpu_ns() / 1e9);
 }
 
 /* What is there still goes to the spool, whatever happened. */

@@ -50,15 +50,18 @@ static int open_spool(const struct agent_sender_options *options, struct spool *
 	return result ? fail(&error) : EXIT_DONE;
 }
 
-/* False: the recorder is gone. */
-static bool wait_for_work(int wake, u32 ms)
+/* A new batch is a reason to look at the spool, but none to spare the server less. False: the
+ * recorder is gone. */
+static bool wait_for_work(int wake, u32 ms, bool is_idle)
 {
-	struct pollfd ready = {.fd = wake, .events = POLLIN};
+	struct pollfd ready = {.fd = wake, .events = is_idle ? POLLIN : 0};
 	char bytes[64];
 
-	if (poll(&ready, 1, ms) <= 0 || !ready.revents)
+	if (poll(&ready, 1, ms) <= 0)
 		return true;
-	return read(wake, bytes, sizeof(bytes)) != 0;
+	if (ready.revents & POLLIN)
+		return read(wake, bytes, sizeof(bytes)) != 0;
+	return !(ready.revents & POLLHUP);
 }
 
 /* A request that hangs ends by the alarm. */
@@ -69,10 +72,15 @@ static void send_last(struct sender *sender, const struct sender_state *state)
 
 	alarm((LAST_MS + GRACE_MS) / 1000);
 	do {
+		bool others_wait;
+
 		ms = sender_step(sender);
-		if (state->standing != SENDER_SENDING && state->standing != SENDER_STARTING)
+		others_wait =
+			state->standing == SENDER_SENDING ||
+			(state->standing == SENDER_REFUSED && state->suspects < state->waiting);
+		if (!others_wait || clock_ms() + ms > until)
 			return;
-		poll(NULL, 0, ms < TRY_MS ? ms : TRY_MS);
+		poll(NULL, 0, ms);
 	} while (clock_ms() < until);
 }
 
@@ -82,8 +90,10 @@ static int send_all(const void *arg, int wake, void *state)
 	struct sender_options sender_options = {
 		.url = options->url, .server = options->server, .host = options->host, .say = say};
 	struct stackmap_error error;
+	const struct sender_state *sender_state = state;
 	struct sender *sender;
 	struct spool *spool;
+	u32 ms;
 
 	if (open_spool(options, &spool))
 		return EXIT_FAILED;
@@ -92,8 +102,9 @@ static int send_all(const void *arg, int wake, void *state)
 		spool_close(&spool);
 		return fail(&error);
 	}
-	while (wait_for_work(wake, sender_step(sender)))
-		continue;
+	do
+		ms = sender_step(sender);
+	while (wait_for_work(wake, ms, sender_state->standing == SENDER_IDLE));
 	send_last(sender, state);
 	sender_close(&sender);
 	spool_close(&spool);

@@ -35,7 +35,7 @@ struct batch {
 };
 
 /* Rows of the ledger as they are sent: `lost_as` NULL: all is stored; else what was recorded and is
- * not stored counts as lost by this cause ("spool_full", "clock", "damaged"), in rows that win over
+ * not stored counts as lost by this cause (spool.h: LOST_AS_...), in rows that win over
  * those of before. -ENOMEM. */
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows);
 

@@ -20,9 +20,10 @@ struct clickhouse_options {
 
 enum clickhouse_outcome {
 	CLICKHOUSE_DONE,
-	CLICKHOUSE_UNSURE,  /* no answer, a busy or failing server: the same again, later */
-	CLICKHOUSE_DENIED,  /* user, password, certificate: until somebody mends it */
-	CLICKHOUSE_REFUSED, /* no such table or column, rows that it cannot parse: likewise */
+	CLICKHOUSE_UNSURE,   /* no answer, a busy or failing server: the same again, later */
+	CLICKHOUSE_DENIED,   /* user, password, certificate: until somebody mends it */
+	CLICKHOUSE_REFUSED,  /* no such table or column: likewise */
+	CLICKHOUSE_REJECTED, /* these rows: it cannot read them, or they are too many at once */
 };
 
 struct clickhouse_result {

@@ -21,7 +21,8 @@
 #define STORED_IN_WINDOWS                                                                          \
 	"SELECT time, count() AS rows, sum(events_of_key) FROM (SELECT time, any(count) AS "       \
 	"events_of_key FROM events WHERE host IN (SELECT host FROM wanted) AND time >= "           \
-	"toDateTime(%u) AND time <= toDateTime(%u) GROUP BY time, service, version, cgroup, "      \
+	"toDateTime(%u) AND time <= toDateTime(%u) AND time IN (SELECT time FROM windows) "        \
+	"GROUP BY time, service, version, cgroup, "                                                \
 	"comm, event, stack) GROUP BY time FORMAT RowBinary"
 
 /* What the server has of a window. */
@@ -51,23 +52,34 @@ static int read_windows(const struct byte_buffer *answer, on_window *found, void
 static int ask_windows(struct clickhouse *server, const struct batch *batch, on_window *found,
 		       void *arg, struct clickhouse_result *result, struct stackmap_error *error)
 {
-	const struct window_ledger *windows = batch->windows;
-	struct byte_buffer host = {0}, answer = {0};
-	struct clickhouse_table wanted = {.name = "wanted", .structure = "host String"};
+	struct byte_buffer host = {0}, times = {0}, answer = {0};
+	struct clickhouse_table tables[] = {
+		{.name = "wanted", .structure = "host String"},
+		{.name = "windows", .structure = "time DateTime('UTC')"}};
 	char sql[sizeof(STORED_IN_WINDOWS) + 2 * 10];
+	u32 first = UINT32_MAX, last = 0;
 	int err;
 
 	row_put_text(&host, batch->host);
-	wanted.rows = host.data;
-	wanted.bytes = host.used;
-	snprintf(sql, sizeof(sql), STORED_IN_WINDOWS, windows[0].time,
-		 windows[batch->window_count - 1].time);
-	err = clickhouse_query(server, sql, &wanted, 1, ANSWER_BYTES_MAX, &answer, result, error);
+	for (u32 i = 0; i < batch->window_count; i++) {
+		u32 time = batch->windows[i].time;
+
+		row_put_u32(&times, time);
+		first = time < first ? time : first;
+		last = time > last ? time : last;
+	}
+	tables[0].rows = host.data;
+	tables[0].bytes = host.used;
+	tables[1].rows = times.data;
+	tables[1].bytes = times.used;
+	snprintf(sql, sizeof(sql), STORED_IN_WINDOWS, first, last);
+	err = clickhouse_query(server, sql, tables, 2, ANSWER_BYTES_MAX, &answer, result, error);
 	if (!err)
 		err = read_windows(&answer, found, arg);
 	if (err == -EBADMSG)
 		error_set(error, EBADMSG, "%s: the answer makes no sense", clickhouse_name(server));
 	byte_buffer_free(&host);
+	byte_buffer_free(&times);
 	byte_buffer_free(&answer);
 	return err;
 }

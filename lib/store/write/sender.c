@@ -3,7 +3,15 @@
  * What a step does: it sees to it that the schema is known to be ours, which also tells the
  * server's clock, and sends the oldest batch. After a failure the next step comes later: twice as
  * late each time while the server is away, a minute later when it refuses; both spread by a
- * quarter, so that the machines of a fleet do not come back at once.
+ * quarter, so that the machines of a fleet do not come back at once. The wait is the server's, not
+ * the batch's.
+ *
+ * A batch that fails although the server has just told its schema is a suspect: the batch may be at
+ * fault, or the server. Other batches show which: while they fail as well, the server is at fault
+ * and all batches stay. A suspect that fails again and again, each time after the server took
+ * another batch, is set aside. The server's code decides how often: two failures if it complains of
+ * the rows, eight within as many minutes if the failure may pass. A code that keeps every batch out
+ * (password, tables) makes no suspects.
  */
 #include "store/write/sender.h"
 
@@ -14,6 +22,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "array.h"
 #include "clock.h"
 #include "error.h"
 #include "store/write/send_batch.h"
@@ -23,6 +32,18 @@
 #define AWAY_MS_MIN 1000
 #define AWAY_MS_MAX 60000
 #define REFUSED_MS 60000
+#define SUSPECT_MS 60000 /* for so long other batches go before a suspect */
+#define STRIKES_REJECTED 2
+#define STRIKES_MAX 8
+
+struct suspect {
+	u64 number;
+	u64 due;	  /* ms: others go first until then */
+	u32 strikes;	  /* failures, each but the first after the server took another batch */
+	u64 struck;	  /* ms: the last strike */
+	u64 taken;	  /* sender->taken at that time */
+	bool is_rejected; /* the server complains of the rows */
+};
 
 struct sender {
 	struct clickhouse *server;
@@ -34,6 +55,12 @@ struct sender {
 	u64 schema_ms; /* when it was asked for */
 	u64 number;    /* of the batch that `progress` is of */
 	struct batch_progress progress;
+	u64 doubtful; /* batches up to this number may have been sent before, by this sender or
+			 one before it */
+	u64 taken;    /* batches and ledgers that the server took */
+	struct suspect *suspects;
+	u32 suspect_count, suspect_room;
+	s64 date_skew;	 /* by the last date, which may be wrong alone */
 	u64 server_date; /* 0: it never told */
 	u32 failures;
 	u64 complaint; /* what was said last; 0: nothing is wrong */
@@ -55,6 +82,7 @@ int sender_open(const struct sender_options *options, struct sender_state *state
 	const struct store_url *url = options->url;
 	struct clickhouse_options server = *options->server;
 	struct sender *sender = calloc(1, sizeof(*sender));
+	struct spool_count there = {};
 	int err;
 
 	if (!sender)
@@ -63,11 +91,12 @@ int sender_open(const struct sender_options *options, struct sender_state *state
 	server.database = url->database;
 	if (!server.http.timeout_ms)
 		server.http.timeout_ms = SENDER_TIMEOUT_MS;
+	spool_count(options->spool, &there);
 	*sender = (struct sender){.spool = options->spool,
+				  .doubtful = there.newest,
 				  .state = state,
 				  .say = options->say,
 				  .arg = options->arg,
-				  .progress = {.in_doubt = true},
 				  .random = seed_of(options->host)};
 	err = clickhouse_open(&server, &sender->server, error);
 	if (err) {
@@ -84,6 +113,7 @@ void sender_close(struct sender **sender)
 	if (!*sender)
 		return;
 	clickhouse_close(&(*sender)->server);
+	free((*sender)->suspects);
 	free(*sender);
 	*sender = NULL;
 }
@@ -140,10 +170,11 @@ static u32 fail(struct sender *sender, int err, const struct clickhouse_result *
 	bool refused = result->outcome == CLICKHOUSE_DENIED ||
 		       result->outcome == CLICKHOUSE_REFUSED || err == -EPROTONOSUPPORT ||
 		       err == -ESTALE || err == -ENOENT;
+	bool answers = refused || result->outcome == CLICKHOUSE_REJECTED;
 
 	sender->schema_known = false;
 	sender->failures++;
-	complain(sender, refused ? SENDER_REFUSED : SENDER_AWAY,
+	complain(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
 		 result->code ? result->code : (u32)-err, error->message);
 	return refused ? spread(sender, REFUSED_MS) : away_ms(sender);
 }
@@ -158,15 +189,23 @@ static s64 skew_of(u64 date, u64 before, u64 after)
 	return early < -SENDER_SKEW_SHIFTED ? early : 0;
 }
 
-/* One that differs by no more than it cannot be told exactly stays as it is. */
+/* As exactly as a date of whole seconds tells. */
+static bool is_same_skew(s64 a, s64 b)
+{
+	return a - b >= -SENDER_SKEW_SHIFTED && a - b <= SENDER_SKEW_SHIFTED;
+}
+
+/* A single date may be wrong: windows are shifted when the next one says the same. */
 static void note_skew(struct sender *sender, s64 skew)
 {
 	struct sender_state *state = sender->state;
-	s64 change = skew - state->skew;
-	bool same = change >= -SENDER_SKEW_SHIFTED && change <= SENDER_SKEW_SHIFTED;
+	bool is_confirmed = is_same_skew(skew, sender->date_skew);
 
+	sender->date_skew = skew;
+	if (!is_confirmed)
+		return;
 	state->skew_known = true;
-	if (same)
+	if (is_same_skew(skew, state->skew))
 		return;
 	state->skew = (s32)skew;
 	if (skew)
@@ -223,7 +262,7 @@ static int see_to_schema(struct sender *sender, u32 *wait_ms)
 		*wait_ms = spread(sender, REFUSED_MS);
 		return -EDOM;
 	}
-	sender->schema_known = true;
+	sender->schema_known = is_same_skew(sender->date_skew, sender->state->skew);
 	sender->schema_ms = clock_ms();
 	return 0;
 }
@@ -231,20 +270,88 @@ static int see_to_schema(struct sender *sender, u32 *wait_ms)
 /* Dated by a clock that was more than a day ahead. */
 static bool is_of_the_future(const struct sender *sender, const struct batch *batch)
 {
-	return batch->window_count && sender->server_date &&
-	       batch->windows[batch->window_count - 1].time >
-		       sender->server_date + SENDER_SKEW_REFUSED;
+	for (u32 i = 0; i < batch->window_count && sender->server_date; i++)
+		if (batch->windows[i].time > sender->server_date + SENDER_SKEW_REFUSED)
+			return true;
+	return false;
 }
+
+/* --- suspects --- */
+
+static struct suspect *find_suspect(const struct sender *sender, u64 number)
+{
+	for (u32 i = 0; i < sender->suspect_count; i++)
+		if (sender->suspects[i].number == number)
+			return &sender->suspects[i];
+	return NULL;
+}
+
+/* NULL without memory. */
+static struct suspect *suspect(struct sender *sender, u64 number)
+{
+	struct suspect *found = find_suspect(sender, number);
+
+	if (found)
+		return found;
+	if (array_make_room(sender->suspects, sender->suspect_count, sender->suspect_room))
+		return NULL;
+	found = &sender->suspects[sender->suspect_count++];
+	*found = (struct suspect){.number = number};
+	return found;
+}
+
+static void acquit(struct sender *sender, u64 number)
+{
+	struct suspect *found = find_suspect(sender, number);
+
+	if (found)
+		*found = sender->suspects[--sender->suspect_count];
+}
+
+static bool comes_later(const void *arg, u64 number)
+{
+	const struct suspect *found = find_suspect(arg, number);
+
+	return found && found->due > clock_ms();
+}
+
+/* True: the failure was one too many. */
+static bool strike(struct sender *sender, struct suspect *suspect, bool is_rejected)
+{
+	u64 now = clock_ms();
+	bool counts = !suspect->strikes || (suspect->taken != sender->taken &&
+					    (is_rejected || now - suspect->struck >= SUSPECT_MS));
+
+	suspect->due = now + SUSPECT_MS;
+	suspect->is_rejected = is_rejected;
+	if (!counts)
+		return false;
+	suspect->struck = now;
+	suspect->taken = sender->taken;
+	suspect->strikes++;
+	return suspect->strikes >= (is_rejected ? STRIKES_REJECTED : STRIKES_MAX);
+}
+
+/* Rows that were complained of are tried again at once when the server has taken others. */
+static void note_taken(struct sender *sender, u64 number)
+{
+	acquit(sender, number);
+	sender->taken++;
+	for (u32 i = 0; i < sender->suspect_count; i++)
+		if (sender->suspects[i].is_rejected)
+			sender->suspects[i].due = 0;
+}
+
+/* --- batches --- */
 
 static void count_sent(struct sender *sender, const struct spooled_batch *batch)
 {
 	struct sender_state *state = sender->state;
 
+	note_taken(sender, batch->ledger.number);
 	state->lost += batch->lost_as != NULL;
 	state->batches += !batch->lost_as;
 	state->rows += sender->progress.rows;
-	state->doubts += sender->progress.doubts;
-	state->repeats += sender->progress.repeats;
 	sender->progress = (struct batch_progress){0};
 	sender->failures = 0;
 	state->error[0] = 0;
@@ -256,14 +363,57 @@ static void count_sent(struct sender *sender, const struct spooled_batch *batch)
 static int send_one(struct sender *sender, struct spooled_batch *batch,
 		    struct clickhouse_result *result, struct stackmap_error *error)
 {
+	struct batch_progress *progress = &sender->progress;
+	u64 number = batch->ledger.number;
+	int err;
+
 	if (batch->lost_as)
 		return send_lost_ledger(sender->server, batch, result, error);
-	if (batch->ledger.number != sender->number) {
-		sender->progress.next = STORE_LEDGER;
-		sender->progress.rows = 0;
-		sender->number = batch->ledger.number;
-	}
-	return send_batch(sender->server, batch, &sender->progress, result, error);
+	if (number != sender->number)
+		*progress = (struct batch_progress){.in_doubt = !sender->number ||
+								number <= sender->doubtful};
+	sender->number = number;
+	err = send_batch(sender->server, batch, progress, result, error);
+	sender->state->doubts += progress->doubts;
+	sender->state->repeats += progress->repeats;
+	progress->doubts = progress->repeats = 0;
+	return err;
+}
+
+static u32 set_aside(struct sender *sender, const struct spooled_batch *batch, const char *why)
+{
+	struct stackmap_error error;
+
+	say(sender, "%s; others are taken, so batch %llu is set aside, and its loss is noted", why,
+	    (unsigned long long)batch->ledger.number);
+	acquit(sender, batch->ledger.number);
+	sender->state->refused++;
+	if (!spool_set_aside(sender->spool, batch, &error))
+		return 0;
+	complain(sender, SENDER_AWAY, EIO, error.message);
+	return spread(sender, REFUSED_MS);
+}
+
+/* Memory is ours; what the server names by its code keeps all batches out. */
+static bool may_be_of_batch(int err, const struct clickhouse_result *result)
+{
+	bool keeps_all_out =
+		result->outcome == CLICKHOUSE_DENIED || result->outcome == CLICKHOUSE_REFUSED;
+
+	return err != -ENOMEM && !(result->code && keeps_all_out);
+}
+
+static u32 fail_batch(struct sender *sender, const struct spooled_batch *batch, int err,
+		      const struct clickhouse_result *result, const struct stackmap_error *error)
+{
+	struct suspect *found =
+		may_be_of_batch(err, result) ? suspect(sender, batch->ledger.number) : NULL;
+
+	if (batch->ledger.number > sender->doubtful)
+		sender->doubtful = batch->ledger.number;
+	if (found && strike(sender, found, result->outcome == CLICKHOUSE_REJECTED))
+		return set_aside(sender, batch, error->message);
+	return fail(sender, err, result, error);
 }
 
 static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
@@ -280,7 +430,7 @@ static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
 	} else {
 		err = send_one(sender, batch, &result, &error);
 		if (err)
-			return fail(sender, err, &result, &error);
+			return fail_batch(sender, batch, err, &result, &error);
 		err = spool_done(sender->spool, batch);
 		count_sent(sender, batch);
 		if (err)
@@ -296,6 +446,7 @@ static u32 idle(struct sender *sender)
 {
 	sender->state->standing = SENDER_IDLE;
 	sender->state->error[0] = 0;
+	sender->suspect_count = 0;
 	if (sender->complaint)
 		say(sender, "%s: it goes on", clickhouse_name(sender->server));
 	sender->complaint = 0;
@@ -312,7 +463,9 @@ static u32 step(struct sender *sender)
 
 	if (see_to_schema(sender, &wait_ms))
 		return wait_ms;
-	err = spool_oldest(sender->spool, &batch, &error);
+	err = spool_oldest(sender->spool, comes_later, sender, &batch, &error);
+	if (err == -ENOENT)
+		err = spool_oldest(sender->spool, NULL, NULL, &batch, &error);
 	if (err == -ENOENT)
 		return idle(sender);
 	if (err) {
@@ -335,6 +488,7 @@ u32 sender_step(struct sender *sender)
 		state->waiting_bytes = count.bytes;
 		state->damaged = count.damaged;
 	}
+	state->suspects = sender->suspect_count;
 	state->bytes =
 		clickhouse_bytes_sent(sender->server) + clickhouse_bytes_received(sender->server);
 	return wait_ms;

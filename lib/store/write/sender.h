@@ -5,12 +5,13 @@
  * delays no window. All that it shares with the recorder is the spool's folder, and its state,
  * which may lie in memory that both have.
  *
- * A failed insert is in doubt, whatever the server said of it, and so is the first batch after a
- * start: the sender before may have been killed. Before it is sent again the server is asked how
- * many rows of it are there. It is sent again as the same bytes, under the same name.
+ * A failed insert is in doubt, whatever the server said of it, and so are the batches that are
+ * there at a start: the sender before may have been killed. Before it is sent again the server is
+ * asked how many rows of it are there. It is sent again as the same bytes, under the same name.
  *
  * What a sender is refused (password, tables, a newer schema, a clock that is off) stays in the
- * spool and is tried again every minute.
+ * spool and is tried again every minute. A batch that is refused while others are taken holds none
+ * of them back, and is set aside in the end.
  */
 #ifndef LIB_STORE_WRITE_SENDER_H
 #define LIB_STORE_WRITE_SENDER_H
@@ -48,6 +49,8 @@ struct sender_state {
 	u64 waiting_bytes;
 	u64 batches, rows;   /* sent, since the start */
 	u64 bytes;	     /* on the wire, both ways */
+	u32 suspects;	     /* of those that wait: refused, while others may be taken */
+	u64 refused;	     /* batches that were set aside, since the start */
 	u64 lost;	     /* ledgers sent of batches whose rows were gone */
 	u64 doubts, repeats; /* times that was asked; batches that were sent again */
 	u32 damaged;

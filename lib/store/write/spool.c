@@ -25,11 +25,16 @@
 
 #define DAY_SECONDS (24 * 3600)
 #define LEDGERS_SHARE 8 /* ledgers may have this part of the room */
+#define REFUSED_SHARE 8 /* and so may batches that were set aside */
+#define TIMES (2 * DAY_SECONDS)
 #define STATE_NAME "state"
 
+/* taken: a bit for each second from a day before the last window to a day behind it, in place
+ * `second % TIMES`. */
 struct state {
 	u64 next_number;
-	u32 last_window;
+	u32 first_time; /* of those seconds */
+	u8 taken[TIMES / 8];
 	u32 checksum; /* of what is before it */
 };
 
@@ -173,18 +178,39 @@ void spool_close(struct spool **spool)
 	*spool = NULL;
 }
 
-u32 spool_next_window(const struct spool *spool, u32 now)
+static bool is_taken(const struct state *state, u32 time)
 {
-	u32 last = spool->state.last_window;
-
-	return last < now || last > now + DAY_SECONDS ? now : last + 1;
+	return state->taken[time % TIMES / 8] & 1 << time % 8;
 }
 
-static int remove_item(struct spool *spool, u64 number, bool is_lost)
+/* Times that are out of the two days are forgotten: their places are of other times then. */
+static void move_times(struct state *state, u32 first)
+{
+	u32 before = state->first_time;
+
+	for (u32 i = 0; before != first && i < TIMES; i++)
+		if (before + i - first >= TIMES)
+			state->taken[(before + i) % TIMES / 8] &= ~(1 << (before + i) % 8);
+	state->first_time = first;
+}
+
+u32 spool_take_window(struct spool *spool, u32 now)
+{
+	struct state *state = &spool->state;
+	u32 time = now;
+
+	move_times(state, now - DAY_SECONDS);
+	while (time < now + DAY_SECONDS - 1 && is_taken(state, time))
+		time++;
+	state->taken[time % TIMES / 8] |= 1 << time % 8;
+	return time;
+}
+
+static int remove_item(struct spool *spool, u64 number, enum spool_kind kind)
 {
 	char name[SPOOL_NAME_BYTES];
 
-	spool_item_name(number, is_lost, name);
+	spool_item_name(number, kind, name);
 	return spool_folder_remove(spool->folder, name);
 }
 
@@ -193,7 +219,7 @@ static int write_item(struct spool *spool, const struct batch *batch, const char
 {
 	char name[SPOOL_NAME_BYTES];
 
-	spool_item_name(batch->number, lost_as, name);
+	spool_item_name(batch->number, lost_as ? SPOOL_LOST : SPOOL_BATCH, name);
 	return spool_folder_write(spool->folder, temporary_name(spool), name, file->data,
 				  file->used);
 }
@@ -216,7 +242,7 @@ static int replace_by_ledger(struct spool *spool, const struct batch *batch, con
 
 	if (err && err != -ENOSPC && err != -EDQUOT)
 		return err;
-	if (remove_item(spool, batch->number, false))
+	if (remove_item(spool, batch->number, SPOOL_BATCH))
 		return -EIO;
 	return err ? write_ledger(spool, batch, lost_as) : 0;
 }
@@ -230,13 +256,14 @@ static int read_item(struct spool *spool, const struct spool_item *item, struct 
 	int err;
 
 	*out = (struct spooled_batch){0};
-	spool_item_name(item->number, item->is_lost, name);
+	spool_item_name(item->number, item->kind, name);
 	err = spool_folder_read(spool->folder, name, &data, &bytes);
 	if (err == -EFBIG)
 		return -EBADMSG;
 	if (!err)
 		err = batch_file_decode(data, bytes, out);
-	if (!err && (out->ledger.number != item->number || !out->lost_as == item->is_lost))
+	if (!err &&
+	    (out->ledger.number != item->number || !out->lost_as == (item->kind == SPOOL_LOST)))
 		err = -EBADMSG;
 	return err;
 }
@@ -250,7 +277,7 @@ static int discard_damaged(struct spool *spool, const struct spool_item *item,
 		return replace_by_ledger(spool, &batch->ledger, LOST_AS_DAMAGED);
 	}
 	say(spool, "the file is damaged, what it had is lost", item->number);
-	return remove_item(spool, item->number, item->is_lost);
+	return remove_item(spool, item->number, item->kind);
 }
 
 /* Its rows make room. */
@@ -269,20 +296,20 @@ static int drop_rows(struct spool *spool, const struct spool_item *item)
 	return err == -ENOENT ? 0 : err;
 }
 
-static const struct spool_item *oldest_of(const struct spool_list *found, bool is_lost)
+static const struct spool_item *oldest_of(const struct spool_list *found, enum spool_kind kind)
 {
 	for (u32 i = 0; i < found->count; i++)
-		if (found->items[i].is_lost == is_lost)
+		if (found->items[i].kind == kind)
 			return &found->items[i];
 	return NULL;
 }
 
-static u64 bytes_of(const struct spool_list *found, bool is_lost)
+static u64 bytes_of(const struct spool_list *found, enum spool_kind kind)
 {
 	u64 bytes = 0;
 
 	for (u32 i = 0; i < found->count; i++)
-		if (found->items[i].is_lost == is_lost)
+		if (found->items[i].kind == kind)
 			bytes += found->items[i].bytes;
 	return bytes;
 }
@@ -291,12 +318,14 @@ static u64 bytes_of(const struct spool_list *found, bool is_lost)
 static const struct spool_item *next_to_go(const struct spool *spool,
 					   const struct spool_list *found, u64 needed)
 {
-	u64 ledgers = bytes_of(found, true), batches = bytes_of(found, false);
-	const struct spool_item *batch = oldest_of(found, false);
+	u64 ledgers = bytes_of(found, SPOOL_LOST), refused = bytes_of(found, SPOOL_REFUSED);
+	u64 all = ledgers + refused + bytes_of(found, SPOOL_BATCH) + needed;
 
 	if (ledgers > spool->most_bytes / LEDGERS_SHARE)
-		return oldest_of(found, true);
-	return ledgers + batches + needed > spool->most_bytes ? batch : NULL;
+		return oldest_of(found, SPOOL_LOST);
+	if (refused && (refused > spool->most_bytes / REFUSED_SHARE || all > spool->most_bytes))
+		return oldest_of(found, SPOOL_REFUSED);
+	return all > spool->most_bytes ? oldest_of(found, SPOOL_BATCH) : NULL;
 }
 
 /* 1: something went; 0: there is room; -errno. */
@@ -309,11 +338,11 @@ static int make_room_once(struct spool *spool, u64 needed)
 	if (err)
 		return err;
 	item = next_to_go(spool, &found, needed);
-	if (item && item->is_lost) {
-		spool->count.forgotten++;
-		err = remove_item(spool, item->number, true);
-	} else if (item) {
+	if (item && item->kind == SPOOL_BATCH) {
 		err = drop_rows(spool, item);
+	} else if (item) {
+		spool->count.forgotten += item->kind == SPOOL_LOST;
+		err = remove_item(spool, item->number, item->kind);
 	}
 	if (!err && item)
 		err = 1;
@@ -361,20 +390,13 @@ static int put_file(struct spool *spool, const struct batch *batch, const struct
 	return err == -ENOSPC || err == -EDQUOT ? write_on_full_disk(spool, batch, file) : err;
 }
 
-static u32 last_window(const struct spool *spool, const struct batch *batch)
-{
-	return batch->window_count ? batch->windows[batch->window_count - 1].time
-				   : spool->state.last_window;
-}
-
 int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *error)
 {
-	struct state state = {.next_number = spool->state.next_number + 1,
-			      .last_window = last_window(spool, batch)};
+	struct state state = spool->state;
 	struct byte_buffer file = {0};
 	int err;
 
-	batch->number = spool->state.next_number;
+	batch->number = state.next_number++;
 	err = batch_file_encode(batch, NULL, &file);
 	if (!err)
 		err = write_state(spool, &state);
@@ -390,24 +412,29 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
 		   : 0;
 }
 
-/* The first of what is there, if it can be read; 1: look again. */
+/* The oldest of what is to be sent, if it can be read; 1: look again. */
 static int take_first(struct spool *spool, const struct spool_list *found,
+		      bool (*skips)(const void *arg, u64 number), const void *arg,
 		      struct spooled_batch *out)
 {
+	const struct spool_item *item = found->items, *end = item + found->count;
 	int err;
 
-	if (!found->count)
+	while (item < end && (item->kind == SPOOL_REFUSED || (skips && skips(arg, item->number))))
+		item++;
+	if (item == end)
 		return -ENOENT;
-	err = read_item(spool, &found->items[0], out);
+	err = read_item(spool, item, out);
 	if (!err)
 		return 0;
 	if (err == -EBADMSG || err == -EIO)
-		err = discard_damaged(spool, &found->items[0], out, err);
+		err = discard_damaged(spool, item, out, err);
 	spooled_batch_clear(out);
 	return err && err != -ENOENT ? err : 1;
 }
 
-int spool_oldest(struct spool *spool, struct spooled_batch *out, struct stackmap_error *error)
+int spool_oldest(struct spool *spool, bool (*skips)(const void *arg, u64 number), const void *arg,
+		 struct spooled_batch *out, struct stackmap_error *error)
 {
 	struct spooled_batch batch;
 	struct spool_list found;
@@ -417,7 +444,7 @@ int spool_oldest(struct spool *spool, struct spooled_batch *out, struct stackmap
 		err = list(spool, &found);
 		if (err)
 			break;
-		err = take_first(spool, &found, &batch);
+		err = take_first(spool, &found, skips, arg, &batch);
 		spool_list_clear(&found);
 	} while (err == 1);
 	if (!err)
@@ -437,7 +464,7 @@ void spooled_batch_clear(struct spooled_batch *batch)
 
 int spool_done(struct spool *spool, const struct spooled_batch *batch)
 {
-	return remove_item(spool, batch->ledger.number, batch->lost_as);
+	return remove_item(spool, batch->ledger.number, batch->lost_as ? SPOOL_LOST : SPOOL_BATCH);
 }
 
 int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const char *lost_as,
@@ -451,6 +478,30 @@ int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const 
 		   : 0;
 }
 
+static int keep_refused(struct spool *spool, const struct batch *batch)
+{
+	char name[SPOOL_NAME_BYTES], refused[SPOOL_NAME_BYTES];
+	int err = write_ledger(spool, batch, LOST_AS_REFUSED);
+
+	spool_item_name(batch->number, SPOOL_BATCH, name);
+	spool_item_name(batch->number, SPOOL_REFUSED, refused);
+	return err ?: spool_folder_rename(spool->folder, name, refused);
+}
+
+int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
+		    struct stackmap_error *error)
+{
+	int err = batch->lost_as ? spool_done(spool, batch) : keep_refused(spool, &batch->ledger);
+
+	if (err == -ENOSPC || err == -EDQUOT)
+		err = replace_by_ledger(spool, &batch->ledger, LOST_AS_REFUSED);
+	spool->count.dropped += !batch->lost_as;
+	spool->count.forgotten += batch->lost_as != NULL;
+	return err ? error_set(error, -err, "spool: batch %llu: %s",
+			       (unsigned long long)batch->ledger.number, strerror(-err))
+		   : 0;
+}
+
 int spool_count(struct spool *spool, struct spool_count *out)
 {
 	struct spool_list found;
@@ -459,10 +510,16 @@ int spool_count(struct spool *spool, struct spool_count *out)
 	if (err)
 		return err;
 	*out = spool->count;
-	for (u32 i = 0; i < found.count; i++)
-		out->ledgers += found.items[i].is_lost;
-	out->batches = found.count - out->ledgers;
-	out->bytes = bytes_of(&found, true) + bytes_of(&found, false);
+	for (u32 i = 0; i < found.count; i++) {
+		enum spool_kind kind = found.items[i].kind;
+
+		out->batches += kind == SPOOL_BATCH;
+		out->ledgers += kind == SPOOL_LOST;
+		out->refused += kind == SPOOL_REFUSED;
+		if (kind != SPOOL_REFUSED)
+			out->newest = found.items[i].number;
+	}
+	out->bytes = bytes_of(&found, SPOOL_LOST) + bytes_of(&found, SPOOL_BATCH);
 	spool_list_clear(&found);
 	return 0;
 }

@@ -8,8 +8,9 @@
  * A batch is one file that never changes. In a full spool the oldest batch's rows make room; its
  * ledger stays as a small file, so that its events are known to be lost.
  *
- *   NUMBER.batch  rows and ledger      NUMBER.lost  a ledger, and why the rows are gone
- *   state         the next number, and the time of the last window
+ *   NUMBER.batch    rows and ledger      NUMBER.lost  a ledger, and why the rows are gone
+ *   NUMBER.refused  a batch that no server took: set aside, for people to look at
+ *   state           the next number, and which times windows have had
  */
 #ifndef LIB_STORE_WRITE_SPOOL_H
 #define LIB_STORE_WRITE_SPOOL_H
@@ -25,6 +26,7 @@
 #define LOST_AS_SPOOL_FULL "spool_full"
 #define LOST_AS_CLOCK "clock"
 #define LOST_AS_DAMAGED "damaged"
+#define LOST_AS_REFUSED "refused"
 
 struct spool;
 
@@ -48,11 +50,11 @@ void spool_close(struct spool **spool);
 /* The recorder's end: stores a batch, whose number it sets. Older ones may go for it. */
 int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *error);
 
-/* The time that a window may have which begins `now`, in seconds since the epoch (of a clock that
- * was corrected): later than all windows before, of earlier agents too. A machine's windows are
- * told apart by their times. After a clock that was more than a day ahead it begins anew; what that
- * clock dated is given up by the sender. */
-u32 spool_next_window(const struct spool *spool, u32 now);
+/* Takes the time for a window that begins `now`, in seconds since the epoch (of a clock that was
+ * corrected): the first second from `now` on that no window of the last day or of the next has, of
+ * earlier agents too. A machine's windows are told apart by their times, and by nothing else. The
+ * clock may go ahead and back meanwhile: only times that are in use are passed over. */
+u32 spool_take_window(struct spool *spool, u32 now);
 
 /* A batch as it comes back. Its rows are as they are sent: packed (packed_rows.h) or plain. */
 struct spooled_batch {
@@ -67,9 +69,10 @@ struct spooled_batch {
 	size_t bytes;
 };
 
-/* The sender's end: the oldest one. -ENOENT: there is none. What is damaged is said, counted and
- * removed; if its ledger can be read, that stays. */
-int spool_oldest(struct spool *spool, struct spooled_batch *out, struct stackmap_error *error);
+/* The sender's end: the oldest one for which `skips` is false (NULL: the oldest). -ENOENT: there is
+ * none. What is damaged is said, counted and removed; if its ledger can be read, that stays. */
+int spool_oldest(struct spool *spool, bool (*skips)(const void *arg, u64 number), const void *arg,
+		 struct spooled_batch *out, struct stackmap_error *error);
 void spooled_batch_clear(struct spooled_batch *batch);
 
 /* It is stored, or its loss is: forgets it. */
@@ -78,10 +81,16 @@ int spool_done(struct spool *spool, const struct spooled_batch *batch);
 int spool_give_up(struct spool *spool, const struct spooled_batch *batch, const char *lost_as,
 		  struct stackmap_error *error);
 
+/* The same, and the file stays as NUMBER.refused while there is room; of a ledger nothing stays. */
+int spool_set_aside(struct spool *spool, const struct spooled_batch *batch,
+		    struct stackmap_error *error);
+
 struct spool_count {
 	u32 batches; /* with their rows */
 	u32 ledgers; /* without */
 	u64 bytes;   /* of both */
+	u32 refused; /* that were set aside */
+	u64 newest;  /* number of the newest batch or ledger; 0: there is none */
 	/* Since this end was opened. */
 	u32 dropped;   /* batches whose rows went */
 	u32 forgotten; /* ledgers that went, too: too many for the spool */

@@ -176,15 +176,24 @@ int spool_folder_read(int folder, const char *name, u8 **data, size_t *bytes)
 	return err;
 }
 
+int spool_folder_rename(int folder, const char *from, const char *to)
+{
+	if (renameat(folder, from, folder, to) && errno != ENOENT)
+		return -errno;
+	return fsync(folder) ? -errno : 0;
+}
+
 int spool_folder_remove(int folder, const char *name)
 {
 	return unlinkat(folder, name, 0) && errno != ENOENT ? -errno : 0;
 }
 
-void spool_item_name(u64 number, bool is_lost, char name[SPOOL_NAME_BYTES])
+static const char *const endings[] = {
+	[SPOOL_BATCH] = ".batch", [SPOOL_LOST] = ".lost", [SPOOL_REFUSED] = ".refused"};
+
+void spool_item_name(u64 number, enum spool_kind kind, char name[SPOOL_NAME_BYTES])
 {
-	snprintf(name, SPOOL_NAME_BYTES, "%016llx.%s", (unsigned long long)number,
-		 is_lost ? "lost" : "batch");
+	snprintf(name, SPOOL_NAME_BYTES, "%016llx%s", (unsigned long long)number, endings[kind]);
 }
 
 static bool read_name(const char *name, struct spool_item *item)
@@ -194,8 +203,12 @@ static bool read_name(const char *name, struct spool_item *item)
 	if (strspn(name, "0123456789abcdef") != DIGITS)
 		return false;
 	item->number = strtoull(name, &end, 16);
-	item->is_lost = !strcmp(end, ".lost");
-	return item->is_lost || !strcmp(end, ".batch");
+	for (u32 kind = 0; kind < sizeof(endings) / sizeof(endings[0]); kind++)
+		if (!strcmp(end, endings[kind])) {
+			item->kind = kind;
+			return true;
+		}
+	return false;
 }
 
 static int add_item(int folder, const char *name, struct spool_list *list)
@@ -222,7 +235,7 @@ static int by_number(const void *left, const void *right)
 {
 	const struct spool_item *a = left, *b = right;
 
-	return order(a->number, b->number) ?: order(a->is_lost, b->is_lost);
+	return order(a->number, b->number) ?: order(a->kind, b->kind);
 }
 
 static DIR *open_reading(int folder)

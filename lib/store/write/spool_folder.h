@@ -30,13 +30,16 @@ int spool_folder_write(int folder, const char *temporary, const char *name, cons
 int spool_folder_read(int folder, const char *name, u8 **data, size_t *bytes);
 
 /* 0: gone now, or before. */
+int spool_folder_rename(int folder, const char *from, const char *to);
 int spool_folder_remove(int folder, const char *name);
 
 /* What is in it: those files of ours whose name is a number, in 16 digits, and an ending. */
+enum spool_kind { SPOOL_BATCH, SPOOL_LOST, SPOOL_REFUSED }; /* their endings: spool.h */
+
 struct spool_item {
 	u64 number;
 	u64 bytes;
-	bool is_lost; /* .lost instead of .batch */
+	enum spool_kind kind;
 };
 
 struct spool_list {
@@ -49,6 +52,6 @@ int spool_folder_list(int folder, struct spool_list *out);
 void spool_list_clear(struct spool_list *list);
 
 #define SPOOL_NAME_BYTES 32
-void spool_item_name(u64 number, bool is_lost, char name[SPOOL_NAME_BYTES]);
+void spool_item_name(u64 number, enum spool_kind kind, char name[SPOOL_NAME_BYTES]);
 
 #endif

@@ -94,7 +94,7 @@ class Agent:
 
     def state(self):
         self.tell("state")
-        names = ("batches", "rows", "lost", "doubts", "repeats", "skew", "damaged", "bytes", "dropped")
+        names = ("batches", "rows", "lost", "doubts", "repeats", "skew", "damaged", "bytes", "dropped", "refused")
         return dict(zip(names, map(int, self.process.stdout.readline().split())))
 
     def said(self):
@@ -330,15 +330,73 @@ def test_older_schema():
     assert shop.count("SELECT max(version) FROM schema") == [1]
 
 
+def test_batch_refused():
+    """By a proxy that finds it too large, each time. The others are stored, and what it held has a name."""
+    shop = Store("refused")
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
+        produced, recorded = agent.put(3, 300)
+        proxy.refused.add("first")
+        agent.drain()
+        state = agent.state()
+        assert (state["batches"], state["refused"], state["lost"]) == (2, 1, 1), state
+        assert "413" in agent.said() and "is set aside" in agent.said()
+    assert len([name for name in os.listdir("spool") if name.endswith(".refused")]) == 1
+    all_produced, stored, _, missing = shop.balance()
+    assert (all_produced, stored, missing) == (produced, recorded // 3 * 2, 0)
+    assert "%d refused" % (recorded // 3) in store("check", shop.url).stdout
+
+
+def test_all_batches_refused():
+    """That is the server's fault: they stay."""
+    shop = Store("all_refused")
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
+        produced, recorded = agent.put(3)
+        proxy.refused.add("all")
+        assert [agent.step() for _ in range(12)] == ["refused"] * 12
+        more = agent.put(1)
+        assert [agent.step() for _ in range(12)] == ["refused"] * 12
+        proxy.refused.clear()
+        agent.drain()
+        assert agent.state()["refused"] == 0
+    balances(shop, produced + more[0], recorded + more[1])
+
+
 def test_clock_off():
     shop = Store("clock")
     with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
         proxy.skew = 3600
         agent.drain()
+        agent.step()  # the second date says the same
         assert abs(agent.state()["skew"] - 3600) <= 2 and "windows are shifted" in agent.said()
         produced, recorded = agent.put(1)
         agent.drain()
     balances(shop, produced, recorded)
+
+
+def test_one_wrong_date():
+    shop = Store("date")
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
+        proxy.skews = [80000]
+        agent.put(1)
+        agent.drain()
+        assert agent.state()["skew"] == 0 and "windows are shifted" not in agent.said()
+
+
+def test_wrong_date_for_a_while():
+    """Windows are of now again as soon as the date is, and none has the time of another."""
+    shop = Store("while")
+    with behind_proxy(shop) as (proxy, url), Agent(url) as agent:
+        before = agent.put(1)
+        agent.ask("shift %d" % (22 * 3600))
+        ahead = agent.put(2)
+        agent.ask("shift 0")
+        after = agent.put(1)
+        proxy.plan("swallow")
+        assert agent.step() == "away"
+        agent.drain()
+    balances(shop, *(sum(each) for each in zip(before, ahead, after)))
+    times, now = shop.count("SELECT count(DISTINCT time), countIf(time < now()) FROM (SELECT DISTINCT time FROM events)")
+    assert (times, now) == (12, 6), (times, now)
 
 
 def test_clock_off_by_two_days():
@@ -402,7 +460,7 @@ def test_sender_killed():
         with Agent(url) as agent:
             more = agent.put(1)
             agent.drain()
-            assert agent.state()["doubts"] == 1
+            assert agent.state()["doubts"] == 3  # each that was there when it began
     assert shop.count("SELECT sum(count) FROM events") == [recorded + more[1]]
     balances(shop, produced + more[0], recorded + more[1])
 

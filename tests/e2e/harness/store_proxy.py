@@ -18,10 +18,12 @@ class Proxy:
     swallow  the insert is done, its answer is not delivered
     hold     half of the body arrives, the rest only at release(); `finished` is set when the server has answered
 
-    skew: seconds that are added to the date of each answer. held: a fault is at work. tls: an ssl.SSLContext of this side."""
+    skew: seconds that are added to the date of each answer; skews: of the next answers, one each. held: a fault is at work. tls: an
+    ssl.SSLContext of this side. refused: "all": inserts get 413; "first": those with the stacks of the first one that has any do."""
 
     def __init__(self, port, tls=None):
         self.server_port, self.skew, self.fault, self.tls = port, 0, None, tls
+        self.skews, self.refused, self.poison = [], set(), None
         self.held, self.released, self.finished = threading.Event(), threading.Event(), threading.Event()
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.port = self.listening.getsockname()[1]
@@ -63,7 +65,17 @@ class Proxy:
             self.fault = None
         return fault
 
+    def refuses(self, head, body):
+        line = head.split(b"\r\n", 1)[0]
+        if "first" in self.refused and b"INSERT%20INTO%20stacks" in line:
+            self.poison = self.poison or body
+            return body == self.poison
+        return "all" in self.refused and b"INSERT%20INTO" in line
+
     def pass_on(self, client, head, body):
+        if self.refuses(head, body):
+            client.sendall(b"HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            return
         fault = self.take_fault(head)
         with socket.create_connection(("127.0.0.1", self.server_port)) as server:
             server.sendall(re.sub(rb"\r\n\r\n$", b"\r\nConnection: close\r\n\r\n", head))
@@ -82,7 +94,7 @@ class Proxy:
                 client.sendall(self.date(answer))
 
     def date(self, answer):
-        return re.sub(rb"(?m)^Date: [^\r]*", b"Date: " + email.utils.formatdate(time.time() + self.skew, usegmt=True).encode(),
+        return re.sub(rb"(?m)^Date: [^\r]*", b"Date: " + email.utils.formatdate(time.time() + (self.skews.pop(0) if self.skews else self.skew), usegmt=True).encode(),
                       answer, count=1)
 
 

@@ -7,7 +7,7 @@
  *                  "put NUMBER PRODUCED RECORDED" of the last one and of all of them together
  *   step           a step of the sender: "STANDING WAITING ERROR"
  *   drain MOST     steps until the sender is idle, MOST at most: the same
- *   state          "BATCHES ROWS LOST DOUBTS REPEATS SKEW DAMAGED BYTES DROPPED"
+ *   state          "BATCHES ROWS LOST DOUBTS REPEATS SKEW DAMAGED BYTES DROPPED REFUSED"
  *   shift SECONDS  windows begin so much later from now on
  *
  * usage: send_batches URL SPOOL BYTES HOST PASSWORD_FILE TIMEOUT_MS; what the parts say goes to
@@ -154,12 +154,12 @@ static void put_window(struct batch *batch, u32 time, u32 rows)
 /* The first one begins an hour ago, so that many fit in before now. */
 static void make(struct batch *batch, u32 rows)
 {
-	u32 from = spool_next_window(filling, (u32)((u64)time(NULL) - FIRST_WINDOW_AGO + shift));
+	u32 from = (u32)((u64)time(NULL) - FIRST_WINDOW_AGO + shift);
 	u16 day = (u16)(from / DAY_SECONDS);
 
 	*batch = (struct batch){.host = strdup(host), .boot = strdup("a-boot")};
 	for (u32 i = 0; i < WINDOWS; i++)
-		put_window(batch, from + i * WINDOW_SECONDS, rows);
+		put_window(batch, spool_take_window(filling, from + i * WINDOW_SECONDS), rows);
 	put_host(batch, day);
 	put_object(batch, day);
 	put_frame(batch, day, 1);
@@ -203,10 +203,11 @@ static void tell(void)
 	struct spool_count count = {0};
 
 	spool_count(filling, &count);
-	printf("%llu %llu %llu %llu %llu %d %u %llu %u\n", (unsigned long long)state.batches,
+	printf("%llu %llu %llu %llu %llu %d %u %llu %u %llu\n", (unsigned long long)state.batches,
 	       (unsigned long long)state.rows, (unsigned long long)state.lost,
 	       (unsigned long long)state.doubts, (unsigned long long)state.repeats, state.skew,
-	       state.damaged, (unsigned long long)state.bytes, count.dropped);
+	       state.damaged, (unsigned long long)state.bytes, count.dropped,
+	       (unsigned long long)state.refused);
 }
 
 static void obey(const char *line)

@@ -121,7 +121,7 @@ static void take(u64 number, const char *lost_as)
 {
 	struct spooled_batch batch;
 
-	assert_int_equal(spool_oldest(draining, &batch, &error), 0);
+	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 	assert_true(batch.ledger.number == number);
 	if (lost_as)
 		assert_string_equal(batch.lost_as, lost_as);
@@ -135,7 +135,7 @@ static void assert_empty(void)
 {
 	struct spooled_batch batch;
 
-	assert_int_equal(spool_oldest(draining, &batch, &error), -ENOENT);
+	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), -ENOENT);
 }
 
 static void name_of(u64 number, const char *ending, char *path, size_t bytes)
@@ -151,7 +151,7 @@ static void what_was_put_comes_back(void **state)
 	(void)state;
 	open_both(ROOM);
 	put(NOW, 5000);
-	assert_int_equal(spool_oldest(draining, &batch, &error), 0);
+	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 	window = &batch.ledger.windows[0];
 	assert_string_equal(batch.ledger.host, "host");
 	assert_string_equal(batch.ledger.boot, "boot");
@@ -189,14 +189,37 @@ static void numbers_and_windows_go_on(void **state)
 
 	(void)state;
 	open_both(ROOM);
+	assert_int_equal(spool_take_window(filling, NOW), NOW);
 	number = put(NOW, 100);
 	close_both();
 	open_both(ROOM);
-	assert_int_equal(spool_next_window(filling, NOW - 100), NOW + 1);
-	assert_int_equal(spool_next_window(filling, NOW), NOW + 1);
-	assert_int_equal(spool_next_window(filling, NOW + 5), NOW + 5);
-	assert_int_equal(spool_next_window(filling, NOW - 2 * 86400), NOW - 2 * 86400);
+	assert_int_equal(spool_take_window(filling, NOW), NOW + 1);
+	assert_int_equal(spool_take_window(filling, NOW), NOW + 2);
 	assert_true(put(NOW + 10, 100) > number);
+}
+
+/* A clock that is wrong for a while takes times ahead; no others are kept from later windows. */
+static void times_are_taken_once_wherever_the_clock_goes(void **state)
+{
+	u32 hours = 22 * 3600;
+
+	(void)state;
+	open_both(ROOM);
+	assert_int_equal(spool_take_window(filling, NOW), NOW);
+	assert_int_equal(spool_take_window(filling, NOW + hours), NOW + hours);
+	assert_int_equal(spool_take_window(filling, NOW + hours + 10), NOW + hours + 10);
+	assert_int_equal(spool_take_window(filling, NOW + 10), NOW + 10);
+	put(NOW + 10, 100);
+	close_both();
+	open_both(ROOM);
+	assert_int_equal(spool_take_window(filling, NOW - 3600), NOW - 3600);
+	assert_int_equal(spool_take_window(filling, NOW + 10), NOW + 11);
+	for (u32 time = NOW + 20; time < NOW + hours; time += 600)
+		assert_int_equal(spool_take_window(filling, time), time);
+	assert_int_equal(spool_take_window(filling, NOW + hours), NOW + hours + 1);
+	assert_int_equal(spool_take_window(filling, NOW + hours + 10), NOW + hours + 11);
+	/* Places of the ring are of other times by then. */
+	assert_int_equal(spool_take_window(filling, NOW + 10 + 2 * 86400), NOW + 10 + 2 * 86400);
 }
 
 static void numbers_go_on_without_the_state(void **state)
@@ -271,7 +294,7 @@ static void a_ledger_says_what_is_lost(void **state)
 	(void)state;
 	open_both(50000);
 	put(NOW, 60000);
-	assert_int_equal(spool_oldest(draining, &batch, &error), 0);
+	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 	batch.ledger.windows[0].stored = 3;
 	assert_int_equal(batch_ledger_rows(&batch.ledger, batch.lost_as, &rows), 0);
 	row = (struct byte_cursor){rows.data, rows.data + rows.used, false};
@@ -356,7 +379,7 @@ static void damage_is_said_and_counted(void **state)
 
 		damage(damaged, at);
 		said[0] = 0;
-		assert_int_equal(spool_oldest(draining, &batch, &error), 0);
+		assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 		if (batch.ledger.number == damaged) {
 			assert_string_equal(batch.lost_as, LOST_AS_DAMAGED);
 			assert_int_equal(spool_done(draining, &batch), 0);
@@ -414,11 +437,63 @@ static void given_up_rows_leave_their_ledger(void **state)
 	(void)state;
 	open_both(ROOM);
 	number = put(NOW, 100);
-	assert_int_equal(spool_oldest(draining, &batch, &error), 0);
+	assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
 	assert_int_equal(spool_give_up(draining, &batch, LOST_AS_CLOCK, &error), 0);
 	spooled_batch_clear(&batch);
 	take(number, LOST_AS_CLOCK);
 	assert_empty();
+}
+
+static bool is_first(const void *arg, u64 number)
+{
+	return number == *(const u64 *)arg;
+}
+
+static void a_batch_can_be_passed_over(void **state)
+{
+	struct spooled_batch batch;
+	u64 first, second;
+
+	(void)state;
+	open_both(ROOM);
+	first = put(NOW, 100);
+	second = put(NOW + 10, 100);
+	assert_int_equal(spool_oldest(draining, is_first, &first, &batch, &error), 0);
+	assert_true(batch.ledger.number == second);
+	assert_int_equal(spool_done(draining, &batch), 0);
+	spooled_batch_clear(&batch);
+	assert_int_equal(spool_oldest(draining, is_first, &first, &batch, &error), -ENOENT);
+	take(first, NULL);
+}
+
+/* It is no batch any more, its ledger says so, and its file stays while there is room. */
+static void what_is_set_aside_is_bounded(void **state)
+{
+	struct spooled_batch batch;
+	struct spool_count count;
+	char path[128];
+	u64 number;
+
+	(void)state;
+	open_both(ROOM);
+	for (u32 i = 0; i < 8; i++) {
+		number = put(NOW + i * 10, 30000);
+		assert_int_equal(spool_oldest(draining, NULL, NULL, &batch, &error), 0);
+		assert_int_equal(spool_set_aside(draining, &batch, &error), 0);
+		spooled_batch_clear(&batch);
+		take(number, LOST_AS_REFUSED);
+		assert_empty();
+	}
+	put(NOW + 80, 100);
+	assert_int_equal(spool_count(filling, &count), 0);
+	assert_int_equal(count.batches, 1);
+	assert_int_equal(count.refused, 4);
+	name_of(number, "refused", path, sizeof(path));
+	assert_int_equal(access(path, F_OK), 0);
+	/* Somebody who has looked at it has it sent again. */
+	name_of(number, "batch", said, sizeof(said));
+	assert_int_equal(rename(path, said), 0);
+	take(number, NULL);
 }
 
 static void each_end_is_held_once(void **state)
@@ -489,6 +564,9 @@ int main(void)
 		CASE(what_was_put_comes_back),
 		CASE(batches_come_in_order_and_once),
 		CASE(numbers_and_windows_go_on),
+		CASE(times_are_taken_once_wherever_the_clock_goes),
+		CASE(a_batch_can_be_passed_over),
+		CASE(what_is_set_aside_is_bounded),
 		CASE(numbers_go_on_without_the_state),
 		CASE(the_oldest_rows_make_room),
 		CASE(a_batch_larger_than_the_spool_is_its_ledger),
