@@ -176,6 +176,8 @@ static const char *shortcoming_of(const struct debug_search *search,
 		return reason_of(result);
 	if (is_shared && search->files[DEBUG_FILE_SHARED] < 0)
 		return "the file that it shares with others (.gnu_debugaltlink) is not here";
+	if (answer->is_split)
+		return "it is in files of its own (-gsplit-dwarf: .dwo, .dwp), which are not read";
 	return answer->is_damaged ? "it is damaged, in part or as a whole" : NULL;
 }
 
@@ -210,8 +212,10 @@ int debug_lookup_find(struct debug_lookup *lookup, const struct debug_code *code
 	struct debug_search *search = &question.search;
 	int result = debug_search_begin(search, &lookup->searcher, code);
 
-	if (result)
+	if (result) {
+		debug_search_unproven(search);
 		return result;
+	}
 	debug_search_here(search);
 	debug_search_servers(search);
 	debug_search_shared(search);

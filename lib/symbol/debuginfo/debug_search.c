@@ -221,6 +221,22 @@ void debug_search_end(struct debug_search *search)
 		keep_file(search, i, -1);
 }
 
+void debug_search_unproven(struct debug_search *search)
+{
+	struct wanted wanted = want(search, NEED_DWARF);
+	const char *path = path_of_code(search);
+	int file;
+
+	if (search->build_id_bytes || path[0] != '/' || search->code->mapping->kind != MAPPING_FILE)
+		return;
+	file = debug_path_open(&search->roots, path, is_wanted, &wanted);
+	if (file < 0)
+		return;
+	close(file);
+	note(search, path,
+	     "it has no build id (ld --build-id), so nothing proves that it is the recorded file");
+}
+
 void debug_search_here(struct debug_search *search)
 {
 	if (search->code->mapping)

@@ -42,6 +42,9 @@ int debug_search_begin(struct debug_search *search, const struct debug_searcher 
 		       const struct debug_code *code);
 void debug_search_end(struct debug_search *search);
 
+/* After -ENOENT: notes a file with debug information that nothing proves to be the recorded one. */
+void debug_search_unproven(struct debug_search *search);
+
 void debug_search_here(struct debug_search *search);
 void debug_search_servers(struct debug_search *search);
 

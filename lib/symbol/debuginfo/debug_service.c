@@ -99,6 +99,7 @@ static int find_places(const struct debug_request *request, const int *files, co
 		return result;
 	result = find(info, places, request->count, answer, found);
 	answer->is_damaged = debug_info_is_damaged(info);
+	answer->is_split = debug_info_is_split(info);
 	debug_info_close(&info);
 	return result;
 }

@@ -38,6 +38,7 @@ struct debug_answer {
 	s32 result; /* 0 or -errno */
 	u32 items;
 	u32 is_damaged; /* the debug information: what is sound of it was used */
+	u32 is_split;	/* some of it is in files that are not read */
 	u32 text_bytes;
 	u64 bytes;
 	struct debug_link link;

@@ -29,6 +29,7 @@
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/elf/elf_text.h"
 #include "symbol/elf/mini_debug.h"
+#include "symbol/elf/unpacked_elf.h"
 
 #define UNITS_MAX (1U << 22)
 
@@ -41,6 +42,8 @@
 
 struct debug_info {
 	Elf *code, *debug, *shared_elf;
+	Elf *unpacked, *shared_unpacked; /* NULL: the file can be read as it is */
+	char *unpacked_memory, *shared_memory;
 	struct mini_debug mini;
 	Dwarf *dwarf, *shared;
 	struct elf_segments segments;
@@ -53,6 +56,7 @@ struct debug_info {
 	u64 slide;		   /* of a kernel: place - address */
 	bool is_kernel;
 	bool is_damaged;
+	bool is_split; /* the functions are described in other files (.dwo, .dwp) */
 };
 
 struct debug_sections {
@@ -153,6 +157,7 @@ static int read_units(struct debug_info *info, bool has_units)
 	while (!result && !end) {
 		end = dwarf_get_units(info->dwarf, unit, &unit, NULL, &type, &die, NULL);
 		is_empty &= end;
+		info->is_split |= !end && type == DW_UT_skeleton;
 		if (!end && type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
 			result = add_unit(info, &die);
 	}
@@ -175,13 +180,27 @@ static Dwarf *begin_dwarf(Elf *elf, struct debug_sections *sections)
 	return sections->is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 }
 
+/* The file, or its copy without what libelf cannot unpack. */
+static Elf *readable(struct debug_info *info, Elf *elf, Elf **unpacked, char **memory)
+{
+	if (!unpacked_elf_is_needed(elf))
+		return elf;
+	*unpacked = unpacked_elf_open(elf, memory);
+	info->is_damaged |= !*unpacked;
+	return *unpacked ?: elf;
+}
+
 static int open_dwarf(struct debug_info *info, int shared)
 {
-	Elf *elf = info->debug ?: info->code;
 	struct debug_sections sections;
+	Elf *elf =
+		readable(info, info->debug ?: info->code, &info->unpacked, &info->unpacked_memory);
 
 	info->shared_elf = open_elf(shared);
-	info->shared = info->shared_elf ? begin_dwarf(info->shared_elf, &sections) : NULL;
+	if (info->shared_elf)
+		info->shared = begin_dwarf(readable(info, info->shared_elf, &info->shared_unpacked,
+						    &info->shared_memory),
+					   &sections);
 	if (!info->shared && needs_shared(elf)) {
 		info->is_damaged = info->shared_elf;
 		return 0;
@@ -297,11 +316,20 @@ void debug_info_close(struct debug_info **info)
 	dwarf_end(it->dwarf);
 	dwarf_end(it->shared);
 	mini_debug_close(&it->mini);
+	elf_end(it->shared_unpacked);
+	elf_end(it->unpacked);
+	free(it->shared_memory);
+	free(it->unpacked_memory);
 	elf_end(it->shared_elf);
 	elf_end(it->debug);
 	elf_end(it->code);
 	free(it);
 	*info = NULL;
+}
+
+bool debug_info_is_split(const struct debug_info *info)
+{
+	return info->is_split;
 }
 
 bool debug_info_is_damaged(const struct debug_info *info)

@@ -29,6 +29,9 @@ void debug_info_close(struct debug_info **info);
 /* There is debug information, and not all of it can be read. */
 bool debug_info_is_damaged(const struct debug_info *info);
 
+/* Some of it is in files of its own (-gsplit-dwarf), which are not read. */
+bool debug_info_is_split(const struct debug_info *info);
+
 /* Calls each() for every place of `places` (ascending) once, in any order, with the functions
  * there, innermost first; none if nothing is known. Texts live until it returns. Stops at the first
  * non-zero return and returns it. -ENOMEM. */

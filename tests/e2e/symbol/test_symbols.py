@@ -224,6 +224,27 @@ def test_damaged_debug_file():
     assert names(made)[0].startswith("damaged+0x")
 
 
+def test_sections_compressed_with_zstd():
+    build("packed")
+    if run("objcopy", "--compress-debug-sections=zstd", "packed", status=None).returncode:
+        raise Skip("this objcopy does not compress with zstd")
+    made = record_calls("packed")
+    assert names(made) == INLINED
+    assert not stackmap("report", made.path).stderr
+
+
+def test_debug_information_that_cannot_be_used():
+    for name, option, why in (("split", "-gsplit-dwarf", ".dwo, .dwp"), ("proofless", "-Wl,--build-id=none", "it has no build id")):
+        build(name, option)
+        made = record_calls(name)
+        assert names(made)[:2] == INLINED[1:]
+        for options in [], ["--missing"]:
+            said = stackmap("report", *options, made.path).stderr
+            assert "/%s: its debug information is not used: " % name in said and why in said, said
+        run("strip", name)
+        assert "not used" not in stackmap("report", record_calls(name).path).stderr
+
+
 def test_files_that_the_user_names():
     build("named")
     made = record_calls("named")
