@@ -48,6 +48,12 @@ static const char *const ways[] = {
 	[USER_WAY_FP] = "walked by frame pointers here",
 };
 
+static bool has_instance_files(const struct findings *findings)
+{
+	return findings->features[FEATURE_MAP_ITERATOR].works ||
+	       findings->features[FEATURE_SYMBOL_ITERATOR].works;
+}
+
 static void print_table(const struct findings *findings)
 {
 	for (int feature = 0; feature < FEATURE_COUNT; feature++)
@@ -58,6 +64,11 @@ static void print_table(const struct findings *findings)
 	}
 	printf("\nUser stacks are %s.\n", ways[findings->way]);
 	print_text("A better way was tried: ", findings->refusal.message);
+	printf("Instances have %s.\n",
+	       has_instance_files(findings)
+		       ? "files here, which cat reads"
+		       : "no files here; 'stackmap status', 'dump --instance', 'script --instance' "
+			 "and 'record --instance' read them");
 	printf("Recording works here.\n");
 }
 
@@ -73,9 +84,10 @@ static int print_json(const struct findings *findings)
 	const struct feature_result *results = findings->features;
 	const char *way = findings->records ? user_way_name(findings->way) : "none";
 	json_t *features = json_array();
-	json_t *report = json_pack("{s:b, s:o, s:s, s:o}", "works", findings->records, "why",
-				   json_text(findings->refusal.message), "user_stacks", way,
-				   "features", features);
+	json_t *report =
+		json_pack("{s:b, s:o, s:s, s:b, s:o}", "works", findings->records, "why",
+			  json_text(findings->refusal.message), "user_stacks", way,
+			  "instance_files", has_instance_files(findings), "features", features);
 	int err = report ? 0 : -1;
 
 	for (int feature = 0; feature < FEATURE_COUNT && !err; feature++)

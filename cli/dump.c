@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `stackmap dump`: the stacks of a stack_map_bin file as text or JSON. Frames are addresses there;
- * files kept of the machine they come from give them names. All stacks are read first, because
- * --top needs them all; what was read before the damage in a damaged file is shown.
+ * `stackmap dump`: the stacks of a stack_map_bin file, or of an instance, as text or JSON. Frames
+ * are addresses there; files kept of the machine they come from, or this machine, give them names.
+ * All stacks are read first, because --top needs them all; the stacks before the damage in a
+ * damaged file are shown.
  */
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "capture/bpffs/folder.h"
+#include "capture/capture.h"
+#include "capture/instance/status.h"
+#include "capture/load/loaded.h"
 #include "command.h"
 #include "error.h"
 #include "format/json_text.h"
@@ -19,10 +25,13 @@
 #include "format/stack_map_bin_reader.h"
 #include "process/privilege.h"
 #include "stack.h"
+#include "symbol/file/mapped_file.h"
+#include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/kernel_names.h"
 #include "terminal/message.h"
 
 struct dump_values {
+	const char *instance;
 	const char *vmlinux;
 	const char *kallsyms;
 	const char *mappings;
@@ -35,6 +44,8 @@ struct dump {
 	size_t count, room;
 	struct kernel_names *kernel;
 	struct mappings *mappings;
+	bool hides_addresses;	  /* of the kernel, from this reader of the instance */
+	struct capture *instance; /* NULL: the stacks are of a file */
 };
 
 static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
@@ -46,7 +57,10 @@ static int keep_stack(void *arg, const struct stack_map_bin_stack *stack)
 		free(frames);
 		return -ENOMEM;
 	}
-	memcpy(frames, stack->frames, stack->depth * sizeof(u64));
+	for (u32 i = 0; i < stack->depth; i++)
+		frames[i] = dump->hides_addresses && FRAME_IS_KERNEL(stack->frames[i])
+				    ? 0
+				    : stack->frames[i];
 	dump->stacks[dump->count] = *stack;
 	dump->stacks[dump->count++].frames = frames;
 	return 0;
@@ -59,6 +73,7 @@ static void dump_clear(struct dump *dump)
 	free(dump->stacks);
 	kernel_names_free(&dump->kernel);
 	mappings_free(&dump->mappings);
+	capture_free(&dump->instance);
 }
 
 static const char *base_name(const char *path)
@@ -68,11 +83,13 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool name_kernel(const struct dump *dump, u64 frame, char *text, size_t bytes)
+/* A return address belongs to the call before it, which may be the last of its function. */
+static bool name_kernel(const struct dump *dump, u64 frame, bool is_return, char *text,
+			size_t bytes)
 {
 	struct symbol symbol;
 
-	if (!dump->kernel || !kernel_names_find(dump->kernel, frame, &symbol))
+	if (!dump->kernel || !kernel_names_find(dump->kernel, frame - is_return, &symbol))
 		return false;
 	snprintf(text, bytes, "%s+0x%llx/0x%llx", symbol.name,
 		 (unsigned long long)(frame - symbol.start), (unsigned long long)symbol.size);
@@ -81,20 +98,29 @@ static bool name_kernel(const struct dump *dump, u64 frame, char *text, size_t b
 
 static bool name_user(const struct dump *dump, u64 frame, char *text, size_t bytes)
 {
+	const struct mapping_record *record = NULL;
+	char record_path[PATH_MAX];
 	const char *path = NULL;
 
 	if (dump->mappings)
 		path = mappings_path(dump->mappings, FRAME_MAPPING(frame));
-	if (!path)
+	if (dump->instance)
+		record = loaded_mapping(capture_loaded(dump->instance), FRAME_MAPPING(frame));
+	if (record) {
+		mapped_file_path(record, record_path, sizeof(record_path));
+		path = record_path;
+	}
+	if (!path || !path[0])
 		return false;
-	snprintf(text, bytes, "%s+0x%llx", base_name(path),
+	snprintf(text, bytes, "%.480s+0x%llx", base_name(path),
 		 (unsigned long long)FRAME_OFFSET(frame));
 	return true;
 }
 
-static bool name_frame(const struct dump *dump, u64 frame, char *text, size_t bytes)
+/* Frame `i` of a stack; the innermost frame is no return address. */
+static bool name_frame(const struct dump *dump, u64 frame, u32 i, char *text, size_t bytes)
 {
-	return FRAME_IS_KERNEL(frame) ? name_kernel(dump, frame, text, bytes)
+	return FRAME_IS_KERNEL(frame) ? name_kernel(dump, frame, i > 0, text, bytes)
 				      : name_user(dump, frame, text, bytes);
 }
 
@@ -105,7 +131,7 @@ static void print_stack(const struct dump *dump, const struct stack_map_bin_stac
 	printf("stack_id %u [ref %u, depth %u]\n", stack->id, stack->ref_count, stack->depth);
 	for (u32 i = 0; i < stack->depth; i++) {
 		printf("  [%u] 0x%llx", i, (unsigned long long)stack->frames[i]);
-		if (name_frame(dump, stack->frames[i], name, sizeof(name))) {
+		if (name_frame(dump, stack->frames[i], i, name, sizeof(name))) {
 			putchar(' ');
 			printable_put(name, stdout);
 		}
@@ -127,7 +153,7 @@ static json_t *stack_object(const struct dump *dump, const struct stack_map_bin_
 
 	for (u32 i = 0; i < stack->depth; i++) {
 		u64 frame = stack->frames[i];
-		bool named = name_frame(dump, frame, name, sizeof(name));
+		bool named = name_frame(dump, frame, i, name, sizeof(name));
 
 		failures |= json_array_append_new(ips, address_text(frame));
 		failures |= json_array_append_new(symbols,
@@ -206,10 +232,11 @@ static int load_names(struct dump *dump, const struct dump_values *values,
 	if (err)
 		return err;
 	stext = dump->mappings ? mappings_kernel_start(dump->mappings) : 0;
-	if (values->kallsyms)
-		return kernel_names_from_kallsyms(values->kallsyms, &dump->kernel, error);
 	if (values->vmlinux)
 		return kernel_names_from_vmlinux(values->vmlinux, stext, &dump->kernel, error);
+	if (values->kallsyms || values->instance)
+		return kernel_names_from_kallsyms(values->kallsyms ?: "/proc/kallsyms",
+						  &dump->kernel, error);
 	return 0;
 }
 
@@ -233,7 +260,26 @@ static int read_stacks(struct dump *dump, const char *path, struct stackmap_erro
 	return err;
 }
 
-static int dump_file(struct dump *dump, const struct dump_values *values, const char *path)
+static int read_instance(struct dump *dump, const char *name, struct stackmap_error *error)
+{
+	struct folder *folder;
+	int err = folder_open(name, &folder, error);
+
+	if (err)
+		return err;
+	err = folder_lock_wait(folder, error) ?: capture_open(folder, &dump->instance, error);
+	if (!err) {
+		dump->hides_addresses = !kernel_image_shown(capture_kernel_files(dump->instance));
+		err = instance_stacks(capture_loaded(dump->instance), keep_stack, dump);
+	}
+	if (err == -ENOMEM)
+		error_set(error, ENOMEM, "%s: %s", name, strerror(ENOMEM));
+	folder_close(&folder);
+	return err;
+}
+
+/* `path`: of a file; NULL: the stacks are those of an instance. */
+static int dump_stacks(struct dump *dump, const struct dump_values *values, const char *path)
 {
 	struct stackmap_error error;
 	int err = load_names(dump, values, &error);
@@ -243,7 +289,8 @@ static int dump_file(struct dump *dump, const struct dump_values *values, const 
 		message_error(&error);
 		return EXIT_FAILED;
 	}
-	read_err = read_stacks(dump, path, &error);
+	read_err = path ? read_stacks(dump, path, &error)
+			: read_instance(dump, values->instance, &error);
 	if (!read_err || dump->count)
 		err = print_stacks(dump, values);
 	fflush(stdout);
@@ -252,7 +299,7 @@ static int dump_file(struct dump *dump, const struct dump_values *values, const 
 	if (read_err)
 		message_error(&error);
 	if (err)
-		message("%s: %s", path, strerror(-err));
+		message("%s: %s", path ?: values->instance, strerror(-err));
 	return err || read_err ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -262,19 +309,31 @@ static int dump_run(const void *arg, int count, char **operands)
 	struct dump dump = {0};
 	int status;
 
-	(void)count;
+	if (!count == !values->instance) {
+		message(count ? "--instance: the stacks are either those of an instance or of a "
+				"file"
+			      : "dump: no file given, see 'stackmap help dump'");
+		return EXIT_USAGE;
+	}
 	if (values->vmlinux && values->kallsyms) {
 		message("--vmlinux: --kallsyms already names the kernel's frames, give one of "
 			"them");
 		return EXIT_USAGE;
 	}
-	privilege_keep_files();
-	status = dump_file(&dump, values, operands[0]);
+	if (!values->instance)
+		privilege_keep_files();
+	status = dump_stacks(&dump, values, count ? operands[0] : NULL);
 	dump_clear(&dump);
 	return status;
 }
 
 static const struct option_row rows[] = {
+	{.name = "instance",
+	 .type = OPTION_STRING,
+	 .argument = "NAME",
+	 .target = offsetof(struct dump_values, instance),
+	 .group = "Input",
+	 .help = "the stacks of this instance as they are now, instead of a file"},
 	{.name = "top",
 	 .letter = 'n',
 	 .type = OPTION_U64,
@@ -313,10 +372,9 @@ static const struct option_row rows[] = {
 
 const struct command dump_command = {
 	.name = "dump",
-	.operands = "FILE",
+	.operands = "[FILE]",
 	.operands_max = 1,
-	.operands_missing = "no file given, see 'stackmap help dump'",
-	.summary = "show the stacks of a stack_map_bin file",
+	.summary = "show the stacks of a stack_map_bin file or of an instance",
 	.rows = rows,
 	.values_bytes = sizeof(struct dump_values),
 	.run = dump_run,

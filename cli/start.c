@@ -71,7 +71,8 @@ static int create(struct start *start, struct stackmap_error *error)
 	return result ?: capture_attach(start->capture, error);
 }
 
-static void say_what_comes(const struct start *start, const char *name)
+static void say_what_comes(const struct start *start, const char *name,
+			   const struct stackmap_error *files_refusal)
 {
 	const struct record_values *values = &start->values->record;
 
@@ -83,7 +84,7 @@ static void say_what_comes(const struct start *start, const char *name)
 			name, name);
 	user_way_tell(start->capture);
 	if (loaded_lacks_deferral(capture_loaded(start->capture)) &&
-	    !capture_user_refusal(start->capture))
+	    !capture_refusals(start->capture)->user_stacks.message[0])
 		message("%s: this kernel cannot defer user stacks ('stackmap doctor' says why); "
 			"they are walked by frame pointers",
 			name);
@@ -91,12 +92,17 @@ static void say_what_comes(const struct start *start, const char *name)
 		message("%s: it cannot share the engine that is running, of another build or "
 			"incomplete; its user stacks are unwound for it alone",
 			name);
+	if (files_refusal->message[0])
+		message("%s: this kernel refuses files that cat could read (%s); 'stackmap "
+			"status', "
+			"'dump --instance', 'script --instance' and 'record --instance' read it",
+			name, files_refusal->message);
 }
 
 static int run(struct start *start, const char *name)
 {
 	struct persist_options options = {.group = start->group, .pids = &start->target.pids};
-	struct stackmap_error error;
+	struct stackmap_error error, files_refusal;
 	char *command_line;
 	int result = folder_claim(name, &start->folder, &error) ?: create(start, &error);
 
@@ -105,11 +111,12 @@ static int run(struct start *start, const char *name)
 	command_line = command_line_read();
 	options.command_line = command_line ?: "";
 	options.symbolizers = capture_symbolizers(start->capture);
-	result = persist(capture_loaded(start->capture), start->folder, &options, &error);
+	result = persist(capture_loaded(start->capture), start->folder, &options, &files_refusal,
+			 &error);
 	free(command_line);
 	if (result)
 		return message_failure(result, &error);
-	say_what_comes(start, name);
+	say_what_comes(start, name, &files_refusal);
 	return EXIT_DONE;
 }
 

@@ -18,9 +18,9 @@ struct bpf_iter_meta {
 	u64 seq_num;
 };
 
+/* The part that the contexts of all iterators share. */
 struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;
-	void *key; /* NULL: behind the last element */
 };
 
 struct bpf_iter__task_vma {

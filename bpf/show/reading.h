@@ -2,12 +2,16 @@
 /*
  * One read of a file of an instance, from open to end of file.
  *
- * The files are iterators over an array without content, `elements`: the kernel calls a program for
- * each of its elements, as often as there are some, and the program goes on where the read was.
- * That place is kept by session, the kernel's number of the open file; of a reader that stops
- * before the end it stays until its room is needed, and who has not read on for longest loses it.
- * So an element prints as much as there is room for, whatever it is: stacks differ a hundredfold in
- * size.
+ * A file is an iterator over objects that the program does not look at. The kernel calls the
+ * program once for each object, and the program prints the next part of the file: as much as there
+ * is room for, since stacks differ a hundredfold in size. The objects are the elements of an array
+ * without content, or, where the kernel refuses iterators over maps, the symbols of the kernel
+ * (lib/capture/instance/files.c chooses). Object number `parts` ends the read, and more objects
+ * follow it: the kernel calls the program once more with the number of the last object.
+ *
+ * The position of a read is kept by session, the kernel's number of the open file. The position of
+ * a reader that stops before the end stays until its room is needed; the position that was not used
+ * for the longest time is dropped first.
  *
  * The kernel collects what is printed in a buffer of eight pages and hands it to the reader when
  * it is full, or at the end. A program that says "again" is called for the same element once more,
@@ -37,14 +41,16 @@
 /* What a program answers; SHOW_MORE it keeps for itself. */
 enum { SHOW_DONE = 0, SHOW_AGAIN = 1, SHOW_MORE = 2 };
 
-/* One element. */
+/* One call of the program. */
 struct file_show {
 	struct seq_file *seq;
 	struct reading *reading;
 };
 
-/* How many elements it takes is user space's to know. */
 ARRAY_MAP(elements, 1, u64);
+
+/* Objects that print, set by user space. */
+const volatile u32 parts = 1;
 
 /* Not a map that forgets what is used least: shared by many CPUs it may forget what is in use. */
 struct {
@@ -150,7 +156,7 @@ static __always_inline struct reading *reading_of(const struct bpf_iter_meta *me
 	return reading;
 }
 
-/* Behind the last element: all of it must have been shown by now. */
+/* The whole file must have been shown by now. */
 static __always_inline int reading_end(const struct bpf_iter_meta *meta)
 {
 	struct reading *reading = reading_find(meta->session_id + 1);
@@ -173,12 +179,14 @@ static __always_inline bool is_full(struct seq_file *seq)
 	return seq->count + PRINT_AT_ONCE_MAX > seq->size;
 }
 
-/* SHOW_MORE: the element is to be shown; else the answer to it. */
+/* SHOW_MORE: this call prints; all other values are what the program returns. */
 static __always_inline int file_show_begin(const struct bpf_iter__bpf_map_elem *ctx,
 					   struct file_show *show)
 {
 	show->seq = ctx->meta->seq;
-	if (!ctx->key)
+	if (ctx->meta->seq_num > parts)
+		return SHOW_DONE;
+	if (ctx->meta->seq_num == parts)
 		return reading_end(ctx->meta);
 	if (!has_room(show->seq))
 		return SHOW_AGAIN;

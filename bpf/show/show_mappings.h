@@ -13,7 +13,7 @@
 #include "reading.h"
 #include "state/engine_maps.h"
 
-#define MAPPINGS_AT_ONCE 1024 /* for one element */
+#define MAPPINGS_AT_ONCE 1024 /* by one call */
 
 /* Made and filled by user space: the lines of the kernel and its modules, as long as the longest.
  */

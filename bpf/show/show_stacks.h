@@ -10,7 +10,7 @@
 #include "stack_map_bin.h"
 #include "table_lines.h"
 
-#define SLOTS_AT_ONCE 4096 /* looked at for one element */
+#define SLOTS_AT_ONCE 4096 /* looked at by one call */
 
 struct stack_show {
 	struct file_show file;

@@ -16,7 +16,7 @@
 #include "state/rings.h"
 #include "task/task_names.h"
 
-#define EVENTS_AT_ONCE 4096 /* for one element */
+#define EVENTS_AT_ONCE 4096 /* by one call */
 #define WINDOW 16	    /* positions looked at for the earliest */
 #define WINDOWS_MAX (1U << 20)
 #define NO_TIME (~0ULL)

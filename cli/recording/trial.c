@@ -2,8 +2,6 @@
 /* All that may be refused before the first event, by the functions that `record` calls. */
 #include "trial.h"
 
-#include <stdio.h>
-
 #include "capture/capture.h"
 #include "capture/recording_info.h"
 #include "process/file_limit.h"
@@ -38,10 +36,8 @@ int trial_recording(enum user_way *way, struct stackmap_error *error)
 	result = result ?: capture_create(&options, &capture, error);
 	result = result ?: begin(capture, error);
 	if (!result) {
-		const char *why = capture_user_refusal(capture);
-
 		*way = user_way_of(capture_loaded(capture));
-		snprintf(error->message, sizeof(error->message), "%s", why ?: "");
+		*error = capture_refusals(capture)->user_stacks;
 	}
 	capture_free(&capture);
 	source_list_clear(&sources);

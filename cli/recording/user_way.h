@@ -9,7 +9,7 @@
 const char *user_way_name(enum user_way way);
 const char *user_way_meaning(enum user_way way);
 
-/* Says which way is taken if the kernel refused a better one, and why. */
+/* Says what the kernel refused, why, and what the capture does without it. */
 void user_way_tell(struct capture *capture);
 
 /* Says how many user stacks were unwound at the event, and how many were left for later and why. Of

@@ -9,11 +9,13 @@
 #include "capture/capture_parts.h"
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
+#include "capture/feature/feature.h"
 #include "capture/feature/task_work.h"
 #include "capture/file/recording_file.h"
 #include "capture/file/unwind_blocked.h"
 #include "capture/instance/open.h"
 #include "capture/instance/reset.h"
+#include "capture/source/source_needs.h"
 #include "error.h"
 #include "interrupt.h"
 #include "privilege/limit.h"
@@ -92,9 +94,9 @@ static int create(const struct capture_options *options, bool *refused, struct c
 	return result;
 }
 
-/* To the next way to user stacks. False: there is none. An instance that nobody reads cannot be
- * assisted. */
-static bool way_lower(struct capture_options *options)
+/* Chooses the next simpler way to user stacks. False: there is none. Nobody is there to finish the
+ * stacks of an instance, so it has frame pointers where it has no task work. */
+static bool try_simpler_unwind(struct capture_options *options)
 {
 	if (options->no_user_stacks || options->user_unwind == USER_UNWIND_FP)
 		return false;
@@ -104,35 +106,65 @@ static bool way_lower(struct capture_options *options)
 	return true;
 }
 
-/* Why a way that this kernel should have is not taken. */
-static void note_refusal(struct capture *capture, const struct stackmap_error *refusal)
+static bool leave_out_iterators(struct capture_options *options, struct capture_refusals *refusals)
 {
-	const struct capture_config *config = &capture->loaded.plan.config;
+	struct feature_result feature = {.works = true};
 
-	capture->refusal = *refusal;
+	if (!options->no_task_iterators)
+		feature_probe(FEATURE_TASK_ITERATOR, &feature);
+	if (feature.works)
+		return false;
+	options->no_task_iterators = true;
+	error_set(&refusals->task_iterators, 0, "%s: %s", feature_name(FEATURE_TASK_ITERATOR),
+		  feature.why);
+	return true;
+}
+
+/* Leaves out one feature that this kernel refuses. `last`: what the kernel refused in the last
+ * attempt. False: nothing is left that a recording can do without. */
+static bool try_simpler(struct capture_options *options, const struct stackmap_error *last,
+			struct capture_refusals *refusals)
+{
+	if (leave_out_iterators(options, refusals))
+		return true;
+	if (!refusals->user_stacks.message[0])
+		refusals->user_stacks = *last;
+	return try_simpler_unwind(options);
+}
+
+/* Why a way that this kernel should have is not taken. */
+static void note_task_work(const struct capture_config *config, struct stackmap_error *refusal)
+{
 	if (!refusal->message[0] && config->user_stacks && config->deferral == DEFERRAL_ASSISTED &&
 	    task_work_form() != TASK_WORK_NONE)
-		error_set(&capture->refusal, 0, "BPF task work: %s", task_work_why());
+		error_set(refusal, 0, "BPF task work: %s", task_work_why());
 }
 
 int capture_create(const struct capture_options *options, struct capture **out,
 		   struct stackmap_error *error)
 {
-	struct capture_options lower = *options;
-	struct stackmap_error refusal = {}, again;
+	struct capture_options chosen = *options;
+	struct capture_refusals refusals = {};
+	struct stackmap_error refusal = {}, last;
 	bool refused = false;
 	int first = create(options, &refused, out, &refusal), result = first;
 
-	lower.command_path = NULL; /* one question is enough */
-	while (result && refused && !interrupted() && way_lower(&lower))
-		result = create(&lower, &refused, out, &again);
-	if (result && interrupted())
+	last = refusal;
+	chosen.command_path = NULL; /* one question is enough */
+	while (result && refused && !interrupted() && try_simpler(&chosen, &last, &refusals))
+		result = create(&chosen, &refused, out, &last);
+	if (!result) {
+		(*out)->refusals = refusals;
+		note_task_work(&(*out)->loaded.plan.config, &(*out)->refusals.user_stacks);
+		return 0;
+	}
+	if (interrupted())
 		first = error_set(&refusal, EINTR, "%s", strerror(EINTR));
-	if (!result)
-		note_refusal(*out, &refusal);
-	else if (error)
+	if (first == -EPERM)
+		source_needs_explain(options->sources, EPERM, &refusal);
+	if (error)
 		*error = refusal;
-	return result ? first : 0;
+	return first;
 }
 
 int capture_open(struct folder *folder, struct capture **out, struct stackmap_error *error)
@@ -247,9 +279,9 @@ struct symbolizers *capture_symbolizers(struct capture *capture)
 	return capture->symbolizers;
 }
 
-const char *capture_user_refusal(const struct capture *capture)
+const struct capture_refusals *capture_refusals(const struct capture *capture)
 {
-	return capture->refusal.message[0] ? capture->refusal.message : NULL;
+	return &capture->refusals;
 }
 
 int capture_attach(struct capture *capture, struct stackmap_error *error)

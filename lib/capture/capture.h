@@ -56,8 +56,13 @@ const struct kernel_files *capture_kernel_files(const struct capture *capture);
 struct symbolizers;
 struct symbolizers *capture_symbolizers(struct capture *capture);
 
-/* Why the kernel refused the programs of a better way to user stacks; NULL: it did not. */
-const char *capture_user_refusal(const struct capture *capture);
+/* What the kernel refused, so that the capture does without it; an empty message: nothing. */
+struct capture_refusals {
+	struct stackmap_error user_stacks; /* a better way to user stacks */
+	struct stackmap_error task_iterators;
+};
+
+const struct capture_refusals *capture_refusals(const struct capture *capture);
 
 /* Starts the events. */
 int capture_attach(struct capture *capture, struct stackmap_error *error);

@@ -17,8 +17,7 @@ struct capture {
 	struct symbolizers *symbolizers;
 	struct command_code command_code;
 	struct metadata *metadata; /* of an instance that was opened; it has its sources */
-	struct stackmap_error
-		refusal; /* of the programs of a better way to user stacks; or empty */
+	struct capture_refusals refusals;
 };
 
 #endif

@@ -36,6 +36,8 @@ static const struct probe {
 				"a kernel with CONFIG_BPF_EVENTS and CONFIG_TRACEPOINTS"},
 	[FEATURE_TRACEPOINT_COOKIE] = {attempt_tracepoint_cookie, CAPS_BPF, FIX_BPF,
 				       "a kernel of version 6.10 or newer"},
+	[FEATURE_TYPED_TRACEPOINT] = {attempt_typed_tracepoint, CAPS_BPF, FIX_BPF,
+				      "a kernel with CONFIG_BPF_EVENTS and BTF"},
 	[FEATURE_TRACEFS] =
 		{attempt_tracefs, CAPS_ADMIN,
 		 "run as root, or with CAP_DAC_READ_SEARCH; names given in full work without",
@@ -56,6 +58,12 @@ static const struct probe {
 			       "Linux 6.18 or newer; from 7.1 on without PREEMPT_RT, and on a CPU "
 			       "with cmpxchg16b. "
 			       "User stacks are assisted without"},
+	[FEATURE_MAP_ITERATOR] = {attempt_map_iterator, CAPS_BPF, FIX_BPF,
+				  "none needed where symbol iterators work"},
+	[FEATURE_SYMBOL_ITERATOR] = {attempt_symbol_iterator, CAPS_BPF, FIX_BPF,
+				     "none needed where map iterators work"},
+	[FEATURE_TASK_ITERATOR] = {attempt_task_iterator, CAPS_BPF, FIX_BPF,
+				   "a kernel with CONFIG_BPF_SYSCALL and BTF"},
 	[FEATURE_KALLSYMS] = {attempt_kallsyms, CAPABILITY(CAP_SYSLOG),
 			      "run as root, or with CAP_SYSLOG, or sysctl kernel.kptr_restrict=0 "
 			      "kernel.perf_event_paranoid=1",

@@ -16,6 +16,7 @@
 	X(PMU, "hardware PMU", "sample by cycles instead of the clock")                            \
 	X(TRACEPOINT, "raw tracepoints", "tracepoints (-e sched:sched_switch)")                    \
 	X(TRACEPOINT_COOKIE, "raw tracepoint cookies", "many tracepoints through one program")     \
+	X(TYPED_TRACEPOINT, "typed tracepoints", "how long tasks are blocked (--off-cpu)")         \
 	X(TRACEFS, "tracefs", "names of tracepoints for globs and list")                           \
 	X(UPROBE, "uprobes", "user functions (-e u:PATH:FUNC)")                                    \
 	X(UPROBE_MULTI, "uprobe multi", "many user functions at once, fast to detach")             \
@@ -23,6 +24,9 @@
 	X(KPROBE, "kprobes", "kernel functions (-e k:FUNC)")                                       \
 	X(KPROBE_MULTI, "kprobe multi", "many kernel functions at once, by globs")                 \
 	X(TASK_WORK, "BPF task work", "deferred user unwinding")                                   \
+	X(MAP_ITERATOR, "map iterators", "files of an instance, which cat reads")                  \
+	X(SYMBOL_ITERATOR, "symbol iterators", "the same files where map iterators are refused")   \
+	X(TASK_ITERATOR, "task iterators", "stacks of tasks that stay blocked until the end")      \
 	X(KALLSYMS, "kernel addresses", "names of kernel functions")                               \
 	X(FTRACE_STACK_IDS, "ftrace stack ids",                                                    \
 	  "stacks by id in ftrace itself (import --ftrace); not needed to record")

@@ -120,22 +120,33 @@ int attempt_tracepoint_cookie(const char **step)
 	return try_raw_tracepoint(1, step);
 }
 
-int attempt_fentry(const char **step)
+/* `id`: of what it is attached to, in the kernel's BTF, or -errno. */
+static int try_typed(int id, enum bpf_attach_type type, const char **step)
 {
-	int id, program, link;
+	int program, link;
 
-	*step = "find " RARE_FUNCTION " in the kernel's BTF";
-	id = kernel_btf_function(RARE_FUNCTION);
 	if (id < 0)
 		return id;
-	*step = "load a BPF program for " RARE_FUNCTION;
-	program = empty_program_load(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, id);
+	*step = "load a BPF program";
+	program = empty_program_load(BPF_PROG_TYPE_TRACING, type, id);
 	if (program < 0)
 		return program;
-	*step = "attach to " RARE_FUNCTION;
+	*step = "attach it";
 	link = bpf_raw_tracepoint_open(NULL, program);
 	close(program);
 	return attempt_close(link);
+}
+
+int attempt_fentry(const char **step)
+{
+	*step = "find " RARE_FUNCTION " in the kernel's BTF";
+	return try_typed(kernel_btf_function(RARE_FUNCTION), BPF_TRACE_FENTRY, step);
+}
+
+int attempt_typed_tracepoint(const char **step)
+{
+	*step = "find " RARE_TRACEPOINT " in the kernel's BTF";
+	return try_typed(kernel_btf_tracepoint(RARE_TRACEPOINT), BPF_TRACE_RAW_TP, step);
 }
 
 int attempt_kprobe(const char **step)
@@ -167,6 +178,51 @@ int attempt_kprobe_multi(const char **step)
 	link = bpf_link_create(program, 0, BPF_TRACE_KPROBE_MULTI, &options);
 	close(program);
 	return attempt_close(link);
+}
+
+/* `map`: the map whose elements it goes through, or -1. */
+static int try_iterator(const char *function, int map, const char **step)
+{
+	union bpf_iter_link_info info = {.map.map_fd = map};
+	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &info,
+		    .iter_info_len = sizeof(info));
+	int id, program, link;
+
+	*step = "find the iterator in the kernel's BTF";
+	id = kernel_btf_function(function);
+	if (id < 0)
+		return id;
+	*step = "load a BPF program for it";
+	program = empty_program_load(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, id);
+	if (program < 0)
+		return program;
+	*step = "attach it";
+	link = bpf_link_create(program, 0, BPF_TRACE_ITER, map < 0 ? NULL : &options);
+	close(program);
+	return attempt_close(link);
+}
+
+int attempt_map_iterator(const char **step)
+{
+	int map, err;
+
+	*step = "create a BPF map";
+	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL);
+	if (map < 0)
+		return map;
+	err = try_iterator("bpf_iter_bpf_map_elem", map, step);
+	close(map);
+	return err;
+}
+
+int attempt_symbol_iterator(const char **step)
+{
+	return try_iterator("bpf_iter_ksym", -1, step);
+}
+
+int attempt_task_iterator(const char **step)
+{
+	return try_iterator("bpf_iter_task", -1, step);
 }
 
 __attribute__((noinline, used)) static void never_called(void)

@@ -16,6 +16,7 @@ int attempt_perf_event(const char **step);
 int attempt_pmu(const char **step);
 int attempt_tracepoint(const char **step);
 int attempt_tracepoint_cookie(const char **step);
+int attempt_typed_tracepoint(const char **step);
 int attempt_tracefs(const char **step);
 int attempt_uprobe(const char **step);
 int attempt_uprobe_multi(const char **step);
@@ -23,6 +24,9 @@ int attempt_fentry(const char **step);
 int attempt_kprobe(const char **step);
 int attempt_kprobe_multi(const char **step);
 int attempt_task_work(const char **step);
+int attempt_map_iterator(const char **step);
+int attempt_symbol_iterator(const char **step);
+int attempt_task_iterator(const char **step);
 int attempt_kallsyms(const char **step);
 int attempt_ftrace_stack_ids(const char **step);
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,13 +23,26 @@ struct btf *kernel_btf_load(void)
 	return btf__parse_raw(BTF_PATH);
 }
 
-int kernel_btf_function(const char *name)
+static int find_id(const char *name, u32 kind)
 {
 	struct btf *btf = kernel_btf_load();
-	int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : -errno;
+	int id = btf ? btf__find_by_name_kind(btf, name, kind) : -errno;
 
 	btf__free(btf);
 	return id;
+}
+
+int kernel_btf_function(const char *name)
+{
+	return find_id(name, BTF_KIND_FUNC);
+}
+
+int kernel_btf_tracepoint(const char *name)
+{
+	char type[128];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return find_id(type, BTF_KIND_TYPEDEF);
 }
 
 /* A name stands among the strings, between two zeroes. */

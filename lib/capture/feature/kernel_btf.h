@@ -11,8 +11,9 @@
 /* NULL and errno when the kernel has none. The caller frees it with btf__free(). */
 struct btf *kernel_btf_load(void);
 
-/* The BTF id of a kernel function, or -errno. */
+/* The BTF id of a kernel function, or of the type of a tracepoint's functions; -errno. */
 int kernel_btf_function(const char *name);
+int kernel_btf_tracepoint(const char *name);
 
 /* Which of these names, at most 64, anything there has, as bits. Far cheaper than loading it. */
 u64 kernel_btf_mentions(const char *const names[], u32 count);

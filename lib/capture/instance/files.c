@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The object is loaded over the maps of the instance, each program linked to the array that it
- * iterates, each link pinned under the name of its file. Then everything here is let go. The
- * programs are given room, and names that they cannot find out. */
+/*
+ * The object is loaded over the maps of the instance, each program is linked to the objects that
+ * make the kernel call it (bpf/show/reading.h), and each link is pinned under the name of its file.
+ * Then everything here is let go. The programs are given room, and names that they cannot find out.
+ *
+ * Some builds of the kernel refuse iterators over maps and allow iterators over the symbols of the
+ * kernel. The files are the same then; a read costs some 30 ms more, since the kernel goes through
+ * all symbols.
+ */
 #include "capture/instance/files.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +21,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/feature/feature.h"
 #include "capture/feature/kernel_types.h"
 #include "capture/instance/kernel_mappings.h"
 #include "capture/load/pid_namespace.h"
@@ -27,23 +35,38 @@
 
 #include "files.skel.h"
 
-/* So much of the pool is shown for one element, whatever it holds: at most 64 user frames, whose
- * lines are below 300 bytes, or 128 of the kernel; 26 kilobytes are printed at least. */
-#define POOL_WORDS_AN_ELEMENT 64
-#define SLOTS_AN_ELEMENT 2048
-#define EVENTS_AN_ELEMENT 64
-#define ELEMENTS_MIN 1024   /* the longest mappings take half of that */
-#define ELEMENTS_MAX 900000 /* the kernel gives up after a million that show nothing */
+/* The objects of the kernel that a file iterates. */
+struct iterated {
+	enum feature feature;
+	const char *target; /* of bpf_iter_attach; NULL: as the object says, a map */
+	u32 parts_max;
+};
 
-static u32 element_count(const struct plan *plan)
+/* The kernel gives up after a million objects that print nothing. Every kernel has more symbols
+ * than the second bound. */
+static const struct iterated iterated[] = {
+	{FEATURE_MAP_ITERATOR, NULL, 900000},
+	{FEATURE_SYMBOL_ITERATOR, "ksym", 32768},
+};
+#define ITERATED (sizeof(iterated) / sizeof(iterated[0]))
+
+/* One part of a file shows at least so much: 64 user frames, whose lines are below 300 bytes, or
+ * 128 of the kernel; 26 kilobytes are printed at least. */
+#define POOL_WORDS_A_PART 64
+#define SLOTS_A_PART 2048
+#define EVENTS_A_PART 64
+#define OBJECTS_MORE 2 /* one ends the read, one is the last, which the kernel shows twice */
+#define PARTS_MIN 1024 /* the longest mappings take half of that */
+
+static u32 part_count(const struct plan *plan, const struct iterated *over)
 {
 	const struct table_geometry *geometry = &plan->geometry;
-	u64 for_stacks = geometry->pool_words / POOL_WORDS_AN_ELEMENT +
-			 geometry->slot_mask / SLOTS_AN_ELEMENT;
-	u64 for_events = (u64)plan->config.ring_slots * plan->config.cpus / EVENTS_AN_ELEMENT;
-	u64 most = ELEMENTS_MIN + (for_stacks > for_events ? for_stacks : for_events);
+	u64 for_stacks =
+		geometry->pool_words / POOL_WORDS_A_PART + geometry->slot_mask / SLOTS_A_PART;
+	u64 for_events = (u64)plan->config.ring_slots * plan->config.cpus / EVENTS_A_PART;
+	u64 most = PARTS_MIN + (for_stacks > for_events ? for_stacks : for_events);
 
-	return most < ELEMENTS_MAX ? most : ELEMENTS_MAX;
+	return most < over->parts_max ? most : over->parts_max;
 }
 
 static u32 longest_name(const struct source_list *sources)
@@ -60,12 +83,15 @@ static u32 longest_name(const struct source_list *sources)
 
 /* Before the object is loaded. */
 static int set_sizes(struct files_bpf *files, const struct loaded *loaded,
-		     const struct kernel_mappings *kernel)
+		     const struct kernel_mappings *kernel, const struct iterated *over)
 {
 	const struct source_list *sources = loaded->sources;
 	u32 cpus = loaded->plan.config.cpus;
-	int result = bpf_map__set_max_entries(files->maps.elements, element_count(&loaded->plan));
+	u32 parts = part_count(&loaded->plan, over);
+	int result = bpf_map__set_max_entries(files->maps.elements,
+					      over->target ? 1 : parts + OBJECTS_MORE);
 
+	files->rodata->parts = parts;
 	files->rodata->kernel_mapping_count = kernel->count;
 	result = result ?: bpf_map__set_max_entries(files->maps.kernel_mappings, kernel->count);
 	result = result ?: bpf_map__set_value_size(files->maps.kernel_mappings, kernel->longest);
@@ -174,13 +200,23 @@ static void set_constants(struct files_bpf *files, const struct loaded *loaded,
 	files->rodata->hides_addresses = options->hides_addresses;
 }
 
+static int set_targets(struct files_bpf *files, const struct iterated *over)
+{
+	struct bpf_program *program = NULL;
+	int result = 0;
+
+	while (over->target && (program = bpf_object__next_program(files->obj, program)) && !result)
+		result = bpf_program__set_attach_target(program, 0, over->target);
+	return result;
+}
+
 static int load(struct files_bpf *files, struct loaded *loaded, const struct files_options *options,
-		const struct kernel_mappings *kernel)
+		const struct kernel_mappings *kernel, const struct iterated *over)
 {
 	int result;
 
 	set_constants(files, loaded, options);
-	result = set_sizes(files, loaded, kernel);
+	result = set_sizes(files, loaded, kernel, over) ?: set_targets(files, over);
 	result = result ?: lend_maps(files, loaded_programs(loaded)->obj);
 	result = result ?: files_bpf__load(files);
 	return result ?: fill(files, loaded, kernel);
@@ -198,32 +234,50 @@ static int set_access(const char *path, gid_t group)
 #define SHOWS "show_"
 
 /* The file has the name of its program, without "show_". */
-static int pin_file(const struct bpf_program *program, int elements,
-		    const struct files_options *options)
+static void file_path(const struct bpf_program *program, const struct files_options *options,
+		      char *path, size_t bytes)
 {
-	union bpf_iter_link_info info = {.map.map_fd = elements};
-	LIBBPF_OPTS(bpf_iter_attach_opts, iterated, .link_info = &info,
+	snprintf(path, bytes, "%s/%s", options->folder, bpf_program__name(program) + strlen(SHOWS));
+}
+
+static int pin_file(const struct bpf_program *program, int map, const struct files_options *options)
+{
+	union bpf_iter_link_info info = {.map.map_fd = map};
+	LIBBPF_OPTS(bpf_iter_attach_opts, over_map, .link_info = &info,
 		    .link_info_len = sizeof(info));
-	const char *name = bpf_program__name(program) + strlen(SHOWS);
-	struct bpf_link *link = bpf_program__attach_iter(program, &iterated);
-	char path[4096];
+	struct bpf_link *link = bpf_program__attach_iter(program, map < 0 ? NULL : &over_map);
+	char path[PATH_MAX];
 	int result = libbpf_get_error(link);
 
 	if (result)
 		return result;
-	snprintf(path, sizeof(path), "%s/%s", options->folder, name);
+	file_path(program, options, path, sizeof(path));
 	result = bpf_obj_pin(bpf_link__fd(link), path) ? -errno : set_access(path, options->group);
 	bpf_link__destroy(link);
 	return result;
 }
 
-static int pin_files(const struct files_bpf *files, const struct files_options *options)
+static void unpin_files(const struct files_bpf *files, const struct files_options *options)
 {
 	struct bpf_program *program = NULL;
-	int result = 0;
+	char path[PATH_MAX];
+
+	while ((program = bpf_object__next_program(files->obj, program))) {
+		file_path(program, options, path, sizeof(path));
+		unlink(path);
+	}
+}
+
+static int pin_files(const struct files_bpf *files, const struct files_options *options,
+		     const struct iterated *over)
+{
+	int map = over->target ? -1 : bpf_map__fd(files->maps.elements), result = 0;
+	struct bpf_program *program = NULL;
 
 	while ((program = bpf_object__next_program(files->obj, program)) && !result)
-		result = pin_file(program, bpf_map__fd(files->maps.elements), options);
+		result = pin_file(program, map, options);
+	if (result)
+		unpin_files(files, options);
 	return result;
 }
 
@@ -239,24 +293,41 @@ static int open_object(struct files_bpf **files, struct kernel_types *types)
 	return *files ? 0 : -errno;
 }
 
+static int create_over(struct loaded *loaded, const struct files_options *options,
+		       const struct kernel_mappings *kernel, const struct iterated *over)
+{
+	struct kernel_types types;
+	struct files_bpf *files = NULL;
+	int result = open_object(&files, &types);
+
+	result = result ?: load(files, loaded, options, kernel, over);
+	kernel_types_clear(&types);
+	result = result ?: pin_files(files, options, over);
+	files_bpf__destroy(files);
+	return result;
+}
+
 int files_create(struct loaded *loaded, const struct files_options *options,
 		 struct stackmap_error *error)
 {
 	struct kernel_mappings kernel;
-	struct kernel_types types;
-	struct files_bpf *files = NULL;
 	int result = kernel_mappings_read(options->kernel_files, options->hides_addresses, &kernel,
 					  error);
 
 	if (result)
 		return result;
-	result = open_object(&files, &types);
-	result = result ?: load(files, loaded, options, &kernel);
-	kernel_types_clear(&types);
-	result = result ?: pin_files(files, options);
-	files_bpf__destroy(files);
+	result = -EPERM;
+	result = -EOPNOTSUPP;
+	for (size_t i = 0; i < ITERATED && result && result != -ENOMEM; i++) {
+		struct feature_result feature;
+
+		feature_probe_once(iterated[i].feature, &feature);
+		if (feature.works)
+			result = create_over(loaded, options, &kernel, &iterated[i]);
+		if (result)
+			error_set(error, -result, "%s: %s", feature_name(iterated[i].feature),
+				  feature.works ? strerror(-result) : feature.why);
+	}
 	kernel_mappings_clear(&kernel);
-	return result ? error_set(error, -result, "files in %s: %s", options->folder,
-				  strerror(-result))
-		      : 0;
+	return result;
 }

@@ -24,7 +24,8 @@ struct files_options {
 	bool hides_addresses;
 };
 
-/* Makes all of them. On failure some may be there. */
+/* Makes all files, or none. -ENOMEM; any other error says that this kernel refuses such files, and
+ * `error` says what it refused. */
 int files_create(struct loaded *loaded, const struct files_options *options,
 		 struct stackmap_error *error);
 

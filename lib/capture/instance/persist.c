@@ -131,7 +131,7 @@ static int pin_all(const struct loaded *loaded, int metadata, struct folder *fol
 }
 
 int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
-	    struct stackmap_error *error)
+	    struct stackmap_error *files_refusal, struct stackmap_error *error)
 {
 	const struct kernel_files *kernel_files = symbolizers_kernel_files(options->symbolizers);
 	bool address_shown = kernel_image_shown(kernel_files);
@@ -151,8 +151,12 @@ int persist(struct loaded *loaded, struct folder *folder, const struct persist_o
 	if (result)
 		return error_set(error, -result, "%s: it cannot be kept in %s: %s",
 				 folder_name(folder), folder_path(folder), strerror(-result));
-	result =
-		files_create(loaded, &files, error) ?: folder_commit(folder, options->group, error);
+	result = files_create(loaded, &files, files_refusal);
+	if (result == -ENOMEM)
+		return error_set(error, ENOMEM, "files in %s: %s", files.folder, strerror(ENOMEM));
+	if (!result)
+		files_refusal->message[0] = 0;
+	result = folder_commit(folder, options->group, error);
 	if (!result)
 		running_code_tabulate(loaded, options->symbolizers, options->pids, TABLES_MS);
 	return result;

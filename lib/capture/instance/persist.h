@@ -25,9 +25,11 @@ struct persist_options {
 };
 
 /* Attached; the folder was claimed. When it returns 0 the instance does not need us any more. The
- * last of it, up to a second, are tables: the instance is there already. */
+ * last of it, up to a second, are tables: the instance is there already. Where this kernel refuses
+ * the files that people read, the instance has none, and `files_refusal` says why; it is empty
+ * otherwise. */
 int persist(struct loaded *loaded, struct folder *folder, const struct persist_options *options,
-	    struct stackmap_error *error);
+	    struct stackmap_error *files_refusal, struct stackmap_error *error);
 
 /* What a map or program is pinned as: bytes at most of a pin's name, the terminating 0 included. */
 #define PIN_BYTES 64

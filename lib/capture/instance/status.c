@@ -13,6 +13,8 @@
 #include "capture/bpffs/folder.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
+#include "stack_map.h"
+#include "stack_pack.h"
 #include "symbol/file/whole_file.h"
 
 enum user_way user_way_of(const struct loaded *loaded)
@@ -97,6 +99,33 @@ void instance_table_stat(struct loaded *loaded, struct table_stat *stacks)
 
 	if (table)
 		stack_table_stat(table->memory, &loaded->plan.geometry, stacks);
+}
+
+int instance_stacks(struct loaded *loaded,
+		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg)
+{
+	const struct generation_table *table = generation_current(loaded);
+	const struct table_geometry *geometry = &loaded->plan.geometry;
+	u64 frames[STACK_WORDS_MAX];
+	int result = 0;
+
+	for (u64 slot = 0; table && slot <= geometry->slot_mask && !result; slot++) {
+		struct table_view *element = stack_map_at(table->memory, geometry, slot);
+		struct stack_map_bin_stack stack = {.frames = frames};
+		u32 flags;
+
+		if (!element)
+			continue;
+		flags = IDENTITY_FLAGS(element->identity);
+		stack.id = stack_map_id(table->memory, slot);
+		stack.depth = IDENTITY_DEPTH(element->identity);
+		stack.truncated = flags & STACK_TRUNCATED;
+		stack.ref_count = atomic_load_relaxed(&element->ref_count);
+		for (u32 i = 0; i < stack.depth && i < STACK_WORDS_MAX; i++)
+			frames[i] = stack_frame(element->word, flags, i);
+		result = each(arg, &stack);
+	}
+	return result;
 }
 
 void instance_status_read(struct loaded *loaded, struct folder *folder,

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "capture/load/loaded.h"
+#include "format/stack_map_bin_reader.h"
 #include "stack_table.h"
 #include "trace/event.h"
 
@@ -25,6 +26,13 @@ enum user_way user_way_of(const struct loaded *loaded);
 
 /* Of the current generation of its stack map. */
 void instance_table_stat(struct loaded *loaded, struct table_stat *stacks);
+
+/* Calls `each` for every stack of the current generation, in the order of the file stack_map_bin,
+ * and returns its first non-zero value. The caller holds the control lock (capture/bpffs/folder.h),
+ * so that the generation is not reset meanwhile; stacks that are stored meanwhile may be missing.
+ */
+int instance_stacks(struct loaded *loaded,
+		    int (*each)(void *arg, const struct stack_map_bin_stack *stack), void *arg);
 
 struct instance_status {
 	bool paused;

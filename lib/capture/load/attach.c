@@ -12,7 +12,9 @@
 #include "capture/load/attach_field_value.h"
 #include "capture/load/attach_perf.h"
 #include "capture/load/skeleton.h"
+#include "capture/source/source_needs.h"
 #include "error.h"
+#include "privilege/capability.h"
 #include "privilege/limit.h"
 
 /* The kernel does not run a program inside itself: a timer's event that interrupts an allocation's
@@ -40,10 +42,8 @@ static int choose_kernel_way(struct attachment *attachment, struct stackmap_erro
 	*ways = way_kernel(count);
 	if (ways->multi || ways->entry || ways->probe)
 		return 0;
-	return error_set(error, EOPNOTSUPP,
-			 "kernel functions (k:, kr:): this kernel has neither fentry nor kprobes "
-			 "(CONFIG_FUNCTION_TRACER, CONFIG_KPROBES); use a tracepoint, see "
-			 "'stackmap list'");
+	error_set(error, EOPNOTSUPP, "kernel functions (k:, kr:): %s", strerror(EOPNOTSUPP));
+	return source_needs_explain(attachment->sources, EOPNOTSUPP, error);
 }
 
 static int probe_features(struct attachment *attachment, struct stackmap_error *error)
@@ -198,6 +198,13 @@ static int plan_sets(struct attachment *attachment)
 	return 0;
 }
 
+static int hook_failed(const struct attachment *attachment, const char *tracepoint, int code,
+		       struct stackmap_error *error)
+{
+	error_set(error, code, "tracepoint %s: %s", tracepoint, strerror(code));
+	return source_needs_explain(attachment->sources, code, error);
+}
+
 int attachment_hooks(struct attachment *attachment, struct stackmap_error *error)
 {
 	struct task_hook hooks[TASK_HOOKS];
@@ -210,15 +217,15 @@ int attachment_hooks(struct attachment *attachment, struct stackmap_error *error
 									hooks[i].program, false, 0);
 
 		if (result && !(result == -ENOENT && hooks[i].is_optional))
-			return error_set(error, -result, "tracepoint %s: %s", hooks[i].tracepoint,
-					 strerror(-result));
+			return hook_failed(attachment, hooks[i].tracepoint, -result, error);
 	}
 	return 0;
 }
 
 static int note_refused(struct attachment *attachment, int result)
 {
-	attachment->refused = result && result != -EPERM && result != -ENOMEM && result != -EMFILE;
+	attachment->refused = result && result != -ENOMEM && result != -EMFILE &&
+			      (result != -EPERM || capability_to_trace());
 	return result;
 }
 
@@ -375,7 +382,7 @@ static int attach_off_cpu(struct attachment *attachment, u32 kind)
 	const struct program_set *set = &attachment->sets[attachment->placements[kind].set];
 	int fd = program_set_fd(set, set->object->progs.on_stop), result = 0;
 
-	if (!attachment->plan->config.has_files)
+	if (fd >= 0)
 		result = link_tasks(&attachment->links, fd);
 	if (result > 0)
 		attachment->tasks_fd = result;
@@ -408,28 +415,13 @@ static int attach(struct attachment *attachment, u32 kind)
 	return -EINVAL;
 }
 
-/* Probes through perf, where the kernel has no better way: more than CAP_PERFMON for user
- * functions.
- */
-static bool is_perf_probe(const struct attachment *attachment, const struct source *source)
-{
-	return source->type == SOURCE_USER && !attachment->user_multi;
-}
-
 static int attach_failed(const struct attachment *attachment, const struct source *source, int code,
 			 struct stackmap_error *error)
 {
-	const char *fix = "";
+	const char *advice = limit_advice(code);
 
-	if ((code == EPERM || code == EACCES) && is_perf_probe(attachment, source))
-		fix = "; before Linux 6.6 it needs root or CAP_SYS_ADMIN";
-	else if (code == EPERM || code == EACCES)
-		fix = "; it needs root or CAP_PERFMON, and a sandbox that allows perf_event_open() "
-		      "and bpf()";
-	else
-		fix = limit_advice(code);
-	return error_set(error, code, "-e %s: cannot attach: %s%s", source->name, strerror(code),
-			 fix);
+	error_set(error, code, "-e %s: cannot attach: %s%s", source->name, strerror(code), advice);
+	return *advice ? -code : source_needs_explain(attachment->sources, code, error);
 }
 
 static bool is_perf_event(const struct source *source)

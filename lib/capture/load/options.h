@@ -20,6 +20,7 @@ struct capture_options {
 	bool no_user_stacks;
 	enum user_unwind user_unwind;
 	bool no_task_work;	  /* user stacks are assisted at best */
+	bool no_task_iterators;	  /* this kernel refuses them */
 	u32 max_user_depth;	  /* frames of a user stack; 0: as many as there can be */
 	bool user_at_syscall;	  /* take the user stack at the entry of each system call */
 	bool by_task;		  /* only tasks given to loaded_follow() and their descendants */

@@ -219,6 +219,7 @@ int plan_make(const struct capture_options *options, struct plan *plan,
 	if (config->cpus > CONFIG_CPUS_MAX)
 		return error_set(error, ERANGE, "%u CPUs: no more than %d are supported",
 				 config->cpus, CONFIG_CPUS_MAX);
+	plan->task_iterators = !options->no_task_iterators;
 	config->no_dedup = options->no_dedup;
 	config->has_files = options->has_files;
 	config->kernel_stacks = !options->no_kernel_stacks;

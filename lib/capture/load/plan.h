@@ -14,6 +14,7 @@ struct plan {
 	struct syscall_kinds syscalls;
 	bool frame_pointers_only; /* nobody is there to finish what cannot be walked */
 	bool off_cpu;		  /* tasks that are blocked are remembered */
+	bool task_iterators;	  /* tasks that are blocked at the end have events */
 	bool user_functions;	  /* whose stacks user space finishes where they cannot be walked */
 };
 

@@ -31,7 +31,8 @@ static void select_deferral(struct program_set *set, const struct plan *plan)
 	bool by_task_work = plan->config.deferral == DEFERRAL_TASK_WORK;
 
 	bpf_program__set_autoload(set->object->progs.task_leave, plan_defers(plan));
-	bpf_program__set_autoload(set->object->progs.number_running_code, plan_defers(plan));
+	bpf_program__set_autoload(set->object->progs.number_running_code,
+				  plan_defers(plan) && plan->task_iterators);
 	bpf_program__set_autoload(set->object->progs.take_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.drop_at_syscall, plan->config.user_at_syscall);
 	bpf_program__set_autoload(set->object->progs.unwind_blocked,
@@ -57,7 +58,8 @@ static void select_programs(struct program_set *set, const struct plan *plan)
 		select_deferral(set, plan);
 	}
 	if (set->programs & PROGRAM_OFF_CPU)
-		bpf_program__set_autoload(set->object->progs.on_stop, !plan->config.has_files);
+		bpf_program__set_autoload(set->object->progs.on_stop,
+					  !plan->config.has_files && plan->task_iterators);
 	bpf_program__set_expected_attach_type(set->object->progs.on_user_functions,
 					      ATTACH_TYPE_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(set->object->progs.defer_uprobe_multi,

@@ -37,8 +37,8 @@ def test_bpf_refused_by_seccomp():
 def test_perf_events_refused_by_seccomp():
     needs("bpf", "perf events")
     for source in PERF_SOURCES:
-        check_refusal(record_without("perf_event_open", *source), "CAP_PERFMON")
-        check_refusal(record_without("perf_event_open", *source, "--flight", "1M"), "CAP_PERFMON")
+        check_refusal(record_without("perf_event_open", *source), "perf events", "seccomp")
+        check_refusal(record_without("perf_event_open", *source, "--flight", "1M"), "perf events", "seccomp")
 
 
 def limited(*limits):
