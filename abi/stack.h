@@ -14,6 +14,12 @@
  *   mapping number (23 bits) << 40 | file offset (40 bits)
  * For code without a file the mapping names the task and the upper address bits, and the offset is
  * the lower 40 bits of the address. See abi/mapping.h.
+ *
+ * The innermost frame of an event is the pc itself. Each frame further out lies behind the
+ * instruction that its function is at, so the byte before the frame belongs to that instruction: of
+ * a function that made a call, the frame is the return address; of a function that a signal or an
+ * exception interrupted, and of the trampoline that a signal handler returns to, the frame is the
+ * pc + 1 (FRAME_BEHIND_INTERRUPTED).
  */
 #ifndef STACKMAP_ABI_STACK_H
 #define STACKMAP_ABI_STACK_H
@@ -32,6 +38,8 @@
 #define FRAME_OFFSET(frame) ((frame)&FRAME_OFFSET_MASK)
 #define FRAME_USER(mapping, offset)                                                                \
 	((u64)(mapping) << FRAME_OFFSET_BITS | ((offset)&FRAME_OFFSET_MASK))
+
+#define FRAME_BEHIND_INTERRUPTED 1 /* an interrupted instruction is not executed: it has no end */
 
 /* Why a user stack ends before its root, an enum stop_reason (abi/rule.h) in its flags: part of the
  * identity. 0: it reaches the root, or it is cut at the depth limit (STACK_TRUNCATED). */

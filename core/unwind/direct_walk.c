@@ -450,10 +450,14 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 
 /* --- the walk --- */
 
-CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame)
+/* Adds the current frame. But for the leaf, the frame lies behind the instruction (abi/stack.h);
+ * neither an interrupted function nor a signal trampoline has made a call. */
+CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame, const struct cached_step *step)
 {
 	u32 index = i - direct->walk->leaf_apart;
 
+	if (i && (direct->walk->interrupted || step->rule.cfa_kind == CFA_SIGNAL))
+		frame += FRAME_BEHIND_INTERRUPTED;
 	core_one_register(index);
 	direct->stack->word[index & (STACK_WORDS_MAX - 1)] = frame;
 	direct->stack->depth = index + 1;
@@ -477,7 +481,7 @@ static long direct_step(u32 i, void *arg)
 		stop = STOP_DEPTH;
 	step = step_entry(direct);
 	if (!stop && step) {
-		frame_add(direct, i, frame);
+		frame_add(direct, i, frame, step);
 		stop = step->is_plain ? step_plain(walk, step) : (u32)step_other(walk, step);
 	}
 	walk->stop = stop;

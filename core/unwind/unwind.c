@@ -110,12 +110,29 @@ CORE_PART bool is_chain_end(const struct unwind *unwind)
 	       unwind->registers.value[REGISTER_RBP] == 0;
 }
 
+/* How far the current frame lies behind the pc (abi/stack.h). The leaf is the pc. */
+CORE_PART u64 behind_pc(const struct unwind *unwind)
+{
+	return unwind->depth && unwind->is_interrupted ? FRAME_BEHIND_INTERRUPTED : 0;
+}
+
+/* A signal handler returns to the first instruction of the trampoline, which called nothing. */
+CORE_PART void trampoline_mark(struct unwind *unwind)
+{
+	u32 index = unwind->depth - 1;
+
+	core_one_register(index);
+	if (unwind->rule.cfa_kind == CFA_SIGNAL && !unwind->is_interrupted)
+		unwind->frame[index & (UNWIND_FRAMES - 1)] += FRAME_BEHIND_INTERRUPTED;
+}
+
 CORE_PART u32 frame_leave(struct unwind *unwind)
 {
 	u32 stop = rule_enter(unwind);
 
 	if (stop)
 		return stop;
+	trampoline_mark(unwind);
 	if (is_chain_end(unwind))
 		return STOP_ROOT;
 	stop = unwind_step(unwind);
@@ -134,7 +151,7 @@ CORE_PART u32 frame_enter(struct unwind *unwind)
 	if (index >= unwind->max_depth)
 		return STOP_DEPTH;
 	core_one_register(index);
-	unwind->frame[index & (UNWIND_FRAMES - 1)] = unwind_frame(unwind, pc);
+	unwind->frame[index & (UNWIND_FRAMES - 1)] = unwind_frame(unwind, pc) + behind_pc(unwind);
 	unwind->depth++;
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
 }

@@ -149,8 +149,8 @@ CORE_INLINE void unwind_remember(struct unwind *unwind);
 
 /*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_USER_DEPTH_MAX). frame[0] is
- * that of the pc, the others are of return addresses, or pcs where a signal came. Returns the
- * depth; `stop` says why it is not deeper: STOP_ROOT where nothing is missing.
+ * that of the pc, the others lie behind the instruction that their function is at (abi/stack.h).
+ * Returns the depth; `stop` says why it is not deeper: STOP_ROOT where nothing is missing.
  *
  * What was learned of an image is kept for the next call, which may be of another task only after
  * unwind_forget().

@@ -24,9 +24,11 @@ extern "C" {
 
 /*
  * Writes the addresses of at most `max` frames, innermost first: frames[0] is where the caller
- * goes on after this call, each other one where its function goes on, or, of what a signal
- * interrupted, the very instruction. Returns how many: at least 1, at most `max` and
- * STACKMAP_HERE_DEPTH_MAX.
+ * goes on after this call, each other one where its function goes on. The frame of a function that
+ * a signal interrupted is one byte behind the beginning of the interrupted instruction, and the
+ * frame of the code that a signal handler returns to is one byte behind that code's beginning: the
+ * byte before a frame always belongs to the frame's function. Returns how many: at least 1, at most
+ * `max` and STACKMAP_HERE_DEPTH_MAX.
  *
  * -EINVAL: `max` is below 1. -ENOSYS, -EPERM: the system call process_vm_readv() is refused, as by
  * a seccomp filter. -EFAULT: not even the caller could be found.

@@ -121,7 +121,8 @@ struct stackmap_frame {
 
 /*
  * The names of a frame, by the symbols in the recording. All frames are return addresses but the
- * innermost of an event: stackmap_recording_event_frames() knows which. NULL: no memory.
+ * innermost of an event: stackmap_recording_event_frames() knows which. What a signal interrupted
+ * counts as such: its frame is one byte behind the beginning of the instruction. NULL: no memory.
  */
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
 						      uint64_t frame, int is_return_address);

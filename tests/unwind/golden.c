@@ -103,15 +103,16 @@ noinline static void in_handler(void)
 	sink += leaf(1) + recursive(2, 1, 1);
 }
 
-/* From the interrupted instruction on, which is skipped. */
+/* The frames of what a signal interrupts, and of the trampoline, are the pc + 1 (abi/stack.h). The
+ * interrupted instruction is skipped. */
 plain static void on_fault(int number, siginfo_t *info, void *context)
 {
 	greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 
 	(void)number;
 	(void)info;
-	shadow_push((void *)*rip);
-	shadow_push(__builtin_return_address(0));
+	shadow_push((char *)*rip + 1);
+	shadow_push((char *)__builtin_return_address(0) + 1);
 	in_handler();
 	shadow.depth -= 2;
 	*rip += 2;

@@ -98,9 +98,12 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct reference *reference = arg;
 	Dwarf_Addr pc;
+	bool is_exact;
 
-	if (reference->count == reference->max || !dwfl_frame_pc(frame, &pc, NULL))
+	if (reference->count == reference->max || !dwfl_frame_pc(frame, &pc, &is_exact))
 		return DWARF_CB_ABORT;
+	if (reference->count && is_exact)
+		pc += FRAME_BEHIND_INTERRUPTED;
 	reference->frames[reference->count++] = pc;
 	return DWARF_CB_OK;
 }

@@ -249,12 +249,59 @@ static void what_it_does_not_know_it_leaves(void **state)
 	assert_true(tally.complete > 0 && tally.missed > 0);
 }
 
+/* A handler, the trampoline that it returns to, what the signal interrupted, and that one's caller:
+ * the byte before each frame but the first belongs to the frame's function. */
+static void frames_lie_behind_their_instructions(void **state)
+{
+	const u64 pc[] = {WORD(0), WORD(4), WORD(8), WORD(12)};
+	const u64 expected[] = {pc[0], pc[1] + 1, pc[2] + 1, pc[3]};
+
+	(void)state;
+	memory_rules = &rules;
+	memory_image = MEMORY_BASE;
+	is_generated_code = false;
+	memset(memory, 0, sizeof(memory));
+	memset(&rules, 0, sizeof(rules));
+	memset(&steps, 0, sizeof(steps));
+	memory_set(&builder, memory, sizeof(memory));
+	builder.registers.value[REGISTER_RIP] = pc[0];
+	builder.registers.value[REGISTER_RSP] = WORD(2000);
+	memory_set(&unwind, memory, sizeof(memory));
+	unwind.registers = walk.registers = builder.registers;
+	for (u32 i = 0; i < 4; i++) {
+		builder.rule = (struct unwind_rule){
+			.base = RULE_BASE_CFA,
+			.cfa_register = REGISTER_RSP,
+			.cfa_offset = i == 1 ? 0 : 8,
+			.slot[SLOT_RETURN] = 1,
+			.flags = i == 3 ? RULE_OUTERMOST : 0,
+		};
+		if (i == 1)
+			signal_write(&builder.rule, builder.registers.value[REGISTER_RSP], pc[2]);
+		else
+			memory[(builder.registers.value[REGISTER_RSP] - MEMORY_BASE) / 8] =
+				pc[(i + 1) % 4];
+		rule_keep(&builder.rule);
+		unwind_step(&builder);
+	}
+	for (u32 again = 0; again < 2; again++) {
+		const struct unwind_registers start = walk.registers;
+
+		assert_true(walks_agree(STACK_USER_DEPTH_MAX, again));
+		walk.registers = unwind.registers = start;
+	}
+	assert_int_equal(unwind.depth, 4);
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(unwind.frame[i], expected[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_stacks_are_complete),
 		cmocka_unit_test(other_rules_are_known_too),
 		cmocka_unit_test(what_it_does_not_know_it_leaves),
+		cmocka_unit_test(frames_lie_behind_their_instructions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
