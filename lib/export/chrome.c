@@ -2,8 +2,12 @@
 /*
  * The Trace Event Format of Chrome, which Perfetto and chrome://tracing show: a track for each
  * thread, an instant on it for each event. An event whose value is a time (off-CPU) ends when it is
- * recorded, so it is a slice of that length. An event that stands for many is an instant with their
- * number: its value is the sum of theirs, and no length of time.
+ * recorded, so it is a slice of that length. Slices of a thread must nest: an event whose slice
+ * would begin before the thread's last slice has ended is an instant. An event that stands for many
+ * is an instant with their number: its value is the sum of theirs, and no length of time.
+ *
+ * A wait is a slice of whoever waited, and an instant of whoever ended the wait; the arguments of
+ * each name the thread at the other end. An interrupt is no thread: its instants are global.
  *
  * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore
  * comes last; Perfetto ignores that member, and shows the stack from the arguments.
@@ -20,12 +24,15 @@
 #include "frame_tree.h"
 #include "intern.h"
 #include "json_labels.h"
+#include "report/event/wakeups.h"
+#include "ring.h"
 #include "trace/block/source_name.h"
 
-/* The name of a thread or process as it was written last. */
+/* The name of a thread or process as it was written last, and where the thread's slices end. */
 struct named_task {
 	struct intern_key key; /* id, whether it is a process */
 	char comm[16];
+	u64 slices_end; /* ns */
 };
 
 struct chrome {
@@ -36,6 +43,7 @@ struct chrome {
 	struct frame_tree *tree;
 	struct json_labels labels;
 	struct intern tasks;
+	struct wakeups *wakeups;
 	const char *before; /* the next event */
 	FILE *to;
 };
@@ -88,20 +96,57 @@ static void put_time(const char *key, u64 ns, FILE *to)
 		(unsigned long long)(ns % 1000));
 }
 
-static void put_when(const struct trace_event *event, const struct trace_source *source, FILE *to)
+static bool is_interrupt(const struct trace_event *event)
 {
-	u64 length = event->value < event->time ? event->value : event->time;
-	bool is_length =
-		source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0;
+	return event->tid == TID_INTERRUPT;
+}
 
-	if (is_length && !event->repeats) {
-		fputs(",\"ph\":\"X\"", to);
-		put_time("ts", event->time - length, to);
-		put_time("dur", length, to);
+/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker is a time
+ * of the thread that waited. */
+static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
+{
+	const struct trace_source *source = &chrome->sources[event->kind];
+	bool is_time = source->extras & TRACE_EXTRA_VALUE && strcmp(source->value_unit, "ns") == 0;
+
+	if (!is_time || event->repeats || is_interrupt(event) ||
+	    wakeups_is_waker(chrome->wakeups, event))
+		return 0;
+	return event->value < event->time ? event->value : event->time;
+}
+
+static int put_when(struct chrome *chrome, const struct trace_event *event)
+{
+	const struct intern_key key = {{event->tid, false}};
+	struct named_task *thread = intern_entry(&chrome->tasks, &key);
+	u64 length = slice_length(chrome, event);
+
+	if (!thread)
+		return -ENOMEM;
+	if (length && event->time - length >= thread->slices_end) {
+		fputs(",\"ph\":\"X\"", chrome->to);
+		put_time("ts", event->time - length, chrome->to);
+		put_time("dur", length, chrome->to);
+		thread->slices_end = event->time;
 	} else {
-		fputs(",\"ph\":\"i\",\"s\":\"t\"", to);
-		put_time("ts", event->time, to);
+		fprintf(chrome->to, ",\"ph\":\"i\",\"s\":\"%c\"", is_interrupt(event) ? 'g' : 't');
+		put_time("ts", event->time, chrome->to);
 	}
+	return 0;
+}
+
+/* The thread at the other end of a wait. */
+static void put_other_end(struct chrome *chrome, const struct trace_event *event)
+{
+	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
+	u64 time;
+	u32 tid;
+
+	if (!wakeups_other(chrome->wakeups, event, &tid, &time))
+		return;
+	if (tid == TID_INTERRUPT)
+		fprintf(chrome->to, ",\"waker\":\"%s\"", TID_INTERRUPT_NAME);
+	else
+		fprintf(chrome->to, ",\"%s\":%u", is_waker ? "woken" : "waker", tid);
 }
 
 static int put_stack(struct chrome *chrome, const struct event_stack *stack)
@@ -128,6 +173,9 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 		fprintf(chrome->to, ",\"value\":%llu", (unsigned long long)event->value);
 	if (event->repeats)
 		fprintf(chrome->to, ",\"count\":%llu", (unsigned long long)event_stands_for(event));
+	if (is_interrupt(event))
+		fprintf(chrome->to, ",\"task\":\"%s\"", TID_INTERRUPT_NAME);
+	put_other_end(chrome, event);
 	err = put_stack(chrome, stack);
 	fputs("}}", chrome->to);
 	return err;
@@ -163,15 +211,16 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 	struct event_stack stack;
 	int err = event_stacks_find(chrome->stacks, event, &stack);
 
-	if (!err && task)
+	if (!err && task && !is_interrupt(event))
 		err = name_thread(chrome, task, event->time);
 	if (err)
 		return err;
 	begin_event(chrome);
 	err = put_what(chrome, source, &stack);
-	fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid, event->tid);
-	put_when(event, source, chrome->to);
-	return err ?: put_arguments(chrome, event, &stack);
+	if (!is_interrupt(event))
+		fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid,
+			event->tid);
+	return err ?: put_when(chrome, event) ?: put_arguments(chrome, event, &stack);
 }
 
 static int each_event(void *arg, const struct trace_event *event)
@@ -230,12 +279,14 @@ static int chrome_open(struct chrome *chrome, const struct frame_naming *naming)
 	int err = event_stacks_create(chrome->reader, naming, &chrome->stacks);
 
 	chrome->tasks = INTERN(struct named_task);
-	return err ?: frame_tree_create(&chrome->tree);
+	return err ?: wakeups_create(chrome->reader, &chrome->wakeups)
+		       ?: frame_tree_create(&chrome->tree);
 }
 
 static void chrome_close(struct chrome *chrome)
 {
 	intern_clear(&chrome->tasks);
+	wakeups_free(&chrome->wakeups);
 	json_labels_clear(&chrome->labels);
 	frame_tree_free(&chrome->tree);
 	event_stacks_free(&chrome->stacks);

@@ -18,6 +18,7 @@
 #include "export_format.h"
 #include "main_program.h"
 #include "pprof_tables.h"
+#include "ring.h"
 #include "sample_table.h"
 #include "trace/read/cgroup_name.h"
 #include "value_unit.h"
@@ -257,8 +258,10 @@ static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof_
 		pprof__label__init(&labels[i]);
 		labels[i].key = pprof->label_keys[i];
 	}
-	labels[LABEL_PID].num = key->tgid;
-	labels[LABEL_TID].num = key->event.tid;
+	if (key->event.tid != TID_INTERRUPT) { /* which is no thread: 0 is no label */
+		labels[LABEL_PID].num = key->tgid;
+		labels[LABEL_TID].num = key->event.tid;
+	}
 	snprintf(cpu, sizeof(cpu), "%u", key->event.cpu);
 	return pprof_string(pprof->tables, cpu, &labels[LABEL_CPU].str)
 		       ?: pprof_string(pprof->tables, cgroup, &labels[LABEL_CGROUP].str)

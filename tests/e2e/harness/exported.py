@@ -136,21 +136,26 @@ def chrome_stack(frames, number):
 
 def read_chrome(text):
     """Both ways to the stack, that of chrome://tracing and that of Perfetto, are one."""
-    file, tasks, sums = json.loads(text), {}, Sums()
+    file, tasks, sums, ends = json.loads(text), {}, Sums(), collections.defaultdict(float)
     check_stack_frames(file["stackFrames"])
     for event in file["traceEvents"]:
-        thread = event["pid"], event["tid"]
+        thread = event.get("pid"), event.get("tid")
+        assert thread == (None, None) or all(0 <= number < 2 ** 31 for number in thread), event
         if event["ph"] == "M":
             if event["name"] == "thread_name":
                 tasks[thread] = plain(event["args"]["name"])
             continue
-        assert (event["ph"], event.get("s")) in (("i", "t"), ("X", None)) and event["ts"] >= 0, event
+        where = [("i", "g")] if thread == (None, None) else [("i", "t"), ("X", None)]
+        assert (event["ph"], event.get("s")) in where and event["ts"] >= 0, event
         stack = chrome_stack(file["stackFrames"], event.get("sf"))
         assert stack == tuple(map(plain, event["args"]["stack"][::-1])), event
         value = event["args"].get("value", 0)
         if event["ph"] == "X":
             assert round(event["dur"] * 1000) == value or event["ts"] == 0, event  # nothing begins before that
-        sums.add((event["cat"], tasks.get(thread, "[unknown]"), stack), event["args"].get("count", 1), value)
+            assert event["ts"] >= ends[thread] - 0.001, event  # slices of a thread nest: these lie side by side
+            ends[thread] = event["ts"] + event["dur"]
+        task = event["args"].get("task") or tasks.get(thread, "[unknown]")
+        sums.add((event["cat"], task, stack), event["args"].get("count", 1), value)
     return sums
 
 
