@@ -7,6 +7,7 @@
 #include "address_space.h"
 #include "file_table.h"
 #include "near_code.h"
+#include "return_memory.h"
 #include "rule_cache.h"
 #include "scalar.h"
 #include "step_cache.h"
@@ -26,6 +27,8 @@ struct direct_walk {
 	u32 stop;	 /* enum stop_reason */
 	u32 table_steps; /* by rules of whole-file tables (abi/file_table.h) */
 	u64 leaf;	 /* 0: none */
+	u32 is_final;	 /* the unwinder would make no more of this stack */
+	u32 is_guessed;	 /* a step was not proven: all frames behind it have FRAME_GUESSED */
 
 	/* The walk: */
 	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
@@ -33,7 +36,9 @@ struct direct_walk {
 	u64 window_bytes; /* how many */
 	u64 window[WALK_WINDOW_WORDS];
 	struct near_code code; /* without tables */
-	struct rule_key key;   /* of the rule that is looked for */
+	struct return_search returns;
+	u64 searched_pc;     /* where the last of these led; 0: nowhere */
+	struct rule_key key; /* of the rule that is looked for */
 	struct file_table_search table;
 	u32 step_index; /* in the step cache */
 	u32 reserved;

@@ -30,6 +30,7 @@ enum raw_flag {
 	RAW_ALIVE = 1 << 1,	    /* the task cannot leave the kernel meanwhile without it being
 				       noticed: what is not copied may be read from it */
 	RAW_SOME_MAPPINGS = 1 << 2, /* there are more than fit */
+	RAW_AT_ENTRY = 1 << 3,	    /* the pc is the first instruction of a function */
 };
 
 struct raw_stack {

@@ -27,6 +27,7 @@
 #define STACKMAP_ABI_RULE_H
 
 #include "scalar.h"
+#include "stack.h"
 
 enum unwind_register {
 	REGISTER_RAX,
@@ -54,7 +55,7 @@ enum unwind_register {
 struct unwind_registers {
 	u64 value[REGISTER_SLOTS];
 	u32 known;
-	u32 reserved;
+	u32 at_entry; /* the pc is a function's first instruction, by what brought us there */
 };
 ABI_SIZE(struct unwind_registers, 264);
 
@@ -71,11 +72,13 @@ enum cfa_kind {
 enum rule_flag {
 	RULE_OUTERMOST = 1 << 0,     /* there is no caller */
 	RULE_SIGNAL = 1 << 1,	     /* the caller was interrupted: its pc is not behind a call */
-	RULE_FRAME_POINTER = 1 << 2, /* guessed: no table covers the pc */
+	RULE_FRAME_POINTER = 1 << 2, /* neither a table nor the code says it: the stack is asked
+					for a proof (core/unwind/return_search.h) */
 	RULE_STACK_MOVED = 1 << 3,   /* CFA_REGISTER: the caller's rsp is not the CFA, but what is
 					in register `operand` (longjmp) */
 	RULE_ENTRY = 1 << 4,	     /* guessed: the code is one where stacks begin, and they do so
 					where rbp is 0 */
+	RULE_UNCALLED = 1 << 5,	     /* the pc is a return address that no call has left */
 };
 
 /* The slots, in this order. */
@@ -122,13 +125,24 @@ ABI_SIZE(struct unwind_rule, 16);
 	X(UNKNOWN_REGISTER, "unknown_register",                                                    \
 	  "the frame is found by a register whose value an inner frame did not keep")              \
 	X(NO_PROGRESS, "no_progress", "the caller's frame would not be further out")               \
-	X(UNALIGNED, "unaligned", "the caller's stack pointer would not be aligned")
+	X(UNALIGNED, "unaligned", "the caller's stack pointer would not be aligned")               \
+	X(GUESSED, "guessed", "a caller was guessed: the frames marked ? may be others")
 
 #define X(id, name, meaning) ABI_ENUM_ENTRY(STOP, id)
 enum stop_reason { STOP_REASONS(X) STOP_COUNT };
 #undef X
 
+/* The flags of a user stack by how its walk ended. */
+static inline u32 stack_flags_of_stop(u32 stop)
+{
+	if (stop == STOP_DEPTH)
+		return STACK_USER | STACK_TRUNCATED;
+	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
+}
+
 /* Whether a walk at the event that ends so leaves its stack to others. */
-#define STOP_IS_DEFERRAL(stop) ((stop) != STOP_NONE && (stop) != STOP_ROOT && (stop) != STOP_DEPTH)
+#define STOP_IS_DEFERRAL(stop)                                                                     \
+	((stop) != STOP_NONE && (stop) != STOP_ROOT && (stop) != STOP_DEPTH &&                     \
+	 (stop) != STOP_GUESSED)
 
 #endif

@@ -11,7 +11,9 @@
  *   wide:   word[i] = frame[i],                              words = depth
  *
  * A frame is a kernel address (bit 63 set) or a user frame (bit 63 clear):
- *   mapping number (23 bits) << 40 | file offset (40 bits)
+ *   guessed (1 bit) << 62 | mapping number (22 bits) << 40 | file offset (40 bits)
+ * A frame is guessed if a step to it, or to a frame further in, is not proven
+ * (core/unwind/return_search.h). All 23 bits above the offset are set where the mapping is unknown.
  * For code without a file the mapping names the task and the upper address bits, and the offset is
  * the lower 40 bits of the address. See abi/mapping.h.
  *
@@ -33,8 +35,15 @@
 #define FRAME_OFFSET_BITS 40
 #define FRAME_OFFSET_MASK ((1ULL << FRAME_OFFSET_BITS) - 1)
 #define FRAME_MAPPING_MAX ((1U << 23) - 1)
+#define FRAME_GUESSED (1ULL << 62)
 #define FRAME_IS_KERNEL(frame) ((frame) >> 63)
-#define FRAME_MAPPING(frame) ((u32)((frame) >> FRAME_OFFSET_BITS) & FRAME_MAPPING_MAX)
+#define FRAME_IS_UNKNOWN(frame)                                                                    \
+	((u32)((frame) >> FRAME_OFFSET_BITS & FRAME_MAPPING_MAX) == FRAME_MAPPING_MAX)
+#define FRAME_IS_GUESSED(frame)                                                                    \
+	(!FRAME_IS_KERNEL(frame) && (frame)&FRAME_GUESSED && !FRAME_IS_UNKNOWN(frame))
+#define FRAME_MAPPING(frame)                                                                       \
+	(FRAME_IS_UNKNOWN(frame) ? FRAME_MAPPING_MAX                                               \
+				 : (u32)((frame) >> FRAME_OFFSET_BITS) & FRAME_MAPPING_MAX >> 1)
 #define FRAME_OFFSET(frame) ((frame)&FRAME_OFFSET_MASK)
 #define FRAME_USER(mapping, offset)                                                                \
 	((u64)(mapping) << FRAME_OFFSET_BITS | ((offset)&FRAME_OFFSET_MASK))

@@ -36,6 +36,7 @@
 #include "unwind/direct_walk.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
+#include "unwind/return_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"

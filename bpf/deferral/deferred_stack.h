@@ -67,7 +67,7 @@ static __always_inline void deferred_stack_refuse(struct scratch *scratch, u32 c
 static __always_inline void deferred_stack_unfinished(struct scratch *scratch, u32 cpu, u32 tid,
 						      u32 cookie)
 {
-	if (raw_save(scratch, tid, cookie))
+	if (raw_save(scratch, tid, cookie, 0))
 		deferred_stack_refuse(scratch, cpu, tid, cookie, REASON_NO_ROOM);
 }
 

@@ -9,11 +9,11 @@
 #include "stack/stack_field.h"
 #include "state/task_ids.h"
 
-/* Saves the current task's stack under a cookie of this thread id; scratch->search is in its
- * address space. 0, or -ENOSPC: the ring buffer is full. */
-__noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie)
+/* Saves the current task's stack under a cookie of this thread id, with these enum raw_flag;
+ * scratch->search is in its address space. 0, or -ENOSPC: the ring buffer is full. */
+__noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie, u32 flags)
 {
-	struct raw_request request = {.tid = tid, .cookie = cookie};
+	struct raw_request request = {.tid = tid, .cookie = cookie, .flags = flags & RAW_AT_ENTRY};
 
 	if (!scratch)
 		return -EINVAL;
@@ -24,14 +24,14 @@ __noinline int raw_save(struct scratch *scratch, u32 tid, u32 cookie)
 		       : -ENOSPC;
 }
 
-static __always_inline struct stack_field raw_request(struct scratch *scratch)
+static __always_inline struct stack_field raw_request(struct scratch *scratch, u32 flags)
 {
 	u32 cookie = cookie_new();
 
 	if (!cookie)
 		return no_stack(REASON_NO_STATE);
-	return raw_save(scratch, current_tid(), cookie) ? no_stack(REASON_NO_ROOM)
-							: cookie_field(cookie);
+	return raw_save(scratch, current_tid(), cookie, flags) ? no_stack(REASON_NO_ROOM)
+							       : cookie_field(cookie);
 }
 
 #endif

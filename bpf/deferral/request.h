@@ -181,13 +181,15 @@ static __always_inline s64 deferral_request(struct scratch *scratch, u32 cpu)
  * which the next walk finds. A stack it is not, as the instruction under the probe has run when the
  * callback comes; but what the function was called with is still there.
  */
-static __always_inline void steps_request(struct scratch *scratch)
+static __always_inline void steps_request(struct scratch *scratch, u32 at_entry)
 {
 	u32 tid = current_tid();
 	struct deferral *deferral = deferral_of(tid);
 
-	if (!deferral || registers_of_current(&scratch->direct.registers) ||
-	    bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
+	if (!deferral || registers_of_current(&scratch->direct.registers))
+		return;
+	scratch->direct.registers.at_entry = at_entry;
+	if (bpf_map_update_elem(&unlearned, &tid, &scratch->direct.registers, BPF_ANY))
 		return;
 	callback_ensure(scratch, tid, deferral);
 }

@@ -22,7 +22,7 @@ static __always_inline void take_ready(struct scratch *scratch, u32 cpu, struct 
 	deferral->ready = 0;
 	walk->is_compat = registers_of_current(&walk->registers);
 	direct_stack_walk(scratch, cpu, config.max_user_depth, 0);
-	if (walk->stop != STOP_ROOT && walk->stop != STOP_DEPTH) {
+	if (!walk->is_final) {
 		user_request(&hit, scratch, cpu);
 		return;
 	}

@@ -41,7 +41,7 @@ static __always_inline u64 off_cpu_saved(struct scratch *scratch)
 {
 	u32 cookie = cookie_new() | COOKIE_LASTING;
 
-	return raw_save(scratch, current_tid(), cookie)
+	return raw_save(scratch, current_tid(), cookie, 0)
 		       ? STACK_FIELD_WORD(REASON_NO_ROOM, STATE_NONE)
 		       : STACK_FIELD_WORD(cookie, STATE_COOKIE);
 }

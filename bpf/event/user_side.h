@@ -88,16 +88,11 @@ static __always_inline struct stack_field user_request(const struct hit *hit,
 	if (config.deferral == DEFERRAL_ASSISTED && is_in_trap(hit))
 		return no_stack(REASON_CHANGED);
 	if (hit->is_probe && config.deferral == DEFERRAL_TASK_WORK && !is_exiting())
-		steps_request(scratch);
+		steps_request(scratch, hit->at_entry);
 	if (config.deferral == DEFERRAL_ASSISTED || hit->is_probe || is_exiting())
-		return raw_request(scratch);
+		return raw_request(scratch, hit->at_entry ? RAW_AT_ENTRY : 0);
 	cookie = deferral_request(scratch, cpu);
 	return cookie > 0 ? cookie_field(cookie) : no_stack(REASON_NO_STATE);
-}
-
-static __always_inline bool is_whole(const struct direct_walk *walk)
-{
-	return walk->stop == STOP_ROOT || walk->stop == STOP_DEPTH;
 }
 
 /* A global function: it is verified once, for all programs' walks. */
@@ -110,7 +105,7 @@ __noinline int walk_count(struct scratch *scratch)
 	stop = scratch->direct.stop;
 	scratch->counters.table_steps += scratch->direct.table_steps;
 	core_one_register(stop);
-	if (is_whole(&scratch->direct))
+	if (scratch->direct.is_final)
 		scratch->counters.walked++;
 	else if (stop < STOP_COUNT)
 		scratch->counters.deferred[stop]++;
@@ -130,12 +125,14 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 		return side;
 	}
 	walk->is_compat = registers_of_current(&walk->registers);
+	walk->registers.at_entry = hit->at_entry;
 	walk->stop = STOP_UNKNOWN_REGISTER;
+	walk->is_final = 0;
 	walk->table_steps = 0;
 	if (!is_in_sigreturn() && !is_in_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	walk_count(scratch);
-	if (is_whole(walk)) {
+	if (walk->is_final) {
 		side.field = stack_store(scratch, &scratch->user, cpu);
 		side.leaf = walk->leaf;
 		return side;

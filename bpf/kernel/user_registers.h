@@ -44,6 +44,7 @@ __noinline int registers_of_current(struct unwind_registers *registers)
 	value[REGISTER_R15] = regs->r15;
 	value[REGISTER_RIP] = place.pc;
 	registers->known = REGISTERS_ALL;
+	registers->at_entry = 0;
 	return regs->cs == USER32_CS;
 }
 

@@ -3,8 +3,8 @@
  * The user stack of the current task at the event itself, without frame pointers, as far as all of
  * it is known and readable (core/unwind/direct_walk.h).
  *
- * The program includes cached_rule.c, code_rule.c, code_scan.c, table_search.c and direct_walk.c
- * behind this.
+ * The program includes cached_rule.c, code_rule.c, code_scan.c, return_search.c, table_search.c and
+ * direct_walk.c behind this.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H
@@ -77,8 +77,7 @@ static __always_inline void leaf_rejoin(struct scratch *scratch)
 
 /*
  * Walks from scratch->direct.registers, after address_space_enter(): frames to scratch->user,
- * the stop to scratch->direct.stop. The stack counts only if that is STOP_ROOT or
- * STOP_DEPTH.
+ * the stop to scratch->direct.stop. The stack counts only if scratch->direct.is_final.
  */
 static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, u32 max_depth,
 					      u32 leaf_apart)
@@ -92,6 +91,7 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	};
 
 	scratch->direct.stop = STOP_NO_RULE;
+	scratch->direct.is_final = 0;
 	if (!direct.steps || !direct.rules)
 		return;
 	scratch->direct.space = scratch->search.vma.space;

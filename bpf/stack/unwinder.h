@@ -142,6 +142,12 @@ CORE_INLINE bool unwind_read(struct unwind *walk, u64 address, void *buffer, u32
 	return false;
 }
 
+CORE_INLINE bool unwind_peek(struct unwind *walk, u64 address, void *buffer, u32 bytes)
+{
+	(void)walk;
+	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
 /* Waits for what was not there. Where that cannot be, the frame has to do without. */
 CORE_INLINE bool unwind_refill(struct unwind *walk)
 {
@@ -282,14 +288,6 @@ CORE_INLINE void unwind_remember(struct unwind *walk)
 		unwinder_keep(unwinder);
 }
 
-/* The flags of a stack by how its walk ended. */
-static __always_inline u32 stack_flags_of(u32 stop)
-{
-	if (stop == STOP_DEPTH)
-		return STACK_USER | STACK_TRUNCATED;
-	return STACK_USER | (stop == STOP_ROOT ? 0 : stop << STACK_STOP_SHIFT);
-}
-
 /* Unwinds the current task from walk->registers. */
 static __always_inline void unwinder_walk(struct unwinder *unwinder)
 {
@@ -297,6 +295,7 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 
 	walk->depth = 0;
 	walk->budget = UNWIND_BUDGET;
+	walk->guess_mark = FRAME_GUESSED;
 	unwind_forget(walk);
 	file_reads_begin(&unwinder->reads);
 	unwinder->missing = (struct missing_read){};
@@ -338,7 +337,7 @@ static __always_inline void unwinder_copy(const struct unwinder *unwinder, struc
 	if (count > STACK_USER_DEPTH_MAX)
 		count = 0;
 	stack->depth = count;
-	stack->flags = stack_flags_of(unwinder->walk.stop);
+	stack->flags = stack_flags_of_stop(unwinder->walk.stop);
 	bpf_probe_read_kernel(stack->word, 8 * count, &unwinder->walk.frame[skip]);
 }
 

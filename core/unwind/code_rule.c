@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "code_scan.h"
+#include "return_search.h"
 #include "syscall_code.h"
 
 #define CODE_BEFORE 6 /* bytes of it that lie before the pc */
@@ -102,20 +103,6 @@ CORE_PART u64 clears_rbp(u64 word, u64 next)
 	return zero_bytes((word ^ XOR_EBP_EBP_1) | ((word >> 8 | next << 56) ^ XOR_EBP_EBP_2));
 }
 
-/* call *operand: 0xff, then a byte whose bits 3 to 5 are 2. */
-CORE_PART bool is_call_indirect(u64 bytes)
-{
-	return (bytes & 0x38ff) == 0x10ff;
-}
-
-/* Whether a call ends with these eight bytes, of whatever length. */
-CORE_PART bool is_behind_call(u64 bytes)
-{
-	return BYTES_1(bytes >> 24) == CALL || is_call_indirect(bytes >> 8) ||
-	       is_call_indirect(bytes >> 16) || is_call_indirect(bytes >> 32) ||
-	       is_call_indirect(bytes >> 40) || is_call_indirect(bytes >> 48);
-}
-
 /* The dynamic linker begins with mov %rsp, %rdi; call; mov %rax, %r12. */
 CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
 {
@@ -130,7 +117,7 @@ CORE_PART bool is_linker_start(u64 before, u64 at, bool is_interrupted)
  * RULE_ENTRY if stacks begin in the code around the pc, of which these are the words before it and
  * that at it; or 0. It clears rbp itself, as _start and clone() do before they call anything, or is
  * the dynamic linker's; or the pc is a return address that no call has left there, but who made the
- * stack (Go's goexit).
+ * stack (Go's goexit): RULE_UNCALLED, too.
  */
 CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_interrupted)
 {
@@ -139,7 +126,9 @@ CORE_GLOBAL_PART int entry_flag(u64 third, u64 second, u64 last, u64 at, u32 is_
 		return RULE_ENTRY;
 	if (is_interrupted)
 		return clears_rbp(at, 0) || is_linker_start(last, at, true) ? RULE_ENTRY : 0;
-	return !is_behind_call(last) || is_linker_start(last, at, false) ? RULE_ENTRY : 0;
+	if (!is_behind_call(last))
+		return RULE_ENTRY | RULE_UNCALLED;
+	return is_linker_start(last, at, false) ? RULE_ENTRY : 0;
 }
 
 /* The word that a PLT entry or PLT0 has pushed: -1: this is no stub. */

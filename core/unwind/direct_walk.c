@@ -8,6 +8,7 @@
  */
 #include "direct_walk.h"
 #include "code_rule.h"
+#include "return_search.h"
 #include "signal_context.h"
 #include "syscall_code.h"
 
@@ -113,6 +114,7 @@ CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
 {
 	walk->registers.value[REGISTER_RIP] = pc;
 	walk->registers.value[REGISTER_RSP] = cfa;
+	walk->registers.at_entry = 0;
 	walk->interrupted = 0;
 	return pc_check(pc);
 }
@@ -150,6 +152,7 @@ CORE_PART u32 step_signal(struct direct_walk *walk, const struct cached_step *st
 	if (!direct_fill(walk, end, SIGNAL_CONTEXT_WORDS))
 		return STOP_STACK_UNREADABLE;
 	signal_registers(walk->window, &walk->registers);
+	walk->registers.at_entry = 0;
 	return pc_check(walk->registers.value[REGISTER_RIP]);
 }
 
@@ -191,53 +194,6 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 	return caller_enter(walk, cfa, pc);
 }
 
-/* The ABI: the outermost frame's rbp is 0. */
-CORE_PART bool is_outermost_frame(const struct direct_walk *walk, u32 flags)
-{
-	return flags & RULE_OUTERMOST || (flags & RULE_ENTRY && direct_knows(walk, REGISTER_RBP) &&
-					  !walk->registers.value[REGISTER_RBP]);
-}
-
-CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_step *step)
-{
-	u32 flags, stop;
-	u64 cfa = 0;
-
-	if (core_is_null(walk) || core_is_null(step))
-		return STOP_NO_RULE;
-	flags = step->rule.flags;
-	if (is_outermost_frame(walk, flags))
-		return STOP_ROOT;
-	if (step->rule.cfa_kind == CFA_SIGNAL) {
-		stop = step_signal(walk, step);
-	} else if (!step->words || flags & RULE_STACK_MOVED) {
-		stop = STOP_UNSUPPORTED;
-	} else {
-		stop = step_cfa(walk, &step->rule, &cfa);
-		if (!stop)
-			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(walk, step, cfa)
-								: step_by_base(walk, step, cfa);
-	}
-	walk->interrupted = flags & RULE_SIGNAL ? STEP_INTERRUPTED : 0;
-	return stop;
-}
-
-/* --- which step --- */
-
-CORE_PART u32 step_index(u64 place)
-{
-	return (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
-}
-
-/* Whatever led to it: the verifier knows no more of the entry than that it is one. */
-CORE_PART struct cached_step *step_entry(struct direct *direct)
-{
-	u32 index = core_reload(direct->walk->step_index);
-
-	core_one_register(index);
-	return index < STEP_CACHE_KEPT + STEP_CACHE_SLOTS ? &direct->steps->entry[index] : 0;
-}
-
 /* What follows from the rule alone. */
 CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 {
@@ -269,6 +225,104 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
 			 !rule->flags;
 	return 0;
+}
+
+/* One stack word of the search, and what is in front of the address that it may hold. */
+static long direct_look(u32 i, void *arg)
+{
+	struct direct_walk *walk = *(struct direct_walk **)arg;
+	struct return_search *search = &walk->returns;
+	u64 end = return_search_address(search, i) + 8;
+
+	if (i >= search->words || !direct_open(walk, end, 1))
+		return 1;
+	search->value = direct_below(walk, end, 1);
+	return return_search_wants(search, i) &&
+	       direct_read(search->value - 8, &search->before, 8) && return_search_take(search, i);
+}
+
+/* Makes walk->step, from the step of code that nothing explains, what the stack says. */
+CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_step *step)
+{
+	struct return_search *search;
+	u32 stop;
+
+	if (core_is_null(walk) || core_is_null(step))
+		return STOP_NO_RULE;
+	search = &walk->returns;
+	walk->step.rule = step->rule;
+	search->flags = step->rule.flags;
+	search->word = 8;
+	return_search_begin(search, &walk->registers);
+	core_loop(RETURN_WORDS_MAX, direct_look, &walk);
+	stop = return_search_end(search, &walk->step.rule);
+	step_prepare(&walk->step);
+	return stop;
+}
+
+/* Where neither code nor stack say who the caller is, that is final: the unwinder asks the same
+ * words. */
+CORE_GLOBAL_PART int step_searched(struct direct_walk *walk, u32 stop)
+{
+	if (core_is_null(walk) || stop == STOP_ROOT || stop == STOP_STACK_UNREADABLE)
+		return stop;
+	walk->searched_pc = walk->registers.value[REGISTER_RIP];
+	walk->is_guessed |= walk->returns.is_guess;
+	walk->is_final = stop != STOP_NONE;
+	return stop ? STOP_NO_RULE : STOP_NONE;
+}
+
+CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_step *step)
+{
+	u32 flags, stop;
+	u64 cfa = 0;
+
+	if (core_is_null(walk) || core_is_null(step))
+		return STOP_NO_RULE;
+	flags = step->rule.flags;
+	if (flags & RULE_OUTERMOST)
+		return STOP_ROOT;
+	if (step->rule.cfa_kind == CFA_SIGNAL) {
+		stop = step_signal(walk, step);
+	} else if (!step->words || flags & RULE_STACK_MOVED) {
+		stop = STOP_UNSUPPORTED;
+	} else {
+		stop = step_cfa(walk, &step->rule, &cfa);
+		if (!stop)
+			stop = step->rule.base == RULE_BASE_CFA ? step_by_cfa(walk, step, cfa)
+								: step_by_base(walk, step, cfa);
+	}
+	walk->interrupted = flags & RULE_SIGNAL ? STEP_INTERRUPTED : 0;
+	return stop;
+}
+
+/* Every step that is not plain. */
+CORE_GLOBAL_PART int step_other(struct direct_walk *walk, const struct cached_step *step)
+{
+	int stop;
+
+	if (core_is_null(walk) || core_is_null(step))
+		return STOP_NO_RULE;
+	if (!(step->rule.flags & RULE_FRAME_POINTER))
+		return step_by_rule(walk, step);
+	stop = step_search(walk, step);
+	return step_searched(walk, stop ?: step_by_rule(walk, &walk->step));
+}
+
+/* --- which step --- */
+
+CORE_PART u32 step_index(u64 place)
+{
+	return (place * STEP_CACHE_FACTOR) >> (64 - STEP_CACHE_BITS);
+}
+
+/* Whatever led to it: the verifier knows no more of the entry than that it is one. */
+CORE_PART struct cached_step *step_entry(struct direct *direct)
+{
+	u32 index = core_reload(direct->walk->step_index);
+
+	core_one_register(index);
+	return index < STEP_CACHE_KEPT + STEP_CACHE_SLOTS ? &direct->steps->entry[index] : 0;
 }
 
 /* What lies around the pc, in [start, end). */
@@ -475,17 +529,33 @@ static long direct_step(u32 i, void *arg)
 	const struct cached_step *step;
 
 	walk->step_index = index;
+	/* An address that a search took for a return address, and is none. */
+	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
 	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
 		stop = step_find(direct, place, is_generated);
 	if (stop != STOP_NOT_CODE && i >= walk->max_depth)
 		stop = STOP_DEPTH;
 	step = step_entry(direct);
 	if (!stop && step) {
-		frame_add(direct, i, frame, step);
+		frame_add(direct, i, walk->is_guessed ? frame | FRAME_GUESSED : frame, step);
 		stop = step->is_plain ? step_plain(walk, step) : (u32)step_other(walk, step);
 	}
 	walk->stop = stop;
 	return stop != STOP_NONE;
+}
+
+/* The unwinder calls it STOP_NO_RULE, too, where a search led to what is no code. */
+CORE_GLOBAL_PART int walk_end(struct direct_walk *walk)
+{
+	if (core_is_null(walk))
+		return 0;
+	if (walk->is_final)
+		walk->stop = STOP_NO_RULE;
+	if (walk->stop == STOP_ROOT && walk->is_guessed)
+		walk->stop = STOP_GUESSED;
+	if (walk->stop != STOP_NONE && !STOP_IS_DEFERRAL(walk->stop))
+		walk->is_final = 1;
+	return 0;
 }
 
 /* A leaf that is kept apart was written where no frame of a stack lies: at index -1, the last word.
@@ -499,6 +569,9 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	walk->window_bytes = 0;
 	walk->table_steps = 0;
 	walk->table.now = 0;
+	walk->is_final = 0;
+	walk->is_guessed = 0;
+	walk->searched_pc = 0;
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;
 	walk->stop =
@@ -506,5 +579,6 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	if (!walk->stop)
 		core_loop(STACK_USER_DEPTH_MAX + 1, direct_step, direct);
 	walk->leaf = walk->leaf_apart ? stack->word[STACK_WORDS_MAX - 1] : 0;
-	stack->flags = STACK_USER | (walk->stop == STOP_DEPTH ? STACK_TRUNCATED : 0);
+	walk_end(walk);
+	stack->flags = stack_flags_of_stop(core_reload(walk->stop));
 }

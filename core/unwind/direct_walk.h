@@ -4,12 +4,13 @@
  * stack words that can be read at once. Where either is missing it ends, and whoever asked has the
  * stack unwound later, by the whole unwinder (unwind.h).
  *
- * A stack that it completes, STOP_ROOT or STOP_DEPTH, is the one that unwind_stack() gives. Any
- * other stop says only why it could not go on.
+ * A stack of which walk->is_final says so is the one that unwind_stack() gives: it ends at the root
+ * or at the limit of frames, or where neither tables, code nor stack say who the caller is. Any
+ * other stop says only why the walk could not go on.
  *
  * The embedder supplies four functions, and those of table_search.h, natively by linking them, in
- * BPF by defining them before it includes cached_rule.c, code_rule.c, code_scan.c, table_search.c
- * and direct_walk.c.
+ * BPF by defining them before it includes cached_rule.c, code_rule.c, code_scan.c,
+ * return_search.c, table_search.c and direct_walk.c.
  */
 #ifndef CORE_DIRECT_WALK_H
 #define CORE_DIRECT_WALK_H

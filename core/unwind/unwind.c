@@ -2,8 +2,9 @@
 /*
  * The walk. What a table cannot say, because it is malformed or asks for more than is understood,
  * ends it: a guess in its place could give frames that never were. Where no table covers the code,
- * a guess is all there is, and if it leads nowhere STOP_NO_RULE is the reason. SFrame alone is not
- * the last word: .eh_frame stands beside it.
+ * and the code does not say it, the stack is asked (return_search.h). A guess marks all frames
+ * behind it; if it leads nowhere STOP_NO_RULE is the reason. SFrame alone is not the last word:
+ * .eh_frame stands beside it.
  */
 #include "unwind.h"
 #include "syscall_code.h"
@@ -98,16 +99,53 @@ CORE_PART bool mapping_enter(struct unwind *unwind)
 	return unwind_find_mapping(unwind, pc);
 }
 
-CORE_PART bool is_guess(const struct unwind *unwind)
+CORE_PART bool is_without_rule(const struct unwind *unwind)
 {
 	return unwind->rule.flags & RULE_FRAME_POINTER;
 }
 
-/* The ABI: the outermost frame's rbp is 0. Elsewhere it may be as well, as any register. */
-CORE_PART bool is_chain_end(const struct unwind *unwind)
+/* One stack word of the search, and what is in front of the address that it may hold. */
+static long return_look(u32 i, void *arg)
 {
-	return unwind->rule.flags & RULE_ENTRY && unwind->registers.known >> REGISTER_RBP & 1 &&
-	       unwind->registers.value[REGISTER_RBP] == 0;
+	struct unwind *unwind = *(struct unwind **)arg;
+	struct return_search *search = &unwind->returns;
+	u64 address = return_search_address(search, i);
+
+	search->value = 0;
+	if (i >= search->words ||
+	    !(search->word == 8 ? unwind_peek(unwind, address, &search->value, 8)
+				: unwind_peek(unwind, address, &search->value, 4)))
+		return 1;
+	return return_search_wants(search, i) &&
+	       unwind_peek(unwind, search->value - 8, &search->before, 8) &&
+	       return_search_take(search, i);
+}
+
+/* Makes unwind->rule, of code that nothing explains, what the stack says. */
+CORE_GLOBAL_PART int return_find(struct unwind *unwind)
+{
+	struct return_search *search;
+
+	if (core_is_null(unwind))
+		return STOP_NO_RULE;
+	search = &unwind->returns;
+	search->flags = unwind->rule.flags;
+	search->word = unwind->is_compat ? 4 : 8;
+	return_search_begin(search, &unwind->registers);
+	core_loop(RETURN_WORDS_MAX, return_look, &unwind);
+	return return_search_end(search, &unwind->rule);
+}
+
+/* The same stop, or that neither code nor stack say who the caller is. */
+CORE_GLOBAL_PART int step_judge(struct unwind *unwind, u32 stop)
+{
+	if (core_is_null(unwind) || !is_without_rule(unwind) || stop == STOP_BUDGET ||
+	    stop == STOP_ROOT)
+		return stop;
+	if (stop)
+		return STOP_NO_RULE;
+	unwind->is_guessed |= unwind->returns.is_guess;
+	return STOP_NONE;
 }
 
 /* How far the current frame lies behind the pc (abi/stack.h). The leaf is the pc. */
@@ -133,10 +171,11 @@ CORE_PART u32 frame_leave(struct unwind *unwind)
 	if (stop)
 		return stop;
 	trampoline_mark(unwind);
-	if (is_chain_end(unwind))
-		return STOP_ROOT;
-	stop = unwind_step(unwind);
-	return stop && stop != STOP_BUDGET && is_guess(unwind) ? STOP_NO_RULE : stop;
+	if (is_without_rule(unwind))
+		stop = return_find(unwind);
+	if (!stop)
+		stop = unwind_step(unwind);
+	return step_judge(unwind, stop);
 }
 
 /* Adds the current frame. The leaf counts wherever it is. */
@@ -147,11 +186,13 @@ CORE_PART u32 frame_enter(struct unwind *unwind)
 	u32 index = unwind->depth;
 
 	if (!is_code && index)
-		return is_guess(unwind) ? STOP_NO_RULE : STOP_NOT_CODE;
+		return is_without_rule(unwind) ? STOP_NO_RULE : STOP_NOT_CODE;
 	if (index >= unwind->max_depth)
 		return STOP_DEPTH;
 	core_one_register(index);
-	unwind->frame[index & (UNWIND_FRAMES - 1)] = unwind_frame(unwind, pc) + behind_pc(unwind);
+	unwind->frame[index & (UNWIND_FRAMES - 1)] =
+		(unwind_frame(unwind, pc) + behind_pc(unwind)) |
+		(unwind->is_guessed ? unwind->guess_mark : 0);
 	unwind->depth++;
 	return is_code ? STOP_NONE : STOP_NOT_CODE;
 }
@@ -187,9 +228,12 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->refills = 0;
 	unwind->max_depth = max_depth < STACK_USER_DEPTH_MAX ? max_depth : STACK_USER_DEPTH_MAX;
 	unwind->is_interrupted = true;
+	unwind->is_guessed = 0;
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
 	core_loop(STACK_USER_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);
+	if (core_reload(unwind->is_guessed) && unwind->stop == STOP_ROOT)
+		unwind->stop = STOP_GUESSED;
 	return unwind->depth;
 }
 

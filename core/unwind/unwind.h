@@ -8,9 +8,9 @@
  * For each frame, the first of these that applies makes a rule (abi/rule.h), which is then
  * executed: SFrame, .eh_frame, the bytes of the code, the frame pointer.
  *
- * The embedder supplies six functions, natively by linking them, in BPF by defining them before it
- * includes the .c files of this unwinder: cfi, cfi_rule, code_rule, code_scan, dwarf_expr,
- * eh_frame, sframe, unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
+ * The embedder supplies seven functions, natively by linking them, in BPF by defining them before
+ * it includes the .c files of this unwinder: cfi, cfi_rule, code_rule, code_scan, dwarf_expr,
+ * eh_frame, return_search, sframe, unwind, unwind_bytes, unwind_code, unwind_image, unwind_step.
  *
  * Any memory contents give frames and a stop reason. The work is bounded by `budget`.
  */
@@ -24,6 +24,7 @@
 #include "dwarf_expr.h"
 #include "eh_frame.h"
 #include "env.h"
+#include "return_search.h"
 #include "rule_cache.h"
 #include "sframe.h"
 #include "signal_context.h"
@@ -79,6 +80,7 @@ struct unwind {
 	struct unwind_registers registers;
 	u32 is_compat; /* a 32-bit task */
 	u32 budget;
+	u64 guess_mark; /* bits of frames that are guessed: FRAME_GUESSED, or 0 */
 
 	/* Out: */
 	u32 depth;
@@ -92,6 +94,7 @@ struct unwind {
 	u32 is_lasting;	    /* the rule of the current pc may be kept */
 	u32 is_by_code;	    /* the cache says that no table covers the current pc */
 	u32 is_search;	    /* what the rule stands for is where the table is (RULE_KEY_TABLE) */
+	u32 is_guessed;	    /* a step to the current frame, or to one further in, is not proven */
 	u64 lookup_pc;	    /* the pc, or one byte before: within the call */
 	u64 same_from, same_to; /* code that has the same rule; to = from: of the pc alone */
 	u64 granule;   /* bytes that the rule's key covers (abi/rule_cache.h); 1: the pc alone */
@@ -112,6 +115,7 @@ struct unwind {
 	struct eh_search eh;
 	struct sframe_search sframe;
 	struct near_code near;
+	struct return_search returns;
 	struct unwind_registers caller;
 	struct slot_restore restore;
 	u64 saved[STEP_WORDS];
@@ -122,6 +126,9 @@ struct unwind {
 
 /* The embedder's: reads memory of the task, all bytes or none. */
 CORE_INLINE bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
+
+/* The embedder's: reads memory that may be of any kind, or none, and is not worth waiting for. */
+CORE_INLINE bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes);
 
 /*
  * The embedder's: asked where the budget is spent. True: there is more of it, and the frame is
@@ -150,7 +157,8 @@ CORE_INLINE void unwind_remember(struct unwind *unwind);
 /*
  * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_USER_DEPTH_MAX). frame[0] is
  * that of the pc, the others lie behind the instruction that their function is at (abi/stack.h).
- * Returns the depth; `stop` says why it is not deeper: STOP_ROOT where nothing is missing.
+ * Returns the depth; `stop` says why it is not deeper: STOP_ROOT where nothing is missing,
+ * STOP_GUESSED where the root was reached by a step that is not proven.
  *
  * What was learned of an image is kept for the next call, which may be of another task only after
  * unwind_forget().

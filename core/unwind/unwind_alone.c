@@ -3,6 +3,11 @@
  * mappings and keeps no rules; what is left to it is unwind_read() and unwind_find_mapping(). */
 #include "unwind/unwind.h"
 
+bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return unwind_read(unwind, address, buffer, bytes);
+}
+
 bool unwind_refill(struct unwind *unwind)
 {
 	(void)unwind;
@@ -32,6 +37,7 @@ void unwind_remember(struct unwind *unwind)
 #include "unwind/code_scan.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
+#include "unwind/return_search.c"
 #include "unwind/sframe.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"

@@ -324,7 +324,8 @@ u64 code_map_frame(const struct code_map *map, u64 frame)
 		return 0;
 	if (FRAME_IS_KERNEL(frame))
 		return kernel_place(map, frame);
-	return FRAME_USER(mapping_number(map, FRAME_MAPPING(frame)), FRAME_OFFSET(frame));
+	return FRAME_USER(mapping_number(map, FRAME_MAPPING(frame)), FRAME_OFFSET(frame)) |
+	       (FRAME_IS_GUESSED(frame) ? FRAME_GUESSED : 0);
 }
 
 struct trace_symbol code_map_symbol(const struct code_map *map, const struct trace_symbol *symbol)

@@ -90,6 +90,23 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return raw_memory_read(&unwinder->memory, address, buffer, bytes);
 }
 
+/* Other code than the current pc's can be read as that of its own file. */
+bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	struct user_unwinder *unwinder = unwind->memory;
+	const struct raw_mapping *mapping = mapping_of(unwinder->memory.raw, address);
+	struct raw_memory current = unwinder->memory;
+	bool is_read;
+
+	if (!mapping || mapping == current.mapping)
+		return unwind_read(unwind, address, buffer, bytes);
+	raw_memory_enter(&unwinder->memory, mapping,
+			 unwinder->options.mapping(unwinder->options.argument, mapping->number));
+	is_read = raw_memory_read(&unwinder->memory, address, buffer, bytes);
+	unwinder->memory = current;
+	return is_read;
+}
+
 bool unwind_refill(struct unwind *unwind)
 {
 	(void)unwind;
@@ -169,9 +186,11 @@ static void walk(struct user_unwinder *unwinder, const struct raw_stack *raw)
 	unwind->memory = unwinder;
 	unwind->is_compat = raw->flags & RAW_COMPAT;
 	unwind->budget = UNWIND_BUDGET;
+	unwind->guess_mark = FRAME_GUESSED;
 	for (u32 i = 0; i < REGISTER_COUNT; i++)
 		unwind->registers.value[i] = raw->value[i];
 	unwind->registers.known = (1U << REGISTER_COUNT) - 1;
+	unwind->registers.at_entry = raw->flags & RAW_AT_ENTRY;
 	unwind_stack(unwind, unwinder->options.max_depth);
 }
 
@@ -183,15 +202,6 @@ static u32 stop_of(const struct user_unwinder *unwinder, const struct raw_stack 
 	return stop == STOP_NOT_CODE && raw->flags & RAW_SOME_MAPPINGS ? STOP_BUDGET : stop;
 }
 
-static u32 flags_of(u32 stop)
-{
-	if (stop == STOP_ROOT)
-		return STACK_USER;
-	if (stop == STOP_DEPTH)
-		return STACK_USER | STACK_TRUNCATED;
-	return STACK_USER | stop << STACK_STOP_SHIFT;
-}
-
 int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack *raw,
 			 struct unwound_stack *stack)
 {
@@ -199,7 +209,7 @@ int user_unwinder_unwind(struct user_unwinder *unwinder, const struct raw_stack 
 		return -EINVAL;
 	walk(unwinder, raw);
 	stack->depth = unwinder->unwind.depth;
-	stack->flags = flags_of(stop_of(unwinder, raw));
+	stack->flags = stack_flags_of_stop(stop_of(unwinder, raw));
 	memcpy(stack->frame, unwinder->unwind.frame, stack->depth * sizeof(*stack->frame));
 	return 0;
 }

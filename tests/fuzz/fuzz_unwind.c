@@ -52,6 +52,18 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return true;
 }
 
+bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	const struct memory *memory = unwind->memory;
+	u64 offset = address - FUZZ_BASE;
+
+	demand(bytes > 0);
+	if (offset >= memory->bytes || memory->bytes - offset < bytes)
+		return false;
+	memcpy(buffer, memory->data + offset, bytes);
+	return true;
+}
+
 bool unwind_refill(struct unwind *unwind)
 {
 	struct memory *memory = unwind->memory;

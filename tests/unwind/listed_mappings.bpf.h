@@ -35,6 +35,11 @@ CORE_INLINE bool unwind_find_mapping(struct unwind *unwind, u64 pc)
 	return find.found;
 }
 
+CORE_INLINE bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
+}
+
 CORE_INLINE bool unwind_refill(struct unwind *unwind)
 {
 	return false;

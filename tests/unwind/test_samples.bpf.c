@@ -24,6 +24,7 @@
 #include "unwind/code_scan.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
+#include "unwind/return_search.c"
 #include "unwind/sframe.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"

@@ -350,6 +350,11 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return traced_read(unwind->memory, address, buffer, bytes);
 }
 
+bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	return unwind_read(unwind, address, buffer, bytes);
+}
+
 bool unwind_refill(struct unwind *unwind)
 {
 	(void)unwind;

@@ -50,6 +50,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind/code_scan.c"
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
+#include "unwind/return_search.c"
 #include "unwind/sframe.c"
 #include "unwind/unwind.c"
 #include "unwind/unwind_bytes.c"

@@ -266,6 +266,22 @@ static void put_user_place(const struct frame_names *names, const struct frame_n
 		put_offset(name, frame_names_file(path_of(mapping)), 0, text, bytes);
 }
 
+/* A guessed frame is marked as the kernel marks unreliable ones. The text belongs to the labels. */
+static const char *mark_guessed(struct frame_names *names, const struct frame_name *name,
+				const char *text)
+{
+	u32 label = UINT32_MAX;
+	char *marked;
+
+	if (!text || !FRAME_IS_GUESSED(name->frame))
+		return text;
+	if (asprintf(&marked, FRAME_GUESSED_MARK "%s", text) >= 0) {
+		label = intern(names, marked, name->object);
+		free(marked);
+	}
+	return label == UINT32_MAX ? text : frame_names_label(names, label);
+}
+
 /* What has no name is called by its place in its file: that is the same wherever it is loaded. */
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
@@ -277,7 +293,7 @@ static u32 label_of(struct frame_names *names, const struct frame_name *name)
 		put_kernel_place(names, name, text, sizeof(text));
 	else
 		put_user_place(names, name, text, sizeof(text));
-	return intern(names, text, name->object);
+	return intern(names, mark_guessed(names, name, text), name->object);
 }
 
 static u32 inlined_label(struct frame_names *names, const char *function, const char *object)
@@ -325,7 +341,8 @@ static int set_inlined(struct frame_names *names, struct named_frame *named,
 		struct frame_function *function = &named->functions[i];
 
 		function->inlined = true;
-		function->name = demangled(names, debug->functions[i].function);
+		function->name = mark_guessed(names, &named->name,
+					      demangled(names, debug->functions[i].function));
 		function->label = inlined_label(names, function->name, named->name.object);
 		if (function->label == UINT32_MAX)
 			return -ENOMEM;
@@ -344,7 +361,8 @@ static int set_functions(struct frame_names *names, struct named_frame *named)
 	if (reserve_functions(names, named, debug))
 		return -ENOMEM;
 	last = name->function_count - 1;
-	name->function = demangled(names, find_symbol(names, debug, name));
+	name->function =
+		mark_guessed(names, name, demangled(names, find_symbol(names, debug, name)));
 	name->label = label_of(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;

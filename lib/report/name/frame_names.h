@@ -9,6 +9,8 @@
  *   0xADDRESS              kernel or JIT code without a symbol
  *   [unknown]              nothing is known: the mapping could not be read
  *
+ * In front of the names of a frame that was guessed stands "? ".
+ *
  * A label also knows the object that its code is in: functions of one name in two files are two.
  * Equal labels have equal ids, so label ids can stand for both when stacks are compared.
  */
@@ -38,6 +40,7 @@ struct frame_naming {
 
 struct frame_names;
 
+#define FRAME_GUESSED_MARK "? "		/* begins the names of a guessed frame */
 #define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
 
 /* One of the functions that the code of a frame belongs to: it was inlined, or it is the function

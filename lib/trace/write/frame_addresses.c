@@ -14,6 +14,8 @@ static int add_address(void *arg, u64 frame, bool return_address)
 
 	if (return_address && !FRAME_OFFSET(frame))
 		return 0;
+	if (FRAME_IS_GUESSED(frame))
+		frame &= ~FRAME_GUESSED;
 	if (array_make_room(addresses->items, addresses->count, addresses->room))
 		return -ENOMEM;
 	addresses->items[addresses->count++] = frame - return_address;

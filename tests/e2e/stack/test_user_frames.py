@@ -9,7 +9,7 @@ import re
 import shutil
 
 from harness.cases import Skip, main, needs, needs_command, program, run
-from harness.recording import function, record, user_frames
+from harness.recording import function, marker, names_of, record, user_frames
 
 PATHS = program("call_paths")
 CODE = program("machine_code")
@@ -122,6 +122,36 @@ def test_program_that_is_no_file():
     recording = record("-F", 999, "--", "python3", "-c", RUN_FROM_MEMORY, CODE, "jit", 100000000)
     frames = {(function(frame), frame.object) for event in recording.events() for frame in user_frames(event)}
     assert ("run_code", "/memfd:program") in frames, frames
+
+
+def test_code_without_tables():
+    """The direct caller is on the stack: at rsp that is proven, further out it is a guess and marked."""
+    needs("bpf", "raw tracepoints", "tracefs")
+    for name in ("no_tables", "no_tables_omit"):
+        recording = record("-e", "syscalls:sys_enter_getppid", "--", program(name))
+        recording.check()
+        seen = collections.Counter()
+        for event in recording.events():
+            names = names_of(event)
+            if names[0] == "frameless":
+                assert names[1:4] == ["call_frameless", "middle", "main"] and marker(event) is None, names
+            elif names[0] == "pushing":
+                assert names[1:4] == ["? call_pushing", "? middle", "? main"], names
+                assert marker(event) == "guessed" and all(each.startswith("? ") for each in names[1:-1]), names
+            seen[names[0]] += 1
+        assert seen["frameless"] == seen["pushing"] == 50, seen
+        assert "guessed" in recording.read("report")
+
+
+def test_entries_of_code_without_tables():
+    """At a function's entry the return address is where rsp points, whatever rbp is."""
+    needs("bpf", "uprobes")
+    for name in ("no_tables", "no_tables_omit"):
+        recording = record("-e", "u:%s:frameless" % program(name), "-e", "u:%s:pushing" % program(name), "--", program(name))
+        recording.check()
+        for event in recording.events():
+            names = names_of(event)
+            assert names[1:4] == ["call_" + names[0], "middle", "main"] and marker(event) is None, names
 
 
 def test_generated_code():

@@ -139,6 +139,7 @@ static void stack_build(enum variety variety)
 
 	for (u32 i = 0; i < WALKED_WORDS; i++)
 		memory[i] = WORD(any(WALKED_WORDS));
+	memset(memory, 0xe8, pc_of(DEPTH_MAX) - MEMORY_BASE); /* all pcs are behind calls */
 	memset(&rules, 0, sizeof(rules));
 	memory_set(&builder, memory, sizeof(memory));
 	for (u32 i = 0; i < REGISTER_RIP; i++)
@@ -169,6 +170,7 @@ static bool is_complete(u32 stop)
 /* Both walk; whether the direct one completed its stack, which then has to be the same. */
 static bool walks_agree(u32 max_depth, bool leaf_apart)
 {
+	unwind.guess_mark = FRAME_GUESSED;
 	unwind_stack(&unwind, max_depth);
 	walk.max_depth = max_depth;
 	walk.leaf_apart = leaf_apart;
@@ -179,9 +181,9 @@ static bool walks_agree(u32 max_depth, bool leaf_apart)
 	assert_int_equal(stack.depth + leaf_apart, unwind.depth);
 	assert_int_equal(stack.flags, STACK_USER | (walk.stop == STOP_DEPTH ? STACK_TRUNCATED : 0));
 	for (u32 i = leaf_apart; i < unwind.depth; i++)
-		assert_int_equal(stack.word[i - leaf_apart], MEMORY_FRAME(unwind.frame[i]));
+		assert_int_equal(stack.word[i - leaf_apart], frame_of_walk(unwind.frame[i]));
 	if (leaf_apart)
-		assert_int_equal(walk.leaf, MEMORY_FRAME(unwind.frame[0]));
+		assert_int_equal(walk.leaf, frame_of_walk(unwind.frame[0]));
 	return true;
 }
 

@@ -17,8 +17,8 @@
 static struct unwind unwind;
 static u64 memory[WORDS];
 
-/* A chain of `depth` frames of two words from word 1000 on; pcs are words of zeroes, no known code.
- */
+/* A chain of `depth` frames of two words from word 1000 on; pcs are bytes behind calls of functions
+ * elsewhere, but for the outermost one, which no call has left. */
 static void chain(u32 depth)
 {
 	memset(memory, 0, sizeof(memory));
@@ -26,6 +26,7 @@ static void chain(u32 depth)
 		memory[1000 + 2 * i] = i + 1 < depth ? WORD(1000 + 2 * (i + 1)) : 0;
 		memory[1001 + 2 * i] = WORD(10) + i;
 	}
+	memset((u8 *)memory + 8 * 10 - 5, 0xe8, depth - 1);
 	memory_set(&unwind, memory, sizeof(memory));
 	unwind.registers.value[REGISTER_RIP] = WORD(5);
 	unwind.registers.value[REGISTER_RSP] = WORD(999);

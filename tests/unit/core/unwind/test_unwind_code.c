@@ -193,7 +193,7 @@ static void code_where_stacks_begin(void **state)
 		assert_frame_pointer(8, 0);
 	}
 	rule_at(goexit, sizeof(goexit), 6, false, false);
-	assert_frame_pointer(8, RULE_ENTRY);
+	assert_frame_pointer(8, RULE_ENTRY | RULE_UNCALLED);
 	rule_at(goexit, sizeof(goexit), 6, true, false);
 	assert_frame_pointer(8, 0);
 }

@@ -59,6 +59,17 @@ bool unwind_read(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
 	return true;
 }
 
+bool unwind_peek(struct unwind *unwind, u64 address, void *buffer, u32 bytes)
+{
+	u64 offset = address - MEMORY_BASE;
+
+	(void)unwind;
+	if (offset > memory_bytes || memory_bytes - offset < bytes)
+		return false;
+	memcpy(buffer, memory_start + offset, bytes);
+	return true;
+}
+
 bool unwind_refill(struct unwind *unwind)
 {
 	if (absent == BLOCKS_MAX)

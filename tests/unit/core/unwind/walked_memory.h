@@ -30,4 +30,10 @@ extern bool has_table;
 /* Keeps a rule for the builder's pc. */
 void rule_keep(const struct unwind_rule *rule);
 
+/* What the direct walk makes of the unwinder's frame. */
+static inline u64 frame_of_walk(u64 frame)
+{
+	return MEMORY_FRAME(frame & ~FRAME_GUESSED) | (frame & FRAME_GUESSED);
+}
+
 #endif

@@ -31,6 +31,11 @@ bool unwind_read(struct unwind *context, u64 address, void *buffer, u32 bytes)
 	return file_image_read(context->memory, address, buffer, bytes);
 }
 
+bool unwind_peek(struct unwind *context, u64 address, void *buffer, u32 bytes)
+{
+	return unwind_read(context, address, buffer, bytes);
+}
+
 bool unwind_refill(struct unwind *context)
 {
 	(void)context;

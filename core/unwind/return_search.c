@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "return_search.h"
+
+#define FUNCTION_BYTES_MAX (16 << 10) /* a pc lies no further behind the start of its function */
+#define ADDRESS_MIN (64 << 10)	      /* no code is mapped below (vm.mmap_min_addr) */
+#define ADDRESS_MAX (1ULL << 47)
+#define STACK_NEAR (1 << 20) /* a word that points so far above rsp may be a frame pointer */
+#define NO_CODE_NEAR 4096    /* no code lies so near to rsp */
+
+#define NO_POINTER (~0U) /* as search->pointer */
+
+/* The index of the word above the frame pointer. Where that is far out, the last word that is
+ * looked at stands for it. */
+CORE_PART u32 pointer_word(struct return_search *search)
+{
+	u64 bytes = search->rbp - search->rsp;
+
+	search->is_far = 0;
+	if (!search->knows_rbp || search->rbp < search->rsp || bytes >= 8 * STACK_NEAR ||
+	    bytes & (search->word - 1))
+		return NO_POINTER;
+	bytes = bytes / search->word + 1;
+	if (bytes < RETURN_WORDS_MAX)
+		return bytes;
+	search->is_far = 1;
+	return RETURN_WORDS_MAX - 1;
+}
+
+/* Where stacks begin, rbp is 0, or the pc is a return address that no call has left there. */
+CORE_PART bool may_be_root(const struct return_search *search)
+{
+	return search->flags & RULE_ENTRY &&
+	       ((search->knows_rbp && !search->rbp) || search->flags & RULE_UNCALLED);
+}
+
+CORE_GLOBAL int return_search_begin(struct return_search *search,
+				    const struct unwind_registers *registers)
+{
+	if (core_is_null(search) || core_is_null(registers))
+		return 0;
+	search->pc = registers->value[REGISTER_RIP];
+	search->rsp = registers->value[REGISTER_RSP];
+	search->rbp = registers->value[REGISTER_RBP];
+	search->knows_rbp = registers->known >> REGISTER_RBP & 1;
+	search->is_at_entry = registers->at_entry;
+	search->saved_pointer = 0;
+	search->is_chain_end = 0;
+	search->called = 0;
+	search->calls = 0;
+	search->pointer_kind = RETURN_NO_CALL;
+	search->pointer = pointer_word(search);
+	search->words =
+		search->pointer == NO_POINTER ? RETURN_WORDS_POINTERLESS : search->pointer + 1;
+	if (search->is_at_entry ||
+	    (search->flags & RULE_UNCALLED && search->knows_rbp && !search->rbp))
+		search->words = 0;
+	return 0;
+}
+
+CORE_GLOBAL int return_search_wants(struct return_search *search, u32 i)
+{
+	u64 value;
+
+	if (core_is_null(search))
+		return 0;
+	value = search->value;
+	if (value - search->rsp < STACK_NEAR && !(value & (search->word - 1)))
+		search->saved_pointer = 1 + i;
+	if (i + 1 == search->pointer && !search->is_far)
+		search->is_chain_end = !value;
+	return value - ADDRESS_MIN < ADDRESS_MAX &&
+	       value - search->rsp + NO_CODE_NEAR >= 2 * NO_CODE_NEAR;
+}
+
+/* Of a word behind a call: whether that call is one of the pc's function. */
+CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
+{
+	if (!is_behind_call(search->before))
+		return RETURN_NO_CALL;
+	if (!CALL_DIRECT(search->before))
+		return RETURN_INDIRECT;
+	*target = search->value + (s64)(s32)(search->before >> 32);
+	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
+}
+
+CORE_GLOBAL int return_search_take(struct return_search *search, u32 i)
+{
+	u64 target = 0;
+	u32 kind;
+
+	if (core_is_null(search))
+		return 0;
+	kind = return_kind(search, &target);
+	if (i == search->pointer)
+		search->pointer_kind = kind;
+	if (kind == RETURN_OF_CALL) {
+		if (!search->called || target > search->target) {
+			search->called = 1 + i;
+			search->called_pointer = search->saved_pointer;
+			search->target = target;
+		}
+	} else if (kind != RETURN_NO_CALL && !search->calls) {
+		search->calls = 1 + i;
+	}
+	return kind == RETURN_OF_CALL && !i;
+}
+
+/* The caller's rbp, whose return address lies `words` above rsp: rbp as it is, if that may be a
+ * frame pointer, or what was pushed that may be one. */
+CORE_PART u8 slot_of_rbp(const struct return_search *search, u32 words)
+{
+	if (!words || (search->pointer != NO_POINTER && search->pointer > words))
+		return 0;
+	return search->called_pointer ? words + 2 - search->called_pointer : SLOT_LOST;
+}
+
+/* The return address lies `words` above rsp. What was pushed below it is not known. */
+CORE_PART void rule_by_word(const struct return_search *search, u32 words, struct unwind_rule *rule)
+{
+	u8 slot = words ? SLOT_LOST : 0;
+
+	*rule = (struct unwind_rule){
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = (words + 1) * search->word,
+		.base = RULE_BASE_CFA,
+		.flags = RULE_FRAME_POINTER,
+		.slot = {slot, slot_of_rbp(search, words), slot, slot, slot, slot, 1},
+	};
+}
+
+/* Whether the search has passed a word behind a call before it came to the frame pointer. */
+CORE_PART bool has_call_before(const struct return_search *search)
+{
+	return search->calls && search->calls - 1 < search->pointer;
+}
+
+CORE_PART u32 end_by_pointer(struct return_search *search, struct unwind_rule *rule)
+{
+	search->is_guess = search->pointer_kind != RETURN_OF_CALL &&
+			   (search->is_far || has_call_before(search) ||
+			    (search->pointer_kind == RETURN_NO_CALL && !search->is_chain_end));
+	if (search->pointer != NO_POINTER)
+		return STOP_NONE;
+	if (search->calls != 1)
+		return STOP_NO_RULE;
+	rule_by_word(search, 0, rule);
+	return STOP_NONE;
+}
+
+CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_rule *rule)
+{
+	if (core_is_null(search) || core_is_null(rule))
+		return STOP_NO_RULE;
+	search->is_guess = 0;
+	if (search->is_at_entry) {
+		rule_by_word(search, 0, rule);
+		return STOP_NONE;
+	}
+	if (may_be_root(search) && !search->called && !search->calls)
+		return STOP_ROOT;
+	if (!search->called || search->called - 1 >= search->pointer)
+		return end_by_pointer(search, rule);
+	search->is_guess = search->called > 1;
+	rule_by_word(search, search->called - 1, rule);
+	return STOP_NONE;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Who is the caller of code that nothing explains: what is proven, what is guessed, what is
+ * neither. */
+#include "unwind/return_search.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#define STACK 0x7ffff0000000ULL
+#define PC 0x401234ULL
+#define FUNCTION 0x401200ULL
+#define DIRECT_CALLER 0x402005ULL  /* behind `call FUNCTION` */
+#define OTHER_CALLER 0x403005ULL   /* behind a call of a function behind the pc */
+#define POINTER_CALLER 0x404002ULL /* behind `call *%rax` */
+#define DATA 0x405000ULL
+
+static u64 words[128];
+static struct return_search search;
+static struct unwind_rule rule;
+
+/* The eight bytes in front of an address. */
+static u64 code_before(u64 address)
+{
+	switch (address) {
+	case DIRECT_CALLER:
+		return (u64)(u32)(FUNCTION - DIRECT_CALLER) << 32 | 0xe8ULL << 24;
+	case OTHER_CALLER:
+		return 0x100ULL << 32 | 0xe8ULL << 24;
+	case POINTER_CALLER:
+		return 0xd0ffULL << 48;
+	}
+	return 0;
+}
+
+/* With the frame pointer `pointer` words above rsp; 0: rbp is a number. */
+static u32 find(u32 pointer, u32 flags, bool at_entry)
+{
+	struct unwind_registers registers = {.known = ~0U, .at_entry = at_entry};
+
+	registers.value[REGISTER_RIP] = PC;
+	registers.value[REGISTER_RSP] = STACK;
+	registers.value[REGISTER_RBP] = pointer ? STACK + 8 * pointer : flags & RULE_ENTRY ? 0 : 77;
+	search = (struct return_search){.flags = flags | RULE_FRAME_POINTER, .word = 8};
+	rule = (struct unwind_rule){.cfa_register = REGISTER_RBP, .cfa_offset = 16};
+	return_search_begin(&search, &registers);
+	for (u32 i = 0; i < search.words; i++) {
+		search.value = words[(return_search_address(&search, i) - STACK) / 8];
+		if (!return_search_wants(&search, i))
+			continue;
+		search.before = code_before(search.value);
+		if (return_search_take(&search, i))
+			break;
+	}
+	return return_search_end(&search, &rule);
+}
+
+static void stack_clear(void)
+{
+	memset(words, 0, sizeof(words));
+}
+
+static void assert_by_word(u32 word, bool is_guess)
+{
+	assert_int_equal(rule.cfa_register, REGISTER_RSP);
+	assert_int_equal(rule.cfa_offset, 8 * (word + 1));
+	assert_int_equal(search.is_guess, is_guess);
+}
+
+static void assert_by_pointer(bool is_guess)
+{
+	assert_int_equal(rule.cfa_register, REGISTER_RBP);
+	assert_int_equal(search.is_guess, is_guess);
+}
+
+/* rbp is the caller's, and the frame pointer's return address the caller's. */
+static void a_function_without_a_frame_has_its_direct_caller(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[0] = DIRECT_CALLER;
+	words[5] = POINTER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(0, false);
+	assert_int_equal(rule.slot[SLOT_RBP], 0);
+	assert_int_equal(find(0, 0, false), STOP_NONE);
+	assert_by_word(0, false);
+}
+
+static void at_an_entry_the_return_address_is_on_top(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[0] = DATA;
+	words[5] = POINTER_CALLER;
+	assert_int_equal(find(4, 0, true), STOP_NONE);
+	assert_by_word(0, false);
+}
+
+static void no_call_up_to_the_frame_pointer_proves_it(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[1] = DATA;
+	words[5] = POINTER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_pointer(false);
+	words[2] = OTHER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_pointer(true);
+	words[5] = DIRECT_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_pointer(false);
+}
+
+/* Words of long ago may lie there, so further out than rsp it is a guess. */
+static void a_call_of_the_function_is_found_behind_what_was_pushed(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[1] = STACK + 8 * 20; /* the caller's rbp */
+	words[3] = DIRECT_CALLER;
+	words[4] = OTHER_CALLER;
+	assert_int_equal(find(0, 0, false), STOP_NONE);
+	assert_by_word(3, true);
+	assert_int_equal(rule.slot[SLOT_RBP], 3);
+	assert_int_equal(rule.slot[SLOT_RBX], SLOT_LOST);
+}
+
+static void a_far_frame_pointer_is_proven_by_its_call_alone(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[101] = POINTER_CALLER;
+	assert_int_equal(find(100, 0, false), STOP_NONE);
+	assert_by_pointer(true);
+	words[101] = DIRECT_CALLER;
+	assert_int_equal(find(100, 0, false), STOP_NONE);
+	assert_by_pointer(false);
+}
+
+/* A kernel that clears rbp and counts with it. */
+static void a_zero_is_no_root_where_a_caller_is_on_the_stack(void **state)
+{
+	(void)state;
+	stack_clear();
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_ROOT);
+	words[3] = DIRECT_CALLER;
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_NONE);
+	assert_by_word(3, true);
+	words[3] = OTHER_CALLER;
+	assert_int_equal(find(0, RULE_ENTRY, false), STOP_NO_RULE);
+	assert_int_equal(find(0, RULE_ENTRY | RULE_UNCALLED, false), STOP_ROOT);
+}
+
+static void nothing_is_no_rule(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[1] = DATA;
+	assert_int_equal(find(0, 0, false), STOP_NO_RULE);
+	words[0] = POINTER_CALLER;
+	assert_int_equal(find(0, 0, false), STOP_NONE);
+	assert_by_word(0, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_without_a_frame_has_its_direct_caller),
+		cmocka_unit_test(at_an_entry_the_return_address_is_on_top),
+		cmocka_unit_test(no_call_up_to_the_frame_pointer_proves_it),
+		cmocka_unit_test(a_call_of_the_function_is_found_behind_what_was_pushed),
+		cmocka_unit_test(a_far_frame_pointer_is_proven_by_its_call_alone),
+		cmocka_unit_test(a_zero_is_no_root_where_a_caller_is_on_the_stack),
+		cmocka_unit_test(nothing_is_no_rule),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
