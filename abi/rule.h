@@ -79,6 +79,8 @@ enum rule_flag {
 	RULE_ENTRY = 1 << 4,	     /* guessed: the code is one where stacks begin, and they do so
 					where rbp is 0 */
 	RULE_UNCALLED = 1 << 5,	     /* the pc is a return address that no call has left */
+	RULE_ANALYSED = 1 << 6,	     /* no table covers the pc: the rule follows from all of the
+					function's code */
 };
 
 /* The slots, in this order. */

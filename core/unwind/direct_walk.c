@@ -223,7 +223,7 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	}
 	step->words = fits ? words : 0;
 	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
-			 !rule->flags;
+			 !(rule->flags & ~RULE_ANALYSED);
 	return 0;
 }
 

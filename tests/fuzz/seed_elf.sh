@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # seed_elf.sh DIR: writes small ELF files: a program with stubs of each kind, a library, an object, a program
-# without symbols, and one with an SFrame section where the assembler can make it.
+# without symbols, one without unwind tables, and one with an SFrame section where the assembler
+# can make it.
 set -eu
 cd "$1"
 
@@ -21,4 +22,5 @@ flags='-Os -nostartfiles -Wl,--build-id -Wl,-z,max-page-size=4096 -Wl,-z,nosepar
 "$compiler" $flags -shared -fPIC source.c -o library
 "$compiler" $flags -Os -c source.c -o object
 "$compiler" $flags -fno-integrated-as -Wa,--gsframe source.c -o sframe 2>/dev/null || rm -f sframe
+"$compiler" $flags source.c -o bare && objcopy -R .eh_frame -R .eh_frame_hdr bare
 rm source.c

@@ -38,8 +38,24 @@ int code_rows_add(struct code_rows *rows, u64 start, u64 end, const struct unwin
 int code_rows_merge(struct code_rows *rows, const struct code_rows *upper,
 		    const struct code_rows *lower);
 
-/* What core/unwind finds in the tables of an ELF file. -ENOEXEC: it has none that can be read as a
- * whole, -EBADMSG: they contradict themselves, -E2BIG, -ENOMEM. */
+/* Parts of a file's code, by address of the file. */
+struct file_span {
+	u32 start, end;
+};
+
+/* All zero: empty. The owner frees the spans. */
+struct file_spans {
+	struct file_span *spans;
+	u32 count, room;
+};
+
+/* What core/unwind finds in the tables of an ELF file, and which functions the tables cover.
+ * -ENOEXEC: it has none that can be read as a whole, -EBADMSG: they contradict themselves, -E2BIG,
+ * -ENOMEM. */
+int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *covered);
+
+/* The same, and for code that no table covers the rules that its instructions lead to (with
+ * RULE_ANALYSED). -ENOEXEC: there are neither. */
 int code_rows_read(int file, struct code_rows *rows);
 
 /* Offsets ascend, and rules are there and say what can be executed. */

@@ -51,7 +51,23 @@ struct reading {
 	struct unwind unwind;
 	struct function *functions;
 	u32 count, room;
+	struct file_spans *covered;
 };
+
+/* A table covers [start, end). */
+static int add_covered(struct reading *reading, u64 start, u64 end)
+{
+	struct file_spans *covered = reading->covered;
+
+	start -= FILE_IMAGE_BASE;
+	end -= FILE_IMAGE_BASE;
+	if (start >= end || end > INT32_MAX)
+		return 0;
+	if (array_make_room(covered->spans, covered->count, covered->room))
+		return -ENOMEM;
+	covered->spans[covered->count++] = (struct file_span){start, end};
+	return 0;
+}
 
 /* Adds what is code of [start, end). */
 static int add_code(struct reading *reading, u64 start, u64 end, const struct unwind_rule *rule)
@@ -93,7 +109,8 @@ static int add_function(struct reading *reading, u64 start, u64 limit, u64 fde)
 	if (stop)
 		return 0;
 	end = unwind->cfi.next;
-	for (stop = fde_run(unwind); !stop; stop = cfi_run_on(unwind, end)) {
+	result = add_covered(reading, start, end < limit ? end : limit);
+	for (stop = fde_run(unwind); !stop && !result; stop = cfi_run_on(unwind, end)) {
 		result = add_row(reading, limit);
 		if (result || unwind->cfi.next >= end || unwind->cfi.next >= limit)
 			break;
@@ -306,7 +323,7 @@ static int add_frame_function(struct reading *reading, u64 i, u64 limit)
 		return 0;
 	if (!file_image_code(reading->image, start, &code_end, &offset) || code_end < end)
 		return -EBADMSG;
-	return add_frame_blocks(reading, start, end);
+	return add_covered(reading, start, end) ?: add_frame_blocks(reading, start, end);
 }
 
 /* A section that the unwinder does not understand has no rows. One that contradicts itself leaves
@@ -378,13 +395,14 @@ static int read_tables(struct reading *reading)
 	return unwind->image.sframe.start ? add_both(reading) : add_eh_frame(reading);
 }
 
-int code_rows_read(int file, struct code_rows *rows)
+int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *covered)
 {
 	struct reading *reading = calloc(1, sizeof(*reading));
 	int result = reading ? 0 : -ENOMEM;
 
 	if (!result) {
 		reading->rows = rows;
+		reading->covered = covered;
 		result = file_image_create(file, &reading->image);
 	}
 	if (!result) {

@@ -177,9 +177,13 @@ static struct rows_compared compared_all(void)
 static int result_of_file(void)
 {
 	struct rows_compared compared;
+	int result;
 
 	file_write();
-	return rows_compare(file, ROWS_COMPARE_ALL, &compared);
+	result = rows_compare(file, ROWS_COMPARE_ALL, &compared);
+	/* Nothing but what the code leads to is no table. */
+	return !result && compared.analysed && compared.found == compared.analysed ? -ENOEXEC
+										   : result;
 }
 
 static void what_the_assembler_makes_has_the_rules_of_the_unwinder(void **state)
@@ -251,7 +255,7 @@ static void all_kinds_of_functions_have_the_rules_of_the_unwinder(void **state)
 		eh_frame_remove();
 		compared = compared_all();
 		assert_int_equal(compared.by_sframe, expected);
-		assert_int_equal(compared.found, expected);
+		assert_int_equal(compared.found - compared.analysed, expected);
 	}
 }
 

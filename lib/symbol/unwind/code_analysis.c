@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Each function is followed from its start, with the state of its frame, along all of its paths.
+ * All paths of all functions are edges of one worklist, so the work needs no recursion:
+ *
+ *   - A path that meets code of its own function brings what both states say; if that is less than
+ *     before, the path goes on (a fixpoint).
+ *   - A path that calls a function waits until the callee is known to return. What never happens
+ *     leaves the path waiting: a function that never returns is one of which no path returns.
+ *   - A contradiction undoes the whole function. If there is a call on the path behind which the
+ *     code may well end, the function is tried again with the path ending there.
+ *   - What a caller has taken for granted of its callee (that registers are kept) may turn out
+ *     wrong: then the caller is undone and tried again.
+ *   - Code that two functions reach in different states belongs to neither of them.
+ *
+ * Weak starts come last, one at a time, on trial.
+ */
+#include "code_analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "code_path.h"
+
+/* --- code that no path reaches --- */
+
+/* As far as what is known of the function reaches, before another one begins. */
+static bool is_named(const struct code_analysis *analysis, const struct function *function)
+{
+	const struct file_span *symbol = code_span_before(
+		analysis->image->symbols, analysis->image->symbol_count, function->start);
+
+	return symbol && symbol->start == function->start && symbol->end == function->end;
+}
+
+static u32 fill_end(const struct code_analysis *analysis, const struct function *function)
+{
+	u32 end = function->end, last = function->start;
+
+	for (u32 at = function->start + 1; at < end; at++)
+		if (*code_mark_at(analysis, at) & MARK_START)
+			end = at;
+	if (end == function->end && is_named(analysis, function))
+		return end;
+	for (u32 i = function->runs; i; i = analysis->runs[i - 1].next)
+		if (analysis->runs[i - 1].end <= end && analysis->runs[i - 1].end > last)
+			last = analysis->runs[i - 1].end;
+	return last;
+}
+
+/* Behind a jump with unknown targets: what is left of the function is taken for them. */
+static void fill(struct code_analysis *analysis, u32 number)
+{
+	struct function *function = &analysis->functions[number];
+	u32 at = function->start, end = fill_end(analysis, function), tries = function->tries;
+
+	while (at < end && !analysis->result) {
+		struct x86_instruction instruction;
+		struct edge edge = {.function = number,
+				    .at = at,
+				    .state = function->jump_state,
+				    .call = NONE,
+				    .tries = tries};
+
+		if (*code_map_at(analysis, at) != MAP_NOTHING ||
+		    !code_decode_at(analysis, at, end, &instruction)) {
+			at++;
+			continue;
+		}
+		if (!code_is_padding(&instruction)) {
+			edge_add(analysis, &edge);
+			paths_follow_all(analysis);
+			function = &analysis->functions[number];
+			if (function->tries != tries || function->status != STATUS_OPEN)
+				return;
+		}
+		at += instruction.length;
+	}
+}
+
+static void fill_all(struct code_analysis *analysis)
+{
+	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++) {
+		struct function *function = &analysis->functions[i];
+
+		for (u32 tries = 0;
+		     tries < 3 && function->status == STATUS_OPEN && function->has_jumps &&
+		     !function->jumps_differ && !function->fill_failed && !function->is_filled &&
+		     function->kind != FUNCTION_COVERED;
+		     tries++) {
+			u32 before = function->tries;
+
+			function->is_filling = true;
+			fill(analysis, i);
+			paths_follow_all(analysis);
+			function = &analysis->functions[i];
+			function->is_filling = false;
+			function->is_filled = function->tries == before;
+		}
+	}
+}
+
+/* --- weak starts --- */
+
+static bool is_accepted(const struct code_analysis *analysis, const struct function *function)
+{
+	u8 mark = *code_mark_at(analysis, function->start);
+
+	if (function->status != STATUS_OPEN)
+		return false;
+	if (function->is_trampoline && !function->has_exit)
+		return false;
+	if (function->kind != FUNCTION_WEAK)
+		return true;
+	if (!analysis->image->has_symbols && function->has_unaligned)
+		return false;
+	return function->has_exit || (mark & MARK_TAKEN && function->has_aligned);
+}
+
+static void make_strong(struct code_analysis *analysis, u32 number)
+{
+	function_at(analysis, analysis->functions[number].start, FUNCTION_STRONG);
+}
+
+/* Judges the functions of a trial, which are those from `from` on, and `number`. */
+static void judge(struct code_analysis *analysis, u32 from, u32 number)
+{
+	bool has_changed = true;
+
+	if (is_accepted(analysis, &analysis->functions[number])) {
+		make_strong(analysis, number);
+		for (u32 i = from; i < analysis->function_count; i++)
+			if (analysis->functions[i].status == STATUS_OPEN)
+				make_strong(analysis, i);
+	}
+	while (has_changed && !analysis->result) {
+		has_changed = false;
+		for (u32 i = from; i < analysis->function_count; i++) {
+			struct function *function = &analysis->functions[i];
+
+			if (function->status != STATUS_OPEN || is_accepted(analysis, function))
+				continue;
+			function_undo(analysis, i);
+			function_give_up(analysis, i);
+			has_changed = true;
+		}
+		if (analysis->functions[number].status == STATUS_OPEN &&
+		    !is_accepted(analysis, &analysis->functions[number])) {
+			function_undo(analysis, number);
+			function_give_up(analysis, number);
+			has_changed = true;
+		}
+		paths_follow_all(analysis);
+	}
+}
+
+static bool try_start(struct code_analysis *analysis, u32 start)
+{
+	u32 from = analysis->function_count, number;
+
+	if (*code_map_at(analysis, start) != MAP_NOTHING ||
+	    function_find(analysis, start) != HASH_INDEX_NONE)
+		return false;
+	number = function_at(analysis, start, FUNCTION_WEAK);
+	if (number == NONE)
+		return false;
+	function_wake(analysis, number);
+	paths_follow_all(analysis);
+	judge(analysis, from, number);
+	return analysis->functions[number].status == STATUS_OPEN;
+}
+
+static bool is_candidate(const struct code_analysis *analysis, u32 address)
+{
+	return code_is_within(analysis, address) && code_section_end(analysis, address) &&
+	       !code_is_covered(analysis, address);
+}
+
+static void try_taken(struct code_analysis *analysis)
+{
+	const struct code_image *image = analysis->image;
+
+	for (u32 i = 0; i < image->pointer_count && !analysis->result; i++)
+		if (is_candidate(analysis, image->pointers[i].target))
+			try_start(analysis, image->pointers[i].target);
+	for (u32 i = 0; i < analysis->named_count && !analysis->result; i++)
+		if (is_candidate(analysis, analysis->named[i]))
+			try_start(analysis, analysis->named[i]);
+}
+
+/* Goes through what is left of [at, end), from one end of code to what begins behind it. */
+static void try_gap(struct code_analysis *analysis, u32 at, u32 end)
+{
+	bool may_begin = true, is_padded = true;
+
+	while (at < end && !analysis->result) {
+		struct x86_instruction instruction;
+		enum x86_flow flow;
+
+		if (analysis->steps > analysis->steps_max) {
+			analysis->result = -E2BIG;
+			return;
+		}
+		if (*code_map_at(analysis, at) != MAP_NOTHING) {
+			may_begin = true;
+			is_padded = false;
+			at++;
+			continue;
+		}
+		if (!code_decode_at(analysis, at, end, &instruction)) {
+			at++;
+			may_begin = false;
+			continue;
+		}
+		if (code_is_padding(&instruction)) {
+			is_padded = true;
+			at += instruction.length;
+			continue;
+		}
+		if (may_begin && (is_padded || at % 16 == 0) &&
+		    !(*code_mark_at(analysis, at) & MARK_BRANCHED) && try_start(analysis, at))
+			continue;
+		flow = x86_flow_of(&instruction);
+		may_begin = flow == X86_RETURN || flow == X86_JUMP || flow == X86_TRAP ||
+			    flow == X86_JUMP_INDIRECT;
+		is_padded = false;
+		at += instruction.length;
+	}
+}
+
+/* The parts of sections that no table covers. */
+typedef void (*gap_visit)(struct code_analysis *analysis, u32 start, u32 end);
+
+static void visit_gaps(struct code_analysis *analysis, gap_visit visit)
+{
+	const struct code_image *image = analysis->image;
+
+	for (u32 i = 0; i < image->section_count; i++) {
+		u32 at = image->sections[i].start, end = image->sections[i].end;
+
+		while (at < end && !analysis->result) {
+			const struct file_span *span =
+				code_span_before(image->covered, image->covered_count, at);
+			u32 next = span ? span - image->covered + 1 : 0, limit = end;
+
+			if (span && at < span->end) {
+				at = span->end;
+				continue;
+			}
+			if (next < image->covered_count && image->covered[next].start < limit)
+				limit = image->covered[next].start;
+			visit(analysis, at, limit);
+			at = limit;
+		}
+	}
+}
+
+/* --- what all code says, read from its begin to its end --- */
+
+static void note_named(struct code_analysis *analysis, u32 address)
+{
+	if (array_make_room(analysis->named, analysis->named_count, analysis->named_room))
+		analysis->result = -ENOMEM;
+	else
+		analysis->named[analysis->named_count++] = address;
+	if (code_is_within(analysis, address))
+		*code_mark_at(analysis, address) |= MARK_TAKEN;
+}
+
+static void sweep_instruction(struct code_analysis *analysis, u32 at,
+			      const struct x86_instruction *instruction, bool is_in_table)
+{
+	enum x86_flow flow = x86_flow_of(instruction);
+	s64 next = (s64)at + instruction->length, target = next + (s32)instruction->immediate;
+
+	if (instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0x8d &&
+	    instruction->base == X86_RIP) {
+		note_named(analysis, next + instruction->displacement);
+		return;
+	}
+	if (analysis->image->is_fixed && instruction->map == X86_MAP_ONE_BYTE &&
+	    instruction->immediate_bytes == 4 && instruction->immediate > 0 &&
+	    instruction->immediate <= INT32_MAX &&
+	    code_is_within(analysis, instruction->immediate) &&
+	    ((instruction->opcode >= 0xb8 && instruction->opcode <= 0xbf) ||
+	     instruction->opcode == 0xc7))
+		note_named(analysis, instruction->immediate);
+	if (flow != X86_BRANCH && flow != X86_JUMP && (flow != X86_CALL || !is_in_table))
+		return;
+	if (target < 0 || target > INT32_MAX || !code_is_within(analysis, target))
+		return;
+	if (flow == X86_BRANCH)
+		*code_mark_at(analysis, target) |= MARK_BRANCHED;
+	else if (flow == X86_JUMP)
+		*code_mark_at(analysis, target) |= MARK_JUMPED;
+	else if (is_candidate(analysis, target) && target != next)
+		function_at(analysis, target, FUNCTION_STRONG);
+}
+
+static void sweep_range(struct code_analysis *analysis, u32 at, u32 end, bool is_in_table)
+{
+	struct x86_instruction instruction;
+
+	while (at < end) {
+		if (code_decode_at(analysis, at, end, &instruction)) {
+			sweep_instruction(analysis, at, &instruction, is_in_table);
+			at += instruction.length;
+		} else {
+			at++;
+		}
+	}
+}
+
+static void sweep_gap(struct code_analysis *analysis, u32 start, u32 end)
+{
+	sweep_range(analysis, start, end, false);
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const u32 *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void sweep(struct code_analysis *analysis)
+{
+	const struct code_image *image = analysis->image;
+
+	for (u32 i = 0; i < image->covered_count && !analysis->result; i++)
+		if (code_is_within(analysis, image->covered[i].start) &&
+		    image->covered[i].end <= image->end)
+			sweep_range(analysis, image->covered[i].start, image->covered[i].end, true);
+	visit_gaps(analysis, sweep_gap);
+	if (analysis->named_count)
+		qsort(analysis->named, analysis->named_count, sizeof(*analysis->named), by_number);
+	for (u32 i = 0; i < image->pointer_count; i++)
+		if (code_is_within(analysis, image->pointers[i].target))
+			*code_mark_at(analysis, image->pointers[i].target) |= MARK_TAKEN;
+}
+
+static void mark_starts(struct code_analysis *analysis)
+{
+	const struct code_image *image = analysis->image;
+
+	for (u32 i = 0; i < image->covered_count; i++)
+		if (code_is_within(analysis, image->covered[i].start))
+			*code_mark_at(analysis, image->covered[i].start) |= MARK_START;
+	for (u32 i = 0; i < image->symbol_count; i++)
+		if (is_candidate(analysis, image->symbols[i].start))
+			function_at(analysis, image->symbols[i].start, FUNCTION_STRONG);
+	if (image->entry && is_candidate(analysis, image->entry))
+		function_at(analysis, image->entry, FUNCTION_STRONG);
+}
+
+/* Strong functions that turned out to be trampolines of signals have no rule. */
+static void reject_trampolines(struct code_analysis *analysis)
+{
+	for (u32 i = 0; i < analysis->function_count && !analysis->result; i++)
+		if (analysis->functions[i].status == STATUS_OPEN &&
+		    !is_accepted(analysis, &analysis->functions[i])) {
+			function_undo(analysis, i);
+			function_give_up(analysis, i);
+		}
+	paths_follow_all(analysis);
+}
+
+static void analyse(struct code_analysis *analysis)
+{
+	u32 strong;
+
+	mark_starts(analysis);
+	sweep(analysis);
+	strong = analysis->function_count;
+	for (u32 i = 0; i < strong && !analysis->result; i++) {
+		function_wake(analysis, i);
+		paths_follow_all(analysis);
+	}
+	if (analysis->image->has_symbols)
+		fill_all(analysis);
+	try_taken(analysis);
+	visit_gaps(analysis, try_gap);
+	fill_all(analysis);
+	reject_trampolines(analysis);
+}
+
+int code_analysis_create(const struct code_image *image, struct code_analysis **out)
+{
+	u32 bytes = image->end - image->start;
+	struct code_analysis *analysis = calloc(1, sizeof(*analysis));
+	int result;
+
+	if (!analysis)
+		return -ENOMEM;
+	analysis->image = image;
+	analysis->map = calloc(bytes + X86_LENGTH_MAX, sizeof(*analysis->map));
+	analysis->marks = calloc(bytes + X86_LENGTH_MAX, 1);
+	analysis->steps_max = (u64)STEPS_PER_BYTE * bytes + STEPS_LEAST;
+	if (!analysis->map || !analysis->marks)
+		analysis->result = -ENOMEM;
+	else
+		analyse(analysis);
+	result = analysis->result;
+	if (result)
+		code_analysis_free(&analysis);
+	else
+		*out = analysis;
+	return result;
+}
+
+void code_analysis_free(struct code_analysis **analysis_at)
+{
+	struct code_analysis *analysis = *analysis_at;
+
+	if (!analysis)
+		return;
+	free(analysis->map);
+	free(analysis->marks);
+	free(analysis->states);
+	hash_index_free(&analysis->state_index);
+	free(analysis->functions);
+	hash_index_free(&analysis->function_index);
+	free(analysis->edges);
+	free(analysis->idle);
+	free(analysis->changed);
+	free(analysis->runs);
+	free(analysis->waiters);
+	free(analysis->users);
+	free(analysis->named);
+	free(analysis);
+	*analysis_at = NULL;
+}
+
+const struct frame_state *code_analysis_state(const struct code_analysis *analysis, u32 address)
+{
+	u32 map = code_is_within(analysis, address) ? *code_map_at(analysis, address) : MAP_NOTHING;
+
+	return map >= MAP_STATE ? &analysis->states[map - MAP_STATE] : NULL;
+}
+
+bool code_analysis_next(const struct code_analysis *analysis, u32 *address, u32 end,
+			struct unwind_rule *rule, u32 *rule_end)
+{
+	u32 at = *address, map = MAP_NOTHING;
+
+	if (end > analysis->image->end)
+		end = analysis->image->end;
+	for (; at < end; at++) {
+		map = code_is_within(analysis, at) ? *code_map_at(analysis, at) : MAP_NOTHING;
+		if (map >= MAP_STATE && frame_state_rule(&analysis->states[map - MAP_STATE], rule))
+			break;
+	}
+	if (at >= end)
+		return false;
+	*address = at++;
+	while (at < end &&
+	       (*code_map_at(analysis, at) == MAP_INSIDE || *code_map_at(analysis, at) == map))
+		at++;
+	*rule_end = at;
+	return true;
+}
+
+void code_analysis_count(const struct code_analysis *analysis, struct code_analysis_counts *counts)
+{
+	*counts = (struct code_analysis_counts){
+		.functions = analysis->function_count,
+		.steps = analysis->steps,
+		.states = analysis->state_count,
+		.bytes = (u64)(analysis->image->end - analysis->image->start) * 5 +
+			 (u64)analysis->state_room * sizeof(*analysis->states) +
+			 (u64)analysis->function_room * sizeof(*analysis->functions) +
+			 (u64)analysis->run_room * sizeof(*analysis->runs) +
+			 (u64)analysis->waiter_room * sizeof(*analysis->waiters) +
+			 (u64)analysis->user_room * sizeof(*analysis->users),
+	};
+	for (u32 i = 0; i < analysis->function_count; i++) {
+		counts->accepted += analysis->functions[i].status == STATUS_OPEN;
+		counts->failed += analysis->functions[i].status == STATUS_FAILED;
+	}
+}

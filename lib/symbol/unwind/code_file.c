@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Section headers say what is code and where symbols and relocations are; stripping keeps them. A
+ * file without them is read by its segments, and has no names then. All sizes come from a foreign
+ * file, so each is bounded before anything is read.
+ */
+#include "code_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "noreturn_name.h"
+
+#define SEGMENTS_MAX 64
+#define SECTIONS_MAX 4096
+#define CODE_BYTES_MAX (256U << 20)
+#define TABLE_BYTES_MAX (64U << 20) /* of symbols, names or relocations */
+#define BLOCK_BYTES 16384U
+
+struct code_file {
+	int file;
+	u64 file_bytes;
+	Elf64_Ehdr header;
+	Elf64_Phdr segment[SEGMENTS_MAX];
+	u32 segment_count;
+	Elf64_Shdr *sections;
+	u32 section_count;
+	u8 *bytes;
+	struct file_span *spans;
+	u32 span_count, span_room;
+	struct file_span *symbols;
+	u32 symbol_count, symbol_room;
+	struct code_pointer *pointers;
+	u32 pointer_count, pointer_room;
+	u32 *noreturn;
+	u32 noreturn_count, noreturn_room;
+	u64 block_start; /* file offset */
+	u32 block_bytes;
+	u8 block[BLOCK_BYTES];
+	struct code_image image;
+};
+
+/* --- the file's bytes --- */
+
+static bool read_at(const struct code_file *file, u64 offset, void *buffer, u64 bytes)
+{
+	return offset <= file->file_bytes && bytes <= file->file_bytes - offset &&
+	       pread(file->file, buffer, bytes, offset) == (ssize_t)bytes;
+}
+
+/* A table of the file, to be freed; NULL: it cannot be read. */
+static void *read_table(const struct code_file *file, u64 offset, u64 bytes)
+{
+	void *table;
+
+	if (!bytes || bytes > TABLE_BYTES_MAX)
+		return NULL;
+	table = malloc(bytes + 1);
+	if (table && !read_at(file, offset, table, bytes)) {
+		free(table);
+		return NULL;
+	}
+	if (table)
+		((u8 *)table)[bytes] = 0;
+	return table;
+}
+
+/* Where in the file a range of memory lies; false: it does not, as a whole. */
+static bool offset_of(const struct code_file *file, u64 address, u32 bytes, u64 *offset)
+{
+	for (u32 i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segment[i];
+		u64 at = address - segment->p_vaddr;
+
+		if (at < segment->p_filesz && segment->p_filesz - at >= bytes) {
+			*offset = segment->p_offset + at;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_memory(void *context, u32 address, void *buffer, u32 bytes)
+{
+	struct code_file *file = context;
+	u64 offset, start;
+
+	if (bytes > BLOCK_BYTES / 2 || !offset_of(file, address, bytes, &offset))
+		return false;
+	if (offset < file->block_start || offset + bytes > file->block_start + file->block_bytes) {
+		u64 left;
+
+		start = offset & -(u64)(BLOCK_BYTES / 2);
+		if (start >= file->file_bytes)
+			return false;
+		left = file->file_bytes - start;
+		file->block_start = start;
+		file->block_bytes = left < BLOCK_BYTES ? left : BLOCK_BYTES;
+		if (!read_at(file, start, file->block, file->block_bytes))
+			file->block_bytes = 0;
+		if (offset + bytes > start + file->block_bytes)
+			return false;
+	}
+	memcpy(buffer, file->block + (offset - file->block_start), bytes);
+	return true;
+}
+
+/* --- headers --- */
+
+static int read_headers(struct code_file *file)
+{
+	Elf64_Ehdr *header = &file->header;
+
+	if (!read_at(file, 0, header, sizeof(*header)) ||
+	    memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64 ||
+	    header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum > SEGMENTS_MAX)
+		return -ENOEXEC;
+	for (u32 i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr *segment = &file->segment[file->segment_count];
+
+		if (!read_at(file, header->e_phoff + i * sizeof(*segment), segment,
+			     sizeof(*segment)))
+			return -ENOEXEC;
+		file->segment_count += segment->p_type == PT_LOAD;
+	}
+	if (header->e_shentsize != sizeof(Elf64_Shdr) || !header->e_shnum ||
+	    header->e_shnum > SECTIONS_MAX)
+		return 0;
+	file->sections =
+		read_table(file, header->e_shoff, (u64)header->e_shnum * sizeof(Elf64_Shdr));
+	file->section_count = file->sections ? header->e_shnum : 0;
+	return 0;
+}
+
+static bool is_executable(const Elf64_Phdr *segment)
+{
+	return segment->p_flags & PF_X && segment->p_filesz;
+}
+
+/* All of the code in one piece, as it is mapped. */
+static int read_code(struct code_file *file)
+{
+	u64 start = UINT64_MAX, end = 0;
+
+	for (u32 i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segment[i];
+
+		if (!is_executable(segment))
+			continue;
+		if (segment->p_vaddr > INT32_MAX || segment->p_filesz > CODE_BYTES_MAX ||
+		    segment->p_vaddr + segment->p_filesz > INT32_MAX)
+			return -ENOEXEC;
+		if (segment->p_vaddr < start)
+			start = segment->p_vaddr;
+		if (segment->p_vaddr + segment->p_filesz > end)
+			end = segment->p_vaddr + segment->p_filesz;
+	}
+	if (start >= end || end - start > CODE_BYTES_MAX || end - start > file->file_bytes * 4)
+		return -ENOEXEC;
+	file->bytes = calloc(end - start, 1);
+	if (!file->bytes)
+		return -ENOMEM;
+	for (u32 i = 0; i < file->segment_count; i++) {
+		const Elf64_Phdr *segment = &file->segment[i];
+
+		if (is_executable(segment) &&
+		    !read_at(file, segment->p_offset, file->bytes + (segment->p_vaddr - start),
+			     segment->p_filesz))
+			return -ENOEXEC;
+	}
+	file->image.bytes = file->bytes;
+	file->image.start = start;
+	file->image.end = end;
+	return 0;
+}
+
+static bool is_code(const struct code_file *file, u64 start, u64 bytes)
+{
+	return start >= file->image.start && start < file->image.end &&
+	       bytes <= file->image.end - start;
+}
+
+static int add_span(struct code_file *file, u64 start, u64 bytes)
+{
+	if (!bytes || !is_code(file, start, bytes))
+		return 0;
+	if (array_make_room(file->spans, file->span_count, file->span_room))
+		return -ENOMEM;
+	file->spans[file->span_count++] = (struct file_span){start, start + bytes};
+	return 0;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct file_span *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->end < b->end) - (a->end > b->end);
+}
+
+/* Ascending, each start once. */
+static u32 sort_spans(struct file_span *spans, u32 count)
+{
+	u32 kept = 0;
+
+	if (count)
+		qsort(spans, count, sizeof(*spans), by_start);
+	for (u32 i = 0; i < count; i++)
+		if (!kept || spans[kept - 1].start != spans[i].start)
+			spans[kept++] = spans[i];
+	for (u32 i = 0; i + 1 < kept; i++)
+		if (spans[i].end > spans[i + 1].start)
+			spans[i].end = spans[i + 1].start;
+	return kept;
+}
+
+static int find_code(struct code_file *file)
+{
+	int result = 0;
+
+	for (u32 i = 0; i < file->section_count && !result; i++) {
+		const Elf64_Shdr *section = &file->sections[i];
+
+		if (section->sh_type == SHT_PROGBITS && section->sh_flags & SHF_EXECINSTR &&
+		    section->sh_flags & SHF_ALLOC)
+			result = add_span(file, section->sh_addr, section->sh_size);
+	}
+	for (u32 i = 0; i < file->segment_count && !result && !file->section_count; i++)
+		if (is_executable(&file->segment[i]))
+			result =
+				add_span(file, file->segment[i].p_vaddr, file->segment[i].p_filesz);
+	file->span_count = sort_spans(file->spans, file->span_count);
+	return result;
+}
+
+/* --- symbols and pointers --- */
+
+static int add_import(struct code_file *file, u64 slot, const char *name)
+{
+	if (slot > INT32_MAX || !noreturn_name(name))
+		return 0;
+	if (array_make_room(file->noreturn, file->noreturn_count, file->noreturn_room))
+		return -ENOMEM;
+	file->noreturn[file->noreturn_count++] = slot;
+	return 0;
+}
+
+static int add_symbol(struct code_file *file, const Elf64_Sym *symbol, const char *name)
+{
+	u32 type = ELF64_ST_TYPE(symbol->st_info);
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+	    !is_code(file, symbol->st_value, 1) || strstr(name, ".cold"))
+		return 0;
+	if (add_import(file, symbol->st_value, name) ||
+	    array_make_room(file->symbols, file->symbol_count, file->symbol_room))
+		return -ENOMEM;
+	file->symbols[file->symbol_count++] = (struct file_span){
+		symbol->st_value, is_code(file, symbol->st_value, symbol->st_size)
+					  ? symbol->st_value + symbol->st_size
+					  : symbol->st_value};
+	return 0;
+}
+
+/* A section of symbols with their names. */
+struct symbols {
+	Elf64_Sym *symbol;
+	u64 count;
+	char *names;
+	u64 name_bytes;
+};
+
+static void symbols_free(struct symbols *symbols)
+{
+	free(symbols->symbol);
+	free(symbols->names);
+	*symbols = (struct symbols){};
+}
+
+static void symbols_read(const struct code_file *file, u32 index, struct symbols *symbols)
+{
+	const Elf64_Shdr *section, *names;
+
+	*symbols = (struct symbols){};
+	if (index >= file->section_count)
+		return;
+	section = &file->sections[index];
+	if (section->sh_link >= file->section_count ||
+	    (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM))
+		return;
+	names = &file->sections[section->sh_link];
+	symbols->symbol = read_table(file, section->sh_offset, section->sh_size);
+	symbols->names = read_table(file, names->sh_offset, names->sh_size);
+	symbols->count = section->sh_size / sizeof(Elf64_Sym);
+	symbols->name_bytes = names->sh_size;
+	if (!symbols->symbol || !symbols->names)
+		symbols_free(symbols);
+}
+
+static const char *name_of(const struct symbols *symbols, const Elf64_Sym *symbol)
+{
+	return symbol->st_name < symbols->name_bytes ? symbols->names + symbol->st_name : "";
+}
+
+static int read_symbols(struct code_file *file)
+{
+	int result = 0;
+
+	for (u32 i = 0; i < file->section_count && !result; i++) {
+		struct symbols symbols;
+
+		symbols_read(file, i, &symbols);
+		for (u64 j = 0; j < symbols.count && !result; j++)
+			result = add_symbol(file, &symbols.symbol[j],
+					    name_of(&symbols, &symbols.symbol[j]));
+		symbols_free(&symbols);
+	}
+	file->symbol_count = sort_spans(file->symbols, file->symbol_count);
+	return result;
+}
+
+static int add_pointer(struct code_file *file, u64 slot, u64 target)
+{
+	if (slot > INT32_MAX || !is_code(file, target, 1))
+		return 0;
+	if (array_make_room(file->pointers, file->pointer_count, file->pointer_room))
+		return -ENOMEM;
+	file->pointers[file->pointer_count++] = (struct code_pointer){slot, target};
+	return 0;
+}
+
+static int add_relocation(struct code_file *file, const Elf64_Rela *relocation,
+			  const struct symbols *symbols)
+{
+	u32 type = ELF64_R_TYPE(relocation->r_info), number = ELF64_R_SYM(relocation->r_info);
+	const Elf64_Sym *symbol = number < symbols->count ? &symbols->symbol[number] : NULL;
+
+	if (type == R_X86_64_RELATIVE)
+		return add_pointer(file, relocation->r_offset, relocation->r_addend);
+	if (type == R_X86_64_IRELATIVE) /* of the resolver: nothing jumps through the slot to it */
+		return add_pointer(file, INT32_MAX, relocation->r_addend);
+	if (!symbol ||
+	    (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT && type != R_X86_64_64))
+		return 0;
+	if (symbol->st_shndx == SHN_UNDEF || noreturn_name(name_of(symbols, symbol)))
+		return add_import(file, relocation->r_offset, name_of(symbols, symbol));
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+		return 0;
+	return add_pointer(file, relocation->r_offset, symbol->st_value + relocation->r_addend);
+}
+
+static int read_relocations(struct code_file *file, const Elf64_Shdr *section)
+{
+	Elf64_Rela *relocations = read_table(file, section->sh_offset, section->sh_size);
+	struct symbols symbols;
+	int result = 0;
+
+	symbols_read(file, section->sh_link, &symbols);
+	for (u64 i = 0; relocations && i < section->sh_size / sizeof(*relocations) && !result; i++)
+		result = add_relocation(file, &relocations[i], &symbols);
+	symbols_free(&symbols);
+	free(relocations);
+	return result;
+}
+
+static int add_relative(struct code_file *file, u64 slot)
+{
+	u64 target;
+
+	if (slot > INT32_MAX || !read_memory(file, slot, &target, sizeof(target)))
+		return 0;
+	return add_pointer(file, slot, target);
+}
+
+/* Relative relocations in short: an address, then bits for the 63 words behind it. */
+static int read_relr(struct code_file *file, const Elf64_Shdr *section)
+{
+	u64 *words = read_table(file, section->sh_offset, section->sh_size), slot = 0;
+	int result = 0;
+
+	for (u64 i = 0; words && i < section->sh_size / sizeof(*words) && !result; i++) {
+		if (!(words[i] & 1)) {
+			result = add_relative(file, words[i]);
+			slot = words[i] + 8;
+			continue;
+		}
+		for (u32 bit = 1; bit < 64 && !result; bit++)
+			if (words[i] >> bit & 1)
+				result = add_relative(file, slot + 8 * (bit - 1));
+		slot += 8 * 63;
+	}
+	free(words);
+	return result;
+}
+
+/* A file that is mapped where it says has addresses in its data. */
+static int scan_data(struct code_file *file, const Elf64_Shdr *section)
+{
+	u64 *words = read_table(file, section->sh_offset, section->sh_size);
+	int result = 0;
+
+	for (u64 i = 0; words && i < section->sh_size / sizeof(*words) && !result; i++)
+		result = add_pointer(file, section->sh_addr + 8 * i, words[i]);
+	free(words);
+	return result;
+}
+
+static int by_slot(const void *left, const void *right)
+{
+	const struct code_pointer *a = left, *b = right;
+
+	return (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const u32 *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static int read_pointers(struct code_file *file)
+{
+	bool is_fixed = file->header.e_type == ET_EXEC;
+	int result = 0;
+
+	for (u32 i = 0; i < file->section_count && !result; i++) {
+		const Elf64_Shdr *section = &file->sections[i];
+		bool is_data = section->sh_type == SHT_PROGBITS ||
+			       section->sh_type == SHT_INIT_ARRAY ||
+			       section->sh_type == SHT_FINI_ARRAY;
+
+		if (!(section->sh_flags & SHF_ALLOC))
+			continue;
+		if (section->sh_type == SHT_RELA)
+			result = read_relocations(file, section);
+		else if (section->sh_type == 19) /* SHT_RELR */
+			result = read_relr(file, section);
+		else if (is_fixed && is_data && section->sh_flags & SHF_WRITE &&
+			 section->sh_addr % 8 == 0)
+			result = scan_data(file, section);
+	}
+	if (file->pointer_count)
+		qsort(file->pointers, file->pointer_count, sizeof(*file->pointers), by_slot);
+	if (file->noreturn_count)
+		qsort(file->noreturn, file->noreturn_count, sizeof(*file->noreturn), by_number);
+	return result;
+}
+
+static bool has_names(const struct code_file *file)
+{
+	for (u32 i = 0; i < file->section_count; i++)
+		if (file->sections[i].sh_type == SHT_SYMTAB ||
+		    file->sections[i].sh_type == SHT_DYNSYM)
+			return true;
+	return false;
+}
+
+static void make_image(struct code_file *file, const struct file_span *covered, u32 count)
+{
+	struct code_image *image = &file->image;
+
+	image->has_symbols = has_names(file);
+	image->is_fixed = file->header.e_type == ET_EXEC;
+	image->entry = is_code(file, file->header.e_entry, 1) ? file->header.e_entry : 0;
+	image->sections = file->spans;
+	image->section_count = file->span_count;
+	image->covered = covered;
+	image->covered_count = count;
+	image->symbols = file->symbols;
+	image->symbol_count = file->symbol_count;
+	image->pointers = file->pointers;
+	image->pointer_count = file->pointer_count;
+	image->noreturn = file->noreturn;
+	image->noreturn_count = file->noreturn_count;
+	image->read = read_memory;
+	image->context = file;
+}
+
+int code_file_create(int descriptor, const struct file_span *covered, u32 count,
+		     struct code_file **out)
+{
+	struct code_file *file = calloc(1, sizeof(*file));
+	struct stat status;
+	int result = 0;
+
+	if (!file)
+		return -ENOMEM;
+	file->file = descriptor;
+	if (fstat(descriptor, &status))
+		result = -errno;
+	else
+		file->file_bytes = status.st_size > 0 ? status.st_size : 0;
+	result = result ?: read_headers(file) ?: read_code(file) ?: find_code(file);
+	result = result ?: read_symbols(file) ?: read_pointers(file);
+	make_image(file, covered, count);
+	if (result)
+		code_file_free(&file);
+	else
+		*out = file;
+	return result;
+}
+
+void code_file_free(struct code_file **file_at)
+{
+	struct code_file *file = *file_at;
+
+	if (!file)
+		return;
+	free(file->sections);
+	free(file->bytes);
+	free(file->spans);
+	free(file->symbols);
+	free(file->pointers);
+	free(file->noreturn);
+	free(file);
+	*file_at = NULL;
+}
+
+const struct code_image *code_file_image(const struct code_file *file)
+{
+	return &file->image;
+}
+
+static bool is_function_address(const struct code_file *file, u32 address)
+{
+	for (u32 i = 0; i < file->span_count; i++)
+		if (address - file->spans[i].start < file->spans[i].end - file->spans[i].start)
+			return true;
+	return false;
+}
+
+void code_file_strip(struct code_file *file)
+{
+	struct code_image *image = &file->image;
+	u32 kept = 0;
+
+	image->has_symbols = false;
+	image->symbol_count = 0;
+	for (u32 i = 0; i < image->noreturn_count; i++)
+		if (!is_function_address(file, file->noreturn[i]))
+			file->noreturn[kept++] = file->noreturn[i];
+	image->noreturn_count = kept;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What an analysis knows (code_analysis.h): what each byte of code is, functions, and the paths
+ * that are still to be followed. Functions do not know one another but by number, so any of them
+ * can be undone at any time.
+ */
+#ifndef LIB_SYMBOL_CODE_FUNCTIONS_H
+#define LIB_SYMBOL_CODE_FUNCTIONS_H
+
+#include "code_analysis.h"
+#include "frame_state.h"
+#include "hash_index.h"
+
+#define NONE UINT32_MAX
+
+/* What a byte of code is: MAP_INSIDE, or the first one of an instruction in state value -
+ * MAP_STATE.
+ */
+#define MAP_NOTHING 0
+#define MAP_INSIDE 1
+#define MAP_STATE 2
+
+/* Bits of a byte's mark. */
+#define MARK_START 1	/* a function begins */
+#define MARK_BRANCHED 2 /* a conditional jump leads here */
+#define MARK_JUMPED 4	/* any jump does */
+#define MARK_ENDS 8	/* a call that is taken to not return */
+#define MARK_DISPUTED 16
+#define MARK_TAKEN 32 /* the address is taken */
+
+#define TRIES_MAX 12
+#define TABLE_ENTRIES_MAX 2048
+#define STEPS_PER_BYTE 48
+#define STEPS_LEAST 100000
+#define ALL_SAVED ((1U << FRAME_SAVED_REGISTERS) - 1)
+
+enum function_kind { FUNCTION_COVERED, FUNCTION_STRONG, FUNCTION_WEAK };
+enum function_status { STATUS_IDLE, STATUS_OPEN, STATUS_FAILED };
+
+struct function {
+	u32 start, end; /* end: as far as a symbol says, or the next start */
+	u8 kind, status;
+	u8 tries;
+	bool returns;
+	bool has_exit;	    /* a way out that proves its stack depth */
+	bool has_switch;    /* rsp came from elsewhere */
+	bool has_aligned;   /* a call with the stack pointer that the ABI asks for */
+	bool has_unaligned; /* a call without */
+	bool has_jumps;	    /* whose targets are not known */
+	bool jumps_differ;
+	bool fill_failed;
+	bool is_filling, is_filled;
+	bool is_trampoline;
+	bool has_changed;	  /* `lost` has, and the callers do not know yet */
+	u32 lost;		  /* slots of registers that it does not keep */
+	u32 jump_state;		  /* at those jumps */
+	u32 runs, waiters, users; /* lists: index + 1 */
+};
+
+/* A path that goes on at an address. */
+struct edge {
+	u32 function;
+	u32 at;
+	u32 state;
+	u32 call; /* the last call on the path behind which code may end; NONE */
+	u8 tries; /* the function's: it was undone since, if they differ */
+};
+
+struct run {
+	u32 start, end, next;
+};
+
+/* Of a callee: a path of its caller (state), or that the caller returns if it does (NONE). */
+struct waiter {
+	struct edge edge;
+	u32 next;
+};
+
+struct user {
+	u32 function, next;
+};
+
+struct code_analysis {
+	const struct code_image *image;
+	u32 *map;
+	u8 *marks;
+	struct frame_state *states;
+	u32 state_count, state_room;
+	struct hash_index state_index;
+	struct function *functions;
+	u32 function_count, function_room;
+	struct hash_index function_index;
+	struct edge *edges;
+	u32 edge_count, edge_room;
+	u32 *idle; /* functions to be opened */
+	u32 idle_count, idle_room;
+	u32 *changed; /* functions whose callers are to be tried again */
+	u32 changed_count, changed_room;
+	struct run *runs;
+	u32 run_count, run_room;
+	struct waiter *waiters;
+	u32 waiter_count, waiter_room;
+	struct user *users;
+	u32 user_count, user_room;
+	u32 *named; /* addresses that code names: tables begin there */
+	u32 named_count, named_room;
+	u64 steps, steps_max;
+	int result;
+};
+
+bool code_is_within(const struct code_analysis *analysis, u32 address);
+u32 *code_map_at(const struct code_analysis *analysis, u32 address);
+u8 *code_mark_at(const struct code_analysis *analysis, u32 address);
+const struct file_span *code_span_before(const struct file_span *spans, u32 count, u32 address);
+bool code_is_in(const struct file_span *spans, u32 count, u32 address);
+struct file_span code_section_at(const struct code_analysis *analysis, u32 address);
+u32 code_section_end(const struct code_analysis *analysis, u32 address);
+bool code_is_covered(const struct code_analysis *analysis, u32 address);
+bool code_decode_at(struct code_analysis *analysis, u32 at, u32 end,
+		    struct x86_instruction *instruction);
+bool code_is_padding(const struct x86_instruction *instruction);
+const struct code_pointer *code_pointer_at(const struct code_analysis *analysis, u32 slot);
+bool code_is_noreturn(const struct code_analysis *analysis, u32 slot);
+u32 state_intern(struct code_analysis *analysis, const struct frame_state *state);
+u32 function_find(const struct code_analysis *analysis, u32 start);
+u32 function_at(struct code_analysis *analysis, u32 start, u32 kind);
+void function_wake(struct code_analysis *analysis, u32 number);
+void edge_add(struct code_analysis *analysis, const struct edge *edge);
+void function_undo(struct code_analysis *analysis, u32 number);
+void function_set_returns(struct code_analysis *analysis, u32 number);
+void function_set_lost(struct code_analysis *analysis, u32 number, u32 lost);
+void function_give_up(struct code_analysis *analysis, u32 number);
+void function_retry(struct code_analysis *analysis, u32 number);
+void function_retry_users(struct code_analysis *analysis, u32 number);
+void function_fail(struct code_analysis *analysis, const struct edge *edge);
+void waiter_add(struct code_analysis *analysis, u32 callee, const struct edge *edge);
+void user_add(struct code_analysis *analysis, u32 callee, u32 number);
+void function_leave_to(struct code_analysis *analysis, u32 number, u32 other);
+
+#endif

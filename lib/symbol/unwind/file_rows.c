@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The rows of a whole file: what its tables say, and for the rest what its code leads to. Code of
+ * which the analysis knows nothing keeps what the tables leave for it: it is read at the event.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "code_analysis.h"
+#include "code_file.h"
+#include "code_rows.h"
+#include "file_image.h"
+
+#define GAP_BYTES_MIN 512 /* of a whole file: less is read at the event */
+
+static int by_start(const void *left, const void *right)
+{
+	const struct file_span *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Ascending and apart, for searches. */
+static void sort_spans(struct file_spans *covered)
+{
+	u32 kept = 0;
+
+	if (covered->count)
+		qsort(covered->spans, covered->count, sizeof(*covered->spans), by_start);
+	for (u32 i = 0; i < covered->count; i++) {
+		struct file_span span = covered->spans[i];
+
+		if (kept && span.start < covered->spans[kept - 1].end)
+			span.start = covered->spans[kept - 1].end;
+		if (span.start < span.end)
+			covered->spans[kept++] = span;
+	}
+	covered->count = kept;
+}
+
+/* Rows of [start, end), which no table covers. */
+static int add_gap(const struct code_analysis *analysis, const struct file_image *image,
+		   struct code_rows *rows, u32 start, u32 end)
+{
+	struct unwind_rule rule;
+	int result = 0;
+	u32 next;
+
+	for (u32 at = start; !result && code_analysis_next(analysis, &at, end, &rule, &next);
+	     at = next) {
+		u64 code_end = FILE_IMAGE_BASE + next, offset;
+
+		rule.flags |= RULE_ANALYSED;
+		if (file_image_code(image, FILE_IMAGE_BASE + at, &code_end, &offset))
+			result = code_rows_add(rows, offset,
+					       offset + (code_end - FILE_IMAGE_BASE - at), &rule);
+	}
+	return result;
+}
+
+/* The next part of a section that no table covers, from *at on. */
+static bool gap_next(const struct file_spans *covered, u32 *span, u32 *at, u32 limit, u32 *end)
+{
+	for (; *at < limit && *span < covered->count; ++*span) {
+		if (covered->spans[*span].start > *at)
+			break;
+		if (covered->spans[*span].end > limit) {
+			*at = limit;
+			break;
+		}
+		if (covered->spans[*span].end > *at)
+			*at = covered->spans[*span].end;
+	}
+	if (*at >= limit)
+		return false;
+	*end = *span < covered->count && covered->spans[*span].start < limit
+		       ? covered->spans[*span].start
+		       : limit;
+	return true;
+}
+
+static u64 gap_bytes(const struct code_image *image, const struct file_spans *covered)
+{
+	u64 bytes = 0;
+
+	for (u32 i = 0, span = 0; i < image->section_count; i++) {
+		u32 at = image->sections[i].start, end;
+
+		for (; gap_next(covered, &span, &at, image->sections[i].end, &end); at = end)
+			bytes += end - at > 15 ? end - at : 0; /* others are padding */
+	}
+	return bytes;
+}
+
+static int add_gaps(const struct code_analysis *analysis, const struct code_image *code,
+		    const struct file_spans *covered, const struct file_image *image,
+		    struct code_rows *rows)
+{
+	int result = 0;
+
+	for (u32 i = 0, span = 0; i < code->section_count && !result; i++) {
+		u32 at = code->sections[i].start, end;
+
+		for (; !result && gap_next(covered, &span, &at, code->sections[i].end, &end);
+		     at = end)
+			result = add_gap(analysis, image, rows, at, end);
+	}
+	return result;
+}
+
+static int analyse(const struct code_file *file, const struct file_spans *covered,
+		   const struct file_image *image, struct code_rows *rows)
+{
+	const struct code_image *code = code_file_image(file);
+	struct code_analysis *analysis;
+	int result;
+
+	if (gap_bytes(code, covered) < GAP_BYTES_MIN)
+		return 0;
+	result = code_analysis_create(code, &analysis);
+	if (result)
+		return result;
+	result = add_gaps(analysis, code, covered, image, rows);
+	code_analysis_free(&analysis);
+	return result;
+}
+
+/* Rows of code that no table covers. */
+static int read_code(int file, const struct file_spans *covered, struct code_rows *rows)
+{
+	struct file_image *image = NULL;
+	struct code_file *code = NULL;
+	int result = file_image_create(file, &image);
+
+	result = result ?: code_file_create(file, covered->spans, covered->count, &code);
+	result = result ?: analyse(code, covered, image, rows);
+	code_file_free(&code);
+	file_image_free(&image);
+	return result;
+}
+
+int code_rows_read(int file, struct code_rows *rows)
+{
+	struct code_rows tables = {}, code = {};
+	struct file_spans covered = {};
+	int result = code_rows_read_tables(file, &tables, &covered);
+
+	if (!result || result == -ENOEXEC) {
+		sort_spans(&covered);
+		if (read_code(file, &covered, &code))
+			code_rows_clear(&code);
+	}
+	if (code.count && (!result || result == -ENOEXEC)) {
+		result = code_rows_merge(rows, &code, &tables);
+	} else if (!result) {
+		*rows = tables;
+		tables = (struct code_rows){};
+	}
+	code_rows_clear(&tables);
+	code_rows_clear(&code);
+	free(covered.spans);
+	return result;
+}

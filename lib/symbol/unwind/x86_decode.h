@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One x86-64 instruction: its length, its operands as far as an analysis of stack frames needs
+ * them, and which general registers it writes. Registers have their hardware numbers here (rsp is
+ * 4, rbp is 5), not those of DWARF.
+ */
+#ifndef LIB_SYMBOL_X86_DECODE_H
+#define LIB_SYMBOL_X86_DECODE_H
+
+#include <stdbool.h>
+
+#include "scalar.h"
+
+#define X86_LENGTH_MAX 15
+
+enum x86_register {
+	X86_RAX,
+	X86_RCX,
+	X86_RDX,
+	X86_RBX,
+	X86_RSP,
+	X86_RBP,
+	X86_RSI,
+	X86_RDI,
+	X86_R8,
+	X86_R9,
+	X86_R10,
+	X86_R11,
+	X86_R12,
+	X86_R13,
+	X86_R14,
+	X86_R15,
+	X86_REGISTERS,
+	X86_RIP = X86_REGISTERS, /* as a base */
+	X86_NO_REGISTER,
+};
+
+enum x86_map {
+	X86_MAP_ONE_BYTE,
+	X86_MAP_0F,
+	X86_MAP_0F38,
+	X86_MAP_0F3A,
+	X86_MAP_VECTOR, /* VEX, EVEX or XOP: nothing but length and writes is of interest */
+};
+
+struct x86_instruction {
+	u8 length;
+	u8 map; /* enum x86_map */
+	u8 opcode;
+	bool is_wide;	/* REX.W: operands have 64 bits */
+	bool is_narrow; /* 0x66: operands have 16 bits */
+	u8 repeat;	/* 0xf2, 0xf3 or 0 */
+	bool has_modrm;
+	bool is_memory;	    /* the operand that ModRM.rm names */
+	bool has_segment;   /* fs or gs: the operand is not on the stack */
+	u8 reg;		    /* ModRM.reg */
+	u8 rm;		    /* ModRM.rm; a register if !is_memory */
+	u8 base;	    /* of memory: a register, X86_RIP or X86_NO_REGISTER */
+	u8 index, scale;    /* X86_NO_REGISTER: no index; scale 1, 2, 4, 8 */
+	u8 immediate_bytes; /* 0: no immediate */
+	s32 displacement;
+	s64 immediate; /* sign-extended; the displacement of relative branches as well */
+	u16 writes;    /* general registers, by bit; rsp only as an operand */
+};
+
+/* Where control goes behind an instruction. */
+enum x86_flow {
+	X86_NEXT,
+	X86_JUMP,	   /* to next + immediate */
+	X86_BRANCH,	   /* there, or to the next one */
+	X86_JUMP_INDIRECT, /* through rm */
+	X86_CALL,	   /* of next + immediate */
+	X86_CALL_INDIRECT, /* through rm */
+	X86_RETURN,
+	X86_SYSCALL,
+	X86_TRAP,     /* ud2, int3, hlt: where code ends */
+	X86_FORBIDDEN /* no user program executes this: its bytes are no code */
+};
+
+enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
+
+/* False: no instruction of 64-bit mode begins with these bytes, or they end within it. */
+bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction);
+
+#endif

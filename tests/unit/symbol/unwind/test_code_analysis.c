@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The decoder against objdump, rules found in code against the compiler's tables of the same code,
+ * and programs from which the tables were removed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sample_program.h"
+#include "symbol/unwind/code_analysis.h"
+#include "symbol/unwind/code_file.h"
+#include "symbol/unwind/code_rows.h"
+#include "symbol/unwind/file_image.h"
+#include "symbol/unwind/frame_state.h"
+
+#define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
+
+/* The bytes that objdump shows in a line; 0: it is no instruction. */
+static u32 listed_bytes(const char *line, u8 *bytes)
+{
+	const char *at = strchr(line, ':'), *end;
+	u32 count = 0;
+
+	if (!at || at[1] != '\t')
+		return 0;
+	at += 2;
+	end = strchr(at, '\t');
+	if (!end || strstr(end, "(bad)") || strstr(end, "\trex"))
+		return 0;
+	for (; count < X86_LENGTH_MAX && at[0] != ' ' && at < end; at += 3)
+		bytes[count++] = strtoul(at, NULL, 16);
+	return count;
+}
+
+static void lengths_are_those_of_objdump(void **state)
+{
+	u32 instructions = 0, differences = 0;
+	char line[512];
+	FILE *list;
+
+	(void)state;
+	if (system("objdump --version >/dev/null 2>&1") || access(LIBC, R_OK))
+		skip();
+	list = popen("objdump -d -w " LIBC, "r");
+	assert_non_null(list);
+	while (fgets(line, sizeof(line), list)) {
+		u8 bytes[X86_LENGTH_MAX];
+		u32 count = listed_bytes(line, bytes);
+		struct x86_instruction instruction;
+
+		if (!count)
+			continue;
+		instructions++;
+		if (x86_decode(bytes, count, &instruction) && instruction.length == count)
+			continue;
+		differences++;
+		printf("%s", line);
+	}
+	pclose(list);
+	assert_true(instructions > 100000);
+	assert_int_equal(differences, 0);
+}
+
+static void an_instruction_that_is_cut_short_is_none(void **state)
+{
+	static const u8 lea[] = {0x48, 0x8d, 0x84, 0x24, 1, 2, 3, 4};
+	struct x86_instruction instruction;
+
+	(void)state;
+	for (u32 bytes = 0; bytes < sizeof(lea); bytes++)
+		assert_false(x86_decode(lea, bytes, &instruction));
+	assert_true(x86_decode(lea, sizeof(lea), &instruction));
+	assert_int_equal(instruction.base, X86_RSP);
+	assert_int_equal(instruction.reg, X86_RAX);
+	assert_int_equal(instruction.displacement, 0x04030201);
+}
+
+/* Runs instructions from a function's start on. */
+static struct frame_state run(const u8 *code, u32 bytes)
+{
+	struct frame_compared compared = {.reg = X86_NO_REGISTER};
+	struct x86_instruction instruction;
+	struct frame_state frame;
+
+	frame_state_at_entry(&frame, 0);
+	for (u32 at = 0; at < bytes; at += instruction.length) {
+		assert_true(x86_decode(code + at, bytes - at, &instruction));
+		assert_int_equal(frame_state_step(&frame, &instruction, at, &compared),
+				 FRAME_STEPPED);
+	}
+	return frame;
+}
+
+static void a_prologue_is_a_rule(void **state)
+{
+	/* push %rbp; push %rbx; sub $0x18, %rsp */
+	static const u8 code[] = {0x55, 0x53, 0x48, 0x83, 0xec, 0x18};
+	struct frame_state frame = run(code, sizeof(code));
+	struct unwind_rule rule;
+
+	(void)state;
+	assert_true(frame_state_rule(&frame, &rule));
+	assert_int_equal(rule.cfa_kind, CFA_REGISTER);
+	assert_int_equal(rule.cfa_register, REGISTER_RSP);
+	assert_int_equal(rule.cfa_offset, 48);
+	assert_int_equal(rule.slot[SLOT_RBP], 2);
+	assert_int_equal(rule.slot[SLOT_RBX], 3);
+	assert_int_equal(rule.slot[SLOT_R12], 0);
+	assert_int_equal(rule.slot[SLOT_RETURN], 1);
+}
+
+static void an_aligned_stack_is_found_by_its_copy(void **state)
+{
+	/* mov %rsp, %rax; sub $0x40, %rsp; and $-32, %rsp; mov %rax, 0x20(%rsp); xor %eax, %eax */
+	static const u8 code[] = {0x48, 0x89, 0xe0, 0x48, 0x83, 0xec, 0x40, 0x48, 0x83,
+				  0xe4, 0xe0, 0x48, 0x89, 0x44, 0x24, 0x20, 0x31, 0xc0};
+	struct frame_state frame = run(code, sizeof(code));
+	struct unwind_rule rule;
+
+	(void)state;
+	assert_true(frame_state_rule(&frame, &rule));
+	assert_int_equal(rule.cfa_kind, CFA_DEREF);
+	assert_int_equal(rule.cfa_register, REGISTER_RSP);
+	assert_int_equal(rule.cfa_offset, 0x20);
+	assert_int_equal(rule.operand, 1);
+}
+
+static void an_overwritten_return_address_has_no_rule(void **state)
+{
+	/* push %rbx; mov %rax, 8(%rsp) */
+	static const u8 code[] = {0x53, 0x48, 0x89, 0x44, 0x24, 0x08};
+	struct frame_state frame = run(code, sizeof(code));
+	struct unwind_rule rule;
+
+	(void)state;
+	assert_false(frame_state_rule(&frame, &rule));
+}
+
+/* --- whole files --- */
+
+struct truth {
+	u32 right, wrong, unknown;
+};
+
+static const struct unwind_rule *rule_at(const struct code_rows *rows, u32 offset)
+{
+	u32 low = 0, high = rows->count;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (rows->rows[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && rows->rows[low - 1].rule ? &rows->rules[rows->rows[low - 1].rule - 1] : NULL;
+}
+
+static void compare(const struct frame_state *frame, const struct unwind_rule *table,
+		    struct truth *truth)
+{
+	struct frame_value value = {};
+
+	if (frame)
+		value = frame->reg[table->cfa_register == REGISTER_RBP ? X86_RBP : X86_RSP];
+	if (value.kind != VALUE_CFA || frame->flags)
+		truth->unknown++;
+	else if (value.offset + table->cfa_offset)
+		truth->wrong++;
+	else
+		truth->right++;
+}
+
+static void compare_all(int file, bool is_stripped, struct truth *truth)
+{
+	struct code_analysis *analysis;
+	struct file_spans covered = {};
+	struct code_rows rows = {};
+	struct file_image *image;
+	struct code_file *code;
+
+	assert_int_equal(code_rows_read_tables(file, &rows, &covered), 0);
+	assert_int_equal(file_image_create(file, &image), 0);
+	assert_int_equal(code_file_create(file, NULL, 0, &code), 0);
+	if (is_stripped)
+		code_file_strip(code);
+	assert_int_equal(code_analysis_create(code_file_image(code), &analysis), 0);
+	for (u32 i = 0; i < covered.count; i++) {
+		for (u32 at = covered.spans[i].start; at < covered.spans[i].end; at++) {
+			const struct frame_state *frame = code_analysis_state(analysis, at);
+			u64 end = FILE_IMAGE_BASE + at + 1, offset;
+			const struct unwind_rule *table = NULL;
+
+			if (file_image_code(image, FILE_IMAGE_BASE + at, &end, &offset))
+				table = rule_at(&rows, offset);
+			if (frame && table && table->cfa_kind == CFA_REGISTER && !table->flags &&
+			    (table->cfa_register == REGISTER_RSP ||
+			     table->cfa_register == REGISTER_RBP))
+				compare(frame, table, truth);
+		}
+	}
+	code_analysis_free(&analysis);
+	code_file_free(&code);
+	file_image_free(&image);
+	code_rows_clear(&rows);
+	free(covered.spans);
+}
+
+static void the_code_agrees_with_hidden_tables(void **state)
+{
+	static const char *const files[] = {"/usr/bin/perl", "/usr/bin/git", "/bin/bash",
+					    "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		int file = open(files[i], O_RDONLY);
+
+		if (file < 0)
+			continue;
+		for (int is_stripped = 0; is_stripped < 2; is_stripped++) {
+			struct truth truth = {};
+
+			compare_all(file, is_stripped, &truth);
+			printf("%s%s: right %u, unknown %u, wrong %u\n", files[i],
+			       is_stripped ? ", stripped" : "", truth.right, truth.unknown,
+			       truth.wrong);
+			assert_true(truth.right > 10 * truth.unknown);
+			assert_int_equal(truth.wrong, 0);
+		}
+		close(file);
+	}
+}
+
+#define SOURCE                                                                                     \
+	"#include <stdio.h>\n"                                                                     \
+	"#include <stdlib.h>\n"                                                                    \
+	"static int by_value(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"    \
+	"int main(int argc, char **argv)\n"                                                        \
+	"{\n"                                                                                      \
+	"	int value[64];\n"                                                                        \
+	"	for (int i = 0; i < 64; i++) {\n"                                                        \
+	"		switch ((argc + i) % 9) {\n"                                                            \
+	"		case 0: value[i] = puts(argv[0]); break;\n"                                             \
+	"		case 1: value[i] = rand(); break;\n"                                                    \
+	"		case 2: value[i] = getchar(); break;\n"                                                 \
+	"		case 3: value[i] = atoi(argv[0]); break;\n"                                             \
+	"		case 4: abort();\n"                                                                     \
+	"		case 5: value[i] = printf(\"%d\", i); break;\n"                                         \
+	"		default: value[i] = i;\n"                                                               \
+	"		}\n"                                                                                    \
+	"	}\n"                                                                                     \
+	"	qsort(value, 64, sizeof(int), by_value);\n"                                              \
+	"	return value[0];\n"                                                                      \
+	"}\n"
+
+static void a_program_without_tables_has_rows(void **state)
+{
+	static const char *const kinds[] = {"-O2", "-O2 -s", "-O2 -static -s",
+					    "-O3 -fno-omit-frame-pointer -no-pie -s"};
+	char path[SAMPLE_PATH_BYTES], command[512];
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct sample sample = {"bare", command, SOURCE, ".c"};
+		struct code_rows rows = {};
+		u32 analysed = 0;
+		int file;
+
+		snprintf(command, sizeof(command),
+			 "gcc %s $IN -o $OUT && objcopy -R .eh_frame -R .eh_frame_hdr $OUT",
+			 kinds[i]);
+		sample_build(&sample, path);
+		file = open(path, O_RDONLY);
+		assert_true(file >= 0);
+		assert_int_equal(code_rows_read(file, &rows), 0);
+		assert_true(code_rows_are_sound(&rows));
+		for (u32 j = 0; j < rows.rule_count; j++)
+			analysed += (rows.rules[j].flags & RULE_ANALYSED) != 0;
+		printf("%s: %u rows, %u rules\n", kinds[i], rows.count, rows.rule_count);
+		assert_true(rows.count > 10);
+		assert_int_equal(analysed, rows.rule_count);
+		code_rows_clear(&rows);
+		close(file);
+	}
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	sample_folder_remove();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lengths_are_those_of_objdump),
+		cmocka_unit_test(an_instruction_that_is_cut_short_is_none),
+		cmocka_unit_test(a_prologue_is_a_rule),
+		cmocka_unit_test(an_aligned_stack_is_found_by_its_copy),
+		cmocka_unit_test(an_overwritten_return_address_has_no_rule),
+		cmocka_unit_test(the_code_agrees_with_hidden_tables),
+		cmocka_unit_test(a_program_without_tables_has_rows),
+	};
+
+	if (!sample_folder_create())
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, teardown);
+}
