@@ -64,7 +64,7 @@ ENVIRONMENTS = {
     "few open files": (limited("n", 16), "ulimit -n"),
     "little memory": (limited("v", 40000), "Cannot allocate memory"),
     "seccomp: bpf": ([REFUSE, "bpf"], "seccomp"),
-    "seccomp: perf_event_open": ([REFUSE, "perf_event_open"], "perf_event_open()"),
+    "seccomp: perf_event_open": ([REFUSE, "perf_event_open"], "perf events"),
     "seccomp: capset": ([REFUSE, "capset"], "the process that reads symbols"),
     "seccomp: flock": ([REFUSE, "flock"], None),
     "seccomp: socketpair": ([REFUSE, "socketpair"], "the process that reads symbols"),
