@@ -34,6 +34,7 @@
 #include "process/privilege.h"
 #include "process/signals.h"
 #include "product_version.h"
+#include "recording/no_events.h"
 #include "store/rows/window_rows.h"
 #include "store/write/sender.h"
 #include "terminal/message.h"
@@ -60,8 +61,8 @@ struct agent {
 	s32 window_skew;
 	u64 window_began, window_ends; /* ms */
 	u64 batch;		       /* which stretch of time it is of */
-	u64 windows;
-	u64 lost_before; /* batches whose stacks are gone */
+	u64 windows, produced;	       /* events of the windows */
+	u64 lost_before;	       /* batches whose stacks are gone */
 };
 
 /* --- its parts --- */
@@ -353,6 +354,7 @@ static int take_window(struct agent *agent, struct stackmap_error *error)
 
 	if (result)
 		return result;
+	agent->produced += trace_reader_ledger(reader)->produced;
 	time.seconds = seconds_of(agent);
 	begin_window(agent);
 	if (agent->rows)
@@ -479,6 +481,9 @@ static int record_all(struct agent *agent)
 	put_batch(agent);
 	agent_child_end(&agent->sending);
 	tell_sum(agent);
+	if (!status && agent->windows && !agent->produced)
+		no_events_explain(&agent->choice.values.record, &agent->feed.target,
+				  agent->feed.capture, UINT64_MAX);
 	return status;
 }
 

@@ -21,6 +21,7 @@
 #include "process/privilege.h"
 #include "process/signals.h"
 #include "process/workload.h"
+#include "recording/no_events.h"
 #include "recording/record_instance.h"
 #include "recording/record_target.h"
 #include "recording/recorder.h"
@@ -304,6 +305,9 @@ static int run(struct record *record, int count, char **arguments)
 	status = finish(record);
 	if (record->values->verbose)
 		user_way_tell_counts(record->capture);
+	if (!status && !record->recorder.produced && !record->values->quiet)
+		no_events_explain(record->values, &record->target, record->capture,
+				  record->workload.ended ? record->workload.cpu_ns : UINT64_MAX);
 	return status;
 }
 

@@ -19,6 +19,7 @@
 #include "command.h"
 #include "error.h"
 #include "process/signals.h"
+#include "recording/no_events.h"
 #include "terminal/message.h"
 #include "top/top_feed.h"
 #include "top/top_screen.h"
@@ -347,7 +348,8 @@ static int watch(struct top *top, struct stackmap_error *error)
 }
 
 /* What became of the events is the last that is said; in text it stands with each refresh. */
-static int end_watch(struct top *top, int result, const struct stackmap_error *error)
+static int end_watch(struct top *top, const struct record_values *record, int result,
+		     const struct stackmap_error *error)
 {
 	bool had_screen = top->screen;
 
@@ -358,6 +360,9 @@ static int end_watch(struct top *top, int result, const struct stackmap_error *e
 	}
 	if (had_screen)
 		ledger_print(&top->feed.ledger, "stackmap: ledger: ", stderr);
+	if (top->refreshes && !top->feed.instance && !top->feed.store.values &&
+	    !top->feed.ledger.produced && !capture_events(top->feed.capture))
+		no_events_explain(record, &top->feed.target, top->feed.capture, UINT64_MAX);
 	return EXIT_DONE;
 }
 
@@ -409,7 +414,7 @@ static int run(struct top *top, const struct record_values *record)
 		return status;
 	top->began = clock_ms();
 	top->next_refresh = top->began + (top->feed.store.values ? 0 : delay_ms(top));
-	return end_watch(top, watch(top, &error), &error);
+	return end_watch(top, record, watch(top, &error), &error);
 }
 
 static int top_run(const void *arg, int count, char **operands)

@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "interrupt.h"
 
 #define POLL_MS 100
@@ -133,8 +135,13 @@ int workload_start(struct workload *workload)
 
 bool workload_ended(struct workload *workload)
 {
-	if (!workload->ended)
-		workload->ended = waitpid(workload->pid, &workload->status, WNOHANG) != 0;
+	struct rusage usage = {};
+
+	if (workload->ended)
+		return true;
+	workload->ended = wait4(workload->pid, &workload->status, WNOHANG, &usage) != 0;
+	workload->cpu_ns = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 * NS_PER_MS +
+			   (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ULL;
 	return workload->ended;
 }
 

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "scalar.h"
+
 struct workload {
 	pid_t pid;   /* 0: none */
 	char *path;  /* the file that it will execute */
@@ -14,6 +16,7 @@ struct workload {
 	int go;	     /* held until this is closed */
 	int failed;  /* the child writes its errno here if execve fails */
 	int status;  /* of wait(), once it ended */
+	u64 cpu_ns;  /* that it and its children took, once it ended */
 	bool started;
 	bool ended;
 };

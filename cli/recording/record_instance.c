@@ -119,7 +119,11 @@ static int write_events(struct reading *reading)
 		return status;
 	read_events(reading);
 	signals_release();
-	return recorder_end(&reading->recorder);
+	status = recorder_end(&reading->recorder);
+	if (!status && !reading->recorder.produced && !reading->values->quiet)
+		message("0 events: nothing that '%s' records happened",
+			capture_metadata(reading->capture)->command);
+	return status;
 }
 
 /* The mode is known when it is open: its own lock is another than that of a reader. */

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/load/cpu_hotplug.h"
 #include "capture/load/loaded.h"
 #include "capture/load/proc_tasks.h"
+#include "clock.h"
 #include "terminal/message.h"
 
 static int wrong_usage(const char *text)
@@ -136,6 +138,22 @@ static bool are_pids(const struct number_list *list)
 	return true;
 }
 
+static u64 total_cpu_ns(const struct record_target *target)
+{
+	u64 total = 0;
+
+	for (size_t i = 0; i < target->pids.count; i++) {
+		struct timespec time;
+		clockid_t clock;
+
+		if (clock_getcpuclockid(target->pids.ranges[i].first, &clock) ||
+		    clock_gettime(clock, &time))
+			return UINT64_MAX;
+		total += time.tv_sec * 1000 * NS_PER_MS + time.tv_nsec;
+	}
+	return total;
+}
+
 static int choose_pids(const struct string_list *texts, struct record_target *target)
 {
 	int status = EXIT_DONE;
@@ -150,7 +168,16 @@ static int choose_pids(const struct string_list *texts, struct record_target *ta
 	target->pidfds = calloc(target->pids.count + 1, sizeof(*target->pidfds));
 	for (size_t i = 0; target->pidfds && i < target->pids.count; i++)
 		status = status ?: open_process(target, i);
+	target->cpu_ns_before = total_cpu_ns(target);
 	return target->pidfds ? status : EXIT_FAILED;
+}
+
+u64 record_target_cpu_ns(const struct record_target *target)
+{
+	u64 now = total_cpu_ns(target);
+
+	return now == UINT64_MAX || now < target->cpu_ns_before ? UINT64_MAX
+								: now - target->cpu_ns_before;
 }
 
 int record_target_choose(const struct record_values *values, bool has_command,

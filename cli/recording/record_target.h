@@ -113,6 +113,7 @@ struct record_target {
 	u64 cpu_mask[CONFIG_CPUS_MAX / 64];
 	struct number_list pids; /* each a range of its own */
 	int *pidfds;		 /* of `pids` */
+	u64 cpu_ns_before;	 /* CPU time that `pids` had taken when they were chosen */
 };
 
 /* Exit status; what is wrong was said. `has_command`: the command line names one.
@@ -123,6 +124,10 @@ void record_target_clear(struct record_target *target);
 
 /* Whether all processes of -p have ended; false without -p. */
 bool record_target_ended(const struct record_target *target);
+
+/* CPU time that the processes of -p have taken since; UINT64_MAX: not known of one that has ended.
+ */
+u64 record_target_cpu_ns(const struct record_target *target);
 
 /* What all of that is for the capture: points into both. The command is not in it. */
 struct capture_options record_target_options(const struct record_values *values,

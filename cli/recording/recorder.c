@@ -85,6 +85,7 @@ static int close_file(struct recorder *recorder, const char *path)
 	bytes = trace_writer_bytes(recorder->writer);
 	written = trace_writer_close(&recorder->writer);
 	print_summary(recorder, path, &ledger, bytes);
+	recorder->produced += ledger.produced;
 	tell_trouble(recorder);
 	if (written) {
 		message("%s: %s; what was written before is whole", path, strerror(-written));

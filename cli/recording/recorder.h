@@ -23,6 +23,7 @@ struct recorder {
 	char *path;		     /* its name */
 	int status;		     /* of the files that were closed: the worst */
 	struct pace pace;
+	u64 produced;				 /* events, of the files that were closed */
 	u64 next_flush, next_progress, next_try; /* ms */
 };
 

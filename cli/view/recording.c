@@ -267,6 +267,24 @@ static void tell_nothing_chosen(const struct recording_choice *choice,
 		message("%s: the options choose none of its events", choice->name);
 }
 
+/* Of a recording without any. A ledger that says what was lost explains itself. */
+static void explain_no_events(const struct recording_choice *choice,
+			      const struct trace_reader *reader)
+{
+	const struct trace_ledger *ledger = trace_reader_ledger(reader);
+	const struct trace_source *sources;
+
+	if (!ledger || ledger->recorded || !trace_reader_sources(reader, &sources))
+		return;
+	if (ledger->produced)
+		message("%s: all of its %llu events were lost; the ledger of 'stackmap report' "
+			"says to what",
+			choice->name, (unsigned long long)ledger->produced);
+	else
+		message("%s: no events: nothing that '%s' records happened", choice->name,
+			trace_reader_info(reader)->command);
+}
+
 int recording_close(struct trace_reader **reader, const struct recording_choice *choice, int err,
 		    const struct stackmap_error *error)
 {
@@ -279,6 +297,8 @@ int recording_close(struct trace_reader **reader, const struct recording_choice 
 		message_error(error);
 	if (is_empty)
 		tell_nothing_chosen(choice, *reader);
+	else if (!err && !damage && !choice->from)
+		explain_no_events(choice, *reader);
 	if (damage)
 		message_error(damage);
 	trace_reader_close(reader);

@@ -376,6 +376,11 @@ u64 capture_code_met(const struct capture *capture)
 	return capture->recording.code_met;
 }
 
+bool capture_met_comm(const struct capture *capture)
+{
+	return task_log_has_wanted(capture->recording.tasks);
+}
+
 bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble)
 {
 	return symbolizers_tell(capture->symbolizers, trouble);

@@ -117,6 +117,9 @@ u64 capture_events(const struct capture *capture);
 /* Grows when code is met that the file had not seen: its file is open from then on. */
 u64 capture_code_met(const struct capture *capture);
 
+/* Whether any task so far had a name that the options ask for by `comms`. */
+bool capture_met_comm(const struct capture *capture);
+
 /* Owners of files that did not answer in time: the next that was not reported yet, or false. */
 struct symbolizers_trouble;
 bool capture_tell_trouble(struct capture *capture, struct symbolizers_trouble *trouble);

@@ -20,6 +20,7 @@ static int create_tasks(struct recording *recording)
 		.names_fd =
 			loaded->opened ? bpf_map__fd(loaded_programs(loaded)->maps.task_names) : -1,
 		.paths = loaded->cgroup_paths.memory,
+		.comms = loaded->plan.config.by_comm ? &loaded->plan.config.comms : NULL,
 		.ignores_proc = loaded->foreign,
 	};
 

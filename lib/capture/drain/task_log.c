@@ -18,6 +18,7 @@
 #include "array.h"
 #include "capture/drain/cgroup_log.h"
 #include "capture/load/proc_tasks.h"
+#include "comm_globs.h"
 #include "order.h"
 
 #define TID_LIMIT (4U << 20)
@@ -37,6 +38,7 @@ struct task_log {
 	size_t record_count, record_room;
 	struct task_log_options options;
 	bool knows_interrupt;
+	bool has_wanted; /* a task had a name of options.comms */
 	struct cgroup_log *cgroups;
 	u64 known[TID_LIMIT / 64];
 };
@@ -68,6 +70,11 @@ void task_log_round(struct task_log *log)
 	log->record_count = 0;
 }
 
+bool task_log_has_wanted(const struct task_log *log)
+{
+	return log->has_wanted;
+}
+
 void task_log_free(struct task_log **log)
 {
 	cgroup_log_free(&(*log)->cgroups);
@@ -87,6 +94,15 @@ static void set_known(struct task_log *log, u32 tid)
 		log->known[tid / 64] |= 1ULL << (tid % 64);
 }
 
+static int write_task(struct task_log *log, struct trace_writer *writer,
+		      const struct trace_task *task)
+{
+	const struct comm_globs *comms = log->options.comms;
+
+	log->has_wanted |= comms && comm_globs_match(comms, (const u8 *)task->comm);
+	return trace_writer_task(writer, task);
+}
+
 static int write_found(struct task_log *log, struct trace_writer *writer, u32 tgid, u32 tid)
 {
 	struct trace_task task = {.tid = tid, .tgid = tgid};
@@ -98,7 +114,7 @@ static int write_found(struct task_log *log, struct trace_writer *writer, u32 tg
 	set_known(log, tid);
 	if (proc_task_cgroup(tgid, tid, path))
 		result = cgroup_log_path(log->cgroups, writer, path, &task.cgroup);
-	return result ?: trace_writer_task(writer, &task);
+	return result ?: write_task(log, writer, &task);
 }
 
 struct scan {
@@ -168,7 +184,7 @@ int task_log_record(struct task_log *log, struct trace_writer *writer, const str
 	task.comm[sizeof(task.comm) - 1] = 0;
 	set_known(log, task.tid);
 	result = cgroup_log_id(log->cgroups, writer, slot->cgroup, &task.cgroup);
-	return result ?: trace_writer_task(writer, &task);
+	return result ?: write_task(log, writer, &task);
 }
 
 static bool is_kept(const struct task_log *log, u32 tid, struct task_name *name)
@@ -186,7 +202,7 @@ static int write_kept(struct task_log *log, struct trace_writer *writer,
 
 	memcpy(task->comm, name->comm, sizeof(task->comm));
 	set_known(log, task->tid);
-	return result ?: trace_writer_task(writer, task);
+	return result ?: write_task(log, writer, task);
 }
 
 static int compare_records(const void *left, const void *right)

@@ -7,6 +7,7 @@
 #ifndef LIB_CAPTURE_TASK_LOG_H
 #define LIB_CAPTURE_TASK_LOG_H
 
+#include "config.h"
 #include "task_name.h"
 #include "trace/write/writer.h"
 
@@ -16,11 +17,15 @@ struct task_log_options {
 	const char *zero; /* what is called by the id 0; it outlives the log */
 	int names_fd;	  /* the map task_names: of threads whose records were lost; -1: none */
 	const struct cgroup_path *paths; /* the map cgroup_paths, which outlives the log */
+	const struct comm_globs *comms;	 /* wanted names, which outlive the log; NULL: all */
 	bool ignores_proc;		 /* ids are of another PID namespace than ours */
 };
 
 int task_log_create(const struct task_log_options *options, struct task_log **out);
 void task_log_free(struct task_log **log);
+
+/* Whether any task of any file so far had a wanted name. */
+bool task_log_has_wanted(const struct task_log *log);
 
 /* A file begins: nobody is in it yet. All threads alive now, or the one of this process (0: all).
  */
