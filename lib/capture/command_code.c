@@ -7,7 +7,9 @@
 #include <link.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -38,14 +40,75 @@ static bool be_silent(void)
 	       dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0;
 }
 
-/* What the user wants done with the command's run is not done twice. */
-static void forget_wishes(void)
+/* What says where libraries are. All else that is in the command's environment is meant for the
+ * command's own run: LD_AUDIT and LD_WARN would have the linker run code, LD_DEBUG write files. */
+static char **search_environment(void)
 {
-	static const char *const wishes[] = {"LD_AUDIT", "LD_DEBUG", "LD_DEBUG_OUTPUT",
-					     "LD_PROFILE"};
+	static const char *const names[] = {"LD_LIBRARY_PATH", "LD_PRELOAD"};
+	static char *environment[sizeof(names) / sizeof(*names) + 1];
+	size_t count = 0;
 
-	for (size_t i = 0; i < sizeof(wishes) / sizeof(*wishes); i++)
-		unsetenv(wishes[i]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && asprintf(&environment[count], "%s=%s", names[i], value) > 0)
+			count++;
+	}
+	environment[count] = NULL;
+	return environment;
+}
+
+static bool read_at(int file, void *to, size_t bytes, u64 offset)
+{
+	return offset <= INT64_MAX && pread(file, to, bytes, offset) == (ssize_t)bytes;
+}
+
+/* Where the linker finds the program's dynamic section: by its address. 0: there is none. */
+static u64 dynamic_offset(int file, const ElfW(Ehdr) * header)
+{
+	ElfW(Phdr) part;
+	u64 address = 0, offset = 0;
+
+	for (u32 i = 0; i < header->e_phnum; i++)
+		if (read_at(file, &part, sizeof(part), header->e_phoff + i * sizeof(part)) &&
+		    part.p_type == PT_DYNAMIC)
+			address = part.p_vaddr;
+	for (u32 i = 0; address && i < header->e_phnum; i++)
+		if (read_at(file, &part, sizeof(part), header->e_phoff + i * sizeof(part)) &&
+		    part.p_type == PT_LOAD && address - part.p_vaddr < part.p_filesz)
+			offset = part.p_offset + address - part.p_vaddr;
+	return offset;
+}
+
+/* True if the program names libraries whose code the linker would run before any other
+ * (rtld-audit(7)). glibc takes these names from the program alone, from no library. */
+static bool names_auditors(int file)
+{
+	ElfW(Ehdr) header;
+	ElfW(Dyn) entry;
+	u64 offset;
+
+	if (!read_at(file, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG))
+		return false;
+	offset = dynamic_offset(file, &header);
+	for (; offset && read_at(file, &entry, sizeof(entry), offset); offset += sizeof(entry)) {
+		if (entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT)
+			return true;
+		if (entry.d_tag == DT_NULL)
+			return false;
+	}
+	return false;
+}
+
+/* A file that cannot be read is left to the linker, which cannot read it either. */
+static bool runs_auditors(const char *path)
+{
+	int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool runs = file >= 0 && names_auditors(file);
+
+	if (file >= 0)
+		close(file);
+	return runs;
 }
 
 /* Whoever forked us may have gone before the kernel was told to end us then. */
@@ -60,9 +123,9 @@ static void run_linker(const char *linker, const char *path, pid_t parent)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	forget_wishes();
-	if (be_silent() && !is_left_alone(parent) && !ptrace(PTRACE_TRACEME, 0, 0, 0))
-		execl(linker, linker, "--list", path, NULL);
+	if (be_silent() && !is_left_alone(parent) && !runs_auditors(path) &&
+	    !ptrace(PTRACE_TRACEME, 0, 0, 0))
+		execle(linker, linker, "--list", path, NULL, search_environment());
 	_exit(127);
 }
 

@@ -5,10 +5,12 @@
  * process of its own it maps all of them, runs none, and is stopped where it would exit. What it
  * has mapped is running code (capture/instance/running_code.h). It ends when the tables are made.
  *
- * That process has the rights and the environment of the command. A linker that does not answer, or
- * cannot know the command (a script, a program of another machine), costs the tables only: stacks
- * are deferred, and the files converted when they are met. One thread uses it: the kernel lets no
- * other look after the process.
+ * That process has the rights of the command, and runs none of its code: a command that names
+ * auditors (DT_AUDIT, DT_DEPAUDIT) is not asked for, and of the environment only LD_LIBRARY_PATH
+ * and LD_PRELOAD go along, which say what is mapped. A linker that does not answer, or cannot know
+ * the command (a script, a program of another machine), costs the tables only: stacks are deferred,
+ * and the files converted when they are met. One thread uses it: the kernel lets no other look
+ * after the process.
  *
  * A symbolizer may be forked meanwhile, while other threads load: it takes no lock of theirs but
  * those that the C library repairs after fork().

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -19,6 +20,9 @@
 #define PATIENCE_MS 60000 /* of tests, on a machine with much else to do */
 #define FIFO "/tmp/test_command_code.fifo"
 #define CUT "/tmp/test_command_code.cut"
+#define RAN "/tmp/test_command_code.ran"
+#define AUDITOR "/tmp/test_command_code.so"
+#define AUDITED "/tmp/test_command_code.audited"
 
 static struct command_code begun(const char *path)
 {
@@ -103,6 +107,58 @@ static void a_linker_that_crashes_is_ended(void **state)
 	unlink(CUT);
 }
 
+/* Code of the command would run twice. */
+static void a_command_with_auditors_is_not_asked_for(void **state)
+{
+	static const char *const options[] = {"--audit", "--depaudit"};
+	char command[512];
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		struct command_code code;
+
+		snprintf(command, sizeof(command),
+			 "cd /tmp && rm -f " RAN
+			 " && echo '#include <stdio.h>\nunsigned la_version(unsigned v) "
+			 "{ fclose(fopen(\"" RAN
+			 "\", \"w\")); return v; }' | gcc -w -x c -shared -fPIC -o " AUDITOR
+			 " - && echo 'int main(void) { return 0; }' | gcc -x c -Wl,%s=" AUDITOR
+			 " -o " AUDITED " -",
+			 options[i]);
+		if (system(command)) {
+			print_message("a program with an auditor cannot be made here\n");
+			skip();
+		}
+		code = begun(AUDITED);
+		visit_until_done(&code);
+		assert_false(code.is_asked);
+		assert_int_equal(access(RAN, F_OK), -1);
+		command_code_end(&code);
+		assert_int_equal(system(AUDITED), 0);
+		assert_int_equal(access(RAN, F_OK), 0);
+		unlink(RAN);
+		unlink(AUDITOR);
+		unlink(AUDITED);
+	}
+}
+
+/* What the environment asks for is meant for the command's own run. */
+static void the_environment_has_nothing_done(void **state)
+{
+	struct command_code code;
+
+	(void)state;
+	setenv("LD_DEBUG", "files", 1);
+	setenv("LD_DEBUG_OUTPUT", RAN, 1);
+	code = begun("/bin/sleep");
+	unsetenv("LD_DEBUG");
+	unsetenv("LD_DEBUG_OUTPUT");
+	visit_until_done(&code);
+	assert_true(code.is_asked);
+	command_code_end(&code);
+	assert_int_not_equal(system("ls " RAN ".* >/dev/null 2>&1"), 0);
+}
+
 /* Whether it sleeps, and is the linker already. */
 static bool is_waiting(pid_t pid)
 {
@@ -165,6 +221,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_path_nobody_is_asked, begin_unwinding,
 						end),
 		cmocka_unit_test_setup_teardown(a_linker_that_crashes_is_ended, begin_unwinding,
+						end),
+		cmocka_unit_test_setup_teardown(a_command_with_auditors_is_not_asked_for,
+						begin_unwinding, end),
+		cmocka_unit_test_setup_teardown(the_environment_has_nothing_done, begin_unwinding,
 						end),
 		cmocka_unit_test_setup_teardown(a_linker_that_waits_is_ended, begin_unwinding, end),
 		cmocka_unit_test_setup_teardown(one_that_was_asked_is_ended, begin_unwinding, end),
