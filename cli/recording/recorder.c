@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
+ * A window that is due waits for the names of what it has seen. Events go on into it meanwhile, and
+ * the loop above goes on looking at signals and at the command. Files of other users may never give
+ * their names: they are waited for a tenth of the window's length, so that they delay windows by no
+ * more than that, whatever these users do. Names that come later are there for the next window.
+ *
  * A file that cannot be written any more ends the recording, but not a rotation: its window ends,
  * and what comes waits in the rings until the next file can be opened.
  */
@@ -24,6 +29,9 @@
 #define FLUSH_MS 2000
 #define PROGRESS_MS 500
 #define TRY_MS 1000
+#define NAMES_MS 10
+#define PATIENCE_SHARE 10 /* of a window's length */
+#define PATIENCE_MS 10000 /* at most */
 
 void recorder_init(struct recorder *recorder)
 {
@@ -165,7 +173,7 @@ static void end_window(struct recorder *recorder)
 {
 	struct stackmap_error error;
 
-	capture_name_ahead(recorder->capture, CAPTURE_PATIENCE_MS);
+	recorder->naming_until = 0;
 	if (recorder->instance)
 		reset_by_reader(capture_loaded(recorder->capture), recorder->instance, &error);
 	else
@@ -211,6 +219,18 @@ static int drain(struct recorder *recorder, u32 *fill)
 	return first_error(result, trace_writer_flush(recorder->writer));
 }
 
+/* True while a window that is due waits for names. */
+static bool awaits_names(struct recorder *recorder)
+{
+	u64 now = clock_ms(),
+	    length = now - recorder->rotation.end_ms + recorder->rotation.period_ms;
+	u64 patience = length / PATIENCE_SHARE;
+
+	if (!recorder->naming_until)
+		recorder->naming_until = now + (patience < PATIENCE_MS ? patience : PATIENCE_MS);
+	return capture_ask_ahead(recorder->capture, now < recorder->naming_until) > 0;
+}
+
 int recorder_round(struct recorder *recorder)
 {
 	bool rotates = rotation_is_on(&recorder->rotation);
@@ -227,6 +247,8 @@ int recorder_round(struct recorder *recorder)
 	show_progress(recorder);
 	if (rotates && (result || rotation_is_due(&recorder->rotation, clock_ms(),
 						  trace_writer_bytes(recorder->writer)))) {
+		if (!result && awaits_names(recorder))
+			return NAMES_MS;
 		end_window(recorder);
 		begin_window(recorder);
 	}

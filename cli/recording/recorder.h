@@ -25,6 +25,8 @@ struct recorder {
 	struct pace pace;
 	u64 produced;				 /* events, of the files that were closed */
 	u64 next_flush, next_progress, next_try; /* ms */
+	u64 naming_until; /* ms: until then the window waits for names of others' files; 0: the
+			     window is not due */
 };
 
 void recorder_init(struct recorder *recorder);

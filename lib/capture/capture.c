@@ -341,6 +341,11 @@ int capture_drain(struct capture *capture, u32 *fill)
 	return recording_drain(&capture->recording, fill);
 }
 
+int capture_ask_ahead(struct capture *capture, bool all)
+{
+	return recording_ask_ahead(&capture->recording, all);
+}
+
 int capture_name_ahead(struct capture *capture, u32 patience_ms)
 {
 	return recording_name_ahead(&capture->recording, patience_ms);

@@ -93,9 +93,12 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 int capture_drain(struct capture *capture, u32 *fill);
 
 /* Drain, events going on, best before the window ends: asks for the names of what went to the
- * writer, and drains until they are known; those of files of others no longer than `patience_ms`.
- * So capture_finish(), which drains nothing, has to wait for few. */
-#define CAPTURE_PATIENCE_MS 10000
+ * writer. 1: some are not known yet (of files of others only if `all`), so capture_drain() and this
+ * call follow again; 0: capture_finish(), which drains nothing, has to wait for few. -errno. Names
+ * that come too late for this window are there for the next. */
+int capture_ask_ahead(struct capture *capture, bool all);
+
+/* The same until the names are known; those of files of others no longer than `patience_ms`. */
 int capture_name_ahead(struct capture *capture, u32 patience_ms);
 
 /* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks

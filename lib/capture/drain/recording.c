@@ -47,6 +47,7 @@ static void forget_names(struct recording *recording)
 	free(recording->named.items);
 	recording->named = (struct frame_addresses){};
 	recording->named_ahead = false;
+	recording->next_ask = 0;
 }
 
 void recording_free(struct recording *recording)

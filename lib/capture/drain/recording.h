@@ -59,8 +59,9 @@ struct recording {
 	struct written_table stacks[TABLE_ROLES];
 	u8 mapping_written[MAPPINGS_MAX]; /* in the file */
 	struct frame_addresses named;	  /* asked for already, for the file */
-	bool named_ahead;		  /* recording_name_ahead() has waited for them */
-	u64 tabulate_again;		  /* ms: when tables are asked for once more */
+	bool named_ahead;		  /* recording_ask_ahead() has waited for them */
+	u64 next_ask;		     /* ms: recording_ask_ahead() asks again; 0: not asked yet */
+	u64 tabulate_again;	     /* ms: when tables are asked for once more */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 

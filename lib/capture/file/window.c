@@ -21,24 +21,37 @@
 
 #define PEEK_MS 50 /* then the rings are read again */
 
+int recording_ask_ahead(struct recording *recording, bool all)
+{
+	bool is_first = !recording->next_ask;
+	int result = 0;
+
+	if (is_first || (all && clock_ms() >= recording->next_ask)) {
+		recording->next_ask = clock_ms() + ASK_MS;
+		result = file_symbols_ask(recording);
+	}
+	if (result)
+		return result;
+	recording->named_ahead = !file_symbols_awaits(recording, all);
+	return !recording->named_ahead;
+}
+
 int recording_name_ahead(struct recording *recording, u32 patience_ms)
 {
-	u64 end = clock_ms() + patience_ms, next = clock_ms() + ASK_MS;
+	u64 end = clock_ms() + patience_ms;
 	struct pace pace = {.code_met = recording->code_met};
-	int result = file_symbols_ask(recording);
 	u32 fill = 0;
+	int result;
 
-	while (!result && !interrupt_end_asked() &&
-	       file_symbols_awaits(recording, clock_ms() < end)) {
+	while ((result = recording_ask_ahead(recording, clock_ms() < end)) > 0) {
+		if (interrupt_end_asked())
+			return 0;
 		symbolizers_wait(recording->symbolizers,
 				 pace_next(&pace, fill, recording->code_met));
 		result = recording_drain(recording, &fill);
-		if (!result && clock_ms() >= next && clock_ms() < end) {
-			result = file_symbols_ask(recording);
-			next = clock_ms() + ASK_MS;
-		}
+		if (result)
+			break;
 	}
-	recording->named_ahead = !interrupt_end_asked();
 	return result;
 }
 
