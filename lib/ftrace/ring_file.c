@@ -47,10 +47,18 @@ static int refused(const struct ring_file *ring, int err, const char *buffer,
 	case -ENOMEM:
 		return error_set(error, ENOMEM, "%s: not enough memory", ring->path);
 	case -EPIPE:
+		return error_set(
+			error, EBADMSG,
+			"%s: the library that reads it (libtracecmd, libtraceevent) ended, in "
+			"its sandbox: record the file again if it is damaged ('trace-cmd "
+			"report' shows that), or try a newer version of the library",
+			ring->path);
 	case -ETIMEDOUT:
-		return error_set(error, EBADMSG,
-				 "%s: damaged, or too large to be read: its reader was ended",
-				 ring->path);
+		return error_set(
+			error, EBADMSG,
+			"%s: the library that reads it (libtracecmd, libtraceevent) did not "
+			"end in time and was ended: the file is damaged, or too large",
+			ring->path);
 	default:
 		return error_set(error, EBADMSG, "%s: not a trace.dat of trace-cmd, or damaged",
 				 ring->path);

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
-from harness.cases import Skip, main, program, run, stackmap
+from harness.cases import Skip, main, needs_command, program, run, stackmap
 from harness.recording import Recording, function, kernel_frames, marker, user_account, user_frames
 from harness.trace_dat import HARDIRQ, Ring, user_frame, write_stacks, write_trace_dat
 
@@ -134,6 +134,16 @@ def test_wrong_usage():
         file.write(b"no trace")
     assert "not a trace.dat" in stackmap("import", "--ftrace", "saved", status=1).stderr
     assert not os.path.exists("stackmap.data")
+
+
+def test_library_that_ends():
+    """It reads in a sandbox, so the import goes on, and says what ended."""
+    needs_command("gcc", "--version")
+    with open("ends.c", "w", encoding="ascii") as file:
+        file.write("#include <stdlib.h>\nvoid *tracecmd_open_fd(int fd, int flags) { (void)fd, (void)flags; abort(); }\n")
+    run("gcc", "-w", "-shared", "-fPIC", "-o", "ends.so", "ends.c")
+    said = stackmap("import", "--ftrace", save([Ring()]), status=1, env={**os.environ, "LD_PRELOAD": os.path.abspath("ends.so")}).stderr
+    assert "the library that reads it (libtracecmd, libtraceevent) ended" in said and "'trace-cmd report'" in said, said
 
 
 def damaged(data, chance):
