@@ -62,8 +62,8 @@ struct stackmap_capture_opts {
  * Loads everything, so that what can be refused is refused now. 0 and *out, which the caller gives
  * to stackmap_capture_close(); on failure *out is untouched. -EPERM, -ENOSYS, -EOPNOTSUPP: `error`
  * says what is missing. -ENOENT, -EINVAL, -ERANGE: an event, a list of CPUs, a number; -ESRCH: no
- * such process. -E2BIG: `size` is that of a later version, and a member that this one does not know
- * is not 0. `opts`, and what it points to, is not needed any more.
+ * such process; `opts` NULL: -EINVAL. -E2BIG: `size` is that of a later version, and a member that
+ * this one does not know is not 0. `opts`, and what it points to, is not needed any more.
  */
 int stackmap_capture_open(const struct stackmap_capture_opts *opts, struct stackmap_capture **out,
 			  struct stackmap_error *error);

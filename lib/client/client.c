@@ -181,6 +181,8 @@ int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct st
 	struct stackmap_client *client;
 	int cpus = libbpf_num_possible_cpus(), result;
 
+	if (!object)
+		return error_set(error, EINVAL, "no BPF object is given (NULL)");
 	if (bits < STACKMAP_BITS_MIN || bits > STACKMAP_BITS_MAX)
 		return error_set(error, ERANGE, "bits %u: not in %d to %d", bits, STACKMAP_BITS_MIN,
 				 STACKMAP_BITS_MAX);

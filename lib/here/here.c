@@ -83,7 +83,7 @@ __attribute__((noinline)) int stackmap_here(uint64_t *frames, int max)
 	struct unwind unwind = {.memory = &memory, .budget = UNWIND_BUDGET};
 	int count;
 
-	if (max < 1)
+	if (max < 1 || !frames)
 		return -EINVAL;
 	registers_here(&unwind.registers);
 	unwind_stack(&unwind, max < STACKMAP_HERE_DEPTH_MAX ? max + 1 : STACK_USER_DEPTH_MAX);

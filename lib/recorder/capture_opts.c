@@ -24,8 +24,10 @@ static bool is_zero(const char *bytes, size_t count)
 int capture_opts_read(const struct stackmap_capture_opts *given, struct stackmap_capture_opts *opts,
 		      struct stackmap_error *error)
 {
-	size_t size = given->size, known = sizeof(*opts);
+	size_t size = given ? given->size : 0, known = sizeof(*opts);
 
+	if (!given)
+		return error_set(error, EINVAL, "stackmap_capture_opts: none are given (NULL)");
 	if (size < sizeof(given->size) || size > SIZE_MAX_KNOWN)
 		return error_set(error, EINVAL, "stackmap_capture_opts: size is not set");
 	if (size > known && !is_zero((const char *)given + known, size - known))

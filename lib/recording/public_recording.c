@@ -157,7 +157,8 @@ int stackmap_recording_open(const char *path, struct stackmap_recording **out,
 			    struct stackmap_error *error)
 {
 	struct trace_reader *reader;
-	int result = trace_reader_open(path, &reader, error);
+	int result = path ? trace_reader_open(path, &reader, error)
+			  : error_set(error, EINVAL, "no path is given (NULL)");
 
 	return result ?: public_recording_create(reader, out, error);
 }

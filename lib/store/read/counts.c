@@ -20,6 +20,7 @@
 #define NO_STACK "toFixedString(unhex('00000000000000000000000000000000'), 16)"
 #define SQL_BYTES 2048
 #define ROWS_MAX (1U << 24)
+#define EVENTS_MAX (1ULL << 50) /* of an answer: a million machines record fewer in a year */
 
 static int out_of_memory(struct stackmap_error *error)
 {
@@ -209,6 +210,11 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	count.value = row_get_u64(row);
 	if (row->bad || !count.count)
 		return 0;
+	if (count.count > EVENTS_MAX - counts->events_taken)
+		return error_set(error, EBADMSG,
+				 "store: the answer has more than 2^50 events, which no machines "
+				 "record: ask for less time, or 'stackmap store check' the store");
+	counts->events_taken += count.count;
 	if (count.stack == HASH_INDEX_NONE || count.comm == HASH_INDEX_NONE ||
 	    count.event == HASH_INDEX_NONE || count.cgroup == HASH_INDEX_NONE ||
 	    counts->count == ROWS_MAX ||

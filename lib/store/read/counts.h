@@ -34,6 +34,7 @@ struct store_counts {
 	struct intern stacks; /* in the order of their numbers */
 	struct text_set events, comms, cgroups;
 	bool is_capped;
+	u64 events_taken; /* sum of all counts, which is bounded */
 };
 
 int store_counts_read(struct shards *shards, const struct store_question *question,

@@ -488,6 +488,15 @@ def test_errors_that_cancel():
     assert re.search(r"from .*:30:00 .*: 7 recorded, 6 stored", shown) and re.search(r"from .*:30:20 .*: 7 recorded, 8 stored", shown), shown
 
 
+def test_counts_without_sense():
+    """Each event of an answer would be written, 2^32 at a time: a store cannot keep its readers busy for ever."""
+    shop = Store("counts")
+    shop.server.ask("INSERT INTO counts.events SELECT toDateTime(toUInt32(now()) - 600) AS time, toString(number), 'shop', '', '', 'c', 'e', "
+                    "toFixedString('s', 16), 4294967295, 0 FROM system.numbers LIMIT 300000")
+    said = stackmap("report", "--from", shop.url, "--user", USER, "--password-file", password_file(), status=1).stderr
+    assert "more than 2^50 events" in said, said
+
+
 def test_retention():
     shop = Store("retained")
     with Agent(shop.url) as agent:
