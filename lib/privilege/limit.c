@@ -3,7 +3,6 @@
 #include "privilege/limit.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,7 +16,7 @@ static bool is_limited(int resource)
 	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
 }
 
-static bool is_memory_left(void)
+bool limit_leaves_memory(void)
 {
 	void *memory = mmap(NULL, TRIED_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -27,7 +26,7 @@ static bool is_memory_left(void)
 
 const char *limit_memory_advice(void)
 {
-	if (is_memory_left())
+	if (limit_leaves_memory())
 		return NULL;
 	if (is_limited(RLIMIT_AS))
 		return "; raise the limit with ulimit -v";

@@ -3,10 +3,16 @@
 #ifndef LIB_PRIVILEGE_LIMIT_H
 #define LIB_PRIVILEGE_LIMIT_H
 
+#include <stdbool.h>
+
 /* The way out, to stand behind a message about this errno; "" if no limit explains it. */
 const char *limit_advice(int code);
 
 /* The same for whatever libraries say when a limit leaves them no memory; NULL: it does. */
 const char *limit_memory_advice(void);
+
+/* False if the process gets hardly any memory. A sandbox can ask for this, not for advice: the
+ * limits themselves are hidden from it. */
+bool limit_leaves_memory(void);
 
 #endif

@@ -12,10 +12,12 @@
 #include "debug_items.h"
 #include "debug_search.h"
 #include "debug_service.h"
+#include "privilege/limit.h"
 #include "privilege/sandbox.h"
 
 #define LIMIT_MS 30000
 #define ANSWER_BYTES_MAX (1ULL << 30)
+#define TOO_LARGE "it takes too much memory to read"
 
 struct debug_lookup {
 	struct debug_choice choice;
@@ -157,10 +159,10 @@ static const char *reason_of(int result)
 	case -ETIMEDOUT:
 		return "it takes too long to read";
 	case -EFBIG:
-		return "it takes too much memory to read";
+		return TOO_LARGE;
 	case -EPIPE:
 	case -EBADMSG:
-		return "its reader failed on it";
+		return limit_leaves_memory() ? "its reader failed on it" : TOO_LARGE;
 	default:
 		return strerror(-result);
 	}

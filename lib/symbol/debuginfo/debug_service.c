@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Lack of memory has many faces: libdw ends the process, or takes a section that it could not
+ * unpack for a damaged one. Both are answered as -ENOMEM here: the file may be intact.
+ */
 #include "debug_service.h"
 
 #include <errno.h>
@@ -6,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "privilege/limit.h"
 #include "privilege/message.h"
 #include "privilege/service.h"
 #include "symbol/dwarf/debug_info.h"
@@ -87,11 +93,23 @@ static int find(struct debug_info *info, const u64 *places, u32 count, struct de
 	return result;
 }
 
+static int answering_socket;
+
+/* Nothing of the answer was sent before: an answer goes out when all of it is known. */
+static void __attribute__((noreturn)) end_without_memory(void)
+{
+	static const struct debug_answer answer = {.result = -ENOMEM};
+
+	message_send(answering_socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
+	_exit(0);
+}
+
 static int find_places(const struct debug_request *request, const int *files, const u64 *places,
 		       struct debug_answer *answer, struct found *found)
 {
 	struct debug_files opened = {files[DEBUG_FILE_CODE], files[DEBUG_FILE_DEBUG],
-				     files[DEBUG_FILE_SHARED], &request->layout};
+				     files[DEBUG_FILE_SHARED], &request->layout,
+				     end_without_memory};
 	struct debug_info *info;
 	int result = debug_info_open(&opened, request->stext, &info);
 
@@ -100,6 +118,8 @@ static int find_places(const struct debug_request *request, const int *files, co
 	result = find(info, places, request->count, answer, found);
 	answer->is_damaged = debug_info_is_damaged(info);
 	answer->is_split = debug_info_is_split(info);
+	if (answer->is_damaged && !limit_leaves_memory())
+		result = -ENOMEM;
 	debug_info_close(&info);
 	return result;
 }
@@ -162,5 +182,6 @@ void debug_serve(int socket)
 		.reply = reply,
 	};
 
+	answering_socket = socket;
 	service_run(socket, &service);
 }

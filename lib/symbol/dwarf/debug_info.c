@@ -174,10 +174,16 @@ static bool needs_shared(Elf *elf)
 	return link.shared[0];
 }
 
-static Dwarf *begin_dwarf(Elf *elf, struct debug_sections *sections)
+static Dwarf *begin_dwarf(Elf *elf, const struct debug_files *files,
+			  struct debug_sections *sections)
 {
+	Dwarf *dwarf;
+
 	debug_sections_read(elf, sections);
-	return sections->is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	dwarf = sections->is_bomb ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (dwarf && files->no_memory)
+		dwarf_new_oom_handler(dwarf, files->no_memory);
+	return dwarf;
 }
 
 /* The file, or its copy without what libelf cannot unpack. */
@@ -190,22 +196,22 @@ static Elf *readable(struct debug_info *info, Elf *elf, Elf **unpacked, char **m
 	return *unpacked ?: elf;
 }
 
-static int open_dwarf(struct debug_info *info, int shared)
+static int open_dwarf(struct debug_info *info, const struct debug_files *files)
 {
 	struct debug_sections sections;
 	Elf *elf =
 		readable(info, info->debug ?: info->code, &info->unpacked, &info->unpacked_memory);
 
-	info->shared_elf = open_elf(shared);
+	info->shared_elf = open_elf(files->shared);
 	if (info->shared_elf)
 		info->shared = begin_dwarf(readable(info, info->shared_elf, &info->shared_unpacked,
 						    &info->shared_memory),
-					   &sections);
+					   files, &sections);
 	if (!info->shared && needs_shared(elf)) {
 		info->is_damaged = info->shared_elf;
 		return 0;
 	}
-	info->dwarf = begin_dwarf(elf, &sections);
+	info->dwarf = begin_dwarf(elf, files, &sections);
 	if (!info->dwarf) {
 		info->is_damaged = sections.has_units;
 		return 0;
@@ -285,7 +291,7 @@ static int read_files(struct debug_info *info, const struct debug_files *files, 
 		info->debug = NULL;
 	}
 	result = stext ? find_slide(info, stext) : read_symbols(info);
-	return result ?: open_dwarf(info, files->shared);
+	return result ?: open_dwarf(info, files);
 }
 
 int debug_info_open(const struct debug_files *files, u64 stext, struct debug_info **out)

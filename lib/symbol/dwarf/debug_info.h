@@ -17,6 +17,8 @@ struct debug_files {
 	int debug;  /* what was taken off it; -1: nothing was */
 	int shared; /* what dwz moved to a file of its own */
 	const struct elf_segments *layout; /* where code lies if `code` is -1; or NULL */
+	/* Called when libdw gets no memory; NULL: libdw ends the process. */
+	void (*no_memory)(void) __attribute__((noreturn));
 };
 
 /* The build ids are those of one program: nothing here compares them. `stext` 0: places are file

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,6 +138,57 @@ static void expect_inlined(void)
 static void expect_nothing(void)
 {
 	assert_int_equal(find(), -ENOENT);
+}
+
+static void limit_memory(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+static rlim_t memory_used(void)
+{
+	unsigned long pages;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* With each limit between too little for anything and enough: the file is read, or memory is said
+ * to be why not. */
+static void lack_of_memory_is_no_damage(void **state)
+{
+	rlim_t bytes = memory_used();
+	u32 refused = 0;
+	bool is_read = false;
+
+	(void)state;
+	build("memory",
+	      "for i in $(seq 20000); do echo \"struct s$i { int a, b; struct s$i *next; } "
+	      "v$i;\"; done >>$IN; " BUILD " -gz");
+	while (!is_read) {
+		const struct debug_choice choice = {.note = keep_note};
+		int result;
+
+		bytes += 1 << 20;
+		debug_lookup_free(&lookup);
+		notes[0] = 0;
+		limit_memory(bytes);
+		result = debug_lookup_create(&choice, &lookup) ?: find();
+		limit_memory(RLIM_INFINITY);
+		is_read = !result && !notes[0];
+		assert_true(is_read || !notes[0] ||
+			    strstr(notes, "it takes too much memory to read"));
+		refused += notes[0] != 0;
+	}
+	assert_true(refused);
+	expect_inlined();
 }
 
 static void in_the_file_itself(void **state)
@@ -529,6 +581,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lack_of_memory_is_no_damage),
 		cmocka_unit_test(in_the_file_itself),
 		cmocka_unit_test(behind_a_debug_link),
 		cmocka_unit_test(below_a_sysroot),
