@@ -12,14 +12,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "confine.h"
 #include "interrupt.h"
 #include "message.h"
+
+#define STACK_BYTES (8UL << 20)
 
 struct sandbox {
 	sandbox_service service;
@@ -37,13 +41,39 @@ static void begin_limit(struct sandbox *sandbox)
 	sandbox->deadline = clock_ns(CLOCK_MONOTONIC) + sandbox->limit_ms * NS_PER_MS;
 }
 
-static void serve(sandbox_service service, int socket, int lifeline, pid_t parent)
-{
-	int result = confine(socket, lifeline, parent);
+/* What the child is for; it has one. */
+static struct {
+	sandbox_service service;
+	int socket, lifeline;
+	pid_t parent;
+} child;
 
-	if (!message_send(socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
-		service(socket);
+/* AddressSanitizer knows nothing of the stack, and would complain at _exit(). */
+static void __attribute__((no_sanitize_address)) serve(void)
+{
+	int result = confine(child.socket, child.lifeline, child.parent);
+
+	if (!message_send(child.socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
+		child.service(child.socket);
 	_exit(0);
+}
+
+/* The thread that starts a sandbox may have a small stack, and parsers recurse: the child has one
+ * of its own, whose pages exist as far as they are used. Below it lies a page without access. */
+static void serve_on_own_stack(void)
+{
+	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	ucontext_t context;
+
+	if (stack != MAP_FAILED && !mprotect(stack, sysconf(_SC_PAGESIZE), PROT_NONE) &&
+	    !getcontext(&context)) {
+		context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = STACK_BYTES};
+		context.uc_link = NULL;
+		makecontext(&context, serve, 0);
+		setcontext(&context);
+	}
+	serve();
 }
 
 enum end { OURS, CHILDS };
@@ -79,8 +109,13 @@ static int fork_child(struct sandbox *sandbox)
 	if (result)
 		return result;
 	pid = fork();
-	if (!pid)
-		serve(sandbox->service, socket[CHILDS], lifeline[CHILDS], parent);
+	if (!pid) {
+		child.service = sandbox->service;
+		child.socket = socket[CHILDS];
+		child.lifeline = lifeline[CHILDS];
+		child.parent = parent;
+		serve_on_own_stack();
+	}
 	if (pid < 0) {
 		result = -errno;
 		close_both(socket);

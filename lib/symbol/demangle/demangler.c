@@ -6,6 +6,10 @@
  * is long. What is at most 2^20 steps by this count is done here, in some 10 ms at worst. So are
  * short names in which nothing is expanded, because a piece of three bytes is the shortest that
  * doubles anything. Hardly a program has others: the sandbox is started by the first.
+ *
+ * libiberty takes some 500 bytes of stack for each byte of a name that nests in every byte. The
+ * calling thread may have 64 KiB of stack, so only names of at most OWN_STACK_BYTES are demangled
+ * on it; the sandbox has a stack of its own.
  */
 #include "demangler.h"
 
@@ -21,19 +25,21 @@
 
 #define DEMANGLE_NAME_BYTES_MAX 65536
 #define SHORT_BYTES 64
+#define OWN_STACK_BYTES 96
 #define WORK_BITS 20
 #define LIMIT_MS 1000
 
 /* Request and answer, each as long as its name: the mangled one, and the demangled one or nothing.
  * Each goes in one piece, so that the other side wakes up once. */
 struct demangle_message {
-	u32 bytes;			    /* of the name */
-	char name[DEMANGLE_NAME_BYTES_MAX]; /* no NUL */
+	u32 bytes;				/* of the name */
+	char name[DEMANGLE_NAME_BYTES_MAX + 1]; /* sent without a NUL */
 };
 
 struct demangler {
-	struct sandbox *sandbox; /* NULL: not started */
-	bool is_refused;	 /* it cannot be started */
+	struct sandbox *sandbox;	  /* NULL: not started */
+	struct demangle_message *message; /* with the sandbox */
+	bool is_refused;		  /* it cannot be started */
 };
 
 int demangler_create(struct demangler **out)
@@ -51,51 +57,55 @@ void demangler_free(struct demangler **demangler)
 	if (!*demangler)
 		return;
 	sandbox_end(&(*demangler)->sandbox);
+	free((*demangler)->message);
 	free(*demangler);
 	*demangler = NULL;
 }
 
-static int receive_name(int socket, char *name)
+static int receive_name(int socket, struct demangle_message *message)
 {
-	u32 bytes;
-	int result = message_receive(socket, &bytes, sizeof(bytes), MESSAGE_NO_DEADLINE);
+	int result = message_receive(socket, &message->bytes, sizeof(message->bytes),
+				     MESSAGE_NO_DEADLINE);
 
-	if (!result && bytes > DEMANGLE_NAME_BYTES_MAX)
+	if (!result && message->bytes > DEMANGLE_NAME_BYTES_MAX)
 		result = -EINVAL;
-	result = result ?: message_receive(socket, name, bytes, MESSAGE_NO_DEADLINE);
+	result = result
+			 ?: message_receive(socket, message->name, message->bytes,
+					    MESSAGE_NO_DEADLINE);
 	if (!result)
-		name[bytes] = 0;
+		message->name[message->bytes] = 0;
 	return result;
 }
 
-static int reply(int socket, const char *name)
+static int reply(int socket, struct demangle_message *message)
 {
-	struct demangle_message answer;
-	char *plain = demangle(name);
+	char *plain = demangle(message->name);
 	size_t length = plain ? strlen(plain) : 0;
 
-	answer.bytes = length <= sizeof(answer.name) ? length : 0;
-	if (answer.bytes)
-		memcpy(answer.name, plain, answer.bytes);
+	message->bytes = length <= DEMANGLE_NAME_BYTES_MAX ? length : 0;
+	if (message->bytes)
+		memcpy(message->name, plain, message->bytes);
 	free(plain);
-	return message_send(socket, &answer, sizeof(answer.bytes) + answer.bytes,
+	return message_send(socket, message, sizeof(message->bytes) + message->bytes,
 			    MESSAGE_NO_DEADLINE);
 }
 
 /* In the sandbox, until the other side closes the socket. */
 static void demangle_serve(int socket)
 {
-	char *name = malloc(DEMANGLE_NAME_BYTES_MAX + 1);
-	int result = name ? 0 : -ENOMEM;
+	struct demangle_message *message = malloc(sizeof(*message));
+	int result = message ? 0 : -ENOMEM;
 
 	while (!result)
-		result = receive_name(socket, name) ?: reply(socket, name);
-	free(name);
+		result = receive_name(socket, message) ?: reply(socket, message);
+	free(message);
 }
 
 static bool has_sandbox(struct demangler *demangler)
 {
-	if (!demangler->sandbox && !demangler->is_refused)
+	if (!demangler->message)
+		demangler->message = malloc(sizeof(*demangler->message));
+	if (!demangler->sandbox && !demangler->is_refused && demangler->message)
 		demangler->is_refused =
 			sandbox_start(demangle_serve, LIMIT_MS, &demangler->sandbox) != 0;
 	return demangler->sandbox;
@@ -105,7 +115,7 @@ static int receive(struct sandbox *sandbox, struct demangle_message *answer)
 {
 	int result = sandbox_receive(sandbox, &answer->bytes, sizeof(answer->bytes));
 
-	if (!result && answer->bytes > sizeof(answer->name))
+	if (!result && answer->bytes > DEMANGLE_NAME_BYTES_MAX)
 		result = -EBADMSG;
 	result = result ?: sandbox_receive(sandbox, answer->name, answer->bytes);
 	if (!result && memchr(answer->name, 0, answer->bytes))
@@ -115,16 +125,16 @@ static int receive(struct sandbox *sandbox, struct demangle_message *answer)
 	return result;
 }
 
-static char *ask(struct sandbox *sandbox, const char *name, u32 bytes)
+static char *ask(struct demangler *demangler, const char *name, u32 bytes)
 {
-	struct demangle_message message;
+	struct demangle_message *message = demangler->message;
 
-	message.bytes = bytes;
-	memcpy(message.name, name, bytes);
-	if (sandbox_request(sandbox, &message, sizeof(message.bytes) + bytes, NULL, 0) ||
-	    receive(sandbox, &message))
+	message->bytes = bytes;
+	memcpy(message->name, name, bytes);
+	if (sandbox_request(demangler->sandbox, message, sizeof(message->bytes) + bytes, NULL, 0) ||
+	    receive(demangler->sandbox, message))
 		return NULL;
-	return message.bytes ? strndup(message.name, message.bytes) : NULL;
+	return message->bytes ? strndup(message->name, message->bytes) : NULL;
 }
 
 /* "S_", "S1A_", "T_", "T0_". */
@@ -177,6 +187,8 @@ static u32 work_rust(const char *name, size_t bytes)
 
 static bool is_fair(const char *name, size_t bytes)
 {
+	if (bytes > OWN_STACK_BYTES)
+		return false;
 	if (bytes <= SHORT_BYTES && !expands(name))
 		return true;
 	if (!strncmp(name, "_R", 2))
@@ -192,5 +204,5 @@ char *demangler_name(struct demangler *demangler, const char *name)
 		return NULL;
 	if (is_fair(name, bytes))
 		return demangle(name);
-	return has_sandbox(demangler) ? ask(demangler->sandbox, name, bytes) : NULL;
+	return has_sandbox(demangler) ? ask(demangler, name, bytes) : NULL;
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,43 @@ static void a_name_that_is_too_long(void **state)
 	free(name);
 }
 
+#define SMALL_STACK_BYTES (64 << 10)
+
+/* Names of each length up to what libiberty takes, nested as deep as they are long. */
+static void *demangle_all(void *arg)
+{
+	static const char *const pieces[] = {"P", "N1a", "I", "F", "1aI"};
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+		for (size_t bytes = 16; bytes < 1024; bytes += 16) {
+			char *name = repeat("_Z1f", pieces[i], bytes / strlen(pieces[i]), "i");
+
+			free(demangler_name(demangler, name));
+			free(name);
+		}
+	*(char **)arg = repeat("_Z1f", "P", 900, "i");
+	return demangler_name(demangler, *(char **)arg);
+}
+
+static void a_small_stack_suffices(void **state)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	char *mangled;
+	void *plain;
+
+	(void)state;
+	assert_int_equal(pthread_attr_init(&attributes), 0);
+	assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK_BYTES), 0);
+	assert_int_equal(pthread_create(&thread, &attributes, demangle_all, &mangled), 0);
+	assert_int_equal(pthread_join(thread, &plain), 0);
+	assert_non_null(plain);
+	assert_int_equal(strlen(plain), strlen("f(int)") + 900);
+	free(plain);
+	free(mangled);
+	pthread_attr_destroy(&attributes);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -196,6 +234,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(work_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(expressions_that_are_expanded, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_small_stack_suffices, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
