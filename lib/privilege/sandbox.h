@@ -23,6 +23,9 @@ struct sandbox;
 /* Runs in the child: answers requests from the socket (privilege/message.h) until it ends. */
 typedef void (*sandbox_service)(int socket);
 
+/* In the child: ends it. */
+void sandbox_leave(void) __attribute__((noreturn));
+
 /* Best early: the child has a copy of the memory of this moment, and is user nobody only if we may
  * still make it so. */
 int sandbox_start(sandbox_service service, u32 limit_ms, struct sandbox **out);

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "privilege/limit.h"
 #include "privilege/message.h"
+#include "privilege/sandbox.h"
 #include "privilege/service.h"
 #include "symbol/dwarf/debug_info.h"
 #include "symbol/table/text_pool.h"
@@ -101,7 +101,7 @@ static void __attribute__((noreturn)) end_without_memory(void)
 	static const struct debug_answer answer = {.result = -ENOMEM};
 
 	message_send(answering_socket, &answer, sizeof(answer), MESSAGE_NO_DEADLINE);
-	_exit(0);
+	sandbox_leave();
 }
 
 static int find_places(const struct debug_request *request, const int *files, const u64 *places,
