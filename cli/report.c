@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "command.h"
 #include "error.h"
@@ -122,6 +123,18 @@ static void print_hints(const struct report *report)
 		printf("# %-9s %s has no names: %s\n", "note:", hints[i].name, hints[i].remedy);
 }
 
+/* In UTC, as on the page of flamegraph. */
+static void print_start(const struct trace_info *info)
+{
+	time_t seconds = (time_t)(info->start_realtime / 1000000000);
+	char text[32];
+	struct tm utc;
+
+	if (info->start_realtime && gmtime_r(&seconds, &utc) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &utc))
+		printf("# %-9s %s UTC\n", "date:", text);
+}
+
 static void print_header(const struct report *report, const struct recording_choice *choice)
 {
 	const struct trace_info *info = trace_reader_info(report->reader);
@@ -133,6 +146,8 @@ static void print_header(const struct report *report, const struct recording_cho
 		    choice->name);
 	print_field(choice->from ? "choice:" : "command:", info->command);
 	print_host(info);
+	if (!choice->from)
+		print_start(info);
 	if (info->frequency)
 		printf("# %-9s %llu Hz\n", "rate:", (unsigned long long)info->frequency);
 	print_counts(report);

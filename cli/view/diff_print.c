@@ -89,9 +89,36 @@ static void put_stack(const struct diff *diff, const struct comparison_row *row)
 	report_put_stack(report, stack);
 }
 
-static void put_amount(const struct diff *diff, const struct compared_share *share)
+static u32 kind_of(const struct diff *diff, const struct comparison_row *row)
 {
-	printf("%12.*f %7.2f%% ", decimals_of(diff, share->amount), share->amount, share->percent);
+	if (diff->values->stacks)
+		return diff->side[row->side].profile->rows[row->index]->kind;
+	return diff->table[row->side]->rows[row->index].kind;
+}
+
+/* Values have the unit of their source. Less than one of it is a number, as are events. */
+static void put_amount(const struct diff *diff, const struct comparison_row *row, double amount,
+		       const char *sign)
+{
+	const struct report *report = &diff->side[row->side];
+	u32 kind = kind_of(diff, row);
+	double size = amount < 0 ? -amount : amount;
+	char text[64];
+
+	if (report->weights.by[kind] == WEIGHT_VALUE && (size >= 1 || size == 0))
+		snprintf(text, sizeof(text), "%s%s", amount < 0 ? "-" : sign,
+			 report_value(report, kind, (u64)(size + 0.5)));
+	else
+		snprintf(text, sizeof(text), "%s%.*f", amount < 0 ? "-" : sign,
+			 decimals_of(diff, amount), size);
+	printf("%12s ", text);
+}
+
+static void put_share(const struct diff *diff, const struct comparison_row *row,
+		      enum comparison_side side)
+{
+	put_amount(diff, row, row->share[side].amount, "");
+	printf("%7.2f%% ", row->share[side].percent);
 }
 
 static void put_relative(const struct comparison_row *row)
@@ -110,9 +137,9 @@ static void put_numbers(const struct diff *diff, const struct comparison_row *ro
 {
 	double change = comparison_change(row);
 
-	put_amount(diff, &row->share[BEFORE]);
-	put_amount(diff, &row->share[AFTER]);
-	printf("%+12.*f ", decimals_of(diff, change), change);
+	put_share(diff, row, BEFORE);
+	put_share(diff, row, AFTER);
+	put_amount(diff, row, change, "+");
 	put_relative(row);
 	printf(" %+7.2f%%", comparison_delta(row));
 }

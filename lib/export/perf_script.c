@@ -4,6 +4,7 @@
  * The readers of that text take it apart by regular expressions: a task's name ends where a number
  * follows, the event's name begins behind the last space of its line, the object stands in the last
  * parentheses without a space. So spaces in these become `_`, as such readers make them anyway.
+ * What they make of it is folded, so `;` becomes `:` in every name, as in folded stacks.
  *
  * The period is the event's value where its source has one, else 1. Readers weigh by it, so an
  * event of a summary has the sum of what it stands for: of the values, else how many events it is.
@@ -23,11 +24,14 @@ struct printer {
 	FILE *to;
 };
 
-/* `space` stands for a space. */
+/* `space` stands for a space. Readers join names by `;`. */
 static void put_name(const char *name, const char *space, FILE *to)
 {
-	while (*name)
-		name += printable_put_next(*name == ' ' ? space : name, to);
+	while (*name) {
+		const char *shown = *name == ' ' ? space : *name == ';' ? ":" : name;
+
+		name += printable_put_next(shown, to);
+	}
 }
 
 /* Readers expect two characters at least: a space more makes up for a name of one. */

@@ -22,7 +22,10 @@ class Chart extends EventTarget {
   }
 
   listen() {
-    this.chart.addEventListener('scroll', () => this.paint());
+    this.chart.addEventListener('scroll', () => {
+      this.noteScroll();
+      this.paint();
+    });
     this.canvas.addEventListener('pointermove', event => this.point(event));
     this.canvas.addEventListener('pointerleave', () => this.unpoint());
     this.canvas.addEventListener('click', event => {
@@ -53,7 +56,7 @@ class Chart extends EventTarget {
   }
 
   resize() {
-    const hidden = this.hiddenBefore;
+    const hidden = this.hidden ?? 0;
     this.width = this.chart.clientWidth;
     this.height = this.chart.clientHeight;
     this.layout = new Layout(this.tree, this.total, this.zoom, this.width);
@@ -71,14 +74,17 @@ class Chart extends EventTarget {
     this.paint();
   }
 
-  // What is scrolled away at the edge at which the graph begins: that edge stays where it is when sizes change.
-  get hiddenBefore() {
-    const {scrollTop} = this.chart;
-    return this.isIcicle ? scrollTop : (this.contentHeight ?? 0) - (this.height ?? 0) - scrollTop;
+  // `hidden` is scrolled away at the edge at which the graph begins: that edge stays where it is when sizes change. A
+  // browser moves scrollTop when the chart grows, before resize() is called, so only a chart of the known size tells.
+  noteScroll() {
+    const {scrollTop, clientHeight} = this.chart;
+    if (clientHeight === this.height)
+      this.hidden = this.isIcicle ? scrollTop : this.contentHeight - this.height - scrollTop;
   }
 
   scrollPast(hidden) {
     this.chart.scrollTop = this.isIcicle ? hidden : this.contentHeight - this.height - hidden;
+    this.noteScroll();
   }
 
   // Of the upper edge, in the view.

@@ -180,6 +180,18 @@ def test_strips_choose_threads():
         check_sums(page, stacks_of(recording, "cpu-clock", "--cpu", 1, "--tid", chosen))
 
 
+def test_strips_and_back_leave_the_graph_where_it_is():
+    with browser.page() as page:
+        page.resize(1200, 400)
+        page.open(draw(write("a.data")))
+        choose_source(page, "cpu-clock")
+        before = [colour_of_row(page, row) for row in range(3)]
+        page.choose("#rows", "thread")
+        page.choose("#rows", "")
+        page.drawn()
+        assert [colour_of_row(page, row) for row in range(3)] == before
+
+
 def test_zoom():
     recording = write("a.data")
     stacks = stacks_of(recording, "cpu-clock", "--comm", "worker")
