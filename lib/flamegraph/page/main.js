@@ -4,6 +4,12 @@
 const COLOURS = [['kind', 'kernel, user, JIT, inlined'], ['object', 'file'], ['name', 'function']];
 const STRIPS_MAX = 100;
 
+const NAME_MAX = 200; // longer names lose their middle where the table would be pushed out of sight
+
+function shortened(name) {
+  return name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX / 2)}\u2026${name.slice(1 - NAME_MAX / 2)}`;
+}
+
 class Page {
   constructor(profile) {
     this.profile = profile;
@@ -202,7 +208,7 @@ class Page {
 
   zoomText() {
     const {zoom} = this.chart;
-    return zoom === ROOT ? '' : `in ${this.label(zoom)}, which is ${percentText(this.total[zoom], this.total[ROOT])} of all`;
+    return zoom === ROOT ? '' : `in ${shortened(this.label(zoom))}, which is ${percentText(this.total[zoom], this.total[ROOT])} of all`;
   }
 
   functionChange(functions) {

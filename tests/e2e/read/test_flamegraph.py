@@ -283,6 +283,19 @@ def test_windows_of_every_width():
         scroll_to_the_end(page)
 
 
+def test_small_window_shows_the_table_of_a_zoom():
+    draw(write("a.data"))
+    with browser.page() as page:
+        page.resize(400, 800)
+        page.open("page.html")
+        choose_source(page, "cpu-clock")
+        page.value("document.querySelector('#chart').focus()")
+        for key in "ArrowUp", "ArrowUp", "Enter":
+            page.press(key)
+        row, footer = page.box("#rows-of-functions tr"), page.box("footer")
+        assert page.text("#functions-of") and row["y"] + row["height"] <= footer["y"], (row, footer)
+
+
 def scroll_to_the_end(page):
     """The table is below the graph, the page scrolls there, and what is said of a frame stays in sight."""
     page.value("document.querySelector('#more-functions').scrollIntoView()")

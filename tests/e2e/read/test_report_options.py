@@ -133,6 +133,16 @@ def test_diff_says_what_of_it_changed():
     assert re.search(r"^ +1000 +50.00% +1000 +25.00% +[+]0 +[+]0.00% +-25.00%  cpu-clock$", text, re.MULTILINE), text
 
 
+def test_diff_of_values_has_their_unit():
+    for seed, name in (1, "before.data"), (2, "after.data"):
+        run(program("write_flames"), seed, 300, 4000, name)
+    text = stackmap("diff", "--no-pager", "-e", "off-cpu", "before.data", "after.data").stdout
+    rows = [line for line in text.splitlines() if line and not line.startswith("#")]
+    amount = r"[+-]?[0-9.]+( [^ ]?s)?"
+    assert rows and all(re.match(r" +%s +[0-9.]+%% +%s +[0-9.]+%% +%s " % (3 * (amount,)), row) for row in rows), rows[:3]
+    assert sum(" ms" in row or " s " in row for row in rows) > len(rows) / 2, rows[:3]
+
+
 def test_diff_per_second_and_per_event():
     write(1000, 1000, "before.data")
     write(1000, 3000, "after.data")
