@@ -115,7 +115,8 @@ def read_perf_script(text):
 
 
 def as_perf_script(event, task, stack):
-    """Spaces end the names of events and tasks, code without a name is [unknown], `inlined` is an object."""
+    """Spaces end the names of events and tasks, code without a name is [unknown], `inlined` is an object; folded later, as by as_folded."""
+    event, task, stack = as_folded(event.replace(";", ":"), task, stack)
     return (event.replace(" ", "_"), task.replace(" ", "_"),
             tuple("[unknown]" if UNNAMED.search(name) else name.removesuffix(" (inlined)") for name in stack))
 
