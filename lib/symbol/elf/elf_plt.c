@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A stub jumps through a slot of the global offset table, and a relocation says which function the
- * dynamic linker puts into this slot. So each stub's own instruction is decoded (jmp *offset(%rip),
- * after an optional endbr64 and bnd) and its slot looked up among the relocations; the order of the
- * stubs proves nothing. This covers .plt, .plt.sec and .plt.got alike. A stub that looks otherwise,
- * as the first of .plt, stays without a name.
+ * dynamic linker puts into this slot. So each stub's own instruction is decoded and its slot looked
+ * up among the relocations; the order of the stubs proves nothing. The instruction is
+ * jmp *offset(%rip), after an optional endbr64 and bnd, or after mold's mov $number, %r11d; where
+ * no jump may be indirect (ld.lld -z retpolineplt) mov offset(%rip), %r11, in a stub of twice the
+ * size if it binds later. This covers .plt, .plt.sec and .plt.got alike. A stub that looks
+ * otherwise, as the first of .plt, stays without a name.
  */
 #include "elf_plt.h"
 
@@ -111,15 +113,25 @@ static int read_slots(Elf *elf, struct slots *slots)
 /* The slot that the stub jumps through, or 0. */
 static u64 stub_slot(const u8 *code, size_t bytes, u64 address)
 {
-	size_t at = bytes >= 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
+	size_t at = bytes >= 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, length = 6;
 	s32 offset;
 
+	if (bytes - at >= 12 && !memcmp(code + at, "\x41\xbb", 2))
+		at += 6;
 	if (at < bytes && code[at] == 0xf2)
 		at++;
-	if (bytes - at < 6 || code[at] != 0xff || code[at + 1] != 0x25)
+	if (bytes - at >= 7 && !memcmp(code + at, "\x4c\x8b\x1d", 3))
+		length = 7;
+	else if (bytes - at < 6 || memcmp(code + at, "\xff\x25", 2))
 		return 0;
-	memcpy(&offset, code + at + 2, sizeof(offset));
-	return address + at + 6 + offset;
+	memcpy(&offset, code + at + length - 4, sizeof(offset));
+	return address + at + length + offset;
+}
+
+/* A stub that calls a trampoline goes on behind it, to bind its function. */
+static bool is_long_stub(const u8 *code, size_t bytes)
+{
+	return bytes >= 2 * STUB_BYTES_MAX && !memcmp(code, "\x4c\x8b\x1d", 3) && code[7] == 0xe8;
 }
 
 static int add_stub(const struct elf_segment *segment, u64 address, size_t bytes, const char *name,
@@ -152,14 +164,16 @@ static int add_stubs(const struct stubs *stubs, const Elf_Data *data, const GElf
 	int err = 0;
 
 	for (size_t at = 0; !err && at + step <= data->d_size; at += step) {
+		const u8 *code = (u8 *)data->d_buf + at;
+		size_t bytes = is_long_stub(code, data->d_size - at) ? 2 * STUB_BYTES_MAX : step;
 		u64 address = header->sh_addr + at;
-		struct slot key = {.address = stub_slot((u8 *)data->d_buf + at, step, address)};
+		struct slot key = {.address = stub_slot(code, step, address)};
 		const struct slot *slot = bsearch(&key, stubs->slots->slot, stubs->slots->count,
 						  sizeof(key), by_address);
 		const struct elf_segment *segment = elf_segment_of(stubs->segments, address);
 
 		if (slot && segment)
-			err = add_stub(segment, address, step, slot->name, stubs->table);
+			err = add_stub(segment, address, bytes, slot->name, stubs->table);
 	}
 	return err;
 }

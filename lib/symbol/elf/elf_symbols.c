@@ -5,7 +5,8 @@
  * end markers such as etext, data, and the ids of thread-local storage fall out by themselves.
  *
  * A function of unknown size (hand-written assembler) reaches to the next symbol or the end of its
- * section.
+ * section. Assembler that says which symbols are functions has local symbols without a type as
+ * labels inside them, for jumps.
  */
 #include "elf_symbols.h"
 
@@ -113,6 +114,8 @@ static int add_symbol(struct reader *reader, const GElf_Sym *entry, const char *
 	symbol.start = segment->offset + (address - segment->address);
 	symbol.limit = symbol.start + left;
 	symbol.name_bytes = name_length(name);
+	symbol.takes_labels = is_function(entry);
+	symbol.is_label = !symbol.rank;
 	return symbol_table_add(reader->table, &symbol);
 }
 

@@ -28,7 +28,7 @@ struct entry {
 	u32 name; /* offset in the pool; 0 = a bound */
 	u32 outer;
 	u32 rank;
-	bool sized;
+	bool sized, is_label, takes_labels;
 };
 
 struct symbol_table {
@@ -114,6 +114,8 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 		.name = symbol->name ? append_name(table, symbol->name, symbol->name_bytes) : 0,
 		.rank = symbol->rank,
 		.sized = symbol->name && symbol->size,
+		.is_label = symbol->is_label,
+		.takes_labels = symbol->takes_labels,
 	};
 	return 0;
 }
@@ -141,7 +143,19 @@ static int compare(const void *left, const void *right, void *arg)
 	return by ? by : order(a->name, b->name);
 }
 
-/* Drops what the best of its start, or a symbol of known size around it, makes superfluous. */
+static bool is_label_of(const struct symbol_table *table, const struct entry *entry,
+			const struct entry *function)
+{
+	const char *name = table->names + function->name;
+	size_t bytes = strlen(name);
+
+	if (!entry->is_label || function->sized || !function->name || entry->start >= function->end)
+		return false;
+	return function->takes_labels || (!strncmp(table->names + entry->name, name, bytes) &&
+					  table->names[entry->name + bytes] == '.');
+}
+
+/* Drops what the best of its start, or a symbol around it, makes superfluous. */
 static void drop_hidden(struct symbol_table *table)
 {
 	u64 covered = 0;
@@ -153,6 +167,8 @@ static void drop_hidden(struct symbol_table *table)
 		if (kept && table->entries[kept - 1].start == entry->start)
 			continue;
 		if (!entry->sized && entry->start < covered)
+			continue;
+		if (kept && is_label_of(table, entry, &table->entries[kept - 1]))
 			continue;
 		if (entry->sized && entry->end > covered)
 			covered = entry->end;

@@ -6,6 +6,9 @@
  * Where several symbols could name an address, the one that starts nearest before it and still
  * covers it wins. Of those that start together the higher rank wins, then the longer one, then the
  * one with fewer leading underscores (malloc, not __libc_malloc), then the first added.
+ *
+ * A label does not end a function of unknown size: it lies behind one that takes labels, or is
+ * called "FUNCTION.label", as nasm does.
  */
 #ifndef LIB_SYMBOL_SYMBOL_TABLE_H
 #define LIB_SYMBOL_SYMBOL_TABLE_H
@@ -22,8 +25,10 @@ struct symbol {
 	u64 size;  /* 0: not known, it ends where the next symbol starts */
 	u64 limit; /* it ends here at the latest */
 	u32 rank;
-	const char *name; /* NULL: names nothing, only ends what comes before it */
+	const char *name;  /* NULL: names nothing, only ends what comes before it */
 	size_t name_bytes;
+	bool is_label;	   /* where no size says more, a place inside the symbol before */
+	bool takes_labels; /* a function: what may be labels behind it are */
 };
 
 int symbol_table_create(struct symbol_table **out);

@@ -285,6 +285,68 @@ static void every_function_has_its_name(void **state)
 	}
 }
 
+/* A function of unknown size with labels for its jumps, and one without a type; stubs as mold makes
+ * them, and ld.lld where jumps may not be indirect. */
+static const char assembler[] =
+	"int main(void) { return 0; }\n"
+	"__asm__(\".text\\n.type typed,@function\\ntyped: nop\\nretry: nop\\nleave: ret\\n\"\n"
+	"\".type next,@function\\nnext: nop\\n ret\\n.size next,.-next\\n\"\n"
+	"\"untyped: nop\\nhelper: ret\\n\"\n"
+	"\".section .plt.other,\\\"ax\\\",@progbits\\n\"\n"
+	"\"endbr64\\n movl $1, %r11d\\n jmp *puts@GOTPCREL(%rip)\\n\"\n"
+	"\"movq free@GOTPCREL(%rip), %r11\\n .byte 0xe9\\n .long 0, -1\\n\"\n"
+	"\"movq abort@GOTPCREL(%rip), %r11\\n .byte 0xe8\\n .long 0, -1, -1, -1, -1, "
+	"-1\\n\");\n";
+
+static void check_at(const struct symbol_table *table, const char *label, u64 at, const char *name,
+		     u64 bytes)
+{
+	struct symbol found;
+	int i = 0;
+
+	while (i < function_count && strcmp(functions[i].name, label))
+		i++;
+	assert_in_range(i, 0, function_count - 1);
+	assert_true(symbol_table_find(table, functions[i].offset + at, &found));
+	assert_string_equal(found.name, name);
+	assert_int_equal(found.start, functions[i].offset);
+	if (bytes)
+		assert_int_equal(found.size, bytes);
+}
+
+static u64 stub_bytes(const struct symbol_table *table, const char *name)
+{
+	struct symbol symbol;
+
+	for (u32 i = 0; symbol_table_at(table, i, &symbol); i++)
+		if (!strcmp(symbol.name, name))
+			return symbol.size;
+	return 0;
+}
+
+static void assembler_names_functions_and_stubs(void **state)
+{
+	const struct sample sample = {"assembler", "gcc -O1 -fPIC -shared $IN -o $OUT", assembler,
+				      ".c"};
+	char path[SAMPLE_PATH_BYTES];
+	struct symbol_table *table;
+
+	(void)state;
+	sample_build(&sample, path);
+	function_count = 0;
+	read_segments(path);
+	read_functions(path, "nm --defined-only '%s' 2>/dev/null | sed 's/ / 0 /'");
+	table = load(path);
+	check_at(table, "typed", 2, "typed", 3);
+	check_at(table, "next", 1, "next", 2);
+	check_at(table, "untyped", 0, "untyped", 1);
+	check_at(table, "helper", 0, "helper", 0);
+	assert_int_equal(stub_bytes(table, "puts@plt"), 16);
+	assert_int_equal(stub_bytes(table, "free@plt"), 16);
+	assert_int_equal(stub_bytes(table, "abort@plt"), 32);
+	symbol_table_free(&table);
+}
+
 struct image {
 	u8 *bytes;
 	size_t size;
@@ -411,6 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_function_has_its_name),
+		cmocka_unit_test(assembler_names_functions_and_stubs),
 		cmocka_unit_test(what_is_no_program_is_refused),
 		cmocka_unit_test(damaged_files_never_crash),
 	};

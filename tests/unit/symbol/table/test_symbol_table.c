@@ -33,7 +33,12 @@ static int teardown(void **state)
 
 static void add(const char *name, u64 start, u64 size, u64 limit, u32 rank)
 {
-	struct symbol symbol = {start, size, limit, rank, name, name ? strlen(name) : 0};
+	struct symbol symbol = {.start = start,
+				.size = size,
+				.limit = limit,
+				.rank = rank,
+				.name = name,
+				.name_bytes = name ? strlen(name) : 0};
 
 	assert_int_equal(symbol_table_add(table, &symbol), 0);
 }
@@ -136,6 +141,32 @@ static void a_symbol_is_alone_where_no_other_begins(void **state)
 	assert_false(symbol_table_is_alone(table, 0x80, 0x90));
 }
 
+static void add_unsized(const char *name, u64 start, bool is_label, bool takes_labels)
+{
+	assert_int_equal(symbol_table_add(table, &(struct symbol){.start = start,
+								  .limit = 1000,
+								  .name = name,
+								  .name_bytes = strlen(name),
+								  .is_label = is_label,
+								  .takes_labels = takes_labels}),
+			 0);
+}
+
+static void a_label_does_not_end_a_function_of_unknown_size(void **state)
+{
+	(void)state;
+	add_unsized("function", 100, false, true);
+	add_unsized("loop", 120, true, false);
+	add_unsized("exit", 140, true, false);
+	add_unsized("untyped", 200, false, false);
+	add_unsized("untyped.loop", 210, true, false);
+	add_unsized("helper", 220, true, false);
+	symbol_table_seal(table);
+	expect(150, "function", 100, 100);
+	expect(215, "untyped", 200, 20);
+	expect(225, "helper", 220, 780);
+}
+
 static void nested_symbols_give_way_after_their_end(void **state)
 {
 	(void)state;
@@ -208,6 +239,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_best_alias_wins, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_symbol_is_alone_where_no_other_begins, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_label_does_not_end_a_function_of_unknown_size,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(nested_symbols_give_way_after_their_end, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(random_symbols_agree_with_a_plain_search, setup,
