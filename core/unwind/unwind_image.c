@@ -12,6 +12,7 @@
 #define SEGMENT_NOTE 4
 #define SEGMENT_EH_FRAME 0x6474e550
 #define SEGMENT_SFRAME 0x6474e554
+#define SEGMENT_EXECUTABLE 1
 #define SEGMENT_WRITABLE 2
 
 CORE_PART struct image_range segment_range(const struct unwind *unwind)
@@ -19,9 +20,10 @@ CORE_PART struct image_range segment_range(const struct unwind *unwind)
 	const struct elf_program_header *segment = &unwind->elf.segment;
 	u64 start = unwind->image.bias + segment->address;
 
-	return (struct image_range){.start = start, .end = start + segment->memory_bytes};
+	return (struct image_range){.start = start, .end = start + segment->file_bytes};
 }
 
+/* Of more segments than there is room for the last one is kept: .eh_frame lies there. */
 CORE_PART void segment_add(struct unwind *unwind)
 {
 	struct unwind_image *image = &unwind->image;
@@ -29,10 +31,10 @@ CORE_PART void segment_add(struct unwind *unwind)
 
 	core_one_register(index);
 	if (index >= IMAGE_SEGMENTS_MAX)
-		return;
+		index = IMAGE_SEGMENTS_MAX - 1;
 	image->segment[index] = segment_range(unwind);
 	image->segment_offset[index] = unwind->elf.segment.offset;
-	image->segment_count++;
+	image->segment_count = index + 1;
 }
 
 /* The header lies in the segment of file offset 0, wherever that was loaded. */
@@ -42,7 +44,7 @@ CORE_PART void segment_load(struct unwind *unwind)
 
 	if (segment->offset == 0)
 		unwind->image.bias = unwind->image.header - segment->address;
-	if (!(segment->flags & SEGMENT_WRITABLE))
+	if ((segment->flags & (SEGMENT_WRITABLE | SEGMENT_EXECUTABLE)) != SEGMENT_WRITABLE)
 		segment_add(unwind);
 }
 

@@ -383,6 +383,18 @@ static int add_both(struct reading *reading)
 	return result;
 }
 
+/* A header that no segment holds does not say where the file would be mapped, which is known. */
+static u32 enter_file(struct unwind *unwind)
+{
+	u32 stop = image_enter(unwind);
+
+	if (stop || unwind->mapping.image != FILE_IMAGE_HEADER)
+		return stop;
+	unwind->image = (struct unwind_image){.header = FILE_IMAGE_HEADER, .bias = FILE_IMAGE_BASE};
+	core_loop(SEGMENTS_MAX, segment_take, &unwind);
+	return unwind->image.header ? STOP_NONE : STOP_TABLE_UNREADABLE;
+}
+
 static int read_tables(struct reading *reading)
 {
 	struct unwind *unwind = &reading->unwind;
@@ -390,7 +402,7 @@ static int read_tables(struct reading *reading)
 	unwind->memory = reading->image;
 	unwind->budget = UNWIND_BUDGET;
 	unwind->mapping.image = file_image_header(reading->image);
-	if (!unwind->mapping.image || image_enter(unwind))
+	if (enter_file(unwind))
 		return -ENOEXEC;
 	return unwind->image.sframe.start ? add_both(reading) : add_eh_frame(reading);
 }

@@ -75,9 +75,10 @@ static bool is_elf(const Elf64_Ehdr *header)
 	       header->e_phnum <= SEGMENTS_MAX;
 }
 
+/* Code counts even where it may be written to (ld -N). */
 static void segment_add(struct file_image *image, const Elf64_Phdr *header)
 {
-	if (header->p_type == PT_LOAD && !(header->p_flags & PF_W))
+	if (header->p_type == PT_LOAD && (header->p_flags & (PF_W | PF_X)) != PF_W)
 		image->segment[image->segment_count++] = (struct segment){
 			.address = header->p_vaddr,
 			.offset = header->p_offset,
@@ -165,7 +166,7 @@ u64 file_image_header(const struct file_image *image)
 	for (u32 i = 0; i < image->segment_count; i++)
 		if (!image->segment[i].offset)
 			return FILE_IMAGE_BASE + image->segment[i].address;
-	return 0;
+	return FILE_IMAGE_HEADER;
 }
 
 static bool holds(const struct segment *segment, u64 address, u32 bytes)
@@ -179,6 +180,8 @@ bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 by
 {
 	u64 at = address - FILE_IMAGE_BASE;
 
+	if (address >= FILE_IMAGE_HEADER)
+		return read_file(image, address - FILE_IMAGE_HEADER, buffer, bytes);
 	for (u32 i = 0; i < image->segment_count; i++) {
 		u32 index = (image->last + i) % image->segment_count;
 		const struct segment *segment = &image->segment[index];

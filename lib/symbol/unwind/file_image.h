@@ -10,7 +10,8 @@
 
 #include "scalar.h"
 
-#define FILE_IMAGE_BASE (1ULL << 44) /* the address that the file calls 0 */
+#define FILE_IMAGE_BASE (1ULL << 44)   /* the address that the file calls 0 */
+#define FILE_IMAGE_HEADER (1ULL << 46) /* where a header can be read that no segment holds */
 
 struct file_image;
 
@@ -19,7 +20,7 @@ struct file_image;
 int file_image_create(int file, struct file_image **out);
 void file_image_free(struct file_image **image);
 
-/* The ELF header's address; 0: it is not mapped. */
+/* The ELF header's address; FILE_IMAGE_HEADER: it would not be mapped (ld -n). */
 u64 file_image_header(const struct file_image *image);
 
 /* All bytes or none. */

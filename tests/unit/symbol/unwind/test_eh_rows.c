@@ -235,6 +235,49 @@ static void the_index_only_helps(void **state)
 	code_rows_clear(&usual);
 }
 
+static const char alone[] = "static volatile int sink;\n"
+			    "__attribute__((section(\".t7\"), noinline)) int inner(int x)\n"
+			    "{ volatile char room[40]; room[x & 31] = sink; return room[7]; }\n"
+			    "int outer(int x) { return inner(x + 1) * sink; }\n"
+			    "void _start(void) { for (;;) outer(3); }\n";
+
+#define ALONE "gcc -O1 -nostdlib -static -fno-stack-protector -Wl,--build-id=none "
+#define SCRIPT                                                                                     \
+	"(echo 'PHDRS { head PT_LOAD FILEHDR PHDRS FLAGS(4);'; for i in 1 2 3 4 5 6 7; do echo "   \
+	"\"t$i PT_LOAD FLAGS(5);\"; done; echo 'ro PT_LOAD FLAGS(4); rw PT_LOAD FLAGS(6); } "      \
+	"SECTIONS { . = 0x400000 + SIZEOF_HEADERS; .head : { LONG(1) } :head'; for i in 1 2 3 4 "  \
+	"5 6 7; do echo \". = 0x${i}000000; .t$i : { LONG(0x90909090) *(.t$i) } :t$i\"; done; "    \
+	"echo '.text : { *(.text*) } :t7 . = 0x9000000; "                                          \
+	".eh_frame : { *(.eh_frame) } :ro . = 0xa000000; .bss : { *(.bss*) } :rw }') >$OUT.ld; "
+
+/* The header that tells where the tables are lies in the file, if not in memory. */
+static void a_program_whose_header_is_not_mapped_has_rows(void **state)
+{
+	static const struct sample linked[] = {
+		{"usual", ALONE "$IN -o $OUT", alone, ".c"},
+		{"no_page_alignment", ALONE "-Wl,-n $IN -o $OUT", alone, ".c"},
+		{"writable_code", ALONE "-Wl,-N $IN -o $OUT 2>/dev/null", alone, ".c"},
+		{"many_segments", SCRIPT ALONE "-Wl,-T,$OUT.ld -Wl,--no-eh-frame-hdr $IN -o $OUT",
+		 alone, ".c"},
+	};
+	u32 rules = 0;
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(linked) / sizeof(linked[0]); i++) {
+		char path[SAMPLE_PATH_BYTES];
+		struct code_rows rows;
+
+		sample_build(&linked[i], path);
+		read_rows(path, &rows);
+		if (i == 0)
+			rules = rows.rule_count;
+		assert_in_range(rows.rule_count, 2, 10);
+		/* One more says that no table covers what lies behind the functions. */
+		assert_in_range(rows.rule_count, rules, rules + 1);
+		code_rows_clear(&rows);
+	}
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -250,6 +293,7 @@ int main(void)
 		cmocka_unit_test(damaged_files_have_the_rules_of_the_unwinder_or_none),
 		cmocka_unit_test(a_file_without_tables_has_no_rows),
 		cmocka_unit_test(the_index_only_helps),
+		cmocka_unit_test(a_program_whose_header_is_not_mapped_has_rows),
 	};
 
 	if (elf_version(EV_CURRENT) == EV_NONE || !sample_folder_create())
