@@ -30,6 +30,7 @@
 #include "error.h"
 #include "hash_index.h"
 #include "option/option_file.h"
+#include "privilege/memory_limit.h"
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
@@ -45,6 +46,8 @@
 #define BATCH_PART 4	  /* the rows of a batch */
 #define BUDGET_MS 60000	  /* from look to look */
 #define LABELS_OWN 2
+#define ALL_TIMES 8 /* --memory: what all processes may take together */
+#define ALL_LEAST (512ULL << 20)
 
 struct agent {
 	struct agent_choice choice;
@@ -218,8 +221,11 @@ static int begin_sending(struct agent *agent)
 
 static int begin(struct agent *agent)
 {
-	int status = begin_sending(agent);
+	u64 all = agent->choice.values.memory * ALL_TIMES;
+	int status;
 
+	memory_limit_lower(all > ALL_LEAST ? all : ALL_LEAST);
+	status = begin_sending(agent);
 	agent_choice_forget_secrets(&agent->choice);
 	status = status ?: take_signals(agent);
 	if (status)

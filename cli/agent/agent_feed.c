@@ -9,6 +9,7 @@
 #include "capture/load/loaded.h"
 #include "clock.h"
 #include "command_line.h"
+#include "recording/nameless.h"
 #include "terminal/message.h"
 
 #define NAME "agent"
@@ -111,6 +112,7 @@ int agent_feed_take(struct agent_feed *feed, struct trace_reader **reader, int *
 
 	reset_map(feed);
 	result = live_window_close(&feed->window, reader, error);
+	nameless_tell(feed->capture);
 	if (!result) {
 		result = open_window(feed, error);
 		if (result)

@@ -20,8 +20,7 @@
 #include "clock.h"
 #include "command_line.h"
 #include "error.h"
-#include "symbol/file/file_owner.h"
-#include "symbol/symbolizer/symbolizers.h"
+#include "recording/nameless.h"
 #include "terminal/message.h"
 #include "terminal/terminal.h"
 #include "view/ledger_text.h"
@@ -57,20 +56,6 @@ static int open_file(struct recorder *recorder, const char *path, struct stackma
 	return result ?: capture_begin(recorder->capture, recorder->writer, error);
 }
 
-/* Each owner once. */
-static void tell_trouble(const struct recorder *recorder)
-{
-	struct symbolizers_trouble trouble;
-
-	while (!recorder->quiet && capture_tell_trouble(recorder->capture, &trouble)) {
-		unsigned long long owner = trouble.owner & ~FILE_OWNER_MOUNT;
-
-		message("%s %llu: %llu files did not give their names in time, one of them %s",
-			trouble.owner & FILE_OWNER_MOUNT ? "device" : "user", owner,
-			(unsigned long long)trouble.files, trouble.path);
-	}
-}
-
 static void print_summary(const struct recorder *recorder, const char *path,
 			  const struct trace_ledger *ledger, u64 bytes)
 {
@@ -94,7 +79,8 @@ static int close_file(struct recorder *recorder, const char *path)
 	written = trace_writer_close(&recorder->writer);
 	print_summary(recorder, path, &ledger, bytes);
 	recorder->produced += ledger.produced;
-	tell_trouble(recorder);
+	if (!recorder->quiet)
+		nameless_tell(recorder->capture);
 	if (written) {
 		message("%s: %s; what was written before is whole", path, strerror(-written));
 		return EXIT_FAILED;

@@ -26,6 +26,8 @@
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/kernel_names.h"
 
+#define LOOKUP_PARTS 4 /* of all memory, for the sandbox that names code */
+
 struct importing {
 	const struct ftrace_import *import;
 	const char *path; /* of the recording */
@@ -261,7 +263,7 @@ int ftrace_import(const struct ftrace_import *import, const char *path,
 	int err;
 
 	error_set(error, 0, "%s", "");
-	symbol_lookup_create(&importing.lookup);
+	symbol_lookup_create(LOOKUP_PARTS, &importing.lookup);
 	err = open_ring(&importing) ?: stack_files_open(importing.folder, &importing.stacks, error);
 	if (!err) {
 		open_kernel(&importing);

@@ -12,6 +12,7 @@
 #include "ftrace/file_service.h"
 #include "privilege/sandbox.h"
 
+#define MEMORY_PARTS 2
 #define LIMIT_MS 30000 /* to open: the kernel's symbols are 100,000 lines */
 
 struct ring_file {
@@ -74,7 +75,7 @@ static int open_in_sandbox(struct ring_file *ring, int file, const char *buffer)
 	if (buffer && strlen(buffer) >= sizeof(request.buffer))
 		return -ENOENT;
 	strcpy(request.buffer, buffer ?: "");
-	err = sandbox_start(file_serve, LIMIT_MS, &ring->sandbox);
+	err = sandbox_start(file_serve, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
 	err = err ?: ask(ring, &request, file, &head);
 	err = err ?: head.result;
 	if (!err)

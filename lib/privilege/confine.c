@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,9 @@
 
 #define NOBODY 65534
 #define CPU_SECONDS 60
-#define MEMORY_BYTES (4ULL << 30)
+#define ADDRESSES (4ULL << 30) /* bytes, files that are mapped included */
+#define OWN_MAPPING                                                                                \
+	(256 << 10) /* a block of memory so large goes back to the kernel when it is freed */
 #define FILES 16
 
 /* All between two that stay. */
@@ -98,11 +101,29 @@ static int limit(int resource, u64 value)
 	return setrlimit(resource, &limits) ? -errno : 0;
 }
 
-static int limit_resources(void)
+/* What RLIMIT_DATA counts, as far as it is taken now. Bytes. */
+static u64 data_held(void)
 {
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* malloc() keeps the threshold once that is set; else it would raise the threshold and keep what a
+ * large file took. */
+static int limit_resources(u64 memory)
+{
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING);
 	return limit(RLIMIT_CORE, 0)
 		       ?: limit(RLIMIT_CPU, CPU_SECONDS)
-		       ?: limit(RLIMIT_AS, MEMORY_BYTES)
+		       ?: limit(RLIMIT_DATA, data_held() + memory)
+		       ?: limit(RLIMIT_AS, ADDRESSES)
 		       ?: limit(RLIMIT_NOFILE, FILES)
 		       ?: limit(RLIMIT_FSIZE, 0);
 }
@@ -153,7 +174,7 @@ static int allow_plain(scmp_filter_ctx filter)
 
 /* Memory that code could be put into is none that a parser needs. fstat() is newfstatat() with an
  * empty path; what it could tell of another path is no secret. libelf asks whether its file is
- * open. */
+ * open. malloc_trim() gives back pages in the middle of the heap. */
 static int allow_some(scmp_filter_ctx filter)
 {
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
@@ -162,7 +183,9 @@ static int allow_some(scmp_filter_ctx filter)
 		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 					   SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH))
 		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-					   SCMP_A1(SCMP_CMP_EQ, F_GETFL));
+					   SCMP_A1(SCMP_CMP_EQ, F_GETFL))
+		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
+					   SCMP_A2(SCMP_CMP_EQ, MADV_DONTNEED));
 }
 
 static int filter_calls(void)
@@ -187,13 +210,13 @@ int confine_files(int socket, pid_t parent)
 	return result ?: getppid() == parent ? 0 : -ESRCH;
 }
 
-int confine(int socket, int lifeline, pid_t parent)
+int confine(int socket, int lifeline, u64 memory, pid_t parent)
 {
 	ignore_terminal();
 	be_first_to_go();
 	return unmap_shared()
 		       ?: close_others(socket, lifeline)
-		       ?: limit_resources()
+		       ?: limit_resources(memory)
 		       ?: become_nobody()
 		       ?: capability_keep(0)
 		       ?: end_with(lifeline, parent)

@@ -21,6 +21,7 @@
 #include "clock.h"
 #include "confine.h"
 #include "interrupt.h"
+#include "memory_limit.h"
 #include "message.h"
 
 #define STACK_BYTES (8UL << 20)
@@ -28,6 +29,7 @@
 struct sandbox {
 	sandbox_service service;
 	u32 limit_ms;
+	u64 memory; /* bytes */
 	pid_t pid;
 	int socket;   /* -1: none runs */
 	int lifeline; /* its other end */
@@ -45,13 +47,14 @@ static void begin_limit(struct sandbox *sandbox)
 static struct {
 	sandbox_service service;
 	int socket, lifeline;
+	u64 memory; /* bytes */
 	pid_t parent;
 } child;
 
 /* AddressSanitizer knows nothing of the stack, and would complain at _exit(). */
 static void __attribute__((no_sanitize_address)) serve(void)
 {
-	int result = confine(child.socket, child.lifeline, child.parent);
+	int result = confine(child.socket, child.lifeline, child.memory, child.parent);
 
 	if (!message_send(child.socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
 		child.service(child.socket);
@@ -113,6 +116,7 @@ static int fork_child(struct sandbox *sandbox)
 		child.service = sandbox->service;
 		child.socket = socket[CHILDS];
 		child.lifeline = lifeline[CHILDS];
+		child.memory = sandbox->memory;
 		child.parent = parent;
 		serve_on_own_stack();
 	}
@@ -182,14 +186,17 @@ void sandbox_leave(void)
 	_exit(0);
 }
 
-int sandbox_start(sandbox_service service, u32 limit_ms, struct sandbox **out)
+int sandbox_start(sandbox_service service, u32 limit_ms, u32 parts, struct sandbox **out)
 {
 	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
 	int result;
 
 	if (!sandbox)
 		return -ENOMEM;
-	*sandbox = (struct sandbox){.service = service, .limit_ms = limit_ms, .socket = -1};
+	*sandbox = (struct sandbox){.service = service,
+				    .limit_ms = limit_ms,
+				    .memory = memory_limit() / parts,
+				    .socket = -1};
 	result = start(sandbox);
 	if (result)
 		sandbox_end(&sandbox);

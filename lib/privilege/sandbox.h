@@ -27,8 +27,8 @@ typedef void (*sandbox_service)(int socket);
 void sandbox_leave(void) __attribute__((noreturn));
 
 /* Best early: the child has a copy of the memory of this moment, and is user nobody only if we may
- * still make it so. */
-int sandbox_start(sandbox_service service, u32 limit_ms, struct sandbox **out);
+ * still make it so. The child may take memory_limit() / `parts` bytes. */
+int sandbox_start(sandbox_service service, u32 limit_ms, u32 parts, struct sandbox **out);
 void sandbox_end(struct sandbox **sandbox);
 
 /* Of the requests from now on. */

@@ -3,6 +3,7 @@
 #include "privilege/service.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "privilege/message.h"
@@ -34,6 +35,7 @@ void service_run(int socket, const struct service *service)
 					       MESSAGE_NO_DEADLINE);
 		result = result ?: serve_numbers(socket, service, request, files);
 		message_close_files(files);
+		malloc_trim(0);
 	}
 	free(request);
 }

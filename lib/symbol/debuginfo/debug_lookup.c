@@ -15,6 +15,7 @@
 #include "privilege/limit.h"
 #include "privilege/sandbox.h"
 
+#define MEMORY_PARTS 2
 #define LIMIT_MS 30000
 #define ANSWER_BYTES_MAX (1ULL << 30)
 #define TOO_LARGE "it takes too much memory to read"
@@ -44,7 +45,7 @@ int debug_lookup_create(const struct debug_choice *choice, struct debug_lookup *
 	lookup->choice = *choice;
 	lookup->searcher = (struct debug_searcher){
 		.choice = &lookup->choice, .read_link = read_link, .arg = lookup};
-	result = sandbox_start(debug_serve, LIMIT_MS, &lookup->sandbox);
+	result = sandbox_start(debug_serve, LIMIT_MS, MEMORY_PARTS, &lookup->sandbox);
 	result = result ?: create_fetch(lookup);
 	if (result)
 		debug_lookup_free(&lookup);

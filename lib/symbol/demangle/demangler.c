@@ -27,6 +27,7 @@
 #define SHORT_BYTES 64
 #define OWN_STACK_BYTES 96
 #define WORK_BITS 20
+#define MEMORY_PARTS 8
 #define LIMIT_MS 1000
 
 /* Request and answer, each as long as its name: the mangled one, and the demangled one or nothing.
@@ -106,8 +107,8 @@ static bool has_sandbox(struct demangler *demangler)
 	if (!demangler->message)
 		demangler->message = malloc(sizeof(*demangler->message));
 	if (!demangler->sandbox && !demangler->is_refused && demangler->message)
-		demangler->is_refused =
-			sandbox_start(demangle_serve, LIMIT_MS, &demangler->sandbox) != 0;
+		demangler->is_refused = sandbox_start(demangle_serve, LIMIT_MS, MEMORY_PARTS,
+						      &demangler->sandbox) != 0;
 	return demangler->sandbox;
 }
 

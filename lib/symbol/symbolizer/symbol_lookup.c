@@ -21,7 +21,6 @@
 #define PATH_BYTES_MAX 4096
 #define LIMIT_MS 10000
 #define BUILD_ID_LIMIT_MS 1000 /* some headers and notes of a file */
-#define ANSWER_BYTES_MAX (256ULL << 20)
 
 struct symbol_lookup {
 	struct sandbox *sandbox;
@@ -30,14 +29,14 @@ struct symbol_lookup {
 	u64 failures;
 };
 
-int symbol_lookup_create(struct symbol_lookup **out)
+int symbol_lookup_create(u32 parts, struct symbol_lookup **out)
 {
 	struct symbol_lookup *lookup = calloc(1, sizeof(*lookup));
 	int result;
 
 	if (!lookup)
 		return -ENOMEM;
-	result = sandbox_start(symbol_serve, LIMIT_MS, &lookup->sandbox)
+	result = sandbox_start(symbol_serve, LIMIT_MS, parts, &lookup->sandbox)
 			 ?: kept_code_create(&lookup->code)
 			 ?: runtime_files_create(&lookup->runtimes);
 	if (result)
@@ -74,8 +73,9 @@ u64 symbol_lookup_failures(struct symbol_lookup *lookup)
 static bool is_possible(const struct symbol_answer *answer, const struct symbol_request *request)
 {
 	return answer->result <= 0 && answer->unread <= MESSAGE_FILES_MAX &&
-	       answer->symbols <= request->addresses && answer->bytes <= ANSWER_BYTES_MAX &&
-	       answer->rows <= CODE_ROWS_MAX && answer->rules <= FILE_TABLE_RULES_MAX &&
+	       answer->symbols <= request->addresses &&
+	       answer->bytes <= symbol_answer_bytes_max() && answer->rows <= CODE_ROWS_MAX &&
+	       answer->rules <= FILE_TABLE_RULES_MAX &&
 	       answer->build_id_bytes <= TRACE_BUILD_ID_MAX;
 }
 

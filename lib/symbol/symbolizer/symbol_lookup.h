@@ -24,8 +24,8 @@
 
 struct symbol_lookup;
 
-/* Best early: see sandbox_start(). */
-int symbol_lookup_create(struct symbol_lookup **out);
+/* Best early: see sandbox_start(), which takes `parts`. */
+int symbol_lookup_create(u32 parts, struct symbol_lookup **out);
 void symbol_lookup_free(struct symbol_lookup **lookup);
 
 /* The sandbox; 0: none runs. */

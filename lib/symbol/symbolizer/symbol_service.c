@@ -80,6 +80,16 @@ static int load_functions(const struct question *question, Elf *elf, struct code
 	return result;
 }
 
+/* libelf gives NULL for what is not there and for what it has no memory for: what it has read then
+ * is not all. */
+static int fail_without_memory(struct code *code)
+{
+	if (errno != ENOMEM)
+		return 0;
+	code->has_symbols = false;
+	return -ENOMEM;
+}
+
 /* Another file than the one meant has no symbols here. */
 static int load_elf(const struct question *question, Elf *elf, struct code *code)
 {
@@ -87,6 +97,7 @@ static int load_elf(const struct question *question, Elf *elf, struct code *code
 
 	if (elf && elf_kind(elf) == ELF_K_ELF && has_build_id(elf, question->request))
 		result = load_functions(question, elf, code);
+	result = result ?: fail_without_memory(code);
 	elf_end(elf);
 	return result == -ENOEXEC ? 0 : result;
 }
@@ -155,6 +166,7 @@ static int load_kernel(const struct question *question, const int *files, struct
 
 static int load(const struct question *question, const int *files, struct code *code, u32 *unread)
 {
+	errno = 0;
 	switch (question->request->what) {
 	case SYMBOL_ASK_FILE:
 		return load_file(question, files[0], code);
@@ -250,7 +262,7 @@ static int put_all(const struct code *code, const struct symbol *symbols, u32 co
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		put(out, code, &symbols[i]);
-	if (!fclose(out))
+	if (!fclose(out) && *bytes <= symbol_answer_bytes_max())
 		return 0;
 	free(*text);
 	*text = NULL;

@@ -11,6 +11,7 @@
 #ifndef LIB_SYMBOL_SERVICE_H
 #define LIB_SYMBOL_SERVICE_H
 
+#include "privilege/memory_limit.h"
 #include "scalar.h"
 #include "trace/event.h"
 
@@ -52,7 +53,16 @@ struct symbol_item {
 	u32 is_alone; /* what covers an address in it is this symbol */
 };
 
-/* Until the other side closes the socket. */
+/* Bytes of an answer: it is in memory at both ends at once, and on its way. */
+static inline u64 symbol_answer_bytes_max(void)
+{
+	u64 part = memory_limit() / 32;
+
+	return part < 256ULL << 20 ? part : 256ULL << 20;
+}
+
+/* Until the other side closes the socket. A file that takes more memory than the sandbox has is
+ * answered with -ENOMEM or -E2BIG. */
 void symbol_serve(int socket);
 
 #endif

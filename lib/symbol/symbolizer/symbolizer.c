@@ -19,6 +19,9 @@
 #include "symbol_file.h"
 #include "table_publish.h"
 
+#define PARTS 8 /* of all memory: what a sandbox may take */
+#define PARTS_TRUSTED 4
+
 #define MEMORY_NO_EXEC 8U /* MFD_NOEXEC_SEAL, which 6.3 has brought */
 
 int symbolizer_memory(void)
@@ -159,12 +162,12 @@ static void serve(struct symbol_lookup *lookup, int socket)
 	}
 }
 
-void symbolizer_serve(int socket)
+static void serve_owner(int socket, u32 parts)
 {
 	struct symbolizer_answer failed = {.what = SYMBOLIZER_READY};
 	struct symbol_lookup *lookup;
 
-	failed.result = symbol_lookup_create(&lookup);
+	failed.result = symbol_lookup_create(parts, &lookup);
 	if (failed.result) {
 		message_send(socket, &failed, sizeof(failed), MESSAGE_NO_DEADLINE);
 		return;
@@ -172,4 +175,14 @@ void symbolizer_serve(int socket)
 	if (!capability_keep(CAPABILITIES_READING) && !tell_ready(lookup, socket))
 		serve(lookup, socket);
 	symbol_lookup_free(&lookup);
+}
+
+void symbolizer_serve(int socket)
+{
+	serve_owner(socket, PARTS);
+}
+
+void symbolizer_serve_trusted(int socket)
+{
+	serve_owner(socket, PARTS_TRUSTED);
 }

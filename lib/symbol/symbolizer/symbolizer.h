@@ -46,8 +46,10 @@ struct symbolizer_symbol {
 	u32 is_alone;	/* symbol_lookup_find() */
 };
 
-/* Until the other side closes the socket. */
+/* Until the other side closes the socket. The sandbox of root's files and the kernel's gets more
+ * memory than those of others, of which there may be several. */
 void symbolizer_serve(int socket);
+void symbolizer_serve_trusted(int socket);
 
 /* A file in memory, for what is longer than a packet. -errno. */
 int symbolizer_memory(void);

@@ -149,7 +149,9 @@ int symbolizer_client_start(struct symbolizer_client *client)
 	if (client->starts == starts_max(client))
 		return -EPIPE;
 	client->starts++;
-	return file_worker_start(symbolizer_serve, &client->worker);
+	return file_worker_start(file_owner_trusted(client->owner) ? symbolizer_serve_trusted
+								   : symbolizer_serve,
+				 &client->worker);
 }
 
 int symbolizer_client_await(struct symbolizer_client *client)

@@ -124,7 +124,7 @@ static void write_symbols(int file)
 		{.sh_name = 1,
 		 .sh_type = SHT_SYMTAB,
 		 .sh_offset = MASS_AT,
-		 .sh_size = MASS_BYTES,
+		 .sh_size = MASS_BYTES / sizeof(Elf64_Sym) * sizeof(Elf64_Sym), /* else unread */
 		 .sh_entsize = sizeof(Elf64_Sym),
 		 .sh_link = 2},
 		{.sh_name = 9,
@@ -139,7 +139,7 @@ static void write_symbols(int file)
 
 	put_sections(file, sections, 3);
 	put(file, names, sizeof(names), 2 * PAGE);
-	for (off_t at = MASS_AT; at < (off_t)(MASS_AT + MASS_BYTES); at += 1 << 20)
+	for (off_t at = MASS_AT; at < (off_t)(MASS_AT + MASS_BYTES); at += sizeof(symbol) << 15)
 		put(file, &symbol, sizeof(symbol), at);
 }
 

@@ -8,8 +8,11 @@ import os
 import shutil
 
 from harness.cases import SKIPPED, Skip, main, needs, needs_command, program, run
-from harness.cold_stack import CALLS, CHAIN
 from harness.recording import function, record, user_account, user_frames
+
+# The stack of the program cold_stack.
+CHAIN = ["innermost", "inner", "middle", "outer", "main"]
+CALLS = 3
 
 TRIES = 10
 SWAP_BYTES = 64 << 20

@@ -25,10 +25,13 @@
 #include <unistd.h>
 
 #include "privilege/capability.h"
+#include "privilege/memory_limit.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
 
 #define LIMIT_MS 60000
+#define PARTS 2
+#define LOWERED (128UL << 20)
 
 static int opened;
 
@@ -157,6 +160,14 @@ static int take_all_memory(void)
 		       : 0;
 }
 
+static int take_part(void)
+{
+	return mmap(NULL, LOWERED / PARTS * 3 / 4, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+		       ? -1
+		       : 0;
+}
+
 static volatile int *shared;
 
 static int read_shared(void)
@@ -181,13 +192,14 @@ enum {
 	MAP_OPENED,
 	TAKE_MEMORY,
 	TAKE_ALL_MEMORY,
+	TAKE_PART,
 	READ_SHARED,
 	DIE,
 	NEVER_END
 };
 
-static int (*const others[])(void) = {read_opened, map_opened, take_memory, take_all_memory,
-				      read_shared, die,	       never_end};
+static int (*const others[])(void) = {read_opened, map_opened,	take_memory, take_all_memory,
+				      take_part,   read_shared, die,	     never_end};
 
 /* With an open file, the number of the try; the errno comes back. */
 static void serve(int socket)
@@ -209,7 +221,7 @@ static void serve(int socket)
 
 static int set_up(void **state)
 {
-	return sandbox_start(serve, LIMIT_MS, (struct sandbox **)state);
+	return sandbox_start(serve, LIMIT_MS, PARTS, (struct sandbox **)state);
 }
 
 static int tear_down(void **state)
@@ -255,7 +267,7 @@ static void test_shared_memory_is_gone(void **state)
 	(void)state;
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(shared, MAP_FAILED);
-	assert_int_equal(sandbox_start(serve, LIMIT_MS, &sandbox), 0);
+	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
 	assert_int_equal(ask(sandbox, READ_OPENED), 0);
 	assert_int_equal(ask(sandbox, READ_SHARED), -EPIPE);
 	sandbox_end(&sandbox);
@@ -337,7 +349,7 @@ static void be_recorder(int told)
 	int number = NEVER_END;
 	pid_t pid;
 
-	if (sandbox_start(serve, LIMIT_MS, &sandbox) || capability_keep(0) ||
+	if (sandbox_start(serve, LIMIT_MS, PARTS, &sandbox) || capability_keep(0) ||
 	    sandbox_request(sandbox, &number, sizeof(number), NULL, 0))
 		_exit(1);
 	pid = sandbox_pid(sandbox);
@@ -394,7 +406,7 @@ static int give_one_up(void)
 	siginfo_t info;
 	pid_t pid;
 
-	if (sandbox_start(serve, 1000, &sandbox) || capability_keep(0))
+	if (sandbox_start(serve, 1000, PARTS, &sandbox) || capability_keep(0))
 		return 1;
 	pid = sandbox_pid(sandbox);
 	if (ask(sandbox, NEVER_END) != -ETIMEDOUT)
@@ -457,7 +469,7 @@ static void test_limits_are_only_lowered(void **state)
 		skip();
 	}
 	set_limits(30, seconds_before.rlim_max, bytes, bytes_before.rlim_max);
-	assert_int_equal(sandbox_start(serve, LIMIT_MS, &sandbox), 0);
+	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
 	set_limits(seconds_before.rlim_cur, seconds_before.rlim_max, bytes_before.rlim_cur,
 		   bytes_before.rlim_max);
 	assert_int_equal(ask(sandbox, READ_OPENED), 0);
@@ -466,12 +478,26 @@ static void test_limits_are_only_lowered(void **state)
 	sandbox_end(&sandbox);
 }
 
+/* What was taken already counts, so two pieces of three quarters are too much. */
+static void test_it_may_take_its_part_of_the_limit(void **state)
+{
+	struct sandbox *sandbox;
+
+	(void)state;
+	memory_limit_lower(LOWERED);
+	assert_int_equal(sandbox_start(serve, LIMIT_MS, PARTS, &sandbox), 0);
+	assert_int_equal(ask(sandbox, TAKE_PART), 0);
+	assert_int_equal(ask(sandbox, TAKE_PART), ENOMEM);
+	assert_int_equal(ask(sandbox, READ_OPENED), 0);
+	sandbox_end(&sandbox);
+}
+
 static void test_one_that_takes_too_long(void **state)
 {
 	struct sandbox *sandbox;
 
 	(void)state;
-	assert_int_equal(sandbox_start(serve, 1000, &sandbox), 0);
+	assert_int_equal(sandbox_start(serve, 1000, PARTS, &sandbox), 0);
 	assert_int_equal(ask(sandbox, NEVER_END), -ETIMEDOUT);
 	assert_int_equal(ask(sandbox, READ_OPENED), 0);
 	sandbox_end(&sandbox);
@@ -500,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_limits_are_only_lowered),
 		cmocka_unit_test(test_one_that_takes_too_long),
 		cmocka_unit_test_setup_teardown(test_distrusted, set_up, tear_down),
+		cmocka_unit_test(test_it_may_take_its_part_of_the_limit), /* for good */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

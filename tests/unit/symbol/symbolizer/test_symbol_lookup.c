@@ -36,7 +36,7 @@ static int setup(void **state)
 {
 	(void)state;
 	kernel_files_open(&kernel);
-	return symbol_lookup_create(&lookup);
+	return symbol_lookup_create(4, &lookup);
 }
 
 static int teardown(void **state)

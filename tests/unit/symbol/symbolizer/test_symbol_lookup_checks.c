@@ -100,7 +100,7 @@ static u32 accepted(const struct lie *claimed, bool *distrusted)
 	kernel_files_open(&kernel);
 	query.kallsyms = kernel.kallsyms;
 	query.modules = kernel.modules;
-	assert_int_equal(symbol_lookup_create(&lookup), 0);
+	assert_int_equal(symbol_lookup_create(4, &lookup), 0);
 	assert_int_equal(symbol_lookup_find(lookup, &query), 0);
 	*distrusted = !symbol_lookup_pid(lookup);
 	assert_int_equal(symbol_lookup_failures(lookup), *distrusted);
@@ -248,7 +248,7 @@ static int rows_told(const struct lie_of_rows *told, bool *distrusted)
 			   .name = (const char *)&told->rule,
 			   .name_bytes = sizeof(told->rule) + sizeof(told->row),
 			   .is_bare = true};
-	assert_int_equal(symbol_lookup_create(&lookup), 0);
+	assert_int_equal(symbol_lookup_create(4, &lookup), 0);
 	result = symbol_lookup_rows(lookup, &record, mapped_file_open, &rows);
 	*distrusted = !symbol_lookup_pid(lookup);
 	code_rows_clear(&rows);

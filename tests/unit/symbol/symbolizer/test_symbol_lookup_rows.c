@@ -20,7 +20,7 @@ static struct code_rows rows;
 static int setup(void **state)
 {
 	(void)state;
-	return symbol_lookup_create(&lookup);
+	return symbol_lookup_create(4, &lookup);
 }
 
 static int teardown(void **state)

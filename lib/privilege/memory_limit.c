@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * /proc/self/cgroup has the process's path in each hierarchy, /proc/self/mountinfo where the
+ * hierarchy is mounted, and which of its folders is the mount's root (cgroups(7)). A path that is
+ * not below this mount, as in a container that shares its host's cgroup namespace, stands for the
+ * mount's root.
+ */
+#include "privilege/memory_limit.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct hierarchy {
+	const char *type, *option; /* of its mount; option NULL: any */
+	const char *limit;	   /* the file in each cgroup */
+};
+
+static const struct hierarchy hierarchies[] = {
+	{"cgroup2", NULL, "memory.max"},
+	{"cgroup", "memory", "memory.limit_in_bytes"},
+};
+
+static u64 least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static FILE *open_below(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+		return NULL;
+	return fopen(path, "re");
+}
+
+/* "max", and no file, as in the root of cgroup2, are no limit. */
+static u64 read_limit(const char *cgroup, const char *name)
+{
+	FILE *file = open_below(cgroup, name);
+	unsigned long long bytes;
+	bool has_limit;
+
+	if (!file)
+		return UINT64_MAX;
+	has_limit = fscanf(file, "%llu", &bytes) == 1;
+	fclose(file);
+	return has_limit ? bytes : UINT64_MAX;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (!strncmp(at, word, length) && (!at[length] || at[length] == ','))
+			return true;
+	return false;
+}
+
+/* A line of mountinfo, proc_pid_mountinfo(5). */
+struct mount_line {
+	char root[PATH_MAX], place[PATH_MAX], type[64], options[1024];
+};
+
+static bool find_mount(const char *proc, const struct hierarchy *hierarchy,
+		       struct mount_line *mount)
+{
+	FILE *file = open_below(proc, "mountinfo");
+	bool found = false;
+	size_t room = 0;
+	char *line = NULL;
+
+	while (file && !found && getline(&line, &room, file) > 0) {
+		const char *rest = strstr(line, " - ");
+
+		found = rest &&
+			sscanf(line, "%*s %*s %*s %4095s %4095s", mount->root, mount->place) == 2 &&
+			sscanf(rest, " - %63s %*s %1023s", mount->type, mount->options) == 2 &&
+			!strcmp(mount->type, hierarchy->type) &&
+			(!hierarchy->option || has_word(mount->options, hierarchy->option));
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* "0::/path" of cgroup2, "4:cpu,memory:/path" of the others. */
+static bool find_path(const char *proc, const struct hierarchy *hierarchy, char path[PATH_MAX])
+{
+	FILE *file = open_below(proc, "cgroup");
+	bool found = false;
+	size_t room = 0;
+	char *line = NULL;
+
+	while (file && !found && getline(&line, &room, file) > 0) {
+		char *controllers = strchr(line, ':'), *own;
+
+		own = controllers ? strchr(++controllers, ':') : NULL;
+		if (!own)
+			continue;
+		*own++ = 0;
+		own[strcspn(own, "\n")] = 0;
+		found = (hierarchy->option ? has_word(controllers, hierarchy->option)
+					   : !*controllers) &&
+			snprintf(path, PATH_MAX, "%s", own) < PATH_MAX;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The part of the path below the mount's root. */
+static const char *below_root(const struct mount_line *mount, const char *path)
+{
+	size_t length = strcmp(mount->root, "/") ? strlen(mount->root) : 0;
+
+	return strncmp(path, mount->root, length) || strstr(path, "/..") ? "" : path + length;
+}
+
+static u64 limit_in(const char *proc, const struct hierarchy *hierarchy)
+{
+	struct mount_line mount;
+	char path[PATH_MAX], cgroup[2 * PATH_MAX];
+	u64 limit = UINT64_MAX;
+	size_t length;
+
+	if (!find_mount(proc, hierarchy, &mount) || !find_path(proc, hierarchy, path))
+		return limit;
+	length = strlen(mount.place);
+	snprintf(cgroup, sizeof(cgroup), "%s%s", mount.place, below_root(&mount, path));
+	while (true) {
+		char *slash;
+
+		limit = least(limit, read_limit(cgroup, hierarchy->limit));
+		slash = strrchr(cgroup + length, '/');
+		if (!slash)
+			return limit;
+		*slash = 0;
+	}
+}
+
+u64 memory_limit_of_cgroups(const char *proc)
+{
+	u64 limit = UINT64_MAX;
+
+	for (size_t i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++)
+		limit = least(limit, limit_in(proc, &hierarchies[i]));
+	return limit;
+}
+
+static u64 known; /* 0: not read yet */
+
+u64 memory_limit(void)
+{
+	if (!known)
+		known = least((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE),
+			      memory_limit_of_cgroups("/proc/self"));
+	return known;
+}
+
+void memory_limit_lower(u64 bytes)
+{
+	known = least(memory_limit(), bytes ?: 1);
+}

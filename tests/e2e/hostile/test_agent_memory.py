@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""An agent in a cgroup with the limit of its unit, beside an ordinary user whose files take some kilobytes on disk and claim
+gigabytes: no process is killed for memory, no window is missing, and whose files have no names is said."""
+
+import pathlib
+import re
+
+from harness import cases
+from harness.cases import stackmap
+from harness.memory_cgroup import memory_cgroup
+from harness.neighbours import USER, neighbour
+from harness.sandbox import needs_root
+
+UNIT = pathlib.Path(cases.PROGRAMS).parents[1] / "systemd" / "stackmap-agent.service"
+WINDOWS = 6
+
+
+def limit_of_the_unit():
+    mebibytes = re.search(r"^MemoryMax=(\d+)M$", UNIT.read_text(), re.M).group(1)
+    return int(mebibytes) << 20
+
+
+def beside_files(command, *options):
+    """What the command says, in a cgroup of its own."""
+    needs_root()
+    with memory_cgroup(limit_of_the_unit()) as cgroup, neighbour("symbols", cases.PROGRAMS):
+        said = cases.run(*cgroup.inside(cases.STACKMAP, command, *options)).stderr
+        assert cgroup.kills() == 0, (cgroup.kills(), cgroup.most_bytes(), said)
+    assert re.search("stackmap: user %d: \\d+ files gave no names" % USER, said), said
+    return said
+
+
+def test_an_agent_keeps_to_the_memory_of_its_unit():
+    said = beside_files("agent", "--config", "/dev/null", "--to", "http://127.0.0.1:1", "--spool", "spool", "--window", 1,
+                        "--batch", 2, "-e", "sched:sched_switch", "--exemplars", "windows", "--once", WINDOWS)
+    assert "%d windows" % WINDOWS in said, said
+    windows = sorted(pathlib.Path("windows").glob("window.data.*"))
+    assert len(windows) == WINDOWS, windows
+    shown = [stackmap("report", path) for path in windows]
+    assert any("files without names" in done.stdout + done.stderr for done in shown), shown[0]
+
+
+def test_a_recording_keeps_to_it_too():
+    said = beside_files("record", "-a", "-e", "sched:sched_switch", "-o", "f.data", "--", "sleep", 3)
+    assert "files without names" in said, said
+    stackmap("report", "f.data")
+
+
+if __name__ == "__main__":
+    cases.main(globals())

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Folders stand for /proc/self and for mounted hierarchies of cgroups. */
+#include "privilege/memory_limit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char root[] = "/tmp/stackmap-memory-XXXXXX";
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void say_mounts(const char *mount_root, const char *type, const char *options)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "21 1 0:20 / / rw - ext4 /dev/sda rw\n"
+		 "30 21 0:26 %s %s/tree rw,nosuid shared:9 - %s cgroup rw,%s\n",
+		 mount_root, root, type, options);
+	write_file("mountinfo", text);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	if (!mkdtemp(root) || chdir(root))
+		return -1;
+	return mkdir("tree", 0700) || mkdir("tree/outer", 0700) || mkdir("tree/outer/inner", 0700);
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	return chdir("/") || system(command);
+}
+
+static void the_least_on_the_way_up_counts(void **state)
+{
+	(void)state;
+	say_mounts("/", "cgroup2", "nsdelegate");
+	write_file("cgroup", "0::/outer/inner\n");
+	write_file("tree/outer/inner/memory.max", "max\n");
+	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
+	write_file("tree/outer/memory.max", "536870912\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 512 << 20);
+	write_file("tree/outer/inner/memory.max", "1073741824\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 512 << 20);
+	write_file("tree/outer/inner/memory.max", "67108864\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 64 << 20);
+	write_file("cgroup", "0::/\n");
+	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
+}
+
+static void the_first_version_counts_too(void **state)
+{
+	(void)state;
+	say_mounts("/", "cgroup", "cpu,memory");
+	write_file("cgroup", "5:devices:/\n4:cpu,memory:/outer/inner\n0::/elsewhere\n");
+	write_file("tree/outer/memory.limit_in_bytes", "9223372036854771712\n");
+	write_file("tree/outer/inner/memory.limit_in_bytes", "268435456\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 256 << 20);
+	say_mounts("/", "cgroup", "cpu,memoryless");
+	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
+}
+
+/* In a container the mount begins at the container's cgroup. */
+static void a_mount_of_a_part_is_that_part(void **state)
+{
+	(void)state;
+	say_mounts("/docker/1", "cgroup2", "rw");
+	write_file("tree/memory.max", "134217728\n");
+	write_file("tree/outer/memory.max", "67108864\n");
+	write_file("cgroup", "0::/docker/1/outer\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 64 << 20);
+	write_file("cgroup", "0::/elsewhere\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 128 << 20);
+	write_file("cgroup", "0::/../outer\n");
+	assert_int_equal(memory_limit_of_cgroups(root), 128 << 20);
+}
+
+static void nothing_known_is_no_limit(void **state)
+{
+	(void)state;
+	write_file("mountinfo", "");
+	assert_true(memory_limit_of_cgroups(root) == UINT64_MAX);
+	assert_true(memory_limit_of_cgroups("/nowhere") == UINT64_MAX);
+}
+
+static void the_limit_is_only_lowered(void **state)
+{
+	u64 before = memory_limit();
+
+	(void)state;
+	assert_true(before && before != UINT64_MAX);
+	memory_limit_lower(UINT64_MAX);
+	assert_int_equal(memory_limit(), before);
+	memory_limit_lower(before / 2);
+	assert_int_equal(memory_limit(), before / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_least_on_the_way_up_counts),
+		cmocka_unit_test(the_first_version_counts_too),
+		cmocka_unit_test(a_mount_of_a_part_is_that_part),
+		cmocka_unit_test(nothing_known_is_no_limit),
+		cmocka_unit_test(the_limit_is_only_lowered),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
