@@ -8,7 +8,7 @@ import re
 
 from harness import cases
 from harness.cases import stackmap
-from harness.memory_cgroup import memory_cgroup
+from harness.unit import memory_cgroup
 from harness.neighbours import USER, neighbour
 from harness.sandbox import needs_root
 
