@@ -23,7 +23,7 @@
 #include "agent/agent_sender.h"
 #include "agent/cpu_budget.h"
 #include "agent/exemplars.h"
-#include "agent/own_cpu.h"
+#include "agent/own_use.h"
 #include "capture/load/loaded.h"
 #include "clock.h"
 #include "command.h"
@@ -44,8 +44,9 @@
 #define EVENT_BYTES 64	  /* of a window in memory, about */
 #define REMEMBERED_PART 4 /* of --memory: what was sent */
 #define BATCH_PART 4	  /* the rows of a batch */
+#define MEMORY_STEP 8	  /* a change by an eighth is told */
 #define BUDGET_MS 60000	  /* from look to look */
-#define LABELS_OWN 2
+#define LABELS_OWN 3
 #define ALL_TIMES 8 /* --memory: what all processes may take together */
 #define ALL_LEAST (512ULL << 20)
 
@@ -59,6 +60,8 @@ struct agent {
 	struct exemplars exemplars;
 	struct cpu_budget budget;
 	u64 next_budget; /* ms */
+	u64 memory_told; /* bytes of all processes, as the store knows it */
+	u64 memory_most;
 	int signals;
 	u32 window_time; /* of the window that is open: seconds since the epoch */
 	s32 window_skew;
@@ -149,7 +152,7 @@ static void tell_labels(struct agent *agent)
 {
 	const struct string_list *given = &agent->choice.values.labels;
 	const char **labels;
-	char rate[40];
+	char rate[40], memory[40];
 	u32 count = 0;
 
 	if (agent->choice.pushes) /* each profile says it */
@@ -163,6 +166,9 @@ static void tell_labels(struct agent *agent)
 	labels[count++] = "agent=" STACKMAP_VERSION;
 	if (agent->budget.frequency)
 		labels[count++] = rate;
+	snprintf(memory, sizeof(memory), "memory_mib=%llu",
+		 (unsigned long long)agent->memory_told >> 20);
+	labels[count++] = memory;
 	if (window_rows_label(agent->rows, labels, count))
 		message("agent: %s", strerror(ENOMEM));
 	free(labels);
@@ -177,6 +183,7 @@ static void begin_budget(struct agent *agent)
 					    .full = frequency,
 					    .frequency = frequency};
 	agent->next_budget = clock_ms() + BUDGET_MS;
+	agent->memory_most = agent->memory_told = own_memory_bytes();
 	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
 	tell_labels(agent);
 }
@@ -394,19 +401,36 @@ static void tell_rate(const struct agent *agent, u64 before)
 		(unsigned long long)before);
 }
 
+/* True: the store knows another size. Small changes are left out, since each is a row of the host.
+ */
+static bool note_memory(struct agent *agent)
+{
+	u64 now = own_memory_bytes(), told = agent->memory_told;
+
+	if (now > agent->memory_most)
+		agent->memory_most = now;
+	if (now < told + told / MEMORY_STEP && now > told - told / MEMORY_STEP)
+		return false;
+	agent->memory_told = now;
+	return true;
+}
+
 static void keep_budget(struct agent *agent)
 {
 	u64 before = agent->budget.frequency, now;
+	bool is_news;
 
 	if (clock_ms() < agent->next_budget)
 		return;
 	agent->next_budget = clock_ms() + BUDGET_MS;
 	now = cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
-	if (now == before)
-		return;
-	tell_rate(agent, before);
-	agent_feed_set_frequency(&agent->feed, now);
-	tell_labels(agent);
+	is_news = note_memory(agent);
+	if (now != before) {
+		tell_rate(agent, before);
+		agent_feed_set_frequency(&agent->feed, now);
+	}
+	if (is_news || now != before)
+		tell_labels(agent);
 }
 
 /* --- the loop --- */
@@ -456,9 +480,10 @@ static void tell_pushed(const struct agent *agent)
 {
 	const struct agent_pusher_state *state = agent->sending.state;
 
-	message("agent: %llu windows, %llu of them sent; %.1f s of CPU time",
+	message("agent: %llu windows, %llu of them sent; %.1f s of CPU time, at most %llu MiB "
+		"of memory in all processes",
 		(unsigned long long)agent->windows, (unsigned long long)state->sent,
-		own_cpu_ns() / 1e9);
+		own_cpu_ns() / 1e9, (unsigned long long)agent->memory_most >> 20);
 }
 
 static void tell_sum(const struct agent *agent)
@@ -472,9 +497,10 @@ static void tell_sum(const struct agent *agent)
 	}
 	spool_count(agent->spool, &count);
 	message("agent: %llu windows; %llu batches sent, %.1f KiB on the wire; %u in the spool, %u "
-		"set aside; %.1f s of CPU time",
+		"set aside; %.1f s of CPU time, at most %llu MiB of memory in all processes",
 		(unsigned long long)agent->windows, (unsigned long long)state->batches,
-		state->bytes / 1024.0, count.batches, count.refused, own_cpu_ns() / 1e9);
+		state->bytes / 1024.0, count.batches, count.refused, own_cpu_ns() / 1e9,
+		(unsigned long long)agent->memory_most >> 20);
 }
 
 /* What is there still goes to the spool, whatever happened. */
@@ -484,6 +510,7 @@ static int record_all(struct agent *agent)
 	int result = record_windows(agent, &error), status;
 
 	status = result ? message_failure(result, &error) : EXIT_DONE;
+	note_memory(agent);
 	put_batch(agent);
 	agent_child_end(&agent->sending);
 	tell_sum(agent);

@@ -7,8 +7,14 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "agent/own_cpu.h"
+#include "agent/own_use.h"
 #include "clock.h"
 
 #define MINUTE (60 * 1000 * NS_PER_MS)
@@ -107,6 +113,37 @@ static void what_is_used_is_counted(void **state)
 	assert_true(own_cpu_ns() >= before + 20 * NS_PER_MS);
 }
 
+/* A child that has touched memory of its own counts, and no more when it has ended. */
+static void memory_is_that_of_all_processes(void **state)
+{
+	const size_t bytes = 32 << 20;
+	u64 before = own_memory_bytes();
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	if (!before) {
+		printf("skip: this kernel does not say how large a process is\n");
+		skip();
+	}
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		char *memory = malloc(bytes);
+
+		memset(memory, 1, bytes);
+		if (write(ready[1], memory, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_true(own_memory_bytes() >= before + bytes * 3 / 4);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(own_memory_bytes() < before + bytes * 3 / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +153,7 @@ int main(void)
 		cmocka_unit_test(there_is_a_floor),
 		cmocka_unit_test(without_a_budget_nothing_changes),
 		cmocka_unit_test(what_is_used_is_counted),
+		cmocka_unit_test(memory_is_that_of_all_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

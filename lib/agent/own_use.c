@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The kernel has a list of a thread's children, and a clock for each process. */
-#include "agent/own_cpu.h"
+#include "agent/own_use.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -19,9 +19,28 @@ static u64 process_ns(pid_t pid)
 	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
 }
 
-static u64 tree_ns(pid_t pid, u32 depth);
+/* The kernel adds up the sizes of all mappings. */
+static u64 process_bytes(pid_t pid)
+{
+	unsigned long long kib = 0;
+	char path[64], line[128];
+	FILE *sizes;
 
-static u64 children_of(pid_t pid, const char *thread, u32 depth)
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
+	sizes = fopen(path, "re");
+	if (!sizes)
+		return 0;
+	while (fgets(line, sizeof(line), sizes) && sscanf(line, "Pss: %llu", &kib) != 1)
+		continue;
+	fclose(sizes);
+	return kib << 10;
+}
+
+typedef u64 (*use_of)(pid_t pid);
+
+static u64 tree_sum(pid_t pid, use_of use, u32 depth);
+
+static u64 children_sum(pid_t pid, const char *thread, use_of use, u32 depth)
 {
 	u64 sum = 0;
 	char path[320];
@@ -33,14 +52,14 @@ static u64 children_of(pid_t pid, const char *thread, u32 depth)
 	if (!list)
 		return 0;
 	while (fscanf(list, "%d", &child) == 1)
-		sum += tree_ns(child, depth + 1);
+		sum += tree_sum(child, use, depth + 1);
 	fclose(list);
 	return sum;
 }
 
-static u64 tree_ns(pid_t pid, u32 depth)
+static u64 tree_sum(pid_t pid, use_of use, u32 depth)
 {
-	u64 sum = process_ns(pid);
+	u64 sum = use(pid);
 	struct dirent *entry;
 	char path[64];
 	DIR *threads;
@@ -49,7 +68,7 @@ static u64 tree_ns(pid_t pid, u32 depth)
 	threads = depth < DEPTH_MAX ? opendir(path) : NULL;
 	while (threads && (entry = readdir(threads)))
 		if (entry->d_name[0] != '.')
-			sum += children_of(pid, entry->d_name, depth);
+			sum += children_sum(pid, entry->d_name, use, depth);
 	if (threads)
 		closedir(threads);
 	return sum;
@@ -65,5 +84,11 @@ u64 own_cpu_ns(void)
 	struct rusage ended;
 
 	getrusage(RUSAGE_CHILDREN, &ended);
-	return tree_ns(getpid(), 0) + timeval_ns(&ended.ru_utime) + timeval_ns(&ended.ru_stime);
+	return tree_sum(getpid(), process_ns, 0) + timeval_ns(&ended.ru_utime) +
+	       timeval_ns(&ended.ru_stime);
+}
+
+u64 own_memory_bytes(void)
+{
+	return tree_sum(getpid(), process_bytes, 0);
 }
