@@ -25,7 +25,7 @@ struct symbol {
 	u64 size;  /* 0: not known, it ends where the next symbol starts */
 	u64 limit; /* it ends here at the latest */
 	u32 rank;
-	const char *name;  /* NULL: names nothing, only ends what comes before it */
+	const char *name; /* NULL: names nothing, only ends what comes before it */
 	size_t name_bytes;
 	bool is_label;	   /* where no size says more, a place inside the symbol before */
 	bool takes_labels; /* a function: what may be labels behind it are */
