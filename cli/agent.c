@@ -19,6 +19,7 @@
 
 #include "agent/agent_choice.h"
 #include "agent/agent_feed.h"
+#include "agent/agent_labels.h"
 #include "agent/agent_pusher.h"
 #include "agent/agent_sender.h"
 #include "agent/cpu_budget.h"
@@ -34,7 +35,6 @@
 #include "process/file_limit.h"
 #include "process/privilege.h"
 #include "process/signals.h"
-#include "product_version.h"
 #include "recording/no_events.h"
 #include "store/rows/window_rows.h"
 #include "store/write/sender.h"
@@ -44,10 +44,8 @@
 #define EVENT_BYTES 64	  /* of a window in memory, about */
 #define REMEMBERED_PART 4 /* of --memory: what was sent */
 #define BATCH_PART 4	  /* the rows of a batch */
-#define MEMORY_STEP 8	  /* a change by an eighth is told */
 #define BUDGET_MS 60000	  /* from look to look */
-#define LABELS_OWN 3
-#define ALL_TIMES 8 /* --memory: what all processes may take together */
+#define ALL_TIMES 8	  /* --memory: what all processes may take together */
 #define ALL_LEAST (512ULL << 20)
 
 struct agent {
@@ -60,8 +58,7 @@ struct agent {
 	struct exemplars exemplars;
 	struct cpu_budget budget;
 	u64 next_budget; /* ms */
-	u64 memory_told; /* bytes of all processes, as the store knows it */
-	u64 memory_most;
+	struct own_memory memory;
 	int signals;
 	u32 window_time; /* of the window that is open: seconds since the epoch */
 	s32 window_skew;
@@ -146,32 +143,11 @@ static int make_rows(struct agent *agent)
 	return EXIT_FAILED;
 }
 
-/* What the store knows of this machine, its sampling rate included, which may be below the one that
- * was asked for. */
 static void tell_labels(struct agent *agent)
 {
-	const struct string_list *given = &agent->choice.values.labels;
-	const char **labels;
-	char rate[40], memory[40];
-	u32 count = 0;
-
-	if (agent->choice.pushes) /* each profile says it */
-		return;
-	labels = calloc(given->count + LABELS_OWN, sizeof(*labels));
-	if (!labels)
-		return;
-	for (size_t i = 0; i < given->count; i++)
-		labels[count++] = given->items[i];
-	snprintf(rate, sizeof(rate), "frequency=%llu", (unsigned long long)agent->budget.frequency);
-	labels[count++] = "agent=" STACKMAP_VERSION;
-	if (agent->budget.frequency)
-		labels[count++] = rate;
-	snprintf(memory, sizeof(memory), "memory_mib=%llu",
-		 (unsigned long long)agent->memory_told >> 20);
-	labels[count++] = memory;
-	if (window_rows_label(agent->rows, labels, count))
-		message("agent: %s", strerror(ENOMEM));
-	free(labels);
+	if (!agent->choice.pushes) /* each profile says it */
+		agent_labels_tell(agent->rows, &agent->choice.values.labels,
+				  agent->budget.frequency, agent->memory.told);
 }
 
 static void begin_budget(struct agent *agent)
@@ -183,7 +159,7 @@ static void begin_budget(struct agent *agent)
 					    .full = frequency,
 					    .frequency = frequency};
 	agent->next_budget = clock_ms() + BUDGET_MS;
-	agent->memory_most = agent->memory_told = own_memory_bytes();
+	own_memory_look(&agent->memory);
 	cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
 	tell_labels(agent);
 }
@@ -401,20 +377,6 @@ static void tell_rate(const struct agent *agent, u64 before)
 		(unsigned long long)before);
 }
 
-/* True: the store knows another size. Small changes are left out, since each is a row of the host.
- */
-static bool note_memory(struct agent *agent)
-{
-	u64 now = own_memory_bytes(), told = agent->memory_told;
-
-	if (now > agent->memory_most)
-		agent->memory_most = now;
-	if (now < told + told / MEMORY_STEP && now > told - told / MEMORY_STEP)
-		return false;
-	agent->memory_told = now;
-	return true;
-}
-
 static void keep_budget(struct agent *agent)
 {
 	u64 before = agent->budget.frequency, now;
@@ -424,7 +386,7 @@ static void keep_budget(struct agent *agent)
 		return;
 	agent->next_budget = clock_ms() + BUDGET_MS;
 	now = cpu_budget_look(&agent->budget, own_cpu_ns(), clock_ns(CLOCK_MONOTONIC));
-	is_news = note_memory(agent);
+	is_news = own_memory_look(&agent->memory);
 	if (now != before) {
 		tell_rate(agent, before);
 		agent_feed_set_frequency(&agent->feed, now);
@@ -483,7 +445,7 @@ static void tell_pushed(const struct agent *agent)
 	message("agent: %llu windows, %llu of them sent; %.1f s of CPU time, at most %llu MiB "
 		"of memory in all processes",
 		(unsigned long long)agent->windows, (unsigned long long)state->sent,
-		own_cpu_ns() / 1e9, (unsigned long long)agent->memory_most >> 20);
+		own_cpu_ns() / 1e9, (unsigned long long)agent->memory.most >> 20);
 }
 
 static void tell_sum(const struct agent *agent)
@@ -500,7 +462,7 @@ static void tell_sum(const struct agent *agent)
 		"set aside; %.1f s of CPU time, at most %llu MiB of memory in all processes",
 		(unsigned long long)agent->windows, (unsigned long long)state->batches,
 		state->bytes / 1024.0, count.batches, count.refused, own_cpu_ns() / 1e9,
-		(unsigned long long)agent->memory_most >> 20);
+		(unsigned long long)agent->memory.most >> 20);
 }
 
 /* What is there still goes to the spool, whatever happened. */
@@ -510,7 +472,7 @@ static int record_all(struct agent *agent)
 	int result = record_windows(agent, &error), status;
 
 	status = result ? message_failure(result, &error) : EXIT_DONE;
-	note_memory(agent);
+	own_memory_look(&agent->memory);
 	put_batch(agent);
 	agent_child_end(&agent->sending);
 	tell_sum(agent);

@@ -233,12 +233,16 @@ static long direct_look(u32 i, void *arg)
 	struct direct_walk *walk = *(struct direct_walk **)arg;
 	struct return_search *search = &walk->returns;
 	u64 end = return_search_address(search, i) + 8;
+	u32 is_found;
 
 	if (i >= search->words || !direct_open(walk, end, 1))
 		return 1;
 	search->value = direct_below(walk, end, 1);
-	return return_search_wants(search, i) &&
-	       direct_read(search->value - 8, &search->before, 8) && return_search_take(search, i);
+	is_found = return_search_wants(search, i) &&
+		   direct_read(search->value - 8, &search->before, 8) &&
+		   return_search_take(search, i);
+	core_one_register(is_found); /* Linux 6.1 wants to see that a callback returns 0 or 1 */
+	return is_found & 1;
 }
 
 /* Makes walk->step, from the step of code that nothing explains, what the stack says. */

@@ -10,6 +10,7 @@
 
 #include "clock.h"
 
+#define TOLD_STEP 8 /* a change by an eighth is worth telling */
 #define DEPTH_MAX 4 /* of processes that start processes */
 
 static u64 process_ns(pid_t pid)
@@ -91,4 +92,16 @@ u64 own_cpu_ns(void)
 u64 own_memory_bytes(void)
 {
 	return tree_sum(getpid(), process_bytes, 0);
+}
+
+bool own_memory_look(struct own_memory *memory)
+{
+	u64 now = own_memory_bytes(), step = memory->told / TOLD_STEP;
+
+	if (now > memory->most)
+		memory->most = now;
+	if (memory->told && now < memory->told + step && now > memory->told - step)
+		return false;
+	memory->told = now;
+	return true;
 }

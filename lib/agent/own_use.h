@@ -7,6 +7,8 @@
 #ifndef LIB_AGENT_OWN_USE_H
 #define LIB_AGENT_OWN_USE_H
 
+#include <stdbool.h>
+
 #include "scalar.h"
 
 /* In ns. It does not fall but when a process ends that nobody waits for. */
@@ -15,5 +17,13 @@ u64 own_cpu_ns(void);
 /* Bytes: the sum of the processes' proportional set sizes, in which a page that several processes
  * have counts once. A process whose size may not be read counts as 0. */
 u64 own_memory_bytes(void);
+
+struct own_memory {
+	u64 told; /* bytes; the size that others know */
+	u64 most; /* of all looks */
+};
+
+/* True: `told` is another one now, since the size differs from it by an eighth. */
+bool own_memory_look(struct own_memory *memory);
 
 #endif
