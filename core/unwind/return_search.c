@@ -94,7 +94,8 @@ CORE_GLOBAL int return_search_take(struct return_search *search, u32 i)
 	if (i == search->pointer)
 		search->pointer_kind = kind;
 	if (kind == RETURN_OF_CALL) {
-		if (!search->called || target > search->target) {
+		/* The frame pointer's word comes last, and counts before words of that call. */
+		if (!search->called || target + (i == search->pointer) > search->target) {
 			search->called = 1 + i;
 			search->called_pointer = search->saved_pointer;
 			search->target = target;

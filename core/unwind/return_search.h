@@ -7,7 +7,9 @@
  *   - A word behind `call T`, with T at most FUNCTION_BYTES_MAX before the pc, is the return
  *     address: T is the start of the function. Of several the one with the nearest T counts, since
  *     every T is a start of a function, and the pc lies in the function that starts last.
- *     That proves a frame pointer, too, whose return address it is.
+ *     That proves a frame pointer, too, whose return address it is. Of several words behind calls
+ *     of T the frame pointer's counts: the others may be copies (an argument, a local variable)
+ *     or what calls of long ago have left. The word at rsp counts before all others.
  *   - If no word up to the frame pointer lies behind a call, no caller can be between, so the frame
  *     pointer is proven, if a call or the end of the chain of frame pointers is where it leads. A
  *     function that rbp is not the frame pointer of has its return address there.

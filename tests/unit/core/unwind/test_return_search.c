@@ -17,6 +17,7 @@
 #define DIRECT_CALLER 0x402005ULL  /* behind `call FUNCTION` */
 #define OTHER_CALLER 0x403005ULL   /* behind a call of a function behind the pc */
 #define POINTER_CALLER 0x404002ULL /* behind `call *%rax` */
+#define NEARER_CALLER 0x406005ULL  /* behind a call of what lies between FUNCTION and the pc */
 #define DATA 0x405000ULL
 
 static u64 words[128];
@@ -29,6 +30,8 @@ static u64 code_before(u64 address)
 	switch (address) {
 	case DIRECT_CALLER:
 		return (u64)(u32)(FUNCTION - DIRECT_CALLER) << 32 | 0xe8ULL << 24;
+	case NEARER_CALLER:
+		return (u64)(u32)(FUNCTION + 16 - NEARER_CALLER) << 32 | 0xe8ULL << 24;
 	case OTHER_CALLER:
 		return 0x100ULL << 32 | 0xe8ULL << 24;
 	case POINTER_CALLER:
@@ -131,6 +134,34 @@ static void a_call_of_the_function_is_found_behind_what_was_pushed(void **state)
 	assert_int_equal(rule.slot[SLOT_RBX], SLOT_LOST);
 }
 
+/* Such as the second argument of 32-bit code that passes its own return address on. */
+static void a_copy_of_the_return_address_does_not_hide_the_frame_pointer(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[2] = DIRECT_CALLER;
+	words[5] = DIRECT_CALLER;
+	words[101] = DIRECT_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_pointer(false);
+	assert_int_equal(find(100, 0, false), STOP_NONE);
+	assert_by_pointer(false);
+	words[2] = NEARER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(2, true);
+}
+
+/* A function that calls itself is at its first instructions, and rbp is its caller's. */
+static void the_word_on_top_counts_before_the_frame_pointer(void **state)
+{
+	(void)state;
+	stack_clear();
+	words[0] = DIRECT_CALLER;
+	words[5] = DIRECT_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(0, false);
+}
+
 static void a_far_frame_pointer_is_proven_by_its_call_alone(void **state)
 {
 	(void)state;
@@ -175,6 +206,8 @@ int main(void)
 		cmocka_unit_test(at_an_entry_the_return_address_is_on_top),
 		cmocka_unit_test(no_call_up_to_the_frame_pointer_proves_it),
 		cmocka_unit_test(a_call_of_the_function_is_found_behind_what_was_pushed),
+		cmocka_unit_test(a_copy_of_the_return_address_does_not_hide_the_frame_pointer),
+		cmocka_unit_test(the_word_on_top_counts_before_the_frame_pointer),
 		cmocka_unit_test(a_far_frame_pointer_is_proven_by_its_call_alone),
 		cmocka_unit_test(a_zero_is_no_root_where_a_caller_is_on_the_stack),
 		cmocka_unit_test(nothing_is_no_rule),
