@@ -60,12 +60,13 @@ noinline static void catcher(int depth)
 	}
 }
 
+// The frames of what a signal interrupts, and of the trampoline, are the pc + 1 (abi/stack.h).
 plain static void on_fault(int, siginfo_t *, void *context)
 {
 	greg_t *rip = &static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP];
 
-	shadow_push(reinterpret_cast<void *>(*rip));
-	shadow_push(__builtin_return_address(0));
+	shadow_push(reinterpret_cast<char *>(*rip) + 1);
+	shadow_push(static_cast<char *>(__builtin_return_address(0)) + 1);
 	catcher(2);
 	shadow.depth -= 2;
 	*rip += 2;

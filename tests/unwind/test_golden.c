@@ -120,6 +120,7 @@ static bool section_replace(Elf64_Phdr *segment, u64 bias, u32 version)
 	bytes = sframe_rewrite(old, segment->p_memsz, version, SECTION_DISTANCE - segment->p_vaddr,
 			       new);
 	segment->p_vaddr = place - bias;
+	segment->p_filesz = bytes;
 	segment->p_memsz = bytes;
 	patch_add(place, new, bytes);
 	return bytes != 0;
