@@ -66,6 +66,19 @@ __asm__(".type no_table, @function\n"
 	"nop\n"
 	"pop %rbp\n"
 	"ret\n");
+/* A direct call of no_table(): the return address is found on the stack, but not at rsp. */
+void calls_no_table(void);
+__asm__(".type calls_no_table, @function\n"
+	".globl calls_no_table\n"
+	"calls_no_table:\n"
+	".cfi_startproc\n"
+	"sub $8, %rsp\n"
+	".cfi_def_cfa_offset 16\n"
+	"call no_table\n"
+	"add $8, %rsp\n"
+	".cfi_def_cfa_offset 8\n"
+	"ret\n"
+	".cfi_endproc\n");
 
 noinline static void odd(void (*function)(void), unsigned stop)
 {
@@ -130,6 +143,7 @@ int main(void)
 	odd(null_return, STOP_NULL_RETURN);
 	odd(not_code, STOP_NOT_CODE);
 	odd(no_table, STOP_NO_RULE);
+	odd(calls_no_table, STOP_GUESSED);
 	much(100);
 	deep(520);
 	without_table();

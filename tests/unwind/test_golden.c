@@ -79,7 +79,8 @@ static bool is_right(void)
 	if ((unwind.stop != shadow.stop && !(start_unknown && shadow.stop == STOP_ROOT)) ||
 	    found < callers || unwind.frame[0] != traced.registers.value[REGISTER_RIP])
 		return false;
-	return shadow.stop == STOP_ROOT || unwind.depth == 1 + callers;
+	return shadow.stop == STOP_ROOT || shadow.stop == STOP_GUESSED ||
+	       unwind.depth == 1 + callers;
 }
 
 static bool check(void)
