@@ -119,7 +119,7 @@ untidy_trees_fail() {
 	tree_with 1 'a build product' check-tree built.o <<<''
 	tree_with 1 'a name that says nothing' check-tree lib/misc.c <<<''
 	new_tree
-	seq -f '/* %g */' 601 | file long.c
+	seq -f '/* %g */' 901 | file long.c
 	expect 1 'a long file' check-tree
 	new_tree
 	echo '/* TO''DO */' | file open.c
