@@ -40,7 +40,9 @@ struct direct_walk {
 	u64 searched_pc;     /* where the last of these led; 0: nowhere */
 	struct rule_key key; /* of the rule that is looked for */
 	struct file_table_search table;
-	u32 step_index; /* in the step cache */
+	u32 step_index;	  /* in the step cache */
+	u32 is_generated; /* the current pc's code has no file with tables */
+	u32 is_by_code;	  /* the code is read, as no table covers it */
 	u32 reserved;
 	struct cached_step step; /* of a place that was not there */
 };

@@ -22,15 +22,22 @@ struct return_search {
 	u64 pc;
 	u64 rsp;
 	u64 rbp;
-	u32 word;	 /* bytes: 4 of a 32-bit task, else 8 */
-	u32 knows_rbp;	 /* rbp has the value that the frame's function sees */
-	u32 is_at_entry; /* the pc is a function's first instruction */
-	u32 flags;	 /* of the rule of code without tables: enum rule_flag */
+	u32 word;	    /* bytes: 4 of a 32-bit task, else 8 */
+	u32 knows_rbp;	    /* rbp has the value that the frame's function sees */
+	u32 is_at_entry;    /* the pc is a function's first instruction */
+	u32 flags;	    /* of the rule of code without tables: enum rule_flag */
+	u32 is_interrupted; /* the pc is exact, not behind a call */
+	u32 is_generated;   /* the code has no file with tables */
 	/* Follows from these: */
 	u32 is_far;  /* the frame pointer points beyond the words that are looked at */
 	u32 words;   /* that are looked at */
 	u32 pointer; /* index of the word above the frame pointer; >= words: it is not near */
+	u32 first;   /* index of the word that is looked at before all others: 0, or `pointer` */
+	u32 skew;    /* 1: it is `pointer` */
+	u32 enough;  /* enum return_kind: the first word, if of that or a later kind, is the last */
 	/* The word that is looked at: */
+	u32 at;	     /* its index above rsp */
+	u64 address; /* where it lies */
 	u64 value;
 	u64 before; /* the eight bytes in front of that address */
 	/* Out: */

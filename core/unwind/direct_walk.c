@@ -232,15 +232,13 @@ static long direct_look(u32 i, void *arg)
 {
 	struct direct_walk *walk = *(struct direct_walk **)arg;
 	struct return_search *search = &walk->returns;
-	u64 end = return_search_address(search, i) + 8;
 	u32 is_found;
 
-	if (i >= search->words || !direct_open(walk, end, 1))
+	if (!return_search_next(search, i) || !direct_open(walk, search->address + 8, 1))
 		return 1;
-	search->value = direct_below(walk, end, 1);
-	is_found = return_search_wants(search, i) &&
-		   direct_read(search->value - 8, &search->before, 8) &&
-		   return_search_take(search, i);
+	search->value = direct_below(walk, search->address + 8, 1);
+	is_found = return_search_wants(search) &&
+		   direct_read(search->value - 8, &search->before, 8) && return_search_take(search);
 	core_one_register(is_found); /* Linux 6.1 wants to see that a callback returns 0 or 1 */
 	return is_found & 1;
 }
@@ -257,6 +255,8 @@ CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_s
 	walk->step.rule = step->rule;
 	search->flags = step->rule.flags;
 	search->word = 8;
+	search->is_interrupted = walk->interrupted != 0;
+	search->is_generated = walk->is_generated;
 	return_search_begin(search, &walk->registers);
 	core_loop(RETURN_WORDS_MAX, direct_look, &walk);
 	stop = return_search_end(search, &walk->step.rule);
@@ -463,18 +463,21 @@ CORE_PART bool place_find(struct direct *direct)
 /* Makes walk->step.rule that of walk->key.place, or, where that has no tables, of the code. */
 CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 {
+	struct direct_walk *walk = direct->walk;
 	struct code_range range;
-	bool by_code = is_generated;
 
-	if (!by_code && place_find(direct)) {
-		if (core_reload(direct->walk->step.rule.cfa_kind) != CFA_BY_CODE)
+	walk->is_generated = is_generated;
+	walk->is_by_code = is_generated || place_find(direct);
+	if (!is_generated) {
+		if (core_reload(walk->is_by_code) &&
+		    core_reload(walk->step.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;
-		by_code = true;
+		walk->is_generated = direct_code_apart(direct);
 	}
-	if (!by_code && !direct_code_apart(direct))
+	if (!(core_reload(walk->is_by_code) | core_reload(walk->is_generated)))
 		return STOP_NO_RULE;
 	range = direct_code_range(direct);
-	return code_find(direct->walk, range.start, range.end);
+	return code_find(walk, range.start, range.end);
 }
 
 /* Where the step in walk->step is put: for others, too, if its rule is everybody's. */
@@ -533,6 +536,7 @@ static long direct_step(u32 i, void *arg)
 	const struct cached_step *step;
 
 	walk->step_index = index;
+	walk->is_generated = 0;
 	/* An address that a search took for a return address, and is none. */
 	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
 	if (!stop && (walk->slot || direct->steps->entry[index].place != place))

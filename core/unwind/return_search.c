@@ -51,19 +51,36 @@ CORE_GLOBAL int return_search_begin(struct return_search *search,
 	search->pointer = pointer_word(search);
 	search->words =
 		search->pointer == NO_POINTER ? RETURN_WORDS_POINTERLESS : search->pointer + 1;
+	search->skew = !search->is_interrupted && search->pointer != NO_POINTER;
+	search->first = search->skew ? search->pointer : 0;
+	search->enough = search->skew ? RETURN_INDIRECT : RETURN_OF_CALL;
 	if (search->is_at_entry ||
 	    (search->flags & RULE_UNCALLED && search->knows_rbp && !search->rbp))
 		search->words = 0;
 	return 0;
 }
 
-CORE_GLOBAL int return_search_wants(struct return_search *search, u32 i)
+CORE_GLOBAL int return_search_next(struct return_search *search, u32 i)
+{
+	if (core_is_null(search) || i >= search->words)
+		return 0;
+	i = i ? i - search->skew : search->first;
+	search->at = i;
+	search->address = i == search->pointer ? search->rbp + search->word
+					       : search->rsp + (u64)i * search->word;
+	search->value = 0;
+	return 1;
+}
+
+CORE_GLOBAL int return_search_wants(struct return_search *search)
 {
 	u64 value;
+	u32 i;
 
 	if (core_is_null(search))
 		return 0;
 	value = search->value;
+	i = search->at;
 	if (value - search->rsp < STACK_NEAR && !(value & (search->word - 1)))
 		search->saved_pointer = 1 + i;
 	if (i + 1 == search->pointer && !search->is_far)
@@ -83,13 +100,14 @@ CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
 	return search->pc - *target < FUNCTION_BYTES_MAX ? RETURN_OF_CALL : RETURN_DIRECT;
 }
 
-CORE_GLOBAL int return_search_take(struct return_search *search, u32 i)
+CORE_GLOBAL int return_search_take(struct return_search *search)
 {
 	u64 target = 0;
-	u32 kind;
+	u32 kind, i;
 
 	if (core_is_null(search))
 		return 0;
+	i = search->at;
 	kind = return_kind(search, &target);
 	if (i == search->pointer)
 		search->pointer_kind = kind;
@@ -103,7 +121,7 @@ CORE_GLOBAL int return_search_take(struct return_search *search, u32 i)
 	} else if (kind != RETURN_NO_CALL && !search->calls) {
 		search->calls = 1 + i;
 	}
-	return kind == RETURN_OF_CALL && !i;
+	return i == search->first && kind >= search->enough;
 }
 
 /* The caller's rbp, whose return address lies `words` above rsp: rbp as it is, if that may be a
@@ -135,6 +153,14 @@ CORE_PART bool has_call_before(const struct return_search *search)
 	return search->calls && search->calls - 1 < search->pointer;
 }
 
+/* Whether the code keeps its frame pointer in rbp, as far as the way out by it says so: only a
+ * function that has not called anything may have none. */
+CORE_PART bool keeps_pointer(const struct return_search *search)
+{
+	return (search->pointer_kind | search->is_chain_end) &&
+	       (!search->is_interrupted || (search->is_generated && search->called != 1));
+}
+
 CORE_PART u32 end_by_pointer(struct return_search *search, struct unwind_rule *rule)
 {
 	search->is_guess = search->pointer_kind != RETURN_OF_CALL &&
@@ -159,6 +185,8 @@ CORE_GLOBAL int return_search_end(struct return_search *search, struct unwind_ru
 	}
 	if (may_be_root(search) && !search->called && !search->calls)
 		return STOP_ROOT;
+	if (keeps_pointer(search))
+		return STOP_NONE;
 	if (!search->called || search->called - 1 >= search->pointer)
 		return end_by_pointer(search, rule);
 	search->is_guess = search->called > 1;

@@ -16,6 +16,9 @@
  *   - Otherwise the frame pointer is a guess: the step is taken, and its stack is marked. So is a
  *     step to a word further out than rsp: words lie there that calls of long ago have left.
  *   - At a function's entry the return address is where rsp points, by definition.
+ *   - A frame that has made a call has its own frame pointer in rbp if rbp leads to a word behind a
+ *     call; so has generated code, but for a return address at rsp. The words below such a frame
+ *     pointer are data of the frame, also where a call has left one of them.
  *
  * The embedder's loop reads the words; a word that cannot be read ends the search.
  */
@@ -54,18 +57,14 @@ CORE_PART bool is_behind_call(u64 bytes)
 CORE_GLOBAL int return_search_begin(struct return_search *search,
 				    const struct unwind_registers *registers);
 
-/* Where word i lies. */
-CORE_PART u64 return_search_address(const struct return_search *search, u32 i)
-{
-	return search->is_far && i == RETURN_WORDS_MAX - 1 ? search->rbp + search->word
-							   : search->rsp + (u64)i * search->word;
-}
+/* The i-th word that is looked at: search->address says where the word lies. 0: there is none. */
+CORE_GLOBAL int return_search_next(struct return_search *search, u32 i);
 
-/* Whether search->value, a stack word, may be a return address: search->before is needed then. */
-CORE_GLOBAL int return_search_wants(struct return_search *search, u32 i);
+/* Whether search->value, that word, may be a return address: search->before is needed then. */
+CORE_GLOBAL int return_search_wants(struct return_search *search);
 
-/* Takes word i, search->value, with search->before. Not 0: no other word matters. */
-CORE_GLOBAL int return_search_take(struct return_search *search, u32 i);
+/* Takes the word with search->before. Not 0: no other word matters. */
+CORE_GLOBAL int return_search_take(struct return_search *search);
 
 /* Makes the rule by what was found, and search->is_guess. Returns an enum stop_reason: STOP_ROOT:
  * there is no caller. */

@@ -109,16 +109,14 @@ static long return_look(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct return_search *search = &unwind->returns;
-	u64 address = return_search_address(search, i);
 
-	search->value = 0;
-	if (i >= search->words ||
-	    !(search->word == 8 ? unwind_peek(unwind, address, &search->value, 8)
-				: unwind_peek(unwind, address, &search->value, 4)))
+	if (!return_search_next(search, i) ||
+	    !(search->word == 8 ? unwind_peek(unwind, search->address, &search->value, 8)
+				: unwind_peek(unwind, search->address, &search->value, 4)))
 		return 1;
-	return return_search_wants(search, i) &&
+	return return_search_wants(search) &&
 	       unwind_peek(unwind, search->value - 8, &search->before, 8) &&
-	       return_search_take(search, i);
+	       return_search_take(search);
 }
 
 /* Makes unwind->rule, of code that nothing explains, what the stack says. */
@@ -131,6 +129,8 @@ CORE_GLOBAL_PART int return_find(struct unwind *unwind)
 	search = &unwind->returns;
 	search->flags = unwind->rule.flags;
 	search->word = unwind->is_compat ? 4 : 8;
+	search->is_interrupted = unwind->is_interrupted;
+	search->is_generated = !unwind->is_compat && !unwind->mapping.image;
 	return_search_begin(search, &unwind->registers);
 	core_loop(RETURN_WORDS_MAX, return_look, &unwind);
 	return return_search_end(search, &unwind->rule);

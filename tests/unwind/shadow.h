@@ -12,8 +12,8 @@
 struct shadow {
 	unsigned depth;
 	unsigned base; /* the walk ends above what was noted before this */
-	unsigned
-		stop; /* why, enum stop_reason; STOP_ROOT: it goes on, as the program was started */
+	unsigned stop; /* why, enum stop_reason; STOP_ROOT, STOP_GUESSED: it goes on, as the program
+			  was started */
 	unsigned reserved;
 	unsigned long long frame[SHADOW_FRAMES]; /* return addresses, outermost first */
 };

@@ -23,6 +23,7 @@
 static u64 words[128];
 static struct return_search search;
 static struct unwind_rule rule;
+static bool is_interrupted, is_generated;
 
 /* The eight bytes in front of an address. */
 static u64 code_before(u64 address)
@@ -48,23 +49,31 @@ static u32 find(u32 pointer, u32 flags, bool at_entry)
 	registers.value[REGISTER_RIP] = PC;
 	registers.value[REGISTER_RSP] = STACK;
 	registers.value[REGISTER_RBP] = pointer ? STACK + 8 * pointer : flags & RULE_ENTRY ? 0 : 77;
-	search = (struct return_search){.flags = flags | RULE_FRAME_POINTER, .word = 8};
+	search = (struct return_search){
+		.flags = flags | RULE_FRAME_POINTER,
+		.word = 8,
+		.is_interrupted = is_interrupted,
+		.is_generated = is_generated,
+	};
 	rule = (struct unwind_rule){.cfa_register = REGISTER_RBP, .cfa_offset = 16};
 	return_search_begin(&search, &registers);
-	for (u32 i = 0; i < search.words; i++) {
-		search.value = words[(return_search_address(&search, i) - STACK) / 8];
-		if (!return_search_wants(&search, i))
+	for (u32 i = 0; return_search_next(&search, i); i++) {
+		search.value = words[(search.address - STACK) / 8];
+		if (!return_search_wants(&search))
 			continue;
 		search.before = code_before(search.value);
-		if (return_search_take(&search, i))
+		if (return_search_take(&search))
 			break;
 	}
 	return return_search_end(&search, &rule);
 }
 
+/* Of an interrupted function of a file. */
 static void stack_clear(void)
 {
 	memset(words, 0, sizeof(words));
+	is_interrupted = true;
+	is_generated = false;
 }
 
 static void assert_by_word(u32 word, bool is_guess)
@@ -188,6 +197,55 @@ static void a_zero_is_no_root_where_a_caller_is_on_the_stack(void **state)
 	assert_int_equal(find(0, RULE_ENTRY | RULE_UNCALLED, false), STOP_ROOT);
 }
 
+/* What calls of long ago and saved addresses have left below it makes it no guess. */
+static void the_frame_pointer_of_a_frame_that_called_is_proven(void **state)
+{
+	(void)state;
+	for (u32 pointer = 4; pointer <= 100; pointer += 96) {
+		stack_clear();
+		is_interrupted = false;
+		words[0] = DIRECT_CALLER;
+		words[2] = OTHER_CALLER;
+		words[pointer] = STACK + 8 * 120;
+		words[pointer + 1] = OTHER_CALLER;
+		assert_int_equal(find(pointer, 0, false), STOP_NONE);
+		assert_by_pointer(false);
+	}
+	words[101] = DATA;
+	words[0] = OTHER_CALLER;
+	assert_int_equal(find(100, 0, false), STOP_NONE);
+	assert_by_pointer(true);
+	stack_clear();
+	is_interrupted = false;
+	words[2] = OTHER_CALLER;
+	words[5] = DATA;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_pointer(false); /* the end of the chain */
+	words[4] = DATA;
+	words[3] = DIRECT_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(3, true);
+}
+
+static void generated_code_keeps_a_frame_pointer_but_for_a_call_on_top(void **state)
+{
+	(void)state;
+	stack_clear();
+	is_generated = true;
+	words[2] = DIRECT_CALLER;
+	words[4] = STACK + 8 * 20;
+	words[5] = POINTER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_pointer(false);
+	words[5] = DATA;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(2, true);
+	words[0] = DIRECT_CALLER;
+	words[5] = POINTER_CALLER;
+	assert_int_equal(find(4, 0, false), STOP_NONE);
+	assert_by_word(0, false);
+}
+
 static void nothing_is_no_rule(void **state)
 {
 	(void)state;
@@ -210,6 +268,8 @@ int main(void)
 		cmocka_unit_test(the_word_on_top_counts_before_the_frame_pointer),
 		cmocka_unit_test(a_far_frame_pointer_is_proven_by_its_call_alone),
 		cmocka_unit_test(a_zero_is_no_root_where_a_caller_is_on_the_stack),
+		cmocka_unit_test(the_frame_pointer_of_a_frame_that_called_is_proven),
+		cmocka_unit_test(generated_code_keeps_a_frame_pointer_but_for_a_call_on_top),
 		cmocka_unit_test(nothing_is_no_rule),
 	};
 
