@@ -95,8 +95,8 @@ def test_attributes_of_samples():
     otlp = otlp_of(small())
     labels = [otlp.attributes(sample) for profile in otlp.profiles for sample in profile["samples"]]
     shell = {"thread.name": "sh", "process.pid": 100, "thread.id": 100, "cpu.logical_number": 0}
-    for cgroup in "/user.slice/sh.scope", "/user.slice":
-        assert {**shell, "process.linux.cgroup": cgroup} in labels, labels
+    for cgroup, service in ("/user.slice/sh.scope", "sh"), ("/user.slice", "user"):
+        assert {**shell, "process.linux.cgroup": cgroup, "service.name": service} in labels, labels
     assert any((each["process.pid"], each["thread.id"]) == (200, 201) for each in labels)
 
 
