@@ -146,11 +146,13 @@ static int compare(const void *left, const void *right, void *arg)
 static bool is_label_of(const struct symbol_table *table, const struct entry *entry,
 			const struct entry *function)
 {
-	const char *name = table->names + function->name;
-	size_t bytes = strlen(name);
+	const char *name;
+	size_t bytes;
 
 	if (!entry->is_label || function->sized || !function->name || entry->start >= function->end)
 		return false;
+	name = table->names + function->name;
+	bytes = strlen(name);
 	return function->takes_labels || (!strncmp(table->names + entry->name, name, bytes) &&
 					  table->names[entry->name + bytes] == '.');
 }
