@@ -287,6 +287,7 @@ CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_
 	if (flags & RULE_OUTERMOST)
 		return STOP_ROOT;
 	if (step->rule.cfa_kind == CFA_SIGNAL) {
+		walk->is_generated = 0;
 		stop = step_signal(walk, step);
 	} else if (!step->words || flags & RULE_STACK_MOVED) {
 		stop = STOP_UNSUPPORTED;
@@ -536,7 +537,6 @@ static long direct_step(u32 i, void *arg)
 	const struct cached_step *step;
 
 	walk->step_index = index;
-	walk->is_generated = 0;
 	/* An address that a search took for a return address, and is none. */
 	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
 	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
@@ -579,6 +579,7 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	walk->table.now = 0;
 	walk->is_final = 0;
 	walk->is_guessed = 0;
+	walk->is_generated = 0;
 	walk->searched_pc = 0;
 	stack->depth = 0;
 	stack->word[STACK_WORDS_MAX - 1] = 0;

@@ -109,14 +109,17 @@ static long return_look(u32 i, void *arg)
 {
 	struct unwind *unwind = *(struct unwind **)arg;
 	struct return_search *search = &unwind->returns;
+	u32 is_found;
 
 	if (!return_search_next(search, i) ||
 	    !(search->word == 8 ? unwind_peek(unwind, search->address, &search->value, 8)
 				: unwind_peek(unwind, search->address, &search->value, 4)))
 		return 1;
-	return return_search_wants(search) &&
-	       unwind_peek(unwind, search->value - 8, &search->before, 8) &&
-	       return_search_take(search);
+	is_found = return_search_wants(search) &&
+		   unwind_peek(unwind, search->value - 8, &search->before, 8) &&
+		   return_search_take(search);
+	core_one_register(is_found); /* the verifier wants to see that a callback returns 0 or 1 */
+	return is_found & 1;
 }
 
 /* Makes unwind->rule, of code that nothing explains, what the stack says. */
