@@ -7,9 +7,9 @@
 #include "scalar.h"
 
 #define RETURN_WORDS_MAX 64	    /* stack words from rsp on, up to the frame pointer's */
-#define RETURN_WORDS_POINTERLESS 16 /* the same where rbp is no frame pointer */
+#define RETURN_WORDS_POINTERLESS 16 /* words that are searched where rbp is no frame pointer */
 
-/* What lies in front of the address that a stack word holds. */
+/* The kind of code in front of the address that a stack word holds. */
 enum return_kind {
 	RETURN_NO_CALL,
 	RETURN_INDIRECT, /* a call of any function */

@@ -69,7 +69,8 @@ struct {
 	__type(value, struct perf_runs);
 } perf_runs SEC(".maps");
 
-/* A function of its own: on_sample() has no stack to spare for the value on Linux 6.1. */
+/* The value lies on the stack of this function: on_sample() has the largest stack of all programs.
+ */
 static __attribute__((noinline)) void count_run(struct bpf_perf_event_data *ctx, u32 kind)
 {
 	struct perf_runs *own = bpf_map_lookup_elem(&perf_runs, &kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the store knows of this machine: the labels that were given, and those of the agent. */
+/* The labels of this machine in the store: those that the user gave, and those of the agent. */
 #ifndef CLI_AGENT_LABELS_H
 #define CLI_AGENT_LABELS_H
 

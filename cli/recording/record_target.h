@@ -98,7 +98,7 @@ struct record_values {
 	    .help = "record every stack in full, without the stack map")
 /* clang-format on */
 
-/* Whose events are recorded, before --comm, --cgroup and -C filter them. */
+/* The tasks that are recorded, before --comm, --cgroup and -C filter their events. */
 enum task_choice {
 	TASKS_ALL,	  /* of the machine */
 	TASKS_OF_PIDS,	  /* the processes of -p, and what they start */

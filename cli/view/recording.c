@@ -267,7 +267,7 @@ static void tell_nothing_chosen(const struct recording_choice *choice,
 		message("%s: the options choose none of its events", choice->name);
 }
 
-/* Of a recording without any. A ledger that says what was lost explains itself. */
+/* Says why a recording has no events, unless its ledger names losses. */
 static void explain_no_events(const struct recording_choice *choice,
 			      const struct trace_reader *reader)
 {

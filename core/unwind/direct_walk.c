@@ -194,7 +194,7 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 	return caller_enter(walk, cfa, pc);
 }
 
-/* What follows from the rule alone. */
+/* Computes the parts of a step that follow from its rule alone. */
 CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 {
 	static const u8 slot_register[] = {REGISTER_RBX, REGISTER_RBP, REGISTER_R12,
@@ -537,7 +537,7 @@ static long direct_step(u32 i, void *arg)
 	const struct cached_step *step;
 
 	walk->step_index = index;
-	/* An address that a search took for a return address, and is none. */
+	/* The search took a word for a return address, and that word is no address of code. */
 	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
 	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
 		stop = step_find(direct, place, is_generated);

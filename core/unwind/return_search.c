@@ -89,7 +89,7 @@ CORE_GLOBAL int return_search_wants(struct return_search *search)
 	       value - search->rsp + NO_CODE_NEAR >= 2 * NO_CODE_NEAR;
 }
 
-/* Of a word behind a call: whether that call is one of the pc's function. */
+/* Classifies a word that lies behind a call: the call may be one of the pc's function. */
 CORE_PART u32 return_kind(const struct return_search *search, u64 *target)
 {
 	if (!is_behind_call(search->before))
