@@ -17,6 +17,7 @@
 
 #define MEMORY_PARTS 2
 #define LIMIT_MS 30000
+#define LINK_LIMIT_MS 3000 /* headers, names of sections and notes of a file */
 #define ANSWER_BYTES_MAX (1ULL << 30)
 #define TOO_LARGE "it takes too much memory to read"
 
@@ -81,8 +82,10 @@ static int ask(struct debug_lookup *lookup, const struct debug_request *request,
 	       u32 count, const u64 *places, struct debug_answer *answer)
 {
 	struct sandbox *sandbox = lookup->sandbox;
-	int result = sandbox_request(sandbox, request, sizeof(*request), files, count);
+	int result;
 
+	sandbox_limit(sandbox, request->what == DEBUG_LINK ? LINK_LIMIT_MS : LIMIT_MS);
+	result = sandbox_request(sandbox, request, sizeof(*request), files, count);
 	result = result ?: sandbox_send(sandbox, places, request->count * sizeof(*places));
 	result = result ?: sandbox_receive(sandbox, answer, sizeof(*answer));
 	if (!result && (answer->result > 0 || answer->bytes > ANSWER_BYTES_MAX)) {

@@ -48,7 +48,8 @@ def wakers():
     recording, *_ = record_blocked("--wakers")
     woken = events_in(recording, WAKER, "let_go")
     waits = [event for event in events_in(recording, TIME, "await") if is_blocked_in(event, "pipe_read")]
-    assert COUNT / 2 <= len(woken) == len(waits) <= COUNT, (woken, waits)
+    assert COUNT / 2 <= len(woken) <= COUNT and COUNT / 2 <= len(waits) <= COUNT, (len(woken), len(waits), woken, waits)
+    assert abs(len(woken) - len(waits)) <= 1, (len(woken), len(waits), woken, waits)  # one may be preempted on its way to sleep
     assert COUNT * MS * 500000 <= sum(event.value for event in woken) <= sum(event.value for event in waits)
     assert {event.other for event in woken} == {"woke %s %d" % (waits[0].comm, waits[0].tid)}, woken
     assert {event.other for event in waits} == {"woken by %s %d" % (woken[0].comm, woken[0].tid)}, waits

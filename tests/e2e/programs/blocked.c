@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * blocked N MS FILE: N times it sleeps so many milliseconds in rest(), N times it waits in await()
- * for another thread, which sleeps as long and lets it go in let_go(), and in between it spins as
- * long. FILE gets how many ns rest(), await() and spin() took, as seen from outside.
+ * blocked N MS FILE: N times it sleeps so many milliseconds in rest(), N times it asks another
+ * thread to let it go, and waits for that in await(): the other thread sleeps as long before it
+ * lets go in let_go(). In between it spins as long. FILE gets how many ns rest(), await() and
+ * spin() took, as seen from outside.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #define APART __attribute__((noinline, noclone))
 #define AFTER_CALL() __asm__ volatile("" ::: "memory")
 
-static int ends[2];
+static int ends[2], asked[2];
 static long count, ms;
 
 static long now(void)
@@ -47,6 +48,14 @@ static APART void await(void)
 	AFTER_CALL();
 }
 
+static void ask_and_await(void)
+{
+	if (write(asked[1], "", 1) != 1)
+		exit(1);
+	await();
+	AFTER_CALL();
+}
+
 static APART void let_go(void)
 {
 	if (write(ends[1], "", 1) != 1)
@@ -62,7 +71,11 @@ static APART void spin(void)
 
 static void *other(void *arg)
 {
+	char byte;
+
 	for (long i = 0; i < count; i++) {
+		if (read(asked[0], &byte, 1) != 1)
+			exit(1);
 		pause_ms();
 		let_go();
 	}
@@ -84,7 +97,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	FILE *file;
 
-	if (argc != 4 || pipe(ends))
+	if (argc != 4 || pipe(ends) || pipe(asked))
 		return 2;
 	count = atol(argv[1]);
 	ms = atol(argv[2]);
@@ -92,7 +105,7 @@ int main(int argc, char **argv)
 	spun = measured(spin);
 	if (pthread_create(&thread, NULL, other, NULL))
 		return 1;
-	awaited = measured(await);
+	awaited = measured(ask_and_await);
 	pthread_join(thread, NULL);
 	file = fopen(argv[3], "we");
 	if (!file)

@@ -116,20 +116,21 @@ def test_stacks_are_the_same_as_without():
 
 
 def loses(word):
-    """Whether one recording in ten has events that were skipped: now and then the kernel has memory left."""
-    for _ in range(10):
-        ledger = record("-e", word, "--", "ls", "-lR", "/etc/ssl").check()
-        assert ledger["recorded"] > 100, ledger
-        assert set(cause for cause, count in ledger["lost"].items() if count) <= {"recursion"}, ledger
-        if ledger["lost"]["recursion"]:
-            return True
-    return False
+    """Whether a recording has events that were skipped: as a rule the kernel has the memory at hand."""
+    ledger = record("-e", word, "--", "ls", "-lR", "/etc/ssl").check()
+    assert ledger["recorded"] > 100, ledger
+    assert set(cause for cause, count in ledger["lost"].items() if count) <= {"recursion"}, ledger
+    return ledger["lost"]["recursion"] > 0
 
 
 def test_skipped_events_are_lost():
     """The kernel allocates memory for programs while they run. It does not run them for that, nor those of perf's way."""
     needs_values()
-    assert loses(KMALLOC) == loses(KMALLOC + "/value=bytes_alloc/")
+    plain, valued = [], []
+    while len(plain) < 10 and not (any(plain) and any(valued)):
+        plain.append(loses(KMALLOC))
+        valued.append(loses(KMALLOC + "/value=bytes_alloc/"))
+    assert sum(plain) < 5 or any(valued), (plain, valued)
 
 
 def refused(word, *, says):

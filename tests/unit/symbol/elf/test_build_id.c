@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Notes as /sys gives them: found behind others, absent, cut off, with sizes that lie. */
+/* Notes as /sys gives them: found behind others, absent, cut off, with sizes that lie. In a file:
+ * those of its sections and segments, as far as they are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,12 +73,54 @@ static void cuts_and_lying_sizes_are_none(void **state)
 	}
 }
 
+/* An ELF file whose last segment of notes has the id. */
+static int id_of_file(u16 segments, size_t bytes_before)
+{
+	size_t notes_at = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
+	size_t id_at = notes_at + bytes_before, bytes = id_at + 64;
+	Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			     .e_version = EV_CURRENT,
+			     .e_machine = EM_X86_64,
+			     .e_ehsize = sizeof(header),
+			     .e_phoff = sizeof(header),
+			     .e_phentsize = sizeof(Elf64_Phdr),
+			     .e_phnum = segments};
+	char *image = calloc(1, bytes);
+	Elf64_Phdr *headers = (void *)(image + sizeof(header));
+	u8 found[TRACE_BUILD_ID_MAX];
+	Elf *elf;
+	int id_bytes;
+
+	memcpy(image, &header, sizeof(header));
+	for (u16 i = 0; i < segments; i++)
+		headers[i] = (Elf64_Phdr){
+			.p_type = PT_NOTE, .p_offset = notes_at, .p_filesz = bytes_before};
+	headers[segments - 1].p_filesz += put((u8 *)image + id_at, NT_GNU_BUILD_ID, "GNU", 4, 8);
+	elf_version(EV_CURRENT);
+	elf = elf_memory(image, bytes);
+	id_bytes = build_id_from_elf(elf, found);
+	elf_end(elf);
+	free(image);
+	return id_bytes;
+}
+
+static void notes_of_a_file_are_read_up_to_a_bound(void **state)
+{
+	(void)state;
+	assert_int_equal(id_of_file(1, 0), 8);
+	assert_int_equal(id_of_file(32, 12), 8);
+	assert_int_equal(id_of_file(33, 12), 0);
+	assert_int_equal(id_of_file(1, 12 * 5000), 8);
+	assert_int_equal(id_of_file(1, 12 * 6000), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_behind_other_notes),
 		cmocka_unit_test(absent_or_too_long_is_none),
 		cmocka_unit_test(cuts_and_lying_sizes_are_none),
+		cmocka_unit_test(notes_of_a_file_are_read_up_to_a_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
