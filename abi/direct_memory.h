@@ -19,7 +19,7 @@ struct direct_walk {
 	struct unwind_registers registers;
 	struct address_space space;
 	u32 is_compat;	/* a 32-bit task */
-	u32 max_depth;	/* frames, the leaf too: 1 .. STACK_USER_DEPTH_MAX */
+	u32 max_depth;	/* frames, the leaf too: 1 .. STACK_WALK_DEPTH_MAX */
 	u32 leaf_apart; /* 1: the leaf goes to `leaf`, the stack begins at its caller */
 	u32 slot;	/* of this CPU: the first one owns the step cache */
 

@@ -17,6 +17,10 @@
  * For code without a file the mapping names the task and the upper address bits, and the offset is
  * the lower 40 bits of the address. See abi/mapping.h.
  *
+ * A user stack that is deeper than STACK_USER_DEPTH_MAX has one frame in its middle that says how
+ * many frames are left out there (FRAME_OMITTED): the number stands where a frame has the offset,
+ * and the mapping is MAPPING_NONE.
+ *
  * The innermost frame of an event is the pc itself. Each frame further out lies behind the
  * instruction that its function is at, so the byte before the frame belongs to that instruction: of
  * a function that made a call, the frame is the return address; of a function that a signal or an
@@ -30,6 +34,7 @@
 
 #define STACK_KERNEL_DEPTH_MAX 127
 #define STACK_USER_DEPTH_MAX 511
+#define STACK_WALK_DEPTH_MAX 16384 /* frames of a user stack that a walk follows */
 #define STACK_WORDS_MAX 512 /* > both limits: a fixed-size view the verifier can check once */
 
 #define FRAME_OFFSET_BITS 40
@@ -47,6 +52,9 @@
 #define FRAME_OFFSET(frame) ((frame)&FRAME_OFFSET_MASK)
 #define FRAME_USER(mapping, offset)                                                                \
 	((u64)(mapping) << FRAME_OFFSET_BITS | ((offset)&FRAME_OFFSET_MASK))
+
+#define FRAME_OMITTED(frames) ((u64)(frames))
+#define FRAME_IS_OMITTED(frame) ((frame) && !((frame) >> FRAME_OFFSET_BITS))
 
 #define FRAME_BEHIND_INTERRUPTED 1 /* an interrupted instruction is not executed: it has no end */
 

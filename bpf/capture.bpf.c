@@ -23,6 +23,7 @@
 #include "state/instance.h"
 #include "task/tasks.h"
 
+#include "deep_stack.c"
 #include "elf_build_id.c"
 #include "stack_element.c"
 #include "stack_hash.c"

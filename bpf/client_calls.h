@@ -18,6 +18,7 @@
 #include "ledger.h"
 #include "state/stack_tables.h"
 
+#include "deep_stack.c"
 #include "elf_build_id.c"
 #include "stack_element.c"
 #include "stack_hash.c"

@@ -349,6 +349,7 @@ static const struct option_row rows[] = {
 	{.name = "no-pager", .type = OPTION_FLAG, ROW(no_pager, .group = "Output"),
 	 .help = "straight to the terminal"},
 	NAMES_ROWS(struct diff_values, names),
+	FOLD_ROW(struct diff_values, names),
 	RECORDING_ROWS(struct diff_values, recording),
 	{0},
 };

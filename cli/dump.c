@@ -102,6 +102,11 @@ static bool name_user(const struct dump *dump, u64 frame, char *text, size_t byt
 	char record_path[PATH_MAX];
 	const char *path = NULL;
 
+	if (FRAME_IS_OMITTED(frame)) {
+		snprintf(text, bytes, "[%llu frames omitted]",
+			 (unsigned long long)FRAME_OFFSET(frame));
+		return true;
+	}
 	if (dump->mappings)
 		path = mappings_path(dump->mappings, FRAME_MAPPING(frame));
 	if (dump->instance)

@@ -168,6 +168,7 @@ static const struct option_row rows[] = {
 	 .group = "Output",
 	 .help = "the page (default " OUTPUT_DEFAULT "; - is standard output)"},
 	NAMES_ROWS(struct flamegraph_values, names),
+	FOLD_ROW(struct flamegraph_values, names),
 	RECORDING_ROWS(struct flamegraph_values, recording),
 	{0},
 };

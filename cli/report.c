@@ -428,6 +428,7 @@ static const struct option_row rows[] = {
 	{.name = "no-pager", .type = OPTION_FLAG, ROW(no_pager, .group = "Output"),
 	 .help = "straight to the terminal"},
 	NAMES_ROWS(struct report_values, names),
+	FOLD_ROW(struct report_values, names),
 	{.name = "dsos", .letter = 'd', .type = OPTION_STRINGS, .argument = "LIST",
 	 ROW(leaves.objects, .group = "Events"),
 	 .help = "only if the innermost frame is in these files (globs)"},

@@ -118,6 +118,14 @@ static void print_inlined(const struct script *script, const struct frame_name *
 	}
 }
 
+static void print_label(const struct script *script, const struct frame_name *name)
+{
+	if (FRAME_IS_OMITTED(name->frame))
+		printf("[%llu frames omitted]", (unsigned long long)name->address);
+	else
+		printable_put(frame_names_label(script->names, name->label), stdout);
+}
+
 static int print_frame(const struct script *script, u64 frame, bool return_address)
 {
 	const struct frame_name *name = frame_names_find(script->names, frame, return_address);
@@ -126,7 +134,7 @@ static int print_frame(const struct script *script, u64 frame, bool return_addre
 		return -ENOMEM;
 	print_inlined(script, name);
 	printf("\t%16llx ", (unsigned long long)name->address);
-	printable_put(frame_names_label(script->names, name->label), stdout);
+	print_label(script, name);
 	if (name->function && name->size)
 		printf("+0x%llx", (unsigned long long)name->offset);
 	printf(" (");

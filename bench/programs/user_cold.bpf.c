@@ -19,6 +19,7 @@
 #include "state/scratch_slots.h"
 #include "user_cold.h"
 
+#include "deep_stack.c"
 #include "elf_build_id.c"
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"

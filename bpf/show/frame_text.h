@@ -69,6 +69,10 @@ static __always_inline void user_frame_put(struct seq_file *seq, u64 frame)
 	u32 number = FRAME_MAPPING(frame);
 	struct mapping_record *record = bpf_map_lookup_elem(&mappings, &number);
 
+	if (FRAME_IS_OMITTED(frame)) {
+		BPF_SEQ_PRINTF(seq, "[%llu frames omitted]", FRAME_OFFSET(frame));
+		return;
+	}
 	if (record && record->key.kind == MAPPING_FILE)
 		name_put(seq, record, 0);
 	else if (record && record->key.kind == MAPPING_VDSO)

@@ -11,6 +11,7 @@
 #ifndef BPF_USER_STACK_H
 #define BPF_USER_STACK_H
 
+#include "deep_stack.h"
 #include "kernel/user_registers.h"
 #include "mapping/user_frame.h"
 
@@ -76,16 +77,18 @@ static __always_inline u64 fp_walk_frame(struct scratch *scratch)
 static long fp_walk_step(u32 index, struct scratch **context)
 {
 	struct scratch *scratch = *context;
+	u32 slot = deep_stack_slot(index);
 	u64 frame;
 
-	if (index >= STACK_WORDS_MAX || !scratch->walk.pc)
+	if (!scratch->walk.pc)
 		return 1;
 	frame = fp_walk_frame(scratch);
 	if (!frame) {
 		scratch->walk.pc = 0;
 		return 1;
 	}
-	scratch->user.word[index] = frame;
+	core_one_register(slot);
+	scratch->user.word[slot & (STACK_WORDS_MAX - 1)] = frame;
 	scratch->user.depth =
 		index + 1; /* in the scratch slot: the verifier would follow a counter of our own */
 	fp_walk_advance(&scratch->walk);
@@ -96,10 +99,12 @@ static long fp_walk_step(u32 index, struct scratch **context)
 static __always_inline void user_stack_walk(struct scratch *scratch)
 {
 	scratch->user.depth = 0;
-	bpf_loop(STACK_USER_DEPTH_MAX, fp_walk_step, &scratch, 0);
+	bpf_loop(config.max_user_depth, fp_walk_step, &scratch, 0);
 	scratch->user.flags = STACK_USER;
-	if (scratch->user.depth == STACK_USER_DEPTH_MAX && scratch->walk.pc)
+	if (scratch->user.depth == config.max_user_depth && scratch->walk.pc)
 		scratch->user.flags |= STACK_TRUNCATED;
+	scratch->user.depth = deep_stack_end((struct deep_stack *)scratch->user.word,
+					     core_reload(scratch->user.depth));
 }
 
 #endif

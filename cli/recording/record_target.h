@@ -54,8 +54,8 @@ struct record_values {
 	    .words = "auto, fp, none"),                                                         \
 	TARGET_ROW(values, path max_depth, .name = "max-depth", .type = OPTION_U64,              \
 	    .argument = "N", .group = "Events",                                                  \
-	    .min = 1, .max = STACK_USER_DEPTH_MAX,                                               \
-	    .help = "frames of a user stack (default 511)"),                                     \
+	    .min = 1, .max = STACK_WALK_DEPTH_MAX,                                               \
+	    .help = "frames of a user stack that are followed (default 16384)"),                                     \
 	TARGET_ROW(values, path user_at_syscall, .name = "user-at-syscall",                      \
 	    .type = OPTION_FLAG, .group = "Events",                                              \
                                                                                                  \

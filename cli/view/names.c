@@ -144,6 +144,7 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 		return status;
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = values->no_inline,
+					.fold_recursion = values->fold_recursion,
 					.unfinished = note_unfinished};
 	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||
 	    open_kallsyms(values->kallsyms, naming))
@@ -169,7 +170,9 @@ int names_open_told(const struct names_values *values, struct frame_naming *nami
 				options[i].name);
 			return EXIT_USAGE;
 		}
-	*naming = (struct frame_naming){.mangled = values->no_demangle, .no_inline = true};
+	*naming = (struct frame_naming){.mangled = values->no_demangle,
+					.no_inline = true,
+					.fold_recursion = values->fold_recursion};
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 struct names_values {
 	const char *sysroot, *vmlinux, *kallsyms;
 	bool no_demangle, no_inline;
+	bool fold_recursion; /* not an option of all commands */
 	bool debuginfod, no_debuginfod;
 	bool lines; /* not an option of all commands */
 };
@@ -30,6 +31,11 @@ struct names_values {
 		"fetch missing debug files, the kernel's too"},					\
 	{"no-debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.no_debuginfod),	\
 		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"}
+
+/* Of the commands that add up equal stacks. */
+#define FOLD_ROW(values, member)								\
+	{"fold-recursion", 0, OPTION_FLAG, NULL, offsetof(values, member.fold_recursion),	\
+		"Names", "functions that repeat on a stack are one frame"}
 /* clang-format on */
 
 /* Recordings that are named together, all open: a copy of kallsyms is of one boot. */

@@ -8,6 +8,7 @@
  */
 #include "direct_walk.h"
 #include "code_rule.h"
+#include "deep_stack.h"
 #include "return_search.h"
 #include "signal_context.h"
 #include "syscall_code.h"
@@ -517,11 +518,12 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 CORE_PART void frame_add(struct direct *direct, u32 i, u64 frame, const struct cached_step *step)
 {
 	u32 index = i - direct->walk->leaf_apart;
+	u32 slot = i ? deep_stack_slot(index) : index;
 
 	if (i && (direct->walk->interrupted || step->rule.cfa_kind == CFA_SIGNAL))
 		frame += FRAME_BEHIND_INTERRUPTED;
-	core_one_register(index);
-	direct->stack->word[index & (STACK_WORDS_MAX - 1)] = frame;
+	core_one_register(slot);
+	direct->stack->word[slot & (STACK_WORDS_MAX - 1)] = frame;
 	direct->stack->depth = index + 1;
 }
 
@@ -586,8 +588,9 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	walk->stop =
 		walk->is_compat ? STOP_UNSUPPORTED : pc_check(walk->registers.value[REGISTER_RIP]);
 	if (!walk->stop)
-		core_loop(STACK_USER_DEPTH_MAX + 1, direct_step, direct);
+		core_loop(STACK_WALK_DEPTH_MAX + 1, direct_step, direct);
 	walk->leaf = walk->leaf_apart ? stack->word[STACK_WORDS_MAX - 1] : 0;
 	walk_end(walk);
+	stack->depth = deep_stack_end((struct deep_stack *)stack->word, core_reload(stack->depth));
 	stack->flags = stack_flags_of_stop(core_reload(walk->stop));
 }

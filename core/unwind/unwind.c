@@ -7,6 +7,7 @@
  * .eh_frame stands beside it.
  */
 #include "unwind.h"
+#include "deep_stack.h"
 #include "syscall_code.h"
 
 /* The rule by the tables of the current image, or why there is none. */
@@ -160,7 +161,7 @@ CORE_PART u64 behind_pc(const struct unwind *unwind)
 /* A signal handler returns to the first instruction of the trampoline, which called nothing. */
 CORE_PART void trampoline_mark(struct unwind *unwind)
 {
-	u32 index = unwind->depth - 1;
+	u32 index = deep_stack_slot(unwind->depth - 1);
 
 	core_one_register(index);
 	if (unwind->rule.cfa_kind == CFA_SIGNAL && !unwind->is_interrupted)
@@ -192,6 +193,7 @@ CORE_PART u32 frame_enter(struct unwind *unwind)
 		return is_without_rule(unwind) ? STOP_NO_RULE : STOP_NOT_CODE;
 	if (index >= unwind->max_depth)
 		return STOP_DEPTH;
+	index = deep_stack_slot(index);
 	core_one_register(index);
 	unwind->frame[index & (UNWIND_FRAMES - 1)] =
 		(unwind_frame(unwind, pc) + behind_pc(unwind)) |
@@ -229,14 +231,16 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 {
 	unwind->depth = 0;
 	unwind->refills = 0;
-	unwind->max_depth = max_depth < STACK_USER_DEPTH_MAX ? max_depth : STACK_USER_DEPTH_MAX;
+	unwind->max_depth = max_depth < STACK_WALK_DEPTH_MAX ? max_depth : STACK_WALK_DEPTH_MAX;
 	unwind->is_interrupted = true;
 	unwind->is_guessed = 0;
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
-	core_loop(STACK_USER_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);
+	core_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);
 	if (core_reload(unwind->is_guessed) && unwind->stop == STOP_ROOT)
 		unwind->stop = STOP_GUESSED;
+	unwind->depth =
+		deep_stack_end((struct deep_stack *)unwind->frame, core_reload(unwind->depth));
 	return unwind->depth;
 }
 

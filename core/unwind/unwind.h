@@ -155,10 +155,11 @@ CORE_INLINE bool unwind_recall(struct unwind *unwind);
 CORE_INLINE void unwind_remember(struct unwind *unwind);
 
 /*
- * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_USER_DEPTH_MAX). frame[0] is
+ * Unwinds from unwind->registers, at most `max_depth` frames (<= STACK_WALK_DEPTH_MAX). frame[0] is
  * that of the pc, the others lie behind the instruction that their function is at (abi/stack.h).
- * Returns the depth; `stop` says why it is not deeper: STOP_ROOT where nothing is missing,
- * STOP_GUESSED where the root was reached by a step that is not proven.
+ * Returns the depth, with what is left out (deep_stack.h) as one frame; `stop` says why it is not
+ * deeper: STOP_ROOT where nothing is missing, STOP_GUESSED where the root was reached by a step
+ * that is not proven.
  *
  * What was learned of an image is kept for the next call, which may be of another task only after
  * unwind_forget().

@@ -31,6 +31,7 @@ void unwind_remember(struct unwind *unwind)
 	(void)unwind;
 }
 
+#include "deep_stack.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
 #include "unwind/code_rule.c"

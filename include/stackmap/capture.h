@@ -53,7 +53,7 @@ struct stackmap_capture_opts {
 	const char *cpus;	   /* only these, like "0-3,8". All */
 	uint64_t ring_bytes;	   /* of each CPU. 4 MiB, less above 64 CPUs */
 	uint32_t bits;		   /* the stack map holds 2^bits stacks (stack_map.h). 14 */
-	uint32_t max_depth;	   /* frames of a user stack, at most 511. 511 */
+	uint32_t max_depth; /* frames of a user stack that are followed, at most 16384. 16384 */
 	int no_kernel_stacks;
 	int no_user_stacks;
 };

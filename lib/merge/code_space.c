@@ -320,8 +320,8 @@ static u32 mapping_number(const struct code_map *map, u32 number)
 
 u64 code_map_frame(const struct code_map *map, u64 frame)
 {
-	if (!frame)
-		return 0;
+	if (!frame || FRAME_IS_OMITTED(frame))
+		return frame;
 	if (FRAME_IS_KERNEL(frame))
 		return kernel_place(map, frame);
 	return FRAME_USER(mapping_number(map, FRAME_MAPPING(frame)), FRAME_OFFSET(frame)) |

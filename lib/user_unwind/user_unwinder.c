@@ -28,7 +28,7 @@ int user_unwinder_create(const struct user_unwinder_options *options,
 	struct user_unwinder *made;
 	int err;
 
-	if (!options->mapping || !options->max_depth || options->max_depth > STACK_USER_DEPTH_MAX)
+	if (!options->mapping || !options->max_depth || options->max_depth > STACK_WALK_DEPTH_MAX)
 		return -EINVAL;
 	made = calloc(1, sizeof(*made));
 	if (!made)

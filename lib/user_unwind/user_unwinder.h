@@ -24,7 +24,7 @@ struct user_unwinder_options {
 	const struct mapping_record *(*mapping)(void *argument, u32 number);
 	void *argument;
 	struct rule_cache *rules; /* gets the rules that are found, and is asked first; or NULL */
-	u32 max_depth;		  /* 1 .. STACK_USER_DEPTH_MAX */
+	u32 max_depth;		  /* 1 .. STACK_WALK_DEPTH_MAX */
 	bool is_foreign;	  /* the stacks' ids are of another PID namespace */
 };
 

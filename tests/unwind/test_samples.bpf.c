@@ -16,6 +16,7 @@
 #include "samples.h"
 #include "stack/unwinder.h"
 
+#include "deep_stack.c"
 #include "elf_build_id.c"
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"

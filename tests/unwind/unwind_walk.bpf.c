@@ -44,6 +44,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 {
 }
 
+#include "deep_stack.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
 #include "unwind/code_rule.c"

@@ -14,7 +14,7 @@
 
 int event_stack_mapping(struct recording *recording, u64 frame)
 {
-	return frame && !FRAME_IS_KERNEL(frame)
+	return frame && !FRAME_IS_KERNEL(frame) && !FRAME_IS_OMITTED(frame)
 		       ? symbols_write_mapping(recording, FRAME_MAPPING(frame))
 		       : 0;
 }

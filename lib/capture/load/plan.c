@@ -176,12 +176,12 @@ static int plan_user_stacks(const struct capture_options *options, struct plan *
 	struct capture_config *config = &plan->config;
 	u32 depth = options->max_user_depth;
 
-	if (depth > STACK_USER_DEPTH_MAX)
+	if (depth > STACK_WALK_DEPTH_MAX)
 		return error_set(error, ERANGE, "--max-depth %u: must be between 1 and %d", depth,
-				 STACK_USER_DEPTH_MAX);
+				 STACK_WALK_DEPTH_MAX);
 	config->user_stacks = !options->no_user_stacks;
 	config->user_unwind = options->user_unwind;
-	config->max_user_depth = depth ? depth : STACK_USER_DEPTH_MAX;
+	config->max_user_depth = depth ? depth : STACK_WALK_DEPTH_MAX;
 	if (config->user_unwind == USER_UNWIND_AUTO)
 		config->deferral = !options->no_task_work && task_work_works() ? DEFERRAL_TASK_WORK
 									       : DEFERRAL_ASSISTED;

@@ -14,6 +14,7 @@
 #include "array.h"
 #include "hash_index.h"
 
+#define FOLDED_MAX 8   /* labels of a cycle: functions that call one another in turn */
 #define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
 
 struct join {
@@ -79,6 +80,19 @@ static u32 hash_path(const struct profile_path *path)
 	return hash_end(hash);
 }
 
+/* Drops the last labels if they are the same as those before them. */
+static void fold_repeat(struct event_paths *paths)
+{
+	for (u32 run = 1; run <= FOLDED_MAX && 2 * run <= paths->label_count; run++) {
+		const u32 *last = paths->labels + paths->label_count - run;
+
+		if (memcmp(last, last - run, run * sizeof(*last)) == 0) {
+			paths->label_count -= run;
+			return;
+		}
+	}
+}
+
 static int add_chain(struct event_paths *paths, u32 chain)
 {
 	u32 count;
@@ -88,6 +102,8 @@ static int add_chain(struct event_paths *paths, u32 chain)
 		if (array_make_room(paths->labels, paths->label_count, paths->label_room))
 			return -ENOMEM;
 		paths->labels[paths->label_count++] = labels[i];
+		if (frame_names_naming(paths->names)->fold_recursion)
+			fold_repeat(paths);
 	}
 	return 0;
 }

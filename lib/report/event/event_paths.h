@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The stacks of an event as lists of labels. Equal lists are one object, so stacks can be compared,
- * counted and kept by address, whatever their depth.
+ * counted and kept by address, whatever their depth. Recursion is folded at wish
+ * (frame_naming.fold_recursion): a run of up to 8 labels that follows itself stands there once.
  */
 #ifndef LIB_REPORT_EVENT_PATHS_H
 #define LIB_REPORT_EVENT_PATHS_H

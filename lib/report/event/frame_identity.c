@@ -170,6 +170,10 @@ static void place_user(const struct frame_identities *identities, struct frame_p
 		trace_reader_mapping(identities->reader, FRAME_MAPPING(frame));
 	struct frame_object *object = &place->object;
 
+	if (FRAME_IS_OMITTED(frame)) {
+		object->kind = FRAMES_OMITTED;
+		place->offset = FRAME_OFFSET(frame);
+	}
 	if (!mapping)
 		return;
 	place->record = identities->module_count + (mapping - identities->mappings);
@@ -222,6 +226,7 @@ static void put_object(SHA2_CTX *hash, const struct frame_object *object, const 
 	put_number(hash, object->kind);
 	switch (object->kind) {
 	case FRAME_UNKNOWN:
+	case FRAMES_OMITTED:
 		break;
 	case FRAME_BY_BUILD_ID:
 		put_number(hash, object->build_id_bytes);

@@ -7,6 +7,7 @@
  *              from where they were loaded, so that KASLR drops out
  *   name       generated code, BPF programs too: the object is the function of that name
  *   host       all other code, by host and path: what it is another machine cannot know
+ *   omitted    frames of a deep stack that are left out: the offset is their number
  *   unknown    nothing is known of it: one place for all such frames
  *
  * A leaf is the start of its function, where a symbol has it: samples of one loop are one place.
@@ -29,6 +30,7 @@ enum frame_identity_kind {
 	FRAME_BY_BUILD_ID = 1,
 	FRAME_BY_NAME = 2,
 	FRAME_BY_HOST = 3,
+	FRAMES_OMITTED = 4, /* the offset is their number */
 };
 
 /* How a frame came to be on its stack. */

@@ -356,13 +356,14 @@ static int set_functions(struct frame_names *names, struct named_frame *named)
 	const struct debug_name *debug =
 		names->debug ? frame_debug_find(names->debug, name->frame, name->return_address)
 			     : NULL;
+	const char *symbol = FRAME_IS_OMITTED(name->frame) ? FRAME_OMITTED_NAME
+							   : find_symbol(names, debug, name);
 	u32 last;
 
 	if (reserve_functions(names, named, debug))
 		return -ENOMEM;
 	last = name->function_count - 1;
-	name->function =
-		mark_guessed(names, name, demangled(names, find_symbol(names, debug, name)));
+	name->function = mark_guessed(names, name, demangled(names, symbol));
 	name->label = label_of(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;
@@ -529,6 +530,11 @@ int frame_names_create(struct trace_reader *reader, const struct frame_naming *n
 	}
 	*out = names;
 	return 0;
+}
+
+const struct frame_naming *frame_names_naming(const struct frame_names *names)
+{
+	return &names->naming;
 }
 
 void frame_names_free(struct frame_names **names)

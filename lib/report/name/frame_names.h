@@ -27,6 +27,7 @@ struct frame_naming {
 	bool mangled;		     /* as in the symbol table */
 	struct debug_lookup *debug;  /* says what was inlined and lines of source; or NULL */
 	bool no_inline;		     /* a frame is one function, whatever was inlined */
+	bool fold_recursion;	     /* labels that repeat on a stack stand there once */
 	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
 	bool many_boots; /* `kernel` is of one of them: a recording must show that it is its own */
 
@@ -40,8 +41,9 @@ struct frame_naming {
 
 struct frame_names;
 
-#define FRAME_GUESSED_MARK "? "		/* begins the names of a guessed frame */
-#define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
+#define FRAME_OMITTED_NAME "[frames omitted]" /* the address of such a frame is their number */
+#define FRAME_GUESSED_MARK "? "		      /* begins the names of a guessed frame */
+#define FRAME_INLINED_MARK " (inlined)"	      /* ends the label of an inlined function */
 
 /* One of the functions that the code of a frame belongs to: it was inlined, or it is the function
  * that was called. */
@@ -71,6 +73,8 @@ struct frame_name {
 int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
 		       struct frame_names **out);
 void frame_names_free(struct frame_names **names);
+
+const struct frame_naming *frame_names_naming(const struct frame_names *names);
 
 /* Belongs to `names`; NULL only without memory. */
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,

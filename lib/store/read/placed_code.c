@@ -176,6 +176,8 @@ static u64 place_of(struct placed_code *placed, const struct store_object *objec
 {
 	const struct region *region;
 
+	if (object->is_known && object->kind == FRAMES_OMITTED && offset)
+		return FRAME_OMITTED(offset & FRAME_OFFSET_MASK);
 	if (!object->is_known || object->kind == FRAME_UNKNOWN)
 		return FRAME_USER(MAPPING_UNKNOWN, offset);
 	if (object->is_kernel && FRAME_IS_KERNEL(offset))

@@ -565,6 +565,8 @@ const struct trace_symbol *trace_reader_symbol(const struct trace_reader *reader
 	bool is_kernel = FRAME_IS_KERNEL(frame);
 	u64 address = is_kernel ? frame : FRAME_OFFSET(frame);
 
+	if (FRAME_IS_OMITTED(frame))
+		return NULL;
 	if (return_address && address)
 		address--;
 	return lookup_symbol(&reader->lookup, is_kernel ? 0 : FRAME_MAPPING(frame), address);

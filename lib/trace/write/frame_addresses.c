@@ -12,7 +12,7 @@ static int add_address(void *arg, u64 frame, bool return_address)
 {
 	struct frame_addresses *addresses = arg;
 
-	if (return_address && !FRAME_OFFSET(frame))
+	if ((return_address && !FRAME_OFFSET(frame)) || FRAME_IS_OMITTED(frame))
 		return 0;
 	if (FRAME_IS_GUESSED(frame))
 		frame &= ~FRAME_GUESSED;

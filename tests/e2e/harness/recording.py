@@ -31,7 +31,8 @@ def kernel_frames(event):
 
 
 def user_frames(event):
-    return [frame for frame in event.frames if not is_kernel(frame) and frame.object != "[unknown]"]
+    return [frame for frame in event.frames
+            if not is_kernel(frame) and (frame.object != "[unknown]" or frame.name.endswith("frames omitted]"))]
 
 
 def function(frame):

@@ -7,7 +7,7 @@ import collections
 import os
 import subprocess
 
-from harness.cases import PROGRAMS, Skip, main, needs, needs_command, program
+from harness.cases import PROGRAMS, Skip, main, needs, needs_command, program, stackmap
 from harness.known_stack import KNOWN, PATH_INSIDE
 from harness.machine_code import UNTIL_IT_RAN, check_generated_name
 from harness.recording import function, kernel_frames, marker, names_of, record, user_account, user_frames
@@ -15,6 +15,14 @@ from harness.roots import check_roots
 from harness.waiting import read_text, wait_until
 
 DEPTH_MAX = 511
+DEEP_PARSE = """import sys
+sys.setrecursionlimit(1000000)
+nested = []
+for i in range(3000):
+    nested = [nested]
+for i in range(2000):
+    repr(nested)
+"""
 
 
 def in_sigreturn(event):
@@ -197,10 +205,64 @@ def check_depth(depth, limit, *options):
     assert user_account(recording) == ((0, {"depth": 2}) if depth > limit else (2, {}))
 
 
+def check_ends(depth, *options):
+    """Both events have the 256 innermost frames and the 254 outermost ones, and say how many are between them."""
+    callers = ["call_again", *PATH_INSIDE, "main"]
+    recording = record(*options, "-e", "syscalls:sys_enter_getppid", "--", KNOWN, "deep", depth - len(callers) - 3)
+    events = [event for event in recording.events() if event.name.endswith("getppid")]
+    assert len(events) == 2
+    for event in events:
+        frames = user_frames(event)
+        names = [function(frame) for frame in frames]
+        assert len(frames) == DEPTH_MAX, (depth, len(frames))
+        assert names[256] == "[%d frames omitted]" % (depth - 510), names[250:260]
+        assert set(names[:256] + names[257:-len(callers) - 3]) == {"again"}, names
+        assert names[-len(callers) - 3:-3] == callers, names
+    assert user_account(recording) == (2, {}), user_account(recording)
+
+
 def test_deep_recursion():
     needs("bpf", "raw tracepoints")
-    for depth in (30, DEPTH_MAX, DEPTH_MAX + 1, 600):
+    for depth in (30, DEPTH_MAX):
         check_depth(depth, DEPTH_MAX)
+    for depth in (DEPTH_MAX + 1, 600, 5000):
+        check_ends(depth)
+    check_ends(600, "--no-dedup")
+
+
+def test_deep_recursion_by_frame_pointers():
+    """How the C library calls main() has no frame pointers everywhere."""
+    needs("bpf", "raw tracepoints")
+    recording = record("--user-unwind", "fp", "-e", "syscalls:sys_enter_getppid", "--", program("known_stack_fp"), "deep", 700)
+    events = [event for event in recording.events() if event.name.endswith("getppid")]
+    assert len(events) == 2
+    for names in map(names_of, events):
+        callers = names.index("call_again")
+        calls = callers + int(names[256].strip("[").split()[0]) - 1
+        assert calls == 700 and names[callers:][:len(PATH_INSIDE) + 2] == ["call_again", *PATH_INSIDE, "main"], (calls, names[callers - 2:])
+        assert set(names[:256] + names[257:callers]) == {"again"}, set(names)
+
+
+def test_callers_of_deep_recursion():
+    """Each caller of a recursion has its share, however deep that is."""
+    needs("bpf", "raw tracepoints")
+    recording = record("-e", "syscalls:sys_enter_getppid", "--", KNOWN, "deep", 2000)
+    report = stackmap("report", "--sort", "symbol", "--top", 0, "--children", recording.path).stdout
+    rows = {line.split()[-1]: line.split()[0] for line in report.splitlines() if line.startswith(" ")}
+    assert rows["call_again"] == rows["main"] == "100.00%" and "omitted]" in rows, report
+    unfolded, folded = (stackmap("report", *fold, recording.path).stdout for fold in ((), ("--fold-recursion",)))
+    assert unfolded.count("[u] again\n") == 2 * (256 + 254 - len(PATH_INSIDE) - 5), unfolded
+    assert folded.count("[u] again\n    [u] [frames omitted]\n    [u] again\n    [u] call_again\n") == 2, folded
+
+
+def test_samples_of_deep_recursion():
+    """The walk at the event and the deferred one."""
+    needs("bpf", "perf events")
+    recording = record("-F", 999, "--", "python3", "-c", DEEP_PARSE)
+    complete, rest = user_account(recording)
+    deep = [event for event in recording.events() if any("frames omitted]" in name for name in names_of(event))]
+    assert deep and all(function(event.frames[-1]) == "_start" for event in deep if not marker(event)), deep[0]
+    assert complete > 20 * sum(rest.values()), (complete, rest)
 
 
 def test_depth_limits():

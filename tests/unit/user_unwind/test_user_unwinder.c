@@ -380,7 +380,7 @@ static void wrong_options_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(user_unwinder_create(&options, &none), -EINVAL);
-	options.max_depth = STACK_USER_DEPTH_MAX + 1;
+	options.max_depth = STACK_WALK_DEPTH_MAX + 1;
 	assert_int_equal(user_unwinder_create(&options, &none), -EINVAL);
 	assert_ptr_equal(none, (struct user_unwinder *)1);
 }

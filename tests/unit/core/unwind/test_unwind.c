@@ -51,8 +51,12 @@ static void depth_is_limited(void **state)
 	assert_int_equal(unwind_stack(&unwind, 5), 5);
 	assert_int_equal(unwind.stop, STOP_DEPTH);
 	chain(2000);
-	assert_int_equal(unwind_stack(&unwind, 100000), STACK_USER_DEPTH_MAX);
+	assert_int_equal(unwind_stack(&unwind, 600), STACK_USER_DEPTH_MAX);
 	assert_int_equal(unwind.stop, STOP_DEPTH);
+	assert_int_equal(unwind.frame[256], FRAME_OMITTED(90));
+	chain(450);
+	assert_int_equal(unwind_stack(&unwind, 100000), 451);
+	assert_int_equal(unwind.stop, STOP_ROOT);
 	chain(20);
 	assert_int_equal(unwind_stack(&unwind, 21), 21);
 	assert_int_equal(unwind.stop, STOP_ROOT);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Stacks of every depth around the limit: which frames are kept, in which order. */
+#include "deep_stack.h"
+
+/* cmocka needs these three before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define FRAME(number) FRAME_USER(7, 1000 + (number))
+
+static struct deep_stack stack;
+
+static u32 walked(u32 depth)
+{
+	for (u32 i = 0; i < depth; i++)
+		stack.frame[deep_stack_slot(i)] = FRAME(i);
+	return (u32)deep_stack_end(&stack, depth);
+}
+
+static void a_stack_that_fits_is_kept_whole(void **state)
+{
+	(void)state;
+	assert_int_equal(walked(0), 0);
+	for (u32 depth = 1; depth <= STACK_USER_DEPTH_MAX; depth += 51) {
+		assert_int_equal(walked(depth), depth);
+		for (u32 i = 0; i < depth; i++)
+			assert_int_equal(stack.frame[i], FRAME(i));
+	}
+}
+
+static void check_deep(u32 depth)
+{
+	u32 omitted = depth - 256 - 254;
+
+	assert_int_equal(walked(depth), 511);
+	for (u32 i = 0; i < 256; i++)
+		assert_int_equal(stack.frame[i], FRAME(i));
+	assert_true(FRAME_IS_OMITTED(stack.frame[256]));
+	assert_int_equal(FRAME_OFFSET(stack.frame[256]), omitted);
+	for (u32 i = 257; i < 511; i++)
+		assert_int_equal(stack.frame[i], FRAME(i + omitted - 1));
+}
+
+static void a_deeper_stack_keeps_both_ends(void **state)
+{
+	(void)state;
+	for (u32 depth = 512; depth < 1200; depth++)
+		check_deep(depth);
+	check_deep(STACK_WALK_DEPTH_MAX);
+}
+
+static void no_frame_of_code_means_frames_that_are_left_out(void **state)
+{
+	(void)state;
+	assert_false(FRAME_IS_OMITTED(0));
+	assert_false(FRAME_IS_OMITTED(FRAME(0)));
+	assert_false(FRAME_IS_OMITTED(FRAME_GUESSED | FRAME(0)));
+	assert_false(FRAME_IS_OMITTED(0xffffffff81000000ULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stack_that_fits_is_kept_whole),
+		cmocka_unit_test(a_deeper_stack_keeps_both_ends),
+		cmocka_unit_test(no_frame_of_code_means_frames_that_are_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
