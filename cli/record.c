@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/drain/pace.h"
 #include "capture/load/loaded.h"
 #include "command.h"
 #include "interrupt.h"

@@ -13,9 +13,6 @@
 #include "terminal/message.h"
 
 #define NAME "agent"
-#define ROUND_MS 100
-#define ROUND_MS_FULL 5 /* a ring is filling up */
-#define FULL_PERCENT 10
 #define RESET_MS 60000
 
 static int open_window(struct agent_feed *feed, struct stackmap_error *error)
@@ -81,17 +78,14 @@ int agent_feed_set_frequency(struct agent_feed *feed, u64 frequency)
 
 int agent_feed_visit(struct agent_feed *feed)
 {
-	u32 fill;
 	u64 events;
-	int result;
+	int result, ms;
 
 	loaded_follow_cpus(capture_loaded(feed->capture));
-	result = live_window_drain(&feed->window, &fill, &events);
+	result = live_window_drain(&feed->window, &ms, &events);
 	if (result)
 		return result;
-	if (events >= feed->events_most)
-		return 0;
-	return fill > FULL_PERCENT ? ROUND_MS_FULL : ROUND_MS;
+	return events < feed->events_most ? ms : 0;
 }
 
 /* If it cannot be now, it can later. */

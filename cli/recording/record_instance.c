@@ -11,6 +11,7 @@
 
 #include "capture/bpffs/folder.h"
 #include "capture/capture.h"
+#include "capture/drain/pace.h"
 #include "capture/instance/metadata.h"
 #include "capture/instance/reset.h"
 #include "interrupt.h"

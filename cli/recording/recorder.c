@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
+#include "capture/drain/pace.h"
 #include "capture/instance/reset.h"
 #include "capture/recording_info.h"
 #include "clock.h"
@@ -195,9 +196,9 @@ static void show_progress(struct recorder *recorder)
 		trace_writer_bytes(recorder->writer) / 1024.0);
 }
 
-static int drain(struct recorder *recorder, u32 *fill)
+static int drain(struct recorder *recorder, int *next_ms)
 {
-	int result = capture_drain(recorder->capture, fill);
+	int result = capture_drain(recorder->capture, next_ms);
 
 	if (clock_ms() < recorder->next_flush)
 		return result;
@@ -220,23 +221,22 @@ static bool awaits_names(struct recorder *recorder)
 int recorder_round(struct recorder *recorder)
 {
 	bool rotates = rotation_is_on(&recorder->rotation);
-	u32 fill = 0;
-	int result;
+	int result, ms;
 
 	if (!recorder->writer && clock_ms() >= recorder->next_try)
 		begin_window(recorder);
 	if (!recorder->writer)
 		return PACE_MS_MAX;
-	result = drain(recorder, &fill);
+	result = drain(recorder, &ms);
 	if (result && !rotates)
 		return result;
 	show_progress(recorder);
 	if (rotates && (result || rotation_is_due(&recorder->rotation, clock_ms(),
 						  trace_writer_bytes(recorder->writer)))) {
 		if (!result && awaits_names(recorder))
-			return NAMES_MS;
+			return ms < NAMES_MS ? ms : NAMES_MS;
 		end_window(recorder);
 		begin_window(recorder);
 	}
-	return pace_next(&recorder->pace, fill, capture_code_met(recorder->capture));
+	return ms;
 }

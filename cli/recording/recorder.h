@@ -7,7 +7,6 @@
 #define CLI_RECORDER_H
 
 #include "capture/capture.h"
-#include "capture/drain/pace.h"
 #include "rotation.h"
 #include "trace/write/writer.h"
 
@@ -19,10 +18,9 @@ struct recorder {
 	bool quiet;
 	struct rotation rotation;
 	char *command_line;
-	struct trace_writer *writer; /* NULL: no file is open */
-	char *path;		     /* its name */
-	int status;		     /* of the files that were closed: the worst */
-	struct pace pace;
+	struct trace_writer *writer;		 /* NULL: no file is open */
+	char *path;				 /* its name */
+	int status;				 /* of the files that were closed: the worst */
 	u64 produced;				 /* events, of the files that were closed */
 	u64 next_flush, next_progress, next_try; /* ms */
 	u64 naming_until; /* ms: until then the window waits for names of others' files; 0: the

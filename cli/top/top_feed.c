@@ -20,9 +20,7 @@
 #include "trace/ledger_sum.h"
 
 #define WINDOW_EVENTS_MAX 100000
-#define ROUND_MS 100
-#define ROUND_MS_FULL 5 /* a ring is filling up */
-#define FULL_PERCENT 10
+#define ROUND_MS 100 /* where nothing is drained */
 #define RESET_MS 60000
 
 static const char *name_of(const struct top_feed *feed)
@@ -136,19 +134,16 @@ void top_feed_close(struct top_feed *feed)
 
 int top_feed_visit(struct top_feed *feed)
 {
-	u32 fill;
 	u64 events;
-	int result;
+	int result, ms;
 
 	if (feed->flight || feed->store.values)
 		return ROUND_MS;
 	loaded_follow_cpus(capture_loaded(feed->capture));
-	result = live_window_drain(&feed->window, &fill, &events);
+	result = live_window_drain(&feed->window, &ms, &events);
 	if (result)
 		return result;
-	if (events >= WINDOW_EVENTS_MAX)
-		return 0;
-	return fill > FULL_PERCENT ? ROUND_MS_FULL : ROUND_MS;
+	return events < WINDOW_EVENTS_MAX ? ms : 0;
 }
 
 /* What this process is the only one to use is emptied now and then: it would be full of the past

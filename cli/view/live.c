@@ -32,9 +32,7 @@
 #include "trace/ledger_sum.h"
 
 #define WINDOW_MS 200
-#define ROUND_MS 20
-#define ROUND_MS_FULL 1 /* a ring is filling up */
-#define FULL_PERCENT 25
+#define ROUND_MS 20 /* at most, for an eye */
 
 struct following {
 	const struct live_viewer *viewer;
@@ -104,15 +102,14 @@ static int fill_window(struct following *following)
 {
 	u64 events = 0, end = UINT64_MAX;
 	int ms = 0, result = 0;
-	u32 fill;
 
 	while (!result && !following->ended && clock_ms() < end) {
 		following->ended = signal_asks_to_end(signals_wait(following->signals, ms)) ||
 				   !folder_is_there(following->folder);
-		result = live_window_drain(&following->window, &fill, &events);
+		result = live_window_drain(&following->window, &ms, &events);
 		if (events && end == UINT64_MAX)
 			end = clock_ms() + WINDOW_MS;
-		ms = fill > FULL_PERCENT ? ROUND_MS_FULL : ROUND_MS;
+		ms = ms < ROUND_MS ? ms : ROUND_MS;
 	}
 	return result;
 }

@@ -335,10 +335,10 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 	return recording_begin(&capture->recording, writer, error);
 }
 
-int capture_drain(struct capture *capture, u32 *fill)
+int capture_drain(struct capture *capture, int *next_ms)
 {
 	command_code_bury(&capture->command_code);
-	return recording_drain(&capture->recording, fill);
+	return recording_drain(&capture->recording, next_ms);
 }
 
 int capture_ask_ahead(struct capture *capture, bool all)
@@ -374,11 +374,6 @@ u64 capture_events(const struct capture *capture)
 	for (u32 cpu = 0; cpu < capture->loaded.plan.config.cpus; cpu++)
 		events += capture->recording.cpus[cpu].events;
 	return events;
-}
-
-u64 capture_code_met(const struct capture *capture)
-{
-	return capture->recording.code_met;
 }
 
 bool capture_met_comm(const struct capture *capture)

@@ -88,9 +88,9 @@ void capture_thaw(struct capture *capture);
 int capture_begin(struct capture *capture, struct trace_writer *writer,
 		  struct stackmap_error *error);
 
-/* Drain: moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before,
- * in percent. Errors are the writer's. */
-int capture_drain(struct capture *capture, u32 *fill);
+/* Drain: moves all that is in the rings to the writer. *next_ms, if not NULL: in how many ms the
+ * next visit is due (capture/drain/pace.h). Errors are the writer's. */
+int capture_drain(struct capture *capture, int *next_ms);
 
 /* Drain, events going on, best before the window ends: asks for the names of what went to the
  * writer. 1: some are not known yet (of files of others only if `all`), so capture_drain() and this
@@ -116,9 +116,6 @@ int capture_finish(struct capture *capture, struct trace_ledger *ledger,
 
 /* Of the file by now. */
 u64 capture_events(const struct capture *capture);
-
-/* Grows when code is met that the file had not seen: its file is open from then on. */
-u64 capture_code_met(const struct capture *capture);
 
 /* Whether any task so far had a name that the options ask for by `comms`. */
 bool capture_met_comm(const struct capture *capture);

@@ -25,9 +25,9 @@ int live_window_open(struct live_window *window, struct capture *capture,
 	return result;
 }
 
-int live_window_drain(struct live_window *window, u32 *fill, u64 *events)
+int live_window_drain(struct live_window *window, int *next_ms, u64 *events)
 {
-	int result = capture_drain(window->capture, fill);
+	int result = capture_drain(window->capture, next_ms);
 
 	*events = capture_events(window->capture);
 	return result;

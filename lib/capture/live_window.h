@@ -18,8 +18,8 @@ struct live_window {
 int live_window_open(struct live_window *window, struct capture *capture,
 		     const struct trace_info *info, const char *name, struct stackmap_error *error);
 
-/* One visit to the rings. *fill as capture_drain() tells it, *events: of the window by now. */
-int live_window_drain(struct live_window *window, u32 *fill, u64 *events);
+/* One visit to the rings. *next_ms as capture_drain() tells it, *events: of the window by now. */
+int live_window_drain(struct live_window *window, int *next_ms, u64 *events);
 
 /* All that there is by now, to be read. The window is gone in any case. */
 int live_window_close(struct live_window *window, struct trace_reader **out,

@@ -14,7 +14,6 @@
 #include <bpf/libbpf.h>
 
 #include "capture/capture.h"
-#include "capture/drain/pace.h"
 #include "capture/instance/reset.h"
 #include "capture/live_window.h"
 #include "capture/recording_info.h"
@@ -41,7 +40,6 @@ struct stackmap_capture {
 	struct live_window window;
 	bool has_window;
 	enum stage stage;
-	struct pace pace;
 	u64 next_flush, next_reset; /* ms */
 	struct trace_ledger ledger; /* of the file, or of all windows by now */
 	struct public_ledger public_ledger;
@@ -185,15 +183,13 @@ static int visit_until(struct stackmap_capture *capture, u64 end)
 {
 	for (;;) {
 		u64 now, left;
-		u32 fill;
 		int result, ms;
 
 		loaded_follow_cpus(capture_loaded(capture->capture));
-		result = capture_drain(capture->capture, &fill);
+		result = capture_drain(capture->capture, &ms);
 		if (result ||
 		    (!capture->path && capture_events(capture->capture) >= WINDOW_EVENTS_MAX))
 			return result;
-		ms = pace_next(&capture->pace, fill, capture_code_met(capture->capture));
 		now = clock_ms();
 		left = now < end ? end - now : 0;
 		if (!left || !nap((u64)ms < left ? (u64)ms : left))

@@ -152,7 +152,7 @@ static int generation_retire(struct recording *recording)
 	return result;
 }
 
-int recording_drain(struct recording *recording, u32 *fill)
+int recording_drain(struct recording *recording, int *next_ms)
 {
 	u32 fullest = 0;
 	int result;
@@ -168,7 +168,7 @@ int recording_drain(struct recording *recording, u32 *fill)
 		result = first_error(result, pass_epoch(recording));
 	result = first_error(result, symbols_take(recording));
 	result = first_error(result, generation_retire(recording));
-	if (fill)
-		*fill = fullest;
+	if (next_ms)
+		*next_ms = pace_next(&recording->pace, fullest);
 	return result;
 }

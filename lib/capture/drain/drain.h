@@ -7,9 +7,9 @@
 
 #include "capture/drain/recording.h"
 
-/* Moves all that is in the rings to the writer. *fill, if not NULL: the fullest ring before, in
- * percent. */
-int recording_drain(struct recording *recording, u32 *fill);
+/* Moves all that is in the rings to the writer. *next_ms, if not NULL: in how many ms the next
+ * visit is due (capture/drain/pace.h). */
+int recording_drain(struct recording *recording, int *next_ms);
 
 /* The first half: deferred stacks to the events that wait for them; cpus[].end is how far. *fill:
  * no less than it was. */

@@ -7,6 +7,7 @@
 #ifndef LIB_CAPTURE_RECORDING_H
 #define LIB_CAPTURE_RECORDING_H
 
+#include "capture/drain/pace.h"
 #include "capture/drain/task_log.h"
 #include "capture/load/loaded.h"
 #include "trace/write/frame_addresses.h"
@@ -55,14 +56,15 @@ struct recording {
 	struct cpu_reader *cpus;
 	u64 time_limit;	     /* ns: no stamp read in this round is later */
 	u64 generation_seen; /* of the stack map */
-	u64 code_met;	     /* mappings written so far */
 	struct written_table stacks[TABLE_ROLES];
-	u8 mapping_written[MAPPINGS_MAX]; /* in the file */
-	struct frame_addresses named;	  /* asked for already, for the file */
-	bool named_ahead;		  /* recording_ask_ahead() has waited for them */
-	u64 next_ask;		     /* ms: recording_ask_ahead() asks again; 0: not asked yet */
-	u64 tabulate_again;	     /* ms: when tables are asked for once more */
-	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
+	bool mapping_met[MAPPINGS_MAX];	    /* in this file or one before */
+	bool mapping_written[MAPPINGS_MAX]; /* in the file */
+	struct pace pace;
+	struct frame_addresses named; /* asked for already, for the file */
+	bool named_ahead;	      /* recording_ask_ahead() has waited for them */
+	u64 next_ask;		      /* ms: recording_ask_ahead() asks again; 0: not asked yet */
+	u64 tabulate_again;	      /* ms: when tables are asked for once more */
+	struct trace_ledger written;  /* reasons and counts of the events handed to the writer */
 };
 
 /* Of what is loaded and shared; all 0 before. Both outlive it. -ENOMEM, -errno. On failure

@@ -63,8 +63,9 @@ int symbols_write_mapping(struct recording *recording, u32 number)
 			     bpf_map__fd(loaded_programs(recording->loaded)->maps.file_tables));
 	if (recording->mapping_written[number])
 		return 0;
-	recording->mapping_written[number] = 1;
-	recording->code_met++;
+	if (!recording->mapping_met[number])
+		pace_meet_code(&recording->pace);
+	recording->mapping_met[number] = recording->mapping_written[number] = true;
 	return write_mapping(recording, number);
 }
 

@@ -5,7 +5,6 @@
 
 #include "capture/drain/deferred.h"
 #include "capture/drain/drain.h"
-#include "capture/drain/pace.h"
 #include "capture/drain/records.h"
 #include "capture/file/file_symbols.h"
 #include "capture/file/unwind_blocked.h"
@@ -39,16 +38,13 @@ int recording_ask_ahead(struct recording *recording, bool all)
 int recording_name_ahead(struct recording *recording, u32 patience_ms)
 {
 	u64 end = clock_ms() + patience_ms;
-	struct pace pace = {.code_met = recording->code_met};
-	u32 fill = 0;
-	int result;
+	int ms = PACE_MS_MIN, result;
 
 	while ((result = recording_ask_ahead(recording, clock_ms() < end)) > 0) {
 		if (interrupt_end_asked())
 			return 0;
-		symbolizers_wait(recording->symbolizers,
-				 pace_next(&pace, fill, recording->code_met));
-		result = recording_drain(recording, &fill);
+		symbolizers_wait(recording->symbolizers, ms);
+		result = recording_drain(recording, &ms);
 		if (result)
 			break;
 	}

@@ -3,6 +3,7 @@
  * An instance of our own, and a child whose calls are counted. What is looked at stays: the next
  * look sees it again.
  */
+#include "capture/drain/pace.h"
 #include "capture/live_recording.h"
 #include "capture/live_window.h"
 
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,15 +195,48 @@ static u64 take_window(u64 *lost)
 	struct stackmap_error error;
 	struct trace_ledger ledger;
 	u64 seen, events;
-	u32 fill;
+	int ms;
 
 	assert_int_equal(live_window_open(&window, capture, &info, "live", &error), 0);
-	assert_int_equal(live_window_drain(&window, &fill, &seen), 0);
+	assert_int_equal(live_window_drain(&window, &ms, &seen), 0);
 	assert_int_equal(live_window_close(&window, &reader, &error), 0);
 	events = count_events(reader, &ledger);
 	assert_true(events >= seen);
 	*lost += ledger.produced - events;
 	return events;
+}
+
+/* The pace of the first visit that saw events; the window goes on until the pace is `limit` ms. */
+static int pace_after_calls(int limit)
+{
+	struct live_window window;
+	struct trace_reader *reader;
+	struct stackmap_error error;
+	u64 seen = 0;
+	int ms = 0, first;
+
+	assert_int_equal(live_window_open(&window, capture, &info, "live", &error), 0);
+	call_in_child(CALLS);
+	while (!seen)
+		assert_int_equal(live_window_drain(&window, &ms, &seen), 0);
+	first = ms;
+	while (ms < limit) {
+		poll(NULL, 0, ms);
+		assert_int_equal(live_window_drain(&window, &ms, &seen), 0);
+	}
+	assert_int_equal(live_window_close(&window, &reader, &error), 0);
+	trace_reader_close(&reader);
+	return first;
+}
+
+/* In the first window the child's code is new, so visits are frequent until nothing new has come
+ * for a while. In the next window each file is written again, and nothing in it is new. */
+static void known_code_is_not_watched_for(void **state)
+{
+	(void)state;
+	attach(0);
+	assert_in_range(pace_after_calls(PACE_MS_MAX), PACE_MS_MIN, PACE_MS_WATCH);
+	assert_int_equal(pace_after_calls(0), PACE_MS_MAX);
 }
 
 /* Between parent and child. */
@@ -254,6 +289,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_flight_instance_keeps_what_was_seen, detach),
 		cmocka_unit_test_teardown(a_drain_instance_keeps_what_was_seen, detach),
 		cmocka_unit_test_teardown(what_was_drained_is_not_seen_again, detach),
+		cmocka_unit_test_teardown(known_code_is_not_watched_for, detach),
 		cmocka_unit_test_teardown(windows_have_each_event_once, detach),
 	};
 

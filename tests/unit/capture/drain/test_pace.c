@@ -15,7 +15,7 @@ static int after_visits(struct pace *pace, u32 fill)
 	int ms = 0;
 
 	for (int i = 0; i < VISITS; i++)
-		ms = pace_next(pace, fill, pace->code_met);
+		ms = pace_next(pace, fill);
 	return ms;
 }
 
@@ -24,7 +24,7 @@ static void test_empty_rings_are_visited_seldom(void **state)
 	struct pace pace = {};
 
 	(void)state;
-	assert_int_equal(pace_next(&pace, 0, 0), 2 * PACE_MS_MIN);
+	assert_int_equal(pace_next(&pace, 0), 2 * PACE_MS_MIN);
 	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
 }
 
@@ -33,7 +33,7 @@ static void test_full_rings_are_visited_often(void **state)
 	struct pace pace = {.ms = PACE_MS_MAX};
 
 	(void)state;
-	assert_int_equal(pace_next(&pace, 26, 0), PACE_MS_MAX / 2);
+	assert_int_equal(pace_next(&pace, 26), PACE_MS_MAX / 2);
 	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
 }
 
@@ -45,12 +45,17 @@ static void test_in_between_it_stays(void **state)
 	assert_int_equal(after_visits(&pace, 15), 40);
 }
 
-static void test_new_code_is_looked_for_at_once(void **state)
+static void test_new_code_is_watched_for(void **state)
 {
 	struct pace pace = {.ms = PACE_MS_MAX};
 
 	(void)state;
-	assert_int_equal(pace_next(&pace, 0, 1), PACE_MS_MIN);
+	pace_meet_code(&pace);
+	assert_int_equal(pace_next(&pace, 0), PACE_MS_WATCH);
+	assert_int_equal(after_visits(&pace, 0), PACE_MS_WATCH);
+	assert_int_equal(after_visits(&pace, 100), PACE_MS_MIN);
+	pace.watch_until = 0;
+	assert_int_equal(after_visits(&pace, 0), PACE_MS_MAX);
 }
 
 int main(void)
@@ -59,7 +64,7 @@ int main(void)
 		cmocka_unit_test(test_empty_rings_are_visited_seldom),
 		cmocka_unit_test(test_full_rings_are_visited_often),
 		cmocka_unit_test(test_in_between_it_stays),
-		cmocka_unit_test(test_new_code_is_looked_for_at_once),
+		cmocka_unit_test(test_new_code_is_watched_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
