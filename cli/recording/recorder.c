@@ -3,7 +3,8 @@
  * A window that is due waits for the names of what it has seen. Events go on into it meanwhile, and
  * the loop above goes on looking at signals and at the command. Files of other users may never give
  * their names: they are waited for a tenth of the window's length, so that they delay windows by no
- * more than that, whatever these users do. Names that come later are there for the next window.
+ * more than that, whatever these users do. Names that come later are there for the next window. The
+ * last window, which ends with the command, waits as long, but a second at least.
  *
  * A file that cannot be written any more ends the recording, but not a rotation: its window ends,
  * and what comes waits in the rings until the next file can be opened.
@@ -30,8 +31,9 @@
 #define PROGRESS_MS 500
 #define TRY_MS 1000
 #define NAMES_MS 10
-#define PATIENCE_SHARE 10 /* of a window's length */
-#define PATIENCE_MS 10000 /* at most */
+#define PATIENCE_SHARE 10     /* of a window's length */
+#define PATIENCE_MS 10000     /* at most */
+#define PATIENCE_MS_LAST 1000 /* of the last window, at least */
 
 void recorder_init(struct recorder *recorder)
 {
@@ -139,7 +141,26 @@ int recorder_publish(struct recorder *recorder)
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
-int recorder_close(struct recorder *recorder)
+/* Until when a window that is due at this time waits for names of others' files. */
+static u64 patience_end(const struct recorder *recorder, u64 now)
+{
+	const struct rotation *rotation = &recorder->rotation;
+	u64 patience = (now - rotation->end_ms + rotation->period_ms) / PATIENCE_SHARE;
+
+	return now + (patience < PATIENCE_MS ? patience : PATIENCE_MS);
+}
+
+/* Errors come back when the file is finished. */
+static void name_last_window(struct recorder *recorder)
+{
+	u64 now = clock_ms(), least = now + PATIENCE_MS_LAST;
+	u64 end = recorder->naming_until ?: patience_end(recorder, now);
+
+	if (recorder->writer && rotation_is_on(&recorder->rotation))
+		capture_name_ahead(recorder->capture, (end > least ? end : least) - now);
+}
+
+static int end_file(struct recorder *recorder)
 {
 	int status = recorder->writer ? close_file(recorder, recorder->path) : EXIT_FAILED;
 
@@ -147,11 +168,18 @@ int recorder_close(struct recorder *recorder)
 	return recorder->status;
 }
 
+int recorder_close(struct recorder *recorder)
+{
+	name_last_window(recorder);
+	return end_file(recorder);
+}
+
 int recorder_end(struct recorder *recorder)
 {
+	name_last_window(recorder);
 	if (recorder->writer)
 		capture_end_window(recorder->capture);
-	return recorder_close(recorder);
+	return end_file(recorder);
 }
 
 /* The file that is open takes what was recorded until now; the map is emptied unless somebody else
@@ -166,7 +194,7 @@ static void end_window(struct recorder *recorder)
 	else
 		reset_followed(capture_loaded(recorder->capture), 0, &error);
 	capture_end_window(recorder->capture);
-	recorder_close(recorder);
+	end_file(recorder);
 }
 
 /* What is in the way is said once, not at each try. */
@@ -209,12 +237,10 @@ static int drain(struct recorder *recorder, int *next_ms)
 /* True while a window that is due waits for names. */
 static bool awaits_names(struct recorder *recorder)
 {
-	u64 now = clock_ms(),
-	    length = now - recorder->rotation.end_ms + recorder->rotation.period_ms;
-	u64 patience = length / PATIENCE_SHARE;
+	u64 now = clock_ms();
 
 	if (!recorder->naming_until)
-		recorder->naming_until = now + (patience < PATIENCE_MS ? patience : PATIENCE_MS);
+		recorder->naming_until = patience_end(recorder, now);
 	return capture_ask_ahead(recorder->capture, now < recorder->naming_until) > 0;
 }
 
