@@ -117,9 +117,13 @@ static u64 data_held(void)
 
 /* malloc() keeps the threshold once that is set; else it would raise the threshold and keep what a
  * large file took. */
-static int limit_resources(u64 memory)
+static void give_back_large_blocks(void)
 {
 	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING);
+}
+
+static int limit_resources(u64 memory)
+{
 	return limit(RLIMIT_CORE, 0)
 		       ?: limit(RLIMIT_CPU, CPU_SECONDS)
 		       ?: limit(RLIMIT_DATA, data_held() + memory)
@@ -204,6 +208,7 @@ int confine_files(int socket, pid_t parent)
 	int result;
 
 	ignore_terminal();
+	give_back_large_blocks();
 	result = unmap_shared() ?: close_others(socket, socket);
 	if (!result && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		result = -errno;
@@ -213,6 +218,7 @@ int confine_files(int socket, pid_t parent)
 int confine(int socket, int lifeline, u64 memory, pid_t parent)
 {
 	ignore_terminal();
+	give_back_large_blocks();
 	be_first_to_go();
 	return unmap_shared()
 		       ?: close_others(socket, lifeline)

@@ -170,3 +170,15 @@ void memory_limit_lower(u64 bytes)
 {
 	known = least(memory_limit(), bytes ?: 1);
 }
+
+static u64 share = UINT64_MAX;
+
+u64 memory_share(void)
+{
+	return share;
+}
+
+void memory_share_set(u64 bytes)
+{
+	share = bytes;
+}

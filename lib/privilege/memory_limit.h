@@ -17,7 +17,11 @@ u64 memory_limit(void);
 /* Before children are started. */
 void memory_limit_lower(u64 bytes);
 
-/* The same for a process whose cgroups and mounts stand in files below `proc`, without the
+/* The part of it that this process may take by itself: a sandbox has one. UINT64_MAX: all. */
+u64 memory_share(void);
+void memory_share_set(u64 bytes);
+
+/* memory_limit() for a process whose cgroups and mounts stand in files below `proc`, without the
  * machine's memory; UINT64_MAX: no limit. For tests. */
 u64 memory_limit_of_cgroups(const char *proc);
 

@@ -56,6 +56,7 @@ static void __attribute__((no_sanitize_address)) serve(void)
 {
 	int result = confine(child.socket, child.lifeline, child.memory, child.parent);
 
+	memory_share_set(child.memory);
 	if (!message_send(child.socket, &result, sizeof(result), MESSAGE_NO_DEADLINE) && !result)
 		child.service(child.socket);
 	_exit(0);

@@ -316,10 +316,21 @@ static int read_build_id(int file, struct symbol_answer *answer)
 	return 0;
 }
 
-static void put_rows(FILE *out, const struct code_rows *rows)
+/* Rules, then rows, in a block of this size: millions of rows leave no memory for a larger one. */
+static char *rows_copy(const struct code_rows *rows, u64 *bytes)
 {
-	fwrite(rows->rules, sizeof(*rows->rules), rows->rule_count, out);
-	fwrite(rows->rows, sizeof(*rows->rows), rows->count, out);
+	size_t rule_bytes = rows->rule_count * sizeof(*rows->rules);
+	size_t row_bytes = rows->count * sizeof(*rows->rows);
+	char *copy = malloc(rule_bytes + row_bytes + 1);
+
+	if (!copy)
+		return NULL;
+	if (rule_bytes)
+		memcpy(copy, rows->rules, rule_bytes);
+	if (row_bytes)
+		memcpy(copy + rule_bytes, rows->rows, row_bytes);
+	*bytes = rule_bytes + row_bytes;
+	return copy;
 }
 
 /* The tables of a file that cannot be read say nothing. */
@@ -327,15 +338,13 @@ static int read_rows(int file, struct symbol_answer *answer, char **text)
 {
 	struct code_rows rows = {};
 	int result = code_rows_read(file, &rows);
-	FILE *out = result ? NULL : open_memstream(text, &answer->bytes);
 
-	if (out) {
+	if (!result) {
 		answer->rows = rows.count;
 		answer->rules = rows.rule_count;
-		put_rows(out, &rows);
+		*text = rows_copy(&rows, &answer->bytes);
+		result = *text ? 0 : -ENOMEM;
 	}
-	if (!result && (!out || fclose(out)))
-		result = -ENOMEM;
 	code_rows_clear(&rows);
 	return result;
 }

@@ -210,6 +210,23 @@ static void link_outer(struct symbol_table *table)
 	}
 }
 
+/* Arrays that grow have up to twice their room. Where realloc() fails they keep it. */
+static void shrink(struct symbol_table *table)
+{
+	struct entry *entries =
+		reallocarray(table->entries, table->count + 1UL, sizeof(*table->entries));
+	char *names = realloc(table->names, table->name_bytes);
+
+	if (entries) {
+		table->entries = entries;
+		table->capacity = table->count + 1;
+	}
+	if (names) {
+		table->names = names;
+		table->name_capacity = table->name_bytes;
+	}
+}
+
 void symbol_table_seal(struct symbol_table *table)
 {
 	if (!table->count)
@@ -219,6 +236,7 @@ void symbol_table_seal(struct symbol_table *table)
 	end_unsized(table);
 	drop_bounds(table);
 	link_outer(table);
+	shrink(table);
 }
 
 /* The number of symbols that start at or before the address. */

@@ -143,8 +143,7 @@ static bool is_executable(const Elf64_Phdr *segment)
 	return segment->p_flags & PF_X && segment->p_filesz;
 }
 
-/* All of the code in one piece, as it is mapped. */
-static int read_code(struct code_file *file)
+static int find_extent(struct code_file *file)
 {
 	u64 start = UINT64_MAX, end = 0;
 
@@ -163,7 +162,17 @@ static int read_code(struct code_file *file)
 	}
 	if (start >= end || end - start > CODE_BYTES_MAX || end - start > file->file_bytes * 4)
 		return -ENOEXEC;
-	file->bytes = calloc(end - start, 1);
+	file->image.start = start;
+	file->image.end = end;
+	return 0;
+}
+
+/* All of the code in one piece, as it is mapped. */
+static int read_code(struct code_file *file)
+{
+	u32 start = file->image.start;
+
+	file->bytes = calloc(file->image.end - start, 1);
 	if (!file->bytes)
 		return -ENOMEM;
 	for (u32 i = 0; i < file->segment_count; i++) {
@@ -175,8 +184,6 @@ static int read_code(struct code_file *file)
 			return -ENOEXEC;
 	}
 	file->image.bytes = file->bytes;
-	file->image.start = start;
-	file->image.end = end;
 	return 0;
 }
 
@@ -474,18 +481,26 @@ static void make_image(struct code_file *file, const struct file_span *covered, 
 	image->section_count = file->span_count;
 	image->covered = covered;
 	image->covered_count = count;
+	image->read = read_memory;
+	image->context = file;
+}
+
+int code_file_load(struct code_file *file)
+{
+	struct code_image *image = &file->image;
+	int result = read_code(file) ?: read_symbols(file) ?: read_pointers(file);
+
 	image->symbols = file->symbols;
 	image->symbol_count = file->symbol_count;
 	image->pointers = file->pointers;
 	image->pointer_count = file->pointer_count;
 	image->noreturn = file->noreturn;
 	image->noreturn_count = file->noreturn_count;
-	image->read = read_memory;
-	image->context = file;
+	return result;
 }
 
-int code_file_create(int descriptor, const struct file_span *covered, u32 count,
-		     struct code_file **out)
+int code_file_open(int descriptor, const struct file_span *covered, u32 count,
+		   struct code_file **out)
 {
 	struct code_file *file = calloc(1, sizeof(*file));
 	struct stat status;
@@ -498,9 +513,22 @@ int code_file_create(int descriptor, const struct file_span *covered, u32 count,
 		result = -errno;
 	else
 		file->file_bytes = status.st_size > 0 ? status.st_size : 0;
-	result = result ?: read_headers(file) ?: read_code(file) ?: find_code(file);
-	result = result ?: read_symbols(file) ?: read_pointers(file);
+	result = result ?: read_headers(file) ?: find_extent(file) ?: find_code(file);
 	make_image(file, covered, count);
+	if (result)
+		code_file_free(&file);
+	else
+		*out = file;
+	return result;
+}
+
+int code_file_create(int descriptor, const struct file_span *covered, u32 count,
+		     struct code_file **out)
+{
+	struct code_file *file = NULL;
+	int result = code_file_open(descriptor, covered, count, &file);
+
+	result = result ?: code_file_load(file);
 	if (result)
 		code_file_free(&file);
 	else

@@ -8,8 +8,15 @@
 
 struct code_file;
 
-/* The file stays open until it is freed; the spans are borrowed. -ENOEXEC: it is no ELF file for
+/* Where the code of a file is, and which of it the spans leave; nothing of the code is read. The
+ * file stays open until it is freed; the spans are borrowed. -ENOEXEC: it is no ELF file for
  * x86-64, or too large; -ENOMEM. */
+int code_file_open(int file, const struct file_span *covered, u32 count, struct code_file **out);
+
+/* Code, symbols and pointers. -ENOEXEC, -ENOMEM. */
+int code_file_load(struct code_file *file);
+
+/* Both. */
 int code_file_create(int file, const struct file_span *covered, u32 count, struct code_file **out);
 void code_file_free(struct code_file **file);
 

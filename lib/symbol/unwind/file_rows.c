@@ -2,6 +2,10 @@
 /*
  * The rows of a whole file: what its tables say, and for the rest what its code leads to. Code of
  * which the analysis knows nothing keeps what the tables leave for it: it is read at the event.
+ *
+ * An analysis reads all of the code, also what tables cover: calls from there tell where functions
+ * begin. So it has a price, which is known before anything is read, and is paid only for a part of
+ * the code that is worth it, out of a part of what the sandbox may take.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +14,14 @@
 #include "code_file.h"
 #include "code_rows.h"
 #include "file_image.h"
+#include "privilege/memory_limit.h"
 
-#define GAP_BYTES_MIN 512 /* of a whole file: less is read at the event */
+#define GAP_BYTES_MIN 512	  /* of a whole file: less is read at the event */
+#define GAP_SHARE 4096		  /* one part of so many of all code, at least */
+#define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
+#define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
+#define COST_OF_GAP 5		  /* more, for one that no table covers */
+#define MEMORY_PARTS 2		  /* of the sandbox's memory: one is for an analysis */
 
 static int by_start(const void *left, const void *right)
 {
@@ -108,16 +118,24 @@ static int add_gaps(const struct code_analysis *analysis, const struct code_imag
 	return result;
 }
 
-static int analyse(const struct code_file *file, const struct file_spans *covered,
+static bool is_worth_its_price(const struct code_image *code, const struct file_spans *covered)
+{
+	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
+
+	return gap >= GAP_BYTES_MIN && gap >= bytes / GAP_SHARE && gap <= GAP_BYTES_MAX &&
+	       COST_OF_CODE * bytes + COST_OF_GAP * gap <= memory_share() / MEMORY_PARTS;
+}
+
+static int analyse(struct code_file *file, const struct file_spans *covered,
 		   const struct file_image *image, struct code_rows *rows)
 {
 	const struct code_image *code = code_file_image(file);
 	struct code_analysis *analysis;
 	int result;
 
-	if (gap_bytes(code, covered) < GAP_BYTES_MIN)
+	if (!is_worth_its_price(code, covered))
 		return 0;
-	result = code_analysis_create(code, &analysis);
+	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
 	if (result)
 		return result;
 	result = add_gaps(analysis, code, covered, image, rows);
@@ -132,7 +150,7 @@ static int read_code(int file, const struct file_spans *covered, struct code_row
 	struct code_file *code = NULL;
 	int result = file_image_create(file, &image);
 
-	result = result ?: code_file_create(file, covered->spans, covered->count, &code);
+	result = result ?: code_file_open(file, covered->spans, covered->count, &code);
 	result = result ?: analyse(code, covered, image, rows);
 	code_file_free(&code);
 	file_image_free(&image);

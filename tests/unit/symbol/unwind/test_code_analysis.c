@@ -8,12 +8,14 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "privilege/memory_limit.h"
 #include "sample_program.h"
 #include "symbol/unwind/code_analysis.h"
 #include "symbol/unwind/code_file.h"
@@ -293,6 +295,66 @@ static void a_program_without_tables_has_rows(void **state)
 	}
 }
 
+static u32 rules_by_code(const char *path, int *result)
+{
+	struct code_rows rows = {};
+	int file = open(path, O_RDONLY);
+	u32 analysed = 0;
+
+	assert_true(file >= 0);
+	*result = code_rows_read(file, &rows);
+	for (u32 i = 0; i < rows.rule_count; i++)
+		analysed += (rows.rules[i].flags & RULE_ANALYSED) != 0;
+	code_rows_clear(&rows);
+	close(file);
+	return analysed;
+}
+
+/* A function with a table, which is mostly as large as `fill` says, and one of 602 bytes without.
+ */
+#define FILLED                                                                                     \
+	".globl tabled\ntabled: .cfi_startproc\n.fill %u, 1, 0x90\nret\n.cfi_endproc\n"            \
+	".globl bare\nbare: push %%rbx\n.rept 300\nxor %%eax, %%eax\n.endr\npop %%rbx\nret\n"
+
+static u32 rules_beside(u32 fill)
+{
+	char path[SAMPLE_PATH_BYTES], source[512];
+	struct sample sample = {"filled", "gcc -shared -nostdlib -o $OUT $IN", source, ".s"};
+	int result;
+	u32 rules;
+
+	snprintf(source, sizeof(source), FILLED, fill);
+	sample_build(&sample, path);
+	rules = rules_by_code(path, &result);
+	assert_int_equal(result, 0);
+	return rules;
+}
+
+static void a_small_part_of_much_code_is_not_analysed(void **state)
+{
+	(void)state;
+	assert_true(rules_beside(1 << 10) > 0);
+	assert_int_equal(rules_beside(4 << 20), 0);
+}
+
+static void an_analysis_takes_a_part_of_the_memory(void **state)
+{
+	struct sample sample = {"bare",
+				"gcc -O2 $IN -o $OUT && objcopy -R .eh_frame -R .eh_frame_hdr $OUT",
+				SOURCE, ".c"};
+	char path[SAMPLE_PATH_BYTES];
+	int result;
+
+	(void)state;
+	sample_build(&sample, path);
+	memory_share_set(1 << 10);
+	assert_int_equal(rules_by_code(path, &result), 0);
+	assert_int_equal(result, -ENOEXEC);
+	memory_share_set(UINT64_MAX);
+	assert_true(rules_by_code(path, &result) > 0);
+	assert_int_equal(result, 0);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -310,6 +372,8 @@ int main(void)
 		cmocka_unit_test(an_overwritten_return_address_has_no_rule),
 		cmocka_unit_test(the_code_agrees_with_hidden_tables),
 		cmocka_unit_test(a_program_without_tables_has_rows),
+		cmocka_unit_test(a_small_part_of_much_code_is_not_analysed),
+		cmocka_unit_test(an_analysis_takes_a_part_of_the_memory),
 	};
 
 	if (!sample_folder_create())
