@@ -14,10 +14,14 @@
 
 #define NAME "agent"
 #define RESET_MS 60000
+#define LONGEST_MS 5000 /* for names: a window of ten seconds ends before the next one has to */
 
 static int open_window(struct agent_feed *feed, struct stackmap_error *error)
 {
-	return live_window_open(&feed->window, feed->capture, &feed->info.info, NAME, error);
+	int result = live_window_open(&feed->window, feed->capture, &feed->info.info, NAME, error);
+
+	feed->window.longest_ms = LONGEST_MS;
+	return result;
 }
 
 static int create(struct agent_feed *feed, const struct record_values *values, const char *host,

@@ -157,7 +157,7 @@ static void name_last_window(struct recorder *recorder)
 	u64 end = recorder->naming_until ?: patience_end(recorder, now);
 
 	if (recorder->writer && rotation_is_on(&recorder->rotation))
-		capture_name_ahead(recorder->capture, (end > least ? end : least) - now);
+		capture_name_ahead(recorder->capture, (end > least ? end : least) - now, 0);
 }
 
 static int end_file(struct recorder *recorder)

@@ -346,9 +346,9 @@ int capture_ask_ahead(struct capture *capture, bool all)
 	return recording_ask_ahead(&capture->recording, all);
 }
 
-int capture_name_ahead(struct capture *capture, u32 patience_ms)
+int capture_name_ahead(struct capture *capture, u32 patience_ms, u32 longest_ms)
 {
-	return recording_name_ahead(&capture->recording, patience_ms);
+	return recording_name_ahead(&capture->recording, patience_ms, longest_ms);
 }
 
 int capture_end_window(struct capture *capture)

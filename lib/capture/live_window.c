@@ -37,7 +37,7 @@ int live_window_close(struct live_window *window, struct trace_reader **out,
 		      struct stackmap_error *error)
 {
 	struct trace_ledger ledger;
-	int result = capture_name_ahead(window->capture, PATIENCE_MS);
+	int result = capture_name_ahead(window->capture, PATIENCE_MS, window->longest_ms);
 
 	result = capture_end_window(window->capture) ?: result;
 	if (result)

@@ -48,6 +48,7 @@ static void forget_names(struct recording *recording)
 	recording->named = (struct frame_addresses){};
 	recording->named_ahead = false;
 	recording->next_ask = 0;
+	recording->names_until = 0;
 }
 
 void recording_free(struct recording *recording)

@@ -108,6 +108,11 @@ bool file_symbols_awaits(const struct recording *recording, bool all)
 				    all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED);
 }
 
+bool file_symbols_are_late(const struct recording *recording)
+{
+	return recording->names_until && clock_ms() >= recording->names_until;
+}
+
 /* Root's names and our own are waited for as long as each may take, those of others less, and less
  * still once the end was asked for; when nobody waits any longer, none. */
 static u64 end_of_patience(const struct recording *recording, u64 began)
@@ -124,7 +129,7 @@ static int await_names(struct recording *recording)
 	u64 began = clock_ms(), end = end_of_patience(recording, began);
 	int result = symbols_take(recording);
 
-	while (!result && !interrupted()) {
+	while (!result && !interrupted() && !file_symbols_are_late(recording)) {
 		if (!file_symbols_awaits(recording, clock_ms() < end))
 			break;
 		symbolizers_wait(recording->symbolizers, LOOK_MS);

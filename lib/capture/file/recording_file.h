@@ -17,7 +17,7 @@ int recording_snapshot(struct recording *recording);
 
 /* Drain, events going on: before the window ends, and its end. */
 int recording_ask_ahead(struct recording *recording, bool all);
-int recording_name_ahead(struct recording *recording, u32 patience_ms);
+int recording_name_ahead(struct recording *recording, u32 patience_ms, u32 longest_ms);
 int recording_end_window(struct recording *recording);
 
 /* Names and build ids of everything that went into the file, and the ledger. */

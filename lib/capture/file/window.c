@@ -35,13 +35,14 @@ int recording_ask_ahead(struct recording *recording, bool all)
 	return !recording->named_ahead;
 }
 
-int recording_name_ahead(struct recording *recording, u32 patience_ms)
+int recording_name_ahead(struct recording *recording, u32 patience_ms, u32 longest_ms)
 {
-	u64 end = clock_ms() + patience_ms;
+	u64 begin = clock_ms(), end = begin + patience_ms;
 	int ms = PACE_MS_MIN, result;
 
+	recording->names_until = longest_ms ? begin + longest_ms : 0;
 	while ((result = recording_ask_ahead(recording, clock_ms() < end)) > 0) {
-		if (interrupt_end_asked())
+		if (interrupt_end_asked() || file_symbols_are_late(recording))
 			return 0;
 		symbolizers_wait(recording->symbolizers, ms);
 		result = recording_drain(recording, &ms);

@@ -12,10 +12,12 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 from harness.skip import Skip  # pylint: disable=wrong-import-position
 
+SECONDS_MAX = 60  # only against what never happens
 ROOTS = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.oom_control", "memory.max_usage_in_bytes"),
          ("/sys/fs/cgroup", "memory.max", "memory.events", "memory.peak"))
 
@@ -37,6 +39,19 @@ class MemoryCgroup:
         return int(self.peak.read_text()) if self.peak.exists() else 0
 
 
+def remove_cgroup(folder):
+    """The last processes of a command that has ended may still be on their way out."""
+    over = time.monotonic() + SECONDS_MAX
+    while True:
+        try:
+            folder.rmdir()
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > over:
+                raise
+        time.sleep(0.01)
+
+
 @contextlib.contextmanager
 def memory_cgroup(limit_bytes):
     for root, *names in ROOTS:
@@ -53,7 +68,7 @@ def memory_cgroup(limit_bytes):
         made.limit.write_text(str(limit_bytes))
         yield made
     finally:
-        folder.rmdir()
+        remove_cgroup(folder)
 
 
 # --- the rest of it, in a process that becomes the command ---
