@@ -8,6 +8,10 @@
  * and on who else has attached.
  *
  * TEXT_INTERRUPT is where the kernel's C code for an interrupt begins.
+ *
+ * TEXT_ENTRY is assembler code that the CPU enters for an interrupt or an exception: asm_exc_NAME,
+ * asm_sysvec_NAME... Of the kernel's code that was interrupted, the stack has the pc, as the next
+ * frame further out.
  */
 #ifndef STACKMAP_ABI_KERNEL_TEXT_H
 #define STACKMAP_ABI_KERNEL_TEXT_H
@@ -16,7 +20,7 @@
 
 #define KERNEL_TEXT_MAX 8192
 
-enum text_kind { TEXT_OTHER = 0, TEXT_TRACER = 1, TEXT_INTERRUPT = 2 };
+enum text_kind { TEXT_OTHER = 0, TEXT_TRACER = 1, TEXT_INTERRUPT = 2, TEXT_ENTRY = 3 };
 
 struct text_range {
 	u64 start;

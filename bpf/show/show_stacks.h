@@ -7,6 +7,7 @@
 #define BPF_SHOW_STACKS_H
 
 #include "frame_text.h"
+#include "stack/text_kind.h"
 #include "stack_map_bin.h"
 #include "table_lines.h"
 
@@ -24,7 +25,7 @@ struct stack_put {
 	const struct table_view *stack;
 };
 
-static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
+static __always_inline u64 stored_frame(const struct table_view *stack, u32 i)
 {
 	u32 flags = IDENTITY_FLAGS(stack->identity);
 	u32 word = flags & STACK_NARROW ? i / 2 : i;
@@ -35,6 +36,17 @@ static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
 	if (flags & STACK_NARROW)
 		return FRAME_NARROW_TOP | (u32)(stack->word[word] >> (i % 2 * 32));
 	return stack->word[word];
+}
+
+/* The frame as abi/stack.h has it: the map has the pc of code that an interrupt has met. */
+static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
+{
+	u64 frame = stored_frame(stack, i);
+
+	if (i && FRAME_IS_KERNEL(frame) &&
+	    text_kind_search(stored_frame(stack, i - 1)) == TEXT_ENTRY)
+		frame += FRAME_BEHIND_INTERRUPTED;
+	return frame;
 }
 
 static long frame_put_text(u32 i, struct stack_put *put)

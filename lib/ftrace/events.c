@@ -37,13 +37,16 @@ struct ftrace_events {
 };
 
 int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
-			 struct ftrace_events **out)
+			 struct ftrace_entry_code entry_code, struct ftrace_events **out)
 {
 	struct ftrace_events *events = calloc(1, sizeof(*events));
 
 	if (!events)
 		return -ENOMEM;
-	*events = (struct ftrace_events){.writer = writer, .stacks = {writer, files}};
+	*events = (struct ftrace_events){
+		.writer = writer,
+		.stacks = {writer, files, entry_code, INTERN(struct known_code)},
+	};
 	*out = events;
 	return 0;
 }

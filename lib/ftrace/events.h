@@ -8,13 +8,14 @@
 
 #include "ftrace/entry.h"
 #include "ftrace/stack_files.h"
+#include "ftrace/stacks.h"
 #include "trace/write/writer.h"
 
 struct ftrace_events;
 
-/* Both outlive it. -ENOMEM. */
+/* Writer, files and what `entry_code` points to outlive it. -ENOMEM. */
 int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
-			 struct ftrace_events **out);
+			 struct ftrace_entry_code entry_code, struct ftrace_events **out);
 void ftrace_events_free(struct ftrace_events **events);
 
 /* 0, -EBADMSG: it makes no sense, or the writer's error. */

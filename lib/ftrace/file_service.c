@@ -32,12 +32,32 @@ static int answer(struct file_service *service, struct file_answer head, const v
 		       ?: message_send(service->socket, data, head.bytes, MESSAGE_NO_DEADLINE);
 }
 
-/* Waits until it is asked for more. */
+static int send_symbol(struct file_service *service, u64 address)
+{
+	const char *name = NULL;
+	unsigned long long start = 0;
+	unsigned long size = 0;
+	struct file_answer head = {};
+
+	if (tep_find_function_info(tracecmd_get_tep(service->input), address, &name, &start,
+				   &size) <= 0 ||
+	    !name)
+		head.result = -ENOENT;
+	else
+		head = (struct file_answer){.bytes = (u32)strnlen(name, FTRACE_NAME_BYTES_MAX),
+					    .start = start,
+					    .size = size};
+	return answer(service, head, name);
+}
+
+/* Waits until it is asked for more. Symbols may be asked for before. */
 static int send_batch(struct file_service *service)
 {
 	struct file_request request;
 	int err = receive(service, &request);
 
+	while (!err && request.what == FILE_SYMBOL)
+		err = send_symbol(service, request.address) ?: receive(service, &request);
 	if (!err && request.what != FILE_NEXT)
 		err = -EINVAL;
 	err = err
@@ -117,25 +137,7 @@ static int open_input(struct file_service *service, int file, const struct file_
 	return ftrace_decoder_create(formats, sink, &service->decoder);
 }
 
-static int send_symbol(struct file_service *service, u64 address)
-{
-	const char *name = NULL;
-	unsigned long long start = 0;
-	unsigned long size = 0;
-	struct file_answer head = {};
-
-	if (tep_find_function_info(tracecmd_get_tep(service->input), address, &name, &start,
-				   &size) <= 0 ||
-	    !name)
-		head.result = -ENOENT;
-	else
-		head = (struct file_answer){.bytes = (u32)strnlen(name, FTRACE_NAME_BYTES_MAX),
-					    .start = start,
-					    .size = size};
-	return answer(service, head, name);
-}
-
-/* Behind the entries: their end, which may be an error, then symbols. */
+/* Behind the entries: their end, which may be an error, and symbols. */
 static void serve_rest(struct file_service *service, int result)
 {
 	struct file_request request;

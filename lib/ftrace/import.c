@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "capture/load/text_ranges.h"
 #include "clock.h"
 #include "error.h"
 #include "ftrace/events.h"
@@ -89,6 +90,24 @@ static u64 modified(const char *path)
 	return (u64)status.st_mtim.tv_sec * 1000000000ULL + (u64)status.st_mtim.tv_nsec;
 }
 
+static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
+{
+	struct importing *importing = arg;
+
+	if (importing->kernel)
+		return kernel_names_find(importing->kernel, address + 1, symbol);
+	return importing->ring && ring_file_symbol(importing->ring, address, symbol);
+}
+
+/* Names make a text kind of any kernel's code. An address that has no name is ordinary code. */
+static bool is_entry_code(void *arg, u64 address)
+{
+	struct symbol symbol;
+
+	return kernel_symbol(arg, address, &symbol) && symbol.name &&
+	       text_kind_of_name(symbol.name, strlen(symbol.name)) == TEXT_ENTRY;
+}
+
 static int begin(struct importing *importing, u64 first)
 {
 	struct utsname here = {.nodename = "unknown", .release = "unknown", .machine = "unknown"};
@@ -113,8 +132,10 @@ static int begin(struct importing *importing, u64 first)
 	}
 	err = trace_writer_create(importing->path, &info, &importing->writer, importing->error);
 	return err ?: write_modules(importing)
-		       ?: ftrace_events_create(importing->writer, importing->stacks,
-					       &importing->events);
+		       ?: ftrace_events_create(
+				  importing->writer, importing->stacks,
+				  (struct ftrace_entry_code){importing, is_entry_code},
+				  &importing->events);
 }
 
 /* Of a ring that holds nothing, what it has lost is no recording. */
@@ -140,15 +161,6 @@ static int read_ring(struct importing *importing)
 		return err;
 	return error_set(importing->error, ENODATA, "%s: nothing is recorded there",
 			 importing->import->from);
-}
-
-static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
-{
-	struct importing *importing = arg;
-
-	if (importing->kernel)
-		return kernel_names_find(importing->kernel, address + 1, symbol);
-	return importing->ring && ring_file_symbol(importing->ring, address, symbol);
 }
 
 static int write_names(struct importing *importing)

@@ -23,16 +23,17 @@ struct ring_file {
 	u8 answer[FTRACE_BATCH_BYTES];
 };
 
-/* A request, and the head of its answer. The result is not that of the file. */
+/* A request, the head of its answer, and at most `room` bytes behind the head. The result is not
+ * that of the file. */
 static int ask(struct ring_file *ring, const struct file_request *request, int file,
-	       struct file_answer *head)
+	       struct file_answer *head, void *to, u32 room)
 {
 	int err = sandbox_request(ring->sandbox, request, sizeof(*request), &file, file >= 0);
 
 	err = err ?: sandbox_receive(ring->sandbox, head, sizeof(*head));
-	if (!err && (head->bytes > FTRACE_BATCH_BYTES || head->result > 0))
+	if (!err && (head->bytes > room || head->result > 0))
 		err = -EBADMSG;
-	return err ?: sandbox_receive(ring->sandbox, ring->answer, head->bytes);
+	return err ?: sandbox_receive(ring->sandbox, to, head->bytes);
 }
 
 static int refused(const struct ring_file *ring, int err, const char *buffer,
@@ -76,7 +77,7 @@ static int open_in_sandbox(struct ring_file *ring, int file, const char *buffer)
 		return -ENOENT;
 	strcpy(request.buffer, buffer ?: "");
 	err = sandbox_start(file_serve, LIMIT_MS, MEMORY_PARTS, &ring->sandbox);
-	err = err ?: ask(ring, &request, file, &head);
+	err = err ?: ask(ring, &request, file, &head, ring->answer, sizeof(ring->answer));
 	err = err ?: head.result;
 	if (!err)
 		ring->cpus = head.cpus < FTRACE_CPUS_MAX ? head.cpus : FTRACE_CPUS_MAX;
@@ -129,7 +130,7 @@ int ring_file_each(struct ring_file *ring, struct ftrace_sink sink, struct stack
 	int err = 0, sunk = 0;
 
 	while (!err && !sunk && head.bytes) {
-		err = ask(ring, &next, -1, &head);
+		err = ask(ring, &next, -1, &head, ring->answer, sizeof(ring->answer));
 		err = err ?: head.result;
 		if (!err)
 			sunk = ftrace_batch_read(ring->answer, head.bytes, sink);
@@ -144,10 +145,9 @@ bool ring_file_symbol(struct ring_file *ring, u64 address, struct symbol *symbol
 	const struct file_request request = {.what = FILE_SYMBOL, .address = address};
 	struct file_answer head;
 
-	if (ask(ring, &request, -1, &head) || head.result || !head.bytes ||
-	    head.bytes >= sizeof(ring->name))
+	if (ask(ring, &request, -1, &head, ring->name, sizeof(ring->name) - 1) || head.result ||
+	    !head.bytes)
 		return false;
-	memcpy(ring->name, ring->answer, head.bytes);
 	ring->name[head.bytes] = '\0';
 	*symbol = (struct symbol){.start = head.start, .size = head.size, .name = ring->name};
 	return head.start <= address && address - head.start < head.size;

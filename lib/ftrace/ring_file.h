@@ -25,8 +25,8 @@ u32 ring_file_cpus(const struct ring_file *ring);
 /* All entries, in the order of time; once. */
 int ring_file_each(struct ring_file *ring, struct ftrace_sink sink, struct stackmap_error *error);
 
-/* The kernel's symbol at an address, as the file has it; behind ring_file_each(). The name lives
- * until the next call. */
+/* The kernel's symbol at an address, as the file has it. ring_file_each() may be running. The name
+ * lives until the next call. */
 bool ring_file_symbol(struct ring_file *ring, u64 address, struct symbol *symbol);
 
 #endif

@@ -12,6 +12,7 @@
 void ftrace_stacks_free(struct ftrace_stacks *stacks)
 {
 	hash_index_free(&stacks->by_id);
+	intern_clear(&stacks->known_code);
 	free(stacks->ids);
 	free(stacks->is_mapped);
 	free(stacks->is_cut);
@@ -53,6 +54,38 @@ static u64 frame_of(u64 frame)
 	return frame >> FRAME_OFFSET_BITS ? frame : FTRACE_HIDDEN_FRAME;
 }
 
+/* 1, 0 or -ENOMEM. */
+static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
+{
+	const struct intern_key key = {{frame}};
+	struct known_code *known;
+
+	if (!FRAME_IS_KERNEL(frame) || !stacks->entry_code.has)
+		return 0;
+	known = intern_entry(&stacks->known_code, &key);
+	if (!known)
+		return -ENOMEM;
+	if (known->what == CODE_UNKNOWN)
+		known->what = stacks->entry_code.has(stacks->entry_code.arg, frame) ? CODE_ENTRY
+										    : CODE_OTHER;
+	return known->what == CODE_ENTRY;
+}
+
+/* ftrace has the pc of what an interrupt or an exception met: see abi/stack.h. */
+static int mark_interrupted(struct ftrace_stacks *stacks, u64 *frames, const u64 *read, u32 depth)
+{
+	for (u32 i = 1; i < depth; i++) {
+		int is_entry = FRAME_IS_KERNEL(frames[i]) ? is_entry_code(stacks, read[i - 1]) : 0;
+
+		if (is_entry < 0)
+			return is_entry;
+		if (is_entry && frames[i] != FTRACE_HIDDEN_FRAME &&
+		    frames[i] != FTRACE_TRAMPOLINE_FRAME)
+			frames[i] += FRAME_BEHIND_INTERRUPTED;
+	}
+	return 0;
+}
+
 static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *stack, u32 *index)
 {
 	u64 frames[STACK_WORDS_MAX];
@@ -67,6 +100,7 @@ static int write_stack(struct ftrace_stacks *stacks, const struct trace_stack *s
 		}
 	}
 	written.frames = frames;
+	err = err ?: mark_interrupted(stacks, frames, stack->frames, stack->depth);
 	err = err ?: trace_writer_stack(stacks->writer, &written, index);
 	err = err ?: array_make_zeroed(stacks->is_cut, *index + 1UL, stacks->cut_room);
 	if (!err)

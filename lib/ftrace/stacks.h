@@ -7,6 +7,7 @@
 #include "ftrace/entry.h"
 #include "ftrace/stack_files.h"
 #include "hash_index.h"
+#include "intern.h"
 #include "trace/write/writer.h"
 
 /* What stands for an address that is none: the marker of ftrace's own trampolines, or one that was
@@ -18,10 +19,23 @@ struct written_id {
 	u32 id, index;
 };
 
-/* Zero but for the first two: nothing is written. */
+/* Says whether an address of the kernel lies in TEXT_ENTRY (abi/kernel_text.h). */
+struct ftrace_entry_code {
+	void *arg;
+	bool (*has)(void *arg, u64 address);
+};
+
+struct known_code {
+	struct intern_key key;
+	enum { CODE_UNKNOWN, CODE_ENTRY, CODE_OTHER } what;
+};
+
+/* Zero but for the first four: nothing is written. */
 struct ftrace_stacks {
 	struct trace_writer *writer;
 	const struct stack_files *files;
+	struct ftrace_entry_code entry_code;
+	struct intern known_code; /* by address of the kernel: what `entry_code` has said */
 	struct hash_index by_id;
 	struct written_id *ids;
 	u32 id_count, id_room;

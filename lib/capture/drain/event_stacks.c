@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/drain/symbols.h"
+#include "capture/load/text_ranges.h"
 #include "stack_map.h"
 #include "stack_pack.h"
 
@@ -63,6 +64,7 @@ static int frames_of_id(const struct loaded *loaded, u32 id, u64 *frames, struct
 	};
 	for (u32 i = 0; i < stack->depth; i++)
 		frames[i] = stack_frame(element->word, flags, i);
+	text_ranges_mark_interrupted(loaded->kernel_text.memory, frames, stack->depth);
 	return 0;
 }
 
@@ -125,6 +127,7 @@ static int put_run(struct recording *recording, const struct ring_view *ring, u6
 	stack.depth = ring_read_run(ring, position, run, frames, &flags);
 	if (!stack.depth)
 		return -ENOENT;
+	text_ranges_mark_interrupted(recording->loaded->kernel_text.memory, frames, stack.depth);
 	stack.flags = flags & FLAGS_WRITTEN;
 	return write_stack(recording, &stack, ref);
 }

@@ -13,6 +13,7 @@
 #include "capture/bpffs/folder.h"
 #include "capture/drain/file_ledger.h"
 #include "capture/load/skeleton.h"
+#include "capture/load/text_ranges.h"
 #include "stack_map.h"
 #include "stack_pack.h"
 #include "symbol/file/whole_file.h"
@@ -123,6 +124,9 @@ int instance_stacks(struct loaded *loaded,
 		stack.ref_count = atomic_load_relaxed(&element->ref_count);
 		for (u32 i = 0; i < stack.depth && i < STACK_WORDS_MAX; i++)
 			frames[i] = stack_frame(element->word, flags, i);
+		if (stack.depth <= STACK_WORDS_MAX)
+			text_ranges_mark_interrupted(loaded->kernel_text.memory, frames,
+						     stack.depth);
 		result = each(arg, &stack);
 	}
 	return result;

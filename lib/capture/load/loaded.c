@@ -116,6 +116,7 @@ int loaded_share(struct loaded *loaded)
 		{&loaded->rules, maps->rules, sizeof(struct rule_cache), 1},
 		{&loaded->cgroup_paths, maps->cgroup_paths, sizeof(struct cgroup_path),
 		 CGROUP_PATHS},
+		{&loaded->kernel_text, maps->kernel_text, sizeof(struct kernel_text), 1},
 	};
 	int result = 0;
 	u32 i;
@@ -145,19 +146,13 @@ static bool has_perf_events(const struct source_list *sources)
 	return has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
 }
 
-/* Tells the programs which frames are the tracer's own, and which an interrupt's. */
+/* Tells the programs which frames are the tracer's own and which an interrupt's, and the drain
+ * which are of code that was interrupted. */
 static int set_kernel_text(struct loaded *loaded)
 {
-	struct shared_array text = {};
-	int result;
-
 	if (!loaded->ahead.reads_text)
 		return 0;
-	result = share(&text, bpf_map__fd(loaded_programs(loaded)->maps.kernel_text),
-		       sizeof(struct kernel_text), 1);
-	result = result ?: ahead_take_text(&loaded->ahead, text.memory);
-	unmap_array(&text);
-	return result;
+	return ahead_take_text(&loaded->ahead, loaded->kernel_text.memory);
 }
 
 static void init_rings(struct loaded *loaded)
@@ -286,7 +281,7 @@ int loaded_prepare(struct loaded *loaded, struct stackmap_error *error)
 				 (unsigned long long)loaded->plan.geometry.bytes, strerror(-result),
 				 limit_advice(-result));
 	loaded->ahead = (struct ahead){
-		.reads_text = has_tracepoints(loaded->sources),
+		.reads_text = loaded->plan.config.kernel_stacks || has_tracepoints(loaded->sources),
 		.opens_event = loaded->attachment.command && has_perf_events(loaded->sources),
 	};
 	ahead_begin(&loaded->ahead);
@@ -330,6 +325,7 @@ void loaded_free(struct loaded *loaded)
 	unmap_array(&loaded->mappings);
 	unmap_array(&loaded->rules);
 	unmap_array(&loaded->cgroup_paths);
+	unmap_array(&loaded->kernel_text);
 	engine_close(&loaded->engine);
 	close_programs(loaded);
 }

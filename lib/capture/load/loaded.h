@@ -47,6 +47,7 @@ struct loaded {
 	struct shared_array mappings;
 	struct shared_array rules;
 	struct shared_array cgroup_paths;
+	struct shared_array kernel_text;
 };
 
 /* Nothing is loaded. */

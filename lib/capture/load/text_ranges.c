@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect.h"
+#include "stack.h"
 #include "symbol/file/whole_file.h"
 #include "symbol/kernel/kallsyms.h"
 
@@ -26,6 +28,13 @@ static const struct {
 	{"exc_nmi", TEXT_INTERRUPT},
 	{"fred_exc_nmi", TEXT_INTERRUPT},
 	{"xen_pv_evtchn_do_upcall", TEXT_INTERRUPT},
+	{"asm_exc_", TEXT_ENTRY},
+	{"asm_sysvec_", TEXT_ENTRY},
+	{"asm_common_interrupt", TEXT_ENTRY},
+	{"asm_spurious_interrupt", TEXT_ENTRY},
+	{"asm_int80_emulation", TEXT_ENTRY},
+	{"asm_fred_entrypoint_", TEXT_ENTRY},
+	{"end_repeat_nmi", TEXT_ENTRY},
 };
 
 struct parse {
@@ -34,12 +43,12 @@ struct parse {
 	enum text_kind kind;
 };
 
-static enum text_kind kind_of(const struct kallsyms_line *line)
+enum text_kind text_kind_of_name(const char *name, size_t name_bytes)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		size_t bytes = strlen(functions[i].prefix);
 
-		if (line->name_bytes >= bytes && !memcmp(line->name, functions[i].prefix, bytes))
+		if (name_bytes >= bytes && !memcmp(name, functions[i].prefix, bytes))
 			return functions[i].kind;
 	}
 	return TEXT_OTHER;
@@ -61,7 +70,7 @@ static int parse_line(void *arg, const struct kallsyms_line *line)
 	}
 	if (text->count == KERNEL_TEXT_MAX)
 		return 1;
-	kind = kind_of(line);
+	kind = text_kind_of_name(line->name, line->name_bytes);
 	if (kind) {
 		parse->open = line->address;
 		parse->kind = kind;
@@ -96,4 +105,20 @@ int text_ranges_read(struct kernel_text *text)
 	text_ranges_parse(kallsyms, bytes, text);
 	free(kallsyms);
 	return 0;
+}
+
+static enum text_kind kind_at(const struct kernel_text *text, u64 address)
+{
+	const struct text_range *range = text->range;
+	u64 count = text->count < KERNEL_TEXT_MAX ? text->count : KERNEL_TEXT_MAX;
+	size_t i = bisect(count, at, range[at].start + range[at].bytes <= address);
+
+	return i < count && range[i].start <= address ? range[i].kind : TEXT_OTHER;
+}
+
+void text_ranges_mark_interrupted(const struct kernel_text *text, u64 *frames, u32 depth)
+{
+	for (u32 i = 1; i < depth; i++)
+		if (FRAME_IS_KERNEL(frames[i]) && kind_at(text, frames[i - 1]) == TEXT_ENTRY)
+			frames[i] += FRAME_BEHIND_INTERRUPTED;
 }

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Writes what a kernel with stack ids leaves behind, by hand: trace.dat (version 6), stack_map_bin and mappings."""
+"""What ftrace leaves behind: an instance on this machine; and, written by hand, what a kernel with stack ids leaves: trace.dat
+(version 6), stack_map_bin and mappings."""
 
 import os
+import re
 import struct
+import subprocess
+import tempfile
 
 from harness.recording import BIN_MAGIC, BIN_VERSION
+from harness.skip import Skip
+
+TRACEFS = "/sys/kernel/tracing"
 
 PAGE = 4096
 DATA = PAGE - 16
@@ -136,3 +143,44 @@ def write_stacks(folder, stacks, mappings=()):
     with open(os.path.join(folder, "mappings"), "w", encoding="utf-8") as file:
         file.write("kernel vmlinux 0xffffffff81000000-0xffffffff82000000 -\n")
         file.writelines("%d %s %s\n" % mapping for mapping in mappings)
+
+
+class Instance:
+    """An instance of ftrace that the test makes and removes."""
+
+    def __init__(self):
+        try:
+            self.path = tempfile.mkdtemp(prefix="stackmap-import-", dir=os.path.join(TRACEFS, "instances"))
+        except OSError as error:
+            raise Skip("no instance of ftrace can be made: %s" % error) from error
+
+    def write(self, name, text):
+        with open(os.path.join(self.path, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.path, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def lost(self):
+        cpus = os.listdir(os.path.join(self.path, "per_cpu"))
+        stats = [self.read("per_cpu/%s/stats" % cpu) for cpu in cpus]
+        return sum(int(re.search(r"^overrun: (\d+)", text, re.M)[1]) for text in stats)
+
+    def record(self, is_enough=lambda: True):
+        self.write("options/stacktrace", "1")
+        self.write("options/sym-addr", "1")
+        self.write("events/sched/sched_switch/enable", "1")
+        for _ in range(100):
+            subprocess.run(["ls", "-lR", "/usr/include"], stdout=subprocess.DEVNULL, check=True)
+            if is_enough():
+                break
+        self.write("tracing_on", "0")
+        return self.read("trace")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if os.path.isdir(self.path):  # trace-cmd removes it
+            os.rmdir(self.path)

@@ -4,9 +4,11 @@
 however the stack was unwound and in every form that is made of it."""
 
 import os
+import re
 
-from harness.cases import main, needs, program, stackmap
-from harness.recording import names_of, record, user_frames
+from harness.cases import Skip, main, needs, program, stackmap
+from harness.recording import Recording, function, kernel_frames, names_of, record, user_frames
+from harness.trace_dat import Instance
 
 CALLS = 20
 PATH = ["stores_at_once", "calls_it", "main"]
@@ -52,6 +54,31 @@ def test_reports_and_exports():
         for command in (("report",), *(("export", "-f", form) for form in ("folded", "json", "speedscope", "perf-script", "chrome"))):
             text = stackmap(*command, path).stdout
             assert "stores_at_once" in text and "ends_before" not in text, (path, command)
+
+
+def interrupted(event):
+    """The kernel's frames behind an entry of a page fault."""
+    frames = kernel_frames(event)
+    return [frames[i + 1].address for i, frame in enumerate(frames[:-1]) if function(frame) == "asm_exc_page_fault"]
+
+
+def test_kernel_code_that_faults():
+    """Of the kernel's code that an exception interrupts, the frame is the pc + 1: ftrace says which pc that is."""
+    needs("bpf", "tracefs")
+    with Instance() as instance:
+        if not os.path.exists(os.path.join(instance.path, "options/fields")):
+            raise Skip("this kernel's ftrace does not print fields as numbers")
+        instance.write("options/fields", "1")
+        instance.write("options/stacktrace", "1")
+        instance.write("events/exceptions/page_fault_kernel/enable", "1")
+        recording = record("-e", "exceptions:page_fault_kernel", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=4M", "count=1")
+        instance.write("tracing_on", "0")
+        text = instance.read("trace")
+        stackmap("import", "--ftrace", instance.path, "-o", "imported.data")
+    pcs = {int(number) & (1 << 64) - 1 for number in re.findall(r"page_fault_kernel: .* ip=\S+ \((-?\d+)\)", text)}
+    for made in recording, Recording("imported.data", ""):
+        found = {address for event in made.events() for address in interrupted(event)}
+        assert found and all(address - 1 in pcs for address in found), (sorted(map(hex, found)), sorted(map(hex, pcs)))
 
 
 main(globals())

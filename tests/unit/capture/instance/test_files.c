@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/instance/status.h"
 #include "capture/load/skeleton.h"
 #include "format/stack_map_bin_reader.h"
 #include "stack_map.h"
@@ -301,6 +302,13 @@ static void assert_files_show(u32 count)
 	assert_stat_is(first);
 }
 
+static int keep_frames(void *to, const struct stack_map_bin_stack *stack)
+{
+	assert_int_equal(stack->depth, 4);
+	memcpy(to, stack->frames, stack->depth * sizeof(u64));
+	return 0;
+}
+
 static void an_empty_map_has_files(void **state)
 {
 	(void)state;
@@ -312,6 +320,36 @@ static void every_stack_is_shown(void **state)
 	(void)state;
 	fill(first, 50);
 	assert_files_show(50);
+}
+
+/* Kernel frames behind the entry of an exception are those of abi/stack.h in both files, as they
+ * are where user space reads the map. */
+static void interrupted_code_is_shown_behind_its_pc(void **state)
+{
+	static const u64 frames[] = {0xffffffff81100010, 0xffffffff81000c80, 0xffffffff81200000,
+				     0xffffffff81100020};
+	struct kernel_text *text = capture->loaded.kernel_text.memory;
+	const struct kernel_text before = *text;
+	static struct stack stack;
+	u64 shown[4] = {};
+	FILE *file;
+
+	(void)state;
+	*text = (struct kernel_text){.count = 1, .range = {{0xffffffff81000c60, 0x30, TEXT_ENTRY}}};
+	stack = (struct stack){.depth = 4};
+	memcpy(stack.word, frames, sizeof(frames));
+	assert_true(stack_pack(&stack));
+	assert_true(stack_map_get_id(first, &capture->loaded.plan.geometry, 0, &stack) > 0);
+	file = open_file("stack_map_bin");
+	assert_int_equal(stack_map_bin_read(file, keep_frames, shown, NULL), 0);
+	fclose(file);
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(shown[i], frames[i] + (i == 2));
+	memset(shown, 0, sizeof(shown));
+	assert_int_equal(instance_stacks(&capture->loaded, keep_frames, shown), 0);
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(shown[i], frames[i] + (i == 2));
+	*text = before;
 }
 
 /* Of all sizes, until there is no room: what one read shows for an element never runs out of
@@ -528,6 +566,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_INSTANCE(an_empty_map_has_files),
 		IN_INSTANCE(every_stack_is_shown),
+		IN_INSTANCE(interrupted_code_is_shown_behind_its_pc),
 		IN_INSTANCE(a_full_map_is_shown_to_its_end),
 		IN_INSTANCE(a_reader_of_single_bytes_reads_the_same),
 		IN_INSTANCE(the_ledger_is_that_of_the_scratch_slots),

@@ -53,11 +53,46 @@ static void test_interrupts(void **state)
 	      "ffffffff821f15c0 T exc_nmi\n"
 	      "ffffffff821f1620 T fred_sysvec_thermal\n"
 	      "ffffffff821f1b80 T __sysvec_thermal\n");
-	assert_int_equal(text.count, 4);
-	check_range(0, TEXT_INTERRUPT, 0xffffffff821f1390, 0xffffffff821f1440);
-	check_range(1, TEXT_INTERRUPT, 0xffffffff821f1440, 0xffffffff821f14d0);
-	check_range(2, TEXT_INTERRUPT, 0xffffffff821f15c0, 0xffffffff821f1620);
-	check_range(3, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
+	assert_int_equal(text.count, 5);
+	check_range(0, TEXT_ENTRY, 0xffffffff81000e00, 0xffffffff821f1390);
+	check_range(1, TEXT_INTERRUPT, 0xffffffff821f1390, 0xffffffff821f1440);
+	check_range(2, TEXT_INTERRUPT, 0xffffffff821f1440, 0xffffffff821f14d0);
+	check_range(3, TEXT_INTERRUPT, 0xffffffff821f15c0, 0xffffffff821f1620);
+	check_range(4, TEXT_INTERRUPT, 0xffffffff821f1620, 0xffffffff821f1b80);
+}
+
+/* Code is interrupted at its first instruction, at another one, and in the entry of an exception:
+ * each frame behind an entry is the pc + 1. Frames behind calls stay, and so do those of users. */
+static void test_interrupted(void **state)
+{
+	static const u64 read[] = {0xffffffff81100010, 0xffffffff81000d16, 0xffffffff81000c60,
+				   0xffffffff81100100, 0xffffffff81100080, 0xffffffff81000c80,
+				   0xffffffff81100058, 0xffffffff81000c80, 0x12345};
+	static const u64 wanted[] = {0xffffffff81100010, 0xffffffff81000d16, 0xffffffff81000c61,
+				     0xffffffff81100101, 0xffffffff81100080, 0xffffffff81000c80,
+				     0xffffffff81100059, 0xffffffff81000c80, 0x12345};
+	u64 frames[sizeof(read) / sizeof(read[0])];
+
+	(void)state;
+	parse("ffffffff81000c60 T asm_exc_page_fault\n"
+	      "ffffffff81000c90 T asm_int80_emulation\n"
+	      "ffffffff81000cb0 t other_assembler\n"
+	      "ffffffff81000d10 t end_repeat_nmi\n"
+	      "ffffffff81000d40 T asm_common_interrupt\n"
+	      "ffffffff81000d80 T asm_spurious_interrupt\n"
+	      "ffffffff81000db0 T asm_sysvec_reboot\n"
+	      "ffffffff81000e00 T asm_fred_entrypoint_kernel\n"
+	      "ffffffff81000f00 T asm_load_gs_index\n"
+	      "ffffffff81001000 T last\n");
+	assert_int_equal(text.count, 7);
+	memcpy(frames, read, sizeof(frames));
+	text_ranges_mark_interrupted(&text, frames, sizeof(read) / sizeof(read[0]));
+	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		assert_int_equal(frames[i], wanted[i]);
+	text.count = 0;
+	memcpy(frames, read, sizeof(frames));
+	text_ranges_mark_interrupted(&text, frames, sizeof(read) / sizeof(read[0]));
+	assert_memory_equal(frames, read, sizeof(frames));
 }
 
 static void test_hidden(void **state)
@@ -74,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tracer),
 		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_hidden),
 	};
 

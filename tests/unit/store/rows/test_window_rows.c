@@ -18,6 +18,7 @@
 #include "report/event/stack_hash.h"
 #include "small_recording.h"
 #include "store/wire/row_binary.h"
+#include "trace/write/writer.h"
 
 #define TIME 1700000000
 #define DAY 86400
@@ -392,6 +393,80 @@ static void frames_have_bounds_and_names(void **state)
 	batch_clear(&batch);
 }
 
+/* A user stack whose outer frame was interrupted at the first instruction of a function. */
+static void write_interrupted(const char *to)
+{
+	static const u64 frames[] = {FRAME_USER(1, 0x100), FRAME_USER(1, 0x41)};
+	static const struct trace_mapping mapping = {
+		.number = 1, .kind = MAPPING_FILE, .path = "/bin/program"};
+	static const struct trace_symbol before = {
+		.mapping = 1, .start = 0x20, .size = 0x20, .name = "before"};
+	static const struct trace_symbol interrupted = {
+		.mapping = 1, .start = 0x40, .size = 0x20, .name = "interrupted"};
+	const struct trace_stack stack = {
+		.id = 1, .generation = 1, .flags = STACK_USER, .depth = 2, .frames = frames};
+	const struct trace_info info = {.cpus = 1,
+					.hostname = "h",
+					.kernel = "",
+					.machine = "",
+					.command = "",
+					.version = ""};
+	const struct trace_source source = {"event", 0, ""};
+	const struct trace_ledger ledger = {.produced = 1, .recorded = 1};
+	struct trace_event event = {.time = 1, .tid = 7, .kernel = TRACE_NO_STACK};
+	struct trace_writer *writer;
+
+	assert_int_equal(trace_writer_create(to, &info, &writer, NULL), 0);
+	assert_int_equal(trace_writer_source(writer, &source), 0);
+	assert_int_equal(trace_writer_mapping(writer, &mapping), 0);
+	assert_int_equal(trace_writer_stack(writer, &stack, &event.user), 0);
+	assert_int_equal(trace_writer_event(writer, &event), 0);
+	assert_int_equal(trace_writer_symbol(writer, &before), 0);
+	assert_int_equal(trace_writer_symbol(writer, &interrupted), 0);
+	assert_int_equal(trace_writer_ledger(writer, &ledger, NULL, 0), 0);
+	assert_int_equal(trace_writer_close(&writer), 0);
+}
+
+static void interrupted_code_has_its_own_name(void **state)
+{
+	static const char other[] = "interrupted.data";
+	struct trace_reader *small = reader;
+	struct batch batch;
+	struct byte_cursor from;
+	u32 found = 0;
+
+	(void)state;
+	write_interrupted(other);
+	assert_int_equal(trace_reader_open(other, &reader, NULL), 0);
+	batch = batch_of(1);
+	trace_reader_close(&reader);
+	unlink(other);
+	reader = small;
+	from = cursor_of(&batch.rows[STORE_FRAMES]);
+	for (u32 i = 0; i < batch.row_count[STORE_FRAMES]; i++) {
+		char name[TEXT_MAX] = "";
+		u64 offset, start;
+
+		row_get_u16(&from);
+		row_get_bytes(&from, 16);
+		offset = row_get_u64(&from);
+		start = row_get_u64(&from);
+		row_get_u64(&from);
+		if (row_get_count(&from))
+			read_text(&from, name);
+		row_get_count(&from);
+		row_get_count(&from);
+		row_get_u8(&from);
+		if (offset != 0x40 && offset != 0x41)
+			continue;
+		assert_string_equal(name, "interrupted");
+		assert_int_equal(start, 0x40);
+		found++;
+	}
+	assert_int_equal(found, 1);
+	batch_clear(&batch);
+}
+
 static void stacks_go_out_once_a_day(void **state)
 {
 	struct window_rows *rows = make(1 << 20);
@@ -546,6 +621,7 @@ int main(void)
 		cmocka_unit_test(a_stored_stack_hashes_to_its_name),
 		cmocka_unit_test(a_side_that_is_missing_says_why),
 		cmocka_unit_test(frames_have_bounds_and_names),
+		cmocka_unit_test(interrupted_code_has_its_own_name),
 		cmocka_unit_test(stacks_go_out_once_a_day),
 		cmocka_unit_test(who_remembers_little_sends_more),
 		cmocka_unit_test(labels_are_sent_when_they_change),
