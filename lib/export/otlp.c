@@ -23,6 +23,7 @@
 #include "otlp_resource.h"
 #include "otlp_tables.h"
 #include "report/name/cgroup_service.h"
+#include "ring.h"
 #include "sample_table.h"
 #include "trace/read/cgroup_name.h"
 #include "value_unit.h"
@@ -31,7 +32,7 @@
 #define SECOND 1000000000ULL
 #define ID_BYTES 16
 
-enum { THREAD_NAME, PROCESS_ID, THREAD_ID, CPU, CGROUP, SERVICE, ATTRIBUTES };
+#define SAMPLE_ATTRIBUTES_MAX 6
 
 enum { PRODUCED, RECORDED, LEDGER_ATTRIBUTES = RECORDED + 1 + LOST_COUNT };
 
@@ -61,38 +62,50 @@ struct otlp {
 	size_t ledger_count;
 };
 
-static int set_service(struct otlp *otlp, const char *cgroup, s32 *index, size_t *count)
-{
-	char name[CGROUP_SERVICE_BYTES];
+/* Attributes of a sample, as they are added. */
+struct attributes {
+	struct otlp_tables *tables;
+	s32 index[SAMPLE_ATTRIBUTES_MAX];
+	size_t count;
+};
 
-	if (cgroup[0] != '/' || !cgroup_service_name(cgroup, name))
-		return 0;
-	++*count;
-	return otlp_text_attribute(otlp->tables, "service.name", name, index);
+static int add_text(struct attributes *attributes, const char *key, const char *text)
+{
+	return otlp_text_attribute(attributes->tables, key, text,
+				   &attributes->index[attributes->count++]);
+}
+
+static int add_number(struct attributes *attributes, const char *key, s64 number)
+{
+	return otlp_number_attribute(attributes->tables, key, number,
+				     &attributes->index[attributes->count++]);
+}
+
+/* An interrupt is no thread, and has no number. */
+static int add_task(struct attributes *attributes, const struct sample_key *key)
+{
+	int err = add_text(attributes, "thread.name", key->comm[0] ? key->comm : "[unknown]");
+
+	if (err || key->event.tid == TID_INTERRUPT)
+		return err;
+	return add_number(attributes, "process.pid", key->tgid)
+		       ?: add_number(attributes, "thread.id", key->event.tid);
 }
 
 /* The service is that of the request, if that has one. */
-static int make_attributes(struct otlp *otlp, const struct sample_key *key, s32 *indexes,
-			   size_t *count)
+static int make_attributes(struct otlp *otlp, const struct sample_key *key,
+			   struct attributes *attributes)
 {
-	char room[TRACE_CGROUP_ROOM];
+	char room[TRACE_CGROUP_ROOM], service[CGROUP_SERVICE_BYTES];
 	const char *cgroup = trace_cgroup_name(otlp->reader, key->cgroup, room);
-	struct otlp_tables *tables = otlp->tables;
-	int err = otlp_text_attribute(tables, "thread.name",
-				      key->comm[0] ? key->comm : "[unknown]", &indexes[THREAD_NAME])
-			  ?: otlp_number_attribute(tables, "process.pid", key->tgid,
-						   &indexes[PROCESS_ID])
-			  ?: otlp_number_attribute(tables, "thread.id", key->event.tid,
-						   &indexes[THREAD_ID])
-			  ?: otlp_number_attribute(tables, "cpu.logical_number", key->event.cpu,
-						   &indexes[CPU])
-			  ?: otlp_text_attribute(tables, "process.linux.cgroup", cgroup,
-						 &indexes[CGROUP]);
+	int err = add_task(attributes, key)
+			  ?: add_number(attributes, "cpu.logical_number", key->event.cpu)
+			  ?: add_text(attributes, "process.linux.cgroup", cgroup);
 
-	*count = SERVICE;
-	if (err || otlp->options->identity.service)
+	if (err || otlp->options->identity.service || cgroup[0] != '/' ||
+	    !cgroup_service_name(cgroup, service))
 		return err;
-	return set_service(otlp, cgroup, &indexes[SERVICE], count);
+	return add_text(attributes, "service.name", service);
 }
 
 static void put_sample_part(struct byte_buffer *to, Otlp__Sample *message, s64 value)
@@ -112,17 +125,18 @@ static int put_sample(void *arg, const struct sample *sample)
 	const struct trace_event *event = &sample->key.event;
 	struct columns *columns = &otlp->columns[event->kind];
 	Otlp__Sample message = OTLP__SAMPLE__INIT;
-	s32 attributes[ATTRIBUTES];
+	struct attributes attributes = {.tables = otlp->tables};
 	struct event_stack stack;
 	int err = event_stacks_find(otlp->stacks, event, &stack);
 
 	if (!err && !stack.depth) /* a stack without locations says nothing */
 		err = event_stacks_missing(otlp->stacks, event, &stack);
 	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
-	err = err ?: make_attributes(otlp, &sample->key, attributes, &message.n_attribute_indices);
+	err = err ?: make_attributes(otlp, &sample->key, &attributes);
 	if (err)
 		return err;
-	message.attribute_indices = attributes;
+	message.attribute_indices = attributes.index;
+	message.n_attribute_indices = attributes.count;
 	put_sample_part(&columns->counts, &message, (s64)sample->count);
 	if (otlp->sources[event->kind].extras & TRACE_EXTRA_VALUE)
 		put_sample_part(&columns->values, &message, (s64)sample->value);

@@ -4,6 +4,7 @@
 
 import json
 
+from harness.blocked import record_blocked
 from harness.cases import Skip, main, stackmap
 from harness.exportable import inlined, real, report_of, small
 from harness.exported import without_inlined
@@ -98,6 +99,16 @@ def test_attributes_of_samples():
     for cgroup, service in ("/user.slice/sh.scope", "sh"), ("/user.slice", "user"):
         assert {**shell, "process.linux.cgroup": cgroup, "service.name": service} in labels, labels
     assert any((each["process.pid"], each["thread.id"]) == (200, 201) for each in labels)
+
+
+def test_an_interrupt_is_no_thread():
+    """A timer wakes a task that sleeps: the waker has a name, but no number."""
+    record_blocked("--wakers")
+    otlp = otlp_of("f.data")
+    labels = [otlp.attributes(sample) for profile in otlp.profiles for sample in profile["samples"]]
+    wakers = [each for each in labels if each["thread.name"] == "interrupt"]
+    assert wakers and not any("thread.id" in each or "process.pid" in each for each in wakers), wakers
+    assert all(each["thread.id"] != 0xffffffff for each in labels if each not in wakers), labels
 
 
 def test_ids_are_those_of_the_content():
