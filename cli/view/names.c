@@ -75,6 +75,13 @@ static void note_unfinished(const struct trace_info *info)
 		time_of(info, when));
 }
 
+static void note_undemangled(u64 count, const char *why)
+{
+	message("%llu of the functions' names stay as the symbol tables have them; the first one: "
+		"%s",
+		(unsigned long long)count, why);
+}
+
 static int open_kallsyms(const char *path, struct frame_naming *naming)
 {
 	struct stackmap_error error;
@@ -145,7 +152,8 @@ int names_open(const struct names_values *values, struct frame_naming *naming)
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = values->no_inline,
 					.fold_recursion = values->fold_recursion,
-					.unfinished = note_unfinished};
+					.unfinished = note_unfinished,
+					.undemangled = note_undemangled};
 	if (check_folder(values->sysroot) || check_file(values->vmlinux) ||
 	    open_kallsyms(values->kallsyms, naming))
 		return EXIT_FAILED;
@@ -172,7 +180,8 @@ int names_open_told(const struct names_values *values, struct frame_naming *nami
 		}
 	*naming = (struct frame_naming){.mangled = values->no_demangle,
 					.no_inline = true,
-					.fold_recursion = values->fold_recursion};
+					.fold_recursion = values->fold_recursion,
+					.undemangled = note_undemangled};
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 #include "clock.h"
 #include "confine.h"
 #include "interrupt.h"
+#include "limit.h"
 #include "memory_limit.h"
 #include "message.h"
 
@@ -265,4 +267,22 @@ int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes)
 void sandbox_distrust(struct sandbox *sandbox)
 {
 	give_up(sandbox);
+}
+
+#define TOO_LARGE "it takes too much memory to read"
+
+/* A child that died may have died of a limit that leaves no memory to us either. */
+const char *sandbox_reason(int result)
+{
+	switch (result) {
+	case -ETIMEDOUT:
+		return "it takes too long to read";
+	case -EFBIG:
+		return TOO_LARGE;
+	case -EPIPE:
+	case -EBADMSG:
+		return limit_leaves_memory() ? "its reader failed on it" : TOO_LARGE;
+	default:
+		return strerror(-result);
+	}
 }

@@ -49,4 +49,8 @@ int sandbox_receive(struct sandbox *sandbox, void *data, size_t bytes);
 /* What it answered makes no sense: it is not to be asked any more. */
 void sandbox_distrust(struct sandbox *sandbox);
 
+/* Why something was not read, by the result of the request about it: words in which "it" stands for
+ * what was to be read. A service says -EFBIG for what takes more memory than it may have. */
+const char *sandbox_reason(int result);
+
 #endif

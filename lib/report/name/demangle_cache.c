@@ -7,7 +7,6 @@
 #include "array.h"
 #include "intern.h"
 #include "symbol/demangle/demangle.h"
-#include "symbol/demangle/demangler.h"
 
 struct demangle_cache {
 	struct demangler *demangler;
@@ -30,6 +29,11 @@ const char *demangle_cache_find(struct demangle_cache *cache, const char *mangle
 	if (number == count)
 		cache->plain[number] = demangler_name(cache->demangler, mangled);
 	return cache->plain[number] ?: mangled;
+}
+
+struct demangle_failures demangle_cache_failures(const struct demangle_cache *cache)
+{
+	return demangler_failures(cache->demangler);
 }
 
 int demangle_cache_create(struct demangle_cache **out)

@@ -6,6 +6,8 @@
 #ifndef LIB_REPORT_DEMANGLE_CACHE_H
 #define LIB_REPORT_DEMANGLE_CACHE_H
 
+#include "symbol/demangle/demangler.h"
+
 struct demangle_cache;
 
 int demangle_cache_create(struct demangle_cache **out);
@@ -14,4 +16,6 @@ void demangle_cache_free(struct demangle_cache **cache);
 /* The name demangled, which lives as long as `cache`; or `mangled` itself, if it is no such name,
  * or if there is no memory. */
 const char *demangle_cache_find(struct demangle_cache *cache, const char *mangled);
+
+struct demangle_failures demangle_cache_failures(const struct demangle_cache *cache);
 #endif

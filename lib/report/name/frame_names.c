@@ -537,12 +537,23 @@ const struct frame_naming *frame_names_naming(const struct frame_names *names)
 	return &names->naming;
 }
 
+static void note_undemangled(const struct frame_names *names)
+{
+	struct demangle_failures failures = {};
+
+	if (names->demangle_cache)
+		failures = demangle_cache_failures(names->demangle_cache);
+	if (failures.count && names->naming.undemangled)
+		names->naming.undemangled(failures.count, failures.reason);
+}
+
 void frame_names_free(struct frame_names **names)
 {
 	struct frame_names *old = *names;
 
 	if (!old)
 		return;
+	note_undemangled(old);
 	for (u32 i = 0; i < old->frame_index.count; i++)
 		named_frame_free(old->frames[i]);
 	for (u32 i = 0; i < old->label_index.count; i++)

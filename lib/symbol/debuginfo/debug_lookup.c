@@ -12,14 +12,12 @@
 #include "debug_items.h"
 #include "debug_search.h"
 #include "debug_service.h"
-#include "privilege/limit.h"
 #include "privilege/sandbox.h"
 
 #define MEMORY_PARTS 2
 #define LIMIT_MS 30000
 #define LINK_LIMIT_MS 3000 /* headers, names of sections and notes of a file */
 #define ANSWER_BYTES_MAX (1ULL << 30)
-#define TOO_LARGE "it takes too much memory to read"
 
 struct debug_lookup {
 	struct debug_choice choice;
@@ -157,21 +155,6 @@ static int ask_places(struct question *question, const struct debug_request *req
 	return result;
 }
 
-static const char *reason_of(int result)
-{
-	switch (result) {
-	case -ETIMEDOUT:
-		return "it takes too long to read";
-	case -EFBIG:
-		return TOO_LARGE;
-	case -EPIPE:
-	case -EBADMSG:
-		return limit_leaves_memory() ? "its reader failed on it" : TOO_LARGE;
-	default:
-		return strerror(-result);
-	}
-}
-
 /* Why less is known than the files promise, or NULL. */
 static const char *shortcoming_of(const struct debug_search *search,
 				  const struct debug_answer *answer, int result)
@@ -179,7 +162,7 @@ static const char *shortcoming_of(const struct debug_search *search,
 	bool is_shared = search->link.has_dwarf && search->link.shared[0];
 
 	if (result)
-		return reason_of(result);
+		return sandbox_reason(result);
 	if (is_shared && search->files[DEBUG_FILE_SHARED] < 0)
 		return "the file that it shares with others (.gnu_debugaltlink) is not here";
 	if (answer->is_split)

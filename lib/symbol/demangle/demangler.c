@@ -15,13 +15,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "demangle.h"
 #include "privilege/message.h"
 #include "privilege/sandbox.h"
-#include "scalar.h"
 
 #define DEMANGLE_NAME_BYTES_MAX 65536
 #define SHORT_BYTES 64
@@ -33,14 +33,18 @@
 /* Request and answer, each as long as its name: the mangled one, and the demangled one or nothing.
  * Each goes in one piece, so that the other side wakes up once. */
 struct demangle_message {
+	s32 result;				/* of the answer: 0 or -EFBIG */
 	u32 bytes;				/* of the name */
 	char name[DEMANGLE_NAME_BYTES_MAX + 1]; /* sent without a NUL */
 };
 
+#define HEAD_BYTES offsetof(struct demangle_message, name)
+
 struct demangler {
 	struct sandbox *sandbox;	  /* NULL: not started */
 	struct demangle_message *message; /* with the sandbox */
-	bool is_refused;		  /* it cannot be started */
+	int refusal;			  /* not 0: why it cannot be started */
+	struct demangle_failures failures;
 };
 
 int demangler_create(struct demangler **out)
@@ -65,8 +69,7 @@ void demangler_free(struct demangler **demangler)
 
 static int receive_name(int socket, struct demangle_message *message)
 {
-	int result = message_receive(socket, &message->bytes, sizeof(message->bytes),
-				     MESSAGE_NO_DEADLINE);
+	int result = message_receive(socket, message, HEAD_BYTES, MESSAGE_NO_DEADLINE);
 
 	if (!result && message->bytes > DEMANGLE_NAME_BYTES_MAX)
 		result = -EINVAL;
@@ -78,17 +81,24 @@ static int receive_name(int socket, struct demangle_message *message)
 	return result;
 }
 
+/* libiberty says the same of a name that is not mangled and of one that takes more memory than
+ * there is: errno tells them apart. */
 static int reply(int socket, struct demangle_message *message)
 {
-	char *plain = demangle(message->name);
-	size_t length = plain ? strlen(plain) : 0;
+	char *plain;
+	size_t length;
 
-	message->bytes = length <= DEMANGLE_NAME_BYTES_MAX ? length : 0;
+	errno = 0;
+	plain = demangle(message->name);
+	message->result = !plain && errno == ENOMEM ? -EFBIG : 0;
+	length = plain ? strlen(plain) : 0;
+	if (length > DEMANGLE_NAME_BYTES_MAX)
+		message->result = -EFBIG;
+	message->bytes = message->result ? 0 : length;
 	if (message->bytes)
 		memcpy(message->name, plain, message->bytes);
 	free(plain);
-	return message_send(socket, message, sizeof(message->bytes) + message->bytes,
-			    MESSAGE_NO_DEADLINE);
+	return message_send(socket, message, HEAD_BYTES + message->bytes, MESSAGE_NO_DEADLINE);
 }
 
 /* In the sandbox, until the other side closes the socket. */
@@ -102,21 +112,23 @@ static void demangle_serve(int socket)
 	free(message);
 }
 
-static bool has_sandbox(struct demangler *demangler)
+static int start_sandbox(struct demangler *demangler)
 {
 	if (!demangler->message)
 		demangler->message = malloc(sizeof(*demangler->message));
-	if (!demangler->sandbox && !demangler->is_refused && demangler->message)
-		demangler->is_refused = sandbox_start(demangle_serve, LIMIT_MS, MEMORY_PARTS,
-						      &demangler->sandbox) != 0;
-	return demangler->sandbox;
+	if (!demangler->message)
+		return -ENOMEM;
+	if (!demangler->sandbox && !demangler->refusal)
+		demangler->refusal =
+			sandbox_start(demangle_serve, LIMIT_MS, MEMORY_PARTS, &demangler->sandbox);
+	return demangler->refusal;
 }
 
 static int receive(struct sandbox *sandbox, struct demangle_message *answer)
 {
-	int result = sandbox_receive(sandbox, &answer->bytes, sizeof(answer->bytes));
+	int result = sandbox_receive(sandbox, answer, HEAD_BYTES);
 
-	if (!result && answer->bytes > DEMANGLE_NAME_BYTES_MAX)
+	if (!result && (answer->bytes > DEMANGLE_NAME_BYTES_MAX || answer->result > 0))
 		result = -EBADMSG;
 	result = result ?: sandbox_receive(sandbox, answer->name, answer->bytes);
 	if (!result && memchr(answer->name, 0, answer->bytes))
@@ -126,16 +138,25 @@ static int receive(struct sandbox *sandbox, struct demangle_message *answer)
 	return result;
 }
 
-static char *ask(struct demangler *demangler, const char *name, u32 bytes)
+/* 0 and *plain, which is NULL for a name that is not mangled; or why it is not known. */
+static int ask(struct demangler *demangler, const char *name, u32 bytes, char **plain)
 {
-	struct demangle_message *message = demangler->message;
+	struct demangle_message *message;
+	int result = start_sandbox(demangler);
 
+	if (result)
+		return result;
+	message = demangler->message;
+	message->result = 0;
 	message->bytes = bytes;
 	memcpy(message->name, name, bytes);
-	if (sandbox_request(demangler->sandbox, message, sizeof(message->bytes) + bytes, NULL, 0) ||
-	    receive(demangler->sandbox, message))
-		return NULL;
-	return message->bytes ? strndup(message->name, message->bytes) : NULL;
+	result = sandbox_request(demangler->sandbox, message, HEAD_BYTES + bytes, NULL, 0)
+			 ?: receive(demangler->sandbox, message)
+			 ?: message->result;
+	if (result)
+		return result;
+	*plain = message->bytes ? strndup(message->name, message->bytes) : NULL;
+	return 0;
 }
 
 /* "S_", "S1A_", "T_", "T0_". */
@@ -200,10 +221,20 @@ static bool is_fair(const char *name, size_t bytes)
 char *demangler_name(struct demangler *demangler, const char *name)
 {
 	size_t bytes = strlen(name);
+	char *plain = NULL;
+	int result;
 
-	if (!demangle_is_mangled(name) || bytes > DEMANGLE_NAME_BYTES_MAX)
+	if (!demangle_is_mangled(name))
 		return NULL;
 	if (is_fair(name, bytes))
 		return demangle(name);
-	return has_sandbox(demangler) ? ask(demangler, name, bytes) : NULL;
+	result = bytes > DEMANGLE_NAME_BYTES_MAX ? -EFBIG : ask(demangler, name, bytes, &plain);
+	if (result && result != -EINTR && !demangler->failures.count++)
+		demangler->failures.reason = sandbox_reason(result);
+	return plain;
+}
+
+struct demangle_failures demangler_failures(const struct demangler *demangler)
+{
+	return demangler->failures;
 }

@@ -7,12 +7,24 @@
 #ifndef LIB_SYMBOL_DEMANGLER_H
 #define LIB_SYMBOL_DEMANGLER_H
 
+#include "scalar.h"
+
 struct demangler;
+
+/* Names that stay mangled because it costs too much to read them, or because the sandbox is not to
+ * be had. */
+struct demangle_failures {
+	u64 count;
+	const char *reason; /* of the first one, as sandbox_reason() */
+};
 
 int demangler_create(struct demangler **out);
 void demangler_free(struct demangler **demangler);
 
-/* The demangled name, or NULL: `name` is not mangled, or too much work. The caller frees it. */
+/* The demangled name, or NULL: `name` is not mangled, or counts among the failures. The caller
+ * frees it. */
 char *demangler_name(struct demangler *demangler, const char *name);
+
+struct demangle_failures demangler_failures(const struct demangler *demangler);
 
 #endif

@@ -9,7 +9,7 @@ import os
 import pty
 import subprocess
 
-from harness.cases import STACKMAP, main, needs, program, stackmap
+from harness.cases import STACKMAP, main, needs, program, run, stackmap
 from harness.recording import Recording
 
 WORKLOAD = program("known_counts")
@@ -133,6 +133,18 @@ def test_pager():
     assert status == 0 and json.loads(shown)["ledger"]["recorded"] == 10
     assert on_terminal(command, PAGER="head -n 1") == (0, plain.splitlines()[0] + "\n")
     assert on_terminal(command, PAGER="true") == (0, "")
+
+
+def test_a_name_that_is_not_demangled():
+    """Of names that stay mangled the report says how many they are, and why."""
+    name = "_ZcvT_" + "IT_" * 150 + "v"
+    run(program("write_names"), name, "f.data")
+    said = stackmap("report", "-s", "symbol", "f.data")
+    assert name in said.stdout, said.stdout
+    assert "1 of the functions' names stay as the symbol tables have them; the first one: it takes too long to read" in said.stderr, said.stderr
+    assert not stackmap("report", "--no-demangle", "f.data").stderr
+    run(program("write_names"), "_Z1f" + "P" * 900 + "i", "f.data")
+    assert not stackmap("report", "f.data").stderr
 
 
 main(globals())

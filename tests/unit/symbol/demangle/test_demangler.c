@@ -10,10 +10,15 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "symbol/demangle/demangler.h"
 
@@ -163,6 +168,15 @@ static void expressions_that_are_expanded(void **state)
 	}
 }
 
+static void expect_failures(u64 count, const char *reason)
+{
+	struct demangle_failures failures = demangler_failures(demangler);
+
+	assert_int_equal(failures.count, count);
+	if (reason)
+		assert_string_equal(failures.reason, reason);
+}
+
 /* Not even tried. */
 static void a_name_that_is_too_long(void **state)
 {
@@ -170,6 +184,45 @@ static void a_name_that_is_too_long(void **state)
 
 	(void)state;
 	assert_null(demangler_name(demangler, name));
+	expect_failures(1, "it takes too much memory to read");
+	free(name);
+}
+
+/* Names that are not mangled, and those that are demangled, fail nowhere. */
+static void what_fails_says_why(void **state)
+{
+	char *endless = repeat("_ZcvT_", "IT_", 150, "v"), *other = repeat("_Z", "9", 200, "");
+
+	(void)state;
+	expect_all();
+	assert_null(demangler_name(demangler, "main"));
+	assert_null(demangler_name(demangler, other));
+	expect_failures(0, NULL);
+	assert_null(demangler_name(demangler, endless));
+	assert_null(demangler_name(demangler, endless));
+	expect_failures(2, "it takes too long to read");
+	free(endless);
+	free(other);
+}
+
+/* The limit is that of a process of its own, so that the others are tried without it. */
+static void without_descriptors_there_is_no_sandbox(void **state)
+{
+	const struct rlimit none = {0, 0};
+	char *name = repeat("_Z1f", "P", 900, "i");
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		bool is_right = !setrlimit(RLIMIT_NOFILE, &none) &&
+				!demangler_name(demangler, name) &&
+				!strcmp(demangler_failures(demangler).reason, strerror(EMFILE));
+
+		_exit(!is_right);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 	free(name);
 }
 
@@ -234,6 +287,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(work_without_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(expressions_that_are_expanded, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_fails_says_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_descriptors_there_is_no_sandbox, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_small_stack_suffices, setup, teardown),
 	};
 
