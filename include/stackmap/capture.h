@@ -19,7 +19,8 @@
  * for any child, as wait() does. The children hold what the program had in memory when they were
  * made: captures are best opened early.
  *
- * One thread at a time uses a capture. `error` may be NULL.
+ * One thread at a time uses a capture. `error` may be NULL. Without a capture (NULL), or a place
+ * for the result, close does nothing, ledger returns NULL, and the others return -EINVAL.
  */
 #ifndef STACKMAP_CAPTURE_H
 #define STACKMAP_CAPTURE_H

@@ -7,7 +7,8 @@
  *   -> the tool attaches its own programs ... and detaches them -> stackmap_client_close()
  *   -> bpf_object__close()
  *
- * One thread at a time, but for stackmap_client_find(). `error` may be NULL.
+ * One thread at a time, but for stackmap_client_find(). `error` may be NULL. Without an object or a
+ * client (NULL), or a place for the result, close does nothing, and the others return -EINVAL.
  */
 #ifndef STACKMAP_CLIENT_H
 #define STACKMAP_CLIENT_H

@@ -17,6 +17,9 @@
  * an event, which lives during the call that it is given to. A later version may add members at the
  * end of the structs: only pointers to them are given out. One thread at a time uses a recording.
  *
+ * Without a recording (NULL), or a place or function that a result needs, open, events and
+ * event_frames return -EINVAL, close does nothing, and the others return NULL or 0.
+ *
  * A name that could keep a demangler busy for long is demangled in a child process without
  * privileges. The first such name starts it by fork(), and close ends it: while it has a recording,
  * a program must not wait for any child, as wait() does.

@@ -17,6 +17,9 @@
  * | free             | threads                                   | nothing                      |
  *
  * A signal handler must not call reset: it could wait for the very call that it interrupted.
+ *
+ * Without a map (NULL), or a place that a result needs, create, get_id, find and reset return
+ * -EINVAL; free and stat do nothing.
  */
 #ifndef STACKMAP_STACK_MAP_H
 #define STACKMAP_STACK_MAP_H

@@ -181,8 +181,9 @@ int stackmap_client_open(struct bpf_object *object, unsigned int bits, struct st
 	struct stackmap_client *client;
 	int cpus = libbpf_num_possible_cpus(), result;
 
-	if (!object)
-		return error_set(error, EINVAL, "no BPF object is given (NULL)");
+	if (!object || !out)
+		return error_set(error, EINVAL, "no %s is given (NULL)",
+				 object ? "place for the client" : "BPF object");
 	if (bits < STACKMAP_BITS_MIN || bits > STACKMAP_BITS_MAX)
 		return error_set(error, ERANGE, "bits %u: not in %d to %d", bits, STACKMAP_BITS_MIN,
 				 STACKMAP_BITS_MAX);
@@ -236,8 +237,11 @@ static int attach_hooks(struct stackmap_client *client)
 
 int stackmap_client_start(struct stackmap_client *client, struct stackmap_error *error)
 {
-	int result = share_mappings(client);
+	int result;
 
+	if (!client)
+		return error_set(error, EINVAL, "no client is given (NULL)");
+	result = share_mappings(client);
 	result = result ?: set_table(client);
 	result = result ?: attach_hooks(client);
 	if (result)
@@ -250,6 +254,8 @@ int stackmap_client_start(struct stackmap_client *client, struct stackmap_error 
 int stackmap_client_find(struct stackmap_client *client, uint32_t id, struct stackmap_stack *stack,
 			 uint64_t *frames, uint32_t max)
 {
+	if (!client || !stack || (!frames && max))
+		return -EINVAL;
 	return table_find(client->table, &client->geometry, id, stack, frames, max);
 }
 
@@ -258,6 +264,8 @@ int stackmap_client_place(const struct stackmap_client *client, uint64_t frame, 
 {
 	u32 number = FRAME_MAPPING(frame);
 
+	if (!client || !offset || !path)
+		return -EINVAL;
 	if (FRAME_IS_KERNEL(frame) || number >= MAPPINGS_MAX ||
 	    client->mappings[number].key.kind == MAPPING_FREE)
 		return -ENOENT;
@@ -268,7 +276,7 @@ int stackmap_client_place(const struct stackmap_client *client, uint64_t frame, 
 
 void stackmap_client_close(struct stackmap_client **client)
 {
-	struct stackmap_client *gone = *client;
+	struct stackmap_client *gone = client ? *client : NULL;
 
 	if (!gone)
 		return;

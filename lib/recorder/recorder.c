@@ -124,12 +124,17 @@ static int build_quietly(struct stackmap_capture *capture, const struct stackmap
 	return result;
 }
 
+static int no_capture(struct stackmap_error *error)
+{
+	return error_set(error, EINVAL, "no capture, or no place for the result, is given (NULL)");
+}
+
 int stackmap_capture_open(const struct stackmap_capture_opts *given, struct stackmap_capture **out,
 			  struct stackmap_error *error)
 {
 	struct stackmap_capture_opts opts;
 	struct stackmap_capture *capture;
-	int result = capture_opts_read(given, &opts, error);
+	int result = out ? capture_opts_read(given, &opts, error) : no_capture(error);
 
 	if (result)
 		return result;
@@ -157,6 +162,8 @@ int stackmap_capture_start(struct stackmap_capture *capture, struct stackmap_err
 {
 	int result;
 
+	if (!capture)
+		return no_capture(error);
 	if (capture->stage != OPENED)
 		return error_set(error, EINVAL, "capture: it was started before");
 	result = attach_quietly(capture, error);
@@ -210,6 +217,8 @@ int stackmap_capture_poll(struct stackmap_capture *capture, unsigned int timeout
 {
 	int result;
 
+	if (!capture)
+		return no_capture(error);
 	if (capture->stage != RUNNING || !capture->path)
 		return error_set(error, EINVAL, "capture: it does not record to a file");
 	result = visit_until(capture, clock_ms() + timeout_ms);
@@ -260,9 +269,12 @@ static int exchange_window(struct stackmap_capture *capture, struct stackmap_rec
 int stackmap_capture_next(struct stackmap_capture *capture, unsigned int timeout_ms,
 			  struct stackmap_recording **out, struct stackmap_error *error)
 {
-	u64 end = clock_ms() + (capture->stage == RUNNING ? timeout_ms : 0);
+	u64 end = clock_ms();
 	int result;
 
+	if (!capture || !out)
+		return no_capture(error);
+	end += capture->stage == RUNNING ? timeout_ms : 0;
 	if (capture->stage == OPENED || capture->path)
 		return error_set(error, EINVAL, "capture: it is not followed live");
 	if (capture->stage == ENDED)
@@ -290,6 +302,8 @@ int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_erro
 {
 	int result = 0;
 
+	if (!capture)
+		return no_capture(error);
 	if (capture->stage != RUNNING)
 		return error_set(error, EINVAL, "capture: it does not record");
 	capture->stage = STOPPED;
@@ -305,7 +319,7 @@ int stackmap_capture_stop(struct stackmap_capture *capture, struct stackmap_erro
 
 const struct stackmap_ledger *stackmap_capture_ledger(struct stackmap_capture *capture)
 {
-	if (capture->path && capture->stage != ENDED)
+	if (!capture || (capture->path && capture->stage != ENDED))
 		return NULL;
 	public_ledger_set(&capture->public_ledger, &capture->ledger);
 	return &capture->public_ledger.ledger;
@@ -321,7 +335,7 @@ static void discard_output(struct stackmap_capture *capture)
 
 void stackmap_capture_close(struct stackmap_capture **capture)
 {
-	struct stackmap_capture *old = *capture;
+	struct stackmap_capture *old = capture ? *capture : NULL;
 
 	if (!old)
 		return;

@@ -157,15 +157,16 @@ int stackmap_recording_open(const char *path, struct stackmap_recording **out,
 			    struct stackmap_error *error)
 {
 	struct trace_reader *reader;
-	int result = path ? trace_reader_open(path, &reader, error)
-			  : error_set(error, EINVAL, "no path is given (NULL)");
+	int result = path && out ? trace_reader_open(path, &reader, error)
+				 : error_set(error, EINVAL, "no %s is given (NULL)",
+					     path ? "place for the recording" : "path");
 
 	return result ?: public_recording_create(reader, out, error);
 }
 
 void stackmap_recording_close(struct stackmap_recording **recording)
 {
-	struct stackmap_recording *old = *recording;
+	struct stackmap_recording *old = recording ? *recording : NULL;
 
 	if (!old)
 		return;
@@ -180,60 +181,61 @@ void stackmap_recording_close(struct stackmap_recording **recording)
 
 const struct stackmap_error *stackmap_recording_damage(const struct stackmap_recording *recording)
 {
-	return trace_reader_damage(recording->reader);
+	return recording ? trace_reader_damage(recording->reader) : NULL;
 }
 
 const struct stackmap_recording_info *
 stackmap_recording_info(const struct stackmap_recording *recording)
 {
-	return &recording->info;
+	return recording ? &recording->info : NULL;
 }
 
 uint32_t stackmap_recording_source_count(const struct stackmap_recording *recording)
 {
-	return recording->source_count;
+	return recording ? recording->source_count : 0;
 }
 
 const struct stackmap_source *stackmap_recording_source(const struct stackmap_recording *recording,
 							uint32_t index)
 {
-	return index < recording->source_count ? &recording->sources[index] : NULL;
+	return recording && index < recording->source_count ? &recording->sources[index] : NULL;
 }
 
 uint32_t stackmap_recording_task_count(const struct stackmap_recording *recording)
 {
-	return recording->task_count;
+	return recording ? recording->task_count : 0;
 }
 
 const struct stackmap_task *stackmap_recording_task(const struct stackmap_recording *recording,
 						    uint32_t index)
 {
-	return index < recording->task_count ? &recording->tasks[index] : NULL;
+	return recording && index < recording->task_count ? &recording->tasks[index] : NULL;
 }
 
 const struct stackmap_task *stackmap_recording_task_at(const struct stackmap_recording *recording,
 						       uint32_t tid, uint64_t time)
 {
-	const struct trace_task *task = trace_reader_task(recording->reader, tid, time);
+	const struct trace_task *task =
+		recording ? trace_reader_task(recording->reader, tid, time) : NULL;
 
 	return task ? &recording->tasks[task - recording->read_tasks] : NULL;
 }
 
 uint32_t stackmap_recording_stack_count(const struct stackmap_recording *recording)
 {
-	return recording->stack_count;
+	return recording ? recording->stack_count : 0;
 }
 
 const struct stackmap_call_stack *
 stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t index)
 {
-	return index < recording->stack_count ? &recording->stacks[index] : NULL;
+	return recording && index < recording->stack_count ? &recording->stacks[index] : NULL;
 }
 
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
 						      uint64_t frame, int is_return_address)
 {
-	return public_frames_find(recording->frames, frame, is_return_address);
+	return recording ? public_frames_find(recording->frames, frame, is_return_address) : NULL;
 }
 
 static const struct stack_end *end_of(const struct stackmap_recording *recording, u32 index,
@@ -280,6 +282,9 @@ int stackmap_recording_events(struct stackmap_recording *recording,
 {
 	struct event_pass pass = {recording, each, arg};
 
+	if (!recording || !each)
+		return error_set(error, EINVAL, "no %s is given (NULL)",
+				 each ? "recording" : "function for the events");
 	return trace_reader_events(recording->reader, pass_event, &pass, error);
 }
 
@@ -318,8 +323,13 @@ int stackmap_recording_event_frames(struct stackmap_recording *recording,
 				    const struct stackmap_frame **frames, uint32_t max)
 {
 	struct frame_list list = {.recording = recording, .frames = frames, .max = max};
-	bool leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
-	int result = add_side(&list, leaf_in_kernel ? event->leaf : 0, event->kernel_stack);
+	bool leaf_in_kernel;
+	int result;
+
+	if (!recording || !event || (!frames && max))
+		return -EINVAL;
+	leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
+	result = add_side(&list, leaf_in_kernel ? event->leaf : 0, event->kernel_stack);
 
 	result = result ?: add_side(&list, leaf_in_kernel ? 0 : event->leaf, event->user_stack);
 	return result ?: (int)list.count;
@@ -327,5 +337,6 @@ int stackmap_recording_event_frames(struct stackmap_recording *recording,
 
 const struct stackmap_ledger *stackmap_recording_ledger(const struct stackmap_recording *recording)
 {
-	return trace_reader_ledger(recording->reader) ? &recording->ledger.ledger : NULL;
+	return recording && trace_reader_ledger(recording->reader) ? &recording->ledger.ledger
+								   : NULL;
 }

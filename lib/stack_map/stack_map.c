@@ -113,7 +113,8 @@ int stackmap_map_create(unsigned int bits, uint64_t pool_bytes, struct stackmap_
 {
 	struct table_geometry geometry;
 	struct stackmap_map *map;
-	int code = geometry_set(&geometry, bits, pool_bytes, error);
+	int code = out ? geometry_set(&geometry, bits, pool_bytes, error)
+		       : error_set(error, EINVAL, "no place for the stack map is given (NULL)");
 
 	if (code)
 		return code;
@@ -129,7 +130,7 @@ int stackmap_map_create(unsigned int bits, uint64_t pool_bytes, struct stackmap_
 
 void stackmap_map_free(struct stackmap_map **map)
 {
-	if (!*map)
+	if (!map || !*map)
 		return;
 	for (int i = 0; i < 2; i++)
 		if ((*map)->tables[i])
@@ -158,7 +159,7 @@ int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, ui
 	u64 *users;
 	s64 id;
 
-	if (depth == 0)
+	if (!map || !frames || depth == 0)
 		return -EINVAL;
 	stack_take(&stack, frames, depth);
 	users = in_use_enter(&map->in_use, cpu);
@@ -171,10 +172,14 @@ int64_t stackmap_map_get_id(struct stackmap_map *map, const uint64_t *frames, ui
 int stackmap_map_find(struct stackmap_map *map, uint32_t id, struct stackmap_stack *stack,
 		      uint64_t *frames, uint32_t max)
 {
-	u64 *users = in_use_enter(&map->in_use, current_cpu());
-	int code = table_find(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, id,
-			      stack, frames, max);
+	u64 *users;
+	int code;
 
+	if (!map || !stack || (!frames && max))
+		return -EINVAL;
+	users = in_use_enter(&map->in_use, current_cpu());
+	code = table_find(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, id, stack,
+			  frames, max);
 	in_use_leave(users);
 	return code;
 }
@@ -209,6 +214,8 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 {
 	void *emptied, *next;
 
+	if (!map)
+		return -EINVAL;
 	if (__atomic_exchange_n(&map->resetting, 1, __ATOMIC_ACQUIRE))
 		return -EBUSY;
 	emptied = map->table;
@@ -225,8 +232,11 @@ int stackmap_map_reset(struct stackmap_map *map, struct stackmap_map_stat *old)
 
 void stackmap_map_stat(struct stackmap_map *map, struct stackmap_map_stat *stat)
 {
-	u64 *users = in_use_enter(&map->in_use, current_cpu());
+	u64 *users;
 
+	if (!map || !stat)
+		return;
+	users = in_use_enter(&map->in_use, current_cpu());
 	stat_get(__atomic_load_n(&map->table, __ATOMIC_SEQ_CST), &map->geometry, stat);
 	in_use_leave(users);
 }
