@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The table of the hottest functions: self is what ends in one, total what passes through it.
+// The table of the hottest functions: self is what ends in one, total what passes through it. A row is of all functions of one
+// name, in whatever files they are: rows are told apart by their names, and so does `stackmap report -s symbol`.
 
 const ROWS_MAX = 200;
 
@@ -97,7 +98,7 @@ class FunctionTable extends EventTarget {
     row.append(this.weightCell(this.sums.self[frame]), this.weightCell(this.sums.total[frame]));
     if (this.change)
       row.append(this.cell(pointsText(0, this.change[frame]), this.changeOf(frame)));
-    row.append(this.cell(name, `${name}\n${this.profile.object(frame)}`));
+    row.append(this.cell(name, [name, ...this.profile.objectsOf(frame)].join('\n')));
     return row;
   }
 

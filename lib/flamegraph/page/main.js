@@ -145,10 +145,10 @@ class Page {
   }
 
   sumUp(cells) {
-    const {tree, frameCount} = this.profile;
+    const {tree, functionOf} = this.profile;
     const self = stackWeights(cells, this.choice, tree.count);
     const total = totalWeights(tree, self);
-    return {self, total, whole: total[ROOT], functions: functionWeights(tree, self, total, frameCount)};
+    return {self, total, whole: total[ROOT], functions: functionWeights(tree, self, total, functionOf)};
   }
 
   // Made when first wanted.
@@ -194,16 +194,16 @@ class Page {
 
   // Those below the zoomed frame; of a graph that is turned inside out, all of the stacks that it is part of.
   functionsInView({self, total, functions}) {
-    const {tree, frameCount} = this.profile;
+    const {tree, functionOf} = this.profile;
     const {zoom} = this.chart;
     if (zoom === ROOT)
       return functions;
     if (!this.isInverted)
-      return functionWeights(tree, self, total, frameCount, zoom);
+      return functionWeights(tree, self, total, functionOf, zoom);
     const {tree: inverse, endOf} = this.inverse;
     const isIn = stack => endOf[stack] >= zoom && endOf[stack] < inverse.end[zoom];
     const part = self.map((weight, stack) => isIn(stack) ? weight : 0);
-    return functionWeights(tree, part, totalWeights(tree, part), frameCount);
+    return functionWeights(tree, part, totalWeights(tree, part), functionOf);
   }
 
   zoomText() {
@@ -317,9 +317,10 @@ class Page {
   }
 
   hottestObjects() {
+    const {tree} = this.profile;
     const self = new Map();
-    this.base.functions.self.forEach((weight, frame) => {
-      const path = this.profile.object(frame);
+    this.base.self.forEach((weight, node) => {
+      const path = node === ROOT ? '' : this.profile.object(tree.frame[node]);
       if (path && weight)
         self.set(path, (self.get(path) ?? 0) + weight);
     });

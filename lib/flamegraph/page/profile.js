@@ -35,10 +35,32 @@ class Profile {
     this.names = data.frames.name.map(visible);
     this.objectOf = data.frames.object;
     this.kindOf = data.frames.kind;
+    this.functionOf = this.findFunctions();
     this.bucketSeconds = data.bucket;
     this.cells = data.cells.map(columns => new Cells(columns));
     this.buckets = Math.max(...this.cells.map(cells => cells.buckets));
     this.tree = Tree.fromColumns(data.nodes.up, data.nodes.frame);
+  }
+
+  // By frame, the first frame of the same name: functions of one name in several files are one, as in `stackmap report -s symbol`.
+  findFunctions() {
+    const first = new Map();
+    this.sameName = new Map(); // the others, by the first
+    return Uint32Array.from(this.names, (name, frame) => {
+      const found = this.isFunction(frame) ? first.get(name) : frame;
+      if (found === undefined)
+        first.set(name, frame);
+      else if (this.sameName.has(found))
+        this.sameName.get(found).push(frame);
+      else if (found !== frame)
+        this.sameName.set(found, [frame]);
+      return found ?? frame;
+    });
+  }
+
+  // The files that a function is in.
+  objectsOf(frame) {
+    return [...new Set([frame, ...this.sameName.get(frame) ?? []].map(each => this.object(each)))];
   }
 
   get frameCount() {

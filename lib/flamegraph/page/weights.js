@@ -52,15 +52,15 @@ function totalWeights(tree, self) {
   return total;
 }
 
-// By frame: what ends in it, and what passes through it, in the subtree of a node. A stack in which it occurs twice
-// counts once.
-function functionWeights(tree, self, total, frameCount, top = ROOT) {
-  const sums = {self: new Float64Array(frameCount), total: new Float64Array(frameCount)};
-  const onPath = new Uint32Array(frameCount);
+// By function (functionOf, by frame): what ends in it, and what passes through it, in the subtree of a node. A stack in which
+// it occurs twice counts once.
+function functionWeights(tree, self, total, functionOf, top = ROOT) {
+  const sums = {self: new Float64Array(functionOf.length), total: new Float64Array(functionOf.length)};
+  const onPath = new Uint32Array(functionOf.length);
   const path = [];
   const first = Math.max(top, 1);
   for (let node = first; node < tree.end[top]; node++) {
-    const frame = tree.frame[node];
+    const frame = functionOf[tree.frame[node]];
     while (path.length > tree.depth[node] - tree.depth[first])
       onPath[path.pop()]--;
     sums.self[frame] += self[node];

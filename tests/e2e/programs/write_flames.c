@@ -16,6 +16,7 @@
 #define INNER 10	     /* frames that they do not */
 #define FUNCTION_BYTES 64ULL /* of code, for each */
 #define SHARED_FUNCTIONS 512
+#define TWIN 64 /* each so many functions, two have one name, in two files */
 #define THREADS 6
 #define CPUS 4
 
@@ -75,7 +76,7 @@ static int write_symbols(struct trace_writer *writer, u32 functions)
 			.name = name,
 		};
 
-		snprintf(name, sizeof(name), "function_%u", i);
+		snprintf(name, sizeof(name), i % TWIN / 2 == 10 ? "twin" : "function_%u", i);
 		if (i >= SHARED_FUNCTIONS && i - SHARED_FUNCTIONS < HOSTILE)
 			symbol.name = hostile[i - SHARED_FUNCTIONS];
 		err = trace_writer_symbol(writer, &symbol);
