@@ -15,6 +15,7 @@
 #include "format/printable.h"
 #include "store/read/host_counts.h"
 #include "terminal/message.h"
+#include "terminal/terminal.h"
 #include "view/from.h"
 
 #define HASH_BYTES 16
@@ -58,47 +59,67 @@ static double percent_of(const struct store_host_counts *counts,
 	return last->sum ? 100.0 * (double)count->count / (double)last->sum : 0;
 }
 
-static int width_of(const struct store_host_counts *counts, size_t field, const char *title)
+enum column { SHARE, COUNT, HOST, SERVICE, VERSION, EVENT, COLUMNS };
+
+static const struct column_text {
+	const char *title;
+	size_t offset; /* in struct store_host_count */
+} texts[COLUMNS] = {
+	[HOST] = {"HOST", offsetof(struct store_host_count, host)},
+	[SERVICE] = {"SERVICE", offsetof(struct store_host_count, service)},
+	[VERSION] = {"VERSION", offsetof(struct store_host_count, version)},
+	[EVENT] = {"EVENT", offsetof(struct store_host_count, event)},
+};
+
+static const char *text_of(const struct store_host_count *count, enum column column)
 {
-	size_t width = strlen(title);
-
-	for (u32 i = 0; i < counts->count; i++) {
-		const char *text = *(char *const *)((const char *)&counts->counts[i] + field);
-		size_t length = strlen(text);
-
-		if (length > width)
-			width = length < WIDTH_MAX ? length : WIDTH_MAX;
-	}
-	return (int)width;
+	return *(char *const *)((const char *)count + texts[column].offset);
 }
 
-static void put_padded(const char *text, int width)
+static u32 width_of(const struct store_host_counts *counts, enum column column)
 {
-	int length = (int)strlen(text);
+	size_t width = strlen(texts[column].title);
 
-	printable_put(text, stdout);
-	printf("%*s", length < width ? width - length + 2 : 2, "");
+	for (u32 i = 0; i < counts->count; i++) {
+		size_t length = printable_count(text_of(&counts->counts[i], column));
+
+		if (length > width)
+			width = length < WIDTH_MAX || terminal_width() ? length : WIDTH_MAX;
+	}
+	return (u32)width;
+}
+
+static void put_text(const char *text, enum column column, u32 width)
+{
+	u32 length = (u32)printable_count(text);
+
+	printf("  ");
+	printable_put_cut(text, terminal_width() ? width : 0, stdout);
+	if (column + 1 < COLUMNS)
+		printf("%*s", length < width ? (int)(width - length) : 0, "");
 }
 
 static void print_text(const struct store_host_counts *counts)
 {
-	int host = width_of(counts, offsetof(struct store_host_count, host), "HOST");
-	int service = width_of(counts, offsetof(struct store_host_count, service), "SERVICE");
-	int version = width_of(counts, offsetof(struct store_host_count, version), "VERSION");
+	u32 widths[COLUMNS] = {[SHARE] = 7, [COUNT] = 10};
 	struct event_sum last = {};
 
+	for (enum column column = HOST; column < COLUMNS; column++)
+		widths[column] = width_of(counts, column);
+	terminal_fit(widths, COLUMNS, 1U << HOST | 1U << SERVICE | 1U << VERSION | 1U << EVENT);
 	if (counts->count)
-		printf("  SHARE       COUNT  %-*s  %-*s  %-*s  EVENT\n", host, "HOST", service,
-		       "SERVICE", version, "VERSION");
+		printf("  SHARE       COUNT");
+	for (enum column column = HOST; column < COLUMNS && counts->count; column++)
+		put_text(texts[column].title, column, widths[column]);
+	if (counts->count)
+		putchar('\n');
 	for (u32 i = 0; i < counts->count && !ferror(stdout); i++) {
 		const struct store_host_count *count = &counts->counts[i];
 
-		printf("%6.2f%%  %10llu  ", percent_of(counts, count, &last),
+		printf("%6.2f%%  %10llu", percent_of(counts, count, &last),
 		       (unsigned long long)count->count);
-		put_padded(count->host, host);
-		put_padded(count->service, service);
-		put_padded(count->version, version);
-		printable_put(count->event, stdout);
+		for (enum column column = HOST; column < COLUMNS; column++)
+			put_text(text_of(count, column), column, widths[column]);
 		putchar('\n');
 	}
 }

@@ -174,6 +174,21 @@ int report_weigh_events(struct report *report, const char *by)
 			     &report->weights);
 }
 
+int report_put_json(const struct report *report, json_t *view)
+{
+	u64 start = report->is_store ? 0 : trace_reader_info(report->reader)->start_realtime;
+	json_t *whole = json_pack("{s:o, s:o}", "start_ns",
+				  start ? json_integer((json_int_t)start) : json_null(), "ledger",
+				  json_ledger(trace_reader_ledger(report->reader)));
+
+	if (json_object_update(whole, view)) {
+		json_decref(whole);
+		whole = NULL;
+	}
+	json_decref(view);
+	return json_put(whole, stdout);
+}
+
 static int print_json(const struct report *report, const struct report_request *request)
 {
 	if (request->is_table)
@@ -246,6 +261,7 @@ static int report_recording(struct report_request *request, struct trace_reader 
 			    const struct frame_naming *naming, struct stackmap_error *error)
 {
 	struct report report = {.reader = reader,
+				.is_store = request->choice.from,
 				.debug = naming->debug,
 				.limit = request->limit,
 				.least = request->least};

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "terminal.h"
+
 #define LESS_DEFAULT "FRX"
 
 static pid_t pager;
@@ -62,6 +64,7 @@ void pager_start(void)
 	const char *command = pager_command();
 	int ends[2];
 
+	terminal_width();
 	if (!isatty(STDOUT_FILENO) || !*command || pipe(ends))
 		return;
 	fflush(stdout);

@@ -2,8 +2,10 @@
 /* A terminal that says it is dumb gets neither, as it cannot go back on a line. */
 #include "terminal.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool terminal_progress(FILE *stream)
@@ -18,4 +20,62 @@ bool terminal_color(FILE *stream)
 	const char *no_color = getenv("NO_COLOR");
 
 	return terminal_progress(stream) && !(no_color && *no_color);
+}
+
+static u32 find_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	long said = columns ? strtol(columns, NULL, 10) : 0;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (said > 0)
+		return said < UINT16_MAX ? (u32)said : UINT16_MAX;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+u32 terminal_width(void)
+{
+	static bool is_known;
+	static u32 width;
+
+	if (!is_known)
+		width = find_width();
+	is_known = true;
+	return width;
+}
+
+u32 terminal_left(u32 used)
+{
+	u32 width = terminal_width();
+
+	if (!width)
+		return 0;
+	return width > used + TERMINAL_TEXT_MIN ? width - used : TERMINAL_TEXT_MIN;
+}
+
+static u32 find_widest(const u32 *widths, u32 count, u32 cut)
+{
+	u32 widest = count;
+
+	for (u32 i = 0; i < count; i++)
+		if (cut >> i & 1 && widths[i] > TERMINAL_TEXT_MIN &&
+		    (widest == count || widths[i] > widths[widest]))
+			widest = i;
+	return widest;
+}
+
+void terminal_fit(u32 *widths, u32 count, u32 cut)
+{
+	u32 most = terminal_width(), sum = 2 * (count - 1), widest;
+
+	for (u32 i = 0; i < count; i++)
+		sum += widths[i];
+	for (; most && sum > most; sum--) {
+		widest = find_widest(widths, count, cut);
+		if (widest == count)
+			return;
+		widths[widest]--;
+	}
 }

@@ -8,6 +8,9 @@
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "terminal/pager.h"
+#include "terminal/terminal.h"
+
+#define NUMBER_COLUMNS 78 /* of put_numbers(), and the spaces behind them */
 
 static const char *event_of(const struct diff *diff, const struct comparison_row *row)
 {
@@ -71,7 +74,8 @@ static void put_cells(const struct diff *diff, const struct comparison_row *row)
 		if (!has_key(diff, key))
 			continue;
 		fputs("  ", stdout);
-		printable_put(diff_cell_text(diff, row->side, cells, key, room), stdout);
+		printable_put_cut(diff_cell_text(diff, row->side, cells, key, room),
+				  terminal_left(NUMBER_COLUMNS), stdout);
 	}
 	putchar('\n');
 }

@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 
+#include "format/json_text.h"
 #include "report/profile/calltree.h"
 #include "report/profile/profile_weights.h"
 #include "report_fields.h"
 
 struct report {
 	struct trace_reader *reader;
+	bool is_store; /* not one recording: it has no start */
 	struct profile *profile;
 	struct debug_lookup *debug; /* NULL: without debug information */
 	const struct trace_source *sources;
@@ -36,6 +38,10 @@ void report_put_stack(const struct report *report, const struct profile_row *row
 void report_put_path(const struct report *report, const struct profile_path *path, FILE *to);
 /* And as a field of CSV behind a comma. -ENOMEM. */
 int report_csv_path(const struct report *report, const struct profile_path *path);
+
+/* Prints the members of `view`, which is taken over, behind those that all views have: start_ns and
+ * ledger. 0 or -ENOMEM. */
+int report_put_json(const struct report *report, json_t *view);
 
 /* 0, or a message and -EINVAL. A NULL text leaves *percent as it is. */
 int report_parse_percent(const char *text, double *percent);

@@ -149,12 +149,10 @@ int report_missing_json(const struct report *report)
 
 	if (err)
 		return err;
-	value = json_pack("{s:o, s:I, s:I, s:o}", "ledger",
-			  json_ledger(trace_reader_ledger(report->reader)), "events",
-			  (json_int_t)missing.events, "self", (json_int_t)missing.self, "missing",
-			  files_json(report, &missing));
+	value = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)missing.events, "self",
+			  (json_int_t)missing.self, "missing", files_json(report, &missing));
 	missing_names_free(&missing);
-	return json_put(value, stdout);
+	return report_put_json(report, value);
 }
 
 void report_note_missing(const struct report *report)

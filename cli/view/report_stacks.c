@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "csv.h"
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "report.h"
+#include "terminal/terminal.h"
 
 /* A missing stack that nothing was lost of (user mode) is only worth a line where there is no
  * other. */
@@ -16,7 +18,8 @@ static void print_path(const struct report *report, const struct profile_path *p
 {
 	for (u32 i = 0; i < path->depth; i++) {
 		printf("    %s ", tag);
-		printable_put(frame_names_label(report->profile->names, path->labels[i]), stdout);
+		printable_put_cut(frame_names_label(report->profile->names, path->labels[i]),
+				  terminal_left(8), stdout);
 		putchar('\n');
 	}
 	if (alone || stack_end_is_cut(path->end))
@@ -40,15 +43,19 @@ static double row_percent(const struct report *report, const struct profile_row 
 static void print_row(const struct report *report, const struct profile_row *row)
 {
 	const struct trace_source *source = &report->sources[row->kind];
+	const char *comm = row->comm[0] ? row->comm : "[unknown]", *value = "";
+	u32 used;
 
-	printf("\n%s%6.2f%%  %llu  ", report->color ? "\033[1m" : "", row_percent(report, row),
-	       (unsigned long long)row->count);
-	printable_put(row->comm[0] ? row->comm : "[unknown]", stdout);
-	printf("  ");
-	printable_put(source->name, stdout);
 	if (source->extras & TRACE_EXTRA_VALUE)
-		printf("  %s", report_value(report, row->kind, row->value));
-	printf("%s\n", report->color ? "\033[0m" : "");
+		value = report_value(report, row->kind, row->value);
+	printf("\n%s", report->color ? "\033[1m" : "");
+	used = (u32)printf("%6.2f%%  %llu  ", row_percent(report, row),
+			   (unsigned long long)row->count);
+	used += (u32)(printable_count(comm) + 2 + (value[0] ? strlen(value) + 2 : 0));
+	printable_put(comm, stdout);
+	printf("  ");
+	printable_put_cut(source->name, terminal_left(used), stdout);
+	printf("%s%s%s\n", value[0] ? "  " : "", value, report->color ? "\033[0m" : "");
 	report_put_stack(report, row);
 }
 
@@ -138,8 +145,7 @@ int report_stacks_csv(const struct report *report)
 
 int report_stacks_json(const struct report *report)
 {
-	json_t *ledger = json_ledger(trace_reader_ledger(report->reader));
-	json_t *stacks = json_stacks(report->reader, report->profile, shown_rows(report));
-
-	return json_put(json_pack("{s:o, s:o}", "ledger", ledger, "stacks", stacks), stdout);
+	return report_put_json(report, json_pack("{s:o}", "stacks",
+						 json_stacks(report->reader, report->profile,
+							     shown_rows(report))));
 }

@@ -13,8 +13,10 @@
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "report.h"
+#include "terminal/terminal.h"
 
-#define TEXT_COLUMN_MAX 48 /* longer texts push the rest of the line to the right */
+#define TITLE_COLUMNS 32   /* of a table's title, beside the name of the source */
+#define TEXT_COLUMN_MAX 48 /* without a terminal, longer texts push the rest to the right */
 
 struct view {
 	const struct report *report;
@@ -96,19 +98,22 @@ static bool is_text(const struct table_field *field)
 	       field->key != TABLE_CPU;
 }
 
-static void print_cell(const struct table_field *field, const char *text, int width, bool is_last)
+/* A text without a bound may be longer than its column. */
+static void print_cell(const struct table_field *field, const char *text, u32 width, bool is_last)
 {
-	int padding = width - (int)strlen(text);
+	bool is_cut = is_text(field) && terminal_width();
+	size_t length = printable_count(text);
+	int padding = length < width ? (int)(width - length) : 0;
 
 	if (!is_text(field))
-		printf("%*s", padding > 0 ? padding : 0, "");
-	printable_put(text, stdout);
+		printf("%*s", padding, "");
+	printable_put_cut(text, is_cut ? width : 0, stdout);
 	if (is_text(field) && !is_last)
-		printf("%*s", padding > 0 ? padding : 0, "");
+		printf("%*s", padding, "");
 	fputs(is_last ? "\n" : "  ", stdout);
 }
 
-static void print_line(const struct view *view, const struct table_row *row, const int *widths)
+static void print_line(const struct view *view, const struct table_row *row, const u32 *widths)
 {
 	const struct report_fields *fields = view->fields;
 	char room[CELL_ROOM];
@@ -121,7 +126,7 @@ static void print_line(const struct view *view, const struct table_row *row, con
 	}
 }
 
-static void print_heading(const struct view *view, const int *widths)
+static void print_heading(const struct view *view, const u32 *widths)
 {
 	const struct report_fields *fields = view->fields;
 
@@ -132,26 +137,30 @@ static void print_heading(const struct view *view, const int *widths)
 }
 
 static void set_widths(const struct view *view, const struct table_row *rows, u32 count,
-		       int *widths)
+		       u32 *widths)
 {
+	const struct report_fields *fields = view->fields;
 	char room[CELL_ROOM];
+	u32 texts = 0;
 
-	for (u32 f = 0; f < view->fields->count; f++) {
-		const struct table_field *field = &view->fields->field[f];
+	for (u32 f = 0; f < fields->count; f++) {
+		const struct table_field *field = &fields->field[f];
 
-		widths[f] = (int)strlen(table_field_name(field)) + (f ? 0 : 2);
+		texts |= (u32)is_text(field) << f;
+		widths[f] = (u32)strlen(table_field_name(field)) + (f ? 0 : 2);
 		for (u32 i = 0; i < count && i < view->report->limit; i++) {
-			int length = (int)strlen(cell_text(view, &rows[i], field, room));
+			size_t length = printable_count(cell_text(view, &rows[i], field, room));
 
-			if (length > widths[f] && length <= TEXT_COLUMN_MAX)
-				widths[f] = length;
+			if (length > widths[f] && (length <= TEXT_COLUMN_MAX || terminal_width()))
+				widths[f] = (u32)length;
 		}
 	}
+	terminal_fit(widths, fields->count, texts);
 }
 
 static void print_rows(const struct view *view, const struct table_row *rows, u32 count)
 {
-	int widths[TABLE_FIELDS_MAX];
+	u32 widths[TABLE_FIELDS_MAX];
 	u64 shown = 0;
 
 	set_widths(view, rows, count, widths);
@@ -172,7 +181,7 @@ static void print_source(const struct view *view, u32 kind, const struct table_r
 	u64 total = view->report->weights.totals[kind];
 
 	printf("\n# ");
-	printable_put(view->report->sources[kind].name, stdout);
+	printable_put_cut(view->report->sources[kind].name, terminal_left(TITLE_COLUMNS), stdout);
 	if (view->report->weights.by[kind] == WEIGHT_VALUE)
 		printf(": %s\n", report_value(view->report, kind, total));
 	else
@@ -355,7 +364,5 @@ int report_table_json(const struct report *report, const struct report_table_req
 		return err;
 	rows = rows_array(&view);
 	report_table_free(&view.table);
-	return json_put(json_pack("{s:o, s:o}", "ledger",
-				  json_ledger(trace_reader_ledger(report->reader)), "rows", rows),
-			stdout);
+	return report_put_json(report, json_pack("{s:o}", "rows", rows));
 }

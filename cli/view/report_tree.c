@@ -6,6 +6,9 @@
 #include "format/json_text.h"
 #include "format/printable.h"
 #include "report.h"
+#include "terminal/terminal.h"
+
+#define TITLE_COLUMNS 64 /* of a title, beside the name of the source */
 
 struct tree {
 	const struct report *report;
@@ -19,7 +22,7 @@ static void print_node(const struct tree *tree, const struct calltree_node *node
 {
 	printf("%6.2f%% %6.2f%%  %*s%s ", report_percent(tree->report, tree->kind, node->count),
 	       report_percent(tree->report, tree->kind, node->self), indent, "", mark);
-	printable_put(node->name, stdout);
+	printable_put_cut(node->name, terminal_left(19 + (u32)indent), stdout);
 	putchar('\n');
 }
 
@@ -62,7 +65,8 @@ static void print_title(const struct tree *tree)
 	const char *const *title = titles[tree->request->view];
 
 	printf("\n# %s of ", title[0]);
-	printable_put(tree->report->sources[tree->kind].name, stdout);
+	printable_put_cut(tree->report->sources[tree->kind].name, terminal_left(TITLE_COLUMNS),
+			  stdout);
 	printf(": %s, %s\n",
 	       tree->request->view == CALLTREE_CALLERS ? "through here, from here on"
 						       : "with callees, itself",
@@ -155,7 +159,5 @@ int report_tree_json(const struct report *report, const struct report_tree_reque
 		json_decref(trees);
 		return err;
 	}
-	return json_put(json_pack("{s:o, s:o}", "ledger",
-				  json_ledger(trace_reader_ledger(report->reader)), "trees", trees),
-			stdout);
+	return report_put_json(report, json_pack("{s:o}", "trees", trees));
 }

@@ -34,6 +34,8 @@ static const struct range {
 	{0xe0000, 0xe0fff}, /* tags */
 };
 
+#define OMITTED "..."
+
 #define SURROGATE_FIRST 0xd800
 #define SURROGATE_LAST 0xdfff
 #define CODE_MAX 0x10ffff
@@ -106,6 +108,34 @@ void printable_put(const char *text, FILE *to)
 {
 	while (*text)
 		text += printable_put_next(text, to);
+}
+
+size_t printable_count(const char *text)
+{
+	size_t count = 0;
+
+	for (u32 bytes; *text; text += bytes, count++)
+		printable_next(text, &bytes);
+	return count;
+}
+
+void printable_put_cut(const char *text, size_t most, FILE *to)
+{
+	size_t count = most ? printable_count(text) : 0, kept = most - strlen(OMITTED), i = 0;
+	u32 bytes;
+
+	if (count <= most) {
+		printable_put(text, to);
+		return;
+	}
+	for (; i < kept - kept / 2; i++)
+		text += printable_put_next(text, to);
+	fputs(OMITTED, to);
+	for (; i < count - kept / 2; i++) {
+		printable_next(text, &bytes);
+		text += bytes;
+	}
+	printable_put(text, to);
 }
 
 void printable_make(char *text)

@@ -28,6 +28,13 @@ bool printable_is(const char *text);
 u32 printable_put_next(const char *text, FILE *to);
 void printable_put(const char *text, FILE *to);
 
+/* How many characters printable_put() writes. */
+size_t printable_count(const char *text);
+
+/* Writes at most `most` characters: a longer text loses its middle, in whose place stands "...".
+ * `most` is 8 at least, or 0: no bound. */
+void printable_put_cut(const char *text, size_t most, FILE *to);
+
 /* In place; the text does not get longer. */
 void printable_make(char *text);
 

@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.parse
 
-from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.cases import STACKMAP, main, needs, on_terminal, program, run, stackmap
 from harness.clickhouse import PASSWORD, USER, clickhouse, modern_clickhouse, password_file, url_of
 from harness.recording import record
 
@@ -202,6 +202,13 @@ def test_hosts():
         assert [(row["host"], row["count"]) for row in found] == [("web1", 3), ("web2", 3)]
         assert sum(row["count"] for row in store.hosts("--service", "shop", "--version", "1.4")) == 30
         assert "no function" in store.read("hosts", "--function", "nobody_has_this", status=1).stderr
+        store.put("host-" * 20 + "1", "service-" * 20, "1.4", files[0])
+        whole = store.read("hosts").stdout
+        assert "host-" * 20 + "1" in whole and "service-" * 20 in whole, whole
+        shown = on_terminal([STACKMAP, "hosts", "--from", store.url, "--user", USER, "--password-file", store.password], COLUMNS="90")
+        lines = shown[1].splitlines()
+        assert shown[0] == 0 and len(lines) == len(whole.splitlines()) and max(map(len, lines)) <= 90, lines
+        assert any(re.search(r"host-\S*\.\.\.\S*1 ", line) for line in lines), lines
 
 
 def test_cap():

@@ -5,13 +5,17 @@ scripts/test-results counts. A case is a function test_*; it fails by AssertionE
 usage of a test: test_NAME.py STACKMAP PROGRAMS [CASE]...   (PROGRAMS: where the workloads were built)
 """
 
+import fcntl
 import functools
 import gc
 import os
+import pty
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import traceback
 
 from harness.skip import Skip
@@ -61,6 +65,25 @@ def features():
         elif line.strip().startswith("why:") and last:
             found[last] = line.split("why:", 1)[1].strip()
     return found
+
+
+def on_terminal(command, size=0, **variables):
+    """What a command shows on a terminal, of so many columns."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 0, size, 0, 0))
+    process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE,
+                               env={**os.environ, "TERM": "dumb", **variables})
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except OSError:  # the other end is closed
+            break
+        shown += data
+    os.close(master)
+    assert not process.communicate()[1]
+    return process.returncode, shown.decode().replace("\r\n", "\n")
 
 
 def needs(*wanted):

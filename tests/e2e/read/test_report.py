@@ -6,10 +6,10 @@ import csv
 import io
 import json
 import os
-import pty
-import subprocess
+import time
 
-from harness.cases import STACKMAP, main, needs, program, run, stackmap
+from harness.cases import STACKMAP, main, needs, on_terminal, program, run, stackmap
+from harness.exportable import WRITE_SMALL
 from harness.recording import Recording
 
 WORKLOAD = program("known_counts")
@@ -102,22 +102,14 @@ def test_merge():
     assert sorted(row["self"]["count"] for row in rows) == [100, 200]
 
 
-def on_terminal(command, **variables):
-    """What a command shows on a terminal."""
-    master, terminal = pty.openpty()
-    process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE,
-                               env={**os.environ, "TERM": "dumb", **variables})
-    os.close(terminal)
-    shown = b""
-    while True:
-        try:
-            data = os.read(master, 65536)
-        except OSError:  # the other end is closed
-            break
-        shown += data
-    os.close(master)
-    assert not process.communicate()[1]
-    return process.returncode, shown.decode().replace("\r\n", "\n")
+def test_json_has_the_start():
+    """Each view says when the recording began, as the head of the report does and the JSON export."""
+    run(WRITE_SMALL, "f.data")
+    exported = json.loads(stackmap("export", "-f", "json", "f.data").stdout)["recording"]["start_ns"]
+    date = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(exported // 10**9))
+    assert exported > 10**18 and "# date:     %s\n" % date in stackmap("report", "f.data").stdout
+    for view in [], ["-s", "symbol"], ["--tree"], ["--callers", "main"], ["--missing"]:
+        assert report(*view)["start_ns"] == exported, view
 
 
 def test_pager():
@@ -133,6 +125,23 @@ def test_pager():
     assert status == 0 and json.loads(shown)["ledger"]["recorded"] == 10
     assert on_terminal(command, PAGER="head -n 1") == (0, plain.splitlines()[0] + "\n")
     assert on_terminal(command, PAGER="true") == (0, "")
+
+
+def test_lines_fit_their_terminal():
+    """A name of 18 kB takes one line of a terminal, by COLUMNS or by the terminal's own size, also behind a pager; elsewhere it is whole."""
+    name = "".join("name%05d" % number for number in range(2000))
+    run(program("write_names"), name, "f.data")
+    for options in [], ["-s", "symbol"], ["-s", "dso,symbol,cgroup"], ["--tree"], ["--callers", "name0*"]:
+        command = [STACKMAP, "report", *options, "f.data"]
+        whole = stackmap(*command[1:]).stdout
+        rows = [line for line in whole.splitlines() if not line.startswith("#")]
+        assert any(name in line for line in rows), whole[:200]
+        for columns in 120, 200:
+            for shown in (on_terminal(command, PAGER="", COLUMNS=str(columns)), on_terminal(command, PAGER="", size=columns),
+                          on_terminal(command, PAGER="cat;", COLUMNS=str(columns))):
+                lines = [line for line in shown[1].splitlines() if not line.startswith("#")]
+                assert shown[0] == 0 and max(map(len, lines)) <= columns, (columns, options, max(map(len, lines)))
+                assert len(lines) == len(rows) and any("..." in line and line.endswith("e01999") for line in lines), (options, lines)
 
 
 def test_a_name_that_is_not_demangled():

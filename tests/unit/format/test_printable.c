@@ -97,6 +97,36 @@ static void a_character_tells_its_length(void **state)
 	assert_int_equal(bytes, 1);
 }
 
+static void check_cut(const char *text, size_t most, const char *shown)
+{
+	char *made;
+	size_t bytes;
+	FILE *to = open_memstream(&made, &bytes);
+
+	assert_non_null(to);
+	printable_put_cut(text, most, to);
+	assert_int_equal(fclose(to), 0);
+	assert_string_equal(made, shown);
+	free(made);
+}
+
+static void a_long_text_loses_its_middle(void **state)
+{
+	(void)state;
+	check_cut("0123456789", 0, "0123456789");
+	check_cut("0123456789", 10, "0123456789");
+	check_cut("0123456789", 9, "012...789");
+	check_cut("0123456789", 8, "012...89");
+	check_cut("", 8, "");
+	check_cut("\u8a9e\u8a9e\u8a9e\u8a9e\u8a9e\u8a9e\x1b\u00e9z", 9,
+		  "\u8a9e\u8a9e\u8a9e\u8a9e\u8a9e\u8a9e?\u00e9z");
+	check_cut("\u8a9e\u8a9e\u8a9e\u8a9e\u8a9e\u8a9e\x1b\u00e9z", 8,
+		  "\u8a9e\u8a9e\u8a9e...\u00e9z");
+	assert_int_equal(printable_count("\u8a9e\x1b\xff"
+					 "a"),
+			 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +135,7 @@ int main(void)
 		cmocka_unit_test(invisible_characters_are_not),
 		cmocka_unit_test(bytes_that_are_no_characters_are_not),
 		cmocka_unit_test(a_character_tells_its_length),
+		cmocka_unit_test(a_long_text_loses_its_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
