@@ -122,7 +122,8 @@ static bool name_user(const struct dump *dump, u64 frame, char *text, size_t byt
 	return true;
 }
 
-/* Frame `i` of a stack; the innermost frame is no return address. */
+/* Writes the name of a frame to `text`; false if it has none. `i` is the frame's number in its
+ * stack: every frame but the innermost, 0, is a return address. */
 static bool name_frame(const struct dump *dump, u64 frame, u32 i, char *text, size_t bytes)
 {
 	return FRAME_IS_KERNEL(frame) ? name_kernel(dump, frame, i > 0, text, bytes)

@@ -4,12 +4,16 @@
  * text. The method is Shift-And (Baeza-Yates and Gonnet, CACM 35/10, 1992), with the states of
  * stars as in Navarro and Raffinot, "Flexible Pattern Matching in Strings", chapter 4.
  *
- * A glob of n elements (bytes, `?` and sets; a star is no element) has n + 2 states, a bit each:
- * state i means that i elements have matched, state n + 1 that the text has ended, too. A byte
- * takes a state to the next one if the next element has the byte. A state in front of a star also
- * stays, and so does the last one. The first states of globs have no element that leads to them.
+ * A glob is a sequence of elements, each of which matches one byte: a byte, `?`, or a set. A star
+ * is not an element; it stands between two elements. A glob of n elements has the states 0 to n +
+ * 1, and each state is one bit. State i, up to n, is set while the text so far matches the first i
+ * elements. State n + 1 is set when the whole glob has matched and the text has ended.
  *
- * Each byte costs one load from a table, without a branch.
+ * The next byte of the text sets state i + 1 if state i is set and element i + 1 matches the byte
+ * (`enters`). A state that has a star behind it stays set whatever the byte is (`stays`), and so
+ * does state n + 1. State 0 of each glob is set at the start (`first`).
+ *
+ * Each byte of the text costs one load from a table, without a branch.
  */
 #ifndef CORE_COMM_GLOBS_H
 #define CORE_COMM_GLOBS_H

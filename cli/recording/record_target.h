@@ -129,7 +129,8 @@ bool record_target_ended(const struct record_target *target);
  */
 u64 record_target_cpu_ns(const struct record_target *target);
 
-/* What all of that is for the capture: points into both. The command is not in it. */
+/* The options of a capture of this target. They point into `values` and `target`. The command is
+ * not among them. */
 struct capture_options record_target_options(const struct record_values *values,
 					     const struct record_target *target);
 

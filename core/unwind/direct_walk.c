@@ -265,8 +265,8 @@ CORE_GLOBAL_PART int step_search(struct direct_walk *walk, const struct cached_s
 	return stop;
 }
 
-/* Where neither code nor stack say who the caller is, that is final: the unwinder asks the same
- * words. */
+/* Takes the result of a search. A search that found no caller is final: the deferred unwinder would
+ * search the same stack words. */
 CORE_GLOBAL_PART int step_searched(struct direct_walk *walk, u32 stop)
 {
 	if (core_is_null(walk) || stop == STOP_ROOT || stop == STOP_STACK_UNREADABLE)

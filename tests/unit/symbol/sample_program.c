@@ -75,6 +75,13 @@ void sample_folder_remove(void)
 	assert_int_equal(system(command), 0);
 }
 
+int sample_folder_teardown(void **state)
+{
+	(void)state;
+	sample_folder_remove();
+	return 0;
+}
+
 const char *sample_folder(void)
 {
 	return folder;

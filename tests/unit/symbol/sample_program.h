@@ -22,6 +22,7 @@ extern const char sample_versioned[]; /* a library with two versions of api() */
 /* False if there is no compiler here: the reason is on stdout. */
 bool sample_folder_create(void);
 void sample_folder_remove(void);
+int sample_folder_teardown(void **state); /* the same, for cmocka's groups */
 const char *sample_folder(void);
 
 /* Compiles; the test fails if that fails. `path` gets the program. */

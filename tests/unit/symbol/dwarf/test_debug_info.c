@@ -409,13 +409,6 @@ static int setup(void **state)
 	return sample_folder_create() ? 0 : -1;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	sample_folder_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,5 +421,5 @@ int main(void)
 		puts("skipped: gcc and binutils are not installed");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, sample_folder_teardown);
 }

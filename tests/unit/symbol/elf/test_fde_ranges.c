@@ -165,13 +165,6 @@ static void a_file_without_a_table_has_none(void **state)
 	symbol_table_free(&read.table);
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	sample_folder_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,5 +175,5 @@ int main(void)
 
 	if (elf_version(EV_CURRENT) == EV_NONE || !sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
 }

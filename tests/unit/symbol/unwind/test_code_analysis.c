@@ -264,6 +264,38 @@ static void the_code_agrees_with_hidden_tables(void **state)
 	"	return value[0];\n"                                                                      \
 	"}\n"
 
+/* What code_rows_read() says of a file. */
+static int read_rows(const char *path, struct code_rows *rows)
+{
+	int file = open(path, O_RDONLY), result;
+
+	assert_true(file >= 0);
+	*rows = (struct code_rows){};
+	result = code_rows_read(file, rows);
+	close(file);
+	return result;
+}
+
+static u32 count_analysed(const struct code_rows *rows)
+{
+	u32 analysed = 0;
+
+	for (u32 i = 0; i < rows->rule_count; i++)
+		analysed += (rows->rules[i].flags & RULE_ANALYSED) != 0;
+	return analysed;
+}
+
+static u32 rules_by_code(const char *path, int *result)
+{
+	struct code_rows rows;
+	u32 analysed;
+
+	*result = read_rows(path, &rows);
+	analysed = count_analysed(&rows);
+	code_rows_clear(&rows);
+	return analysed;
+}
+
 static void a_program_without_tables_has_rows(void **state)
 {
 	static const char *const kinds[] = {"-O2", "-O2 -s", "-O2 -static -s",
@@ -273,41 +305,19 @@ static void a_program_without_tables_has_rows(void **state)
 	(void)state;
 	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct sample sample = {"bare", command, SOURCE, ".c"};
-		struct code_rows rows = {};
-		u32 analysed = 0;
-		int file;
+		struct code_rows rows;
 
 		snprintf(command, sizeof(command),
 			 "gcc %s $IN -o $OUT && objcopy -R .eh_frame -R .eh_frame_hdr $OUT",
 			 kinds[i]);
 		sample_build(&sample, path);
-		file = open(path, O_RDONLY);
-		assert_true(file >= 0);
-		assert_int_equal(code_rows_read(file, &rows), 0);
+		assert_int_equal(read_rows(path, &rows), 0);
 		assert_true(code_rows_are_sound(&rows));
-		for (u32 j = 0; j < rows.rule_count; j++)
-			analysed += (rows.rules[j].flags & RULE_ANALYSED) != 0;
 		printf("%s: %u rows, %u rules\n", kinds[i], rows.count, rows.rule_count);
 		assert_true(rows.count > 10);
-		assert_int_equal(analysed, rows.rule_count);
+		assert_int_equal(count_analysed(&rows), rows.rule_count);
 		code_rows_clear(&rows);
-		close(file);
 	}
-}
-
-static u32 rules_by_code(const char *path, int *result)
-{
-	struct code_rows rows = {};
-	int file = open(path, O_RDONLY);
-	u32 analysed = 0;
-
-	assert_true(file >= 0);
-	*result = code_rows_read(file, &rows);
-	for (u32 i = 0; i < rows.rule_count; i++)
-		analysed += (rows.rules[i].flags & RULE_ANALYSED) != 0;
-	code_rows_clear(&rows);
-	close(file);
-	return analysed;
 }
 
 /* A function with a table, which is mostly as large as `fill` says, and one of 602 bytes without.
@@ -355,13 +365,6 @@ static void an_analysis_takes_a_part_of_the_memory(void **state)
 	assert_int_equal(result, 0);
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	sample_folder_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,5 +381,5 @@ int main(void)
 
 	if (!sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
 }

@@ -278,13 +278,6 @@ static void a_program_whose_header_is_not_mapped_has_rows(void **state)
 	}
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	sample_folder_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,5 +291,5 @@ int main(void)
 
 	if (elf_version(EV_CURRENT) == EV_NONE || !sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
 }

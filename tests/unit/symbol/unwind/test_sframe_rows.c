@@ -436,13 +436,6 @@ static void an_unreadable_section_leaves_no_table(void **state)
 	assert_int_equal(result_of_file(), -ENOEXEC);
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	sample_folder_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,5 +458,5 @@ int main(void)
 	file = memfd_create("program", 0);
 	if (file < 0 || !sample_folder_create())
 		return 77;
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, sample_folder_teardown);
 }
