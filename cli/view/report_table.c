@@ -246,7 +246,9 @@ static void csv_cell(const struct view *view, const struct table_row *row,
 {
 	char room[CELL_ROOM];
 
-	if (field->is_key)
+	if (field->is_key && !table_row_has(row, field->key))
+		fputs(comma, stdout);
+	else if (field->is_key)
 		csv_put(comma, cell_text(view, row, field, room), stdout);
 	else if (is_share(field->measure))
 		printf("%s%.4f", comma, share_of(view, row, field->measure));
@@ -326,8 +328,10 @@ static json_t *row_object(const struct view *view, const struct table_row *row)
 
 		if (key == TABLE_EVENT || !(view->fields->keys & 1U << key))
 			continue;
-		cell = is_text(&field) ? json_text(cell_text(view, row, &field, room))
-				       : json_integer(row->cell[key]);
+		if (is_text(&field))
+			cell = json_text(cell_text(view, row, &field, room));
+		else
+			cell = table_row_has(row, key) ? json_integer(row->cell[key]) : json_null();
 		if (json_object_set_new(object, table_key_name(key), cell)) {
 			json_decref(object);
 			return NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "format/json_text.h"
+#include "ring.h"
 
 #define JSON_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
@@ -121,6 +122,12 @@ static int put_sources(const struct flamegraph *graph, FILE *to)
 	return put_array(array, failures, to);
 }
 
+/* null: an interrupt is no thread. */
+static json_t *thread_number(u32 number)
+{
+	return number == TID_INTERRUPT ? json_null() : json_integer(number);
+}
+
 static int put_threads(const struct flamegraph *graph, FILE *to)
 {
 	json_t *array = json_array();
@@ -130,8 +137,9 @@ static int put_threads(const struct flamegraph *graph, FILE *to)
 		const struct graph_thread *thread = graph->threads.entries[i];
 
 		failures |= json_array_append_new(
-			array, json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",
-					 (json_int_t)thread->tid, "comm", json_text(thread->comm)));
+			array,
+			json_pack("{s:o, s:o, s:o}", "pid", thread_number(thread->pid), "tid",
+				  thread_number(thread->tid), "comm", json_text(thread->comm)));
 	}
 	fputs(",\"threads\":", to);
 	return put_array(array, failures, to);

@@ -17,8 +17,9 @@ function eventsBy(profile, field) {
   return [...events].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 
+// An interrupt is no thread, and has no number.
 function threadText({comm, tid}) {
-  return `${comm} ${tid || '?'}`;
+  return tid === null ? comm : `${comm} ${tid || '?'}`;
 }
 
 function sourceEntries(profile) {

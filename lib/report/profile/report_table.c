@@ -293,6 +293,8 @@ const char *report_table_text(const struct report_table *table, const struct tra
 	case TABLE_SYMBOL:
 		return frame_names_label(table->profile->names, row->cell[key]);
 	default:
+		if (!table_row_has(row, key))
+			return "-";
 		snprintf(room, 16, "%u", row->cell[key]);
 		return room;
 	}

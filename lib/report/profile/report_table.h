@@ -10,6 +10,7 @@
 #define LIB_REPORT_REPORT_TABLE_H
 
 #include "profile.h"
+#include "ring.h"
 
 /* X(ID, name, meaning), named as perf names them. */
 #define TABLE_KEYS(X)                                                                              \
@@ -63,7 +64,14 @@ void report_table_free(struct report_table **table);
 /* The enum event_split that the keys need, as bits. */
 u32 table_keys_split(u32 keys);
 
-/* Numbers are put into `room`. `sources` are those of the recording. */
+/* False for the process and the thread of an interrupt: there are none. */
+static inline bool table_row_has(const struct table_row *row, enum table_key key)
+{
+	return (key != TABLE_PID && key != TABLE_TID) || row->cell[key] != TID_INTERRUPT;
+}
+
+/* "-" for what the row does not have. Numbers are put into `room`. `sources` are those of the
+ * recording. */
 const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
 			      const struct table_row *row, enum table_key key, char room[16]);
 

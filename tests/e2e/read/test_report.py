@@ -8,6 +8,7 @@ import json
 import os
 import time
 
+from harness.blocked import record_blocked
 from harness.cases import STACKMAP, main, needs, on_terminal, program, run, stackmap
 from harness.exportable import WRITE_SMALL
 from harness.recording import Recording
@@ -110,6 +111,21 @@ def test_json_has_the_start():
     assert exported > 10**18 and "# date:     %s\n" % date in stackmap("report", "f.data").stdout
     for view in [], ["-s", "symbol"], ["--tree"], ["--callers", "main"], ["--missing"]:
         assert report(*view)["start_ns"] == exported, view
+
+
+def test_an_interrupt_has_no_number():
+    """A timer ends the waits: the interrupt is the waker, and no thread of any process, in tables and on the page."""
+    record_blocked("--wakers")
+    wakers = [row for row in report("-s", "comm,pid,tid")["rows"] if row["comm"] == "interrupt"]
+    assert wakers and all(row["pid"] is row["tid"] is None for row in wakers), wakers
+    for row in table("report", "--csv", "-s", "comm,pid,tid", "f.data"):
+        assert (row["comm"] == "interrupt") == (not row["pid"]) == (not row["tid"]), row
+    shown = stackmap("report", "-s", "comm,pid,tid", "f.data").stdout
+    assert any(line.split()[-3:] == ["interrupt", "-", "-"] for line in shown.splitlines()) and "4294967295" not in shown, shown
+    stackmap("flamegraph", "-o", "page.html", "f.data")
+    with open("page.html", encoding="utf-8") as page:
+        text = page.read()
+    assert '"pid":null,"tid":null,"comm":"interrupt"' in text and "4294967295" not in text
 
 
 def test_pager():
