@@ -4,11 +4,9 @@
 #ifndef STACKMAP_ABI_DIRECT_MEMORY_H
 #define STACKMAP_ABI_DIRECT_MEMORY_H
 
-#include "address_space.h"
-#include "file_table.h"
 #include "near_code.h"
 #include "return_memory.h"
-#include "rule_cache.h"
+#include "rule_search_memory.h"
 #include "scalar.h"
 #include "step_cache.h"
 
@@ -17,18 +15,18 @@
 struct direct_walk {
 	/* In: */
 	struct unwind_registers registers;
-	struct address_space space;
-	u32 is_compat;	/* a 32-bit task */
-	u32 max_depth;	/* frames, the leaf too: 1 .. STACK_WALK_DEPTH_MAX */
-	u32 leaf_apart; /* 1: the leaf goes to `leaf`, the stack begins at its caller */
-	u32 slot;	/* of this CPU: the first one owns the step cache */
+	struct rule_search search; /* its space */
+	u32 is_compat;		   /* a 32-bit task */
+	u32 max_depth;		   /* frames, the leaf too: 1 .. STACK_WALK_DEPTH_MAX */
+	u32 leaf_apart;		   /* 1: the leaf goes to `leaf`, the stack begins at its caller */
+	u32 slot;		   /* of this CPU: the first one owns the step cache */
 
 	/* Out: */
-	u32 stop;	 /* enum stop_reason */
-	u32 table_steps; /* by rules of whole-file tables (abi/file_table.h) */
-	u64 leaf;	 /* 0: none */
-	u32 is_final;	 /* the unwinder would make no more of this stack */
-	u32 is_guessed;	 /* a step was not proven: all frames behind it have FRAME_GUESSED */
+	u32 stop; /* enum stop_reason */
+	u32 reserved0;
+	u64 leaf;	/* 0: none */
+	u32 is_final;	/* the unwinder would make no more of this stack */
+	u32 is_guessed; /* a step was not proven: all frames behind it have FRAME_GUESSED */
 
 	/* The walk: */
 	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
@@ -37,9 +35,7 @@ struct direct_walk {
 	u64 window[WALK_WINDOW_WORDS];
 	struct near_code code; /* without tables */
 	struct return_search returns;
-	u64 searched_pc;     /* where the last of these led; 0: nowhere */
-	struct rule_key key; /* of the rule that is looked for */
-	struct file_table_search table;
+	u64 searched_pc;  /* where the last of these led; 0: nowhere */
 	u32 step_index;	  /* in the step cache */
 	u32 is_generated; /* the current pc's code has no file with tables */
 	u32 is_by_code;	  /* the code is read, as no table covers it */

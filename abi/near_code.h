@@ -11,6 +11,10 @@
 #define NEAR_CODE_STEP 8
 #define NEAR_CODE_BYTES (NEAR_CODE_BEFORE + NEAR_CODE_AFTER)
 
+/* The instruction of a system call, as a little-endian number. */
+#define SYSCALL_CODE 0x050f
+#define SYSCALL_BYTES 2
+
 struct near_code {
 	/* In: zeroes stand for what cannot be read, or lies in no code. The last words are never
 	 * read: a verifier that knows the bounds of where and how much apart wants room for the

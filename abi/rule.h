@@ -100,6 +100,19 @@ enum rule_slot {
 #define SLOT_LOST 0xff
 #define RULE_BASE_CFA 0xff
 
+#define SLOT_WORD 8U
+
+/* The slot of what is saved at base + offset. Those above the base, too far below or not at a whole
+ * word are lost. */
+ABI_INLINE u8 slot_below(s64 offset)
+{
+	u64 distance = -(u64)offset; /* huge for what is above */
+
+	if (distance % SLOT_WORD || !distance || distance > SLOT_WORDS_MAX * SLOT_WORD)
+		return SLOT_LOST;
+	return distance / SLOT_WORD;
+}
+
 struct unwind_rule {
 	s32 cfa_offset;
 	u8 cfa_kind;

@@ -24,8 +24,8 @@
 
 struct rule_key {
 	u64 place; /* frame | RULE_KEY_INTERRUPTED */
-	/* 0: of the pc alone; or bytes of a granule; or RULE_KEY_TABLE; or an address space's
-	 * (rule_key_own, rule_key_settled). */
+	/* 0: of the pc alone; or bytes of a granule; or RULE_KEY_TABLE; or RULE_KEY_CODE; or an
+	 * address space's (rule_key_own, rule_key_settled). */
 	u64 code;
 };
 
@@ -72,6 +72,18 @@ ABI_INLINE u32 rule_granule(u64 pc, u32 is_interrupted, u64 from, u64 to)
  * of the file's header: `cfa_offset` is how far behind that the table begins, 0: there is none.
  */
 #define RULE_KEY_TABLE 2
+
+/*
+ * A rule that was made from the bytes around a pc, where the tables of the process say nothing, may
+ * be a guess. The table of the whole file (abi/file_table.h) may know better, and may come later: a
+ * rule under this key counts only where that table says nothing, either.
+ */
+#define RULE_KEY_CODE 3
+
+ABI_INLINE struct rule_key rule_key_by_code(const struct rule_key *key)
+{
+	return (struct rule_key){.place = key->place, .code = RULE_KEY_CODE};
+}
 
 /*
  * A rule that was made from memory that its process may have written to, or a debugger or the

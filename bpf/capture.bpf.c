@@ -38,6 +38,7 @@
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/return_search.c"
+#include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"
@@ -70,9 +71,7 @@ struct {
 	__type(value, struct perf_runs);
 } perf_runs SEC(".maps");
 
-/* The value lies on the stack of this function: on_sample() has the largest stack of all programs.
- */
-static __attribute__((noinline)) void count_run(struct bpf_perf_event_data *ctx, u32 kind)
+static __always_inline void count_run(struct bpf_perf_event_data *ctx, u32 kind)
 {
 	struct perf_runs *own = bpf_map_lookup_elem(&perf_runs, &kind);
 	struct bpf_perf_event_value value;

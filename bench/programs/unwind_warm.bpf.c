@@ -78,6 +78,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/return_search.c"
+#include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"

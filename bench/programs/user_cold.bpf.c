@@ -30,6 +30,7 @@
 #include "unwind/dwarf_expr.c"
 #include "unwind/eh_frame.c"
 #include "unwind/return_search.c"
+#include "unwind/rule_search.c"
 #include "unwind/sframe.c"
 #include "unwind/table_search.c"
 #include "unwind/unwind.c"

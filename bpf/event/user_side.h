@@ -103,7 +103,7 @@ __noinline int walk_count(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	stop = scratch->direct.stop;
-	scratch->counters.table_steps += scratch->direct.table_steps;
+	scratch->counters.table_steps += scratch->direct.search.table_steps;
 	core_one_register(stop);
 	if (scratch->direct.is_final)
 		scratch->counters.walked++;
@@ -128,7 +128,7 @@ static __always_inline struct user_side user_unwound(const struct hit *hit, stru
 	walk->registers.at_entry = hit->at_entry;
 	walk->stop = STOP_UNKNOWN_REGISTER;
 	walk->is_final = 0;
-	walk->table_steps = 0;
+	walk->search.table_steps = 0;
 	if (!is_in_sigreturn() && !is_in_trap(hit))
 		direct_stack_walk(scratch, cpu, config.max_user_depth, is_user_sample(hit));
 	walk_count(scratch);

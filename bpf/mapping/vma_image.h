@@ -15,6 +15,7 @@
 #include "user_mapping.h"
 
 #define IMAGE_STEPS_MAX 16
+#define IMAGE_LOOKS_MAX 16 /* at memory that is being changed */
 #define IMAGE_PAGE 4096
 
 /* The lowest mapping that shows the ELF header is the first segment; below one without code there
@@ -83,9 +84,15 @@ static __always_inline int vma_image(struct vma_search *search)
 {
 	u32 look;
 
-	for (look = 0; look < LOOKS_MAX && !search->vma.has_image; look++)
-		search->vma.has_image = !image_lookup(search);
-	return search->vma.has_image ? 0 : -EAGAIN;
+	if (search->vma.has_image)
+		return 0;
+	for (look = 0; look < IMAGE_LOOKS_MAX; look++) {
+		if (image_lookup(search))
+			continue;
+		search->vma.has_image = 1;
+		return 0;
+	}
+	return -EAGAIN;
 }
 
 #endif

@@ -3,8 +3,8 @@
  * The user stack of the current task at the event itself, without frame pointers, as far as all of
  * it is known and readable (core/unwind/direct_walk.h).
  *
- * The program includes cached_rule.c, code_rule.c, code_scan.c, return_search.c, table_search.c and
- * direct_walk.c behind this.
+ * The program includes cached_rule.c, code_rule.c, code_scan.c, return_search.c, rule_search.c,
+ * table_search.c and direct_walk.c behind this.
  */
 #ifndef BPF_DIRECT_STACK_H
 #define BPF_DIRECT_STACK_H
@@ -94,7 +94,7 @@ static __always_inline void direct_stack_walk(struct scratch *scratch, u32 cpu, 
 	scratch->direct.is_final = 0;
 	if (!direct.steps || !direct.rules)
 		return;
-	scratch->direct.space = scratch->search.vma.space;
+	scratch->direct.search.space = scratch->search.vma.space;
 	scratch->direct.max_depth = max_depth;
 	scratch->direct.leaf_apart = leaf_apart;
 	scratch->direct.slot = scratch->index;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of whole files as the programs search them (core/unwind/table_search.h): in the engine's
- * map. */
+/* What searches for rules read (core/unwind/rule_search.h): tables of whole files in the engine's
+ * map, and code. */
 #ifndef BPF_TABLE_CHUNKS_H
 #define BPF_TABLE_CHUNKS_H
 
 #include "state/engine_maps.h"
-#include "unwind/table_search.h"
+#include "unwind/rule_search.h"
 
 CORE_INLINE const struct file_table_chunk *file_table_chunk(const struct file_table_search *search,
 							    u32 index)
@@ -26,6 +26,11 @@ CORE_INLINE void file_table_use(struct file_table_search *search,
 		search->now = FILE_TABLE_TIME(bpf_ktime_get_ns());
 	if (atomic_load_relaxed(used) != search->now)
 		atomic_store_relaxed(used, search->now);
+}
+
+CORE_INLINE bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32 bytes)
+{
+	return !bpf_probe_read_user(buffer, bytes, (const void *)address);
 }
 
 #endif

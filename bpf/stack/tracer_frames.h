@@ -7,15 +7,30 @@
 
 #define TRACER_FRAMES_MAX 4
 
+struct stack_shift {
+	struct scratch *scratch;
+	u32 count;
+};
+
+static long kernel_word_shift(u32 i, struct stack_shift *shift)
+{
+	struct stack *stack = &shift->scratch->kernel;
+	u32 count = shift->count;
+
+	if (i >= STACK_KERNEL_DEPTH_MAX || i >= stack->depth || count > TRACER_FRAMES_MAX)
+		return 1;
+	stack->word[i] = stack->word[i + count];
+	return 0;
+}
+
 /* Removes the first `count` frames of scratch->kernel. */
 __noinline int kernel_stack_shift(struct scratch *scratch, u32 count)
 {
-	u32 i;
+	struct stack_shift shift = {scratch, count};
 
 	if (!scratch || count > TRACER_FRAMES_MAX)
 		return 0;
-	for (i = 0; i < STACK_KERNEL_DEPTH_MAX && i < scratch->kernel.depth; i++)
-		scratch->kernel.word[i] = scratch->kernel.word[i + count];
+	bpf_loop(STACK_KERNEL_DEPTH_MAX, kernel_word_shift, &shift, 0);
 	scratch->kernel.depth -= count;
 	return 0;
 }

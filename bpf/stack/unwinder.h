@@ -22,9 +22,10 @@
 #include "mapping/vma_image.h"
 #include "rule_cache.h"
 #include "stack.h"
+#include "stack/table_chunks.h"
 #include "state/engine_maps.h"
 #include "state/instance.h"
-#include "unwind/cached_rule.h"
+#include "unwind/rule_search.h"
 #include "unwind/unwind.h"
 
 /* Held by programs that may sleep while they use the stack map, which is swapped when no program
@@ -60,6 +61,7 @@ struct unwinder {
 	u32 reserved;
 	struct vma_search search;
 	u64 frame; /* the current one, as mapping and offset */
+	struct rule_search rule;
 	struct file_reads reads;
 	struct missing_read missing;
 	struct unwind walk;
@@ -203,15 +205,26 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
-static __always_inline int rule_recall(struct unwinder *unwinder, struct rule_cache *cache)
+/* Where the table of the file begins, as found before. */
+static __always_inline bool search_recall_place(struct unwinder *unwinder,
+						const struct rule_cache *cache)
+{
+	struct rule_key key = unwind_rule_key(&unwinder->walk, unwinder->frame);
+	struct rule_key own = rule_key_own(&key, &unwinder->search.vma.space);
+
+	return rule_cache_get_exact(cache, &key, &unwinder->rule.rule) ||
+	       rule_cache_get_exact(cache, &own, &unwinder->rule.rule);
+}
+
+static __always_inline bool rule_recall(struct unwinder *unwinder, struct rule_cache *cache)
 {
 	struct unwind *walk = &unwinder->walk;
-	struct rule_key key = unwind_rule_key(walk, unwinder->frame), own;
+	struct rule_search *search = &unwinder->rule;
 
-	if (rule_cache_get(cache, &key, &walk->rule))
-		return true;
-	own = rule_key_own(&key, &unwinder->search.vma.space);
-	return rule_cache_get_exact(cache, &own, &walk->rule);
+	search->space = unwinder->search.vma.space;
+	search->place = unwinder->frame | (walk->is_interrupted ? RULE_KEY_INTERRUPTED : 0);
+	search->pc = walk->registers.value[REGISTER_RIP];
+	return rule_search_find(search, cache);
 }
 
 /* Where the tables of the current pc's file are, if they can be found. */
@@ -229,8 +242,11 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	if (!unwinder || !cache)
 		return 0;
 	unwinder->reads.is_noted = 0;
-	if (rule_recall(unwinder, cache))
+	if (unwinder->walk.is_search ? search_recall_place(unwinder, cache)
+				     : rule_recall(unwinder, cache)) {
+		unwinder->walk.rule = unwinder->rule.rule;
 		return 1;
+	}
 	if (unwinder->walk.mapping.image == IMAGE_LATER)
 		image_settle(unwinder);
 	unwinder->reads.is_noted = unwinder->walk.mapping.image != 0;
@@ -296,6 +312,7 @@ static __always_inline void unwinder_walk(struct unwinder *unwinder)
 	walk->depth = 0;
 	walk->budget = UNWIND_BUDGET;
 	walk->guess_mark = FRAME_GUESSED;
+	unwinder->rule.table.now = 0;
 	unwind_forget(walk);
 	file_reads_begin(&unwinder->reads);
 	unwinder->missing = (struct missing_read){};

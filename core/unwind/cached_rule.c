@@ -74,16 +74,13 @@ CORE_PART bool granule_get(const struct rule_cache *cache, const struct rule_key
 CORE_INLINE bool rule_cache_get(const struct rule_cache *cache, const struct rule_key *key,
 				struct unwind_rule *rule)
 {
-	bool found = !key->code &&
-		     (granule_get(cache, key, RULE_GRANULE_MAX, rule) ||
-		      granule_get(cache, key, RULE_GRANULE_MAX / RULE_GRANULE_STEP, rule) ||
-		      granule_get(cache, key, RULE_GRANULE_MIN, rule));
-
 	_Static_assert(RULE_GRANULE_MIN * RULE_GRANULE_STEP * RULE_GRANULE_STEP == RULE_GRANULE_MAX,
 		       "three granules");
-	if (found && rule->cfa_kind != CFA_BY_CODE)
-		return true;
-	return rule_cache_get_exact(cache, key, rule) || found;
+	return (!key->code &&
+		(granule_get(cache, key, RULE_GRANULE_MAX, rule) ||
+		 granule_get(cache, key, RULE_GRANULE_MAX / RULE_GRANULE_STEP, rule) ||
+		 granule_get(cache, key, RULE_GRANULE_MIN, rule))) ||
+	       rule_cache_get_exact(cache, key, rule);
 }
 
 CORE_INLINE void rule_cache_put(struct rule_cache *cache, const struct rule_key *key,

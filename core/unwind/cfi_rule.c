@@ -5,7 +5,6 @@
  * only if an outer frame needs it.
  */
 #include "unwind.h"
-#include "unwind_slot.h"
 
 #define UCONTEXT_RSP 160 /* in the kernel's ucontext: uc_mcontext.gregs[REG_RSP], [REG_RIP] */
 #define UCONTEXT_RIP 168

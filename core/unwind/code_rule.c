@@ -18,7 +18,6 @@
 
 #include "code_scan.h"
 #include "return_search.h"
-#include "syscall_code.h"
 
 #define CODE_BEFORE 6 /* bytes of it that lie before the pc */
 #define WORD 8

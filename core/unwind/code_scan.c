@@ -11,8 +11,6 @@
 
 #include <stdbool.h>
 
-#include "unwind_slot.h"
-
 #define INSTRUCTIONS_MAX 24
 
 #define REX_W 0x48

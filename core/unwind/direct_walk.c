@@ -11,12 +11,10 @@
 #include "deep_stack.h"
 #include "return_search.h"
 #include "signal_context.h"
-#include "syscall_code.h"
 
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
 #define KNOWN(reg) (1U << (reg))
-#define KEY_OF_NOBODY 1 /* as a key's code: of this frame alone */
 #define STEP_CACHE_FACTOR 0x9e3779b97f4a7c15ULL
 
 CORE_PART u64 direct_register(const struct direct_walk *walk, u32 reg)
@@ -195,34 +193,36 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 	return caller_enter(walk, cfa, pc);
 }
 
+/* 1 if a < b, else 0. No branch: the verifier goes one way. */
+CORE_PART u64 is_below(u64 a, u64 b)
+{
+	return (a - b) >> 63;
+}
+
 /* Computes the parts of a step that follow from its rule alone. */
 CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 {
 	static const u8 slot_register[] = {REGISTER_RBX, REGISTER_RBP, REGISTER_R12,
 					   REGISTER_R13, REGISTER_R14, REGISTER_R15};
 	const struct unwind_rule *rule = &step->rule;
-	u32 words;
-	bool fits;
+	u64 words, fits, kept = KNOWN(REGISTER_RSP), restored = KNOWN(REGISTER_RSP);
 
 	if (core_is_null(step))
 		return 0;
 	words = rule->slot[SLOT_RETURN];
-	fits = words && words <= WALK_WINDOW_WORDS;
-	step->kept = KNOWN(REGISTER_RSP);
-	step->restored = KNOWN(REGISTER_RSP);
+	fits = is_below(words - 1, WALK_WINDOW_WORDS);
 	for (u32 i = 0; i < SLOT_RETURN; i++) {
-		u32 slot = rule->slot[i], mask = KNOWN(slot_register[i]);
+		u64 slot = rule->slot[i], is_here = is_below(slot, WALK_WINDOW_WORDS + 1);
+		u64 is_kept = is_below(slot, 1), is_deeper = is_here & is_below(words, slot);
 
-		if (!slot)
-			step->kept |= mask;
-		else if (slot <= WALK_WINDOW_WORDS)
-			step->restored |= mask;
-		else if (slot != SLOT_LOST)
-			fits = false;
-		if (slot <= WALK_WINDOW_WORDS && slot > words)
-			words = slot;
+		kept |= is_kept << slot_register[i];
+		restored |= (is_here & ~is_kept) << slot_register[i];
+		words += is_deeper * (slot - words);
+		fits &= is_here | is_below(SLOT_LOST - 1, slot);
 	}
-	step->words = fits ? words : 0;
+	step->kept = kept;
+	step->restored = restored;
+	step->words = fits * words;
 	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
 			 !(rule->flags & ~RULE_ANALYSED);
 	return 0;
@@ -345,134 +345,30 @@ CORE_PART bool code_read(struct direct_walk *walk, u64 start, u64 end)
 			   NEAR_CODE_BEFORE - missing + after);
 }
 
-/* Makes walk->step.rule that of code without tables, whose mapping is [start, end). */
+/* Makes walk->search.rule that of code without tables, whose mapping is [start, end). */
 CORE_GLOBAL_PART int code_find(struct direct_walk *walk, u64 start, u64 end)
 {
 	if (core_is_null(walk))
 		return STOP_NO_RULE;
-	walk->key.code = KEY_OF_NOBODY;
+	walk->search.is_lasting = 0;
 	if (!code_read(walk, start, end))
 		return STOP_TABLE_UNREADABLE;
-	code_rule(&walk->code, &walk->step.rule, 8, walk->interrupted != 0,
+	code_rule(&walk->code, &walk->search.rule, 8, walk->interrupted != 0,
 		  walk->registers.value[REGISTER_RAX]);
 	return STOP_NONE;
 }
 
-/* Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
- * code before (unwind.c). That makes a difference only where a row begins. The process may have
- * written to its code, so what it says there is not for everybody. */
-CORE_GLOBAL_PART int row_settle(struct direct_walk *walk)
-{
-	u64 pc;
-
-	if (core_is_null(walk))
-		return 0;
-	pc = walk->registers.value[REGISTER_RIP];
-	walk->key.code = KEY_OF_NOBODY;
-	walk->code.word[0] = 0;
-	if (!direct_read(pc - SYSCALL_BYTES, walk->code.word, SYSCALL_BYTES))
-		return false;
-	if (core_reload(walk->code.word[0]) != SYSCALL_CODE)
-		return true;
-	walk->table.offset--;
-	return file_table_find(&walk->table);
-}
-
-CORE_GLOBAL_PART int granule_bytes(u64 pc, u64 interrupted, u64 from, u64 to)
-{
-	return rule_granule(pc, interrupted != 0, from, to);
-}
-
-/* The code around has the rule that a table has for the current pc: most pcs that will be met there
- * are others. */
-CORE_PART void granule_keep(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-	u32 bytes = granule_bytes(FRAME_OFFSET(walk->key.place), walk->interrupted,
-				  walk->table.from, walk->table.to);
-
-	if (bytes > 1) {
-		struct rule_key key = rule_key_of_granule(&walk->key, bytes);
-
-		rule_cache_put(direct->rules, &key, &walk->step.rule);
-	}
-}
-
-/* Probes of functions are met where a row begins, again and again. */
-CORE_PART void settled_keep(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-	struct rule_key key = rule_key_settled(&walk->key, &walk->space);
-
-	rule_cache_put(direct->rules, &key, &walk->step.rule);
-}
-
-/* The same by what row_settle() has found for this process before. */
-CORE_PART bool settled_find(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-	struct rule_key key = rule_key_settled(&walk->key, &walk->space);
-
-	if (!walk->interrupted || !rule_cache_get_exact(direct->rules, &key, &walk->step.rule))
-		return false;
-	walk->key.code = KEY_OF_NOBODY;
-	return true;
-}
-
-/* The same by the table of the whole file, if it has one. */
-CORE_PART bool table_find(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-	u64 frame = walk->key.place & ~STEP_INTERRUPTED, offset = FRAME_OFFSET(frame);
-	bool begins_row;
-
-	walk->table.number = FRAME_MAPPING(frame);
-	walk->table.offset = walk->interrupted ? offset : offset - 1;
-	if (offset >> 32 || !file_table_find(&walk->table))
-		return false;
-	begins_row = walk->interrupted && core_reload(walk->table.from) == walk->table.offset;
-	if (begins_row && !row_settle(walk))
-		return false;
-	walk->step.rule = walk->table.rule;
-	if (begins_row)
-		settled_keep(direct);
-	else
-		granule_keep(direct);
-	walk->table_steps++;
-	return true;
-}
-
-/* The same by what the process has in its copy of the table, which serves nobody else. */
-CORE_PART bool own_find(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-	struct rule_key key = rule_key_own(&walk->key, &walk->space);
-
-	walk->key.code = KEY_OF_NOBODY;
-	return rule_cache_get_exact(direct->rules, &key, &walk->step.rule);
-}
-
-/* The same by the place of code of a file. */
-CORE_PART bool place_find(struct direct *direct)
-{
-	struct direct_walk *walk = direct->walk;
-
-	walk->key.code = 0;
-	return rule_cache_get(direct->rules, &walk->key, &walk->step.rule) ||
-	       settled_find(direct) || table_find(direct) || own_find(direct);
-}
-
-/* Makes walk->step.rule that of walk->key.place, or, where that has no tables, of the code. */
+/* Makes walk->search.rule that of walk->search.place, or, where that has no tables, of the code. */
 CORE_PART u32 rule_find(struct direct *direct, bool is_generated)
 {
 	struct direct_walk *walk = direct->walk;
 	struct code_range range;
 
 	walk->is_generated = is_generated;
-	walk->is_by_code = is_generated || place_find(direct);
+	walk->is_by_code = is_generated || rule_search_find(&walk->search, direct->rules);
 	if (!is_generated) {
 		if (core_reload(walk->is_by_code) &&
-		    core_reload(walk->step.rule.cfa_kind) != CFA_BY_CODE)
+		    core_reload(walk->search.rule.cfa_kind) != CFA_BY_CODE)
 			return STOP_NONE;
 		walk->is_generated = direct_code_apart(direct);
 	}
@@ -488,7 +384,7 @@ CORE_PART void step_put(struct direct *direct)
 	struct direct_walk *walk = direct->walk;
 	struct cached_step *entry;
 
-	if (walk->slot || walk->key.code)
+	if (walk->slot || !walk->search.is_lasting)
 		walk->step_index = STEP_CACHE_KEPT + walk->slot;
 	entry = step_entry(direct);
 	if (entry)
@@ -501,11 +397,13 @@ CORE_OUTLINED u32 step_find(struct direct *direct, u64 place, bool is_generated)
 	struct direct_walk *walk = direct->walk;
 	u32 stop;
 
-	walk->key = (struct rule_key){.place = place};
+	walk->search.place = place;
+	walk->search.pc = walk->registers.value[REGISTER_RIP];
 	stop = rule_find(direct, is_generated);
 	if (stop)
 		return stop;
 	walk->step.place = place;
+	walk->step.rule = walk->search.rule;
 	step_prepare(&walk->step);
 	step_put(direct);
 	return STOP_NONE;
@@ -577,8 +475,8 @@ CORE_INLINE void direct_walk(struct direct *direct)
 
 	walk->interrupted = STEP_INTERRUPTED;
 	walk->window_bytes = 0;
-	walk->table_steps = 0;
-	walk->table.now = 0;
+	walk->search.table_steps = 0;
+	walk->search.table.now = 0;
 	walk->is_final = 0;
 	walk->is_guessed = 0;
 	walk->is_generated = 0;

@@ -8,21 +8,20 @@
  * or at the limit of frames, or where neither tables, code nor stack say who the caller is. Any
  * other stop says only why the walk could not go on.
  *
- * The embedder supplies four functions, and those of table_search.h, natively by linking them, in
+ * The embedder supplies four functions, and those of rule_search.h, natively by linking them, in
  * BPF by defining them before it includes cached_rule.c, code_rule.c, code_scan.c,
- * return_search.c, table_search.c and direct_walk.c.
+ * return_search.c, rule_search.c, table_search.c and direct_walk.c.
  */
 #ifndef CORE_DIRECT_WALK_H
 #define CORE_DIRECT_WALK_H
 
 #include <stdbool.h>
 
-#include "cached_rule.h"
 #include "direct_memory.h"
 #include "env.h"
+#include "rule_search.h"
 #include "stack.h"
 #include "step_cache.h"
-#include "table_search.h"
 
 struct code_range {
 	u64 start, end;

@@ -10,7 +10,6 @@
  * dereferenced.
  */
 #include "unwind.h"
-#include "unwind_slot.h"
 
 #define SFRAME_MAGIC 0xdee2
 #define SFRAME_SORTED 0x1

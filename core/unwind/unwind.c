@@ -8,7 +8,6 @@
  */
 #include "unwind.h"
 #include "deep_stack.h"
-#include "syscall_code.h"
 
 /* The rule by the tables of the current image, or why there is none. */
 CORE_PART u32 table_rule(struct unwind *unwind, struct unwind_rule *rule)
@@ -76,6 +75,7 @@ CORE_PART u32 rule_enter(struct unwind *unwind)
 	unwind->is_lasting = code_is_lasting(unwind);
 	unwind->granule = 1;
 	unwind->is_by_code = 0;
+	unwind->code_seen = 0;
 	if (core_reload(unwind->is_lasting) && unwind_recall(unwind)) {
 		unwind->is_by_code = unwind->rule.cfa_kind == CFA_BY_CODE;
 		if (!core_reload(unwind->is_by_code))

@@ -181,6 +181,8 @@ ABI_INLINE struct rule_key unwind_rule_key(const struct unwind *unwind, u64 fram
 
 	if (unwind->is_search)
 		key = (struct rule_key){.place = header, .code = RULE_KEY_TABLE};
+	else if (unwind->code_seen)
+		key = rule_key_by_code(&key);
 	return unwind->granule > 1 ? rule_key_of_granule(&key, unwind->granule) : key;
 }
 

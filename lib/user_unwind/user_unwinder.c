@@ -9,17 +9,20 @@
 #include "user_unwinder.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "raw_memory.h"
-#include "unwind/cached_rule.h"
+#include "unwind/rule_search.h"
 #include "unwind/unwind.h"
 
 struct user_unwinder {
 	struct user_unwinder_options options;
 	struct raw_memory memory;
 	struct unwind unwind;
+	struct rule_search search;
+	struct file_table_chunk chunk; /* the last one that was asked for: a search keeps none */
 };
 
 int user_unwinder_create(const struct user_unwinder_options *options,
@@ -151,13 +154,54 @@ static bool cache_key(const struct unwind *unwind, struct rule_key *key)
 	return true;
 }
 
+static struct user_unwinder *unwinder_of(const struct rule_search *search)
+{
+	return (void *)((char *)search - offsetof(struct user_unwinder, search));
+}
+
+const struct file_table_chunk *file_table_chunk(const struct file_table_search *table, u32 index)
+{
+	const struct rule_search *search =
+		(const void *)((const char *)table - offsetof(struct rule_search, table));
+	struct user_unwinder *unwinder = unwinder_of(search);
+	const struct user_unwinder_options *options = &unwinder->options;
+
+	if (!options->chunk ||
+	    options->chunk(options->argument, FILE_TABLE_KEY(table->number, index),
+			   &unwinder->chunk))
+		return NULL;
+	return &unwinder->chunk;
+}
+
+/* The direct walk uses the same tables, and notes that. */
+void file_table_use(struct file_table_search *table, const struct file_table_chunk *root)
+{
+	(void)table;
+	(void)root;
+}
+
+bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32 bytes)
+{
+	return raw_memory_read(&unwinder_of(search)->memory, address, buffer, bytes);
+}
+
+/* Of an address space here is nothing known, and nothing kept for it: code is that of the file. */
 bool unwind_recall(struct unwind *unwind)
 {
-	const struct user_unwinder *unwinder = unwind->memory;
+	struct user_unwinder *unwinder = unwind->memory;
+	struct rule_cache *rules = unwinder->options.rules;
 	struct rule_key key;
 
-	return cache_key(unwind, &key) &&
-	       rule_cache_get(unwinder->options.rules, &key, &unwind->rule);
+	if (!cache_key(unwind, &key))
+		return false;
+	if (unwind->is_search)
+		return rule_cache_get_exact(rules, &key, &unwind->rule);
+	unwinder->search.place = key.place;
+	unwinder->search.pc = unwind->registers.value[REGISTER_RIP];
+	if (!rule_search_find(&unwinder->search, rules))
+		return false;
+	unwind->rule = unwinder->search.rule;
+	return true;
 }
 
 /* What a process shows in place of a file is not that file. */

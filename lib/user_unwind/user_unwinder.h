@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "file_table.h"
 #include "mapping.h"
 #include "raw_stack.h"
 #include "rule_cache.h"
@@ -24,8 +25,11 @@ struct user_unwinder_options {
 	const struct mapping_record *(*mapping)(void *argument, u32 number);
 	void *argument;
 	struct rule_cache *rules; /* gets the rules that are found, and is asked first; or NULL */
-	u32 max_depth;		  /* 1 .. STACK_WALK_DEPTH_MAX */
-	bool is_foreign;	  /* the stacks' ids are of another PID namespace */
+	/* The same of tables of whole files, behind the rules: makes *chunk the one with a key
+	 * (abi/file_table.h). 0, or that it is not there; NULL: there are no tables. */
+	int (*chunk)(void *argument, u64 key, struct file_table_chunk *chunk);
+	u32 max_depth;	 /* 1 .. STACK_WALK_DEPTH_MAX */
+	bool is_foreign; /* the stacks' ids are of another PID namespace */
 };
 
 struct unwound_stack {

@@ -51,6 +51,12 @@ bool direct_read(u64 address, void *buffer, u32 bytes)
 	return traced_read(&traced, address, buffer, bytes);
 }
 
+bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32 bytes)
+{
+	(void)search;
+	return traced_read(&traced, address, buffer, bytes);
+}
+
 const struct file_table_chunk *file_table_chunk(const struct file_table_search *search, u32 index)
 {
 	const struct file_table *table = &files[search->number % FILES_MAX].table;
@@ -150,7 +156,8 @@ static bool walk_direct(void)
 	walk.is_compat = traced.is_compat;
 	walk.max_depth = STACK_USER_DEPTH_MAX;
 	walk.slot = 0;
-	walk.space = (struct address_space){.mm = traced.pid, .sequence = 2 * (u32)generation};
+	walk.search.space =
+		(struct address_space){.mm = traced.pid, .sequence = 2 * (u32)generation};
 	direct_walk(&direct);
 	return walk.stop == STOP_ROOT || walk.stop == STOP_DEPTH;
 }

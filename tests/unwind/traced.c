@@ -386,8 +386,11 @@ u64 unwind_frame(struct unwind *unwind, u64 pc)
 bool unwind_recall(struct unwind *unwind)
 {
 	struct rule_key key = unwind_rule_key(unwind, unwind->registers.value[REGISTER_RIP]);
+	struct rule_key by_code = rule_key_by_code(&key);
 
-	return traced_rules && rule_cache_get(traced_rules, &key, &unwind->rule);
+	return traced_rules && (rule_cache_get(traced_rules, &key, &unwind->rule) ||
+				(!unwind->is_search &&
+				 rule_cache_get_exact(traced_rules, &by_code, &unwind->rule)));
 }
 
 void unwind_remember(struct unwind *unwind)

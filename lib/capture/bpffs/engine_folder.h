@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The maps that all instances share (abi/engine.h), pinned in /sys/fs/bpf/stackmap/_engine-7/ as
- * long as anybody uses them; in a PID namespace in _engine-7-pid-NUMBER/.
+ * The maps that all instances share (abi/engine.h), pinned in /sys/fs/bpf/stackmap/_engine-8/ as
+ * long as anybody uses them; in a PID namespace in _engine-8-pid-NUMBER/.
  *
  * Who uses them holds a shared lock on the folder, which the kernel drops with the process. So the
  * last user, and a newcomer who finds what a killed one left behind, know by an exclusive lock that

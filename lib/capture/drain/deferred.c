@@ -18,11 +18,19 @@
 #include "capture/load/skeleton.h"
 #include "engine.h"
 #include "error.h"
+#include "symbol/symbolizer/table_map.h"
 #include "user_unwind/user_unwinder.h"
 
 static const struct mapping_record *record_of(void *loaded, u32 number)
 {
 	return number < MAPPINGS_MAX ? loaded_mapping(loaded, number) : NULL;
+}
+
+static int chunk_of(void *argument, u64 key, struct file_table_chunk *chunk)
+{
+	struct loaded *loaded = argument;
+
+	return table_map_get(bpf_map__fd(loaded_programs(loaded)->maps.file_tables), key, chunk);
 }
 
 static const struct bpf_map *raw_map(const struct recording *recording)
@@ -56,6 +64,7 @@ static int open_all(struct recording *recording, struct deferred *deferred)
 		.mapping = record_of,
 		.argument = loaded,
 		.rules = loaded->rules.memory,
+		.chunk = chunk_of,
 		.max_depth = loaded->plan.config.max_user_depth,
 		.is_foreign = loaded->foreign,
 	};

@@ -240,6 +240,43 @@ static void known_rules_need_no_file(void **state)
 }
 
 /* A living process may show anything in place of a file: its own stack's business. */
+/* The table of every file: no code has a caller. */
+static int outermost_chunk(void *argument, u64 key, struct file_table_chunk *chunk)
+{
+	static const struct unwind_rule rule = {.flags = RULE_OUTERMOST};
+	u32 index = key;
+
+	(void)argument;
+	*chunk = (struct file_table_chunk){.count = 1, .base = 1, .first = index};
+	if (index == 2)
+		chunk->word[0] = FILE_TABLE_ROW(0, 1);
+	if (index == 3)
+		memcpy(chunk->word, &rule, sizeof(rule));
+	return index <= 3 ? 0 : -ENOENT;
+}
+
+static void table_of_the_file_comes_before_tables_of_the_process(void **state)
+{
+	struct rule_cache *rules = calloc(1, sizeof(*rules));
+	const struct user_unwinder_options options = {
+		.mapping = stopped_record,
+		.argument = &stopped,
+		.rules = rules,
+		.chunk = outermost_chunk,
+		.max_depth = STACK_USER_DEPTH_MAX,
+	};
+
+	(void)state;
+	assert_non_null(rules);
+	user_unwinder_free(&unwinder);
+	assert_int_equal(user_unwinder_create(&options, &unwinder), 0);
+	run(program);
+	unwind();
+	assert_int_equal(stack.depth, 1);
+	assert_int_equal(stack.flags, STACK_USER);
+	free(rules);
+}
+
 static void memory_in_place_of_a_file_makes_no_rules(void **state)
 {
 	static const struct rule_cache empty;
@@ -400,6 +437,7 @@ int main(int argc, char **argv)
 		CASE(mapping_that_did_not_fit_is_not_missing_code),
 		CASE(replaced_file_is_not_used),
 		CASE(known_rules_need_no_file),
+		CASE(table_of_the_file_comes_before_tables_of_the_process),
 		CASE(memory_in_place_of_a_file_makes_no_rules),
 		CASE(deleted_file_is_found_through_the_living_process),
 		CASE(truncated_file_kills_nobody),

@@ -224,31 +224,12 @@ static void torn_entries_are_never_returned(void **state)
 	assert_true(found > 0);
 }
 
-/* That the code of a granule has to be read is no rule: what is known of the pc alone comes first.
- */
-static void a_rule_comes_before_what_has_to_be_read(void **state)
-{
-	const struct unwind_rule by_code = {.cfa_kind = CFA_BY_CODE}, rule = rule_of(3, 0);
-	struct rule_key key = {.place = 0x4008}, granule = rule_key_of_granule(&key, 16);
-	struct unwind_rule found;
-
-	(void)state;
-	memset(&cache, 0, sizeof(cache));
-	rule_cache_put(&cache, &granule, &by_code);
-	assert_true(rule_cache_get(&cache, &key, &found));
-	assert_memory_equal(&found, &by_code, sizeof(found));
-	rule_cache_put(&cache, &key, &rule);
-	assert_true(rule_cache_get(&cache, &key, &found));
-	assert_memory_equal(&found, &rule, sizeof(found));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_put_is_found),
 		cmocka_unit_test(each_part_of_a_key_counts),
 		cmocka_unit_test(a_granule_serves_what_lies_in_it),
-		cmocka_unit_test(a_rule_comes_before_what_has_to_be_read),
 		cmocka_unit_test(an_own_rule_serves_one_address_space),
 		cmocka_unit_test(a_damaged_entry_is_empty),
 		cmocka_unit_test(torn_entries_are_never_returned),

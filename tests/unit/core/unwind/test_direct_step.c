@@ -75,10 +75,11 @@ static void steps_serve_every_process(void **state)
 {
 	(void)state;
 	one_caller();
-	walk.space = (struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	walk.search.space =
+		(struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
 	assert_int_equal(walk_again(), STOP_ROOT);
 	memset(&rules, 0, sizeof(rules));
-	walk.space = (struct address_space){.mm = 128, .process = 6, .sequence = 3};
+	walk.search.space = (struct address_space){.mm = 128, .process = 6, .sequence = 3};
 	assert_int_equal(walk_again(), STOP_ROOT);
 	file_moved = 8;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
@@ -97,16 +98,16 @@ static void own_rules_hold_in_their_address_space(void **state)
 
 	(void)state;
 	one_caller();
-	walk.space = space;
+	walk.search.space = space;
 	assert_int_equal(walk_again(), STOP_ROOT);
 	memory[1001] = WORD(21);
 	assert_int_equal(walk_again(), STOP_NO_RULE);
 	key = rule_key_own(&key, &space);
 	rule_cache_put(&rules, &key, &outermost);
 	assert_int_equal(walk_again(), STOP_ROOT);
-	walk.space.process++;
+	walk.search.space.process++;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
-	walk.space = space;
+	walk.search.space = space;
 	walk.slot = 1;
 	is_generated_code = true;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
@@ -254,7 +255,8 @@ static void one_table(void)
 			 FILE_TABLE_ROW(8 * 19, 2), FILE_TABLE_ROW(8 * 20, 0)},
 	};
 	memcpy(chunks[CHUNK_RULES].word, table_rules, sizeof(table_rules));
-	walk.space = (struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
+	walk.search.space =
+		(struct address_space){.mm = 64, .process = 5, .execs = 1, .sequence = 2};
 	has_table = true;
 }
 
@@ -265,9 +267,9 @@ static void a_table_knows_what_caches_do_not(void **state)
 	one_table();
 	assert_int_equal(walk_again(), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
-	assert_int_equal(walk.table_steps, 2);
+	assert_int_equal(walk.search.table_steps, 2);
 	assert_int_equal(walk_again(), STOP_ROOT);
-	assert_int_equal(walk.table_steps, 0);
+	assert_int_equal(walk.search.table_steps, 0);
 	memset(&steps, 0, sizeof(steps));
 	memory[1001] = WORD(20) + 1;
 	assert_int_equal(walk_again(), STOP_NO_RULE);
@@ -307,6 +309,41 @@ static void a_row_serves_its_neighbours(void **state)
 	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
 }
 
+/* What was made from code when there was no table may be a guess. No step is kept of it. */
+static void a_table_counts_more_than_what_was_made_from_code(void **state)
+{
+	const struct unwind_rule guess = {.flags = RULE_OUTERMOST};
+	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
+
+	(void)state;
+	one_table();
+	has_table = false;
+	key = rule_key_by_code(&key);
+	rule_cache_put(&rules, &key, &guess);
+	assert_int_equal(walk_from(WORD(10)), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+	has_table = true;
+	assert_int_equal(walk_on(WORD(10)), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+}
+
+/* Where the table says that nothing covers the code, what was made from it need not be made again.
+ */
+static void what_was_made_from_code_counts_where_no_table_covers_it(void **state)
+{
+	const struct unwind_rule made = {.flags = RULE_OUTERMOST},
+				 by_code = {.cfa_kind = CFA_BY_CODE};
+	struct rule_key key = {.place = MEMORY_FRAME(WORD(10)) | RULE_KEY_INTERRUPTED};
+
+	(void)state;
+	one_table();
+	memcpy(chunks[CHUNK_RULES].word, &by_code, sizeof(by_code));
+	key = rule_key_by_code(&key);
+	rule_cache_put(&rules, &key, &made);
+	assert_int_equal(walk_from(WORD(10)), STOP_ROOT);
+	assert_int_equal(stack.depth, 1);
+}
+
 /* A process that writes a system call before a function, or over one, tells so of itself alone. */
 static void no_process_decides_for_others(void **state)
 {
@@ -317,11 +354,11 @@ static void no_process_decides_for_others(void **state)
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
 	memory[8] = 0;
-	walk.space.process++;
+	walk.search.space.process++;
 	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
 	memory[8] = 0x050fULL << 48;
-	walk.space.process++;
+	walk.search.space.process++;
 	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 1);
 }
@@ -338,7 +375,7 @@ static void a_row_that_begins_is_searched_once(void **state)
 	memory[8] = 0x050fULL << 48; /* as the code was when it was met first */
 	assert_int_equal(walk_on(WORD(9)), STOP_ROOT);
 	assert_int_equal(stack.depth, 2);
-	walk.space.process++;
+	walk.search.space.process++;
 	assert_int_equal(walk_on(WORD(9)), STOP_NO_RULE);
 }
 
@@ -350,7 +387,7 @@ static void a_row_begins_behind_a_system_call(void **state)
 	assert_int_equal(walk_from(WORD(11)), STOP_NO_RULE);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
 	memory[8] = 0x050fULL << 48;
-	walk.space.process++;
+	walk.search.space.process++;
 	assert_int_equal(walk_from(WORD(9)), STOP_NO_RULE);
 	chunks[CHUNK_LEAF].word[0] = FILE_TABLE_ROW(0, 2);
 	assert_int_equal(walk_from(WORD(9)), STOP_ROOT);
@@ -365,7 +402,7 @@ static void the_table_counts_before_own_rules(void **state)
 
 	(void)state;
 	one_table();
-	key = rule_key_own(&key, &walk.space);
+	key = rule_key_own(&key, &walk.search.space);
 	rule_cache_put(&rules, &key, &outermost);
 	has_table = false;
 	assert_int_equal(walk_again(), STOP_ROOT);
@@ -418,6 +455,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_user_code_ends_it),
 		cmocka_unit_test(a_table_knows_what_caches_do_not),
 		cmocka_unit_test(a_row_serves_its_neighbours),
+		cmocka_unit_test(a_table_counts_more_than_what_was_made_from_code),
+		cmocka_unit_test(what_was_made_from_code_counts_where_no_table_covers_it),
 		cmocka_unit_test(a_row_begins_behind_a_system_call),
 		cmocka_unit_test(no_process_decides_for_others),
 		cmocka_unit_test(a_row_that_begins_is_searched_once),

@@ -103,11 +103,14 @@ static struct rule_key current_key(const struct unwind *unwind)
 
 bool unwind_recall(struct unwind *unwind)
 {
-	struct rule_key key = current_key(unwind);
+	struct rule_key key = current_key(unwind), by_code;
 
 	if (unwind->mapping.image == MEMORY_IMAGE_LOST)
 		unwind->mapping.image = 0;
-	return memory_rules && rule_cache_get(memory_rules, &key, &unwind->rule);
+	by_code = rule_key_by_code(&key);
+	return memory_rules && (rule_cache_get(memory_rules, &key, &unwind->rule) ||
+				(!unwind->is_search &&
+				 rule_cache_get_exact(memory_rules, &by_code, &unwind->rule)));
 }
 
 void unwind_remember(struct unwind *unwind)

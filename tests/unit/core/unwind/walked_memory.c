@@ -21,6 +21,12 @@ bool direct_read(u64 address, void *buffer, u32 bytes)
 	return unwind_read(&unwind, address, buffer, bytes);
 }
 
+bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32 bytes)
+{
+	(void)search;
+	return direct_read(address, buffer, bytes);
+}
+
 u64 direct_frame(struct direct *context, u64 pc, bool *is_generated)
 {
 	(void)context;

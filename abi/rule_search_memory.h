@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A search for the rule of a pc in a file (core/unwind/rule_search.h). */
+#ifndef STACKMAP_ABI_RULE_SEARCH_MEMORY_H
+#define STACKMAP_ABI_RULE_SEARCH_MEMORY_H
+
+#include "address_space.h"
+#include "file_table.h"
+#include "rule_cache.h"
+#include "scalar.h"
+
+struct rule_search {
+	/* In: */
+	struct address_space space;
+	u64 place; /* of the pc, as a key has it */
+	u64 pc;
+
+	/* Out: */
+	struct unwind_rule rule;
+	u32 is_lasting;	 /* the rule holds in every process, and as long as the file does */
+	u32 table_steps; /* rules by tables of whole files; the owner sets it to 0 */
+
+	/* The search: */
+	struct file_table_search table;
+	u64 word; /* of the code before the pc */
+};
+
+#endif

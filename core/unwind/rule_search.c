@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the table of a file says is kept for a whole granule around the pc: most pcs that will be
+ * met there are others.
+ *
+ * Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
+ * code before (unwind.c). That makes a difference only where a row begins. The process may have
+ * written to its code, so what it says there is not for everybody.
+ */
+#include "rule_search.h"
+#include "near_code.h"
+
+CORE_GLOBAL_PART int granule_bytes(u64 pc, u64 interrupted, u64 from, u64 to)
+{
+	return rule_granule(pc, interrupted != 0, from, to);
+}
+
+CORE_PART void granule_keep(struct rule_search *search, const struct rule_key *pc_key,
+			    struct rule_cache *rules)
+{
+	u32 bytes = granule_bytes(FRAME_OFFSET(search->place & ~RULE_KEY_INTERRUPTED),
+				  search->place & RULE_KEY_INTERRUPTED, search->table.from,
+				  search->table.to);
+
+	if (bytes > 1) {
+		struct rule_key key = rule_key_of_granule(pc_key, bytes);
+
+		rule_cache_put(rules, &key, &search->rule);
+	}
+}
+
+/* Makes the table's rule that of the row before, if the pc is behind a system call. */
+CORE_PART bool row_settle(struct rule_search *search)
+{
+	search->is_lasting = 0;
+	search->word = 0;
+	if (!rule_search_read(search, search->pc - SYSCALL_BYTES, &search->word, SYSCALL_BYTES))
+		return false;
+	if (core_reload(search->word) != SYSCALL_CODE)
+		return true;
+	search->table.offset--;
+	return file_table_find(&search->table);
+}
+
+/* By the table of the whole file, if it has one. Probes of functions are met where a row begins,
+ * again and again: that is kept for the process. */
+CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key,
+			  const struct rule_key *settled, struct rule_cache *rules)
+{
+	u64 frame = search->place & ~RULE_KEY_INTERRUPTED, offset = FRAME_OFFSET(frame);
+	bool is_interrupted = search->place & RULE_KEY_INTERRUPTED, begins_row;
+
+	search->table.number = FRAME_MAPPING(frame);
+	search->table.offset = is_interrupted ? offset : offset - 1;
+	if (offset >> 32 || !file_table_find(&search->table))
+		return false;
+	begins_row = is_interrupted && core_reload(search->table.from) == search->table.offset;
+	if (begins_row && !row_settle(search))
+		return false;
+	search->rule = search->table.rule;
+	if (begins_row)
+		rule_cache_put(rules, settled, &search->rule);
+	else
+		granule_keep(search, key, rules);
+	search->table_steps++;
+	return true;
+}
+
+CORE_GLOBAL int rule_search_find(struct rule_search *search, struct rule_cache *rules)
+{
+	struct rule_key key, by_code, own, settled;
+	bool is_found;
+
+	if (core_is_null(search) || core_is_null(rules))
+		return 0;
+	key = (struct rule_key){.place = search->place};
+	by_code = rule_key_by_code(&key);
+	own = rule_key_own(&key, &search->space);
+	settled = rule_key_settled(&key, &search->space);
+	search->is_lasting = 1;
+	is_found = rule_cache_get(rules, &key, &search->rule);
+	if (!is_found) {
+		is_found = key.place & RULE_KEY_INTERRUPTED &&
+			   rule_cache_get_exact(rules, &settled, &search->rule);
+		search->is_lasting = !is_found;
+	}
+	if (!is_found)
+		is_found = table_find(search, &key, &settled, rules);
+	if (is_found && core_reload(search->rule.cfa_kind) != CFA_BY_CODE)
+		return true;
+	search->is_lasting = 0;
+	return rule_cache_get_exact(rules, &by_code, &search->rule) ||
+	       rule_cache_get_exact(rules, &own, &search->rule) || is_found;
+}
