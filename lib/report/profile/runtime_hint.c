@@ -5,7 +5,7 @@
  * stack without a single function of the script looks complete. An event counts as unnamed if its
  * stack passes through an interpreter and has no frame that the interpreter named.
  *
- * tests/e2e/symbol/test_runtimes.py runs each remedy that is a command line.
+ * tests/e2e/symbol/test_runtimes.py runs each remedy.
  */
 #include "runtime_hint.h"
 
@@ -33,7 +33,8 @@ static const struct runtime {
 		 "opcache.jit=function -d opcache.jit_debug=16 (from 8.0 on, with opcache) names "
 		 "its functions; interpreted, they have none"},
 	[PERL] = {"perl", "Perl code", UNREADABLE},
-	[DOTNET] = {"dotnet", ".NET code", "DOTNET_PerfMapEnabled=1 in its environment names it"},
+	[DOTNET] = {"dotnet", ".NET code",
+		    "DOTNET_PerfMapEnabled=1 in its environment (from .NET 6 on) names it"},
 	[ERLANG] = {"beam", "Erlang code", "erl +JPperf true names it"},
 	[OTHER] = {"", "generated code",
 		   "a perf map (/tmp/perf-PID.map) or a jitdump that is written before the "

@@ -131,6 +131,8 @@ static void each_runtime_has_its_remedy(void **state)
 	check(&(struct content){"node", 5, 5}, "Node code", "--perf-basic-prof");
 	check(&(struct content){"ruby3.1", 5, 5}, "Ruby code", "reads no functions of scripts");
 	check(&(struct content){"php-fpm8.2", 5, 5}, "PHP code", "opcache.jit_debug");
+	check(&(struct content){"dotnet", 5, 5}, ".NET code", "DOTNET_PerfMapEnabled=1");
+	check(&(struct content){"beam.smp", 5, 5}, "Erlang code", "erl +JPperf true");
 	check(&(struct content){"luajit", 5, 5}, "generated code", "/tmp/perf-PID.map");
 }
 
