@@ -86,7 +86,8 @@ EQUAL, MASKED_EQUAL = 4, 7  # SCMP_CMP_EQ, SCMP_CMP_MASKED_EQ
 # What the rest of this file applies, and what changes nothing for a command that is no service.
 APPLIED = {"CapabilityBoundingSet", "NoNewPrivileges", "SystemCallFilter", "SystemCallErrorNumber", "RestrictAddressFamilies",
            "RestrictNamespaces", "MemoryDenyWriteExecute", "ProtectSystem", "ProtectHome", "ProtectControlGroups",
-           "ProtectKernelTunables", "UMask"}
+           "ProtectKernelTunables", "PrivateTmp", "PrivateDevices", "UMask"}
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "pts", "shm")
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -121,11 +122,31 @@ def remount_read_only(place):
     check(libc.mount(b"none", place.encode(), None, MS_BIND | MS_REMOUNT | MS_RDONLY, None))
 
 
-def protect_mounts(unit, writable):
+def cover(top, kept):
+    """An empty file system at `top`, with these of the paths that were below it."""
+    paths = sorted(path for path in set(kept) if path.startswith(top + "/") and os.path.exists(path))
+    files = [os.open(path, os.O_PATH) for path in paths]
+    check(libc.mount(b"none", top.encode(), b"tmpfs", 0, b"mode=1777"))
+    for path, file in zip(paths, files):
+        source = "/proc/self/fd/%d" % file
+        os.makedirs(path if os.path.isdir(source) else os.path.dirname(path), exist_ok=True)
+        if not os.path.isdir(source):
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+        check(libc.mount(source.encode(), path.encode(), None, MS_BIND | MS_REC, None))
+        os.close(file)
+
+
+def protect_mounts(unit, writable, program):
     check(libc.unshare(CLONE_NEWNS))
     check(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
     check(libc.mount(writable.encode(), writable.encode(), None, MS_BIND, None))
     kept = ("/proc", "/dev", "/sys") if unit["ProtectSystem"] == ["strict"] else ("/",)
+    if "PrivateTmp" in unit:
+        kept += ("/tmp", "/var/tmp")
+        for top in "/tmp", "/var/tmp":
+            cover(top, (writable, os.path.dirname(program)))
+    if "PrivateDevices" in unit:
+        cover("/dev", ["/dev/" + name for name in DEVICES])
     places = dict.fromkeys(line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
     for place in places:
         is_kept = any(place == top or place.startswith(top.rstrip("/") + "/") for top in kept)
@@ -187,9 +208,9 @@ def refuse_calls(unit):
 
 def main(path, writable, *command):
     unit = settings(path)
-    assert APPLIED - {"ProtectHome", "ProtectControlGroups"} <= set(unit), APPLIED - set(unit)
+    assert APPLIED - {"ProtectHome", "ProtectControlGroups", "PrivateTmp"} <= set(unit), APPLIED - set(unit)
+    protect_mounts(unit, os.path.realpath(writable), os.path.realpath(command[0]))
     os.umask(int(unit["UMask"][0], 8))
-    protect_mounts(unit, os.path.realpath(writable))
     os.chdir(writable)
     drop_capabilities(unit)
     check(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
