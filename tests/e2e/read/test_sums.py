@@ -314,6 +314,7 @@ def test_each_format_is_here():
     assert formats - others == {name.split(" by ")[0] for name in BY_STACK} & formats, formats
 
 
+INTERRUPT = 0xffffffff  # has neither pid nor tid
 KEYS = ["comm"], ["pid"], ["tid"], ["cpu"], ["comm", "tid", "cpu"]
 
 
@@ -322,12 +323,13 @@ def test_tables():
         for keys in KEYS:
             found = {"json": Sums(), "csv": Sums()}
             for row in json.loads(read("report", "--json", "--sort", ",".join(keys), path))["rows"]:
-                key = row["event"], *(plain(str(row[name])) for name in keys)
+                key = row["event"], *("" if row[name] is None else plain(str(row[name])) for name in keys)
                 found["json"].add(key, row["self"]["count"], row["self"]["value"])
             for row in rows_of_csv("report", "--csv", "--fields", ",".join(["event", *keys, "count", "value"]), path):
                 key = row["event"], *(re.sub("^'", "", row[name]) for name in keys)
                 found["csv"].add(key, int(row["count"]), int(row["value"]))
-            expected = file.by(*keys).renamed(lambda event, *key: (event, *(str(part) or "[unknown]" for part in key)))
+            expected = file.by(*keys).renamed(
+                lambda event, *key: (event, *("[unknown]" if part in ("", INTERRUPT) else str(part) for part in key)))
             for form, sums in found.items():
                 check_equal((path, form, keys), sums.renamed(lambda *key: tuple(part or "[unknown]" for part in key)), expected)
 

@@ -5,12 +5,14 @@ however the stack was unwound and in every form that is made of it."""
 
 import os
 import re
+import sys
 
 from harness.cases import Skip, main, needs, program, stackmap
 from harness.recording import Recording, function, kernel_frames, names_of, record, user_frames
 from harness.trace_dat import Instance
 
 CALLS = 20
+FAULTS = "import mmap; open('/dev/zero', 'rb', buffering=0).readinto(mmap.mmap(-1, 1 << 20))"  # the kernel writes pages that are not there
 PATH = ["stores_at_once", "calls_it", "main"]
 EVENT = "syscalls:sys_enter_getpriority"
 
@@ -71,7 +73,7 @@ def test_kernel_code_that_faults():
         instance.write("options/fields", "1")
         instance.write("options/stacktrace", "1")
         instance.write("events/exceptions/page_fault_kernel/enable", "1")
-        recording = record("-e", "exceptions:page_fault_kernel", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=4M", "count=1")
+        recording = record("-e", "exceptions:page_fault_kernel", "--", sys.executable, "-c", FAULTS)
         instance.write("tracing_on", "0")
         text = instance.read("trace")
         stackmap("import", "--ftrace", instance.path, "-o", "imported.data")
