@@ -26,11 +26,12 @@ as_user() {
 	runuser -u newcomer -- env -i HOME=/home/newcomer USER=newcomer LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin "$@"
 }
 
-# Both recordings of the demo: events, all of them accounted for, and the stacks of a compiler.
+# Both recordings of the demo: events, all of them accounted for, and the stacks of a compiler, with names.
 check_demo() {
 	[ "$(grep -cE '^stackmap: ledger: [1-9][0-9]* events = [1-9][0-9]* recorded' "$1")" -eq 2 ] ||
 		fault 'not two ledgers with recorded events' || return
-	"$build/cli/stackmap" report --sort comm "$build/demo/cpu.data" | grep -qw cc1 || fault 'no sample of the compiler'
+	"$build/cli/stackmap" report --sort comm "$build/demo/cpu.data" | grep -qw clang || fault 'no sample of the compiler' || return
+	sed '1,/the compiler alone/d' "$1" | grep -q '\[u\] clang::ParseAST(' || fault 'the compiler has no names'
 }
 
 # Compilers change from release to release, and with them what they warn of.
@@ -108,7 +109,16 @@ top_in_batch_mode() {
 
 flamegraph() {
 	stackmap flamegraph -o /tmp/flamegraph.html "$build/demo/cpu.data" &&
-		grep -q '</html>' /tmp/flamegraph.html && grep -qw cc1 /tmp/flamegraph.html
+		grep -q '</html>' /tmp/flamegraph.html && grep -qw clang /tmp/flamegraph.html
+}
+
+# The commands under "One recording" of the README, as they stand there.
+first_recording() {
+	cd /tmp || return
+	sed -n '/^## One recording/,/^## /s/^stackmap/&/p' "$tree/README.md" >first.sh
+	sh -e first.sh | tee first.out
+	grep -q '\[u\] Perl_runops_standard' first.out || fault 'the first recording has no names' || return
+	grep -q '</html>' flamegraph.html
 }
 
 # What a compiler can break: all tests of parts, and the unwinder against programs that know their own stack. The same compilers
@@ -145,7 +155,7 @@ else
 fi
 sed -n 's/^\(C compiler for the host\|Program clang\|Dependency libbpf found\).*/&/p' build/meson-logs/meson-log.txt | sort -u
 for step in doctor instance_starts instance_pauses instance_is_reset instance_resumes instance_stops top_in_batch_mode \
-	flamegraph tests_of_what_was_compiled; do
+	flamegraph first_recording tests_of_what_was_compiled; do
 	try $step
 done
 [ "$faults" -eq 0 ]
