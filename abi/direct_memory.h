@@ -8,6 +8,7 @@
 #include "return_memory.h"
 #include "rule_search_memory.h"
 #include "scalar.h"
+#include "stack_switches.h"
 #include "step_cache.h"
 
 #define WALK_WINDOW_WORDS 64 /* a power of two */
@@ -29,6 +30,7 @@ struct direct_walk {
 	u32 is_guessed; /* a step was not proven: all frames behind it have FRAME_GUESSED */
 
 	/* The walk: */
+	struct stack_switches switches;
 	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
 	u64 window_start; /* of the stack words that are here: an address, whole words */
 	u64 window_bytes; /* how many */

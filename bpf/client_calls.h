@@ -24,6 +24,7 @@
 #include "stack_hash.c"
 #include "stack_map.c"
 #include "stack_pack.c"
+#include "stack_switch.c"
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"

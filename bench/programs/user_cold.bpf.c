@@ -21,6 +21,7 @@
 
 #include "deep_stack.c"
 #include "elf_build_id.c"
+#include "stack_switch.c"
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"

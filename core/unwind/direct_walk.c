@@ -11,6 +11,7 @@
 #include "deep_stack.h"
 #include "return_search.h"
 #include "signal_context.h"
+#include "stack_switch.h"
 
 #define PAGE_BYTES 4096
 #define WINDOW_BYTES (8 * WALK_WINDOW_WORDS)
@@ -73,14 +74,41 @@ CORE_PART u64 direct_below(const struct direct_walk *walk, u64 end, u32 words)
 
 /* --- one step --- */
 
-/* What holds for any two frames of a stack (unwind_step.c). */
-CORE_PART u32 caller_check(const struct direct_walk *walk, u64 cfa)
+/* Whether the return address of a frame below this CFA lies behind a call. */
+CORE_PART bool step_is_called(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
-	u64 rsp = walk->registers.value[REGISTER_RSP];
+	struct return_search *search = &walk->returns;
 
-	if (cfa < rsp || (cfa == rsp && !walk->interrupted))
+	return rule->flags & RULE_SIGNAL ||
+	       (direct_read(cfa - 8 * rule->slot[SLOT_RETURN], &search->value, 8) &&
+		direct_read(search->value - 8, &search->before, 8) &&
+		is_behind_call(search->before));
+}
+
+/* A step that is not simply further out: to another stack, if to anything. */
+CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind_rule *rule,
+				   u64 cfa)
+{
+	u64 rsp;
+
+	if (core_is_null(walk) || core_is_null(rule))
 		return STOP_NO_PROGRESS;
-	return cfa & 7 ? STOP_UNALIGNED : STOP_NONE;
+	rsp = walk->registers.value[REGISTER_RSP];
+	if (cfa == rsp)
+		return walk->interrupted ? STOP_NONE : STOP_NO_PROGRESS;
+	if (cfa < rsp && (rule->flags & RULE_FRAME_POINTER || !step_is_called(walk, rule, cfa)))
+		return STOP_NO_PROGRESS;
+	return stack_switch(&walk->switches, rsp, cfa) ? STOP_NONE : STOP_NO_PROGRESS;
+}
+
+/* What holds for any two frames (unwind_step.c). */
+CORE_PART u32 caller_check(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
+{
+	if (cfa & 7)
+		return STOP_UNALIGNED;
+	return stack_switch_is_far(walk->registers.value[REGISTER_RSP], cfa)
+		       ? caller_switch(walk, rule, cfa)
+		       : STOP_NONE;
 }
 
 /* An address of the kernel's half is no pc, and bit 63 is that of STEP_INTERRUPTED. */
@@ -121,7 +149,7 @@ CORE_PART u32 caller_enter(struct direct_walk *walk, u64 cfa, u64 pc)
 /* To the caller, by what is saved below the CFA. */
 CORE_PART u32 step_by_cfa(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
-	u32 stop = caller_check(walk, cfa);
+	u32 stop = caller_check(walk, &step->rule, cfa);
 
 	if (stop)
 		return stop;
@@ -151,6 +179,7 @@ CORE_PART u32 step_signal(struct direct_walk *walk, const struct cached_step *st
 	if (!direct_fill(walk, end, SIGNAL_CONTEXT_WORDS))
 		return STOP_STACK_UNREADABLE;
 	signal_registers(walk->window, &walk->registers);
+	walk->switches.entered = walk->registers.value[REGISTER_RSP];
 	walk->registers.at_entry = 0;
 	return pc_check(walk->registers.value[REGISTER_RIP]);
 }
@@ -178,7 +207,7 @@ CORE_PART u32 step_cfa(struct direct_walk *walk, const struct unwind_rule *rule,
 CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *step, u64 cfa)
 {
 	u64 end = direct_register(walk, step->rule.base) + 8, pc;
-	u32 stop = caller_check(walk, cfa);
+	u32 stop = caller_check(walk, &step->rule, cfa);
 
 	if (stop)
 		return stop;
@@ -474,6 +503,8 @@ CORE_INLINE void direct_walk(struct direct *direct)
 	struct stack *stack = direct->stack;
 
 	walk->interrupted = STEP_INTERRUPTED;
+	walk->switches.entered = walk->registers.value[REGISTER_RSP];
+	walk->switches.count = 0;
 	walk->window_bytes = 0;
 	walk->search.table_steps = 0;
 	walk->search.table.now = 0;

@@ -234,6 +234,8 @@ CORE_INLINE u32 unwind_stack(struct unwind *unwind, u32 max_depth)
 	unwind->max_depth = max_depth < STACK_WALK_DEPTH_MAX ? max_depth : STACK_WALK_DEPTH_MAX;
 	unwind->is_interrupted = true;
 	unwind->is_guessed = 0;
+	unwind->switches.entered = unwind->registers.value[REGISTER_RSP];
+	unwind->switches.count = 0;
 	unwind->mapping.end = 0;
 	unwind->rule.flags = 0;
 	core_loop(STACK_WALK_DEPTH_MAX + 1 + UNWIND_REFILLS_MAX, walk_step, &unwind);

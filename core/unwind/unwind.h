@@ -29,6 +29,7 @@
 #include "sframe.h"
 #include "signal_context.h"
 #include "stack.h"
+#include "stack_switches.h"
 #include "unwind_bytes.h"
 #include "unwind_code.h"
 #include "unwind_image.h"
@@ -118,6 +119,7 @@ struct unwind {
 	struct return_search returns;
 	struct unwind_registers caller;
 	struct slot_restore restore;
+	struct stack_switches switches;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;
 	u32 saved_count;

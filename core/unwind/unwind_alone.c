@@ -32,6 +32,7 @@ void unwind_remember(struct unwind *unwind)
 }
 
 #include "deep_stack.c"
+#include "stack_switch.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
 #include "unwind/code_rule.c"

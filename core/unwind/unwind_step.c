@@ -3,6 +3,7 @@
  * Callee-saved registers are mostly saved in the few words below the CFA, the return address among
  * them: one read brings all. 32-bit tasks have words of four bytes and frame pointers only.
  */
+#include "stack_switch.h"
 #include "unwind.h"
 
 #define KNOWN(reg) (1U << (reg))
@@ -178,18 +179,48 @@ CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *r
 			  sizeof(unwind->context)))
 		return unwind_stack_stop(unwind);
 	signal_registers(unwind->context, &unwind->caller);
+	unwind->switches.entered = unwind->caller.value[REGISTER_RSP];
 	return STOP_NONE;
 }
 
-/* What holds for any two frames of a stack, whatever the table says. Only an interrupted frame may
- * have left its stack already, with its return address in a register. */
-CORE_PART u32 frame_check(const struct unwind *unwind, u64 caller_rsp)
+/* Whether the return address of a frame below this CFA lies behind a call. */
+CORE_PART bool frame_is_called(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
 {
-	u64 rsp = unwind->registers.value[REGISTER_RSP];
+	struct return_search *search = &unwind->returns;
 
-	if (caller_rsp < rsp || (caller_rsp == rsp && !unwind->is_interrupted))
+	return rule->flags & RULE_SIGNAL ||
+	       (unwind_peek(unwind, cfa - 8 * rule->slot[SLOT_RETURN], &search->value, 8) &&
+		unwind_peek(unwind, search->value - 8, &search->before, 8) &&
+		is_behind_call(search->before));
+}
+
+/* A step that is not simply further out. Only an interrupted frame may have left its stack already,
+ * with its return address in a register. */
+CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp)
+{
+	const struct unwind_rule *rule;
+	u64 rsp;
+
+	if (core_is_null(unwind))
 		return STOP_NO_PROGRESS;
-	return caller_rsp & (unwind->is_compat ? 3 : 7) ? STOP_UNALIGNED : STOP_NONE;
+	rule = &unwind->rule;
+	rsp = unwind->registers.value[REGISTER_RSP];
+	if (caller_rsp == rsp)
+		return unwind->is_interrupted ? STOP_NONE : STOP_NO_PROGRESS;
+	if (caller_rsp < rsp && (rule->flags & (RULE_FRAME_POINTER | RULE_STACK_MOVED) ||
+				 unwind->is_compat || !frame_is_called(unwind, rule, cfa)))
+		return STOP_NO_PROGRESS;
+	return stack_switch(&unwind->switches, rsp, caller_rsp) ? STOP_NONE : STOP_NO_PROGRESS;
+}
+
+/* What holds for any two frames, whatever the table says. */
+CORE_PART u32 frame_check(struct unwind *unwind, u64 cfa, u64 caller_rsp)
+{
+	if (caller_rsp & (unwind->is_compat ? 3 : 7))
+		return STOP_UNALIGNED;
+	return stack_switch_is_far(unwind->registers.value[REGISTER_RSP], caller_rsp)
+		       ? frame_switch(unwind, cfa, caller_rsp)
+		       : STOP_NONE;
 }
 
 CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *rule)
@@ -203,7 +234,7 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *ru
 	if (rule->flags & RULE_STACK_MOVED &&
 	    !register_get(&unwind->registers, rule->operand, &rsp))
 		return STOP_UNKNOWN_REGISTER;
-	stop = frame_check(unwind, rsp);
+	stop = frame_check(unwind, cfa, rsp);
 	if (stop)
 		return stop;
 	stop = slots_restore(unwind, rule, cfa);

@@ -45,6 +45,7 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 }
 
 #include "deep_stack.c"
+#include "stack_switch.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"
 #include "unwind/code_rule.c"

@@ -271,6 +271,22 @@ def test_depth_limits():
         check_depth(depth, 100, "--max-depth", 100)
 
 
+def test_code_on_other_stacks():
+    """Its caller may lie below it: at the event, by the unwinder later, and by the copy of a stack."""
+    needs("bpf", "perf events", "raw tracepoints")
+    outer = ["call_on", "start", "thread"]
+    paths = {"above": outer, "fiber": ["call_on", "on_thread_stack", "fiber", *outer],
+             "nested": ["call_on", "on_thread_stack", "fiber", "call_on", "start_inner", *outer]}
+    for what, path in paths.items():
+        recording = record("-F", 499, "-e", "cpu-clock,syscalls:sys_enter_getppid", "--", program("other_stack"), what)
+        stacks = [names_of(event) for event in recording.events()]
+        inside = [names for names in stacks if "at_end" in names]
+        wrong = [names for names in inside if names[names.index("at_end"):][1:len(path) + 1] != path]
+        assert len(inside) > 50 and not wrong, (what, len(inside), wrong[:3])
+        complete, rest = user_account(recording)
+        assert complete > 50 * sum(rest.values()), (what, complete, rest)
+
+
 def test_a_lost_caller():
     """Nobody knows what follows; that it is not the end is known."""
     needs("bpf", "raw tracepoints")

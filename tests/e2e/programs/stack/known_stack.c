@@ -30,7 +30,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "own_syscall.h"
+#include "../own_syscall.h"
 
 #define APART __attribute__((noinline, noclone))
 #define AFTER_CALL()                                                                               \

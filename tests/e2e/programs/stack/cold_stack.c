@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "own_syscall.h"
+#include "../own_syscall.h"
 
 #define APART __attribute__((noinline, noclone))
 #define AFTER_CALL()                                                                               \

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The stacks that one walk has left (core/stack_switch.h). */
+#ifndef STACKMAP_ABI_STACK_SWITCHES_H
+#define STACKMAP_ABI_STACK_SWITCHES_H
+
+#include "scalar.h"
+
+#define STACK_SWITCHES_MAX 8 /* a power of two */
+
+struct stack_range {
+	u64 from, to; /* rsp of the first frame that was met there, and of the last one */
+};
+
+struct stack_switches {
+	u64 entered; /* rsp of the first frame that was met on the current stack */
+	u32 count;
+	u32 reserved;
+	struct stack_range left[STACK_SWITCHES_MAX];
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The caller of a frame lies further out, at a higher address, unless the two are on different
+ * stacks: a coroutine calls code on the stack of its thread (OCaml 5, cgo), or a function goes on
+ * with a stack of its own that lies above (Rust's stacker). So a walk may go back, if
+ *
+ *   - the rule of the frame is not guessed,
+ *   - the caller's frame is at least STACK_SWITCH_BYTES below all that was met on the current
+ * stack: nearer than that are dead frames, which are full of return addresses,
+ *   - the caller's frame lies on no stack that was left before,
+ *   - and the return address lies behind a call, or the rule says that the caller was interrupted.
+ *     The walk looks at that.
+ *
+ * A walk remembers STACK_SWITCHES_MAX stacks, and goes back no more when it has left so many.
+ */
+#ifndef CORE_STACK_SWITCH_H
+#define CORE_STACK_SWITCH_H
+
+#include <stdbool.h>
+
+#include "env.h"
+#include "stack_switches.h"
+
+#define STACK_SWITCH_BYTES 65536
+
+/* Whether a step from rsp to the caller's rsp may change the stack; neither or a long way up does
+ * not. Anything that it is asked is remembered as done. Any context. */
+CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp);
+
+/* A step that changes the stack, or does not lead further out at all. */
+ABI_INLINE bool stack_switch_is_far(u64 rsp, u64 caller_rsp)
+{
+	return caller_rsp - rsp - 1 >= STACK_SWITCH_BYTES;
+}
+
+#endif
