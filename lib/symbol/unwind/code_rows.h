@@ -54,7 +54,12 @@ struct file_spans {
  * -ENOMEM. */
 int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *covered);
 
-/* The same, and for code that no table covers the rules that its instructions lead to (with
+/* The same of the section .debug_frame, for functions that lie apart from `covered`, which
+ * ascends. -ENOENT: there is none. */
+int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
+			 struct file_spans *found);
+
+/* All of these, and for code that no table covers the rules that its instructions lead to (with
  * RULE_ANALYSED). -ENOEXEC: there are neither. */
 int code_rows_read(int file, struct code_rows *rows);
 

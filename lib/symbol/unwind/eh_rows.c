@@ -16,6 +16,7 @@
 
 #include "array.h"
 #include "code_rows.h"
+#include "debug_frame.h"
 #include "file_image.h"
 #include "file_table.h"
 
@@ -423,5 +424,79 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 		free(reading->functions);
 	}
 	free(reading);
+	return result;
+}
+
+/* Whether [start, end) is code that nothing covers. */
+static bool is_free(const struct reading *reading, u64 start, u64 end,
+		    const struct file_spans *covered)
+{
+	u32 low = 0, high = covered->count;
+	u64 code_end = end, offset;
+
+	if (end - FILE_IMAGE_BASE > INT32_MAX ||
+	    !file_image_code(reading->image, start, &code_end, &offset) || code_end != end)
+		return false;
+	start -= FILE_IMAGE_BASE;
+	end -= FILE_IMAGE_BASE;
+	while (low < high) {
+		u32 middle = (low + high) / 2;
+
+		if (covered->spans[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == covered->count || covered->spans[low].start >= end;
+}
+
+/* Of functions that overlap the first one counts: what the linker has dropped lies at 0. */
+static int add_debug(struct reading *reading, u32 bytes, const struct file_spans *covered)
+{
+	struct unwind *unwind = &reading->unwind;
+	const struct image_range range = {FILE_IMAGE_LENT, FILE_IMAGE_LENT + bytes};
+	u64 behind = 0;
+	int result = 0;
+
+	unwind->memory = reading->image;
+	unwind->image.bias = FILE_IMAGE_BASE;
+	unwind->image.segment_count = 1;
+	unwind->image.segment[0] = unwind->image.eh_frame = range;
+	functions_note(reading);
+	if (reading->count)
+		qsort(reading->functions, reading->count, sizeof(*reading->functions), by_start);
+	for (u32 i = 0; i < reading->count && !result; i++) {
+		const struct function *function = &reading->functions[i];
+
+		if (function->start < behind ||
+		    !is_free(reading, function->start, function->end, covered))
+			continue;
+		behind = function->end;
+		result = add_function(reading, function->start, function->end, function->fde);
+	}
+	return result;
+}
+
+int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
+			 struct file_spans *found)
+{
+	struct debug_frame frame;
+	struct reading *reading;
+	int result = debug_frame_read(file, FILE_IMAGE_BASE, &frame);
+
+	if (result)
+		return result;
+	reading = calloc(1, sizeof(*reading));
+	result = reading ? file_image_create(file, &reading->image) : -ENOMEM;
+	if (!result) {
+		reading->rows = rows;
+		reading->covered = found;
+		file_image_lend(reading->image, frame.records, frame.bytes);
+		result = add_debug(reading, frame.bytes, covered);
+		file_image_free(&reading->image);
+		free(reading->functions);
+	}
+	free(reading);
+	free(frame.records);
 	return result;
 }

@@ -27,6 +27,8 @@ struct file_image {
 	u32 segment_count;
 	struct segment segment[SEGMENTS_MAX];
 	u32 last; /* the segment that was read last */
+	const u8 *lent;
+	u64 lent_bytes;
 	u8 *block[];
 };
 
@@ -176,12 +178,28 @@ static bool holds(const struct segment *segment, u64 address, u32 bytes)
 	return at < segment->bytes && segment->bytes - at >= bytes;
 }
 
+void file_image_lend(struct file_image *image, const u8 *bytes, u64 count)
+{
+	image->lent = bytes;
+	image->lent_bytes = count;
+}
+
+static bool read_lent(const struct file_image *image, u64 at, void *buffer, u32 bytes)
+{
+	if (at > image->lent_bytes || image->lent_bytes - at < bytes)
+		return false;
+	memcpy(buffer, image->lent + at, bytes);
+	return true;
+}
+
 bool file_image_read(struct file_image *image, u64 address, void *buffer, u32 bytes)
 {
 	u64 at = address - FILE_IMAGE_BASE;
 
 	if (address >= FILE_IMAGE_HEADER)
 		return read_file(image, address - FILE_IMAGE_HEADER, buffer, bytes);
+	if (address >= FILE_IMAGE_LENT)
+		return read_lent(image, address - FILE_IMAGE_LENT, buffer, bytes);
 	for (u32 i = 0; i < image->segment_count; i++) {
 		u32 index = (image->last + i) % image->segment_count;
 		const struct segment *segment = &image->segment[index];

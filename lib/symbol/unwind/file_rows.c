@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "code_analysis.h"
 #include "code_file.h"
 #include "code_rows.h"
@@ -144,12 +145,14 @@ static int analyse(struct code_file *file, const struct file_spans *covered,
 }
 
 /* Rows of code that no table covers. */
-static int read_code(int file, const struct file_spans *covered, struct code_rows *rows)
+static int read_code(int file, const struct file_spans *covered, struct code_rows *rows,
+		     struct file_spans *found)
 {
 	struct file_image *image = NULL;
 	struct code_file *code = NULL;
 	int result = file_image_create(file, &image);
 
+	(void)found;
 	result = result ?: code_file_open(file, covered->spans, covered->count, &code);
 	result = result ?: analyse(code, covered, image, rows);
 	code_file_free(&code);
@@ -157,25 +160,59 @@ static int read_code(int file, const struct file_spans *covered, struct code_row
 	return result;
 }
 
+typedef int (*read_part)(int file, const struct file_spans *covered, struct code_rows *rows,
+			 struct file_spans *found);
+
+static int cover(struct file_spans *covered, const struct file_spans *found)
+{
+	if (array_make_rooms(covered->spans, (u64)covered->count + found->count, covered->room))
+		return -ENOMEM;
+	for (u32 i = 0; i < found->count; i++)
+		covered->spans[covered->count++] = found->spans[i];
+	sort_spans(covered);
+	return 0;
+}
+
+/* Adds rows of what is not covered yet. A part that cannot be read as a whole is left out. */
+static int add_part(int file, read_part read, struct file_spans *covered, struct code_rows *rows)
+{
+	struct code_rows part = {}, both = {};
+	struct file_spans found = {};
+	int result = 0;
+
+	if (!read(file, covered, &part, &found) && part.count) {
+		result = code_rows_merge(&both, rows, &part) ?: cover(covered, &found);
+		code_rows_clear(rows);
+		*rows = both;
+	}
+	code_rows_clear(&part);
+	free(found.spans);
+	return result;
+}
+
 int code_rows_read(int file, struct code_rows *rows)
 {
-	struct code_rows tables = {}, code = {};
+	struct code_rows tables = {}, others = {};
 	struct file_spans covered = {};
 	int result = code_rows_read_tables(file, &tables, &covered);
 
 	if (!result || result == -ENOEXEC) {
+		int error;
+
 		sort_spans(&covered);
-		if (read_code(file, &covered, &code))
-			code_rows_clear(&code);
+		error = add_part(file, code_rows_read_debug, &covered, &others);
+		error = error ?: add_part(file, read_code, &covered, &others);
+		if (error)
+			code_rows_clear(&others);
 	}
-	if (code.count && (!result || result == -ENOEXEC)) {
-		result = code_rows_merge(rows, &code, &tables);
+	if (others.count && (!result || result == -ENOEXEC)) {
+		result = code_rows_merge(rows, &others, &tables);
 	} else if (!result) {
 		*rows = tables;
 		tables = (struct code_rows){};
 	}
 	code_rows_clear(&tables);
-	code_rows_clear(&code);
+	code_rows_clear(&others);
 	free(covered.spans);
 	return result;
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Rows of other sections than .eh_frame: .debug_frame of programs that have both says the same.
+ * Damaged sections give some rows or none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sample_program.h"
+#include "symbol/unwind/code_rows.h"
+
+#define FLIPS 200
+
+#define BOTH                                                                                       \
+	"echo '__asm__(\".cfi_sections .eh_frame, .debug_frame\");' >$OUT.h; "                     \
+	"gcc -O1 -g -fno-toplevel-reorder -include $OUT.h $IN -o $OUT "
+
+static int open_sample(const struct sample *sample, char path[SAMPLE_PATH_BYTES])
+{
+	int file;
+
+	sample_build(sample, path);
+	file = open(path, O_RDONLY);
+	assert_true(file >= 0);
+	return file;
+}
+
+/* NULL: there is none. */
+static const struct unwind_rule *rule_at(const struct code_rows *rows, u32 offset)
+{
+	u32 rule = 0;
+
+	for (u32 i = 0; i < rows->count && rows->rows[i].offset <= offset; i++)
+		rule = rows->rows[i].rule;
+	return rule ? &rows->rules[rule - 1] : NULL;
+}
+
+static void rows_free(struct code_rows *rows, struct file_spans *spans)
+{
+	code_rows_clear(rows);
+	free(spans->spans);
+	*spans = (struct file_spans){};
+}
+
+static void a_section_for_debuggers_says_the_same(void **state)
+{
+	static const struct sample samples[] = {
+		{"plain", BOTH, sample_c, ".c"},
+		{"zlib", BOTH "-gz=zlib", sample_c, ".c"},
+		{"zstd",
+		 BOTH "&& { objcopy --compress-debug-sections=zstd $OUT 2>/dev/null || true; }",
+		 sample_c, ".c"},
+	};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		struct code_rows tables = {}, rows = {};
+		struct file_spans covered = {}, found = {};
+		const struct file_spans nothing = {};
+		char path[SAMPLE_PATH_BYTES];
+		int file = open_sample(&samples[i], path);
+
+		assert_int_equal(code_rows_read_tables(file, &tables, &covered), 0);
+		assert_int_equal(code_rows_read_debug(file, &nothing, &rows, &found), 0);
+		assert_true(rows.count > 5 && found.count > 1);
+		for (u32 row = 0; row < rows.count; row++) {
+			const struct unwind_rule *rule = rule_at(&rows, rows.rows[row].offset);
+
+			if (rule)
+				assert_memory_equal(rule, rule_at(&tables, rows.rows[row].offset),
+						    sizeof(*rule));
+		}
+		rows_free(&rows, &found);
+		rows_free(&tables, &covered);
+		close(file);
+	}
+}
+
+/* The same code, without .eh_frame of its own. */
+static void functions_that_no_other_table_covers_have_rows(void **state)
+{
+	static const struct sample sample = {
+		"only", "gcc -O1 -g -fno-asynchronous-unwind-tables $IN -o $OUT", sample_c, ".c"};
+	struct code_rows rows = {}, debug = {};
+	struct file_spans found = {};
+	const struct file_spans nothing = {};
+	char path[SAMPLE_PATH_BYTES];
+	int file = open_sample(&sample, path);
+
+	(void)state;
+	assert_int_equal(code_rows_read_debug(file, &nothing, &debug, &found), 0);
+	assert_int_equal(code_rows_read(file, &rows), 0);
+	assert_true(code_rows_are_sound(&rows));
+	assert_true(debug.count > 5);
+	for (u32 row = 0; row < debug.count; row++) {
+		const struct unwind_rule *rule = rule_at(&debug, debug.rows[row].offset);
+
+		if (rule)
+			assert_memory_equal(rule, rule_at(&rows, debug.rows[row].offset),
+					    sizeof(*rule));
+	}
+	rows_free(&debug, &found);
+	code_rows_clear(&rows);
+	close(file);
+}
+
+/* No read leaves the section, and what comes out can be executed. */
+static void damaged_sections_have_some_rows_or_none(const struct sample *sample)
+{
+	char path[SAMPLE_PATH_BYTES];
+	struct stat status;
+	u8 *program;
+	int file;
+
+	sample_build(sample, path);
+	file = open(path, O_RDWR);
+	assert_int_equal(fstat(file, &status), 0);
+	program = mmap(NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	assert_ptr_not_equal(program, MAP_FAILED);
+	for (u32 i = 0; i < FLIPS; i++) {
+		u64 at = (u64)rand() % status.st_size;
+		struct code_rows rows = {};
+		u8 kept = program[at];
+
+		program[at] ^= 1U << rand() % 8;
+		if (!code_rows_read(file, &rows))
+			assert_true(code_rows_are_sound(&rows));
+		code_rows_clear(&rows);
+		program[at] = kept;
+	}
+	munmap(program, status.st_size);
+	close(file);
+}
+
+static void damaged_debug_frames(void **state)
+{
+	static const struct sample sample = {"damaged", BOTH "-gz=zlib", sample_c, ".c"};
+
+	(void)state;
+	damaged_sections_have_some_rows_or_none(&sample);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_section_for_debuggers_says_the_same),
+		cmocka_unit_test(functions_that_no_other_table_covers_have_rows),
+		cmocka_unit_test(damaged_debug_frames),
+	};
+	int failed;
+
+	if (!sample_folder_create())
+		return 77;
+	srand(30);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	sample_folder_remove();
+	return failed;
+}
