@@ -59,6 +59,11 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
 			 struct file_spans *found);
 
+/* The same of Go's code, by the section that its runtime reads (.gopclntab). -ENOENT: there is none
+ * that is known. */
+int code_rows_read_go(int file, const struct file_spans *covered, struct code_rows *rows,
+		      struct file_spans *found);
+
 /* All of these, and for code that no table covers the rules that its instructions lead to (with
  * RULE_ANALYSED). -ENOEXEC: there are neither. */
 int code_rows_read(int file, struct code_rows *rows);

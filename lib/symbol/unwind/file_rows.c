@@ -200,7 +200,8 @@ int code_rows_read(int file, struct code_rows *rows)
 		int error;
 
 		sort_spans(&covered);
-		error = add_part(file, code_rows_read_debug, &covered, &others);
+		error = add_part(file, code_rows_read_go, &covered, &others);
+		error = error ?: add_part(file, code_rows_read_debug, &covered, &others);
 		error = error ?: add_part(file, read_code, &covered, &others);
 		if (error)
 			code_rows_clear(&others);

@@ -64,7 +64,7 @@ def test_static_programs():
 
 
 def test_go_program():
-    """It has frame pointers and no tables, which is not to be found out again for each stack."""
+    """It has a table of its own, by which all stacks end at their goroutine or thread, but those of systemstack()."""
     needs("bpf", "perf events")
     needs_command("go", "version")
     root = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()

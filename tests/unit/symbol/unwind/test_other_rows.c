@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows of other sections than .eh_frame: .debug_frame of programs that have both says the same.
- * Damaged sections give some rows or none. */
+/* Rows of other sections than .eh_frame: .debug_frame of programs that have both says the same, and
+ * Go's pcln table says what its .debug_frame says. Damaged sections give some rows or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +25,23 @@
 #define BOTH                                                                                       \
 	"echo '__asm__(\".cfi_sections .eh_frame, .debug_frame\");' >$OUT.h; "                     \
 	"gcc -O1 -g -fno-toplevel-reorder -include $OUT.h $IN -o $OUT "
+
+static const char go_source[] = "package main\n"
+				"import (\"fmt\"; \"sort\")\n"
+				"//go:noinline\n"
+				"func leaf(x int) int { return x*3 + 1 }\n"
+				"//go:noinline\n"
+				"func deep(n int, s []int) int {\n"
+				"	var room [20]int\n"
+				"	room[n&15] = leaf(n)\n"
+				"	if n > 0 { return deep(n-1, room[:]) + s[0] }\n"
+				"	return room[3]\n"
+				"}\n"
+				"func main() {\n"
+				"	s := []int{3, 1, 2}\n"
+				"	sort.Ints(s)\n"
+				"	fmt.Println(deep(5, s))\n"
+				"}\n";
 
 static int open_sample(const struct sample *sample, char path[SAMPLE_PATH_BYTES])
 {
@@ -115,6 +132,64 @@ static void functions_that_no_other_table_covers_have_rows(void **state)
 	close(file);
 }
 
+static bool has_go(void)
+{
+	bool has = !system("go version >/dev/null 2>&1");
+
+	if (!has)
+		printf("no Go compiler here\n");
+	return has;
+}
+
+#define GO_BUILD                                                                                   \
+	"GOCACHE=$OUT.cache HOME=${OUT%/*} GOFLAGS=-mod=mod go build -o $OUT $IN; rm -rf "         \
+	"$OUT.cache"
+
+static const struct sample go_sample = {"go", GO_BUILD, go_source, ".go"};
+
+/* Functions that change to another stack have a rule by rbp or none; where stacks begin,
+ * .debug_frame has a depth. */
+static void a_pcln_table_says_what_the_section_for_debuggers_says(void **state)
+{
+	struct code_rows rows = {}, debug = {};
+	struct file_spans covered = {}, found = {};
+	const struct file_spans nothing = {};
+	char path[SAMPLE_PATH_BYTES];
+	u32 by_pointer = 0, compared = 0, outermost = 0, lost = 0;
+	int file;
+
+	(void)state;
+	if (!has_go())
+		skip();
+	file = open_sample(&go_sample, path);
+	assert_int_equal(code_rows_read_go(file, &nothing, &rows, &found), 0);
+	assert_int_equal(code_rows_read_debug(file, &nothing, &debug, &covered), 0);
+	assert_true(code_rows_are_sound(&rows));
+	for (u32 i = 0; i < rows.count; i++) {
+		const struct unwind_rule *rule = rule_at(&rows, rows.rows[i].offset);
+		const struct unwind_rule *other = rule_at(&debug, rows.rows[i].offset);
+
+		if (!rule || !other)
+			continue;
+		outermost += rule->flags == RULE_OUTERMOST;
+		by_pointer += rule->cfa_register == REGISTER_RBP;
+		lost += rule->slot[SLOT_RETURN] == SLOT_LOST;
+		if (rule->flags || rule->cfa_register == REGISTER_RBP ||
+		    rule->slot[SLOT_RETURN] == SLOT_LOST)
+			continue;
+		assert_int_equal(rule->cfa_register, other->cfa_register);
+		assert_int_equal(rule->cfa_offset, other->cfa_offset);
+		compared++;
+	}
+	assert_true(compared > 2000);
+	assert_in_range(outermost, 2, 50);
+	assert_in_range(by_pointer, 1, 50);
+	assert_in_range(lost, 3, 50);
+	rows_free(&rows, &found);
+	rows_free(&debug, &covered);
+	close(file);
+}
+
 /* No read leaves the section, and what comes out can be executed. */
 static void damaged_sections_have_some_rows_or_none(const struct sample *sample)
 {
@@ -151,12 +226,22 @@ static void damaged_debug_frames(void **state)
 	damaged_sections_have_some_rows_or_none(&sample);
 }
 
+static void damaged_pcln_tables(void **state)
+{
+	(void)state;
+	if (!has_go())
+		skip();
+	damaged_sections_have_some_rows_or_none(&go_sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_section_for_debuggers_says_the_same),
 		cmocka_unit_test(functions_that_no_other_table_covers_have_rows),
+		cmocka_unit_test(a_pcln_table_says_what_the_section_for_debuggers_says),
 		cmocka_unit_test(damaged_debug_frames),
+		cmocka_unit_test(damaged_pcln_tables),
 	};
 	int failed;
 
