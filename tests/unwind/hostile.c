@@ -5,6 +5,8 @@
  *   hostile honest   does its work
  *   hostile random   writes random bytes over its own tables, again and again
  *   hostile self     makes every entry of its index point at the index
+ *   hostile unsorted has an index whose neighbours have changed places
+ *   hostile overlap  makes each function reach over all that follow
  *   hostile poison   makes its copy of the C library's tables say that each frame is a word larger
  *   hostile loop     has a chain of frame pointers, and CFAs in memory, that lead to themselves
  *   hostile unmap    unmaps its tables and maps them again, in another thread
@@ -135,14 +137,44 @@ static void write_random(const struct tables *tables)
 	}
 }
 
-static void write_self(const struct tables *tables)
+static uint32_t index_count(const struct tables *tables)
 {
-	int32_t zero = 0;
 	uint32_t count;
 
 	memcpy(&count, tables->start + 8, sizeof(count));
-	for (uint32_t i = 0; i < count; i++)
+	return count;
+}
+
+static void write_self(const struct tables *tables)
+{
+	int32_t zero = 0;
+
+	for (uint32_t i = 0; i < index_count(tables); i++)
 		memcpy(tables->start + INDEX_HEAD + i * INDEX_ENTRY + 4, &zero, sizeof(zero));
+}
+
+static void write_unsorted(const struct tables *tables)
+{
+	uint8_t *entry = tables->start + INDEX_HEAD, kept[INDEX_ENTRY];
+
+	for (uint32_t i = 0; i + 1 < index_count(tables); i += 2, entry += 2 * INDEX_ENTRY) {
+		memcpy(kept, entry, INDEX_ENTRY);
+		memcpy(entry, entry + INDEX_ENTRY, INDEX_ENTRY);
+		memcpy(entry + INDEX_ENTRY, kept, INDEX_ENTRY);
+	}
+}
+
+/* An FDE: its length, its CIE, where its code begins, and how long that is. */
+static void write_overlap(const struct tables *tables)
+{
+	static const uint32_t bytes = INT32_MAX;
+
+	for (uint32_t i = 0; i < index_count(tables); i++) {
+		int32_t fde;
+
+		memcpy(&fde, tables->start + INDEX_HEAD + i * INDEX_ENTRY + 4, sizeof(fde));
+		memcpy(tables->start + fde + 12, &bytes, sizeof(bytes));
+	}
 }
 
 /* DW_CFA_def_cfa rsp, 8 of the CIEs becomes rsp, 16. */
@@ -261,6 +293,10 @@ static int run(const char *mode)
 		return work_on(write_random, &tables);
 	if (!strcmp(mode, "self"))
 		return work_on(write_self, &tables);
+	if (!strcmp(mode, "unsorted"))
+		return work_on(write_unsorted, &tables);
+	if (!strcmp(mode, "overlap"))
+		return work_on(write_overlap, &tables);
 	if (!strcmp(mode, "poison"))
 		return work_on(write_poison, &tables);
 	return unmap(&tables);

@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What nobody wants to do to a machine that is in use: the clock is set forth and back, and CPUs come and go, while a
-# recorder drains and while an instance has no process. No event is lost or dated by the wrong clock.
+# recorder drains, with rotation and without, while an agent records, and while an instance has no process. No event is lost or
+# dated by the wrong clock.
 set -u
 
 faults=0
@@ -15,6 +16,15 @@ fault() {
 
 calls() {
 	known_counts_static calls=1000 >/dev/null
+}
+
+# again COUNT COMMAND: so often
+again() {
+	local left=$1
+	while [ "$left" -gt 0 ]; do
+		left=$((left - 1))
+		"$2"
+	done
 }
 
 # 6000 calls.
@@ -52,6 +62,48 @@ record_disturbed() {
 	in_order f.data || fault "$*: times"
 }
 
+# events FILE...: of the program, in all of them
+events() {
+	local file
+	for file; do
+		stackmap script --ids -e "$source" "$file" 2>/dev/null # a file may have none
+	done | wc -l
+}
+
+# A file for each second while the clock is set: together they have each event once.
+rotate_disturbed() {
+	local file
+	echo "record --rotate 1s $*"
+	stackmap record --rotate 1s -o r.data "$@" -- sh "$0" disturb 3 >rotate.log 2>&1 ||
+		fault "rotation: $(tail -n 3 rotate.log)"
+	for file in r.data.*; do
+		[ "$(events "$file")" = 0 ] || in_order "$file" || fault "$file: times"
+	done
+	! grep -q 'recorded + [1-9][0-9]* lost' rotate.log || fault "rotation: $(grep lost rotate.log)"
+	[ "$(events r.data.*)" = 18000 ] || fault "rotation: $(events r.data.*) events"
+	echo "    $(ls r.data.* | wc -l) files"
+}
+
+# An agent, which has nobody to send to: its windows have each event once, and its spool keeps them.
+agent_disturbed() {
+	local agent
+	echo "agent $*"
+	ls /bin/libcurl* >/dev/null 2>&1 || {
+		echo '    there is no libcurl: left out'
+		return
+	}
+	LD_LIBRARY_PATH=/bin stackmap agent --config /dev/null --host guest --to http://127.0.0.1:1 --spool spool \
+		--exemplars windows --window 1 --batch 2 "$@" 2>agent.log &
+	agent=$!
+	while ! grep -q ': recording as ' agent.log && kill -0 $agent; do sleep 0.1; done
+	again 3 disturb
+	kill -TERM $agent
+	wait $agent || fault "the agent ended with $?: $(tail -n 3 agent.log)"
+	[ "$(events windows/window.data.*)" = 18000 ] || fault "agent: $(events windows/window.data.*) events: $(cat agent.log)"
+	grep -q ' 0 batches sent, .* [1-9][0-9]* in the spool' agent.log || fault "$(cat agent.log)"
+	echo "    $(ls windows | wc -l) windows"
+}
+
 # stat NAME: a line of stack_map_stat
 stat_of() {
 	sed -n "s/^$1: //p" /sys/fs/bpf/stackmap/x/stack_map_stat
@@ -71,11 +123,13 @@ instance_disturbed() {
 }
 
 if [ "${1:-}" = disturb ]; then
-	disturb
+	again "${2:-1}" disturb
 else
 	record_disturbed -a -F 99 -e cpu-clock -e "$source"
 	grep -q 'recorded + 0 lost' record.log || fault "$(cat record.log)"
 	[ "$(stackmap script --ids -e "$source" f.data | wc -l)" = 6000 ] || fault "not 6000 events: $(cat record.log)"
+	rotate_disturbed -e "$source"
+	agent_disturbed -e "$source"
 	instance_disturbed -e "$source" --flight 4M --bits 10
 	[ "$faults" -eq 0 ]
 fi

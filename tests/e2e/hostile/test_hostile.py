@@ -31,6 +31,14 @@ def test_an_index_of_itself():
     lie("self")
 
 
+def test_an_unsorted_index():
+    lie("unsorted")
+
+
+def test_functions_that_overlap():
+    lie("overlap")
+
+
 def test_tables_of_the_c_library():
     lie("poison")
 
