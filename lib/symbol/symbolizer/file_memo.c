@@ -57,6 +57,12 @@ static void drop_oldest(void)
 	remove_at(0);
 }
 
+void file_memo_forget(void)
+{
+	while (memo.count)
+		drop_oldest();
+}
+
 bool file_memo_take(const struct file_key *key, struct file_tables *tables)
 {
 	u32 i = 0;

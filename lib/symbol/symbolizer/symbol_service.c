@@ -308,6 +308,19 @@ static int name(const struct symbol_request *request, const int *files, const u6
 	return result;
 }
 
+/* A large file takes the memory that the tables of others have, if it needs that. */
+static int name_in_all_memory(const struct symbol_request *request, const int *files,
+			      const u64 *addresses, struct symbol_answer *answer, char **text)
+{
+	int result = name(request, files, addresses, answer, text);
+
+	if (result != -ENOMEM)
+		return result;
+	file_memo_forget();
+	*answer = (struct symbol_answer){};
+	return name(request, files, addresses, answer, text);
+}
+
 static int read_build_id(int file, struct symbol_answer *answer)
 {
 	int bytes = mapped_file_build_id(file, answer->build_id);
@@ -358,7 +371,7 @@ static int answer_to(const struct symbol_request *request, const int *files, con
 	case SYMBOL_ASK_ROWS:
 		return read_rows(files[0], answer, text);
 	default:
-		return name(request, files, addresses, answer, text);
+		return name_in_all_memory(request, files, addresses, answer, text);
 	}
 }
 

@@ -118,6 +118,20 @@ static void bytes_are_bounded(void **state)
 	assert_false(take(&small));
 }
 
+static void all_are_forgotten(void **state)
+{
+	struct file_key first = key_of(1), second = key_of(2);
+
+	(void)state;
+	put(&first, 1);
+	put(&second, 1);
+	file_memo_forget();
+	assert_false(take(&first));
+	assert_false(take(&second));
+	put(&first, 1);
+	assert_true(take(&first));
+}
+
 static void a_long_build_id_is_refused(void **state)
 {
 	u8 id[TRACE_BUILD_ID_MAX + 1] = {0};
@@ -134,6 +148,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_known_until_it_is_written),
 		cmocka_unit_test(the_file_used_last_stays),
 		cmocka_unit_test(bytes_are_bounded),
+		cmocka_unit_test(all_are_forgotten),
 		cmocka_unit_test(a_long_build_id_is_refused),
 	};
 
