@@ -10,8 +10,8 @@
  * TEXT_INTERRUPT is where the kernel's C code for an interrupt begins.
  *
  * TEXT_ENTRY is assembler code that the CPU enters for an interrupt or an exception: asm_exc_NAME,
- * asm_sysvec_NAME... Of the kernel's code that was interrupted, the stack has the pc, as the next
- * frame further out.
+ * asm_sysvec_NAME... The next frame further out is kernel code that was interrupted; on the
+ * kernel's stack that frame is the pc itself.
  */
 #ifndef STACKMAP_ABI_KERNEL_TEXT_H
 #define STACKMAP_ABI_KERNEL_TEXT_H

@@ -5,6 +5,7 @@ its folder, by the kernel's own account. What it shares with the others (_engine
 """
 import ctypes
 import errno
+import glob
 import json
 import math
 import os
@@ -17,12 +18,16 @@ import time
 from measure import STACKMAP, run, skip, works
 
 HOME = "/sys/fs/bpf/stackmap"
-ENGINE = f"{HOME}/_engine-6"
 NAME = f"bench-{os.getpid()}"
 SYS_BPF = {"x86_64": 321, "aarch64": 280}[platform.machine()]
 FD_BY_ID = {"prog": 13, "map": 14, "link": 30}  # commands of bpf(2)
 
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+def engine_folder():
+    """Of all instances: its name ends with the version of what it holds."""
+    return glob.glob(f"{HOME}/_engine-*")[0]
 
 
 def need_instances():
@@ -117,7 +122,7 @@ class Instance:
 
     def objects(self):
         """What is its own: the maps of the engine are pinned there, too."""
-        shared = {one["id"] for one in pinned(ENGINE)["map"]}
+        shared = {one["id"] for one in pinned(engine_folder())["map"]}
         own = pinned(self.folder)
         own["map"] = [one for one in own["map"] if one["id"] not in shared]
         return own
@@ -127,4 +132,4 @@ class Instance:
 
 
 def engine_memory():
-    return memory(pinned(ENGINE))
+    return memory(pinned(engine_folder()))

@@ -45,7 +45,7 @@
 #define REMEMBERED_PART 4 /* of --memory: what was sent */
 #define BATCH_PART 4	  /* the rows of a batch */
 #define BUDGET_MS 60000	  /* from look to look */
-#define ALL_TIMES 4	  /* --memory: what all processes may take together */
+#define ALL_TIMES 4	  /* all processes together may take this many times --memory */
 #define ALL_LEAST (256ULL << 20)
 
 struct agent {

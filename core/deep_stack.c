@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A ring is turned by three reversals: of what belongs to its end, of what belongs to its begin,
- * and of all. */
+/* The ring is rotated by three reversals: of the frames before the oldest frame, of the frames from
+ * the oldest one on, and of the whole ring. */
 #include "deep_stack.h"
 
 struct reversal {

@@ -26,7 +26,8 @@ ABI_INLINE u32 deep_stack_slot(u32 number)
 					     : DEEP_RING + (number - DEEP_RING) % DEEP_OUTER;
 }
 
-/* Ends a walk that has met `depth` frames: the number of words that the stack has. Any context. */
+/* Ends a walk that has met `depth` frames: puts a ring in order and adds the frame that stands for
+ * omitted ones. Returns the number of words of the stack. Any context. */
 CORE_GLOBAL int deep_stack_end(struct deep_stack *stack, u32 depth);
 
 #endif

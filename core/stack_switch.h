@@ -23,8 +23,9 @@
 
 #define STACK_SWITCH_BYTES 65536
 
-/* Whether a step from rsp to the caller's rsp may change the stack; neither or a long way up does
- * not. Anything that it is asked is remembered as done. Any context. */
+/* True if a walk may step from rsp to caller_rsp, which stack_switch_is_far() has called far. The
+ * step is recorded as a change of stacks. When STACK_SWITCHES_MAX stacks are recorded, only steps
+ * up are allowed, and no more are recorded. Any context. */
 CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp);
 
 /* A step that changes the stack, or does not lead further out at all. */

@@ -38,7 +38,8 @@ static __always_inline u64 stored_frame(const struct table_view *stack, u32 i)
 	return stack->word[word];
 }
 
-/* The frame as abi/stack.h has it: the map has the pc of code that an interrupt has met. */
+/* A frame as abi/stack.h defines it. For interrupted kernel code the map has the pc, so 1 is added.
+ */
 static __always_inline u64 frame_of(const struct table_view *stack, u32 i)
 {
 	u64 frame = stored_frame(stack, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What searches for rules read (core/unwind/rule_search.h): tables of whole files in the engine's
- * map, and code. */
+/* Reads for a search for rules (core/unwind/rule_search.h): chunks of tables of whole files in the
+ * engine's map, and code of the current task. */
 #ifndef BPF_TABLE_CHUNKS_H
 #define BPF_TABLE_CHUNKS_H
 

@@ -205,9 +205,9 @@ CORE_INLINE u64 unwind_frame(struct unwind *walk, u64 pc)
 	return unwinder->frame;
 }
 
-/* Where the table of the file begins, as found before. */
-static __always_inline bool search_recall_place(struct unwinder *unwinder,
-						const struct rule_cache *cache)
+/* Takes from the cache where the table of the file begins, as an earlier walk found it. */
+static __always_inline bool table_place_recall(struct unwinder *unwinder,
+					       const struct rule_cache *cache)
 {
 	struct rule_key key = unwind_rule_key(&unwinder->walk, unwinder->frame);
 	struct rule_key own = rule_key_own(&key, &unwinder->search.vma.space);
@@ -242,7 +242,7 @@ __noinline int unwinder_recall(struct unwinder *unwinder)
 	if (!unwinder || !cache)
 		return 0;
 	unwinder->reads.is_noted = 0;
-	if (unwinder->walk.is_search ? search_recall_place(unwinder, cache)
+	if (unwinder->walk.is_search ? table_place_recall(unwinder, cache)
 				     : rule_recall(unwinder, cache)) {
 		unwinder->walk.rule = unwinder->rule.rule;
 		return 1;

@@ -14,7 +14,7 @@
 
 #define NAME "agent"
 #define RESET_MS 60000
-#define LONGEST_MS 5000 /* for names: a window of ten seconds ends before the next one has to */
+#define LONGEST_MS 5000 /* longest wait for names: a window closes before the next one is due */
 
 static int open_window(struct agent_feed *feed, struct stackmap_error *error)
 {

@@ -150,7 +150,8 @@ static u64 patience_end(const struct recorder *recorder, u64 now)
 	return now + (patience < PATIENCE_MS ? patience : PATIENCE_MS);
 }
 
-/* Errors come back when the file is finished. */
+/* Waits for the names of a rotation's last window. An error is reported again by capture_finish().
+ */
 static void name_last_window(struct recorder *recorder)
 {
 	u64 now = clock_ms(), least = now + PATIENCE_MS_LAST;

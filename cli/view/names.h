@@ -32,7 +32,7 @@ struct names_values {
 	{"no-debuginfod", 0, OPTION_FLAG, NULL, offsetof(values, member.no_debuginfod),	\
 		"Names", "fetch nothing, even if DEBUGINFOD_URLS is set"}
 
-/* Of the commands that add up equal stacks. */
+/* The option of the commands that add up equal stacks. */
 #define FOLD_ROW(values, member)								\
 	{"fold-recursion", 0, OPTION_FLAG, NULL, offsetof(values, member.fold_recursion),	\
 		"Names", "functions that repeat on a stack are one frame"}

@@ -12,7 +12,7 @@
 
 struct report {
 	struct trace_reader *reader;
-	bool is_store; /* not one recording: it has no start */
+	bool is_store; /* the events come from a store: start_ns is null */
 	struct profile *profile;
 	struct debug_lookup *debug; /* NULL: without debug information */
 	const struct trace_source *sources;

@@ -74,7 +74,8 @@ CORE_PART u64 direct_below(const struct direct_walk *walk, u64 end, u32 words)
 
 /* --- one step --- */
 
-/* Whether the return address of a frame below this CFA lies behind a call. */
+/* True if the return address that is saved below the CFA lies behind a call, or if the rule says
+ * that the caller was interrupted. */
 CORE_PART bool step_is_called(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
 	struct return_search *search = &walk->returns;
@@ -85,7 +86,8 @@ CORE_PART bool step_is_called(struct direct_walk *walk, const struct unwind_rule
 		is_behind_call(search->before));
 }
 
-/* A step that is not simply further out: to another stack, if to anything. */
+/* Checks a step whose CFA is not within STACK_SWITCH_BYTES above rsp. The CFA may be rsp itself (an
+ * interrupted frame), or lie on another stack. */
 CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind_rule *rule,
 				   u64 cfa)
 {
@@ -101,7 +103,7 @@ CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind
 	return stack_switch(&walk->switches, rsp, cfa) ? STOP_NONE : STOP_NO_PROGRESS;
 }
 
-/* What holds for any two frames (unwind_step.c). */
+/* The CFA is checked for every step, as frame_check() in unwind_step.c does. */
 CORE_PART u32 caller_check(struct direct_walk *walk, const struct unwind_rule *rule, u64 cfa)
 {
 	if (cfa & 7)
@@ -222,7 +224,7 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 	return caller_enter(walk, cfa, pc);
 }
 
-/* 1 if a < b, else 0. No branch: the verifier goes one way. */
+/* 1 if a < b, else 0; a and b are below 2^63. Without a branch the verifier follows one path. */
 CORE_PART u64 is_below(u64 a, u64 b)
 {
 	return (a - b) >> 63;

@@ -42,8 +42,9 @@ CORE_PART bool row_settle(struct rule_search *search)
 	return file_table_find(&search->table);
 }
 
-/* By the table of the whole file, if it has one. Probes of functions are met where a row begins,
- * again and again: that is kept for the process. */
+/* Takes the rule from the table of the whole file, if the file has one. A rule where a row begins
+ * is cached for this process, since probes of functions hit there again and again; any other rule
+ * is cached for its granule. */
 CORE_PART bool table_find(struct rule_search *search, const struct rule_key *key,
 			  const struct rule_key *settled, struct rule_cache *rules)
 {

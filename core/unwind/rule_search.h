@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the rule of a pc in a file without reading tables of the process. Of these the first one
- * that knows a rule counts:
+ * Finds the rule of a pc in a file without reading tables of the process. The first
+ * of these sources that knows a rule counts:
  *
- *   1. the cache of rules (abi/rule_cache.h): what tables say
- *   2. the same of this process alone, where a row begins
+ *   1. the cache (abi/rule_cache.h): rules of tables, for all processes
+ *   2. the cache: rules of this process alone that were found where a row begins
  *   3. the table of the whole file (abi/file_table.h)
  *   4. rules that the unwinder has made from the code when there was no table; they may be guesses
  *   5. what the process has in its own copy of the tables

@@ -183,7 +183,8 @@ CORE_OUTLINED u32 signal_step(struct unwind *unwind, const struct unwind_rule *r
 	return STOP_NONE;
 }
 
-/* Whether the return address of a frame below this CFA lies behind a call. */
+/* True if the return address that is saved below the CFA lies behind a call, or if the rule says
+ * that the caller was interrupted. */
 CORE_PART bool frame_is_called(struct unwind *unwind, const struct unwind_rule *rule, u64 cfa)
 {
 	struct return_search *search = &unwind->returns;
@@ -194,8 +195,9 @@ CORE_PART bool frame_is_called(struct unwind *unwind, const struct unwind_rule *
 		is_behind_call(search->before));
 }
 
-/* A step that is not simply further out. Only an interrupted frame may have left its stack already,
- * with its return address in a register. */
+/* Checks a step whose caller_rsp is not within STACK_SWITCH_BYTES above rsp. caller_rsp may be rsp
+ * itself if the frame was interrupted with its return address in a register; else it must lie on
+ * another stack. */
 CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 {
 	const struct unwind_rule *rule;
@@ -213,7 +215,7 @@ CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp
 	return stack_switch(&unwind->switches, rsp, caller_rsp) ? STOP_NONE : STOP_NO_PROGRESS;
 }
 
-/* What holds for any two frames, whatever the table says. */
+/* The CFA and caller_rsp are checked for every step, whatever the table says. */
 CORE_PART u32 frame_check(struct unwind *unwind, u64 cfa, u64 caller_rsp)
 {
 	if (caller_rsp & (unwind->is_compat ? 3 : 7))

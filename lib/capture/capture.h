@@ -98,9 +98,9 @@ int capture_drain(struct capture *capture, int *next_ms);
  * that come too late for this window are there for the next. */
 int capture_ask_ahead(struct capture *capture, bool all);
 
-/* The same until the names are known; those of files of others no longer than `patience_ms`. No
- * name is waited for longer than `longest_ms`, by capture_finish() neither; 0: there is no such
- * limit. */
+/* The same until the names are known; those of files of others no longer than `patience_ms`.
+ * `longest_ms` limits the wait for all names, in this call and the next capture_finish() together;
+ * 0: no limit. */
 int capture_name_ahead(struct capture *capture, u32 patience_ms, u32 longest_ms);
 
 /* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks

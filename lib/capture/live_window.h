@@ -12,7 +12,7 @@
 struct live_window {
 	struct capture *capture;
 	struct memory_recording recording;
-	u32 longest_ms; /* no name is waited for longer when it ends; 0: there is no limit */
+	u32 longest_ms; /* the longest wait for names when the window ends; 0: no limit */
 };
 
 /* The first of a capture, or the next after live_window_close(). */

@@ -99,7 +99,7 @@ static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 	return importing->ring && ring_file_symbol(importing->ring, address, symbol);
 }
 
-/* Names make a text kind of any kernel's code. An address that has no name is ordinary code. */
+/* The symbol's name decides, so any kernel's code can be told. An address without a name is not. */
 static bool is_entry_code(void *arg, u64 address)
 {
 	struct symbol symbol;

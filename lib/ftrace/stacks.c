@@ -71,7 +71,7 @@ static int is_entry_code(struct ftrace_stacks *stacks, u64 frame)
 	return known->what == CODE_ENTRY;
 }
 
-/* ftrace has the pc of what an interrupt or an exception met: see abi/stack.h. */
+/* ftrace has the pc of interrupted kernel code; abi/stack.h defines such a frame as the pc + 1. */
 static int mark_interrupted(struct ftrace_stacks *stacks, u64 *frames, const u64 *read, u32 depth)
 {
 	for (u32 i = 1; i < depth; i++) {

@@ -17,7 +17,7 @@ u64 memory_limit(void);
 /* Before children are started. */
 void memory_limit_lower(u64 bytes);
 
-/* The part of it that this process may take by itself: a sandbox has one. UINT64_MAX: all. */
+/* Bytes of memory_limit() that this process may take. A sandbox sets them; UINT64_MAX: no bound. */
 u64 memory_share(void);
 void memory_share_set(u64 bytes);
 

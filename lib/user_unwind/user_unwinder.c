@@ -22,7 +22,8 @@ struct user_unwinder {
 	struct raw_memory memory;
 	struct unwind unwind;
 	struct rule_search search;
-	struct file_table_chunk chunk; /* the last one that was asked for: a search keeps none */
+	struct file_table_chunk
+		chunk; /* returned last by file_table_chunk(); a search uses one at a time */
 };
 
 int user_unwinder_create(const struct user_unwinder_options *options,
@@ -173,7 +174,7 @@ const struct file_table_chunk *file_table_chunk(const struct file_table_search *
 	return &unwinder->chunk;
 }
 
-/* The direct walk uses the same tables, and notes that. */
+/* The direct walk reads the same tables and notes their use, so the use is not noted here. */
 void file_table_use(struct file_table_search *table, const struct file_table_chunk *root)
 {
 	(void)table;
@@ -185,7 +186,9 @@ bool rule_search_read(struct rule_search *search, u64 address, void *buffer, u32
 	return raw_memory_read(&unwinder_of(search)->memory, address, buffer, bytes);
 }
 
-/* Of an address space here is nothing known, and nothing kept for it: code is that of the file. */
+/* The address space of a stack is not known here, so search.space stays zero. A rule at the
+ * beginning of a row is therefore cached for all processes: code is taken to be that of the file.
+ */
 bool unwind_recall(struct unwind *unwind)
 {
 	struct user_unwinder *unwinder = unwind->memory;

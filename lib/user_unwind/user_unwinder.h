@@ -25,8 +25,8 @@ struct user_unwinder_options {
 	const struct mapping_record *(*mapping)(void *argument, u32 number);
 	void *argument;
 	struct rule_cache *rules; /* gets the rules that are found, and is asked first; or NULL */
-	/* The same of tables of whole files, behind the rules: makes *chunk the one with a key
-	 * (abi/file_table.h). 0, or that it is not there; NULL: there are no tables. */
+	/* Copies the chunk of a table of a whole file that has this key (abi/file_table.h) to
+	 * *chunk. Returns 0, or not 0 if there is no such chunk. NULL: there are no tables. */
 	int (*chunk)(void *argument, u64 key, struct file_table_chunk *chunk);
 	u32 max_depth;	 /* 1 .. STACK_WALK_DEPTH_MAX */
 	bool is_foreign; /* the stacks' ids are of another PID namespace */

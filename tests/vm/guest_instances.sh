@@ -4,6 +4,9 @@
 # nothing of them is left.
 set -u
 
+# The memory that a load takes cannot be told while other processes load programs, too.
+unset WATCH_LOADS
+
 home=/sys/fs/bpf/stackmap
 count=40
 faults=0

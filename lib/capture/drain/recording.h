@@ -63,8 +63,8 @@ struct recording {
 	struct frame_addresses named; /* asked for already, for the file */
 	bool named_ahead;	      /* recording_ask_ahead() has waited for them */
 	u64 next_ask;		      /* ms: recording_ask_ahead() asks again; 0: not asked yet */
-	u64 names_until; /* ms: no name is waited for longer; 0: those of root and the kernel are */
-	u64 tabulate_again;	     /* ms: when tables are asked for once more */
+	u64 names_until;    /* clock_ms(): the wait for any name ends then; 0: no such limit */
+	u64 tabulate_again; /* ms: when tables are asked for once more */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */
 };
 

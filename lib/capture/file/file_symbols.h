@@ -16,7 +16,7 @@ int file_symbols_ask(struct recording *recording);
 /* Whether answers are to come: any, or only those of files of root's and our own. */
 bool file_symbols_awaits(const struct recording *recording, bool all);
 
-/* No name is waited for any longer. */
+/* True if the time to wait for names (names_until) is over. */
 bool file_symbols_are_late(const struct recording *recording);
 
 /* The last: asks, waits, and writes the symbol of every frame that went into the file. */

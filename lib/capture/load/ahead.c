@@ -28,7 +28,7 @@ static void open_event(void)
 		close(event);
 }
 
-/* A kernel without a readable kallsyms is one that hides its addresses. */
+/* If kallsyms cannot be read the table stays empty, as where addresses are hidden. */
 static int read_text(struct ahead *ahead)
 {
 	int result;

@@ -146,8 +146,8 @@ static bool has_perf_events(const struct source_list *sources)
 	return has_source(sources, SOURCE_SAMPLE) || has_source(sources, SOURCE_PERF);
 }
 
-/* Tells the programs which frames are the tracer's own and which an interrupt's, and the drain
- * which are of code that was interrupted. */
+/* Fills the map kernel_text: the programs recognise frames of the tracer and of interrupts by the
+ * map, the drain recognises kernel code that was interrupted. */
 static int set_kernel_text(struct loaded *loaded)
 {
 	if (!loaded->ahead.reads_text)

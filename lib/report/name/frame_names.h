@@ -37,8 +37,8 @@ struct frame_naming {
 	/* Told of a recording that ends before its symbols, if `kernel` names its kernel frames
 	 * neither; or NULL. */
 	void (*unfinished)(const struct trace_info *info);
-	/* Told at the end of names that stay mangled though they are mangled ones: how many, and
-	 * why the first one does ("it takes too long to read"); or NULL. */
+	/* Called by frame_names_free() if names could not be demangled: how many, and the reason
+	 * for the first one ("it takes too long to read"); or NULL. */
 	void (*undemangled)(u64 count, const char *why);
 };
 

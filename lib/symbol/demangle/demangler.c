@@ -43,7 +43,7 @@ struct demangle_message {
 struct demangler {
 	struct sandbox *sandbox;	  /* NULL: not started */
 	struct demangle_message *message; /* with the sandbox */
-	int refusal;			  /* not 0: why it cannot be started */
+	int refusal;			  /* -errno: why the sandbox cannot be started; 0: none */
 	struct demangle_failures failures;
 };
 
@@ -81,8 +81,8 @@ static int receive_name(int socket, struct demangle_message *message)
 	return result;
 }
 
-/* libiberty says the same of a name that is not mangled and of one that takes more memory than
- * there is: errno tells them apart. */
+/* libiberty returns NULL both for a name that is not mangled and for a name that takes too much
+ * memory; errno tells the two apart. */
 static int reply(int socket, struct demangle_message *message)
 {
 	char *plain;

@@ -11,8 +11,8 @@
 
 struct demangler;
 
-/* Names that stay mangled because it costs too much to read them, or because the sandbox is not to
- * be had. */
+/* Names that stay mangled because they take too much time or memory, or because the sandbox does
+ * not start. */
 struct demangle_failures {
 	u64 count;
 	const char *reason; /* of the first one, as sandbox_reason() */

@@ -2,8 +2,9 @@
 /*
  * A note is {name size, descriptor size, type}, the name and the descriptor, each padded to 4
  * bytes; the build id is the descriptor of the note "GNU", type 3. The kernel gives its notes raw
- * in /sys. A file has them in sections, or in segments where it has no sections. A user's file may
- * claim any number of notes of any size: so many parts are read, so many bytes of each.
+ * in /sys. In a file the sections are searched first, then the segments if no section has the id. A
+ * user's file may claim any number of notes of any size: at most PARTS_MAX sections and PARTS_MAX
+ * segments with notes are read, and at most PART_BYTES_MAX of each.
  */
 #include "build_id.h"
 

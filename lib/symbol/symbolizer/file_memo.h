@@ -43,7 +43,7 @@ void file_memo_put(const struct file_key *key, const struct file_tables *tables)
 
 void file_tables_clear(struct file_tables *tables);
 
-/* All of them. */
+/* Drops the tables of all files. */
 void file_memo_forget(void);
 
 #endif

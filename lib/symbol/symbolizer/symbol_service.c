@@ -308,9 +308,9 @@ static int name(const struct symbol_request *request, const int *files, const u6
 	return result;
 }
 
-/* A large file takes the memory that the tables of others have, if it needs that. */
-static int name_in_all_memory(const struct symbol_request *request, const int *files,
-			      const u64 *addresses, struct symbol_answer *answer, char **text)
+/* If memory runs out, the cached tables of all files are dropped and the file is read again. */
+static int name_with_retry(const struct symbol_request *request, const int *files,
+			   const u64 *addresses, struct symbol_answer *answer, char **text)
 {
 	int result = name(request, files, addresses, answer, text);
 
@@ -329,7 +329,8 @@ static int read_build_id(int file, struct symbol_answer *answer)
 	return 0;
 }
 
-/* Rules, then rows, in a block of this size: millions of rows leave no memory for a larger one. */
+/* Copies rules, then rows, to one block of their size; a block that grows may take twice as much.
+ */
 static char *rows_copy(const struct code_rows *rows, u64 *bytes)
 {
 	size_t rule_bytes = rows->rule_count * sizeof(*rows->rules);
@@ -371,7 +372,7 @@ static int answer_to(const struct symbol_request *request, const int *files, con
 	case SYMBOL_ASK_ROWS:
 		return read_rows(files[0], answer, text);
 	default:
-		return name_in_all_memory(request, files, addresses, answer, text);
+		return name_with_retry(request, files, addresses, answer, text);
 	}
 }
 

@@ -59,8 +59,8 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
 			 struct file_spans *found);
 
-/* The same of Go's code, by the section that its runtime reads (.gopclntab). -ENOENT: there is none
- * that is known. */
+/* Reads the rows of Go code from .gopclntab, and which functions they cover. `covered` is not used.
+ * -ENOENT: the file has no such section, or its version is not known. */
 int code_rows_read_go(int file, const struct file_spans *covered, struct code_rows *rows,
 		      struct file_spans *found);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Of a CIE the id becomes 0, the version one that .eh_frame has, and the augmentation begins with
- * z, so that a signal frame (S) is understood; each FDE then says that it has no data for it. An
- * FDE says how far back its CIE is, in place of where the CIE is in the section.
+ * A CIE gets the id 0, a version that .eh_frame has (1 or 3) and an augmentation that begins with
+ * z, so that a signal frame (S) is understood. Each FDE gets augmentation data of length 0, and the
+ * distance back to its CIE in place of the CIE's offset in the section.
  */
 #include "debug_frame.h"
 
@@ -43,7 +43,7 @@ static int put(struct debug_frame *frame, const void *data, u32 bytes)
 	return 0;
 }
 
-/* The length goes in front of what was put from `record` on. */
+/* Writes the length of the record that begins at `record` and has just been put. */
 static void record_end(struct debug_frame *frame, u32 record)
 {
 	u32 length = frame->bytes - record - LENGTH_BYTES;
@@ -51,7 +51,7 @@ static void record_end(struct debug_frame *frame, u32 record)
 	memcpy(frame->records + record, &length, sizeof(length));
 }
 
-/* Where the number of 7 bits a byte at `at` ends; 0: not within the record. */
+/* The offset behind the LEB128 number at `at`; 0: the number does not end within the record. */
 static u32 leb128_end(const struct writing *writing, u32 at)
 {
 	while (at && at < writing->end)
@@ -60,7 +60,8 @@ static u32 leb128_end(const struct writing *writing, u32 at)
 	return 0;
 }
 
-/* A CIE whose fields begin at `at`, of a section offset. */
+/* Adds the CIE at `offset` of the section; its version is at `at`. A CIE not understood is skipped.
+ */
 static int add_cie(struct writing *writing, u32 offset, u32 at)
 {
 	const u8 *section = writing->section, *text = section + at + 1;
@@ -110,7 +111,7 @@ static int by_offset(const void *key, const void *member)
 	return (*offset > cie->offset) - (*offset < cie->offset);
 }
 
-/* An FDE whose address field begins at `at`. CIEs ascend. */
+/* Adds the FDE whose address is at `at`. `cies` is sorted by offset, so the CIE is bisected. */
 static int add_fde(struct writing *writing, u32 cie_offset, u32 at)
 {
 	struct debug_frame *frame = writing->frame;

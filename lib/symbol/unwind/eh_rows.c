@@ -427,7 +427,7 @@ int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *c
 	return result;
 }
 
-/* Whether [start, end) is code that nothing covers. */
+/* True if [start, end) is code of one segment and no span of `covered` overlaps it. */
 static bool is_free(const struct reading *reading, u64 start, u64 end,
 		    const struct file_spans *covered)
 {
@@ -450,7 +450,7 @@ static bool is_free(const struct reading *reading, u64 start, u64 end,
 	return low == covered->count || covered->spans[low].start >= end;
 }
 
-/* Of functions that overlap the first one counts: what the linker has dropped lies at 0. */
+/* Where functions overlap the first one counts: functions that the linker dropped all lie at 0. */
 static int add_debug(struct reading *reading, u32 bytes, const struct file_spans *covered)
 {
 	struct unwind *unwind = &reading->unwind;

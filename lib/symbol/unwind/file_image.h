@@ -11,7 +11,7 @@
 #include "scalar.h"
 
 #define FILE_IMAGE_BASE (1ULL << 44)   /* the address that the file calls 0 */
-#define FILE_IMAGE_LENT (1ULL << 45)   /* where bytes can be read that were lent */
+#define FILE_IMAGE_LENT (1ULL << 45)   /* the address of the bytes of file_image_lend() */
 #define FILE_IMAGE_HEADER (1ULL << 46) /* where a header can be read that no segment holds */
 
 struct file_image;
@@ -24,7 +24,7 @@ void file_image_free(struct file_image **image);
 /* The ELF header's address; FILE_IMAGE_HEADER: it would not be mapped (ld -n). */
 u64 file_image_header(const struct file_image *image);
 
-/* Bytes that are to be read as if they were the file's. They stay until the image is freed. */
+/* Makes `bytes` readable at FILE_IMAGE_LENT. The caller keeps them until the image is freed. */
 void file_image_lend(struct file_image *image, const u8 *bytes, u64 count);
 
 /* All bytes or none. */

@@ -4,8 +4,9 @@
  * which the analysis knows nothing keeps what the tables leave for it: it is read at the event.
  *
  * An analysis reads all of the code, also what tables cover: calls from there tell where functions
- * begin. So it has a price, which is known before anything is read, and is paid only for a part of
- * the code that is worth it, out of a part of what the sandbox may take.
+ * begin. is_analysis_affordable() decides from the headers, before any code is read: the code that
+ * no table covers must be a large enough share of all code, and the estimated memory must fit into
+ * 1/MEMORY_PARTS of the sandbox's memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@
 #include "privilege/memory_limit.h"
 
 #define GAP_BYTES_MIN 512	  /* of a whole file: less is read at the event */
-#define GAP_SHARE 4096		  /* one part of so many of all code, at least */
+#define GAP_SHARE 4096		  /* code without a table is at least 1/4096 of all code */
 #define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
 #define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
-#define COST_OF_GAP 5		  /* more, for one that no table covers */
-#define MEMORY_PARTS 2		  /* of the sandbox's memory: one is for an analysis */
+#define COST_OF_GAP 5		  /* additional bytes, for a byte of code without a table */
+#define MEMORY_PARTS 2		  /* an analysis takes at most 1/2 of the sandbox's memory */
 
 static int by_start(const void *left, const void *right)
 {
@@ -119,7 +120,7 @@ static int add_gaps(const struct code_analysis *analysis, const struct code_imag
 	return result;
 }
 
-static bool is_worth_its_price(const struct code_image *code, const struct file_spans *covered)
+static bool is_analysis_affordable(const struct code_image *code, const struct file_spans *covered)
 {
 	u64 bytes = code->end - code->start, gap = gap_bytes(code, covered);
 
@@ -134,7 +135,7 @@ static int analyse(struct code_file *file, const struct file_spans *covered,
 	struct code_analysis *analysis;
 	int result;
 
-	if (!is_worth_its_price(code, covered))
+	if (!is_analysis_affordable(code, covered))
 		return 0;
 	result = code_file_load(file) ?: code_analysis_create(code, &analysis);
 	if (result)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* All sizes come from a foreign file: each is bounded before memory is taken. Deflate makes at most
- * 1032 bytes of one, so who says more lies. */
+ * 1032 bytes of one byte. A section that claims more is refused, whether zlib or zstd packed it. */
 #include "file_section.h"
 
 #include <elf.h>

@@ -12,7 +12,7 @@ struct file_section {
 };
 
 /* The first section whose name ends with `name`. -ENOENT: there is none; -EBADMSG: it cannot be
- * read or unpacked, or is larger than 128 MB; -ENOMEM. */
+ * read or unpacked, or is larger than 128 MiB; -ENOMEM: there is no memory to unpack it. */
 int file_section_read(int file, const char *name, struct file_section *section);
 
 #endif

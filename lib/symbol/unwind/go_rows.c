@@ -6,9 +6,10 @@
  *
  * Go keeps no registers for its callers but rbp. A compiled function with a frame saves rbp at
  * CFA - 16, right behind the instruction that makes the frame, and restores it right before the one
- * that undoes the frame. Where the assembler says that a function writes rsp (another stack), the
- * depth is not what counts: if such a function has a frame, rbp leads to it. Else its return
- * address is lost, and the walk ends there: what its bytes say up to their return is wrong, too.
+ * that undoes the frame. A function that the assembler marks as writing rsp (SPWRITE) changes the
+ * stack, so the depth does not give its CFA. If the function sets rbp in its first bytes, rbp gives
+ * the CFA. Else the rule says that the return address is lost, and the walk ends there; without a
+ * rule the bytes of the function would be analysed, which gives a wrong caller.
  */
 #include "code_rows.h"
 
@@ -40,8 +41,8 @@ enum function_flag {
 	IS_ASSEMBLER = 1 << 2, /* ASM */
 };
 
-/* What a prologue takes at most: it stores rbp, and then sets rbp. An epilogue restores rbp first.
- */
+/* The most bytes of a prologue until rbp is stored and until rbp is set, and of an epilogue from
+ * where it restores rbp. */
 #define STORE_BYTES_MAX 8
 #define SET_BYTES_MAX 16
 #define UNDO_BYTES_MAX 7
@@ -80,7 +81,7 @@ static bool header_read(struct go_table *table)
 	       table->word[PC_TABLES] < table->count;
 }
 
-/* Where function i begins; that of the last one + 1 is where code ends. */
+/* Reads the start of function i and its record. Entry word[FUNCTIONS] is the end of the code. */
 static bool entry_read(const struct go_table *table, u64 i, u64 *address, u32 *record)
 {
 	u32 entry[2] = {};
@@ -106,7 +107,7 @@ static bool leb128_take(const struct go_table *table, u64 *at, u32 *value)
 	return !(byte & 0x80);
 }
 
-/* Where the stack pointer is in [start, end): so many bytes below the return address. */
+/* In [start, end) the stack pointer is `depth` bytes below the return address. */
 struct run {
 	u64 start, end;
 	s32 depth;
@@ -261,7 +262,7 @@ static int add_covered(struct file_spans *covered, u64 start, u64 end)
 	return 0;
 }
 
-/* Functions ascend, or the section is not believed. */
+/* -EBADMSG if the addresses of functions do not ascend. */
 static int add_functions(struct go_table *table)
 {
 	u64 start, next;

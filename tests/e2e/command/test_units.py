@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The units' restrictions: few enough doors are open for systemd's own measure, all that the units start works with what is
-left, and nothing is left that could go."""
+"""The units' restrictions: systemd-analyze rates the exposure low, everything that the units start works under them, and each
+capability of the agent is needed."""
 
 import contextlib
 import os

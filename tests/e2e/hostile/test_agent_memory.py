@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """An agent in a cgroup with the limit of its unit, beside an ordinary user whose files take some kilobytes on disk and claim
-gigabytes: no process is killed for memory, no window is missing, and whose files have no names is said. Names that do not come hold back
-no window for long, those of root's files neither."""
+gigabytes: no process is killed for memory, no window is missing, and the agent reports whose files have no names. Names that do not come hold back
+no window for long, also not names of root's files."""
 
 import os
 import pathlib

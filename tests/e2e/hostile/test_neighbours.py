@@ -162,7 +162,9 @@ def test_pages_that_never_come_for_the_recorder():
 
 
 def test_files_with_notes_without_end():
-    check_told(record_beside("notes"), 8)
+    """The first notes are read, so these files are neither slow nor damaged."""
+    made = record_beside("notes")
+    assert "gave no names" not in made.messages, made.messages
 
 
 def flood(what):

@@ -31,8 +31,14 @@ def of_comm(events, comm):
     return [event for event in events if event.comm == comm and "do_exit" not in map(function, event.frames)]
 
 
+def is_entry(frame):
+    return function(frame).startswith(("asm_exc_", "asm_sysvec_", "asm_common_interrupt"))
+
+
 def kernel_stack(event):
-    return tuple((frame.address, frame.name) for frame in kernel_frames(event))
+    """Without the offset where the pc is of code that was interrupted, which ours have as the pc + 1."""
+    frames = kernel_frames(event)
+    return tuple(function(frame) if i and is_entry(frames[i - 1]) else (frame.address, frame.name) for i, frame in enumerate(frames))
 
 
 def without_tracepoint(event):

@@ -231,7 +231,7 @@ def test_deep_recursion():
 
 
 def test_deep_recursion_by_frame_pointers():
-    """How the C library calls main() has no frame pointers everywhere."""
+    """Frames outside of main() are not compared: some C libraries have no frame pointers there."""
     needs("bpf", "raw tracepoints")
     recording = record("--user-unwind", "fp", "-e", "syscalls:sys_enter_getppid", "--", program("known_stack_fp"), "deep", 700)
     events = [event for event in recording.events() if event.name.endswith("getppid")]
@@ -272,7 +272,7 @@ def test_depth_limits():
 
 
 def test_code_on_other_stacks():
-    """Its caller may lie below it: at the event, by the unwinder later, and by the copy of a stack."""
+    """The caller's stack may lie below that of the callee: at the event, by the unwinder later, and by the copy of a stack."""
     needs("bpf", "perf events", "raw tracepoints")
     outer = ["call_on", "start", "thread"]
     paths = {"above": outer, "fiber": ["call_on", "on_thread_stack", "fiber", *outer],

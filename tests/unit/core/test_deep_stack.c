@@ -52,7 +52,7 @@ static void a_deeper_stack_keeps_both_ends(void **state)
 	check_deep(STACK_WALK_DEPTH_MAX);
 }
 
-static void no_frame_of_code_means_frames_that_are_left_out(void **state)
+static void code_frames_are_not_taken_for_omitted(void **state)
 {
 	(void)state;
 	assert_false(FRAME_IS_OMITTED(0));
@@ -66,7 +66,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stack_that_fits_is_kept_whole),
 		cmocka_unit_test(a_deeper_stack_keeps_both_ends),
-		cmocka_unit_test(no_frame_of_code_means_frames_that_are_left_out),
+		cmocka_unit_test(code_frames_are_not_taken_for_omitted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void a_step_further_out_on_one_stack_is_near(void **state)
 	assert_true(stack_switch_is_far(THREAD, THREAD - 8));
 }
 
-static void dead_frames_are_no_other_stack(void **state)
+static void a_step_into_dead_frames_is_refused(void **state)
 {
 	struct stack_switches switches = begin(THREAD);
 
@@ -54,7 +54,7 @@ static void each_stack_is_left_once(void **state)
 	assert_false(stack_switch(&switches, OTHER_HEAP + 8, HEAP));
 }
 
-static void a_walk_goes_back_a_few_times(void **state)
+static void a_walk_goes_down_at_most_eight_times(void **state)
 {
 	struct stack_switches switches = begin(THREAD);
 	u64 rsp = THREAD;
@@ -70,9 +70,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_further_out_on_one_stack_is_near),
-		cmocka_unit_test(dead_frames_are_no_other_stack),
+		cmocka_unit_test(a_step_into_dead_frames_is_refused),
 		cmocka_unit_test(each_stack_is_left_once),
-		cmocka_unit_test(a_walk_goes_back_a_few_times),
+		cmocka_unit_test(a_walk_goes_down_at_most_eight_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

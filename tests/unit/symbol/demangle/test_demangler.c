@@ -205,7 +205,7 @@ static void what_fails_says_why(void **state)
 	free(other);
 }
 
-/* The limit is that of a process of its own, so that the others are tried without it. */
+/* A child process has the limit, so the other tests run without a limit. */
 static void without_descriptors_there_is_no_sandbox(void **state)
 {
 	const struct rlimit none = {0, 0};
