@@ -14,6 +14,7 @@ CORE_PART bool is_left(const struct stack_switches *switches, u64 address)
 CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp)
 {
 	struct stack_range *left;
+	u32 index;
 
 	if (core_is_null(switches) || is_left(switches, caller_rsp))
 		return false;
@@ -21,7 +22,9 @@ CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 calle
 		return caller_rsp > rsp;
 	if (caller_rsp < rsp && caller_rsp + STACK_SWITCH_BYTES > switches->entered)
 		return false;
-	left = &switches->left[switches->count & (STACK_SWITCHES_MAX - 1)];
+	index = switches->count;
+	core_one_register(index);
+	left = &switches->left[index & (STACK_SWITCHES_MAX - 1)];
 	left->from = switches->entered;
 	left->to = rsp;
 	switches->count++;

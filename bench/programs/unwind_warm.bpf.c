@@ -69,6 +69,8 @@ CORE_INLINE void unwind_remember(struct unwind *unwind)
 	rule_cache_put(cache, &key, &unwind->rule);
 }
 
+#include "deep_stack.c"
+#include "stack_switch.c"
 #include "unwind/cached_rule.c"
 #include "unwind/cfi.c"
 #include "unwind/cfi_rule.c"

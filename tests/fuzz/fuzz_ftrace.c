@@ -40,6 +40,12 @@ static void check(struct trace_reader *reader)
 		abort();
 }
 
+static bool is_odd(void *arg, u64 address)
+{
+	(void)arg;
+	return address & 1;
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 {
 	const struct trace_info info = {.cpus = 2,
@@ -56,7 +62,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
 
 	if (memory_recording_begin(&recording, "fuzz", &info, NULL) ||
 	    stack_files_open("corpus", &files, NULL) ||
-	    ftrace_events_create(recording.writer, files, &events))
+	    ftrace_events_create(recording.writer, files, (struct ftrace_entry_code){.has = is_odd},
+				 &events))
 		abort();
 	err = ftrace_batch_read(data, (u32)bytes, (struct ftrace_sink){events, take});
 	err = ftrace_events_end(events) ?: err == -EBADMSG ? 0 : err;

@@ -33,7 +33,7 @@ record_cpu() {
 	sleep 1
 	echo '    CPU 1 comes back'
 	echo 1 >$control || fault 'CPU 1 does not come back'
-	sleep 1
+	sleep 5
 	back=$(cut -d' ' -f1 /proc/uptime)
 	sleep 2
 	echo '    the recording ends'

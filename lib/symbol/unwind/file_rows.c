@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "array.h"
 #include "code_analysis.h"
@@ -23,6 +24,7 @@
 #define GAP_BYTES_MAX (32U << 20) /* some seconds of work */
 #define COST_OF_CODE 3		  /* bytes of memory for a byte of code, about */
 #define COST_OF_GAP 5		  /* additional bytes, for a byte of code without a table */
+#define CLONE_CALL_BYTES 3	  /* the system call, and the first byte behind it */
 #define MEMORY_PARTS 2		  /* an analysis takes at most 1/2 of the sandbox's memory */
 
 static int by_start(const void *left, const void *right)
@@ -50,8 +52,32 @@ static void sort_spans(struct file_spans *covered)
 	covered->count = kept;
 }
 
+static int add_row(const struct file_image *image, struct code_rows *rows, u32 start, u32 end,
+		   const struct unwind_rule *rule)
+{
+	u64 code_end = FILE_IMAGE_BASE + end, offset;
+
+	if (start >= end || !file_image_code(image, FILE_IMAGE_BASE + start, &code_end, &offset))
+		return 0;
+	return code_rows_add(rows, offset, offset + (code_end - FILE_IMAGE_BASE - start), rule);
+}
+
+/* The first system call in [at, end) from which clone() comes back in two threads; end: there is
+ * none. The code behind the call tells the threads apart by rax (core/unwind/code_rule.c), so
+ * neither the call nor the place behind it has a row. */
+static u32 clone_call_next(struct file_image *image, u32 at, u32 end)
+{
+	static const u8 wanted[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c}; /* syscall; test; jl */
+	u8 code[sizeof(wanted)];
+
+	while (at < end && !(file_image_read(image, FILE_IMAGE_BASE + at, code, sizeof(code)) &&
+			     !memcmp(code, wanted, sizeof(wanted))))
+		at++;
+	return at;
+}
+
 /* Rows of [start, end), which no table covers. */
-static int add_gap(const struct code_analysis *analysis, const struct file_image *image,
+static int add_gap(const struct code_analysis *analysis, struct file_image *image,
 		   struct code_rows *rows, u32 start, u32 end)
 {
 	struct unwind_rule rule;
@@ -60,12 +86,11 @@ static int add_gap(const struct code_analysis *analysis, const struct file_image
 
 	for (u32 at = start; !result && code_analysis_next(analysis, &at, end, &rule, &next);
 	     at = next) {
-		u64 code_end = FILE_IMAGE_BASE + next, offset;
-
 		rule.flags |= RULE_ANALYSED;
-		if (file_image_code(image, FILE_IMAGE_BASE + at, &code_end, &offset))
-			result = code_rows_add(rows, offset,
-					       offset + (code_end - FILE_IMAGE_BASE - at), &rule);
+		for (u32 row_end; !result && at < next; at = row_end + CLONE_CALL_BYTES) {
+			row_end = clone_call_next(image, at, next);
+			result = add_row(image, rows, at, row_end, &rule);
+		}
 	}
 	return result;
 }
@@ -105,7 +130,7 @@ static u64 gap_bytes(const struct code_image *image, const struct file_spans *co
 }
 
 static int add_gaps(const struct code_analysis *analysis, const struct code_image *code,
-		    const struct file_spans *covered, const struct file_image *image,
+		    const struct file_spans *covered, struct file_image *image,
 		    struct code_rows *rows)
 {
 	int result = 0;
@@ -129,7 +154,7 @@ static bool is_analysis_affordable(const struct code_image *code, const struct f
 }
 
 static int analyse(struct code_file *file, const struct file_spans *covered,
-		   const struct file_image *image, struct code_rows *rows)
+		   struct file_image *image, struct code_rows *rows)
 {
 	const struct code_image *code = code_file_image(file);
 	struct code_analysis *analysis;

@@ -172,8 +172,9 @@ static void make_long_function(void)
 	unwind.image.header = MEMORY_BASE;
 }
 
-/* How many bytes of code the rule is kept for that was made at an offset: 1, or a granule. */
-static u32 kept_for(struct rule_cache *cache, u32 offset)
+/* How many bytes of code the rule is kept for that was made at an offset: 1, or a granule. A table
+ * says the rule, or the code does. */
+static u32 kept_for(struct rule_cache *cache, u32 offset, bool is_by_code)
 {
 	struct rule_key key = {.place = MEMORY_FRAME(MEMORY_BASE + LONG_FUNCTION + offset) |
 					RULE_KEY_INTERRUPTED};
@@ -185,8 +186,12 @@ static u32 kept_for(struct rule_cache *cache, u32 offset)
 	unwind.registers.value[REGISTER_RIP] = MEMORY_BASE + LONG_FUNCTION + offset;
 	unwind_stack(&unwind, 1);
 	key.place -= offset;
-	for (u32 i = 0; i < LONG_BYTES; i++, key.place++)
-		count += rule_cache_get(cache, &key, &rule);
+	for (u32 i = 0; i < LONG_BYTES; i++, key.place++) {
+		struct rule_key by_code = rule_key_by_code(&key);
+
+		count += is_by_code ? rule_cache_get_exact(cache, &by_code, &rule)
+				    : rule_cache_get(cache, &key, &rule);
+	}
 	return count;
 }
 
@@ -199,18 +204,18 @@ static void rules_are_kept_for_granules_of_a_row(void **state)
 	make_long_function();
 	memory_rules = &cache;
 	memory_image = MEMORY_BASE;
-	assert_int_equal(kept_for(&cache, 0x08), 63);
-	assert_int_equal(kept_for(&cache, 0x41), 63);
-	assert_int_equal(kept_for(&cache, 0x190), 255);
-	assert_int_equal(kept_for(&cache, 0x345), 63);
-	assert_int_equal(kept_for(&cache, 0x140), 255);
-	assert_int_equal(kept_for(&cache, 0x200), 1);
-	assert_int_equal(kept_for(&cache, 0x392), 15);
-	assert_int_equal(kept_for(&cache, 0x3a1), 1);
-	assert_int_equal(kept_for(&cache, 0x3a9), 1);
-	assert_int_equal(kept_for(&cache, 0x3c1), 63);
+	assert_int_equal(kept_for(&cache, 0x08, false), 63);
+	assert_int_equal(kept_for(&cache, 0x41, false), 63);
+	assert_int_equal(kept_for(&cache, 0x190, false), 255);
+	assert_int_equal(kept_for(&cache, 0x345, false), 63);
+	assert_int_equal(kept_for(&cache, 0x140, false), 255);
+	assert_int_equal(kept_for(&cache, 0x200, false), 1);
+	assert_int_equal(kept_for(&cache, 0x392, false), 15);
+	assert_int_equal(kept_for(&cache, 0x3a1, false), 1);
+	assert_int_equal(kept_for(&cache, 0x3a9, false), 1);
+	assert_int_equal(kept_for(&cache, 0x3c1, false), 63);
 	unwind.image.eh_frame_hdr.start = 0; /* what the code looks like holds for the pc alone */
-	assert_int_equal(kept_for(&cache, 0x3d0), 1);
+	assert_int_equal(kept_for(&cache, 0x3d0, true), 1);
 	memory_rules = NULL;
 	memory_image = 0;
 }
