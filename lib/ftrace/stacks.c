@@ -80,7 +80,7 @@ static int mark_interrupted(struct ftrace_stacks *stacks, u64 *frames, const u64
 		if (is_entry < 0)
 			return is_entry;
 		if (is_entry && frames[i] != FTRACE_HIDDEN_FRAME &&
-		    frames[i] != FTRACE_TRAMPOLINE_FRAME)
+		    frames[i] != FTRACE_TRAMPOLINE_FRAME && frames[i] != UINT64_MAX)
 			frames[i] += FRAME_BEHIND_INTERRUPTED;
 	}
 	return 0;
