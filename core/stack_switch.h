@@ -2,7 +2,8 @@
 /*
  * The caller of a frame lies further out, at a higher address, unless the two are on different
  * stacks: a coroutine calls code on the stack of its thread (OCaml 5, cgo), or a function goes on
- * with a stack of its own that lies above (Rust's stacker). So a walk may go back, if
+ * with a stack of its own that lies above (Rust's stacker). A walk may go back under
+ * these conditions:
  *
  *   - the rule of the frame is not guessed,
  *   - the caller's frame is at least STACK_SWITCH_BYTES below all that was met on the current

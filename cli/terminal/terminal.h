@@ -12,13 +12,13 @@
 bool terminal_progress(FILE *stream);
 bool terminal_color(FILE *stream);
 
-/* The columns of the terminal that standard output is, as COLUMNS or the terminal says; 0: standard
- * output is none, or nothing is known, and lines have no bound. It is found out once: a pager that
- * comes between later shows the same terminal. */
+/* The columns of standard output's terminal, as COLUMNS or the terminal says; 0: standard output is
+ * no terminal, or its width is not known, so lines have no bound. The first call finds the width,
+ * as a pager that stands between later shows the same terminal. */
 u32 terminal_width(void);
 
-/* What a text behind `used` columns may take of its line (printable_put_cut()); 0: no bound. A
- * terminal that is too narrow gets TERMINAL_TEXT_MIN columns all the same. */
+/* The columns left for a text behind `used` columns of a line (printable_put_cut()), at least
+ * TERMINAL_TEXT_MIN; 0: no bound. */
 #define TERMINAL_TEXT_MIN 16
 u32 terminal_left(u32 used);
 

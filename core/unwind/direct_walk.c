@@ -468,7 +468,7 @@ static long direct_step(u32 i, void *arg)
 	const struct cached_step *step;
 
 	walk->step_index = index;
-	/* The search took a word for a return address, and that word is no address of code. */
+	/* The pc is a stack word that the search chose, and lies in no code. */
 	walk->is_final = !frame && walk->registers.value[REGISTER_RIP] == walk->searched_pc;
 	if (!stop && (walk->slot || direct->steps->entry[index].place != place))
 		stop = step_find(direct, place, is_generated);

@@ -57,7 +57,7 @@ CORE_PART bool is_behind_call(u64 bytes)
 CORE_GLOBAL int return_search_begin(struct return_search *search,
 				    const struct unwind_registers *registers);
 
-/* The i-th word that is looked at: search->address says where the word lies. 0: there is none. */
+/* Sets search->address to where the i-th word of the search lies. 0: the search has fewer words. */
 CORE_GLOBAL int return_search_next(struct return_search *search, u32 i);
 
 /* Whether search->value, that word, may be a return address: search->before is needed then. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the table of a file says is kept for a whole granule around the pc: most pcs that will be
- * met there are others.
+ * A rule of a file's table is cached for a whole granule of code around the pc, since later frames
+ * in that code mostly have other pcs.
  *
  * Where the kernel has interrupted a task, it may be behind a system call, and then belongs to the
  * code before (unwind.c). That makes a difference only where a row begins. The process may have

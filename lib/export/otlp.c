@@ -81,7 +81,7 @@ static int add_number(struct attributes *attributes, const char *key, s64 number
 				     &attributes->index[attributes->count++]);
 }
 
-/* An interrupt is no thread, and has no number. */
+/* A sample of an interrupt belongs to no thread: thread.id and process.pid are left out. */
 static int add_task(struct attributes *attributes, const struct sample_key *key)
 {
 	int err = add_text(attributes, "thread.name", key->comm[0] ? key->comm : "[unknown]");

@@ -122,7 +122,7 @@ static int put_sources(const struct flamegraph *graph, FILE *to)
 	return put_array(array, failures, to);
 }
 
-/* null: an interrupt is no thread. */
+/* Puts a pid or a tid; null in samples of interrupts, which belong to no thread. */
 static json_t *thread_number(u32 number)
 {
 	return number == TID_INTERRUPT ? json_null() : json_integer(number);

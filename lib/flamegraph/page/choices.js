@@ -17,7 +17,7 @@ function eventsBy(profile, field) {
   return [...events].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 
-// An interrupt is no thread, and has no number.
+// The id is null in samples of interrupts, which belong to no thread.
 function threadText({comm, tid}) {
   return tid === null ? comm : `${comm} ${tid || '?'}`;
 }

@@ -8,8 +8,9 @@
 
 #include "scalar.h"
 
-/* Both return the bytes written (<= TRACE_BUILD_ID_MAX), 0 if there is none. build_id_from_elf()
- * reads at most 32 sections and 32 segments with notes, and the first 64 KiB of each. */
+/* Both functions return the bytes of the build id (<= TRACE_BUILD_ID_MAX); 0: no build id found.
+ * build_id_from_elf() reads at most 32 sections and 32 segments with notes, and the first 64 KiB of
+ * each. */
 int build_id_from_notes(const void *notes, size_t bytes, u8 *build_id);
 int build_id_from_elf(Elf *elf, u8 *build_id);
 

@@ -8,9 +8,9 @@
 
 struct code_file;
 
-/* Where the code of a file is, and which of it the spans leave; nothing of the code is read. The
- * file stays open until it is freed; the spans are borrowed. -ENOEXEC: it is no ELF file for
- * x86-64, or too large; -ENOMEM. */
+/* Finds the code of a file and the parts of it that `covered` does not cover, and reads no code.
+ * The caller keeps `file` open and `covered` unchanged until the code file is freed. -ENOEXEC: it
+ * is no ELF file for x86-64, or too large; -ENOMEM. */
 int code_file_open(int file, const struct file_span *covered, u32 count, struct code_file **out);
 
 /* Code, symbols and pointers. -ENOEXEC, -ENOMEM. */

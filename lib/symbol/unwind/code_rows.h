@@ -54,8 +54,8 @@ struct file_spans {
  * -ENOMEM. */
 int code_rows_read_tables(int file, struct code_rows *rows, struct file_spans *covered);
 
-/* The same of the section .debug_frame, for functions that lie apart from `covered`, which
- * ascends. -ENOENT: there is none. */
+/* Reads the rows of .debug_frame, of functions that no span of `covered` overlaps. The spans of
+ * `covered` ascend. -ENOENT: the file has no .debug_frame. */
 int code_rows_read_debug(int file, const struct file_spans *covered, struct code_rows *rows,
 			 struct file_spans *found);
 

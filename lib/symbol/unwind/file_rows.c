@@ -65,20 +65,19 @@ static int add_row(const struct file_image *image, struct code_rows *rows, u32 s
 /* The first system call in [at, end) from which clone() comes back in two threads; end: there is
  * none. The code behind the call tells the threads apart by rax (core/unwind/code_rule.c), so
  * neither the call nor the place behind it has a row. */
-static u32 clone_call_next(struct file_image *image, u32 at, u32 end)
+static u32 clone_call_next(const struct code_image *code, u32 at, u32 end)
 {
 	static const u8 wanted[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c}; /* syscall; test; jl */
-	u8 code[sizeof(wanted)];
+	u32 left = code->end - at, bytes = end - at + sizeof(wanted) - 1;
+	const u8 *from = code->bytes + (at - code->start);
+	const u8 *found = memmem(from, bytes < left ? bytes : left, wanted, sizeof(wanted));
 
-	while (at < end && !(file_image_read(image, FILE_IMAGE_BASE + at, code, sizeof(code)) &&
-			     !memcmp(code, wanted, sizeof(wanted))))
-		at++;
-	return at;
+	return found ? at + (u32)(found - from) : end;
 }
 
 /* Rows of [start, end), which no table covers. */
-static int add_gap(const struct code_analysis *analysis, struct file_image *image,
-		   struct code_rows *rows, u32 start, u32 end)
+static int add_gap(const struct code_analysis *analysis, const struct code_image *code,
+		   const struct file_image *image, struct code_rows *rows, u32 start, u32 end)
 {
 	struct unwind_rule rule;
 	int result = 0;
@@ -88,7 +87,7 @@ static int add_gap(const struct code_analysis *analysis, struct file_image *imag
 	     at = next) {
 		rule.flags |= RULE_ANALYSED;
 		for (u32 row_end; !result && at < next; at = row_end + CLONE_CALL_BYTES) {
-			row_end = clone_call_next(image, at, next);
+			row_end = clone_call_next(code, at, next);
 			result = add_row(image, rows, at, row_end, &rule);
 		}
 	}
@@ -130,7 +129,7 @@ static u64 gap_bytes(const struct code_image *image, const struct file_spans *co
 }
 
 static int add_gaps(const struct code_analysis *analysis, const struct code_image *code,
-		    const struct file_spans *covered, struct file_image *image,
+		    const struct file_spans *covered, const struct file_image *image,
 		    struct code_rows *rows)
 {
 	int result = 0;
@@ -140,7 +139,7 @@ static int add_gaps(const struct code_analysis *analysis, const struct code_imag
 
 		for (; !result && gap_next(covered, &span, &at, code->sections[i].end, &end);
 		     at = end)
-			result = add_gap(analysis, image, rows, at, end);
+			result = add_gap(analysis, code, image, rows, at, end);
 	}
 	return result;
 }
@@ -154,7 +153,7 @@ static bool is_analysis_affordable(const struct code_image *code, const struct f
 }
 
 static int analyse(struct code_file *file, const struct file_spans *covered,
-		   struct file_image *image, struct code_rows *rows)
+		   const struct file_image *image, struct code_rows *rows)
 {
 	const struct code_image *code = code_file_image(file);
 	struct code_analysis *analysis;

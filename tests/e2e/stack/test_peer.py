@@ -23,7 +23,7 @@ def record_with_peer(options, peer_options, workload):
     peer = run("perf", "script", "-i", "peer.data", "-F", "comm,tid,time,event,ip,sym,symoff,dso")
     if "LOST" in run("perf", "report", "-i", "peer.data", "--stats", status=None).stdout:
         raise Skip("perf lost events, there is nothing to compare with")
-    return recording.events(), list(map(without_tracepoint, parse_events(peer.stdout))), lost
+    return list(map(at_pc, recording.events())), list(map(without_tracepoint, parse_events(peer.stdout))), lost
 
 
 def of_comm(events, comm):
@@ -35,10 +35,18 @@ def is_entry(frame):
     return function(frame).startswith(("asm_exc_", "asm_sysvec_", "asm_common_interrupt"))
 
 
+def at_pc(event):
+    """Ours have kernel code that was interrupted as the pc + 1, the peer's as the pc."""
+    frames = list(event.frames)
+    for i in range(1, len(kernel_frames(event))):
+        if is_entry(frames[i - 1]):
+            name, offset = frames[i].name.rsplit("+0x", 1)
+            frames[i] = frames[i]._replace(address=frames[i].address - 1, name="%s+0x%x" % (name, int(offset, 16) - 1))
+    return event._replace(frames=tuple(frames))
+
+
 def kernel_stack(event):
-    """Without the offset where the pc is of code that was interrupted, which ours have as the pc + 1."""
-    frames = kernel_frames(event)
-    return tuple(function(frame) if i and is_entry(frames[i - 1]) else (frame.address, frame.name) for i, frame in enumerate(frames))
+    return tuple((frame.address, frame.name) for frame in kernel_frames(event))
 
 
 def without_tracepoint(event):
