@@ -59,6 +59,29 @@ struct unwind_registers {
 };
 ABI_SIZE(struct unwind_registers, 264);
 
+#define REGISTER_IS_ZERO(registers, reg)                                                           \
+	(!((registers)->known >> (reg)&1) || !(registers)->value[reg])
+
+/*
+ * True if these registers, which a rule that is no guess gives for the caller, say that there is
+ * none: whoever made the stack of a coroutine has put 0 where the first function's return address
+ * belongs, and 0 into the registers (Ruby; D puts the end of the stack into rbp, which is the CFA).
+ * By the ABI 0 in rbp marks the outermost frame, and the CFA of each frame is a multiple of 16.
+ * Behind a return address that was overwritten, or a wrong CFA, registers are those of callers.
+ */
+ABI_INLINE u32 registers_have_no_caller(const struct unwind_registers *registers)
+{
+	u64 rsp = registers->value[REGISTER_RSP], rbp = registers->value[REGISTER_RBP];
+
+	return !registers->value[REGISTER_RIP] && !(rsp & 15) &&
+	       registers->known >> REGISTER_RBP & 1 && (!rbp || rbp == rsp) &&
+	       REGISTER_IS_ZERO(registers, REGISTER_RBX) &&
+	       REGISTER_IS_ZERO(registers, REGISTER_R12) &&
+	       REGISTER_IS_ZERO(registers, REGISTER_R13) &&
+	       REGISTER_IS_ZERO(registers, REGISTER_R14) &&
+	       REGISTER_IS_ZERO(registers, REGISTER_R15);
+}
+
 enum cfa_kind {
 	CFA_REGISTER,
 	CFA_DEREF,

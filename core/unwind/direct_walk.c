@@ -490,6 +490,9 @@ CORE_GLOBAL_PART int walk_end(struct direct_walk *walk)
 		return 0;
 	if (walk->is_final)
 		walk->stop = STOP_NO_RULE;
+	if (walk->stop == STOP_NOT_CODE && !walk->interrupted &&
+	    registers_have_no_caller(&walk->registers))
+		walk->stop = STOP_ROOT;
 	if (walk->stop == STOP_ROOT && walk->is_guessed)
 		walk->stop = STOP_GUESSED;
 	if (walk->stop != STOP_NONE && !STOP_IS_DEFERRAL(walk->stop))

@@ -244,6 +244,15 @@ CORE_OUTLINED u32 frame_step(struct unwind *unwind, const struct unwind_rule *ru
 	return stop;
 }
 
+/* Why a walk ends at a return address that is 0. */
+CORE_GLOBAL_PART int null_return_stop(const struct unwind *unwind)
+{
+	if (core_is_null(unwind) || unwind->rule.flags & (RULE_FRAME_POINTER | RULE_SIGNAL) ||
+	    unwind->is_compat)
+		return STOP_NULL_RETURN;
+	return registers_have_no_caller(&unwind->registers) ? STOP_ROOT : STOP_NULL_RETURN;
+}
+
 CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
@@ -263,5 +272,5 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 		return STOP_UNKNOWN_REGISTER;
 	unwind->registers = unwind->caller;
 	unwind->is_interrupted = rule->flags & RULE_SIGNAL;
-	return unwind->registers.value[REGISTER_RIP] ? STOP_NONE : STOP_NULL_RETURN;
+	return unwind->registers.value[REGISTER_RIP] ? STOP_NONE : null_return_stop(unwind);
 }

@@ -5,6 +5,7 @@ ledger knows how many."""
 
 import collections
 import os
+import shutil
 import subprocess
 
 from harness.cases import PROGRAMS, Skip, main, needs, needs_command, program, stackmap
@@ -285,6 +286,40 @@ def test_code_on_other_stacks():
         assert len(inside) > 50 and not wrong, (what, len(inside), wrong[:3])
         complete, rest = user_account(recording)
         assert complete > 50 * sum(rest.values()), (what, complete, rest)
+
+
+def test_coroutines():
+    """Their stacks are whole where they begin, which a return address of 0 in the middle of a stack does not say."""
+    needs("bpf", "perf events", "raw tracepoints")
+    if not os.path.exists(program("coroutine")):
+        raise Skip("the program switches stacks of x86-64")
+    for what, root in {"context": None, "null": "body", "null_end": "body"}.items():
+        recording = record("-F", 499, "-e", "cpu-clock,syscalls:sys_enter_getppid", "--", program("coroutine"), what)
+        stacks = [names_of(event) for event in recording.events()]
+        inside = [names[names.index("at_end"):] for names in stacks if "at_end" in names]
+        assert len(inside) > 50 and all(names[1] == "body" for names in inside), (what, len(inside), inside[:3])
+        assert not root or all(names[-1] == root for names in inside), (what, inside[:3])
+        complete, rest = user_account(recording)
+        assert complete > 50 * sum(rest.values()), (what, complete, rest)
+    recording = record("-e", "syscalls:sys_enter_getppid", "--", program("coroutine"), "overwritten")
+    event, = [event for event in recording.events() if event.name.endswith("getppid")]
+    assert names_of(event)[-3:] == ["at_end", "lose_return", "[null_return]"], event
+    assert user_account(recording) == (0, {"null_return": 1})
+
+
+def test_fibers_of_languages():
+    needs("bpf", "perf events")
+    texts = {"ruby": ("-e", "f = Fiber.new { loop { 20000.times { |i| i * 3 }; Fiber.yield } }\n"
+                            "t = Time.now; f.resume while Time.now - t < 0.5"),
+             "php": ("-r", "$f = new Fiber(function() { while (true) { for ($i = 0; $i < 30000; $i++); Fiber::suspend(); } });"
+                           "$f->start(); $t = microtime(true); while (microtime(true) - $t < 0.5) $f->resume();")}
+    commands = [[name, *text] for name, text in texts.items() if shutil.which(name)]
+    if not commands:
+        raise Skip("neither ruby nor php is here")
+    for command in commands:
+        recording = record("-F", 499, "--", *command)
+        complete, rest = user_account(recording)
+        assert complete > 50 * sum(rest.values()), (command[0], complete, rest)
 
 
 def test_a_lost_caller():

@@ -228,6 +228,59 @@ static void each_way_to_stop_has_its_name(void **state)
 	assert_int_equal(step(&rule), STOP_ROOT);
 }
 
+/* Of a step whose return address is 0. */
+static u32 step_to_null(const struct unwind_rule *rule, u64 rbp, u64 rbx)
+{
+	static const u32 saved[] = {REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15};
+
+	take();
+	stack[17] = 0;
+	for (u32 i = 0; i < 4; i++)
+		unwind.registers.value[saved[i]] = 0;
+	unwind.registers.value[REGISTER_RBP] = rbp;
+	unwind.registers.value[REGISTER_RBX] = rbx;
+	return step(rule);
+}
+
+static void a_made_stack_ends_at_a_null_return(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	assert_int_equal(WORD(18) & 15, 0);
+	assert_int_equal(step_to_null(&rule, 0, 0), STOP_ROOT);
+	assert_int_equal(step_to_null(&rule, WORD(18), 0), STOP_ROOT);
+	rule.slot[SLOT_RBX] = SLOT_LOST;
+	assert_int_equal(step_to_null(&rule, 0, 5), STOP_ROOT);
+}
+
+/* What a wrong CFA and an overwritten return address lead to. */
+static void any_other_null_return_cuts_the_stack(void **state)
+{
+	struct unwind_rule rule = plain_rule();
+
+	(void)state;
+	assert_int_equal(step_to_null(&rule, WORD(17), 0), STOP_NULL_RETURN);
+	assert_int_equal(step_to_null(&rule, 1, 0), STOP_NULL_RETURN);
+	assert_int_equal(step_to_null(&rule, 0, 5), STOP_NULL_RETURN);
+	rule.slot[SLOT_RBP] = SLOT_LOST;
+	assert_int_equal(step_to_null(&rule, 0, 0), STOP_NULL_RETURN);
+	rule = plain_rule();
+	rule.flags = RULE_FRAME_POINTER;
+	assert_int_equal(step_to_null(&rule, 0, 0), STOP_NULL_RETURN);
+	rule.flags = RULE_SIGNAL;
+	assert_int_equal(step_to_null(&rule, 0, 0), STOP_NULL_RETURN);
+	rule.flags = 0;
+	rule.cfa_offset = 7 * 8;
+	rule.slot[SLOT_RETURN] = 1;
+	take();
+	stack[16] = 0;
+	for (u32 i = 0; i < REGISTER_COUNT; i++)
+		if (i != REGISTER_RSP)
+			unwind.registers.value[i] = 0;
+	assert_int_equal(step(&rule), STOP_NULL_RETURN);
+}
+
 static void tasks_of_32_bits_have_short_words(void **state)
 {
 	static u32 words[32];
@@ -259,6 +312,8 @@ int main(void)
 		cmocka_unit_test(signals_bring_all_registers),
 		cmocka_unit_test(frames_only_go_outwards),
 		cmocka_unit_test(each_way_to_stop_has_its_name),
+		cmocka_unit_test(a_made_stack_ends_at_a_null_return),
+		cmocka_unit_test(any_other_null_return_cuts_the_stack),
 		cmocka_unit_test(tasks_of_32_bits_have_short_words),
 	};
 
