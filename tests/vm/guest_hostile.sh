@@ -14,7 +14,7 @@ fault() {
 # check FILE PID MODE: the samples of the honest process in user code
 check() {
 	stackmap script "$1" | awk -v RS= -v pid="$2" -v mode="$3" '
-	!match($0, " " pid " ") || !/ (work|library_work|leaf|compare)[+]/ { next }
+	$2 != pid || !/ (work|library_work|leaf|compare)[+]/ { next }
 	{ stacks++ }
 	!/ main[+].*\n.* _start[+][^\n]*$/ { if (!cut++) print }
 	END {
