@@ -4,11 +4,11 @@
 # What somebody does who has just cloned the tree, on a machine that nobody has prepared, in the order of the README.
 # Runs in the minimal system that run-bare has made; what it leaves goes with that. Each step is a case.
 #
-# usage: newcomer.sh root|user BUILT_WITH     who comes first: installs the packages, and builds; what built-with says outside
+# usage: newcomer.sh root|user BUILT_WITH [tests]     who comes first: installs the packages, and builds; what built-with says outside
 set -u
 exec 2>&1 # what a case took, too
 
-first=$1 built_with_outside=$2
+first=$1 built_with_outside=$2 tests=${3:+tests_of_what_was_compiled}
 tree=/home/newcomer/stackmap
 build=$tree/build
 instance=bare_$$
@@ -155,7 +155,7 @@ else
 fi
 sed -n 's/^\(C compiler for the host\|Program clang\|Dependency libbpf found\).*/&/p' build/meson-logs/meson-log.txt | sort -u
 for step in doctor instance_starts instance_pauses instance_is_reset instance_resumes instance_stops top_in_batch_mode \
-	flamegraph first_recording tests_of_what_was_compiled; do
+	flamegraph first_recording $tests; do
 	try $step
 done
 [ "$faults" -eq 0 ]
