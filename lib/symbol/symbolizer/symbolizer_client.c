@@ -20,8 +20,8 @@
 #define LEARN_MS 3000
 #define SYMBOLS_MS 12000
 
-/* A new process runs only the product's own code until it is ready: on an emulated machine that starts forty
- * recordings at once that took more than 10 s. */
+/* A new process runs only the product's own code until it is ready: on an emulated machine that
+ * starts forty recordings at once that took more than 10 s. */
 #define START_MS 60000
 
 #define STARTS_MAX 3
