@@ -186,6 +186,17 @@ logs_add_up_and_none_is_empty() {
 	results '1 passed, 0 failed, 0 skipped' 1 "$top/first" </dev/null
 }
 
+riddles_fail() {
+	local comment
+	new_tree
+	"$scripts/measure-style" --check "$tree" >/dev/null || { echo 'style, a clean tree'; failures=$((failures + 1)); }
+	for comment in 'Who asks is answered.' 'An answer, of who asks.' 'Nobody asks.' 'A name that is long is none.' 'Plain. Or none.'; do
+		new_tree
+		file core/hash.h <<<"/* $comment */"
+		"$scripts/measure-style" --check "$tree" >/dev/null 2>&1 && { echo "style: $comment"; failures=$((failures + 1)); }
+	done
+}
+
 times_of_several_logs_add_up() {
 	local output
 	echo '{"name": "p:unit / a", "starttime": 100, "duration": 5}' >"$top/first"
@@ -205,5 +216,6 @@ format_breaches_fail
 results_are_counted
 each_failure_has_a_line_at_the_end
 logs_add_up_and_none_is_empty
+riddles_fail
 times_of_several_logs_add_up
 [ "$failures" -eq 0 ]
