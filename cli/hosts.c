@@ -4,7 +4,6 @@
  * of a stack, of a function, or all that are chosen. Shares are of the events that are shown, of
  * all hosts together, and of one kind.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "command.h"
 #include "format/json_text.h"
 #include "format/printable.h"
+#include "hex.h"
 #include "store/read/host_counts.h"
 #include "terminal/message.h"
 #include "terminal/terminal.h"
@@ -192,26 +192,12 @@ static int show_of(const struct hosts_values *values, struct hosts_request *requ
 	return request->choice.is_partial ? EXIT_FAILED : status;
 }
 
-static int hex_digit(char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *place = letter ? strchr(digits, tolower((unsigned char)letter)) : NULL;
-
-	return place ? (int)(place - digits) : -1;
-}
-
 static int parse_hash(const char *text, u8 hash[HASH_BYTES])
 {
-	if (strlen(text) != 2 * HASH_BYTES)
-		return -EINVAL;
-	for (u32 i = 0; i < HASH_BYTES; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+	bool is_hash =
+		strlen(text) == 2 * HASH_BYTES && hex_bytes(text, hash, HASH_BYTES) == HASH_BYTES;
 
-		if (high < 0 || low < 0)
-			return -EINVAL;
-		hash[i] = (u8)(high << 4 | low);
-	}
-	return 0;
+	return is_hash ? 0 : -EINVAL;
 }
 
 static int choose(const struct hosts_values *values, struct hosts_request *request)

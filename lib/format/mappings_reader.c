@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "error.h"
+#include "hex.h"
 #include "stack.h"
 
 struct mappings {
@@ -23,24 +24,14 @@ static int compare_numbers(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static int hex_digit(char digit)
-{
-	const char *digits = "0123456789abcdef", *found = digit ? strchr(digits, digit) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
-/* Up to a blank or the end; `-`, or one that is longer than any: none. */
+/* The build id ends at a blank or at the end. `-`, and an id that is longer than any, count as
+ * none. */
 static void parse_build_id(const char *hex, struct mapping_text *line)
 {
-	u32 bytes = 0;
+	u32 bytes = hex_bytes(hex, line->build_id, MAPPING_BUILD_ID_MAX);
 
-	for (; hex_digit(hex[0]) >= 0 && hex_digit(hex[1]) >= 0; hex += 2) {
-		if (bytes == MAPPING_BUILD_ID_MAX)
-			return;
-		line->build_id[bytes++] = (u8)(hex_digit(hex[0]) << 4 | hex_digit(hex[1]));
-	}
-	line->build_id_bytes = bytes;
+	if (bytes < MAPPING_BUILD_ID_MAX || hex_value(hex[2 * bytes]) < 0)
+		line->build_id_bytes = bytes;
 }
 
 static int parse_kernel(struct mappings *mappings, const char *line)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "hex.h"
+
 #define ID_DIGITS 64
 #define ID_SHOWN 12
 
@@ -181,19 +183,11 @@ static bool find_innermost(const char *from, bool units_only, struct part *found
 
 /* --- as text --- */
 
-static int hex_value(char digit)
-{
-	return isdigit((unsigned char)digit) ? digit - '0'
-					     : tolower((unsigned char)digit) - 'a' + 10;
-}
-
 /* systemd writes "-" in a name as "\x2d". What is no letter stays as it is written. */
 static bool is_escape(const char *at, size_t left, char *letter)
 {
-	if (left < 4 || at[0] != '\\' || at[1] != 'x' || !isxdigit((unsigned char)at[2]) ||
-	    !isxdigit((unsigned char)at[3]))
+	if (left < 4 || at[0] != '\\' || at[1] != 'x' || !hex_bytes(at + 2, (u8 *)letter, 1))
 		return false;
-	*letter = hex_value(at[2]) << 4 | hex_value(at[3]);
 	return *letter && *letter != '/' && !iscntrl((unsigned char)*letter);
 }
 

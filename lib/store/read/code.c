@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "hex.h"
 #include "store/wire/row_binary.h"
 
 #define DAY_SECONDS 86400
@@ -213,28 +214,15 @@ static void put_frames(const struct reading *reading, struct byte_buffer *keys)
 
 /* --- objects --- */
 
-static int hex_digit(char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *place = letter ? strchr(digits, letter) : NULL;
-
-	return place ? (int)(place - digits) : -1;
-}
-
+/* A text that is no build id leaves the object without one. */
 static void set_build_id(struct store_object *object, const char *text, size_t length)
 {
 	u32 bytes = length / 2;
 
 	if (length % 2 || bytes > sizeof(object->build_id))
 		return;
-	for (u32 i = 0; i < bytes; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return;
-		object->build_id[i] = (u8)(high << 4 | low);
-	}
-	object->build_id_bytes = bytes;
+	if (hex_bytes(text, object->build_id, bytes) == bytes)
+		object->build_id_bytes = bytes;
 }
 
 static int take_object(void *arg, u32 shard, struct byte_cursor *row, struct stackmap_error *error)

@@ -14,6 +14,7 @@
 
 #include "array.h"
 #include "error.h"
+#include "hex.h"
 #include "order.h"
 #include "store/wire/row_binary.h"
 
@@ -91,28 +92,15 @@ static int ask(struct symbolizing *all, const char *sql, const struct clickhouse
 
 /* --- objects --- */
 
-static int hex_digit(char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *place = letter ? strchr(digits, letter) : NULL;
-
-	return place ? (int)(place - digits) : -1;
-}
-
+/* A text that is no build id leaves the object without one. */
 static void set_build_id(struct object *object, const char *text)
 {
 	size_t bytes = strlen(text) / 2;
 
 	if (strlen(text) % 2 || bytes > sizeof(object->build_id))
 		return;
-	for (size_t i = 0; i < bytes; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return;
-		object->build_id[i] = (u8)(high << 4 | low);
-	}
-	object->build_id_bytes = (u32)bytes;
+	if (hex_bytes(text, object->build_id, (u32)bytes) == bytes)
+		object->build_id_bytes = (u32)bytes;
 }
 
 static int take_object(struct symbolizing *all, struct byte_cursor *row)
