@@ -66,6 +66,67 @@ def copy(scale):
             f"dd if=/dev/zero of=/dev/null bs=512 count={100000 * scale or 30000} 2>/dev/null")
 
 
+def _with_file(bytes, command):
+    """A command over a file of noise, $file. What makes the file is no sample of the program."""
+    return f"file=$(mktemp) && head -c {bytes} /dev/urandom >$file && {command}; rm -rf $file $file.*"
+
+
+def encode_x264(scale):
+    """x264, half of whose time is assembler without tables, in one thread."""
+    return _with_file(345600 * (8 * scale or 8), "x264 --quiet --threads 1 --input-res 640x360 -o $file.264 $file 2>/dev/null")
+
+
+def encode_x265(scale):
+    return _with_file(345600 * (3 * scale or 3), "x265 --log-level none --preset superfast --input-res 640x360 --fps 25 $file $file.265 2>/dev/null")
+
+
+def decode_dav1d(scale):
+    """A film that aomenc makes."""
+    film = "aomenc --quiet --cpu-used=9 --rt --passes=1 --limit=8 --ivf --i420 -w 640 -h 360 -o $file.ivf $file 2>/dev/null"
+    return _with_file(345600 * 8, f"{film} && for i in $(seq {20 * scale or 4}); do dav1d -q -i $file.ivf -o $file.md5 --muxer md5; done")
+
+
+def calculate_gmp(scale):
+    """Big numbers of Python's gmpy2."""
+    program = ("import gmpy2, sys\n"
+               "for i in range(int(sys.argv[1])):\n"
+               "  n = gmpy2.fac(20000 + i)\n"
+               "  gmpy2.isqrt(n); gmpy2.powmod(3, 1 << 1500, (1 << 1521) - 1); n.digits()")
+    return f"/usr/bin/python3 -c {shlex.quote(program)} {20 * scale or 5}"
+
+
+def hash_nettle(scale):
+    """Key derivation and hashes of libnettle."""
+    return (_with_file(30000000 * (scale or 1), "for name in sha1 sha256 sha512 sha3_256 md5; do nettle-hash -a $name $file >/dev/null; done") +
+            f"; echo word | nettle-pbkdf2 -i {200000 * scale or 50000} salt >/dev/null")
+
+
+def pack_jpeg(scale):
+    """libjpeg-turbo, there and back."""
+    image = "(printf 'P6 1000 1000 255\\n'; head -c 3000000 $file) >$file.ppm"
+    turn = "cjpeg -quality 80 $file.ppm >$file.jpg && djpeg $file.jpg >/dev/null"
+    return _with_file(3000000, f"{image} && for i in $(seq {10 * scale or 5}); do {turn}; done")
+
+
+def time_openssl(scale):
+    """openssl speed: hand-written code of libcrypto, on the fixed time that it has."""
+    names = "rsa2048", "ecdsap256", "sha256", "-evp aes-256-gcm", "-evp chacha20-poly1305"
+    return "; ".join(f"openssl speed -seconds {scale or 1} {name} >/dev/null 2>&1" for name in names)
+
+
+def run_go(scale):
+    """A Go program: JSON, strings, sorting."""
+    source = shlex.quote(os.path.join(ROOT, "bench/programs/go_work.go"))
+    build = f"GOCACHE=$file.cache HOME=$file.cache go build -o $file.program {source}"
+    return _with_file(0, f"{build} && $file.program {1000 * scale or 200}")
+
+
+def call_musl(scale):
+    """A program of musl: sorting, copying, printing, allocating, calculating."""
+    source = shlex.quote(os.path.join(ROOT, "tests/unwind/situations/programs/library_calls.c"))
+    return _with_file(0, f"musl-gcc -O2 -g {source} -o $file.program -lm && $file.program {1000 * scale or 200}")
+
+
 def everything(scale):
     """All of them, one after the other."""
     return "; ".join(f"({part(scale)})" for part in (pipes, archive, compile, interpret, copy))

@@ -26,7 +26,7 @@ import struct
 
 HEAD = re.compile(r"^ *(.*?) +\d+(?: \[\d+\])? +[0-9.]+: ")
 LINE = re.compile(r"^\t? *([0-9a-f]+) (.*) \((.*)\)$")
-ADDITIONS = re.compile(r"\+0x[0-9a-f]+$|::h[0-9a-f]{16}$|\.(constprop|isra|part|cold|lto_priv|actor|abi0)(\.\d+)*$|\[clone .*")
+ADDITIONS = re.compile(r"\+0x[0-9a-f]+$|@@\w.*|::h[0-9a-f]{16}$|\.(constprop|isra|part|cold|lto_priv|actor|abi0)(\.\d+)*$|\[clone .*")
 # Of a library, or of what the kernel maps. All other code is the program's own.
 FOREIGN = re.compile(r"/usr/|/lib|/opt/|.*/ld-|\[vdso\]|.*\.so")
 OMITTED = re.compile(r"\[\d* ?frames omitted\]$")
@@ -117,9 +117,9 @@ class Truth:
         self.program = program
         self.starts = STARTS | set(starts)
         self.names = {token.rstrip("+") for path in self.paths for token in path} - {"*", "_"}
-        inner = "(?:[~_];)*$"
+        inner = "(?:~;)*(?:_;)?(?:~;)*$"  # one stub may have no name
         begun = [self._begun(path) for path in self.paths]
-        self._whole = re.compile("(?:~;)*(?:" + "|".join(begun) + ")" + inner)
+        self._whole = re.compile("(?:_;(?=~;))?(?:~;)*(?:" + "|".join(begun) + ")" + inner)
         parts = [self._begun(path[i:]) for path in self.paths for i in range(len(path))]
         self._part = re.compile("(?:[~_];)*(?:" + "|".join(parts) + ")" + inner)
 
@@ -147,15 +147,16 @@ class Truth:
     def is_part(self, frames):
         return bool(self._part.match(self._tokens(frames)))
 
-    def reaches_start(self, last, is_marking):
+    def reaches_start(self, frames, is_marking):
         """Does a program or a thread begin in the outermost frame? That of a loader does before its names are known. A recorder
-        without marks may end some frames before the start; one with marks shows offsets in files."""
+        without marks may end some frames before the start, or have no name for it; one with marks shows offsets in files."""
+        last = frames[0]
         file = last.object.rsplit("/", 1)[-1]
         if function(last.name) in self.starts or file.startswith("ld-"):
             return True
         if is_marking and is_unnamed(last):
             return file in self.starts or is_start_at(self.program if is_own(last) else last.object, last.address)
-        return not is_marking and function(last.name) in AFTER_START
+        return not is_marking and any(function(frame.name) in AFTER_START for frame in frames[:2])
 
     def judge(self, event, is_marking):
         unnamed = any(is_own(frame) and is_unnamed(frame) for frame in event.frames)
@@ -163,12 +164,13 @@ class Truth:
         guesses = [i for i, frame in enumerate(event.frames) if frame.is_guessed]
         if guesses:
             certain = event.frames[guesses[-1] + 1:]
-        if event.mark or guesses:
+        is_beyond_start = event.mark == "no_code" and event.frames and self.reaches_start(event.frames, is_marking)
+        if event.mark and not is_beyond_start or guesses:
             kind = "guess" if guesses or event.mark == "guessed" else "cut"
             return Verdict(kind if self.is_part(certain) else "wrong", event.mark or "guessed", unnamed)
         if not event.frames:
             return Verdict("cut", "no_frames", unnamed)
-        if self.reaches_start(event.frames[0], is_marking):
+        if self.reaches_start(event.frames, is_marking):
             return Verdict("whole" if self.is_right(event.frames) else "wrong", "path", unnamed)
         if is_marking:
             return Verdict("wrong", "no_start", unnamed)

@@ -64,6 +64,7 @@ class JudgeTest(unittest.TestCase):
     def test_a_recorder_without_marks_may_end_near_the_start(self):
         frames = ["__libc_start_call_main@" + LIBC, "main", "outer"]
         self.assertEqual(kind(frames, is_marking=False), "whole")
+        self.assertEqual(kind(["[unknown]"] + START[1:] + ["main"], is_marking=False), "whole")
         self.assertEqual(kind(frames), "wrong")
 
     def test_repeated_and_foreign_frames(self):
@@ -78,6 +79,8 @@ class JudgeTest(unittest.TestCase):
         verdict = judge.Truth("main outer").judge(event(START + ["main", unnamed]), True)
         self.assertEqual((verdict.kind, verdict.is_unnamed), ("whole", True))
         self.assertEqual(kind(START + ["main"] + 3 * [unnamed], truth="main outer middle leaf"), "whole")
+        self.assertEqual(kind([unnamed] + START[1:] + 5 * [unnamed], truth="main outer middle leaf", is_marking=False), "whole")
+        self.assertEqual(kind([unnamed] + START[1:] + 6 * [unnamed], truth="main outer middle leaf", is_marking=False), "wrong")
         self.assertEqual(kind(START + [unnamed, "main"]), "wrong")
         self.assertEqual(kind([unnamed, "main"]), "wrong")
         self.assertEqual(kind(START + ["main", "run", "0x7f00@[anon]", "leaf"], truth="main run _ leaf"), "whole")
@@ -88,7 +91,7 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(kind(["libc.so.6+0x51..0x70@" + LIBC, "body"], truth="body leaf"), "wrong")
 
     def test_names_as_in_the_source(self):
-        for name, wanted in (("leaf.constprop.0+0x7", "leaf"), ("chain::leaf::h0123456789abcdef", "chain::leaf"), ("work(int, char)", "work"),
+        for name, wanted in (("leaf.constprop.0+0x7", "leaf"), ("clock_gettime@@GLIBC_2.17", "clock_gettime"), ("chain::leaf::h0123456789abcdef", "chain::leaf"), ("work(int, char)", "work"),
                              ("camlChain__leaf_274", "camlChain__leaf"), ("runtime.goexit.abi0", "runtime.goexit"), ("main.leaf", "main.leaf")):
             self.assertEqual(judge.function(name), wanted)
 

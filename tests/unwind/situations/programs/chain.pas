@@ -2,7 +2,7 @@
 { outer -> middle -> leaf, by a compiler that writes no unwind tables. }
 program chain;
 
-uses SysUtils;
+uses BaseUnix, SysUtils;
 
 var
   sink: int64;
@@ -27,10 +27,19 @@ begin
   inc(sink);
 end;
 
+{ CPU time, ms. }
+function milliseconds: int64;
 var
-  stop: qword;
+  ticks: tms;
 begin
-  stop := GetTickCount64 + StrToInt(ParamStr(1));
-  while GetTickCount64 < stop do
+  fptimes(ticks);
+  milliseconds := ticks.tms_utime * 10;
+end;
+
+var
+  stop: int64;
+begin
+  stop := milliseconds + StrToInt(ParamStr(1));
+  while milliseconds < stop do
     outer(100000);
 end.
