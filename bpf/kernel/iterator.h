@@ -23,12 +23,6 @@ struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;
 };
 
-struct bpf_iter__task_vma {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-	struct vm_area_struct *vma; /* NULL: behind the last one */
-};
-
 #pragma clang attribute pop
 
 #endif

@@ -4,28 +4,36 @@
  * number, and the number is printed, four bytes, for each mapping of it. User space makes the
  * unwind tables of these files before it records.
  *
+ * The program is run for each task and walks the mappings without a lock, as the programs do at an
+ * event (kernel/vma.h). The kernel's own iterator over mappings would wait for the lock of each
+ * process, and any user can keep that lock for ever: a page fault in a file system that does not
+ * answer, and a thread that waits to write.
+ *
  * Half of all numbers are left to what events meet.
  */
 #ifndef BPF_RUNNING_CODE_H
 #define BPF_RUNNING_CODE_H
 
 #include "kernel/iterator.h"
-#include "state/task_ids.h"
-#include "user_mapping.h"
+#include "kernel/vma_list.h"
+#include "user_frame.h"
 
 #define RUNNING_NUMBERS_MAX (MAPPINGS_MAX / 2)
+#define RUNNING_STEPS_MAX 4096 /* what they print fits into the kernel's buffer of a read */
+#define RUNNING_PAGE 4096
 
 /* Working memory of the one process that reads. */
-ARRAY_MAP(running_code, 1, struct vma_search);
+struct running_walk {
+	struct vma_search search;
+	u64 from; /* the address up to which the process has been looked at; 0: no more */
+};
 
-static __always_inline void entry_read(struct vma_entry *entry, struct vm_area_struct *vma)
-{
-	entry->start = BPF_CORE_READ(vma, vm_start);
-	entry->end = BPF_CORE_READ(vma, vm_end);
-	entry->flags = BPF_CORE_READ(vma, vm_flags);
-	entry->page_offset = BPF_CORE_READ(vma, vm_pgoff) << 12;
-	entry->file = (u64)BPF_CORE_READ(vma, vm_file);
-}
+ARRAY_MAP(running_code, 1, struct running_walk);
+
+struct running_visit {
+	struct running_walk *walk;
+	struct seq_file *seq;
+};
 
 /* 0: none is left for what runs. */
 static __always_inline u32 running_number(struct vma_search *search)
@@ -38,28 +46,54 @@ static __always_inline u32 running_number(struct vma_search *search)
 	return mapping_add(search, false);
 }
 
-/* The kernel holds the mapping meanwhile, and so its file. */
-SEC("iter/task_vma")
-int number_running_code(struct bpf_iter__task_vma *ctx)
+/* The begin of the next executable mapping, or 0 if the leaf of walk->from has none. Moves
+ * walk->from behind it. */
+static __always_inline u64 running_next(struct running_walk *walk)
 {
-	struct vm_area_struct *vma = ctx->vma;
-	struct task_struct *task = ctx->task;
-	struct vma_search *search;
-	u32 zero = 0, number;
+	u64 last = vma_leaf(&walk->search, walk->from), start;
+	u32 i;
 
-	search = bpf_map_lookup_elem(&running_code, &zero);
-	if (!search || !task || !vma)
+	for (i = 0; last && i < MAPLE_SLOTS_MAX; i++) {
+		start = vma_leaf_code(&walk->search, i, walk->from, last);
+		if (start) {
+			walk->from = start + RUNNING_PAGE;
+			return start;
+		}
+	}
+	walk->from = last ? last + 1 : 0;
+	return 0;
+}
+
+static long running_step(u32 index, struct running_visit *visit)
+{
+	struct running_walk *walk = visit->walk;
+	u64 start = running_next(walk);
+	u32 number;
+
+	(void)index;
+	if (start && !mapping_lookup(&walk->search, start) &&
+	    walk->search.record.key.kind == MAPPING_FILE) {
+		number = running_number(&walk->search);
+		if (number)
+			bpf_seq_write(visit->seq, &number, sizeof(number));
+	}
+	return !walk->from;
+}
+
+/* All threads of a process share its mappings: the first one stands for them. */
+SEC("iter/task")
+int number_running_code(struct bpf_iter__task *ctx)
+{
+	struct running_visit visit = {.seq = ctx->meta->seq};
+	struct task_struct *task = ctx->task;
+	u32 zero = 0;
+
+	visit.walk = bpf_map_lookup_elem(&running_code, &zero);
+	if (!visit.walk || !task || task->pid != task->tgid ||
+	    !address_space_of(&visit.walk->search, task))
 		return 0;
-	entry_read(&search->entry, vma);
-	if (!search->entry.file)
-		return 0;
-	search->tgid = tgid_of(task);
-	if (!mapping_identify(search, search->entry.start) ||
-	    search->record.key.kind != MAPPING_FILE)
-		return 0;
-	number = running_number(search);
-	if (number)
-		bpf_seq_write(ctx->meta->seq, &number, sizeof(number));
+	visit.walk->from = 0;
+	bpf_loop(RUNNING_STEPS_MAX, running_step, &visit, 0);
 	return 0;
 }
 

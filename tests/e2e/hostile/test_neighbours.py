@@ -5,13 +5,15 @@ Nothing is lost for it, root's names are all there, and the end comes soon."""
 
 import contextlib
 import glob
+import json
 import os
 import re
 import signal
+import subprocess
 import time
 
 from harness import cases, neighbours
-from harness.cases import Skip
+from harness.cases import Skip, stackmap
 from harness.neighbours import FLOODS, USER
 from harness.recording import Recording, check_ledger
 from harness.sandbox import needs_root, recording, wait_for
@@ -20,6 +22,7 @@ END_SECONDS = 10  # 2 on a machine that does nothing else: bench/neighbours
 SWITCHES = 20000
 # Of a window of one second, or from the command's end, on a machine with much else to do. Names that never come took 10 s more.
 WINDOW_SECONDS_MAX = 8
+START_SECONDS_MAX = 60  # a neighbour lives twice as long
 
 
 @contextlib.contextmanager
@@ -106,6 +109,27 @@ def test_a_lock_that_is_kept():
     made = record_beside("lock")
     ends = {event.frames[-1].name for event in made.events() if event.comm == "neighbour"}
     assert ends and "[unanswered]" not in ends, ends
+
+
+def test_an_instance_starts_beside_a_lock_that_is_kept():
+    """`start` looks at the code that all processes have mapped. A reader then follows the instance and ends when asked to."""
+    needs_root()
+    name = "neighbours-%d" % os.getpid()
+    with neighbour("lock"):
+        stackmap("start", name, "-e", "sched:sched_switch", timeout=START_SECONDS_MAX)
+        try:
+            with open("text", "w+", encoding="utf-8", errors="replace") as text:
+                reader = subprocess.Popen([cases.STACKMAP, "script", "--follow", "--instance", name], stdout=text, stderr=subprocess.PIPE,
+                                          text=True)
+                wait_for("the reader has the instance", lambda: json.loads(stackmap("status", "--json", name).stdout)["reader"])
+                neighbours.switch(SWITCHES)
+                reader.send_signal(signal.SIGINT)
+                messages = reader.communicate(timeout=START_SECONDS_MAX)[1]
+            assert reader.returncode == 0, messages
+            ledger = json.loads(stackmap("status", "--json", name).stdout)["ledger"]
+        finally:
+            stackmap("stop", name, status=None)
+    check_losses(ledger)
 
 
 def test_files_end_beside_files_that_are_not_opened():

@@ -48,6 +48,7 @@ struct server {
 	uint32_t hangs; /* at requests of this kind, once it is told to */
 	uint32_t fails; /* so many of them before */
 	volatile bool *is_told;
+	volatile bool *hangs_now; /* NULL: of no interest */
 	const char *content;
 	size_t bytes;
 };
@@ -162,6 +163,8 @@ static void serve(struct server *server)
 			answer(server, in);
 		else if (server->fails && server->fails--)
 			reply(server, in->unique, EIO, NULL, 0);
+		else if (server->hangs_now)
+			*server->hangs_now = true;
 	}
 	exit(0);
 }
@@ -275,13 +278,15 @@ static void sleep_below_lock(const char *folder, const char *device)
 
 	check(told != MAP_FAILED, "memory");
 	server.is_told = told;
+	server.hangs_now = told + 2;
 	unread_frame = map_unread(folder) + 512;
 	make_mounts(folder, device, &server);
 	asked_for = (char *)map_file("fuse/program", PAGE);
 	start_thread(wait_for_lock, told + 1);
-	start_thread(fault_for_ever, NULL);
 	*told = true;
-	usleep(200000);
+	start_thread(fault_for_ever, NULL);
+	while (!*server.hangs_now)
+		sleep_a_little();
 	told[1] = true;
 	usleep(200000);
 	check(!has_lock, "nobody keeps the lock");

@@ -63,7 +63,6 @@ static struct {
 	{"bpf_iter_bpf_map_elem", MAP_ITERATORS, 0},
 	{"bpf_iter_ksym", SYMBOL_ITERATORS, 0},
 	{"bpf_iter_task", TASK_ITERATORS, 0},
-	{"bpf_iter_task_vma", TASK_ITERATORS, 0},
 	{"bpf_task_work_schedule_resume", TASK_WORK, 0},
 	{"bpf_task_work_schedule_resume_impl", TASK_WORK, 0},
 	{"bpf_task_work_schedule_signal", TASK_WORK, 0},
