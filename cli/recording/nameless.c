@@ -9,10 +9,16 @@ void nameless_tell(struct capture *capture)
 {
 	struct symbolizers_trouble trouble;
 
-	while (capture_tell_trouble(capture, &trouble))
+	while (capture_tell_trouble(capture, &trouble)) {
+		if (trouble.owner == FILE_OWNER_KERNEL) {
+			message("the kernel's symbols were not read in time: its frames have no "
+				"names");
+			continue;
+		}
 		message("%s %llu: %llu files gave no names (slow, damaged or too large), one of "
 			"them %s",
 			trouble.owner & FILE_OWNER_MOUNT ? "device" : "user",
 			(unsigned long long)(trouble.owner & ~FILE_OWNER_MOUNT),
 			(unsigned long long)trouble.files, trouble.path);
+	}
 }

@@ -3,8 +3,10 @@
  * A window that is due waits for the names of what it has seen. Events go on into it meanwhile, and
  * the loop above goes on looking at signals and at the command. Files of other users may never give
  * their names: they are waited for a tenth of the window's length, so that they delay windows by no
- * more than that, whatever these users do. Names that come later are there for the next window. The
- * last window, which ends with the command, waits as long, but a second at least.
+ * more than that, whatever these users do. Root's files and our own are waited for as long as the
+ * window was, a second at least: on a busy machine their names take their time. Names that come
+ * later are there for the next window. The last window, which ends with the command, waits as long,
+ * but a second at least.
  *
  * A file that cannot be written any more ends the recording, but not a rotation: its window ends,
  * and what comes waits in the rings until the next file can be opened.
@@ -33,7 +35,7 @@
 #define NAMES_MS 10
 #define PATIENCE_SHARE 10     /* of a window's length */
 #define PATIENCE_MS 10000     /* at most */
-#define PATIENCE_MS_LAST 1000 /* of the last window, at least */
+#define PATIENCE_MS_LAST 1000 /* of the last window, at least; for root's files always */
 
 void recorder_init(struct recorder *recorder)
 {
@@ -141,13 +143,26 @@ int recorder_publish(struct recorder *recorder)
 	return result ? message_failure(result, &error) : EXIT_DONE;
 }
 
-/* Until when a window that is due at this time waits for names of others' files. */
-static u64 patience_end(const struct recorder *recorder, u64 now)
+static u64 within(u64 value, u64 least, u64 most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* How long the window that is open has lasted, in ms. */
+static u64 window_ms(const struct recorder *recorder, u64 now)
 {
 	const struct rotation *rotation = &recorder->rotation;
-	u64 patience = (now - rotation->end_ms + rotation->period_ms) / PATIENCE_SHARE;
 
-	return now + (patience < PATIENCE_MS ? patience : PATIENCE_MS);
+	return now - rotation->end_ms + rotation->period_ms;
+}
+
+/* A window is due at this time: how long it waits for names. */
+static void begin_naming(struct recorder *recorder, u64 now)
+{
+	u64 length = window_ms(recorder, now);
+
+	recorder->naming_until = now + within(length / PATIENCE_SHARE, 0, PATIENCE_MS);
+	recorder->naming_own_until = now + within(length, PATIENCE_MS_LAST, PATIENCE_MS);
 }
 
 /* Waits for the names of a rotation's last window. An error is reported again by capture_finish().
@@ -155,10 +170,14 @@ static u64 patience_end(const struct recorder *recorder, u64 now)
 static void name_last_window(struct recorder *recorder)
 {
 	u64 now = clock_ms(), least = now + PATIENCE_MS_LAST;
-	u64 end = recorder->naming_until ?: patience_end(recorder, now);
 
-	if (recorder->writer && rotation_is_on(&recorder->rotation))
-		capture_name_ahead(recorder->capture, (end > least ? end : least) - now, 0);
+	if (!recorder->writer || !rotation_is_on(&recorder->rotation))
+		return;
+	if (!recorder->naming_until)
+		begin_naming(recorder, now);
+	capture_name_ahead(recorder->capture,
+			   within(recorder->naming_until, least, UINT64_MAX) - now,
+			   within(recorder->naming_own_until, least, UINT64_MAX) - now, 0);
 }
 
 static int end_file(struct recorder *recorder)
@@ -241,8 +260,10 @@ static bool awaits_names(struct recorder *recorder)
 	u64 now = clock_ms();
 
 	if (!recorder->naming_until)
-		recorder->naming_until = patience_end(recorder, now);
-	return capture_ask_ahead(recorder->capture, now < recorder->naming_until) > 0;
+		begin_naming(recorder, now);
+	return capture_ask_ahead(recorder->capture,
+				 symbolizers_awaited(now, recorder->naming_until,
+						     recorder->naming_own_until)) > 0;
 }
 
 int recorder_round(struct recorder *recorder)
@@ -258,8 +279,10 @@ int recorder_round(struct recorder *recorder)
 	if (result && !rotates)
 		return result;
 	show_progress(recorder);
-	if (rotates && (result || rotation_is_due(&recorder->rotation, clock_ms(),
-						  trace_writer_bytes(recorder->writer)))) {
+	if (!rotates)
+		return capture_learn_names(recorder->capture) ?: ms;
+	if (result || rotation_is_due(&recorder->rotation, clock_ms(),
+				      trace_writer_bytes(recorder->writer))) {
 		if (!result && awaits_names(recorder))
 			return ms < NAMES_MS ? ms : NAMES_MS;
 		end_window(recorder);

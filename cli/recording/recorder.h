@@ -23,8 +23,9 @@ struct recorder {
 	int status;				 /* of the files that were closed: the worst */
 	u64 produced;				 /* events, of the files that were closed */
 	u64 next_flush, next_progress, next_try; /* ms */
-	u64 naming_until; /* ms: until then the window waits for names of others' files; 0: the
-			     window is not due */
+	u64 naming_until;     /* ms: until then the window waits for names of others' files; 0: the
+				 window is not due */
+	u64 naming_own_until; /* the same of root's files and our own */
 };
 
 void recorder_init(struct recorder *recorder);

@@ -341,14 +341,19 @@ int capture_drain(struct capture *capture, int *next_ms)
 	return recording_drain(&capture->recording, next_ms);
 }
 
-int capture_ask_ahead(struct capture *capture, bool all)
+int capture_ask_ahead(struct capture *capture, enum symbolizers_which which)
 {
-	return recording_ask_ahead(&capture->recording, all);
+	return recording_ask_ahead(&capture->recording, which);
 }
 
-int capture_name_ahead(struct capture *capture, u32 patience_ms, u32 longest_ms)
+int capture_name_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms)
 {
-	return recording_name_ahead(&capture->recording, patience_ms, longest_ms);
+	return recording_name_ahead(&capture->recording, others_ms, own_ms, longest_ms);
+}
+
+int capture_learn_names(struct capture *capture)
+{
+	return recording_learn_names(&capture->recording);
 }
 
 int capture_end_window(struct capture *capture)

@@ -11,6 +11,7 @@
 
 #include "capture/load/options.h"
 #include "stackmap/error.h"
+#include "symbol/symbolizer/symbolizers.h"
 #include "trace/write/writer.h"
 
 struct capture;
@@ -93,15 +94,19 @@ int capture_begin(struct capture *capture, struct trace_writer *writer,
 int capture_drain(struct capture *capture, int *next_ms);
 
 /* Drain, events going on, best before the window ends: asks for the names of what went to the
- * writer. 1: some are not known yet (of files of others only if `all`), so capture_drain() and this
- * call follow again; 0: capture_finish(), which drains nothing, has to wait for few. -errno. Names
- * that come too late for this window are there for the next. */
-int capture_ask_ahead(struct capture *capture, bool all);
+ * writer. 1: some of those that `which` says are not known yet, so capture_drain() and this call
+ * follow again; 0: capture_finish(), which drains nothing, has to wait for few. -errno. Names that
+ * come too late for this window are there for the next. */
+int capture_ask_ahead(struct capture *capture, enum symbolizers_which which);
 
-/* The same until the names are known; those of files of others no longer than `patience_ms`.
- * `longest_ms` limits the wait for all names, in this call and the next capture_finish() together;
- * 0: no limit. */
-int capture_name_ahead(struct capture *capture, u32 patience_ms, u32 longest_ms);
+/* The same until the names are known; those of files of others no longer than `others_ms`, those of
+ * root's and our own no longer than `own_ms`. `longest_ms` limits the wait for all names, in this
+ * call and the next capture_finish() together; 0: no limit. */
+int capture_name_ahead(struct capture *capture, u32 others_ms, u32 own_ms, u32 longest_ms);
+
+/* Drain, a file of any length: after each visit; asks now and then for the names of files, so that
+ * few are to be asked for at the end. -errno. */
+int capture_learn_names(struct capture *capture);
 
 /* Drain, events going on: all that was recorded until now goes to the writer, and the user stacks
  * that are not known yet get their reasons. What follows is for another file. */

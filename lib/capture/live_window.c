@@ -7,7 +7,8 @@
 
 #include "error.h"
 
-#define PATIENCE_MS 1000 /* somebody looks at it */
+#define PATIENCE_MS 1000     /* for names of others' files: somebody looks at the window */
+#define PATIENCE_OWN_MS 2000 /* for those of root's and our own */
 
 int live_window_open(struct live_window *window, struct capture *capture,
 		     const struct trace_info *info, const char *name, struct stackmap_error *error)
@@ -37,7 +38,8 @@ int live_window_close(struct live_window *window, struct trace_reader **out,
 		      struct stackmap_error *error)
 {
 	struct trace_ledger ledger;
-	int result = capture_name_ahead(window->capture, PATIENCE_MS, window->longest_ms);
+	int result = capture_name_ahead(window->capture, PATIENCE_MS,
+					window->longest_ms ?: PATIENCE_OWN_MS, window->longest_ms);
 
 	result = capture_end_window(window->capture) ?: result;
 	if (result)

@@ -47,7 +47,7 @@ static void forget_names(struct recording *recording)
 	free(recording->named.items);
 	recording->named = (struct frame_addresses){};
 	recording->named_ahead = false;
-	recording->next_ask = 0;
+	recording->next_ask = recording->next_learn = 0;
 	recording->names_until = 0;
 }
 

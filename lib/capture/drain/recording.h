@@ -63,6 +63,8 @@ struct recording {
 	struct frame_addresses named; /* asked for already, for the file */
 	bool named_ahead;	      /* recording_ask_ahead() has waited for them */
 	u64 next_ask;		      /* ms: recording_ask_ahead() asks again; 0: not asked yet */
+	u64 next_learn, learn_ms; /* ms: recording_learn_names() asks again, and the time between */
+	bool kernel_asked;	  /* its list of symbols is read ahead */
 	u64 names_until;    /* clock_ms(): the wait for any name ends then; 0: no such limit */
 	u64 tabulate_again; /* ms: when tables are asked for once more */
 	struct trace_ledger written; /* reasons and counts of the events handed to the writer */

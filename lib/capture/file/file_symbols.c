@@ -19,9 +19,10 @@
 #include "interrupt.h"
 #include "symbol/symbolizer/symbolizers.h"
 
-#define HURRY_MS 1500
-#define LATE_MS 100 /* for what was met since it was named ahead */
-#define LOOK_MS 100 /* a signal that is blocked ends no poll() */
+#define HURRY_MS 1200
+#define LATE_MS 100	/* for what was met since it was named ahead */
+#define LATE_OWN_MS 500 /* the same, of files of root's and our own */
+#define LOOK_MS 100	/* a signal that is blocked ends no poll() */
 
 static bool is_same_mapping(u64 frame, u64 other)
 {
@@ -84,12 +85,32 @@ static int addresses_without(const struct frame_addresses *all, const struct fra
 	return 0;
 }
 
+static bool is_lasting(const struct recording *recording, u64 frame)
+{
+	u32 number = FRAME_MAPPING(frame);
+
+	return !FRAME_IS_KERNEL(frame) && number < MAPPINGS_MAX &&
+	       loaded_mapping(recording->loaded, number)->key.kind == MAPPING_FILE;
+}
+
+static void keep_lasting(const struct recording *recording, struct frame_addresses *addresses)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < addresses->count; i++)
+		if (is_lasting(recording, addresses->items[i]))
+			addresses->items[kept++] = addresses->items[i];
+	addresses->count = kept;
+}
+
 /* Each frame that went into the file is asked for once. */
-int file_symbols_ask(struct recording *recording)
+int file_symbols_ask(struct recording *recording, bool lasting)
 {
 	struct frame_addresses all = {}, fresh = {};
 	int result = frame_addresses_collect(recording->writer, &all);
 
+	if (!result && lasting)
+		keep_lasting(recording, &all);
 	result = result ?: addresses_without(&all, &recording->named, &fresh);
 	if (!result) {
 		result = ask_all(recording, &fresh);
@@ -102,40 +123,54 @@ int file_symbols_ask(struct recording *recording)
 	return result;
 }
 
-bool file_symbols_awaits(const struct recording *recording, bool all)
-{
-	return symbolizers_are_busy(recording->symbolizers,
-				    all ? SYMBOLIZERS_ANY : SYMBOLIZERS_TRUSTED);
-}
-
 bool file_symbols_are_late(const struct recording *recording)
 {
 	return recording->names_until && clock_ms() >= recording->names_until;
 }
 
-/* Root's names and our own are waited for as long as each may take, those of others less, and less
- * still once the end was asked for; when nobody waits any longer, none. */
-static u64 end_of_patience(const struct recording *recording, u64 began)
-{
-	u64 longest = began + (recording->named_ahead ? LATE_MS : FILE_SYMBOLS_PATIENCE_MS);
-	u64 hurried = clock_ms() + HURRY_MS;
+/* Until when names are waited for. The kernel's are waited for as long as one question may take. */
+struct patience {
+	u64 others, own; /* clock_ms(): of others' files; of root's and our own */
+};
 
-	return interrupt_end_asked() && hurried < longest ? hurried : longest;
+static u64 min_time(u64 a, u64 b)
+{
+	return a < b ? a : b;
 }
 
+static struct patience patience_from(const struct recording *recording, u64 began)
+{
+	bool few = recording->named_ahead;
+	struct patience patience = {
+		.others = began + (few ? LATE_MS : FILE_SYMBOLS_PATIENCE_MS),
+		.own = began + (few ? LATE_OWN_MS : FILE_SYMBOLS_PATIENCE_OWN_MS),
+	};
+
+	if (interrupt_end_asked()) {
+		patience.others = min_time(patience.others, clock_ms() + HURRY_MS);
+		patience.own = min_time(patience.own, clock_ms() + HURRY_MS);
+	}
+	return patience;
+}
+
+/* Once the end was asked for, the wait is short for all; when nobody waits any longer, there is
+ * none. */
 static int await_names(struct recording *recording)
 {
 	bool hurries = interrupt_end_asked();
-	u64 began = clock_ms(), end = end_of_patience(recording, began);
+	u64 began = clock_ms();
+	struct patience patience = patience_from(recording, began);
 	int result = symbols_take(recording);
 
 	while (!result && !interrupted() && !file_symbols_are_late(recording)) {
-		if (!file_symbols_awaits(recording, clock_ms() < end))
+		if (!symbolizers_are_busy(
+			    recording->symbolizers,
+			    symbolizers_awaited(clock_ms(), patience.others, patience.own)))
 			break;
 		symbolizers_wait(recording->symbolizers, LOOK_MS);
 		if (!hurries && interrupt_end_asked()) {
 			hurries = true;
-			end = end_of_patience(recording, began);
+			patience = patience_from(recording, began);
 		}
 		result = symbols_take(recording);
 	}
@@ -145,7 +180,7 @@ static int await_names(struct recording *recording)
 
 int file_symbols_finish(struct recording *recording, struct stackmap_error *error)
 {
-	int result = file_symbols_ask(recording);
+	int result = file_symbols_ask(recording, false);
 
 	result = await_names(recording) ?: result;
 	recording->written.notes[NOTE_UNREAD_FILES] += symbolizers_failures(recording->symbolizers);

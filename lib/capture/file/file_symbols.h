@@ -8,13 +8,12 @@
 #include "capture/drain/recording.h"
 #include "stackmap/error.h"
 
-#define FILE_SYMBOLS_PATIENCE_MS 10000 /* for the files of others */
+#define FILE_SYMBOLS_PATIENCE_MS 10000	   /* for the files of others */
+#define FILE_SYMBOLS_PATIENCE_OWN_MS 30000 /* for those of root and our own */
 
-/* Asks for the names of the frames that went into the file since it was last called. */
-int file_symbols_ask(struct recording *recording);
-
-/* Whether answers are to come: any, or only those of files of root's and our own. */
-bool file_symbols_awaits(const struct recording *recording, bool all);
+/* Asks for the names of the frames that went into the file since it was last called. `lasting`: of
+ * files only, whose names do not change; the names of the kernel and of generated code do. */
+int file_symbols_ask(struct recording *recording, bool lasting);
 
 /* True if the time to wait for names (names_until) is over. */
 bool file_symbols_are_late(const struct recording *recording);

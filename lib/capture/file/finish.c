@@ -65,6 +65,10 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 			 ?: task_log_scan(recording->tasks, writer,
 					 loaded_only_task(recording->loaded))
 			 ?: trace_writer_flush(writer);
+	if (!result && !recording->kernel_asked && recording->loaded->plan.config.kernel_stacks) {
+		recording->kernel_asked = true;
+		result = symbolizers_ask_kernel_ahead(recording->symbolizers);
+	}
 	recording->writer = result ? NULL : writer;
 	if (result)
 		error_set(error, -result, "the recording cannot be begun: %s", strerror(-result));

@@ -6,6 +6,7 @@
 
 #include "capture/drain/recording.h"
 #include "stackmap/error.h"
+#include "symbol/symbolizer/symbolizers.h"
 
 /* A file begins, of the frozen moment if there is one: sources, kernel modules. The writer must
  * outlive it. */
@@ -16,8 +17,9 @@ int recording_begin(struct recording *recording, struct trace_writer *writer,
 int recording_snapshot(struct recording *recording);
 
 /* Drain, events going on: before the window ends, and its end. */
-int recording_ask_ahead(struct recording *recording, bool all);
-int recording_name_ahead(struct recording *recording, u32 patience_ms, u32 longest_ms);
+int recording_ask_ahead(struct recording *recording, enum symbolizers_which which);
+int recording_name_ahead(struct recording *recording, u32 others_ms, u32 own_ms, u32 longest_ms);
+int recording_learn_names(struct recording *recording);
 int recording_end_window(struct recording *recording);
 
 /* Names and build ids of everything that went into the file, and the ledger. */

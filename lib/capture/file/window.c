@@ -14,34 +14,38 @@
 #include "symbol/symbolizer/symbolizers.h"
 
 #define ASK_MS 100
+#define LEARN_MS 2000  /* names are learnt so long after the first event, */
+#define LEARN_FACTOR 4 /* and again after four times as long */
 
 #define WAIT_MS 1
 #define WAIT_WRITER_MS 1000
 
 #define PEEK_MS 50 /* then the rings are read again */
 
-int recording_ask_ahead(struct recording *recording, bool all)
+int recording_ask_ahead(struct recording *recording, enum symbolizers_which which)
 {
 	bool is_first = !recording->next_ask;
 	int result = 0;
 
-	if (is_first || (all && clock_ms() >= recording->next_ask)) {
+	if (is_first || (which == SYMBOLIZERS_ANY && clock_ms() >= recording->next_ask)) {
 		recording->next_ask = clock_ms() + ASK_MS;
-		result = file_symbols_ask(recording);
+		result = file_symbols_ask(recording, false);
 	}
 	if (result)
 		return result;
-	recording->named_ahead = !file_symbols_awaits(recording, all);
+	recording->named_ahead = !symbolizers_are_busy(recording->symbolizers, which);
 	return !recording->named_ahead;
 }
 
-int recording_name_ahead(struct recording *recording, u32 patience_ms, u32 longest_ms)
+int recording_name_ahead(struct recording *recording, u32 others_ms, u32 own_ms, u32 longest_ms)
 {
-	u64 begin = clock_ms(), end = begin + patience_ms;
+	u64 begin = clock_ms();
 	int ms = PACE_MS_MIN, result;
 
 	recording->names_until = longest_ms ? begin + longest_ms : 0;
-	while ((result = recording_ask_ahead(recording, clock_ms() < end)) > 0) {
+	while ((result = recording_ask_ahead(
+			recording,
+			symbolizers_awaited(clock_ms(), begin + others_ms, begin + own_ms))) > 0) {
 		if (interrupt_end_asked() || file_symbols_are_late(recording))
 			return 0;
 		symbolizers_wait(recording->symbolizers, ms);
@@ -50,6 +54,20 @@ int recording_name_ahead(struct recording *recording, u32 patience_ms, u32 longe
 			break;
 	}
 	return result;
+}
+
+int recording_learn_names(struct recording *recording)
+{
+	u64 now = clock_ms();
+
+	if (!recording->next_learn)
+		recording->learn_ms = LEARN_MS;
+	else if (now < recording->next_learn)
+		return 0;
+	else
+		recording->learn_ms *= LEARN_FACTOR;
+	recording->next_learn = now + recording->learn_ms;
+	return recording->learn_ms == LEARN_MS ? 0 : file_symbols_ask(recording, true);
 }
 
 /* Names first: that of a task which has events behind the limit comes behind it too, as the latest

@@ -14,6 +14,7 @@
 #define FILE_OWNER_ROOT 0ULL
 #define FILE_OWNER_MOUNT (1ULL << 63) /* | device; all others are user ids */
 #define FILE_OWNER_NONE (~0ULL)
+#define FILE_OWNER_KERNEL (~1ULL) /* of its own symbols: no file of a user delays them */
 
 /* Of a mapping's file, as far as the record says it; of generated code, of its process. */
 u64 file_owner(const struct mapping_record *record);
@@ -21,7 +22,7 @@ u64 file_owner(const struct mapping_record *record);
 /* The user of a process; FILE_OWNER_NONE: it is gone. Asks the kernel only. */
 u64 file_owner_process(u32 tgid);
 
-/* Root, or who we are: who could as well stop us in other ways. */
+/* The kernel, root, or who we are: who could as well stop us in other ways. */
 bool file_owner_trusted(u64 owner);
 
 #endif

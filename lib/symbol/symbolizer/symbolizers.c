@@ -5,6 +5,9 @@
  * symbolizer would wait for them. So it looks by its own root then, as far as the kernel has the
  * path in its cache, and what it does not find there is for the symbolizer of that user.
  *
+ * The kernel's symbols have a symbolizer of their own, so they never wait for a file's symbols or
+ * unwind table.
+ *
  * There are only so many processes: owners who come late share the last one.
  */
 #include "symbolizers.h"
@@ -24,7 +27,9 @@
 #include "symbol_memo.h"
 #include "symbolizer_client.h"
 
-#define CLIENTS_MAX 12
+#define CLIENTS_MAX 13
+#define CLIENT_ROOT 0
+#define CLIENT_KERNEL 1
 #define END_MS 50
 #define MEMO_BYTES (8U << 20)
 _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each has a sandbox");
@@ -71,15 +76,14 @@ static struct symbolizer_client *client_of(struct symbolizers *symbolizers, u64 
 int symbolizers_create(struct symbolizers **out)
 {
 	struct symbolizers *symbolizers = calloc(1, sizeof(*symbolizers));
-	struct symbolizer_client *root;
 	int result;
 
 	if (!symbolizers)
 		return -ENOMEM;
 	symbolizers->memo.most = MEMO_BYTES;
 	kernel_files_open(&symbolizers->kernel);
-	root = client_of(symbolizers, FILE_OWNER_ROOT);
-	result = symbolizer_client_start(root);
+	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
+			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL));
 	if (!result && kernel_image_shown(&symbolizers->kernel))
 		result = passing_code_create(symbolizers->kernel.modules, &symbolizers->passing);
 	if (result)
@@ -92,7 +96,8 @@ int symbolizers_create(struct symbolizers **out)
 int symbolizers_await(struct symbolizers *symbolizers)
 {
 	if (!symbolizers->was_awaited)
-		symbolizers->readiness = symbolizer_client_await(&symbolizers->clients[0]);
+		symbolizers->readiness =
+			symbolizer_client_await(&symbolizers->clients[CLIENT_ROOT]);
 	symbolizers->was_awaited = true;
 	return symbolizers->readiness;
 }
@@ -206,7 +211,7 @@ static int ask_owner(struct symbolizers *symbolizers, struct question *question)
 
 static int ask(struct symbolizers *symbolizers, struct question *question)
 {
-	u32 keeper = question->record ? symbolizers->keeper[question->number] : 1;
+	u32 keeper = question->record ? symbolizers->keeper[question->number] : 1 + CLIENT_KERNEL;
 
 	if (!keeper)
 		return ask_owner(symbolizers, question);
@@ -338,6 +343,13 @@ int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_qu
 		return 0;
 	}
 	return ask(symbolizers, &question);
+}
+
+int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers)
+{
+	const struct symbolizers_query nothing = {};
+
+	return symbolizers_ask(symbolizers, &nothing);
 }
 
 /* Answers */
@@ -485,6 +497,13 @@ int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_
 	return result;
 }
 
+static bool is_of(const struct symbolizer_client *client, enum symbolizers_which which)
+{
+	return which == SYMBOLIZERS_ANY ||
+	       (which == SYMBOLIZERS_TRUSTED ? file_owner_trusted(client->owner)
+					     : client->owner == FILE_OWNER_KERNEL);
+}
+
 static bool has_to_come(const struct symbolizer_client *client, enum symbolizer_what what)
 {
 	for (u32 i = 0; i < client->count; i++)
@@ -498,8 +517,7 @@ bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizer
 	for (u32 i = 0; i < symbolizers->count; i++) {
 		const struct symbolizer_client *client = &symbolizers->clients[i];
 
-		if ((which == SYMBOLIZERS_ANY || file_owner_trusted(client->owner)) &&
-		    has_to_come(client, SYMBOLIZER_SYMBOLS))
+		if (is_of(client, which) && has_to_come(client, SYMBOLIZER_SYMBOLS))
 			return true;
 	}
 	return false;

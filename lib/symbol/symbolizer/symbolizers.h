@@ -18,7 +18,8 @@
 
 struct symbolizers;
 
-/* Best early: root's is started here, and the kernel's files are opened. */
+/* Best early: those of root and of the kernel are started here, and the kernel's files are opened.
+ */
 int symbolizers_create(struct symbolizers **out);
 
 /* Before anything is asked: waits until root's says that it is ready, or why not. */
@@ -58,6 +59,9 @@ struct symbolizers_query {
 /* Asks for the symbols that cover an address. -ENOMEM. */
 int symbolizers_ask(struct symbolizers *symbolizers, const struct symbolizers_query *query);
 
+/* Has the kernel's list of symbols read before its symbols are asked for. -ENOMEM. */
+int symbolizers_ask_kernel_ahead(struct symbolizers *symbolizers);
+
 /* Where answers go; the first error ends it and is returned. */
 struct symbolizers_sink {
 	void *arg;
@@ -73,9 +77,19 @@ int symbolizers_recall(const struct symbolizers *symbolizers, u32 number, u64 *a
 /* Takes what has been answered. Never waits. */
 int symbolizers_visit(struct symbolizers *symbolizers, const struct symbolizers_sink *sink);
 
-/* Whether symbols are still to come: of root's and our own files and the kernel, or of any. */
-enum symbolizers_which { SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
+/* Whether symbols are still to come: of the kernel, of the kernel and of root's and our own files,
+ * or of any. */
+enum symbolizers_which { SYMBOLIZERS_KERNEL, SYMBOLIZERS_TRUSTED, SYMBOLIZERS_ANY };
 bool symbolizers_are_busy(const struct symbolizers *symbolizers, enum symbolizers_which which);
+
+/* Whose symbols are waited for at a time, if those of others' files are waited for until `others`,
+ * and those of root's and our own until `own`. */
+static inline enum symbolizers_which symbolizers_awaited(u64 now, u64 others, u64 own)
+{
+	if (now < others)
+		return SYMBOLIZERS_ANY;
+	return now < own ? SYMBOLIZERS_TRUSTED : SYMBOLIZERS_KERNEL;
+}
 
 /* Whether tables are still to come. */
 bool symbolizers_are_tabulating(const struct symbolizers *symbolizers);

@@ -479,14 +479,13 @@ def test_a_parser_that_crashes_costs_the_names_of_one_file():
 
 
 def test_who_insists_gets_what_is_there():
-    """At the second Ctrl-C no name is waited for any more, and none is asked for."""
+    """At the second Ctrl-C no name is waited for any more: those of the files of root are missing."""
     with recording("-a", "-e", "sched:sched_switch") as recorder:
         subprocess.run(["sleep", "0.01"], check=True)
         made = end_with_stopped_sandbox(recorder, None)
     assert made.check()["recorded"] > 0
     unread = re.search(r"(\d+) files without names", made.messages)
     assert unread and int(unread[1]) > 1, made.messages
-    assert "__schedule" not in kernel_names(made) and "schedule" not in kernel_names(made)
 
 
 if __name__ == "__main__":

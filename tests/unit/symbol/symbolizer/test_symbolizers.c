@@ -256,6 +256,21 @@ static void a_process_that_hangs_costs_its_owner(void **state)
 	assert_true(clock_ms() - began < 3000); /* its own time is not over then */
 }
 
+/* Its symbols are read beforehand, and no file is in front of them. */
+static void the_kernel_does_not_wait_for_files_of_root(void **state)
+{
+	(void)state;
+	meet(HANGS, FILE_OWNER_ROOT);
+	ask(HANGS);
+	assert_int_equal(symbolizers_ask_kernel_ahead(symbolizers), 0);
+	ask(0);
+	await(SYMBOLIZERS_KERNEL);
+	assert_true(named[0] > 0);
+	assert_true(symbolizers_are_busy(symbolizers, SYMBOLIZERS_TRUSTED));
+	symbolizers_drop(symbolizers);
+	assert_int_equal(symbolizers_failures(symbolizers), 1);
+}
+
 static void what_is_behind_it_goes_to_another(void **state)
 {
 	(void)state;
@@ -412,6 +427,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_answered_of_a_file_is_known, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_process_that_hangs_costs_its_owner, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_kernel_does_not_wait_for_files_of_root, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_behind_it_goes_to_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_dies_again_and_again, setup, teardown),
