@@ -8,10 +8,13 @@
  *   hostile unsorted has an index whose neighbours have changed places
  *   hostile overlap  makes each function reach over all that follow
  *   hostile poison   makes its copy of the C library's tables say that each frame is a word larger
+ *   hostile sframe_unsorted, sframe_overlap, sframe_cfa, sframe_truncated
+ *                    the same of its SFrame section: functions that have changed places, that reach
+ *                    over all others, whose CFAs are a word too large, whose rows end early
  *   hostile loop     has a chain of frame pointers, and CFAs in memory, that lead to themselves
  *   hostile unmap    unmaps its tables and maps them again, in another thread
  *
- * What it works out does not depend on tables: exit 0 if it is right.
+ * What it works out does not depend on tables: exit 0 if it is right, 77 if it has no such section.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -25,6 +28,7 @@
 
 #define noinline __attribute__((noinline, noclone))
 #define EH_FRAME_HDR 0x6474e550
+#define SFRAME 0x6474e554
 #define PAGE 4096UL
 #define WORK_SECONDS 1
 #define INDEX_HEAD 12 /* bytes of .eh_frame_hdr before its index */
@@ -32,9 +36,11 @@
 
 static volatile long sink;
 
-/* Where the tables of an object are: from .eh_frame_hdr to the end of its segment. */
+/* Where the tables of an object are: from .eh_frame_hdr, or the SFrame section, to the end of its
+ * segment. */
 struct tables {
 	const char *name; /* of the object; "" for the program itself */
+	uint32_t type;	  /* of the program header */
 	uint8_t *start, *end;
 	uint8_t *segment;
 	size_t segment_bytes;
@@ -65,16 +71,18 @@ static int tables_of(struct dl_phdr_info *info, size_t bytes, void *arg)
 	if (*tables->name ? !strstr(info->dlpi_name, tables->name) : *info->dlpi_name)
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == EH_FRAME_HDR)
+		if (info->dlpi_phdr[i].p_type == tables->type)
 			tables_in(tables, info, info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
 	return 1;
 }
 
-static struct tables tables_find(const char *name)
+static struct tables tables_find(const char *name, uint32_t type)
 {
-	struct tables tables = {.name = name};
+	struct tables tables = {.name = name, .type = type};
 
 	dl_iterate_phdr(tables_of, &tables);
+	if (!tables.start && type == SFRAME)
+		_exit(77);
 	if (!tables.start || mprotect(tables.segment, tables.segment_bytes, PROT_READ | PROT_WRITE))
 		_exit(2);
 	return tables;
@@ -187,6 +195,87 @@ static void write_poison(const struct tables *tables)
 			byte[2] = 16;
 }
 
+/* The section's header of 28 bytes, an index of functions and their rows: core/unwind/sframe.c. */
+struct sframe {
+	uint8_t *index, *rows;
+	uint32_t functions, entry_bytes;
+};
+
+#define SFRAME_FUNCTIONS 8
+#define SFRAME_ROW_BYTES 16
+#define SFRAME_INDEX 20
+#define SFRAME_ROWS 24
+#define SFRAME_HEADER_BYTES 28
+
+static uint32_t get(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static struct sframe sframe_open(const struct tables *tables)
+{
+	uint8_t *first = tables->start + SFRAME_HEADER_BYTES + tables->start[7];
+
+	return (struct sframe){
+		.index = first + get(tables->start + SFRAME_INDEX),
+		.rows = first + get(tables->start + SFRAME_ROWS),
+		.functions = get(tables->start + SFRAME_FUNCTIONS),
+		.entry_bytes = tables->start[2] == 1 ? 17 : 20,
+	};
+}
+
+static void sframe_unsorted(const struct tables *tables)
+{
+	struct sframe sframe = sframe_open(tables);
+	uint8_t kept[20], *entry = sframe.index;
+
+	for (uint32_t i = 0; i + 1 < sframe.functions; i += 2, entry += 2 * sframe.entry_bytes) {
+		memcpy(kept, entry, sframe.entry_bytes);
+		memcpy(entry, entry + sframe.entry_bytes, sframe.entry_bytes);
+		memcpy(entry + sframe.entry_bytes, kept, sframe.entry_bytes);
+	}
+}
+
+static void sframe_overlap(const struct tables *tables)
+{
+	static const uint32_t bytes = INT32_MAX;
+	struct sframe sframe = sframe_open(tables);
+
+	for (uint32_t i = 0; i < sframe.functions; i++)
+		memcpy(sframe.index + i * sframe.entry_bytes + 4, &bytes, sizeof(bytes));
+}
+
+/* Row by row: an offset of 1, 2 or 4 bytes, an information byte, and words, of which the first is
+ * the CFA's offset. */
+static void sframe_cfa(const struct tables *tables)
+{
+	struct sframe sframe = sframe_open(tables);
+
+	for (uint32_t i = 0; i < sframe.functions; i++) {
+		const uint8_t *entry = sframe.index + i * sframe.entry_bytes;
+		uint8_t *row = sframe.rows + get(entry + 8);
+
+		for (uint32_t rows = get(entry + 12); rows; rows--) {
+			uint8_t info;
+
+			row += 1U << (entry[16] & 3);
+			info = *row++;
+			*row += 8;
+			row += ((info >> 1) & 15U) << ((info >> 5) & 3);
+		}
+	}
+}
+
+static void sframe_truncated(const struct tables *tables)
+{
+	uint32_t half = get(tables->start + SFRAME_ROW_BYTES) / 2;
+
+	memcpy(tables->start + SFRAME_ROW_BYTES, &half, sizeof(half));
+}
+
 /* Returns whether each piece of work gave what the first did. */
 static int work_on(void (*lie)(const struct tables *tables), const struct tables *tables)
 {
@@ -288,7 +377,16 @@ static int run(const char *mode)
 
 	if (!strcmp(mode, "loop"))
 		return loop();
-	tables = tables_find(!strcmp(mode, "poison") ? "libc.so" : "");
+	tables = tables_find(!strcmp(mode, "poison") ? "libc.so" : "",
+			     !strncmp(mode, "sframe_", 7) ? SFRAME : EH_FRAME_HDR);
+	if (!strcmp(mode, "sframe_unsorted"))
+		return work_on(sframe_unsorted, &tables);
+	if (!strcmp(mode, "sframe_overlap"))
+		return work_on(sframe_overlap, &tables);
+	if (!strcmp(mode, "sframe_cfa"))
+		return work_on(sframe_cfa, &tables);
+	if (!strcmp(mode, "sframe_truncated"))
+		return work_on(sframe_truncated, &tables);
 	if (!strcmp(mode, "random"))
 		return work_on(write_random, &tables);
 	if (!strcmp(mode, "self"))

@@ -32,7 +32,7 @@ lie() {
 	check h.data "$(cat honest.pid)" "$1" || fault "$1: stacks of the honest process"
 }
 
-for mode in random self unsorted overlap poison loop unmap; do
+for mode in random self unsorted overlap poison loop unmap sframe_unsorted sframe_overlap sframe_cfa sframe_truncated; do
 	lie $mode
 done
 [ "$faults" -eq 0 ]

@@ -43,6 +43,22 @@ def test_tables_of_the_c_library():
     lie("poison")
 
 
+def test_sframe_functions_out_of_order():
+    lie("sframe_unsorted")
+
+
+def test_sframe_functions_that_overlap():
+    lie("sframe_overlap")
+
+
+def test_sframe_with_wrong_cfas():
+    lie("sframe_cfa")
+
+
+def test_sframe_whose_rows_end_early():
+    lie("sframe_truncated")
+
+
 def test_loops():
     lie("loop")
 
