@@ -1,38 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The Trace Event Format of Chrome, which Perfetto and chrome://tracing show: a track for each
- * thread, an instant on it for each event. An event whose value is a time (off-CPU) ends when it is
- * recorded, so it is a slice of that length. Slices of a thread must nest: an event whose slice
- * would begin before the thread's last slice has ended is an instant. An event that stands for many
- * is an instant with their number: its value is the sum of theirs, and no length of time.
+ * The Trace Event Format of Chrome, which Perfetto and chrome://tracing show: each thread has a
+ * track, each event is an instant on the track. An event whose value is a time (off-CPU) ends when
+ * it is recorded, so the event becomes a slice of that length. Slices of a thread must nest: an
+ * event whose slice would begin before the thread's last slice has ended is an instant. An event
+ * that stands for many (of a summary) is an instant with their number: its value is a sum and not
+ * the length of one slice.
  *
- * A wait is a slice of whoever waited, and an instant of whoever ended the wait; the arguments of
- * each name the thread at the other end. An interrupt is no thread: its instants are global.
+ * A wait is a slice of the thread that waited, and an instant of the thread that ended the wait;
+ * the arguments of each name the other thread. An interrupt is not a thread: its instants are
+ * global.
  *
- * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore
- * comes last; Perfetto ignores that member, and shows the stack from the arguments.
+ * chrome://tracing takes the stack from `sf`, a node of the tree in stackFrames, which therefore is
+ * written last; Perfetto ignores stackFrames and shows the stack from the arguments.
  *
- * Events are written as they are read. In memory are the tree and the names of threads.
+ * Events are written as they are read. Only the tree and the names of threads are kept in memory.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "error.h"
 #include "event_stack.h"
 #include "export_format.h"
 #include "format/json_text.h"
 #include "frame_tree.h"
 #include "intern.h"
-#include "json_labels.h"
 #include "report/event/wakeups.h"
 #include "ring.h"
 #include "trace/block/source_name.h"
 
-/* The name of a thread or process as it was written last, and where the thread's slices end. */
+/* The last written name of a thread or process, and the end of the last slice of the thread. */
 struct named_task {
 	struct intern_key key; /* id, whether it is a process */
 	char comm[16];
 	u64 slices_end; /* ns */
+};
+
+/* Labels as JSON strings, by label id. Each label is encoded once, however often it is written. */
+struct json_labels {
+	char **texts; /* NULL: not encoded yet */
+	u32 room;
 };
 
 struct chrome {
@@ -48,46 +57,72 @@ struct chrome {
 	FILE *to;
 };
 
+/* NULL without memory. */
+static char *encode_label(const char *label)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+	int err = memory ? json_put_text(label, memory) : -ENOMEM;
+
+	if (memory && fclose(memory))
+		err = -ENOMEM;
+	if (!err)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int put_label(struct chrome *chrome, const struct event_frame *frame)
+{
+	struct json_labels *labels = &chrome->labels;
+	char **text;
+
+	if (array_make_zeroed(labels->texts, frame->label_id + 1UL, labels->room))
+		return -ENOMEM;
+	text = &labels->texts[frame->label_id];
+	if (!*text)
+		*text = encode_label(frame->label);
+	if (!*text)
+		return -ENOMEM;
+	fputs(*text, chrome->to);
+	return 0;
+}
+
 static void begin_event(struct chrome *chrome)
 {
 	fputs(chrome->before, chrome->to);
 	chrome->before = ",\n";
 }
 
-static int put_task_name(struct chrome *chrome, const char *event, const struct trace_task *task)
-{
-	int err;
-
-	begin_event(chrome);
-	fprintf(chrome->to,
-		"{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", event,
-		task->tgid, task->tid);
-	err = json_put_text(task->comm, chrome->to);
-	fputs("}}", chrome->to);
-	return err;
-}
-
-/* Once, and again when it has changed. */
-static int name_task(struct chrome *chrome, const struct trace_task *task, bool is_process)
+/* Writes the name of a task at its first event, and again at the first event after a change. */
+static int put_task_name(struct chrome *chrome, const struct trace_task *task, bool is_process)
 {
 	const struct intern_key key = {{is_process ? task->tgid : task->tid, is_process}};
 	struct named_task *named = intern_entry(&chrome->tasks, &key);
+	int err;
 
 	if (!named)
 		return -ENOMEM;
 	if (strcmp(named->comm, task->comm) == 0)
 		return 0;
 	memcpy(named->comm, task->comm, sizeof(named->comm));
-	return put_task_name(chrome, is_process ? "process_name" : "thread_name", task);
+	begin_event(chrome);
+	fprintf(chrome->to,
+		"{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":",
+		is_process ? "process_name" : "thread_name", task->tgid, task->tid);
+	err = json_put_text(task->comm, chrome->to);
+	fputs("}}", chrome->to);
+	return err;
 }
 
-/* A process is called as its first thread. */
-static int name_thread(struct chrome *chrome, const struct trace_task *task, u64 time)
+/* Writes the names of a thread and of its process, which has the name of its first thread. */
+static int put_thread_names(struct chrome *chrome, const struct trace_task *task, u64 time)
 {
 	const struct trace_task *first = trace_reader_task(chrome->reader, task->tgid, time);
-	int err = first && first->tgid == task->tgid ? name_task(chrome, first, true) : 0;
+	int err = first && first->tgid == task->tgid ? put_task_name(chrome, first, true) : 0;
 
-	return err ?: name_task(chrome, task, false);
+	return err ?: put_task_name(chrome, task, false);
 }
 
 static void put_time(const char *key, u64 ns, FILE *to)
@@ -101,8 +136,8 @@ static bool is_interrupt(const struct trace_event *event)
 	return event->tid == TID_INTERRUPT;
 }
 
-/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker is a time
- * of the thread that waited. */
+/* The length of the event's slice in ns; 0: the event is an instant. The value of a waker event
+ * is the time that the other thread waited, so a waker is an instant. */
 static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
@@ -114,7 +149,7 @@ static u64 slice_length(struct chrome *chrome, const struct trace_event *event)
 	return event->value < event->time ? event->value : event->time;
 }
 
-static int put_when(struct chrome *chrome, const struct trace_event *event)
+static int put_phase_and_time(struct chrome *chrome, const struct trace_event *event)
 {
 	const struct intern_key key = {{event->tid, false}};
 	struct named_task *thread = intern_entry(&chrome->tasks, &key);
@@ -134,7 +169,7 @@ static int put_when(struct chrome *chrome, const struct trace_event *event)
 	return 0;
 }
 
-/* The thread at the other end of a wait. */
+/* Writes the thread at the other end of a wait as an argument, if it is known. */
 static void put_other_end(struct chrome *chrome, const struct trace_event *event)
 {
 	bool is_waker = wakeups_is_waker(chrome->wakeups, event);
@@ -149,24 +184,11 @@ static void put_other_end(struct chrome *chrome, const struct trace_event *event
 		fprintf(chrome->to, ",\"%s\":%u", is_waker ? "woken" : "waker", tid);
 }
 
-static int put_stack(struct chrome *chrome, const struct event_stack *stack)
-{
-	int err = 0;
-
-	fputs(",\"stack\":[", chrome->to);
-	for (u32 i = 0; i < stack->depth && !err; i++) {
-		fputs(i ? "," : "", chrome->to);
-		err = json_labels_put(&chrome->labels, &stack->frames[i], chrome->to);
-	}
-	fputc(']', chrome->to);
-	return err;
-}
-
 static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 			 const struct event_stack *stack)
 {
 	const struct trace_source *source = &chrome->sources[event->kind];
-	int err;
+	int err = 0;
 
 	fprintf(chrome->to, ",\"args\":{\"cpu\":%u", event->cpu);
 	if (source->extras & TRACE_EXTRA_VALUE)
@@ -176,27 +198,27 @@ static int put_arguments(struct chrome *chrome, const struct trace_event *event,
 	if (is_interrupt(event))
 		fprintf(chrome->to, ",\"task\":\"%s\"", TID_INTERRUPT_NAME);
 	put_other_end(chrome, event);
-	err = put_stack(chrome, stack);
-	fputs("}}", chrome->to);
+	fputs(",\"stack\":[", chrome->to);
+	for (u32 i = 0; i < stack->depth && !err; i++) {
+		fputs(i ? "," : "", chrome->to);
+		err = put_label(chrome, &stack->frames[i]);
+	}
+	fputs("]}}", chrome->to);
 	return err;
 }
 
+/* An event is named after its innermost function, or after its source if it has no stack. */
 static int put_name(struct chrome *chrome, const struct trace_source *source,
-		    const struct event_stack *stack)
-{
-	if (stack->depth)
-		return json_labels_put(&chrome->labels, &stack->frames[0], chrome->to);
-	return json_put_text(trace_source_short_name(source->name), chrome->to);
-}
-
-static int put_what(struct chrome *chrome, const struct trace_source *source,
 		    const struct event_stack *stack)
 {
 	u32 node;
 	int err = frame_tree_add(chrome->tree, stack, &node);
 
 	fputs("{\"name\":", chrome->to);
-	err = err ?: put_name(chrome, source, stack);
+	if (!err)
+		err = stack->depth
+			      ? put_label(chrome, &stack->frames[0])
+			      : json_put_text(trace_source_short_name(source->name), chrome->to);
 	fputs(",\"cat\":", chrome->to);
 	err = err ?: json_put_text(source->name, chrome->to);
 	if (!err && node)
@@ -212,15 +234,15 @@ static int put_event(struct chrome *chrome, const struct trace_event *event)
 	int err = event_stacks_find(chrome->stacks, event, &stack);
 
 	if (!err && task && !is_interrupt(event))
-		err = name_thread(chrome, task, event->time);
+		err = put_thread_names(chrome, task, event->time);
 	if (err)
 		return err;
 	begin_event(chrome);
-	err = put_what(chrome, source, &stack);
+	err = put_name(chrome, source, &stack);
 	if (!is_interrupt(event))
 		fprintf(chrome->to, ",\"pid\":%u,\"tid\":%u", task ? task->tgid : event->tid,
 			event->tid);
-	return err ?: put_when(chrome, event) ?: put_arguments(chrome, event, &stack);
+	return err ?: put_phase_and_time(chrome, event) ?: put_arguments(chrome, event, &stack);
 }
 
 static int each_event(void *arg, const struct trace_event *event)
@@ -239,7 +261,7 @@ static int put_node(void *arg, const struct frame_node *node)
 	int err;
 
 	fprintf(chrome->to, "%s\"%u\":{\"name\":", node->number > 1 ? ",\n" : "", node->number);
-	err = json_labels_put(&chrome->labels, &node->frame, chrome->to);
+	err = put_label(chrome, &node->frame);
 	fputs(",\"category\":", chrome->to);
 	err = err ?: json_put_text(name ? name->object : "", chrome->to);
 	if (node->parent)
@@ -248,8 +270,10 @@ static int put_node(void *arg, const struct frame_node *node)
 	return err;
 }
 
-static int put_recording(const struct trace_info *info, FILE *to)
+static int put_file(struct chrome *chrome, struct stackmap_error *error)
 {
+	const struct trace_info *info = trace_reader_info(chrome->reader);
+	FILE *to = chrome->to;
 	int err;
 
 	fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"command\":", to);
@@ -258,19 +282,11 @@ static int put_recording(const struct trace_info *info, FILE *to)
 	err = err ?: json_put_text(info->hostname, to);
 	fputs(",\"kernel\":", to);
 	err = err ?: json_put_text(info->kernel, to);
-	fputs("},\n", to);
-	return err;
-}
-
-static int put_file(struct chrome *chrome, struct stackmap_error *error)
-{
-	int err = put_recording(trace_reader_info(chrome->reader), chrome->to);
-
-	fputs("\"traceEvents\":[\n", chrome->to);
+	fputs("},\n\"traceEvents\":[\n", to);
 	err = err ?: trace_reader_events(chrome->reader, each_event, chrome, error);
-	fputs("],\n\"stackFrames\":{\n", chrome->to);
+	fputs("],\n\"stackFrames\":{\n", to);
 	err = err ?: frame_tree_each(chrome->tree, put_node, chrome);
-	fputs("}}\n", chrome->to);
+	fputs("}}\n", to);
 	return err;
 }
 
@@ -287,7 +303,9 @@ static void chrome_close(struct chrome *chrome)
 {
 	intern_clear(&chrome->tasks);
 	wakeups_free(&chrome->wakeups);
-	json_labels_clear(&chrome->labels);
+	for (u32 i = 0; i < chrome->labels.room; i++)
+		free(chrome->labels.texts[i]);
+	free(chrome->labels.texts);
 	frame_tree_free(&chrome->tree);
 	event_stacks_free(&chrome->stacks);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stack's frames depend on the event only in one way: below a leaf the innermost is a return
- * address too. So there are two lists for each stack, made when they are first needed, and the list
- * of an event is put together of at most two of them and what is the event's own.
+ * The frames of a stack depend on the event in one way only: below a leaf the innermost frame is a
+ * return address, too. So each stack has two lists of frames ("parts"), made when they are first
+ * needed, and the list of an event is joined from at most two parts, the leaf, and the markers of
+ * sides without a stack.
  */
 #include "event_stack.h"
 
@@ -13,13 +14,11 @@
 #include "array.h"
 #include "intern.h"
 
-/* Frames are equal if they have one frame_name, cuts if they have one label. */
+/* Frames with one frame_name have one number, and so have cuts with one label. */
 struct numbered {
-	struct intern_key key; /* the one or the other */
+	struct intern_key key; /* address of the frame_name or of the label */
 	u32 from_one;
 };
-
-#define FRAMES 4096 /* to begin with */
 
 struct part {
 	struct event_frame *frames;
@@ -29,7 +28,7 @@ struct part {
 struct event_stacks {
 	const struct trace_stack *stacks;
 	struct frame_names *names;
-	struct part *parts; /* by 2 * stack + below a leaf; without frames: not made yet */
+	struct part *parts; /* by 2 * stack + below_leaf; frames NULL: not made yet */
 	u32 stack_count;
 	struct intern numbers;
 	struct part joined; /* of the last event */
@@ -54,17 +53,6 @@ static int make_room(struct part *part, u32 more)
 	return array_make_rooms(part->frames, part->depth + more, part->room);
 }
 
-static void add_functions(const struct event_stacks *stacks, struct event_frame frame,
-			  struct part *part)
-{
-	for (u32 i = 0; i < frame.name->function_count; i++) {
-		frame.label_id = frame.name->functions[i].label;
-		frame.label = frame_names_label(stacks->names, frame.label_id);
-		frame.inlined = frame.name->functions[i].inlined;
-		part->frames[part->depth++] = frame;
-	}
-}
-
 static int add_frame(struct event_stacks *stacks, u64 address, bool return_address,
 		     struct part *part)
 {
@@ -74,7 +62,12 @@ static int add_frame(struct event_stacks *stacks, u64 address, bool return_addre
 	if (!frame.name || set_number(stacks, &frame) ||
 	    make_room(part, frame.name->function_count))
 		return -ENOMEM;
-	add_functions(stacks, frame, part);
+	for (u32 i = 0; i < frame.name->function_count; i++) {
+		frame.label_id = frame.name->functions[i].label;
+		frame.label = frame_names_label(stacks->names, frame.label_id);
+		frame.inlined = frame.name->functions[i].inlined;
+		part->frames[part->depth++] = frame;
+	}
 	return 0;
 }
 
@@ -93,59 +86,46 @@ static int add_cut(struct event_stacks *stacks, const struct stack_end *end, boo
 	return 0;
 }
 
-static int fill_part(struct event_stacks *stacks, const struct trace_stack *stack, bool below_leaf,
-		     struct part *part)
+/* The frames of a stack, which are collected at the first call. NULL without memory. */
+static const struct part *find_part(struct event_stacks *stacks, u32 index, bool below_leaf)
 {
+	const struct trace_stack *stack = &stacks->stacks[index];
 	const struct stack_end *end = stack_end_of(stack, 0);
+	struct part *part = &stacks->parts[2UL * index + below_leaf];
 	int err = 0;
 
+	if (part->frames)
+		return part;
 	for (u32 i = 0; i < stack->depth && !err; i++)
 		err = add_frame(stacks, stack->frames[i], i || below_leaf, part);
 	if (!err && stack_end_is_cut(end))
 		err = add_cut(stacks, end, !(stack->flags & STACK_USER), part);
-	return err;
-}
-
-static const struct part *find_part(struct event_stacks *stacks, u32 index, bool below_leaf)
-{
-	struct part *part = &stacks->parts[2UL * index + below_leaf];
-
-	if (part->frames)
-		return part;
-	if (!fill_part(stacks, &stacks->stacks[index], below_leaf, part))
+	if (!err)
 		return part;
 	free(part->frames);
 	*part = (struct part){};
 	return NULL;
 }
 
-static int join_stack(struct event_stacks *stacks, u32 index, bool below_leaf)
+/* Appends one side of an event's stack. `leaf` 0: the leaf is on the other side. */
+static int join_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason, bool in_kernel)
 {
-	const struct part *part = find_part(stacks, index, below_leaf);
 	struct part *joined = &stacks->joined;
+	const struct part *part;
 
+	if (leaf && add_frame(stacks, leaf, false, joined))
+		return -ENOMEM;
+	if (index == TRACE_NO_STACK) {
+		const struct stack_end *end = stack_end_of_reason(reason);
+
+		return stack_end_is_cut(end) ? add_cut(stacks, end, in_kernel, joined) : 0;
+	}
+	part = find_part(stacks, index, leaf);
 	if (!part || make_room(joined, part->depth))
 		return -ENOMEM;
 	memcpy(&joined->frames[joined->depth], part->frames, part->depth * sizeof(*part->frames));
 	joined->depth += part->depth;
 	return 0;
-}
-
-static int join_nothing(struct event_stacks *stacks, u32 reason, bool in_kernel)
-{
-	const struct stack_end *end = stack_end_of_reason(reason);
-
-	return stack_end_is_cut(end) ? add_cut(stacks, end, in_kernel, &stacks->joined) : 0;
-}
-
-/* `leaf` 0: there is none on this side. */
-static int join_side(struct event_stacks *stacks, u64 leaf, u32 index, u32 reason, bool in_kernel)
-{
-	if (leaf && add_frame(stacks, leaf, false, &stacks->joined))
-		return -ENOMEM;
-	if (index == TRACE_NO_STACK)
-		return join_nothing(stacks, reason, in_kernel);
-	return join_stack(stacks, index, leaf);
 }
 
 int event_stacks_find(struct event_stacks *stacks, const struct trace_event *event,

@@ -13,28 +13,29 @@
 #include "string_list.h"
 #include "trace/read/reader.h"
 
-/* Whose recording it is, for formats that say so. All zero: as the recording says. */
+/* The host and service of the recording, for formats that name them. All zero: the recording's. */
 struct export_identity {
 	const char *host;	   /* NULL: the recording's */
-	const char *service;	   /* NULL: not said, or that of each sample's cgroup */
-	const char *version;	   /* of the service; NULL: not said */
+	const char *service;	   /* NULL: left out, or derived from each sample's cgroup */
+	const char *version;	   /* of the service; NULL: left out */
 	struct string_list labels; /* "KEY=VALUE" */
 };
 
 struct export_options {
 	struct event_filter filter;
 	struct frame_naming naming;
-	const char *by; /* of a weighed format: as for profile_weigh() */
+	const char *by; /* `by` of profile_weigh(), for weighed formats */
 	struct export_identity identity;
-	bool no_colons; /* in the sample types of pprof: where they are part of a query's words */
+	bool no_colons; /* pprof: sample types have "." for ":", which receivers take for a
+			   separator */
 };
 
 struct export_format {
 	const char *name;
 	bool binary;  /* not for terminals */
-	bool weighed; /* a stack has one number only: what that is can be chosen */
+	bool weighed; /* each stack has one number, which `by` chooses */
 
-	/* Errors of `to` may be left to the caller, who looks at ferror() and fclose(). */
+	/* Write errors of `to` may be left to the caller, who checks ferror() and fclose(). */
 	int (*write)(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		     struct stackmap_error *error);
 };
@@ -52,10 +53,10 @@ extern const struct export_format mappings_format;
 #define EXPORT_FORMATS                                                                             \
 	"folded, json, pprof, otlp, speedscope, perf-script, chrome, stack_map_bin, mappings"
 
-/* In the same order; the last is NULL. */
+/* In the order of EXPORT_FORMATS; the last is NULL. */
 extern const struct export_format *const export_formats[];
 
-/* Or NULL. */
+/* NULL: no format has this name. */
 const struct export_format *export_format_find(const char *name);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Folded stacks, the input of flame graph tools: one line for each stack,
  * `comm;outermost;...;innermost WEIGHT`. User frames come first, kernel frames follow and end in
- * `_[k]`, inlined functions in `_[i]`. Where a stack misses its outer end, a frame such as
- * [truncated] stands for it. With several event sources the second frame names the source, since
- * their weights do not add up: each is weighed by itself.
+ * `_[k]`, inlined functions end in `_[i]`. Where the outer end of a stack is missing, a marker such
+ * as [truncated] stands for it. With several event sources the second frame names the source, since
+ * their weights do not add up.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "format/printable.h"
 #include "report/profile/profile_weights.h"
 
-/* `;` separates frames. */
+/* `;` separates frames, so `;` in a name becomes `:`. */
 static void put_bytes(const char *name, size_t length, FILE *to)
 {
 	for (const char *end = name + length; name < end;)
@@ -25,7 +25,7 @@ static void put_name(const char *name, FILE *to)
 	put_bytes(name, strlen(name), to);
 }
 
-/* An inlined function is that before all. */
+/* The mark of an inlined function becomes the suffix _[i], also in the kernel. */
 static void put_label(const char *label, const char *suffix, FILE *to)
 {
 	size_t length = strlen(label), end = strlen(FRAME_INLINED_MARK);

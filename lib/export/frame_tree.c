@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node is known by its parent and its label. */
+/* Nodes are found by (parent, label, kernel or user) in a hash table. */
 #include "frame_tree.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@ struct frame_tree {
 	struct intern nodes; /* by number - 1 */
 };
 
-/* 0 without memory. */
+/* The number of the child, which is added if it is new; 0 without memory. */
 static u32 child_of(struct frame_tree *tree, u32 parent, const struct event_frame *frame)
 {
 	const struct intern_key key = {{parent, frame->label_id, frame->in_kernel}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks as nodes of a tree, outermost frame first: stacks that begin alike share nodes, and a
- * stack is the number of one node.
+ * Stacks as nodes of a tree, outermost frame first: stacks with the same outer frames share nodes,
+ * so a stack is the number of one node.
  */
 #ifndef LIB_EXPORT_FRAME_TREE_H
 #define LIB_EXPORT_FRAME_TREE_H
@@ -21,7 +21,7 @@ struct frame_tree;
 int frame_tree_create(struct frame_tree **out); /* -ENOMEM */
 void frame_tree_free(struct frame_tree **tree);
 
-/* 0 for a stack without frames. -ENOMEM. */
+/* *number is 0 for a stack without frames. -ENOMEM. */
 int frame_tree_add(struct frame_tree *tree, const struct event_stack *stack, u32 *number);
 
 /* All nodes, by number from 1 on. Stops at the first non-zero return and returns it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * zlib's own gzFile would need a file descriptor, and hide what fclose() of the stream says. Small
- * writes are collected, as a call of deflate() costs more than copying them.
+ * A gzFile of zlib would need a file descriptor and hide the error of fclose(). Small writes are
+ * collected, as a call of deflate() costs more than copying them.
  */
 #include "gzip_stream.h"
 

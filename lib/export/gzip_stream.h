@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes gzip into a stream that somebody else owns, and whose errors are left to them. */
+/* Writes gzip data into a stream. The caller owns the stream and checks it for errors. */
 #ifndef LIB_EXPORT_GZIP_STREAM_H
 #define LIB_EXPORT_GZIP_STREAM_H
 
@@ -11,7 +11,7 @@ struct gzip_stream;
 int gzip_stream_create(FILE *to, struct gzip_stream **out); /* -ENOMEM */
 void gzip_stream_write(struct gzip_stream *stream, const void *data, size_t bytes);
 
-/* Ends the gzip data. */
+/* Writes the rest and the end of the gzip data. The stream stays open. */
 void gzip_stream_close(struct gzip_stream **stream);
 
 #endif

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording as one JSON object: what `report --json` prints, where and how it was recorded, and
- * in which cgroups. */
+/* A recording as one JSON object: the output of `report --json`, split by cgroup, with the facts
+ * of the recording (command, host, start). */
 #include <errno.h>
 
 #include "error.h"
 #include "export_format.h"
 #include "format/json_text.h"
-
-static json_t *source_object(const struct trace_source *source)
-{
-	return json_pack("{s:o, s:o}", "name", json_text(source->name), "value_unit",
-			 json_text(source->value_unit));
-}
 
 static json_t *sources_array(const struct trace_reader *reader)
 {
@@ -20,7 +14,9 @@ static json_t *sources_array(const struct trace_reader *reader)
 	json_t *array = json_array();
 
 	for (u32 i = 0; i < count; i++)
-		json_array_append_new(array, source_object(&sources[i]));
+		json_array_append_new(array,
+				      json_pack("{s:o, s:o}", "name", json_text(sources[i].name),
+						"value_unit", json_text(sources[i].value_unit)));
 	return array;
 }
 

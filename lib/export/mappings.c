@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the stacks of a recording lie in. */
+/* The modules and mappings that the frames of a recording refer to, as text. */
 #include "export_format.h"
 #include "format/mappings_text.h"
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Profiles of OTLP, as one request to a collector (otlp.proto): for each source that has events a
- * profile that counts them, and where events have values one more that adds these up, since a
+ * Profiles of OTLP, as one request to a collector (otlp.proto): each source that has events has a
+ * profile that counts them, and a second one that adds up the values if events have values, since a
  * profile has one type of samples. Samples have the attributes of pprof.c's labels, by the names of
  * OpenTelemetry.
  *
- * The size of a message comes before what is in it, so the samples of each profile are collected,
- * encoded, in a buffer of its own. Memory grows with the distinct samples, not with the events.
+ * The size of a message comes before its content, so the samples of each profile are collected,
+ * encoded, in a buffer of their own. Memory grows with the number of distinct samples, not of
+ * events.
  *
- * The id of a profile is a hash of what it says: of a request that had to be sent twice, whoever
- * stores it can tell.
+ * The id of a profile is a hash of its content: a store can recognise a profile that was sent
+ * twice.
+ *
+ * Backends make labels of the attributes of a resource, so the resource has only those that tell
+ * machines and services apart, by the names of OpenTelemetry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,10 +21,11 @@
 
 #include <sha2.h>
 
+#include "array.h"
 #include "error.h"
 #include "export/otlp.pb-c.h"
 #include "export_format.h"
-#include "otlp_resource.h"
+#include "format/json_text.h"
 #include "otlp_tables.h"
 #include "report/name/cgroup_service.h"
 #include "ring.h"
@@ -42,7 +47,7 @@ static const char *const lost_keys[LOST_COUNT] = {
 #undef X
 };
 
-/* What a source's profiles have, encoded. */
+/* The encoded samples of the profiles of a source. */
 struct columns {
 	struct byte_buffer counts, values;
 };
@@ -57,12 +62,12 @@ struct otlp {
 	struct event_stacks *stacks;
 	struct sample_table *samples;
 	struct otlp_tables *tables;
-	struct byte_buffer profiles; /* whole ones, each behind its length */
+	struct byte_buffer profiles; /* encoded profiles, each after its length */
 	s32 ledger[LEDGER_ATTRIBUTES];
 	size_t ledger_count;
 };
 
-/* Attributes of a sample, as they are added. */
+/* The attributes of one sample. */
 struct attributes {
 	struct otlp_tables *tables;
 	s32 index[SAMPLE_ATTRIBUTES_MAX];
@@ -81,27 +86,20 @@ static int add_number(struct attributes *attributes, const char *key, s64 number
 				     &attributes->index[attributes->count++]);
 }
 
-/* A sample of an interrupt belongs to no thread: thread.id and process.pid are left out. */
-static int add_task(struct attributes *attributes, const struct sample_key *key)
-{
-	int err = add_text(attributes, "thread.name", key->comm[0] ? key->comm : "[unknown]");
-
-	if (err || key->event.tid == TID_INTERRUPT)
-		return err;
-	return add_number(attributes, "process.pid", key->tgid)
-		       ?: add_number(attributes, "thread.id", key->event.tid);
-}
-
-/* The service is that of the request, if that has one. */
+/* A sample of an interrupt belongs to no thread: thread.id and process.pid are left out. The sample
+ * has the service of its cgroup unless the request has a service. */
 static int make_attributes(struct otlp *otlp, const struct sample_key *key,
 			   struct attributes *attributes)
 {
 	char room[TRACE_CGROUP_ROOM], service[CGROUP_SERVICE_BYTES];
 	const char *cgroup = trace_cgroup_name(otlp->reader, key->cgroup, room);
-	int err = add_task(attributes, key)
-			  ?: add_number(attributes, "cpu.logical_number", key->event.cpu)
-			  ?: add_text(attributes, "process.linux.cgroup", cgroup);
+	int err = add_text(attributes, "thread.name", key->comm[0] ? key->comm : "[unknown]");
 
+	if (!err && key->event.tid != TID_INTERRUPT)
+		err = add_number(attributes, "process.pid", key->tgid)
+			      ?: add_number(attributes, "thread.id", key->event.tid);
+	err = err ?: add_number(attributes, "cpu.logical_number", key->event.cpu);
+	err = err ?: add_text(attributes, "process.linux.cgroup", cgroup);
 	if (err || otlp->options->identity.service || cgroup[0] != '/' ||
 	    !cgroup_service_name(cgroup, service))
 		return err;
@@ -129,7 +127,7 @@ static int put_sample(void *arg, const struct sample *sample)
 	struct event_stack stack;
 	int err = event_stacks_find(otlp->stacks, event, &stack);
 
-	if (!err && !stack.depth) /* a stack without locations says nothing */
+	if (!err && !stack.depth) /* a sample needs at least one location */
 		err = event_stacks_missing(otlp->stacks, event, &stack);
 	err = err ?: otlp_stack(otlp->tables, &stack, &message.stack_index);
 	err = err ?: make_attributes(otlp, &sample->key, &attributes);
@@ -174,7 +172,7 @@ static int add_to_ledger(struct otlp *otlp, const char *key, u64 number)
 				     &otlp->ledger[otlp->ledger_count++]);
 }
 
-/* Of the whole recording, whichever of its events were chosen. */
+/* The ledger of the whole recording, whichever events pass the filter. */
 static int make_ledger(struct otlp *otlp)
 {
 	const struct trace_ledger *ledger = trace_reader_ledger(otlp->reader);
@@ -213,7 +211,7 @@ static int set_type(struct otlp *otlp, const char *type, const char *unit, Otlp_
 		       ?: otlp_string(otlp->tables, unit, &message->unit_strindex);
 }
 
-/* Where samples are taken by a clock, which is where they have a pc. */
+/* Sets the period of sources that are sampled by a clock: these have a leaf. */
 static int set_period(struct otlp *otlp, const struct trace_source *source,
 		      Otlp__ValueType *message, Otlp__Profile *profile)
 {
@@ -226,7 +224,7 @@ static int set_period(struct otlp *otlp, const struct trace_source *source,
 	return set_type(otlp, "cpu", "nanoseconds", message);
 }
 
-/* The profile is what says which it is, and behind it its samples, encoded before. */
+/* Appends a profile: its head, then its samples, which are already encoded. */
 static int put_profile(struct otlp *otlp, const struct trace_source *source, const char *type,
 		       const char *unit, const struct byte_buffer *samples)
 {
@@ -252,20 +250,6 @@ static int put_profile(struct otlp *otlp, const struct trace_source *source, con
 	return 0;
 }
 
-static int put_value_profile(struct otlp *otlp, const struct trace_source *source,
-			     const struct byte_buffer *samples)
-{
-	char *type;
-	int err;
-
-	if (asprintf(&type, "%s_value", source->name) < 0)
-		return -ENOMEM;
-	err = put_profile(otlp, source, type,
-			  value_unit_word(source->value_unit) ?: source->value_unit, samples);
-	free(type);
-	return err;
-}
-
 static int put_profiles(struct otlp *otlp)
 {
 	int err = make_ledger(otlp);
@@ -273,24 +257,205 @@ static int put_profiles(struct otlp *otlp)
 	for (u32 i = 0; i < otlp->source_count && !err; i++) {
 		const struct trace_source *source = &otlp->sources[i];
 		const struct columns *columns = &otlp->columns[i];
+		char *type;
 
 		if (columns->counts.used)
 			err = put_profile(otlp, source, source->name, "count", &columns->counts);
-		if (!err && columns->values.used)
-			err = put_value_profile(otlp, source, &columns->values);
+		if (err || !columns->values.used)
+			continue;
+		if (asprintf(&type, "%s_value", source->name) < 0)
+			return -ENOMEM;
+		err = put_profile(otlp, source, type,
+				  value_unit_word(source->value_unit) ?: source->value_unit,
+				  &columns->values);
+		free(type);
 	}
 	return err;
 }
 
-static int put_request(struct otlp *otlp, FILE *to, struct stackmap_error *error)
-{
-	int err = trace_reader_events(otlp->reader, add_event, otlp, error)
-			  ?: put_samples(otlp)
-			  ?: put_profiles(otlp);
+/* --- the request: the resource that the profiles are of, a machine, around the encoded profiles
+ * --- */
 
-	return err
-		       ?: otlp_request_write(otlp->reader, &otlp->options->identity,
-					     &otlp->profiles, otlp_dictionary(otlp->tables), to);
+struct resource {
+	Otlp__KeyValue **attributes; /* their keys and values are freed with them */
+	size_t count;
+	u32 room;
+	bool failed;
+};
+
+/* A copy in which bytes that are not UTF-8 are `?`. NULL without memory. */
+static char *utf8_copy(const char *text, size_t length)
+{
+	char *copy = strndup(text, length);
+	json_t *plain = copy ? json_text(copy) : NULL;
+
+	free(copy);
+	copy = plain ? strdup(json_string_value(plain)) : NULL;
+	json_decref(plain);
+	return copy;
+}
+
+static void free_attribute(Otlp__KeyValue *attribute)
+{
+	if (attribute->value)
+		free(attribute->value->string_value);
+	free(attribute->value);
+	free(attribute->key);
+	free(attribute);
+}
+
+static Otlp__KeyValue *make_attribute(const char *key, size_t key_length, const char *text)
+{
+	Otlp__KeyValue *attribute = malloc(sizeof(*attribute));
+
+	if (!attribute)
+		return NULL;
+	otlp__key_value__init(attribute);
+	attribute->key = utf8_copy(key, key_length);
+	attribute->value = malloc(sizeof(*attribute->value));
+	if (attribute->value) {
+		otlp__any_value__init(attribute->value);
+		attribute->value->value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+		attribute->value->string_value = utf8_copy(text, strlen(text));
+	}
+	if (attribute->key && attribute->value && attribute->value->string_value)
+		return attribute;
+	free_attribute(attribute);
+	return NULL;
+}
+
+static void add_attribute(struct resource *resource, const char *key, size_t key_length,
+			  const char *text)
+{
+	Otlp__KeyValue *attribute = make_attribute(key, key_length, text);
+
+	if (attribute && !array_make_room(resource->attributes, resource->count, resource->room)) {
+		resource->attributes[resource->count++] = attribute;
+		return;
+	}
+	if (attribute)
+		free_attribute(attribute);
+	resource->failed = true;
+}
+
+static void add_known(struct resource *resource, const char *key, const char *text)
+{
+	if (text && text[0])
+		add_attribute(resource, key, strlen(key), text);
+}
+
+static const char *architecture(const char *machine)
+{
+	if (strcmp(machine, "x86_64") == 0)
+		return "amd64";
+	return strcmp(machine, "aarch64") == 0 ? "arm64" : machine;
+}
+
+static void describe(struct resource *resource, const struct trace_info *info,
+		     const struct export_identity *identity)
+{
+	add_known(resource, "host.name", identity->host ?: info->hostname);
+	add_known(resource, "host.arch", architecture(info->machine));
+	add_known(resource, "os.type", "linux");
+	add_known(resource, "os.version", info->kernel);
+	add_known(resource, "service.name", identity->service);
+	add_known(resource, "service.version", identity->version);
+	for (size_t i = 0; i < identity->labels.count; i++) {
+		const char *label = identity->labels.items[i];
+		size_t key = strcspn(label, "=");
+
+		add_attribute(resource, label, key, label[key] ? &label[key + 1] : "");
+	}
+}
+
+/* Encodes the scope with all profiles. The message points into `profiles`. */
+static int encode_scope(const struct byte_buffer *profiles, const char *version,
+			struct byte_buffer *to)
+{
+	struct byte_cursor cursor = {profiles->data, profiles->data + profiles->used, false};
+	Otlp__ScopeProfiles message = OTLP__SCOPE_PROFILES__INIT;
+	Otlp__Scope scope = OTLP__SCOPE__INIT;
+	u32 room = 0;
+
+	while (byte_cursor_left(&cursor)) {
+		size_t bytes = byte_cursor_varint(&cursor);
+		const u8 *profile = byte_cursor_take(&cursor, bytes);
+
+		if (!profile || array_make_room(message.profiles, message.n_profiles, room))
+			break;
+		message.profiles[message.n_profiles++] =
+			(ProtobufCBinaryData){bytes, (u8 *)profile};
+	}
+	scope.name = (char *)"stackmap";
+	scope.version = (char *)version;
+	message.scope = &scope;
+	if (!byte_cursor_left(&cursor) && !cursor.bad)
+		otlp_encode(to, &message.base);
+	else
+		to->failed = true;
+	free(message.profiles);
+	return to->failed ? -ENOMEM : 0;
+}
+
+static int encode_resource(const struct trace_info *info, const struct export_identity *identity,
+			   const struct byte_buffer *scope, struct byte_buffer *to)
+{
+	Otlp__ResourceProfiles message = OTLP__RESOURCE_PROFILES__INIT;
+	Otlp__Resource attributes = OTLP__RESOURCE__INIT;
+	struct resource resource = {};
+
+	describe(&resource, info, identity);
+	attributes.attributes = resource.attributes;
+	attributes.n_attributes = resource.count;
+	message.resource = &attributes;
+	message.scope_profiles = (ProtobufCBinaryData){scope->used, scope->data};
+	otlp_encode(to, &message.base);
+	for (size_t i = 0; i < resource.count; i++)
+		free_attribute(resource.attributes[i]);
+	free(resource.attributes);
+	return resource.failed || to->failed ? -ENOMEM : 0;
+}
+
+struct file_append {
+	ProtobufCBuffer base; /* first */
+	FILE *to;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+	fwrite(data, 1, bytes, ((struct file_append *)buffer)->to);
+}
+
+/* A request without profiles has no resource. */
+static void put_request(const struct byte_buffer *resource, const struct byte_buffer *dictionary,
+			FILE *to)
+{
+	Otlp__Request message = OTLP__REQUEST__INIT;
+	ProtobufCBinaryData encoded = {resource->used, resource->data};
+	struct file_append file = {.base.append = append, .to = to};
+
+	message.resource_profiles = &encoded;
+	message.n_resource_profiles = resource->used ? 1 : 0;
+	message.dictionary = (ProtobufCBinaryData){dictionary->used, dictionary->data};
+	protobuf_c_message_pack_to_buffer(&message.base, &file.base);
+}
+
+static int write_request(const struct trace_reader *reader, const struct export_identity *identity,
+			 const struct byte_buffer *profiles, const struct byte_buffer *dictionary,
+			 FILE *to)
+{
+	const struct trace_info *info = trace_reader_info(reader);
+	struct byte_buffer scope = {}, resource = {};
+	int err = profiles->failed || dictionary->failed ? -ENOMEM : 0;
+
+	if (!err && profiles->used)
+		err = encode_scope(profiles, info->version, &scope)
+			      ?: encode_resource(info, identity, &scope, &resource);
+	if (!err)
+		put_request(&resource, dictionary, to);
+	byte_buffer_free(&resource);
+	byte_buffer_free(&scope);
+	return err;
 }
 
 static int otlp_open(struct otlp *otlp)
@@ -320,8 +485,14 @@ static int otlp_write(struct trace_reader *reader, const struct export_options *
 		      struct stackmap_error *error)
 {
 	struct otlp otlp = {.reader = reader, .options = options};
-	int err = otlp_open(&otlp) ?: put_request(&otlp, to, error);
+	int err = otlp_open(&otlp);
 
+	err = err ?: trace_reader_events(reader, add_event, &otlp, error);
+	err = err ?: put_samples(&otlp);
+	err = err ?: put_profiles(&otlp);
+	err = err
+		      ?: write_request(reader, &options->identity, &otlp.profiles,
+				       otlp_dictionary(otlp.tables), to);
 	if (err == -ENOMEM)
 		error_set(error, ENOMEM, "otlp: not enough memory");
 	otlp_close(&otlp);

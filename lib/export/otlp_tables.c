@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stack is a path of locations from the outermost on. Paths that begin alike share their nodes,
- * so a stack costs only what it has of its own, and two equal ones end in the same node.
+ * A stack is a path of locations from the outermost one. Stacks with the same outer locations share
+ * nodes of a tree, so a stack costs only its own inner part, and equal stacks end in the same node.
  */
 #include "otlp_tables.h"
 
@@ -14,28 +14,28 @@
 #include "intern.h"
 #include "profile_place.h"
 
-/* Of a key and a value. */
+/* The index of a key with a value. */
 struct attribute {
-	struct intern_key key; /* string, what the value is, the value */
+	struct intern_key key; /* string index of the key, type of the value, value */
 	s32 index;
 };
 
 struct function {
-	struct intern_key key; /* name and file, as strings */
+	struct intern_key key; /* string indexes of name and file */
 	s32 index;
 };
 
 struct stack_node {
 	struct intern_key key; /* number of the outer node, location */
 	u32 number;	       /* from 1 on */
-	s32 stack;	       /* that ends here; 0: none */
+	s32 stack;	       /* index of the stack that ends here; 0: no stack */
 };
 
-/* Numbers of the recording that have an index already. */
+/* Indexes in the dictionary by number in the recording. */
 struct indexes {
-	s32 *of;
+	s32 *of; /* 0: not written yet */
 	u32 room;
-	s32 count; /* indexes given, from 1 on */
+	s32 count; /* number of indexes in use, which begin at 1 */
 };
 
 struct otlp_tables {
@@ -71,7 +71,7 @@ static void put(struct otlp_tables *tables, const Otlp__Dictionary *part)
 	otlp_encode(&tables->encoded, &part->base);
 }
 
-/* NULL without memory; 0: it has none yet. */
+/* Where the index of a number is kept; NULL without memory. */
 static s32 *index_of(struct indexes *indexes, u64 number)
 {
 	if (array_make_zeroed(indexes->of, number + 1, indexes->room))
@@ -79,67 +79,56 @@ static s32 *index_of(struct indexes *indexes, u64 number)
 	return &indexes->of[number];
 }
 
-static int put_string(struct otlp_tables *tables, const char *text)
-{
-	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
-	json_t *plain = json_text(text);
-	char *string;
-
-	if (!plain)
-		return -ENOMEM;
-	string = (char *)json_string_value(plain);
-	part.string_table = &string;
-	part.n_string_table = 1;
-	put(tables, &part);
-	json_decref(plain);
-	return 0;
-}
-
 int otlp_string(struct otlp_tables *tables, const char *text, s32 *index)
 {
 	u32 count = tables->strings.count;
 	u32 number = text_set_number(&tables->strings, text);
 
-	if (number == HASH_INDEX_NONE || (number == count && put_string(tables, text)))
+	if (number == HASH_INDEX_NONE)
 		return -ENOMEM;
+	if (number == count) {
+		Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+		json_t *plain = json_text(text);
+		char *string = plain ? (char *)json_string_value(plain) : NULL;
+
+		if (!plain)
+			return -ENOMEM;
+		part.string_table = &string;
+		part.n_string_table = 1;
+		put(tables, &part);
+		json_decref(plain);
+	}
 	*index = (s32)number;
 	return 0;
 }
 
-static void put_attribute(struct otlp_tables *tables, s32 key, Otlp__AnyValue *value)
+/* `identity` tells the value from others of its type. */
+static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
+			  u64 identity, s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Attribute message = OTLP__ATTRIBUTE__INIT, *messages = &message;
-
-	message.key_strindex = key;
-	message.value = value;
-	part.attribute_table = &messages;
-	part.n_attribute_table = 1;
-	put(tables, &part);
-}
-
-/* `what` identifies the value among those of its type. */
-static int find_attribute(struct otlp_tables *tables, const char *key, Otlp__AnyValue *value,
-			  u64 what, s32 *index)
-{
 	struct attribute *attribute;
-	s32 name;
 
-	if (otlp_string(tables, key, &name))
+	if (otlp_string(tables, key, &message.key_strindex))
 		return -ENOMEM;
-	attribute = intern_entry(&tables->attributes,
-				 &(struct intern_key){{(u64)name, value->value_case, what}});
+	attribute = intern_entry(
+		&tables->attributes,
+		&(struct intern_key){{(u64)message.key_strindex, value->value_case, identity}});
 	if (!attribute)
 		return -ENOMEM;
 	if (!attribute->index) {
 		attribute->index = (s32)tables->attributes.count;
-		put_attribute(tables, name, value);
+		message.value = value;
+		part.attribute_table = &messages;
+		part.n_attribute_table = 1;
+		put(tables, &part);
 	}
 	*index = attribute->index;
 	return 0;
 }
 
-/* The string is in the table of strings as well: that numbers it. */
+/* The text is interned as a string, too: its string index identifies the value. */
 int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char *text, s32 *index)
 {
 	Otlp__AnyValue value = OTLP__ANY_VALUE__INIT;
@@ -164,20 +153,10 @@ int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 numbe
 	return find_attribute(tables, key, &value, (u64)number, index);
 }
 
-static void put_function(struct otlp_tables *tables, const struct intern_key *key)
+static int find_function(struct otlp_tables *tables, const char *name, const char *file, s32 *index)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Function message = OTLP__FUNCTION__INIT, *messages = &message;
-
-	message.name_strindex = message.system_name_strindex = (s32)key->word[0];
-	message.filename_strindex = (s32)key->word[1];
-	part.function_table = &messages;
-	part.n_function_table = 1;
-	put(tables, &part);
-}
-
-static int find_function(struct otlp_tables *tables, const char *name, const char *file, s32 *index)
-{
 	struct function *function;
 	s32 name_index, file_index;
 
@@ -189,7 +168,11 @@ static int find_function(struct otlp_tables *tables, const char *name, const cha
 		return -ENOMEM;
 	if (!function->index) {
 		function->index = (s32)tables->functions.count;
-		put_function(tables, &function->key);
+		message.name_strindex = message.system_name_strindex = name_index;
+		message.filename_strindex = file_index;
+		part.function_table = &messages;
+		part.n_function_table = 1;
+		put(tables, &part);
 	}
 	*index = function->index;
 	return 0;
@@ -233,44 +216,33 @@ static int find_mapping(struct otlp_tables *tables, const struct profile_range *
 	return 0;
 }
 
-static int set_place(struct otlp_tables *tables, const struct frame_name *name,
-		     Otlp__Location *message)
-{
-	struct profile_place place;
-
-	profile_place_of(tables->reader, name, &place);
-	message->address = place.address;
-	return find_mapping(tables, &place.range, &message->mapping_index);
-}
-
-static int set_lines(struct otlp_tables *tables, const struct event_frame *frame, Otlp__Line *lines)
-{
-	u32 count = profile_lines_at(frame);
-	int err = 0;
-
-	for (u32 i = 0; i < count && !err; i++) {
-		struct profile_line line = profile_line_at(frame, i);
-
-		otlp__line__init(&lines[i]);
-		lines[i].line = line.line;
-		err = find_function(tables, line.function, line.file, &lines[i].function_index);
-	}
-	return err;
-}
-
-/* `lines` and `line` have room for all lines of the message. */
-static int put_lines(struct otlp_tables *tables, const struct event_frame *frame,
-		     Otlp__Location *message, Otlp__Line *lines, Otlp__Line **line)
+/* `lines` and `line` have room for message->n_lines elements. */
+static int put_location(struct otlp_tables *tables, const struct event_frame *frame,
+			Otlp__Location *message, Otlp__Line *lines, Otlp__Line **line)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	struct profile_place place;
 	s32 type;
+	int err = 0;
 
-	for (size_t i = 0; i < message->n_lines; i++)
+	if (frame->name) {
+		profile_place_of(tables->reader, frame->name, &place);
+		message->address = place.address;
+		err = find_mapping(tables, &place.range, &message->mapping_index);
+	}
+	for (u32 i = 0; i < message->n_lines && !err; i++) {
+		struct profile_line at = profile_line_at(frame, i);
+
 		line[i] = &lines[i];
-	if (set_lines(tables, frame, lines) ||
-	    otlp_text_attribute(tables, "profile.frame.type",
-				frame->in_kernel ? "kernel" : "native", &type))
-		return -ENOMEM;
+		otlp__line__init(&lines[i]);
+		lines[i].line = at.line;
+		err = find_function(tables, at.function, at.file, &lines[i].function_index);
+	}
+	err = err
+		      ?: otlp_text_attribute(tables, "profile.frame.type",
+					     frame->in_kernel ? "kernel" : "native", &type);
+	if (err)
+		return err;
 	message->lines = line;
 	message->attribute_indices = &type;
 	message->n_attribute_indices = frame->name ? 1 : 0;
@@ -280,36 +252,32 @@ static int put_lines(struct otlp_tables *tables, const struct event_frame *frame
 	return 0;
 }
 
-static int put_location(struct otlp_tables *tables, const struct event_frame *frame)
-{
-	u32 count = profile_lines_at(frame);
-	Otlp__Location message = OTLP__LOCATION__INIT;
-	Otlp__Line *lines = calloc(count, sizeof(Otlp__Line));
-	Otlp__Line **line = calloc(count, sizeof(Otlp__Line *));
-	int err = lines && line ? 0 : -ENOMEM;
-
-	message.n_lines = count;
-	if (!err && frame->name)
-		err = set_place(tables, frame->name, &message);
-	err = err ?: put_lines(tables, frame, &message, lines, line);
-	free(line);
-	free(lines);
-	return err;
-}
-
 static int find_location(struct otlp_tables *tables, const struct event_frame *frame, s32 *index)
 {
 	s32 *known = index_of(&tables->locations, frame->number);
+	Otlp__Location message = OTLP__LOCATION__INIT;
 
-	if (!known || (!*known && put_location(tables, frame)))
+	if (!known)
 		return -ENOMEM;
-	if (!*known)
+	if (!*known) {
+		u32 count = profile_lines_at(frame);
+		Otlp__Line *lines = calloc(count, sizeof(Otlp__Line));
+		Otlp__Line **line = calloc(count, sizeof(Otlp__Line *));
+		int err = lines && line ? 0 : -ENOMEM;
+
+		message.n_lines = count;
+		err = err ?: put_location(tables, frame, &message, lines, line);
+		free(line);
+		free(lines);
+		if (err)
+			return err;
 		*known = ++tables->locations.count;
+	}
 	*index = *known;
 	return 0;
 }
 
-/* The locations of a stack into `path`; what was inlined is in the location of its frame. */
+/* Sets `path` to the locations of a stack; inlined functions are in the location of their frame. */
 static int find_path(struct otlp_tables *tables, const struct event_stack *stack, size_t *depth)
 {
 	if (array_make_rooms(tables->path, stack->depth, tables->room))
@@ -322,19 +290,7 @@ static int find_path(struct otlp_tables *tables, const struct event_stack *stack
 	return 0;
 }
 
-static void put_stack(struct otlp_tables *tables, size_t depth)
-{
-	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
-	Otlp__Stack message = OTLP__STACK__INIT, *messages = &message;
-
-	message.location_indices = tables->path;
-	message.n_location_indices = depth;
-	part.stack_table = &messages;
-	part.n_stack_table = 1;
-	put(tables, &part);
-}
-
-/* NULL without memory. `depth` > 0. */
+/* The node of the path, whose depth is > 0. NULL without memory. */
 static struct stack_node *find_node(struct otlp_tables *tables, size_t depth)
 {
 	struct stack_node *node = NULL;
@@ -351,6 +307,8 @@ static struct stack_node *find_node(struct otlp_tables *tables, size_t depth)
 
 int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 *index)
 {
+	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
+	Otlp__Stack message = OTLP__STACK__INIT, *messages = &message;
 	struct stack_node *node;
 	size_t depth;
 
@@ -364,7 +322,11 @@ int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 
 		return -ENOMEM;
 	if (!node->stack) {
 		node->stack = ++tables->stacks;
-		put_stack(tables, depth);
+		message.location_indices = tables->path;
+		message.n_location_indices = depth;
+		part.stack_table = &messages;
+		part.n_stack_table = 1;
+		put(tables, &part);
 	}
 	*index = node->stack;
 	return 0;
@@ -375,8 +337,8 @@ const struct byte_buffer *otlp_dictionary(const struct otlp_tables *tables)
 	return &tables->encoded;
 }
 
-/* What index 0 stands for. */
-static int put_none(struct otlp_tables *tables)
+/* Writes the empty first entry of each table: index 0 means none. */
+static int put_empty_entries(struct otlp_tables *tables)
 {
 	Otlp__Dictionary part = OTLP__DICTIONARY__INIT;
 	Otlp__Mapping mapping = OTLP__MAPPING__INIT, *mappings = &mapping;
@@ -410,7 +372,7 @@ int otlp_tables_create(const struct trace_reader *reader, struct otlp_tables **o
 	tables->attributes = INTERN(struct attribute);
 	tables->functions = INTERN(struct function);
 	tables->nodes = INTERN(struct stack_node);
-	if (put_none(tables)) {
+	if (put_empty_entries(tables)) {
 		otlp_tables_free(&tables);
 		return -ENOMEM;
 	}

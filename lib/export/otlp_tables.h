@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The dictionary of an OTLP request: strings, attributes, mappings, functions, locations and
- * stacks, each once, by their index from 1 on. It is encoded as it grows: the encoding of a
- * dictionary is the concatenation of dictionaries with one entry each.
+ * stacks, each written once and referred to by its index from 1 on. The dictionary is encoded as it
+ * grows: the encoding of a dictionary is the concatenation of dictionaries with one entry each.
  */
 #ifndef LIB_EXPORT_OTLP_TABLES_H
 #define LIB_EXPORT_OTLP_TABLES_H
@@ -13,7 +13,7 @@
 struct otlp_tables;
 struct ProtobufCMessage;
 
-/* The reader must outlive them. -ENOMEM. */
+/* The reader must outlive the tables. -ENOMEM. */
 int otlp_tables_create(const struct trace_reader *reader, struct otlp_tables **out);
 void otlp_tables_free(struct otlp_tables **tables);
 
@@ -23,7 +23,7 @@ int otlp_text_attribute(struct otlp_tables *tables, const char *key, const char 
 int otlp_number_attribute(struct otlp_tables *tables, const char *key, s64 number, s32 *index);
 int otlp_stack(struct otlp_tables *tables, const struct event_stack *stack, s32 *index);
 
-/* All of it, encoded; it may have failed. Belongs to the tables. */
+/* The encoded dictionary, which belongs to the tables. Its `failed` tells that memory ran out. */
 const struct byte_buffer *otlp_dictionary(const struct otlp_tables *tables);
 
 /* Appends the encoding of a message of otlp.proto. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Every event as `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso` prints it.
- * The readers of that text take it apart by regular expressions: a task's name ends where a number
- * follows, the event's name begins behind the last space of its line, the object stands in the last
- * parentheses without a space. So spaces in these become `_`, as such readers make them anyway.
- * What they make of it is folded, so `;` becomes `:` in every name, as in folded stacks.
+ * Readers of that text use regular expressions: the task name ends where a number follows, the
+ * event name begins after the last space of its line, the object is the last text in parentheses
+ * without a space. So spaces in these names become `_`, as those readers would make them. The
+ * readers fold stacks with `;`, so `;` becomes `:` in every name.
  *
- * The period is the event's value where its source has one, else 1. Readers weigh by it, so an
- * event of a summary has the sum of what it stands for: of the values, else how many events it is.
+ * The period is the value of the event if its source has one, else 1. Readers weigh by the period,
+ * so an event of a summary has the sum of the values, or else the number of the events that it
+ * stands for.
  */
 #include <errno.h>
 
@@ -24,7 +25,7 @@ struct printer {
 	FILE *to;
 };
 
-/* `space` stands for a space. Readers join names by `;`. */
+/* Writes a name with `space` in place of each space and ":" in place of each ";". */
 static void put_name(const char *name, const char *space, FILE *to)
 {
 	while (*name) {
@@ -34,23 +35,17 @@ static void put_name(const char *name, const char *space, FILE *to)
 	}
 }
 
-/* Readers expect two characters at least: a space more makes up for a name of one. */
-static void put_task(const struct printer *printer, const struct trace_event *event)
+static void put_head(const struct printer *printer, const struct trace_event *event)
 {
 	const struct trace_task *task = trace_reader_task(printer->reader, event->tid, event->time);
 	const char *comm = task && task->comm[0] ? task->comm : "[unknown]";
-
-	put_name(comm, "_", printer->to);
-	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u", task ? task->tgid : event->tid,
-		event->tid);
-}
-
-static void put_head(const struct printer *printer, const struct trace_event *event)
-{
 	const struct trace_source *source = &printer->sources[event->kind];
 	u64 period = source->extras & TRACE_EXTRA_VALUE ? event->value : event_stands_for(event);
 
-	put_task(printer, event);
+	put_name(comm, "_", printer->to);
+	/* Readers expect at least two characters: a name of one is padded with a space. */
+	fprintf(printer->to, comm[1] ? " %u/%u" : "  %u/%u", task ? task->tgid : event->tid,
+		event->tid);
 	fprintf(printer->to, " [%03u] %5llu.%06llu: %10llu ", event->cpu,
 		(unsigned long long)(event->time / 1000000000),
 		(unsigned long long)(event->time / 1000 % 1000000), (unsigned long long)period);
@@ -76,7 +71,8 @@ static void put_code(const struct frame_name *name, const char *label, FILE *to)
 	put_object(name->object, to);
 }
 
-/* The label of an inlined function ends in " (inlined)", which perf has in place of the object. */
+/* perf prints " (inlined)" in place of the object; the label of an inlined function has it
+ * already. */
 static void put_frame(const struct event_frame *frame, FILE *to)
 {
 	fprintf(to, "\t%16llx ", frame->name ? (unsigned long long)frame->name->address : 0);

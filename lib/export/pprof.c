@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The profile of pprof (profile.proto), in gzip: for each source that has events a sample type
- * with its name that counts them, and where events have values one more that adds these up. Samples
- * carry the labels comm, pid, tid, cpu and cgroup.
+ * The profile of pprof (profile.proto), in gzip: each source that has events has a sample type with
+ * its name that counts them, and a second one that adds up the values if events have values.
+ * Samples carry the labels comm, pid, tid, cpu and cgroup.
  *
- * The sample types are known before the first sample, so events are read twice. What lies in memory
- * does not grow with their number, but with that of distinct frames.
+ * The encoding of a message is the concatenation of its parts in any order, so a file is written as
+ * a chain of profiles with one or two members each. Strings, functions, locations and mappings are
+ * written when a sample first refers to them. The sample types must be known before the first
+ * sample, so events are read twice. Memory grows with the number of distinct frames, not of events.
+ *
+ * Every mapping claims to have all names already: otherwise pprof looks into files of that path on
+ * its own machine, whatever their build id, and replaces the names of the recording.
+ *
+ * The main program of the recording is the one with most events. A stack belongs to the program of
+ * its outermost frames; libraries are skipped, since threads begin in the C library. Events of
+ * offcpu-waker do not count: their tasks are those that ended a wait of a recorded task.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -14,10 +23,13 @@
 
 #include "array.h"
 #include "error.h"
+#include "event_stack.h"
 #include "export/profile.pb-c.h"
 #include "export_format.h"
-#include "main_program.h"
-#include "pprof_tables.h"
+#include "format/json_text.h"
+#include "gzip_stream.h"
+#include "intern.h"
+#include "profile_place.h"
 #include "ring.h"
 #include "sample_table.h"
 #include "trace/read/cgroup_name.h"
@@ -25,14 +37,31 @@
 
 #define SAMPLES (1U << 17)
 #define SECOND 1000000000ULL
+#define WAKER "offcpu-waker"
+
+/* Values of program_of. */
+#define PROGRAM_NOT_SEARCHED 0
+#define PROGRAM_NONE 1
+#define PROGRAM_FIRST 2 /* and above: PROGRAM_FIRST + index of the program's mapping */
 
 enum { LABEL_COMM, LABEL_PID, LABEL_TID, LABEL_CPU, LABEL_CGROUP, LABELS };
 static const char *const label_names[LABELS] = {"comm", "pid", "tid", "cpu", "cgroup"};
 
-/* Where a source's events are counted. */
+struct function {
+	struct intern_key key; /* string indexes of name and file */
+	u64 id;
+};
+
+/* Ids that are in the file already. */
+struct seen_ids {
+	bool *seen;
+	u32 room;
+};
+
+/* The sample types of a source. */
 struct columns {
 	u64 events;
-	u32 count; /* index of the sample type; that of the values comes next */
+	u32 count; /* index of the type that counts events; the type of values is next */
 	bool has_values;
 };
 
@@ -49,13 +78,233 @@ struct pprof {
 	u64 first, last; /* time of the first and the last event */
 	u64 *locations;
 	u32 room;
-	struct event_stacks *stacks;
+	struct event_stacks *event_stacks;
 	struct sample_table *samples;
 	struct gzip_stream *gzip;
-	struct pprof_tables *tables;
-	struct main_program *program;
 	FILE *to;
+	struct text_set strings;
+	struct intern functions;
+	struct seen_ids seen_locations, seen_mappings;
+
+	const struct trace_stack *stacks;
+	const struct trace_mapping *mappings;
+	u32 mapping_count;
+	u32 *program_of;     /* by stack */
+	u64 *program_events; /* by mapping */
 };
+
+struct gzip_append {
+	ProtobufCBuffer base; /* first */
+	struct gzip_stream *to;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+	gzip_stream_write(((struct gzip_append *)buffer)->to, data, bytes);
+}
+
+static void put_part(struct pprof *pprof, const Pprof__Profile *part)
+{
+	struct gzip_append buffer = {.base.append = append, .to = pprof->gzip};
+
+	pprof__profile__pack_to_buffer(part, &buffer.base);
+}
+
+/* --- strings, functions, mappings and locations: find_*() writes what is new --- */
+
+/* Bytes that are not UTF-8 become `?`. -ENOMEM. */
+static int find_string(struct pprof *pprof, const char *text, s64 *index)
+{
+	u32 count = pprof->strings.count;
+	u32 number = text_set_number(&pprof->strings, text);
+
+	if (number == HASH_INDEX_NONE)
+		return -ENOMEM;
+	if (number == count) {
+		Pprof__Profile part = PPROF__PROFILE__INIT;
+		json_t *plain = json_text(text);
+		char *string = plain ? (char *)json_string_value(plain) : NULL;
+
+		if (!plain)
+			return -ENOMEM;
+		part.string_table = &string;
+		part.n_string_table = 1;
+		put_part(pprof, &part);
+		json_decref(plain);
+	}
+	*index = number;
+	return 0;
+}
+
+static int find_function(struct pprof *pprof, const char *name, const char *file, u64 *id)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Function message = PPROF__FUNCTION__INIT, *messages = &message;
+	struct function *function;
+	s64 name_index, file_index;
+
+	if (find_string(pprof, name, &name_index) || find_string(pprof, file, &file_index))
+		return -ENOMEM;
+	function = intern_entry(&pprof->functions,
+				&(struct intern_key){{(u64)name_index, (u64)file_index}});
+	if (!function)
+		return -ENOMEM;
+	if (!function->id) {
+		function->id = pprof->functions.count;
+		message.id = function->id;
+		message.name = message.system_name = name_index;
+		message.filename = file_index;
+		part.function = &messages;
+		part.n_function = 1;
+		put_part(pprof, &part);
+	}
+	*id = function->id;
+	return 0;
+}
+
+static int mark_seen(struct seen_ids *ids, u64 id, bool *before)
+{
+	if (array_make_zeroed(ids->seen, id + 1, ids->room))
+		return -ENOMEM;
+	*before = ids->seen[id];
+	ids->seen[id] = true;
+	return 0;
+}
+
+static int find_mapping(struct pprof *pprof, const struct profile_range *range)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Mapping message = PPROF__MAPPING__INIT, *messages = &message;
+	bool before;
+
+	if (!range->number)
+		return 0;
+	if (mark_seen(&pprof->seen_mappings, range->number, &before))
+		return -ENOMEM;
+	if (before)
+		return 0;
+	message.id = range->number;
+	message.memory_start = range->start;
+	message.memory_limit = range->end;
+	message.has_functions = true;
+	message.has_filenames = true;
+	message.has_line_numbers = true;
+	message.has_inline_frames = true;
+	if (find_string(pprof, range->path, &message.filename) ||
+	    find_string(pprof, range->build_id, &message.build_id))
+		return -ENOMEM;
+	part.mapping = &messages;
+	part.n_mapping = 1;
+	put_part(pprof, &part);
+	return 0;
+}
+
+/* `lines` and `line` have room for message->n_line elements. */
+static int put_location(struct pprof *pprof, const struct event_frame *frame,
+			Pprof__Location *message, Pprof__Line *lines, Pprof__Line **line)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	struct profile_place place;
+	int err = 0;
+
+	if (frame->name) {
+		profile_place_of(pprof->reader, frame->name, &place);
+		message->address = place.address;
+		message->mapping_id = place.range.number;
+		err = find_mapping(pprof, &place.range);
+	}
+	for (u32 i = 0; i < message->n_line && !err; i++) {
+		struct profile_line at = profile_line_at(frame, i);
+
+		line[i] = &lines[i];
+		pprof__line__init(&lines[i]);
+		lines[i].line = at.line;
+		err = find_function(pprof, at.function, at.file, &lines[i].function_id);
+	}
+	if (err)
+		return err;
+	message->line = line;
+	part.location = &message;
+	part.n_location = 1;
+	put_part(pprof, &part);
+	return 0;
+}
+
+/* `frame` is not an inlined one: the functions inlined into a frame are lines of its location. */
+static int find_location(struct pprof *pprof, const struct event_frame *frame, u64 *id)
+{
+	u32 count = profile_lines_at(frame);
+	Pprof__Location message = PPROF__LOCATION__INIT;
+	Pprof__Line *lines, **line;
+	bool before;
+	int err;
+
+	*id = frame->number + 1UL;
+	if (mark_seen(&pprof->seen_locations, *id, &before))
+		return -ENOMEM;
+	if (before)
+		return 0;
+	lines = calloc(count, sizeof(Pprof__Line));
+	line = calloc(count, sizeof(Pprof__Line *));
+	message.id = *id;
+	message.n_line = count;
+	err = lines && line ? put_location(pprof, frame, &message, lines, line) : -ENOMEM;
+	free(line);
+	free(lines);
+	return err;
+}
+
+/* --- the main program --- */
+
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *end = strstr(slash ? slash : path, ".so");
+
+	return end && (!end[3] || end[3] == '.');
+}
+
+static u32 find_program(const struct pprof *pprof, const struct trace_stack *stack)
+{
+	for (u32 i = stack->depth; i-- > 0;) {
+		const struct trace_mapping *mapping =
+			trace_reader_mapping(pprof->reader, FRAME_MAPPING(stack->frames[i]));
+
+		if (mapping && mapping->kind == MAPPING_FILE && !is_library(mapping->path))
+			return (u32)(mapping - pprof->mappings) + PROGRAM_FIRST;
+	}
+	return PROGRAM_NONE;
+}
+
+static void count_program(struct pprof *pprof, const struct trace_event *event)
+{
+	u32 *program;
+
+	if (event->user == TRACE_NO_STACK || !strcmp(pprof->sources[event->kind].name, WAKER))
+		return;
+	program = &pprof->program_of[event->user];
+	if (*program == PROGRAM_NOT_SEARCHED)
+		*program = find_program(pprof, &pprof->stacks[event->user]);
+	if (*program >= PROGRAM_FIRST)
+		pprof->program_events[*program - PROGRAM_FIRST] += event_stands_for(event);
+}
+
+/* pprof takes the first mapping of a file for the main program. */
+static int put_program(struct pprof *pprof)
+{
+	struct profile_range range;
+	u32 most = 0;
+
+	for (u32 i = 0; i < pprof->mapping_count; i++)
+		if (pprof->program_events[i] > pprof->program_events[most])
+			most = i;
+	if (!pprof->program_events[most])
+		return 0;
+	profile_range_of(pprof->reader, &pprof->mappings[most], &range);
+	return find_mapping(pprof, &range);
+}
+
+/* --- the head of the file --- */
 
 static int count_event(void *arg, const struct trace_event *event)
 {
@@ -67,7 +316,7 @@ static int count_event(void *arg, const struct trace_event *event)
 		pprof->first = event->time;
 	pprof->last = event->time;
 	pprof->columns[event->kind].events += event_stands_for(event);
-	main_program_count(pprof->program, event);
+	count_program(pprof, event);
 	return 0;
 }
 
@@ -80,7 +329,7 @@ static int put_type_name(struct pprof *pprof, const char *name, const char *suff
 		return -ENOMEM;
 	for (char *colon = type; pprof->no_colons && (colon = strchr(colon, ':'));)
 		*colon = '.';
-	err = pprof_string(pprof->tables, type, index);
+	err = find_string(pprof, type, index);
 	free(type);
 	return err;
 }
@@ -90,38 +339,34 @@ static int put_type(struct pprof *pprof, const char *name, const char *suffix, c
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__ValueType message = PPROF__VALUE_TYPE__INIT, *messages = &message;
 	int err = put_type_name(pprof, name, suffix, &message.type)
-			  ?: pprof_string(pprof->tables, unit, &message.unit);
+			  ?: find_string(pprof, unit, &message.unit);
 
 	part.sample_type = &messages;
 	part.n_sample_type = 1;
 	pprof->types++;
 	if (!err)
-		pprof_put(pprof->gzip, &part);
+		put_part(pprof, &part);
 	return err;
 }
 
-static int put_types_of(struct pprof *pprof, const struct trace_source *source,
-			struct columns *columns)
-{
-	int err;
-
-	columns->count = pprof->types;
-	columns->has_values = source->extras & TRACE_EXTRA_VALUE;
-	err = put_type(pprof, source->name, "", "count");
-	if (err || !columns->has_values)
-		return err;
-	return put_type(pprof, source->name, "_value",
-			value_unit_word(source->value_unit) ?: source->value_unit);
-}
-
-/* pprof needs one type at least. */
+/* Writes the sample types. pprof needs at least one. */
 static int put_types(struct pprof *pprof)
 {
 	int err = 0;
 
-	for (u32 i = 0; i < pprof->source_count && !err; i++)
-		if (pprof->columns[i].events)
-			err = put_types_of(pprof, &pprof->sources[i], &pprof->columns[i]);
+	for (u32 i = 0; i < pprof->source_count && !err; i++) {
+		const struct trace_source *source = &pprof->sources[i];
+		struct columns *columns = &pprof->columns[i];
+
+		if (!columns->events)
+			continue;
+		columns->count = pprof->types;
+		columns->has_values = source->extras & TRACE_EXTRA_VALUE;
+		err = put_type(pprof, source->name, "", "count");
+		if (!err && columns->has_values)
+			err = put_type(pprof, source->name, "_value",
+				       value_unit_word(source->value_unit) ?: source->value_unit);
+	}
 	if (!err && !pprof->types)
 		err = put_type(pprof, "events", "", "count");
 	if (err)
@@ -130,7 +375,7 @@ static int put_types(struct pprof *pprof)
 	return pprof->values ? 0 : -ENOMEM;
 }
 
-/* Events are shown by default as the source with most of them: by values if these have a unit. */
+/* The default type is that of the source with most events: its values if these have a unit. */
 static int put_default_type(struct pprof *pprof)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -146,7 +391,7 @@ static int put_default_type(struct pprof *pprof)
 			    pprof->sources[most].value_unit[0] ? "_value" : "",
 			    &part.default_sample_type);
 	if (!err)
-		pprof_put(pprof->gzip, &part);
+		put_part(pprof, &part);
 	return err;
 }
 
@@ -163,12 +408,12 @@ static int put_comment(struct pprof *pprof, const char *format, ...)
 	va_end(args);
 	if (err)
 		return err;
-	err = pprof_string(pprof->tables, text, &index);
+	err = find_string(pprof, text, &index);
 	free(text);
 	part.comment = &index;
 	part.n_comment = 1;
 	if (!err)
-		pprof_put(pprof->gzip, &part);
+		put_part(pprof, &part);
 	return err;
 }
 
@@ -196,41 +441,31 @@ static int put_times(struct pprof *pprof)
 	part.time_nanos = (s64)(info->start_realtime + pprof->first - info->start_monotonic);
 	part.duration_nanos = (s64)(pprof->last - pprof->first);
 	if (info->frequency) {
-		if (pprof_string(pprof->tables, "cpu", &period.type) ||
-		    pprof_string(pprof->tables, "nanoseconds", &period.unit))
+		if (find_string(pprof, "cpu", &period.type) ||
+		    find_string(pprof, "nanoseconds", &period.unit))
 			return -ENOMEM;
 		part.period_type = &period;
 		part.period = (s64)(SECOND / info->frequency);
 	}
-	pprof_put(pprof->gzip, &part);
+	put_part(pprof, &part);
 	return 0;
-}
-
-static int make_label_keys(struct pprof *pprof)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < LABELS && !err; i++)
-		err = pprof_string(pprof->tables, label_names[i], &pprof->label_keys[i]);
-	return err;
-}
-
-/* pprof takes the first mapping of a file for its main program. */
-static int put_program(struct pprof *pprof)
-{
-	const struct trace_mapping *mapping = main_program_find(pprof->program);
-
-	return mapping ? pprof_mapping(pprof->tables, mapping) : 0;
 }
 
 static int put_head(struct pprof *pprof)
 {
-	return put_types(pprof) ?: put_default_type(pprof) ?: put_times(pprof) ?:
-	       put_comments(pprof) ?: make_label_keys(pprof) ?: put_program(pprof);
+	int err = put_types(pprof)
+			  ?: put_default_type(pprof) ?: put_times(pprof) ?: put_comments(pprof);
+
+	for (u32 i = 0; i < LABELS && !err; i++)
+		err = find_string(pprof, label_names[i], &pprof->label_keys[i]);
+	return err ?: put_program(pprof);
 }
 
-/* Outermost first: of a profile without a program, the outermost file is its first mapping. */
-static int find_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
+/* --- samples --- */
+
+/* Locations are written outermost first, so that without a main program the outermost file is
+ * the first mapping. */
+static int set_locations(struct pprof *pprof, const struct event_stack *stack, size_t *count)
 {
 	size_t at;
 	int err = 0;
@@ -243,12 +478,11 @@ static int find_locations(struct pprof *pprof, const struct event_stack *stack, 
 	at = *count;
 	for (u32 i = stack->depth; i-- > 0 && !err;)
 		if (!stack->frames[i].inlined)
-			err = pprof_location(pprof->tables, &stack->frames[i],
-					     &pprof->locations[--at]);
+			err = find_location(pprof, &stack->frames[i], &pprof->locations[--at]);
 	return err;
 }
 
-/* The CPU is text: a number 0 is no label. */
+/* The CPU is text, as a label with the number 0 is dropped. */
 static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof__Label *labels)
 {
 	char cpu[8], room[TRACE_CGROUP_ROOM];
@@ -258,53 +492,47 @@ static int make_labels(struct pprof *pprof, const struct sample_key *key, Pprof_
 		pprof__label__init(&labels[i]);
 		labels[i].key = pprof->label_keys[i];
 	}
-	if (key->event.tid != TID_INTERRUPT) { /* which is no thread: 0 is no label */
+	if (key->event.tid != TID_INTERRUPT) { /* an interrupt has neither */
 		labels[LABEL_PID].num = key->tgid;
 		labels[LABEL_TID].num = key->event.tid;
 	}
 	snprintf(cpu, sizeof(cpu), "%u", key->event.cpu);
-	return pprof_string(pprof->tables, cpu, &labels[LABEL_CPU].str)
-		       ?: pprof_string(pprof->tables, cgroup, &labels[LABEL_CGROUP].str)
-		       ?: pprof_string(pprof->tables, key->comm[0] ? key->comm : "[unknown]",
+	return find_string(pprof, cpu, &labels[LABEL_CPU].str)
+		       ?: find_string(pprof, cgroup, &labels[LABEL_CGROUP].str)
+		       ?: find_string(pprof, key->comm[0] ? key->comm : "[unknown]",
 				       &labels[LABEL_COMM].str);
-}
-
-static void put_message(struct pprof *pprof, Pprof__Sample *message, const struct sample *sample)
-{
-	const struct columns *columns = &pprof->columns[sample->key.event.kind];
-	Pprof__Profile part = PPROF__PROFILE__INIT;
-
-	memset(pprof->values, 0, pprof->types * sizeof(s64));
-	pprof->values[columns->count] = (s64)sample->count;
-	if (columns->has_values)
-		pprof->values[columns->count + 1] = (s64)sample->value;
-	message->value = pprof->values;
-	message->n_value = pprof->types;
-	part.sample = &message;
-	part.n_sample = 1;
-	pprof_put(pprof->gzip, &part);
 }
 
 static int put_sample(void *arg, const struct sample *sample)
 {
 	struct pprof *pprof = arg;
-	Pprof__Sample message = PPROF__SAMPLE__INIT;
+	const struct columns *columns = &pprof->columns[sample->key.event.kind];
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	Pprof__Sample message = PPROF__SAMPLE__INIT, *messages = &message;
 	Pprof__Label labels[LABELS], *label[LABELS];
 	struct event_stack stack;
-	int err = event_stacks_find(pprof->stacks, &sample->key.event, &stack);
+	int err = event_stacks_find(pprof->event_stacks, &sample->key.event, &stack);
 
 	if (!err && !stack.depth) /* pprof drops samples without locations */
-		err = event_stacks_missing(pprof->stacks, &sample->key.event, &stack);
-	err = err ?: find_locations(pprof, &stack, &message.n_location_id);
+		err = event_stacks_missing(pprof->event_stacks, &sample->key.event, &stack);
+	err = err ?: set_locations(pprof, &stack, &message.n_location_id);
 	err = err ?: make_labels(pprof, &sample->key, labels);
 	if (err)
 		return err;
+	message.location_id = pprof->locations;
 	for (u32 i = 0; i < LABELS; i++)
 		label[i] = &labels[i];
 	message.label = label;
 	message.n_label = LABELS;
-	message.location_id = pprof->locations;
-	put_message(pprof, &message, sample);
+	memset(pprof->values, 0, pprof->types * sizeof(s64));
+	pprof->values[columns->count] = (s64)sample->count;
+	if (columns->has_values)
+		pprof->values[columns->count + 1] = (s64)sample->value;
+	message.value = pprof->values;
+	message.n_value = pprof->types;
+	part.sample = &messages;
+	part.n_sample = 1;
+	put_part(pprof, &part);
 	return ferror(pprof->to) ? 1 : 0;
 }
 
@@ -341,23 +569,33 @@ static int put_file(struct pprof *pprof, struct stackmap_error *error)
 
 static int pprof_open(struct pprof *pprof, const struct frame_naming *naming)
 {
+	u32 stack_count = trace_reader_stacks(pprof->reader, &pprof->stacks);
 	int err = gzip_stream_create(pprof->to, &pprof->gzip);
+	s64 empty;
 
 	pprof->source_count = trace_reader_sources(pprof->reader, &pprof->sources);
+	pprof->mapping_count = trace_reader_mappings(pprof->reader, &pprof->mappings);
+	pprof->strings = TEXT_SET;
+	pprof->functions = INTERN(struct function);
 	pprof->columns = calloc(pprof->source_count + 1UL, sizeof(struct columns));
-	if (!err && !pprof->columns)
+	pprof->program_of = calloc(stack_count + 1UL, sizeof(*pprof->program_of));
+	pprof->program_events = calloc(pprof->mapping_count + 1UL, sizeof(*pprof->program_events));
+	if (!err && (!pprof->columns || !pprof->program_of || !pprof->program_events))
 		err = -ENOMEM;
 	err = err ?: sample_table_create(SAMPLES, &pprof->samples);
-	err = err ?: event_stacks_create(pprof->reader, naming, &pprof->stacks);
-	err = err ?: main_program_create(pprof->reader, &pprof->program);
-	return err ?: pprof_tables_create(pprof->reader, pprof->gzip, &pprof->tables);
+	err = err ?: event_stacks_create(pprof->reader, naming, &pprof->event_stacks);
+	return err ?: find_string(pprof, "", &empty);
 }
 
 static void pprof_close(struct pprof *pprof)
 {
-	pprof_tables_free(&pprof->tables);
-	main_program_free(&pprof->program);
-	event_stacks_free(&pprof->stacks);
+	text_set_clear(&pprof->strings);
+	intern_clear(&pprof->functions);
+	free(pprof->seen_locations.seen);
+	free(pprof->seen_mappings.seen);
+	free(pprof->program_of);
+	free(pprof->program_events);
+	event_stacks_free(&pprof->event_stacks);
 	sample_table_free(&pprof->samples);
 	gzip_stream_close(&pprof->gzip);
 	free(pprof->columns);

@@ -44,7 +44,7 @@ static void set_module(const struct trace_reader *reader, const struct frame_nam
 	set_build_id(range, module->build_id, module->build_id_bytes);
 }
 
-/* A kernel address that is hidden lies in no range. */
+/* The place of a hidden kernel address is in no range. */
 void profile_place_of(const struct trace_reader *reader, const struct frame_name *name,
 		      struct profile_place *place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Keys are compared byte by byte, so they have no loose ones: padding is zero, and so is what an
- * event does not use. */
+/* Keys are compared byte by byte, so all padding is zero, and so are the members that an event
+ * does not use. */
 #include "sample_table.h"
 
 #include <errno.h>
@@ -43,37 +43,28 @@ static bool is_sample(const void *samples, u32 index, const void *key)
 		      sizeof(struct sample_key)) == 0;
 }
 
-static int add_sample(struct sample_table *table, const struct sample_key *key, u32 hash,
-		      u32 *place)
-{
-	u32 count = table->index.count;
-
-	if (count == table->room)
-		return -ENOSPC;
-	if (hash_index_add(&table->index, hash, count))
-		return -ENOMEM;
-	memset(&table->samples[count], 0, sizeof(*table->samples));
-	memcpy(&table->samples[count].key, key, sizeof(*key));
-	*place = count;
-	return 0;
-}
-
 int sample_table_add(struct sample_table *table, const struct trace_event *event,
 		     const struct trace_task *task)
 {
 	struct sample_key key;
-	u32 hash, place;
-	int err = 0;
+	struct sample *sample;
+	u32 hash, index;
 
 	make_key(event, task, &key);
 	hash = hash_end(hash_words(0, &key, sizeof(key)));
-	place = hash_index_find(&table->index, hash, is_sample, table->samples, &key);
-	if (place == HASH_INDEX_NONE)
-		err = add_sample(table, &key, hash, &place);
-	if (err)
-		return err;
-	table->samples[place].count += event_stands_for(event);
-	table->samples[place].value += event->value;
+	index = hash_index_find(&table->index, hash, is_sample, table->samples, &key);
+	if (index == HASH_INDEX_NONE) {
+		index = table->index.count;
+		if (index == table->room)
+			return -ENOSPC;
+		if (hash_index_add(&table->index, hash, index))
+			return -ENOMEM;
+		memset(&table->samples[index], 0, sizeof(*table->samples));
+		memcpy(&table->samples[index].key, &key, sizeof(key));
+	}
+	sample = &table->samples[index];
+	sample->count += event_stands_for(event);
+	sample->value += event->value;
 	return 0;
 }
 

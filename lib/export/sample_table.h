@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events that differ in time and value only, added up. The table does not grow: when it is full,
- * whoever fills it takes out what it holds and empties it. Then a sample may come again, with what
- * was added since; the sums are right all the same.
+ * Sums of events that are equal except for time and value. The table does not grow: the owner of a
+ * full table takes the samples out and empties the table. A sample may then come again with the
+ * sums since; the total over all rounds is right.
  */
 #ifndef LIB_EXPORT_SAMPLE_TABLE_H
 #define LIB_EXPORT_SAMPLE_TABLE_H
@@ -18,7 +18,7 @@ struct sample_key {
 
 struct sample {
 	struct sample_key key;
-	u64 count; /* of events, each of which may stand for many */
+	u64 count; /* events, each with all that it stands for */
 	u64 value;
 };
 
@@ -27,11 +27,12 @@ struct sample_table;
 int sample_table_create(u32 room, struct sample_table **out); /* -ENOMEM */
 void sample_table_free(struct sample_table **table);
 
-/* `task` NULL: not known. -ENOSPC: full. */
+/* `task` NULL: unknown. -ENOSPC: the table is full. -ENOMEM. */
 int sample_table_add(struct sample_table *table, const struct trace_event *event,
 		     const struct trace_task *task);
 
-/* In the order in which they came first. Stops at the first non-zero return and returns it. */
+/* Calls `each` for all samples in order of first use. Stops at the first non-zero return and
+ * returns it. */
 int sample_table_each(const struct sample_table *table,
 		      int (*each)(void *arg, const struct sample *sample), void *arg);
 void sample_table_empty(struct sample_table *table);

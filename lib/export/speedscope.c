@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file format of speedscope (file-format-schema.json of its site): for each source of events a
- * profile of samples weighted by their number, and one weighted by their values if it has any.
- * Equal stacks are one sample, so a file is as large as the report, not as the recording; the name
- * of the task is the outermost frame, as in folded.
+ * The file format of speedscope (file-format-schema.json of its site): for each event source one
+ * profile of samples weighted by their number, and one weighted by their values if the source has
+ * values. Equal stacks are one sample, so the file is as large as the report, not as the recording.
+ * The name of the task is the outermost frame, as in folded stacks.
  *
  * Members of an object may come in any order: profiles are written first, and the table of frames
- * behind them has what they used, numbered as they used it.
+ * after them has the frames that they used, numbered by first use.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
 struct frame_table {
-	u32 *number; /* by label: of its frame, counted from 1; 0: not used yet */
+	u32 *number; /* by label: frame number from 1; 0: not used yet */
 	u32 label_room;
-	u32 *labels; /* by the number of the frame - 1 */
+	u32 *labels; /* by frame number - 1 */
 	u32 count, room;
 };
 
@@ -52,19 +52,14 @@ static int put_frame_number(struct scope *scope, u32 label, const char *before)
 	return 0;
 }
 
-static int put_marker(struct scope *scope, const struct profile_path *path)
-{
-	const char *marker = profile_path_marker(path);
-
-	return marker ? put_frame_number(scope, frame_names_intern(scope->profile->names, marker),
-					 ",")
-		      : 0;
-}
-
 static int put_path(struct scope *scope, const struct profile_path *path)
 {
-	int err = put_marker(scope, path);
+	const char *marker = profile_path_marker(path);
+	int err = 0;
 
+	if (marker)
+		err = put_frame_number(scope, frame_names_intern(scope->profile->names, marker),
+				       ",");
 	for (u32 i = path->depth; i-- > 0 && !err;)
 		err = put_frame_number(scope, path->labels[i], ",");
 	return err;
@@ -81,7 +76,8 @@ static int put_stack(struct scope *scope, const struct profile_row *row)
 	return err;
 }
 
-/* All rows of a source, hottest first, so that samples and weights have one order. */
+/* The next row of a source in the order of the profile, hottest first. Samples and weights are
+ * written in this order. */
 static const struct profile_row *next_row(const struct profile *profile, u32 kind, u32 *at)
 {
 	while (*at < profile->row_count) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All stacks of a recording as the file `stack_map_bin` of a live instance would give them. The ref
- * count of a stack is the number of events, among those that pass the filter, that refer to it.
- * Leaf frames are in the events and not here.
+ * All stacks of a recording in the format of the file `stack_map_bin` of a live instance. The
+ * reference count of a stack is the number of events that refer to it and pass the filter. Leaf
+ * frames belong to events and are left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct counter {
 	const struct trace_reader *reader;
 	const struct event_filter *filter;
-	u32 *refs; /* by stack index; clamped, as the format has 32 bits */
+	u32 *refs; /* by stack index; saturates, as the format has 32 bits */
 };
 
 static void count_refs(u32 *refs, u32 stack, u64 events)
@@ -35,14 +35,6 @@ static int count_event(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* As the instance's own file has it: 0 where kptr_restrict hid the address. */
-static void put_frame(u64 frame, bool address_shown, FILE *to)
-{
-	u64 written = FRAME_IS_KERNEL(frame) && !address_shown ? 0 : frame;
-
-	fwrite(&written, sizeof(written), 1, to);
-}
-
 static void put_stack(const struct trace_stack *stack, u32 refs, bool address_shown, FILE *to)
 {
 	struct stack_map_bin_record record = {
@@ -53,8 +45,13 @@ static void put_stack(const struct trace_stack *stack, u32 refs, bool address_sh
 	};
 
 	fwrite(&record, sizeof(record), 1, to);
-	for (u32 i = 0; i < stack->depth; i++)
-		put_frame(stack->frames[i], address_shown, to);
+	for (u32 i = 0; i < stack->depth; i++) {
+		/* A live instance writes 0 where kptr_restrict hides a kernel address. */
+		u64 frame =
+			FRAME_IS_KERNEL(stack->frames[i]) && !address_shown ? 0 : stack->frames[i];
+
+		fwrite(&frame, sizeof(frame), 1, to);
+	}
 }
 
 static int stack_map_bin_write(struct trace_reader *reader, const struct export_options *options,

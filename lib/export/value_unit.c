@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pprof and speedscope share these words. */
+/* The unit names of pprof, OTLP and speedscope. */
 #include "value_unit.h"
 
 #include <stddef.h>
