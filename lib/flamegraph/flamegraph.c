@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From events to cells, and from these to the tree. An event is counted by the paths of its
- * user and kernel side, which costs a few lookups whatever its depth. A stack of the tree is its
- * task's name, then the user side, then the kernel side, outermost first; each side is followed
- * through the tree once for each (node, path) and then remembered as a join.
+ * Events become cells, and cells become the tree. An event is counted by the paths of its user and
+ * kernel side, which takes a few lookups whatever its depth. A stack of the tree is the name of its
+ * task, then the user side, then the kernel side, outermost first. Each (node, path) is walked
+ * through the tree once; a join keeps the node where the walk ends.
  */
 #include "flamegraph.h"
 
@@ -22,16 +22,16 @@
 
 struct join {
 	struct intern_key key;	/* node, path */
-	struct tree_node *node; /* where the path leads; NULL: not followed yet */
+	struct tree_node *node; /* node where the path ends; NULL: not walked yet */
 };
 
-/* An event that passed the filter, and what is counted for it. */
+/* An event that passed the filter, and its cell. */
 struct pending {
 	struct trace_event event;
 	struct time_cell cell;
 };
 
-/* One recording on its way into the graph. */
+/* State of adding one recording to the graph. */
 struct builder {
 	struct flamegraph *graph;
 	struct graph_recording *recording;
@@ -45,15 +45,7 @@ struct builder {
 	u32 pending;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t bytes = strlen(text), end_bytes = strlen(end);
-
-	return bytes > end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
-}
-
-/* Memory that is no file has a name in brackets, and so have the file that the kernel brings and
- * the one that is under no mount. */
+/* Anonymous memory has a name in brackets, but [vdso] and a file under no mount are files. */
 static enum frame_kind user_kind(const char *name, const char *object)
 {
 	if (!object[0] || strcmp(name, UNKNOWN) == 0)
@@ -78,34 +70,31 @@ static struct tree_node *push_label(struct builder *builder, struct tree_node *n
 	const char *name = frame_names_label(builder->names, label);
 	const char *object = frame_names_label_object(builder->names, label) ?: "";
 	enum frame_kind kind = is_kernel ? FRAME_KIND_KERNEL : user_kind(name, object);
+	size_t length = strlen(name), mark = strlen(FRAME_INLINED_MARK);
 
-	if (ends_with(name, FRAME_INLINED_MARK))
+	if (length > mark && strcmp(name + length - mark, FRAME_INLINED_MARK) == 0)
 		kind = FRAME_KIND_INLINED;
 	return push(builder, node, name, object, kind);
 }
 
-static struct tree_node *push_path(struct builder *builder, struct tree_node *node,
+/* The node where a path from `node` ends; missing nodes are added. NULL without memory. */
+static struct tree_node *join_path(struct builder *builder, struct tree_node *node,
 				   const struct profile_path *path, bool is_kernel)
-{
-	if (stack_end_is_cut(path->end))
-		node = push(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
-	for (u32 i = path->depth; node && i-- > 0;)
-		node = push_label(builder, node, path->labels[i], is_kernel);
-	return node;
-}
-
-static struct tree_node *follow(struct builder *builder, struct tree_node *node,
-				const struct profile_path *path, bool is_kernel)
 {
 	const struct intern_key key = {{intern_address(node), intern_address(path), is_kernel}};
 	struct join *join = intern_entry(&builder->joins, &key);
 
-	if (join && !join->node)
-		join->node = push_path(builder, node, path, is_kernel);
-	return join ? join->node : NULL;
+	if (!join || join->node)
+		return join ? join->node : NULL;
+	if (stack_end_is_cut(path->end))
+		node = push(builder, node, path->end->marker, "", FRAME_KIND_MISSING);
+	for (u32 i = path->depth; node && i-- > 0;)
+		node = push_label(builder, node, path->labels[i], is_kernel);
+	join->node = node;
+	return node;
 }
 
-/* Of an event, as far as it is known before the tree. */
+/* Sets the paths of an event. Its node in the tree is found later, once for each cell. */
 static int find_paths(struct builder *builder, const struct trace_event *event,
 		      struct time_cell *cell)
 {
@@ -126,36 +115,26 @@ static int find_paths(struct builder *builder, const struct trace_event *event,
 	return 0;
 }
 
-static int place_stack(struct builder *builder, struct time_cell *cell)
-{
-	const struct graph_thread *thread = builder->graph->threads.entries[cell->thread];
-	const struct profile_path *user = event_paths_by_id(builder->paths, cell->user);
-	const struct profile_path *kernel = event_paths_by_id(builder->paths, cell->kernel);
-	struct tree_node *node = follow(builder, thread->node, user, false);
-
-	cell->stack = node ? follow(builder, node, kernel, true) : NULL;
-	return cell->stack ? 0 : -ENOMEM;
-}
-
-/* Once all events are counted: there are fewer cells. */
+/* Runs when all events are counted, as there are fewer cells than events. */
 static int place_stacks(struct builder *builder)
 {
 	struct time_cells *cells = &builder->recording->cells;
-	int err = 0;
 
-	for (u32 i = 0; i < cells->cells.count && !err; i++)
-		err = place_stack(builder, time_cells_at(cells, i));
-	return err;
-}
+	for (u32 i = 0; i < cells->cells.count; i++) {
+		struct time_cell *cell = time_cells_at(cells, i);
+		const struct graph_thread *thread = builder->graph->threads.entries[cell->thread];
+		struct tree_node *node =
+			join_path(builder, thread->node,
+				  event_paths_by_id(builder->paths, cell->user), false);
 
-static int begin_thread(struct builder *builder, struct graph_thread *thread)
-{
-	struct flamegraph *graph = builder->graph;
-
-	thread->node = push(builder, graph->tree.root, thread->comm[0] ? thread->comm : UNKNOWN, "",
-			    FRAME_KIND_TASK);
-	thread->number = graph->threads.count - 1;
-	return thread->node ? 0 : -ENOMEM;
+		if (node)
+			node = join_path(builder, node,
+					 event_paths_by_id(builder->paths, cell->kernel), true);
+		if (!node)
+			return -ENOMEM;
+		cell->stack = node;
+	}
+	return 0;
 }
 
 static const struct graph_thread *thread_of(struct builder *builder,
@@ -176,7 +155,10 @@ static const struct graph_thread *thread_of(struct builder *builder,
 	thread->pid = task ? task->tgid : 0;
 	thread->tid = event->tid;
 	memcpy(thread->comm, &key.word[1], sizeof(thread->comm));
-	return begin_thread(builder, thread) ? NULL : thread;
+	thread->number = builder->graph->threads.count - 1;
+	thread->node = push(builder, builder->graph->tree.root,
+			    thread->comm[0] ? thread->comm : UNKNOWN, "", FRAME_KIND_TASK);
+	return thread->node ? thread : NULL;
 }
 
 static u32 find_source(const struct flamegraph *graph, const struct trace_source *source)
@@ -221,14 +203,7 @@ static int set_cell(struct builder *builder, struct pending *pending)
 	return find_paths(builder, event, cell) ?: source_of(builder, event->kind, &cell->source);
 }
 
-static int count_event(struct graph_recording *recording, const struct pending *pending)
-{
-	recording->events += pending->cell.count;
-	recording->last = pending->event.time;
-	return time_cells_add(&recording->cells, pending->event.time, &pending->cell);
-}
-
-/* What many events will look up is fetched into the cache for all of them at once. */
+/* The memory that the lookups of a batch touch is prefetched for all its events at once. */
 static int count_batch(struct builder *builder)
 {
 	struct graph_recording *recording = builder->recording;
@@ -242,8 +217,11 @@ static int count_batch(struct builder *builder)
 	for (u32 step = 0; step < INTERN_STEPS && !err; step++)
 		for (u32 i = 0; i < builder->pending; i++)
 			time_cells_expect(&recording->cells, &batch[i].cell, step);
-	for (u32 i = 0; i < builder->pending && !err; i++)
-		err = count_event(recording, &batch[i]);
+	for (u32 i = 0; i < builder->pending && !err; i++) {
+		err = time_cells_add(&recording->cells, batch[i].event.time, &batch[i].cell);
+		recording->events += batch[i].cell.count;
+		recording->last = batch[i].event.time;
+	}
 	builder->pending = 0;
 	return err;
 }
@@ -258,41 +236,22 @@ static int add_event(void *arg, const struct trace_event *event)
 	return builder->pending == BATCH_EVENTS ? count_batch(builder) : 0;
 }
 
-/* Room for the sources of this recording, should all have events. */
-static int prepare_sources(struct builder *builder)
-{
-	struct flamegraph *graph = builder->graph;
-	u32 count = trace_reader_sources(builder->recording->reader, &builder->sources);
-
-	if (array_make_rooms(graph->sources, graph->source_count + count, graph->source_room))
-		return -ENOMEM;
-	builder->source_of = malloc((count + 1UL) * sizeof(u16));
-	if (!builder->source_of)
-		return -ENOMEM;
-	memset(builder->source_of, 0xff, count * sizeof(u16));
-	return 0;
-}
-
+/* All sources of the recording may have events, so there is room for all of them. */
 static int builder_prepare(struct builder *builder)
 {
+	struct flamegraph *graph = builder->graph;
 	struct trace_reader *reader = builder->recording->reader;
+	u32 count = trace_reader_sources(reader, &builder->sources);
 
 	builder->joins = INTERN(struct join);
 	builder->batch = calloc(BATCH_EVENTS, sizeof(*builder->batch));
-	if (!builder->batch)
+	builder->source_of = malloc((count + 1UL) * sizeof(u16));
+	if (!builder->batch || !builder->source_of ||
+	    array_make_rooms(graph->sources, graph->source_count + count, graph->source_room))
 		return -ENOMEM;
-	return prepare_sources(builder)
-		       ?: frame_names_create(reader, builder->graph->naming, &builder->names)
+	memset(builder->source_of, 0xff, count * sizeof(u16));
+	return frame_names_create(reader, graph->naming, &builder->names)
 		       ?: event_paths_create(reader, builder->names, &builder->paths);
-}
-
-static void builder_clear(struct builder *builder)
-{
-	intern_clear(&builder->joins);
-	event_paths_free(&builder->paths);
-	frame_names_free(&builder->names);
-	free(builder->source_of);
-	free(builder->batch);
 }
 
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
@@ -312,7 +271,11 @@ int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const 
 	err = err ?: place_stacks(&builder);
 	if (err == -ENOMEM || err == -E2BIG)
 		error_set(error, -err, "flame graph: %s", strerror(-err));
-	builder_clear(&builder);
+	intern_clear(&builder.joins);
+	event_paths_free(&builder.paths);
+	frame_names_free(&builder.names);
+	free(builder.source_of);
+	free(builder.batch);
 	return err;
 }
 
@@ -333,7 +296,9 @@ int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct 
 		return -ENOMEM;
 	graph->naming = naming;
 	graph->threads = INTERN(struct graph_thread);
-	if (stack_tree_create(&graph->tree)) {
+	graph->recordings = calloc(recordings + 1UL, sizeof(*graph->recordings));
+	if (!graph->recordings || stack_tree_create(&graph->tree)) {
+		free(graph->recordings);
 		free(graph);
 		return -ENOMEM;
 	}
@@ -354,6 +319,7 @@ void flamegraph_free(struct flamegraph **graph)
 	}
 	stack_tree_clear(&old->tree);
 	intern_clear(&old->threads);
+	free(old->recordings);
 	free(old->sources);
 	free(old);
 	*graph = NULL;

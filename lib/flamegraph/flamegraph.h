@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flame graph: one recording, or two to be compared, as one HTML page that needs nothing else.
- * The page holds all stacks and how often each occurred, by source, thread, CPU and bucket of time,
- * so that whoever looks at it chooses.
+ * A flame graph: one recording, or a comparison of two, as one self-contained HTML page. The page
+ * holds all stacks and their counts by source, thread, CPU and time bucket, so that its reader can
+ * select.
  */
 #ifndef LIB_FLAMEGRAPH_FLAMEGRAPH_H
 #define LIB_FLAMEGRAPH_FLAMEGRAPH_H
@@ -16,18 +16,19 @@
 
 struct flamegraph;
 
-/* Of so many recordings. What `naming` points to must outlive the graph. -ENOMEM. */
+/* A graph of `recordings` recordings. The objects that `naming` points to must outlive the
+ * graph. -ENOMEM. */
 int flamegraph_create(const struct frame_naming *naming, u32 recordings, struct flamegraph **out);
 void flamegraph_free(struct flamegraph **graph);
 
-/* The events that pass the filter. The reader must outlive the graph; `name` is copied. */
+/* Adds the events that pass the filter. The reader must outlive the graph; `name` is copied. */
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
 		   const struct event_filter *filter, struct stackmap_error *error);
 
-/* Once. Errors of `to` may be left to the caller, who looks at ferror() and fclose(). */
+/* Called once. Write errors of `to` may be left to the caller, who checks ferror() and fclose(). */
 int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error);
 
-/* Of all recordings. */
+/* The number of events of all recordings. */
 u64 flamegraph_events(const struct flamegraph *graph);
 
 #endif

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a flame graph consists of, for those who fill it and those who write it. */
+/* The members of a flame graph, for flamegraph.c, which fills it, and page_write.c, which writes
+ * it. */
 #ifndef LIB_FLAMEGRAPH_GRAPH_H
 #define LIB_FLAMEGRAPH_GRAPH_H
 
-#include "flamegraph/flamegraph.h"
 #include "flamegraph/stack_tree.h"
 #include "flamegraph/time_cells.h"
+#include "trace/read/reader.h"
+
+struct frame_naming;
 
 #define THREAD_COMM_WORDS 2
 
-/* A thread under one name: exec makes it another. */
+/* A thread with one name: a thread that exec renames is another graph_thread. */
 struct graph_thread {
 	struct intern_key key; /* pid and tid, name */
 	u32 pid, tid;	       /* 0: not known */
 	char comm[8 * THREAD_COMM_WORDS];
-	struct tree_node *node; /* where its stacks begin */
+	struct tree_node *node; /* root of its stacks in the tree */
 	u32 number;
 };
 
 struct graph_source {
 	const char *name;
-	const char *unit; /* "" without a value */
+	const char *unit; /* "": events have no value */
 };
 
 struct graph_recording {
@@ -35,9 +38,9 @@ struct flamegraph {
 	const struct frame_naming *naming;
 	struct stack_tree tree;
 	struct intern threads;
-	struct graph_source *sources; /* those that have events */
+	struct graph_source *sources; /* sources that have events, of all recordings */
 	u32 source_count, source_room;
-	struct graph_recording recordings[FLAMEGRAPH_RECORDINGS_MAX];
+	struct graph_recording *recordings; /* as many as flamegraph_create() was told */
 	u32 recording_count;
 };
 

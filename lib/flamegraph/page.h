@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The page around the data, which the build makes of the files in page/: the data goes between the
- * two parts. */
+/* The two parts of the page around the data. The build makes them from the files in page/. */
 #ifndef LIB_FLAMEGRAPH_PAGE_H
 #define LIB_FLAMEGRAPH_PAGE_H
 

@@ -1,13 +1,299 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The page: what the build embedded, with the data of this graph between. Two recordings share one
- * axis of time, so their buckets must be equally wide. */
+/*
+ * The page of a flame graph: the embedded page with the data of the graph between its two parts.
+ *
+ * The data is one JSON object, whose arrays are columns (all names, then all objects...), because
+ * columns are half as long as an array of objects, and quick to read. The object stands in a
+ * <script> element, which ends at the first "</script": so `<`, `>` and `&` are always escaped. The
+ * rest is ASCII.
+ *
+ *   version     1
+ *   recordings  [{name, command, host, kernel, machine, cpus, frequency, start (s since the epoch),
+ *               events, first, last (s, as `script` shows), produced, recorded (or null)}]
+ *   sources     [{name, unit}]; unit "" has no value
+ *   threads     [{pid, tid, comm}]
+ *   kinds       names of enum frame_kind
+ *   objects     files and modules, "" for none
+ *   frames      {name, object (index), kind (index)}, sorted by name
+ *   nodes       {up, frame}: the tree of stacks in preorder, without its root: a node's parent is
+ *               `up` levels above the node before it
+ *   bucket      seconds
+ *   cells       for each recording {bucket, stack, source, thread, cpu, count, value}: bucket
+ *               is the difference to the cell before it, stack a node: 1 is the first, 0 the root
+ *
+ * Numbers are printed one by one, since a million of them would take much memory as JSON values.
+ * Texts are encoded by jansson.
+ */
+#include <errno.h>
 #include <string.h>
 
 #include "error.h"
+#include "flamegraph/flamegraph.h"
+#include "format/json_text.h"
 #include "graph.h"
 #include "page.h"
-#include "page_data.h"
+#include "ring.h"
 
+#define JSON_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
+
+/* Escapes markup, and DEL, which terminals interpret. JSON has these characters only within
+ * strings. */
+static int put_escaped(const char *text, size_t bytes, void *to)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (memchr("<>&\x7f", text[i], 4))
+			fprintf(to, "\\u%04x", text[i]);
+		else
+			fputc(text[i], to);
+	}
+	return 0;
+}
+
+/* Frees `value`. */
+static int put_value(json_t *value, FILE *to)
+{
+	int err = value ? 0 : -ENOMEM;
+
+	if (!err && json_dump_callback(value, put_escaped, to, JSON_FLAGS))
+		err = -ENOMEM;
+	json_decref(value);
+	return err;
+}
+
+/* Frees `array`. `failures` is non-zero if an item could not be appended. */
+static int put_array(json_t *array, int failures, FILE *to)
+{
+	return put_value(array, to) ?: failures ? -ENOMEM : 0;
+}
+
+static void begin_column(const char *name, bool first, FILE *to)
+{
+	fprintf(to, "%s\"%s\":[", first ? "" : ",", name);
+}
+
+static void put_number(bool first, s64 number, FILE *to)
+{
+	if (!first)
+		fputc(',', to);
+	fprintf(to, "%lld", (long long)number);
+}
+
+static json_t *seconds(u64 ns)
+{
+	return json_real((double)ns / 1e9);
+}
+
+static json_t *ledger_sum(const struct trace_ledger *ledger, u64 sum)
+{
+	return ledger ? json_integer((json_int_t)sum) : json_null();
+}
+
+static json_t *recording_object(const struct graph_recording *recording)
+{
+	const struct trace_info *info = trace_reader_info(recording->reader);
+	const struct trace_ledger *ledger = trace_reader_ledger(recording->reader);
+	u64 first = recording->cells.origin;
+	u64 start = info->start_realtime + first - info->start_monotonic;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o}",
+			 "name", json_text(recording->name), "command", json_text(info->command),
+			 "host", json_text(info->hostname), "kernel", json_text(info->kernel),
+			 "machine", json_text(info->machine), "cpus", (json_int_t)info->cpus,
+			 "frequency", (json_int_t)info->frequency, "start", seconds(start),
+			 "events", (json_int_t)recording->events, "first", seconds(first), "last",
+			 seconds(recording->last), "produced",
+			 ledger_sum(ledger, ledger ? ledger->produced : 0), "recorded",
+			 ledger_sum(ledger, ledger ? ledger->recorded : 0));
+}
+
+static int put_recordings(const struct flamegraph *graph, FILE *to)
+{
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (u32 i = 0; i < graph->recording_count; i++)
+		failures |= json_array_append_new(array, recording_object(&graph->recordings[i]));
+	fputs("\"recordings\":", to);
+	return put_array(array, failures, to);
+}
+
+static int put_sources(const struct flamegraph *graph, FILE *to)
+{
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (u32 i = 0; i < graph->source_count; i++)
+		failures |= json_array_append_new(
+			array, json_pack("{s:o, s:o}", "name", json_text(graph->sources[i].name),
+					 "unit", json_text(graph->sources[i].unit)));
+	fputs(",\"sources\":", to);
+	return put_array(array, failures, to);
+}
+
+/* A pid or a tid; null for interrupts, which belong to no thread. */
+static json_t *thread_number(u32 number)
+{
+	return number == TID_INTERRUPT ? json_null() : json_integer(number);
+}
+
+static int put_threads(const struct flamegraph *graph, FILE *to)
+{
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (u32 i = 0; i < graph->threads.count; i++) {
+		const struct graph_thread *thread = graph->threads.entries[i];
+
+		failures |= json_array_append_new(
+			array,
+			json_pack("{s:o, s:o, s:o}", "pid", thread_number(thread->pid), "tid",
+				  thread_number(thread->tid), "comm", json_text(thread->comm)));
+	}
+	fputs(",\"threads\":", to);
+	return put_array(array, failures, to);
+}
+
+static int put_kinds(FILE *to)
+{
+	static const char *const names[] = {
+#define X(id, name, meaning) [FRAME_KIND_##id] = name,
+		FRAME_KINDS(X)
+#undef X
+	};
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (int i = 0; i < FRAME_KIND_COUNT; i++)
+		failures |= json_array_append_new(array, json_string(names[i]));
+	fputs(",\"kinds\":", to);
+	return put_array(array, failures, to);
+}
+
+static int put_objects(const struct stack_tree *tree, FILE *to)
+{
+	json_t *array = json_array();
+	int failures = 0;
+
+	for (u32 i = 0; i < tree->objects.count; i++) {
+		const struct tree_object *object = tree->objects.entries[i];
+
+		failures |= json_array_append_new(array, json_text(object->path));
+	}
+	fputs(",\"objects\":", to);
+	return put_array(array, failures, to);
+}
+
+static int put_frames(const struct stack_tree *tree, FILE *to)
+{
+	u32 count = tree->frames.count;
+	int err = 0;
+
+	fputs(",\"frames\":{", to);
+	begin_column("name", true, to);
+	for (u32 i = 0; i < count && !err; i++) {
+		fputs(i ? "," : "", to);
+		err = put_value(json_text(tree->sorted[i]->name), to);
+	}
+	fputc(']', to);
+	begin_column("object", false, to);
+	for (u32 i = 0; i < count; i++)
+		put_number(i == 0, tree->sorted[i]->object->number, to);
+	fputc(']', to);
+	begin_column("kind", false, to);
+	for (u32 i = 0; i < count; i++)
+		put_number(i == 0, tree->sorted[i]->kind, to);
+	fputc(']', to);
+	fputc('}', to);
+	return err;
+}
+
+static void put_nodes(const struct stack_tree *tree, FILE *to)
+{
+	const struct tree_node *first = stack_tree_next(tree->root), *before = tree->root;
+
+	fputs(",\"nodes\":{", to);
+	begin_column("up", true, to);
+	for (const struct tree_node *node = first; node; node = stack_tree_next(node)) {
+		s64 up = 0;
+
+		for (const struct tree_node *at = before; at != node->parent; at = at->parent)
+			up++;
+		put_number(node == first, up, to);
+		before = node;
+	}
+	fputc(']', to);
+	begin_column("frame", false, to);
+	for (const struct tree_node *node = first; node; node = stack_tree_next(node))
+		put_number(node == first, node->frame->number, to);
+	fputc(']', to);
+	fputc('}', to);
+}
+
+static s64 cell_number(const struct time_cell *cell, size_t column)
+{
+	const s64 numbers[] = {cell->stack->number, cell->source,     cell->thread,
+			       cell->cpu,	    (s64)cell->count, (s64)cell->value};
+
+	return numbers[column];
+}
+
+static void put_cells(const struct time_cells *cells, FILE *to)
+{
+	static const char *const columns[] = {"stack", "source", "thread", "cpu", "count", "value"};
+	u32 before = 0;
+
+	fputc('{', to);
+	begin_column("bucket", true, to);
+	for (u32 i = 0; i < cells->cells.count; i++) {
+		u32 bucket = time_cells_at(cells, i)->bucket;
+
+		put_number(i == 0, bucket - before, to);
+		before = bucket;
+	}
+	fputc(']', to);
+	for (size_t column = 0; column < sizeof(columns) / sizeof(*columns); column++) {
+		begin_column(columns[column], false, to);
+		for (u32 i = 0; i < cells->cells.count; i++)
+			put_number(i == 0, cell_number(time_cells_at(cells, i), column), to);
+		fputc(']', to);
+	}
+	fputc('}', to);
+}
+
+static int put_all_cells(const struct flamegraph *graph, FILE *to)
+{
+	double bucket = (double)(1ULL << graph->recordings[0].cells.shift) / 1e9;
+
+	fputs(",\"bucket\":", to);
+	if (put_value(json_real(bucket), to))
+		return -ENOMEM;
+	fputs(",\"cells\":[", to);
+	for (u32 i = 0; i < graph->recording_count; i++) {
+		if (i)
+			fputc(',', to);
+		put_cells(&graph->recordings[i].cells, to);
+	}
+	fputc(']', to);
+	return 0;
+}
+
+static int put_data(const struct flamegraph *graph, FILE *to)
+{
+	int err;
+
+	fputs("{\"version\":1,", to);
+	err = put_recordings(graph, to) ?: put_sources(graph, to) ?: put_threads(graph, to);
+	err = err ?: put_kinds(to) ?: put_objects(&graph->tree, to);
+	err = err ?: put_frames(&graph->tree, to);
+	if (err)
+		return err;
+	put_nodes(&graph->tree, to);
+	err = put_all_cells(graph, to);
+	fputc('}', to);
+	return err;
+}
+
+/* Two recordings share one time axis, so all buckets get the width of the widest. */
 static int align_buckets(struct flamegraph *graph)
 {
 	u32 shift = 0;
@@ -28,7 +314,7 @@ int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *
 	if (err)
 		return error_set(error, -err, "flame graph: %s", strerror(-err));
 	fputs(page_before_data, to);
-	err = page_data_write(graph, to);
+	err = put_data(graph, to);
 	fputs(page_after_data, to);
 	return err ? error_set(error, -err, "flame graph: %s", strerror(-err)) : 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * While the tree grows a child is found by (parent, frame) in a hash table. Siblings are linked at
- * the end only: all nodes are sorted once, by their frames, last first, and each is put in front of
- * its parent's list, which is then in order. Walks follow the links, so that the depth of a
- * recording's stacks is not that of our own.
+ * While the tree grows, a child is found by (parent, frame) in a hash table. Siblings are linked at
+ * the end: all nodes are sorted once by frame, in descending order, and each is put at the head of
+ * the list of its parent, which is then in ascending order. Walks follow the links and do not
+ * recurse, as a recording may have very deep stacks.
  */
 #include "stack_tree.h"
 
@@ -126,26 +126,20 @@ static int last_frame_first(const void *a, const void *b)
 	       (left->frame->number > right->frame->number);
 }
 
-static void link_children(struct tree_node **nodes, u32 count)
+static int sort_children(struct stack_tree *tree)
 {
+	u32 count = tree->nodes.count - 1; /* all but the root, which is the first entry */
+	struct tree_node **nodes = calloc(count + 1UL, sizeof(struct tree_node *));
+
+	if (!nodes)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++)
+		nodes[i] = tree->nodes.entries[i + 1];
 	qsort(nodes, count, sizeof(struct tree_node *), last_frame_first);
 	for (u32 i = 0; i < count; i++) {
 		nodes[i]->sibling = nodes[i]->parent->first_child;
 		nodes[i]->parent->first_child = nodes[i];
 	}
-}
-
-/* The root is the first entry, and nobody's child. */
-static int sort_children(struct stack_tree *tree)
-{
-	u32 count = tree->nodes.count;
-	struct tree_node **nodes = calloc(count, sizeof(struct tree_node *));
-
-	if (!nodes)
-		return -ENOMEM;
-	for (u32 i = 1; i < count; i++)
-		nodes[i - 1] = tree->nodes.entries[i];
-	link_children(nodes, count - 1);
 	free(nodes);
 	return 0;
 }
@@ -159,19 +153,13 @@ const struct tree_node *stack_tree_next(const struct tree_node *node)
 	return node ? node->sibling : NULL;
 }
 
-static void number_nodes(struct tree_node *root)
-{
-	u32 number = 0;
-
-	for (struct tree_node *node = root; node; node = (void *)stack_tree_next(node))
-		node->number = number++;
-}
-
 int stack_tree_sort(struct stack_tree *tree)
 {
+	u32 number = 0;
 	int err = sort_frames(tree) ?: sort_children(tree);
 
-	if (!err)
-		number_nodes(tree->root);
+	for (struct tree_node *node = tree->root; node && !err;
+	     node = (void *)stack_tree_next(node))
+		node->number = number++;
 	return err;
 }

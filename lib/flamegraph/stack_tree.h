@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All stacks of a flame graph as one tree of frames, outermost first: stacks that begin alike share
- * nodes, so a stack is one node. Frames are functions: equal in name, object and kind.
+ * All stacks of a flame graph as one tree of frames, outermost first: stacks with the same outer
+ * frames share nodes, so a stack is one node. A frame is a function: frames are equal in name,
+ * object and kind.
  */
 #ifndef LIB_FLAMEGRAPH_STACK_TREE_H
 #define LIB_FLAMEGRAPH_STACK_TREE_H
 
 #include "intern.h"
 
-/* Written to the page by name. */
+/* The page has the kinds by name. */
 #define FRAME_KINDS(X)                                                                             \
 	X(TASK, "task", "no frame: the name of the task, outside of all its frames")               \
 	X(USER, "user", "code of a file that is mapped into a process")                            \
@@ -22,8 +23,8 @@ enum frame_kind { FRAME_KINDS(X) FRAME_KIND_COUNT };
 #undef X
 
 struct tree_object {
-	struct intern_key key; /* path, or what stands for it */
-	const char *path;      /* of a file, "[kernel.kallsyms]"...; "" for none */
+	struct intern_key key; /* address of the path, or of the file name with by_file_name */
+	const char *path;      /* of a file, "[kernel.kallsyms]"...; "": unknown */
 	u32 number;
 };
 
@@ -32,15 +33,16 @@ struct tree_frame {
 	const char *name;
 	const struct tree_object *object;
 	enum frame_kind kind;
-	u32 number; /* once sorted */
+	u32 number; /* set by stack_tree_sort(): order of names */
 };
 
 struct tree_node {
 	struct intern_key key;	  /* parent, frame */
 	struct tree_node *parent; /* NULL: the root */
 	const struct tree_frame *frame;
-	struct tree_node *first_child, *sibling; /* once sorted: by the number of their frames */
-	u32 number; /* once sorted: each node right before its subtree */
+	struct tree_node *first_child,
+		*sibling; /* set by stack_tree_sort(), in the order of frame numbers */
+	u32 number;	  /* set by stack_tree_sort(): preorder */
 };
 
 struct stack_tree {
@@ -49,8 +51,8 @@ struct stack_tree {
 	struct tree_node *root;
 	struct tree_frame **sorted; /* frames by number */
 
-	/* Set before the first frame: files are the same in any folder (frame_names_file()), and
-	 * one that was found in several has its name as path. */
+	/* Set before the first frame: files of one name in different folders are one object
+	 * (frame_names_file()), whose path is the file name if it was found in several folders. */
 	bool by_file_name;
 };
 
@@ -63,10 +65,10 @@ const struct tree_frame *stack_tree_frame(struct stack_tree *tree, const char *n
 struct tree_node *stack_tree_child(struct stack_tree *tree, struct tree_node *parent,
 				   const struct tree_frame *frame);
 
-/* Numbers frames by name and nodes in preorder; once, when the tree is complete. -ENOMEM. */
+/* Numbers frames by name and nodes in preorder. Called once, when the tree is complete. -ENOMEM. */
 int stack_tree_sort(struct stack_tree *tree);
 
-/* The next node in preorder, NULL behind the last. Needs the order. */
+/* The next node in preorder, NULL after the last. Needs stack_tree_sort(). */
 const struct tree_node *stack_tree_next(const struct tree_node *node);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long a recording is shows at its end only. So buckets begin at a microsecond, and whenever
- * there are too many, each two become one: log2(duration) times in all, which costs less each time
- * than the events did. Events come in the order of time, so keys are needed for the newest bucket
- * only, and the hash table stays as small as one bucket.
+ * The length of a recording is known at its end only. So buckets begin with a width of one
+ * microsecond, and each two become one whenever there are too many: log2(duration) times in all,
+ * which is cheaper each time than counting the events. Events come in the order of time, so keys
+ * are needed for the newest bucket only, and the hash table stays as small as one bucket.
  */
 #include "time_cells.h"
 

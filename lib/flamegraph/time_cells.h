@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events counted by stack, source, thread and CPU in buckets of equal time: the sum of all cells is
- * the number of events, whatever is chosen of them. However long the recording, there are at most
- * CELL_BUCKETS_MAX buckets. Beyond CELLS_MANY cells there are fewer, but at least CELL_BUCKETS_MIN;
- * beyond CELLS_MAX as few as it takes: then the page would be too large to be opened.
+ * Events counted by stack, source, thread and CPU in buckets of equal time. The counts of all cells
+ * add up to the number of events, for every selection. A recording of any length has at most
+ * CELL_BUCKETS_MAX buckets. Above CELLS_MANY cells the number of buckets falls to CELL_BUCKETS_MIN;
+ * above CELLS_MAX it falls further, since the page would be too large for a browser.
  */
 #ifndef LIB_FLAMEGRAPH_TIME_CELLS_H
 #define LIB_FLAMEGRAPH_TIME_CELLS_H
@@ -18,9 +18,8 @@
 
 struct time_cell {
 	struct intern_key key; /* paths, thread, source and CPU */
-	u32 user, kernel; /* paths of the recording, by id: they outlive the paths themselves */
-	const struct tree_node
-		*stack; /* what they are in the tree; NULL until it is placed there */
+	u32 user, kernel;      /* path ids of the recording, which outlive the paths themselves */
+	const struct tree_node *stack; /* node of the two paths in the tree; NULL: not placed yet */
 	u32 thread;
 	u16 source;
 	u16 cpu;
@@ -33,17 +32,16 @@ struct time_cells {
 	struct intern cells; /* struct time_cell, in the order of buckets */
 	u64 origin;	     /* time of the first event */
 	u32 shift;	     /* a bucket is 2^shift ns */
-	u32 bucket;	     /* the newest; keys lead to cells of this one only */
+	u32 bucket;	     /* newest bucket; keys find cells of this bucket only */
 };
 
 void time_cells_begin(struct time_cells *cells);
 void time_cells_clear(struct time_cells *cells);
 
-/* What is counted at which time: paths, thread, source, cpu, count and value of `what`. Times
- * ascend. */
+/* Counts an event: paths, thread, source, cpu, count and value of `what`. Times ascend. -ENOMEM. */
 int time_cells_add(struct time_cells *cells, u64 time, const struct time_cell *what);
 
-/* Says in advance what will be added: see intern_expect(). */
+/* Prefetches for a later time_cells_add(): see intern_expect(). */
 void time_cells_expect(const struct time_cells *cells, const struct time_cell *what, u32 step);
 
 /* Makes the buckets at least 2^shift ns wide. -ENOMEM. */

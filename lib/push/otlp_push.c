@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * OTLP over HTTP with protobuf: a collector's path for profiles, whose version is part of it. The
- * answer to a request that was taken may say that of its profiles some were not.
+ * OTLP over HTTP with protobuf, at a collector's path for profiles, which names the version of the
+ * format. The answer to an accepted request may report that some of its profiles were rejected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "export/otlp.pb-c.h"
 #include "push_kind.h"
 
-static int pack(const char *plain, size_t plain_length, char **packed, size_t *length)
+static int gzip_body(const char *plain, size_t plain_length, char **packed, size_t *length)
 {
 	struct gzip_stream *gzip = NULL;
 	char *made = NULL;
@@ -40,7 +40,7 @@ static int make(const struct push_profile *profile, struct push_message *message
 
 	if (err)
 		return err;
-	err = pack(plain, length, &message->body, &message->length);
+	err = gzip_body(plain, length, &message->body, &message->length);
 	free(plain);
 	if (err)
 		return error_set(error, -err, "otlp: %s", strerror(-err));
@@ -49,8 +49,8 @@ static int make(const struct push_profile *profile, struct push_message *message
 	return 0;
 }
 
-/* A receiver that has nothing to say answers with nothing. */
-static int judge(const struct http_answer *answer, struct stackmap_error *error)
+/* An empty answer is a complete success: it decodes as a message without members. */
+static int check_answer(const struct http_answer *answer, struct stackmap_error *error)
 {
 	Otlp__Response *response =
 		otlp__response__unpack(NULL, answer->body.used, answer->body.data);
@@ -72,5 +72,5 @@ const struct push_kind otlp_push = {
 	.tls_port = 4318,
 	.path = "/v1development/profiles",
 	.make = make,
-	.judge = judge,
+	.check_answer = check_answer,
 };

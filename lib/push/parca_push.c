@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Parca's WriteRaw, by the JSON of its HTTP gateway: a series is a set of labels, one of which is
- * the profile's name, and profiles of pprof in base64.
+ * WriteRaw of Parca, by the JSON of its HTTP gateway: a series is a set of labels, one of which is
+ * the name of the profile, and pprof profiles in base64.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Three bytes are four digits; "=" stands for those that are not there. */
-static void put_three(const u8 *bytes, size_t count, char *to)
+/* Three bytes become four digits; "=" replaces the digits of missing bytes. */
+static void put_base64_group(const u8 *bytes, size_t count, char *to)
 {
 	u32 bits = (u32)bytes[0] << 16;
 
@@ -37,7 +37,8 @@ static json_t *base64(const char *bytes, size_t length)
 	if (!text)
 		return NULL;
 	for (size_t i = 0; i < length; i += 3)
-		put_three((const u8 *)&bytes[i], length - i < 3 ? length - i : 3, &text[i / 3 * 4]);
+		put_base64_group((const u8 *)&bytes[i], length - i < 3 ? length - i : 3,
+				 &text[i / 3 * 4]);
 	string = json_stringn_nocheck(text, digit_count);
 	free(text);
 	return string;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The way is one for all kinds: when its events were, the kind's message, one request, and what its
- * answer means. */
+/* The steps that all kinds share: find the times of the events, let the kind make its message,
+ * send one request, and check the answer. */
 #include "push.h"
 
 #include <errno.h>
@@ -14,21 +14,12 @@
 
 #define TIMEOUT_MS 60000
 #define ANSWER_MAX (64U << 10)
-#define COMPLAINT_MAX 200 /* shown of what a receiver says */
+#define MESSAGE_MAX 200 /* bytes of a receiver's error text that are shown */
 
 struct push {
 	struct push_url url;
 	struct http *http;
 };
-
-static int check_access(const struct push_access *access, struct stackmap_error *error)
-{
-	if (access->password && !access->user)
-		return error_set(error, EINVAL, "a password without a user");
-	if (access->bearer && access->user)
-		return error_set(error, EINVAL, "a user and a token: one of both");
-	return 0;
-}
 
 int push_open(const char *url, const struct push_access *access, struct push **out,
 	      struct stackmap_error *error)
@@ -43,8 +34,10 @@ int push_open(const char *url, const struct push_access *access, struct push **o
 	int err = push ? push_url_parse(url, &push->url, error)
 		       : error_set(error, ENOMEM, "%s", strerror(ENOMEM));
 
-	if (!err)
-		err = check_access(access, error);
+	if (!err && access->password && !access->user)
+		err = error_set(error, EINVAL, "a password without a user");
+	if (!err && access->bearer && access->user)
+		err = error_set(error, EINVAL, "a user and a token: one of both");
 	if (!err) {
 		options.base = push->url.base;
 		err = http_open(&options, &push->http, error);
@@ -66,13 +59,6 @@ void push_close(struct push **push)
 	*push = NULL;
 }
 
-static void clear_message(struct push_message *message)
-{
-	free(message->type);
-	free(message->body);
-	free(message->query);
-}
-
 struct times {
 	const struct push_profile *profile;
 	u64 first, last;
@@ -89,7 +75,7 @@ static int note_time(void *arg, const struct trace_event *event)
 	return 0;
 }
 
-/* `until` 0: there are none. */
+/* Sets the times of the first and the last event; both stay 0 if no event passes the filter. */
 static int find_times(struct push_profile *profile, struct stackmap_error *error)
 {
 	const struct trace_info *info = trace_reader_info(profile->reader);
@@ -103,17 +89,17 @@ static int find_times(struct push_profile *profile, struct stackmap_error *error
 	return 0;
 }
 
-/* What the receiver says, for a message: a line of text, or the message in OTLP's kind of it. It
- * may be any bytes. */
-static void read_complaint(const struct http_answer *answer, char text[COMPLAINT_MAX])
+/* The first line of the error text of a receiver: of plain text, or of the message of a
+ * google.rpc.Status. A receiver may send any bytes. */
+static void read_error_text(const struct http_answer *answer, char text[MESSAGE_MAX])
 {
 	const struct byte_buffer *body = &answer->body;
 	Otlp__Status *status = otlp__status__unpack(NULL, body->used, body->data);
 	const char *said = status && status->message[0] ? status->message : (char *)body->data;
 	size_t length = status && status->message[0] ? strlen(said) : body->used;
 
-	if (length > COMPLAINT_MAX - 1)
-		length = COMPLAINT_MAX - 1;
+	if (length > MESSAGE_MAX - 1)
+		length = MESSAGE_MAX - 1;
 	if (length)
 		memcpy(text, said, length);
 	text[length] = '\0';
@@ -134,12 +120,12 @@ static const struct {
 	{503, EBUSY, " (it cannot take more now)"},
 };
 
-static int judge_status(const struct push *push, const struct http_answer *answer,
-			struct stackmap_error *error)
+static int report_status(const struct push *push, const struct http_answer *answer,
+			 struct stackmap_error *error)
 {
 	int code = answer->status / 100 == 4 ? EINVAL : EIO;
 	const char *advice = code == EIO ? " (it may have been stored or not)" : "";
-	char said[COMPLAINT_MAX];
+	char said[MESSAGE_MAX];
 
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		if (meanings[i].status != answer->status)
@@ -147,20 +133,20 @@ static int judge_status(const struct push *push, const struct http_answer *answe
 		code = meanings[i].code;
 		advice = meanings[i].advice;
 	}
-	read_complaint(answer, said);
+	read_error_text(answer, said);
 	return error_set(error, code, "%s: HTTP %u%s%s%s", push->url.base, answer->status,
 			 said[0] ? ": " : "", said, advice);
 }
 
-static int judge(const struct push *push, const struct http_answer *answer,
-		 struct stackmap_error *error)
+static int check_answer(const struct push *push, const struct http_answer *answer,
+			struct stackmap_error *error)
 {
 	struct stackmap_error why;
 	int err;
 
 	if (answer->status / 100 != 2)
-		return judge_status(push, answer, error);
-	err = push->url.kind->judge ? push->url.kind->judge(answer, &why) : 0;
+		return report_status(push, answer, error);
+	err = push->url.kind->check_answer ? push->url.kind->check_answer(answer, &why) : 0;
 	if (!err)
 		return 0;
 	return error_set(error, -err, "%s: %s", push->url.base, why.message);
@@ -181,7 +167,7 @@ static int send_message(struct push *push, const struct push_message *message,
 		return error_set(error, ENOMEM, "%s: %s", push->url.base, strerror(ENOMEM));
 	request.target = target;
 	err = http_send(push->http, &request, &answer, error);
-	err = err ?: judge(push, &answer, error);
+	err = err ?: check_answer(push, &answer, error);
 	byte_buffer_free(&answer.body);
 	free(target);
 	return err;
@@ -198,6 +184,8 @@ int push_recording(struct push *push, struct trace_reader *reader,
 		return err;
 	err = push->url.kind->make(&profile, &message, error);
 	err = err ?: send_message(push, &message, error);
-	clear_message(&message);
+	free(message.type);
+	free(message.body);
+	free(message.query);
 	return err;
 }

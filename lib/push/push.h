@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sends recordings to those who receive profiles: an OpenTelemetry collector, Pyroscope, Parca. One
+ * Sends recordings to receivers of profiles: an OpenTelemetry collector, Pyroscope, Parca. One
  * recording is one request.
  *
- * None of them says how to send again what is in doubt: a request whose answer did not come may
- * have been stored, and would be stored twice. So nothing is ever sent again here; whoever counts
- * compares the ledger that is sent along with what arrived.
+ * None of the protocols lets a receiver recognise a request that is sent twice: a request without
+ * an answer may have been stored, and would be stored a second time. So a request is sent at most
+ * once; a user who needs exact numbers compares the ledger that is sent with each profile to the
+ * stored events.
  */
 #ifndef LIB_PUSH_H
 #define LIB_PUSH_H
@@ -14,29 +15,29 @@
 
 /* Borrowed until push_open() returns. */
 struct push_access {
-	const char *user, *password; /* NULL: none */
-	const char *bearer;	     /* token; NULL: none */
-	const char *ca_file;	     /* NULL: those that the system trusts */
+	const char *user, *password; /* basic authentication; NULL: not used */
+	const char *bearer;	     /* token; NULL: not used */
+	const char *ca_file;	     /* NULL: the certificates that the system trusts */
 	bool allows_cleartext;	     /* secrets may go over http to another machine */
 	u32 timeout_ms;		     /* of a whole request; 0: 60 s */
 };
 
 struct push;
 
-/* Talks to nobody yet. -EINVAL: the URL (push_url.h), or a secret that would be sent in cleartext
- * (http_check_secrets()); -ENOSYS: libcurl is not installed. */
+/* Opens no connection yet. -EINVAL: a wrong URL (push_url.h), or a secret that would be sent in
+ * cleartext (http_check_secrets()); -ENOSYS: libcurl is not installed. */
 int push_open(const char *url, const struct push_access *access, struct push **out,
 	      struct stackmap_error *error);
 void push_close(struct push **push);
 
 /*
- * The events that the filter of `options` passes; host, service and labels are its identity.
- * Without such events nothing is sent. 0: all was taken.
+ * Sends the events that pass the filter of `options`; host, service and labels are the identity of
+ * the profile. Without such events no request is made. 0: the receiver accepted the profile.
  *
- * -EACCES: user, password or token are wrong; -EINVAL: it was refused; -EBUSY: the receiver says
- * that it cannot take it now; -EBADMSG, -EIO, -ETIMEDOUT, -EFBIG: nobody knows whether it was
- * stored; -ECONNREFUSED, -EPROTO: there was no connection, or none to be trusted. What the receiver
- * says is part of the error, whatever bytes it is.
+ * -EACCES: user, password or token are wrong; -EINVAL: the receiver refused the profile; -EBUSY:
+ * the receiver is overloaded; -EBADMSG, -EIO, -ETIMEDOUT, -EFBIG: the profile may or may not be
+ * stored; -ECONNREFUSED, -EPROTO: no connection, or no trusted one. The error contains the text of
+ * the receiver, which may be any bytes.
  */
 int push_recording(struct push *push, struct trace_reader *reader,
 		   const struct export_options *options, struct stackmap_error *error);

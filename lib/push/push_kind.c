@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The list of kinds, and what they share. */
+/* The list of kinds, and the parts that the kinds share. */
 #include "push_kind.h"
 
 #include <ctype.h>

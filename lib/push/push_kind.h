@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a receiver of profiles speaks. Each kind is one file of this folder, which ends with its
+ * Protocols of receivers of profiles. Each kind is one file of this folder, which ends with its
  * struct push_kind; push_kind.c lists them.
  */
 #ifndef LIB_PUSH_KIND_H
@@ -11,18 +11,19 @@
 
 #define PUSH_HEADERS 3
 
-/* A recording on its way. */
+/* A recording that is being sent. */
 struct push_profile {
 	struct trace_reader *reader;
 	const struct export_options *options;
-	u64 from, until; /* of its events: ns since the epoch */
+	u64 from, until; /* first and last event that passes the filter, ns since the epoch */
 };
 
-/* What is sent, as a single body: parts that libcurl puts together it would also send again. */
+/* A message has a single body in memory: libcurl would send a body of several parts again after
+ * a lost connection. */
 struct push_message {
-	char *query;			   /* "?..." behind the path; NULL: none */
-	const char *headers[PUSH_HEADERS]; /* NULL ends them */
-	char *type;			   /* the header of that, if it was made; NULL: it is not */
+	char *query;			   /* "?..." after the path; NULL: no query */
+	const char *headers[PUSH_HEADERS]; /* NULL-terminated */
+	char *type;			   /* Content-Type header, if it is allocated; else NULL */
 	char *body;
 	size_t length;
 };
@@ -32,31 +33,33 @@ struct push_kind {
 	u32 port, tls_port;
 	const char *path;
 
-	/* -errno; what is in the message is cleared by the caller in any case. */
+	/* -errno. The caller frees the message, also after a failure. */
 	int (*make)(const struct push_profile *profile, struct push_message *message,
 		    struct stackmap_error *error);
-	/* Why an answer of success is none; NULL: it always is one. */
-	int (*judge)(const struct http_answer *answer, struct stackmap_error *error);
+	/* Checks the body of an answer with status 2xx; NULL: such an answer is always a
+	 * success. */
+	int (*check_answer)(const struct http_answer *answer, struct stackmap_error *error);
 };
 
 extern const struct push_kind otlp_push, pyroscope_push, parca_push;
 
 #define PUSH_KINDS "otlp, pyroscope, parca"
 
-/* In the same order; the last is NULL. */
+/* In the order of PUSH_KINDS; the last is NULL. */
 extern const struct push_kind *const push_kinds[];
 
-/* The recording in a format, in memory that the caller frees. `format` "pprof" without colons in
- * its sample types, which the queries of its receivers take apart by them. */
+/* Writes the recording in a format to memory that the caller frees. Sample types of pprof have
+ * no colons, which are separators in the queries of receivers. */
 int push_export(const struct push_profile *profile, const struct export_format *format,
 		char **bytes, size_t *length, struct stackmap_error *error);
 
-/* "host", "service", "version" and the labels of the options, one call each; all are texts of
- * users. Stops at the first non-zero return and returns it. */
+/* Calls `each` for "host", "service", "version" and the labels of the options. The texts come
+ * from users. Stops at the first non-zero return and returns it. */
 int push_labels(const struct push_profile *profile,
 		int (*each)(void *arg, const char *key, const char *value), void *arg);
 
-/* The copy of a label's key that has letters, digits and "_" only. NULL without memory. */
+/* A copy of a label key in which all characters but letters, digits and "_" are "_". NULL
+ * without memory. */
 char *push_label_key(const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A strict reading: what is not of the form in push_url.h is refused, with the reason. */
+/* Parses strictly: a URL that is not of the form in push_url.h is refused, with the reason. */
 #include "push_url.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int refuse(struct stackmap_error *error, const char *why)
 		why);
 }
 
-/* *at is behind "KIND+" then. NULL: there is none. */
+/* Moves *at behind "KIND+". NULL: no known kind. */
 static const struct push_kind *take_kind(const char **at)
 {
 	for (const struct push_kind *const *kind = push_kinds; *kind; kind++) {
@@ -35,27 +35,6 @@ static const struct push_kind *take_kind(const char **at)
 		return *kind;
 	}
 	return NULL;
-}
-
-static int take_place(struct push_url *url, const struct server_scheme *scheme, const char **at,
-		      struct stackmap_error *error)
-{
-	u32 port = scheme->tls ? url->kind->tls_port : url->kind->port;
-	const char *wrong;
-
-	wrong = server_url_take_host(scheme, port, at, &url->base);
-	if (wrong)
-		return refuse(error, wrong);
-	return url->base ? 0 : -ENOMEM;
-}
-
-/* "/" alone is none. */
-static int take_path(struct push_url *url, const char *text, struct stackmap_error *error)
-{
-	if (*text && (*text != '/' || text[strspn(text, IN_PATH)]))
-		return refuse(error, "the path has odd characters");
-	url->path = strdup(*text && text[1] ? text : url->kind->path);
-	return url->path ? 0 : -ENOMEM;
 }
 
 static int parse(const char *text, struct push_url *url, struct stackmap_error *error)
@@ -71,7 +50,17 @@ static int parse(const char *text, struct push_url *url, struct stackmap_error *
 	scheme = server_url_take_scheme(&text);
 	if (!scheme)
 		return refuse(error, "neither http:// nor https:// behind the kind");
-	return take_place(url, scheme, &text, error) ?: take_path(url, text, error);
+	wrong = server_url_take_host(scheme, scheme->tls ? url->kind->tls_port : url->kind->port,
+				     &text, &url->base);
+	if (wrong)
+		return refuse(error, wrong);
+	if (!url->base)
+		return -ENOMEM;
+	if (*text && (*text != '/' || text[strspn(text, IN_PATH)]))
+		return refuse(error, "the path has odd characters");
+	/* "/" stands for the path of the kind, as an empty path does. */
+	url->path = strdup(*text && text[1] ? text : url->kind->path);
+	return url->path ? 0 : -ENOMEM;
 }
 
 int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where profiles are sent: KIND+http[s]://HOST[:PORT][/PATH]. The kind says what is spoken there
- * (push_kind.h), and which port and path it has unless they are given.
+ * The URL of a receiver: KIND+http[s]://HOST[:PORT][/PATH]. The kind gives the protocol
+ * (push_kind.h), and the default port and path.
  */
 #ifndef LIB_PUSH_URL_H
 #define LIB_PUSH_URL_H
@@ -17,7 +17,7 @@ struct push_url {
 	char *path; /* "/..." */
 };
 
-/* -EINVAL: `error` says what is wrong. *url is untouched on failure. */
+/* -EINVAL: the URL is wrong, `error` has the reason; -ENOMEM. *url is untouched on failure. */
 int push_url_parse(const char *text, struct push_url *url, struct stackmap_error *error);
 void push_url_clear(struct push_url *url);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pyroscope's /ingest: a form with a profile of pprof and what its sample types are. The name of
- * the application, its labels and the time are in the query. (With format=pprof the body would be
- * the profile alone, without the sample types; of those that the server does not know it then takes
- * one for the name of the profile.)
+ * /ingest of Pyroscope: a form with a pprof profile and the descriptions of its sample types. The
+ * query has the name of the application, its labels and the time. (With format=pprof the body would
+ * be the profile alone, without the sample types; the server takes the first of those that it does
+ * not know for the name of the profile.)
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define SECOND 1000000000ULL
 #define NAME "stackmap"
 
-/* Texts go into a name that has "{", "}", "=" and "," of its own. */
+/* Writes a text as part of a name, in which "{", "}", "=" and "," are separators. */
 static void put_word(FILE *to, const char *word)
 {
 	for (; *word; word++)
@@ -68,7 +68,7 @@ static char *make_name(const struct push_profile *profile)
 	return NULL;
 }
 
-/* Everything that a query could take for its own becomes %XX. */
+/* Percent-encodes all but unreserved characters (RFC 3986, 2.3). */
 static void put_escaped(FILE *to, const char *text)
 {
 	for (; *text; text++) {
@@ -79,7 +79,7 @@ static void put_escaped(FILE *to, const char *text)
 	}
 }
 
-/* The end is a second behind the start at least. */
+/* The query has whole seconds; its end is at least one second after its start. */
 static int make_query(const struct push_profile *profile, char **query)
 {
 	u64 from = profile->from / SECOND, until = (profile->until + SECOND - 1) / SECOND;
@@ -102,7 +102,7 @@ static int make_query(const struct push_profile *profile, char **query)
 	return fclose(to) ? -ENOMEM : 0;
 }
 
-/* All sample types are of one profile, of our name. */
+/* All sample types are shown as one profile, with the name of stackmap. */
 static int add_type(json_t *types, const char *name, const char *suffix, const char *units)
 {
 	char *type;
@@ -119,22 +119,19 @@ static int add_type(json_t *types, const char *name, const char *suffix, const c
 	return err ? -ENOMEM : 0;
 }
 
-/* Of those that it has pictures for. */
-static const char *units_of(const struct trace_source *source)
-{
-	if (strcmp(source->value_unit, "ns") == 0)
-		return "lock_nanoseconds";
-	return strcmp(source->value_unit, "bytes") == 0 ? "bytes" : "objects";
-}
-
+/* Units of values are among those that Pyroscope formats. */
 static int add_types_of(json_t *types, const struct trace_source *source)
 {
 	json_t *plain = json_text(source->name);
-	const char *name = plain ? json_string_value(plain) : NULL;
+	const char *name = plain ? json_string_value(plain) : NULL, *units = "objects";
 	int err = name ? add_type(types, name, "", "samples") : -ENOMEM;
 
+	if (strcmp(source->value_unit, "ns") == 0)
+		units = "lock_nanoseconds";
+	else if (strcmp(source->value_unit, "bytes") == 0)
+		units = "bytes";
 	if (!err && source->extras & TRACE_EXTRA_VALUE)
-		err = add_type(types, name, "_value", units_of(source));
+		err = add_type(types, name, "_value", units);
 	json_decref(plain);
 	return err;
 }
@@ -154,7 +151,7 @@ static char *make_types(const struct push_profile *profile)
 	return text;
 }
 
-/* A line that is in none of the parts. */
+/* A multipart boundary that the profile does not contain. NULL without memory. */
 static char *make_boundary(const char *profile, size_t length)
 {
 	char *boundary = NULL;
