@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * In two looks. The first adds up by host, which is one pass over two narrow columns; hosts that
- * balance, nearly all, are done. For the others the second adds up by window, with rows of one key
- * once: so it tells what is repeated from what is missing.
+ * The account takes two queries. The first adds up by host, which is one pass over two narrow
+ * columns; nearly all hosts balance. The second adds up the other hosts by window and counts each
+ * key once, which separates repeated events from missing ones.
  */
 #include "store/read/account.h"
 
@@ -17,7 +17,7 @@
 
 #define CHOSEN_HOSTS " AND host IN chosen_host"
 
-/* Rows of the ledger as they count: of those with one key the highest state. */
+/* Selects the row with the highest state from the ledger's rows with one key. */
 #define LEDGER_ROWS(columns)                                                                       \
 	"SELECT host, time, " columns " FROM ledger WHERE %s GROUP BY host, boot, batch, time"
 
@@ -42,7 +42,7 @@ static const char by_window[] =
 						"host, time) AS a "
 						"GROUP BY host, time) AS w GROUP BY host";
 
-/* A row that wins has the causes of the one that it replaces, so those without any need no look. */
+/* A row that replaces another has the other's causes, so rows without causes are skipped. */
 static const char by_cause[] =
 	"SELECT cause, sum(n) FROM (SELECT cause, n FROM (SELECT host, time, argMax(causes, state) "
 	"AS "
@@ -62,7 +62,7 @@ static int out_of_memory(struct stackmap_error *error)
 	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
 }
 
-/* A host by its shard and its name, which has no NUL. */
+/* Identifies a host by its shard and its name, which does not end with NUL. */
 struct host_key {
 	u32 shard;
 	const char *name;
@@ -145,7 +145,7 @@ static int take_windows(void *arg, u32 shard, struct byte_cursor *row, struct st
 	return 0;
 }
 
-/* One of an agent that recordings do not know: the store does not have it either way. */
+/* A cause that is unknown to this program counts as LOST_NOT_STORED. */
 static u32 cause_of(const char *name, size_t length)
 {
 	for (u32 i = 0; i < LOST_COUNT; i++)
@@ -185,7 +185,7 @@ static int take_machine(void *arg, u32 shard, struct byte_cursor *row, struct st
 	return host->kernel && host->machine ? 0 : out_of_memory(error);
 }
 
-/* `text` with the condition in each of its places. */
+/* Copies `text` and replaces each "%s" by the condition; NULL without memory. */
 static char *with_condition(const char *text, const char *condition)
 {
 	size_t bytes;
@@ -203,7 +203,7 @@ static char *with_condition(const char *text, const char *condition)
 	return NULL;
 }
 
-/* Of all hosts, or of those in `hosts`, RowBinary. */
+/* A query about the hosts in `hosts` (RowBinary); an empty buffer selects all hosts. */
 struct look {
 	const char *sql, *condition;
 	const struct byte_buffer *hosts;
@@ -234,7 +234,7 @@ static int look_at(struct shards *shards, u32 shard, const struct look *look,
 	return err;
 }
 
-/* Those of the shard that do not balance: their number. */
+/* Appends the hosts of the shard that do not balance; returns their number. */
 static u32 put_suspects(const struct store_account *account, u32 shard, struct byte_buffer *rows)
 {
 	u32 count = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whether a store has what its hosts say they have sent. Each host tells for each window
+ * Checks whether a store has all events that its hosts have sent. Each host reports for each window
  *
  *   produced = recorded + sum of lost
  *
- * and its rows of `events` should come to `recorded`. If they come to more, inserts were repeated
- * and are not merged yet: events are read with FINAL. If they come to less, events are missing,
- * which counts as one more cause of loss:
+ * and its rows of `events` should add up to `recorded`. A larger sum means that inserts were
+ * repeated and are not merged yet, so events are read with FINAL. A smaller sum means that events
+ * are missing, which counts as one more cause of loss:
  *
  *   produced = (recorded - missing) + sum of lost + missing
  *
- * Asked first of all, for all events of the hosts, whichever the question is about: what is missing
- * cannot be told by service.
+ * The account is read first, for all events of the hosts, because missing events cannot be
+ * attributed to a service or another field of the question.
  */
 #ifndef LIB_STORE_READ_ACCOUNT_H
 #define LIB_STORE_READ_ACCOUNT_H
@@ -24,19 +24,19 @@ struct store_host {
 	char *name;
 	u32 shard;
 	u64 produced, recorded;
-	u64 stored;   /* as the rows say, repeated ones included */
-	u64 repeated; /* of these */
+	u64 stored;   /* sum over the rows of `events`, repeated rows included */
+	u64 repeated; /* repeated part of `stored` */
 	u64 missing;
-	u64 surplus;		/* stored, although the host counts them as lost */
-	char *kernel, *machine; /* or NULL: not known */
+	u64 surplus;		/* stored events that the host counts as lost */
+	char *kernel, *machine; /* NULL: unknown */
 	u32 cpus;
 };
 
 struct store_account {
 	struct store_host *hosts;
-	struct hash_index index; /* of the hosts */
+	struct hash_index index; /* by shard and name */
 	u32 count, room;
-	u64 produced, recorded; /* `recorded` without what is missing */
+	u64 produced, recorded; /* `recorded` excludes missing events */
 	u64 lost[LOST_COUNT];
 	u64 missing;
 };

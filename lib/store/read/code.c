@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Three questions to each server, with the keys that are still without an answer: stacks by their
- * hashes, frames by object and offset, objects by their ids. Keys go along as external tables,
- * which servers look up by their primary keys; so nothing is joined.
+ * Each server gets three queries, with the keys that no earlier server has answered: stacks by
+ * their hashes, frames by object and offset, objects by their ids. Keys are sent as external
+ * tables, which servers look up by their primary keys, so the queries need no joins.
  *
- * Rows are of a day, and were sent on the day of their events at the latest; by a clock that was
- * corrected it may have been the day before.
+ * A row belongs to a day and is sent on the day of its events at the latest. After a correction of
+ * the clock this may be the day before.
  */
 #include "store/read/code.h"
 
@@ -35,7 +35,7 @@ static int out_of_memory(struct stackmap_error *error)
 	return error_set(error, ENOMEM, "store: %s", strerror(ENOMEM));
 }
 
-/* A text of an answer as our own, ended by NUL; NULL without memory. */
+/* Copies a text of the answer into the arena and ends it with NUL; NULL without memory. */
 static const char *get_text(struct store_code *code, struct byte_cursor *row)
 {
 	size_t length;
@@ -89,12 +89,12 @@ static u32 stack_number(const struct reading *reading, const u8 *hash)
 	const struct store_stack_entry *entry;
 
 	memcpy(key.word, hash, STORE_HASH_BYTES);
-	/* One that was not asked for is added: it costs its memory, no more. */
+	/* An unrequested hash is added, which only costs memory. */
 	entry = intern_entry(&reading->counts->stacks, &key);
 	return entry && entry->number ? entry->number - 1 : HASH_INDEX_NONE;
 }
 
-/* The first of a side was executed, or is where that side was left: no return address. */
+/* The first frame of a side is a program counter; all others are return addresses. */
 static bool is_executed(const struct store_stack *stack, u32 place)
 {
 	return place == 0 || place == stack->kernel_depth;
@@ -214,7 +214,7 @@ static void put_frames(const struct reading *reading, struct byte_buffer *keys)
 
 /* --- objects --- */
 
-/* A text that is no build id leaves the object without one. */
+/* An invalid text leaves the object without a build id. */
 static void set_build_id(struct store_object *object, const char *text, size_t length)
 {
 	u32 bytes = length / 2;
@@ -258,7 +258,7 @@ static void put_objects(const struct reading *reading, struct byte_buffer *keys)
 
 /* --- all of it --- */
 
-/* PREWHERE: arrays are read of the rows that are wanted only. */
+/* With PREWHERE the server reads the arrays of the wanted rows only. */
 static const struct part {
 	const char *select, *rest, *structure;
 	void (*put)(const struct reading *reading, struct byte_buffer *keys);
@@ -267,7 +267,7 @@ static const struct part {
 	{"SELECT stack, kernel_depth, kernel_end, user_end, leaf, object, offset FROM stacks "
 	 "PREWHERE stack IN " KEYS " WHERE ",
 	 " LIMIT 1 BY stack", "stack FixedString(16)", put_stacks, take_stack},
-	/* Of rows of one rank those with bounds say more. */
+	/* Among rows of one rank, rows with bounds are preferred. */
 	{"SELECT object, offset, start, size, functions FROM frames "
 	 "PREWHERE (object, offset) IN " KEYS " WHERE ",
 	 " ORDER BY rank DESC, size > 0 DESC LIMIT 1 BY object, offset",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the hashes of stacks stand for: their frames, what these are called, and which objects they
- * lie in. Each is asked of one server only: what another has told is known already.
+ * Reads the stacks of an answer by their hashes: frames, function names, and objects. Each key is
+ * resolved once: later servers are asked for the unresolved keys only.
  *
- * All of it is what servers say, so every number is checked, and a text ends at its first NUL.
+ * Servers are not trusted: every number is checked, and a text ends at its first NUL.
  */
 #ifndef LIB_STORE_READ_CODE_H
 #define LIB_STORE_READ_CODE_H
@@ -17,31 +17,31 @@ struct store_object {
 	struct intern_key key; /* its id */
 	u32 number;	       /* + 1 */
 	bool is_known;
-	u8 kind; /* enum frame_identity_kind, or what a newer agent says */
+	u8 kind; /* enum frame_identity_kind, or a newer agent's value */
 	bool is_kernel;
 	u32 build_id_bytes;
 	u8 build_id[20];
 	const char *path;
 };
 
-/* A place of code, by the offset at which tables of functions know it. */
+/* A code address, as the offset that is looked up in tables of functions. */
 struct store_frame {
 	struct intern_key key; /* object, offset */
 	u32 number;	       /* + 1 */
 	struct store_object *object;
-	u64 start, size;	/* of the function; size 0: not known */
+	u64 start, size;	/* bounds of the function; size 0: unknown */
 	const char **functions; /* innermost first; all but the last are inlined */
-	u32 function_count;	/* 0: it has no name */
+	u32 function_count;	/* 0: unnamed */
 };
 
 struct store_place {
 	struct store_frame *frame;
-	bool is_executed; /* else a return address, one byte behind the frame */
+	bool is_executed; /* false: a return address, one byte behind the frame */
 };
 
 struct store_stack {
 	bool is_known;
-	u8 leaf; /* 0 none, 1 kernel, 2 user: the first of its side */
+	u8 leaf; /* side whose first frame is the leaf: 0 none, 1 kernel, 2 user */
 	const char *kernel_end, *user_end;
 	u32 kernel_depth, depth;
 	struct store_place *places; /* innermost first: the kernel's, then the user's */

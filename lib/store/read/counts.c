@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whether the cap matters is asked first, which costs a pass over one column. If it does, each
- * server names its heaviest stacks; the heaviest of all are sent to every server, so that each of
- * them is counted wherever it is.
+ * The first query counts the stacks, which is a pass over one column. If there are more stacks than
+ * the cap, each server lists its heaviest stacks; the heaviest of all servers are then sent to
+ * every server, so that each chosen stack is counted on all servers.
  */
 #include "store/read/counts.h"
 
@@ -20,7 +20,8 @@
 #define NO_STACK "toFixedString(unhex('00000000000000000000000000000000'), 16)"
 #define SQL_BYTES 2048
 #define ROWS_MAX (1U << 24)
-#define EVENTS_MAX (1ULL << 50) /* of an answer: a million machines record fewer in a year */
+/* Limit for an answer: a million machines record less in a year. */
+#define EVENTS_MAX (1ULL << 50)
 
 static int out_of_memory(struct stackmap_error *error)
 {
@@ -29,7 +30,7 @@ static int out_of_memory(struct stackmap_error *error)
 
 /* --- stacks beyond the cap --- */
 
-/* An event of all servers together. */
+/* Sums of one event over all servers. */
 struct total {
 	u64 count, value;
 };
@@ -37,14 +38,14 @@ struct total {
 struct heavy {
 	u8 hash[STORE_HASH_BYTES];
 	u32 event;
-	double share; /* of its event */
+	double share; /* share of its event's total */
 	u64 count, value;
 };
 
 struct cap {
 	const struct store_question *question;
 	struct store_counts *counts;
-	u64 stacks;	      /* at most: of two servers that have the same stack each counts */
+	u64 stacks;	      /* upper bound: a stack on two servers counts twice */
 	struct total *totals; /* by number of the event */
 	u32 total_room;
 	struct heavy *heavy;
@@ -120,7 +121,7 @@ static int heavier(const void *a, const void *b)
 	return x->share != y->share ? (x->share < y->share) - (x->share > y->share) : by_hash(a, b);
 }
 
-/* What one stack has of several events, on several servers, is its weight. */
+/* The weight of a stack is the sum of its shares over all events and servers. */
 static void add_up(struct cap *cap)
 {
 	u32 kept = 0;
@@ -233,7 +234,7 @@ static void put_time(const struct store_question *question, FILE *to)
 		fprintf(to, "toUInt32(min(time)) AS t");
 }
 
-/* The caller frees it. */
+/* Returns the SQL, which the caller frees. */
 static char *counts_sql(const struct store_question *question, const struct selection *selection,
 			bool is_capped)
 {

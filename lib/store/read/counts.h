@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The events of a question, added up by the servers: one row for each stack, comm and event, and
- * where it is asked for, cgroup and step of time. Equal rows of two servers stay two.
+ * The events of a question, added up by the servers: one row for each stack, comm and event, and on
+ * request each cgroup and time step. Equal rows of two servers are not added up.
  *
- * Of more stacks than the cap those are shown that have the largest shares of their events; all
- * others are one stack, whose counts are exact.
+ * If there are more stacks than the cap, the stacks with the largest shares of their events are
+ * shown; all other stacks become one stack, whose counts are exact.
  */
 #ifndef LIB_STORE_READ_COUNTS_H
 #define LIB_STORE_READ_COUNTS_H
@@ -13,7 +13,7 @@
 #include "store/read/selection.h"
 
 #define STORE_HASH_BYTES 16
-#define STORE_STACK_REST 0 /* number of the stack that stands for all beyond the cap */
+#define STORE_STACK_REST 0 /* number of the stack for all stacks beyond the cap */
 
 struct store_count {
 	u32 stack, event; /* numbers */
@@ -22,7 +22,7 @@ struct store_count {
 	u64 count, value;
 };
 
-/* Found by its hash: word[0] and word[1] are its bytes. */
+/* The key is the hash, in word[0] and word[1]. */
 struct store_stack_entry {
 	struct intern_key key;
 	u32 number; /* + 1 */

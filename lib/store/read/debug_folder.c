@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Only files with code: where code lies a file of debug information alone does not tell. Symbolic
- * links are not followed, so the walk ends, and ends inside. */
+/* Only files with code are added, because a file with debug information alone does not have the
+ * addresses of code. Symbolic links are not followed, so the walk ends and stays in the folder. */
 #include "store/read/debug_folder.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The programs and libraries below a folder, by build id, whatever they are called there. */
+/* Finds programs and libraries below a folder by build id, regardless of their names. */
 #ifndef LIB_STORE_READ_DEBUG_FOLDER_H
 #define LIB_STORE_READ_DEBUG_FOLDER_H
 
@@ -7,11 +7,11 @@
 
 struct debug_folder;
 
-/* Goes through the folder once; a sandbox reads the files. What cannot be opened is left out. */
+/* Walks the folder once; a sandbox reads the files. Files that cannot be opened are skipped. */
 int debug_folder_create(const char *folder, struct debug_lookup *lookup, struct debug_folder **out);
 void debug_folder_free(struct debug_folder **files);
 
-/* Where the file is, as a path from the folder: "/bin/x"; NULL: it is not there. */
+/* Returns the file's path from the folder, "/bin/x"; NULL if there is no such file. */
 const char *debug_folder_find(const struct debug_folder *files, const u8 *build_id, u32 bytes);
 
 #endif

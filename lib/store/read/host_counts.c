@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events are found by their stacks. For a function each server first says which of its stacks have
- * it, which goes through all stacks of the days. The stack comes fourth in the primary key, so one
- * stack is looked for in two granules of each service and part. What these cost is mostly the other
- * columns, so the stack is compared before any of them is read.
+ * Events are found by their stacks. For a function each server first lists the stacks that contain
+ * it, which scans all stacks of the days. The stack is the fourth column of the primary key, so a
+ * search reads two granules for each service and part. The other columns are the main cost, so the
+ * stack is compared (PREWHERE) before any of them is read.
  */
 #include "store/read/host_counts.h"
 
@@ -33,7 +33,7 @@ static const char names_sql[] =
 	"SELECT DISTINCT name FROM (SELECT name FROM frames ARRAY JOIN functions AS name WHERE %s) "
 	"AS f";
 
-/* A frame is looked up by its own byte if it is the first of its side, else by the one before. */
+/* The first frame of a side is looked up by its own offset, any other by the offset before. */
 static const char stacks_sql[] =
 	"SELECT DISTINCT stack FROM (SELECT stack, o, if(i = 1 OR i = kernel_depth + 1 OR f = 0, "
 	"f, "
@@ -47,8 +47,8 @@ struct reading {
 	const struct host_wish *wish;
 	struct store_host_counts *counts;
 	char days[96];
-	struct text_set names;	   /* of functions, all that were met */
-	struct byte_buffer wanted; /* of these, RowBinary */
+	struct text_set names;	   /* all function names of the answers */
+	struct byte_buffer wanted; /* names that match, RowBinary */
 	struct byte_buffer stacks;
 	struct demangler *demangler;
 };
@@ -175,19 +175,14 @@ static int take_count(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return 0;
 }
 
-static void put_hex(const u8 *hash, char text[HEX_BYTES])
-{
-	for (u32 i = 0; i < STORE_HASH_BYTES; i++)
-		snprintf(text + 2 * i, 3, "%02x", hash[i]);
-}
-
-/* As text of the program, with a place for the condition. */
+/* Makes the SQL, with "%s" for the condition. */
 static void put_sums(const struct host_wish *wish, char format[SUMS_BYTES])
 {
 	char hex[HEX_BYTES];
 
 	if (wish->stack) {
-		put_hex(wish->stack, hex);
+		for (u32 i = 0; i < STORE_HASH_BYTES; i++)
+			snprintf(hex + 2 * i, 3, "%02x", wish->stack[i]);
 		snprintf(format, SUMS_BYTES, SUMS(" PREWHERE stack = unhex('%s')"), hex);
 		return;
 	}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which hosts have the events of a question, or of these the ones with one stack, or with one
- * function anywhere in their stacks; with the service and version that they have there.
+ * Counts the events of a question by host, service and version. The events may be limited to one
+ * stack, or to one function anywhere in their stacks.
  *
- * Which functions a glob means is found out here, among the names that the store has: mangled or
- * demangled, whichever matches.
+ * A function's glob is matched here, against the store's names, both mangled and demangled.
  */
 #ifndef LIB_STORE_READ_HOST_COUNTS_H
 #define LIB_STORE_READ_HOST_COUNTS_H
@@ -19,7 +18,7 @@ struct store_host_count {
 struct store_host_counts {
 	struct store_host_count *counts; /* most first */
 	u32 count, room;
-	u64 sum; /* of `count` */
+	u64 sum; /* sum of `count` */
 };
 
 struct host_wish {
@@ -27,7 +26,7 @@ struct host_wish {
 	const char *function; /* a glob, or NULL */
 };
 
-/* -ENOENT: no function of the store is called so. */
+/* -ENOENT: no function of the store matches. */
 int store_host_counts_read(struct shards *shards, const struct store_question *question,
 			   const struct host_wish *wish, struct store_host_counts *counts,
 			   struct stackmap_error *error);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The server adds up by host, with every count weighted by a hash of its window. Hosts whose sums
- * are the same are done: errors of several windows cancel by chance only, once in 2^64. The others
+ * The server adds up by host, with every count weighted by a hash of its window. A host with equal
+ * sums is correct: errors of several windows cancel with a probability of 2^-64. All other hosts
  * are compared window by window, an hour at a time, so that neither side needs memory for all
- * windows of a day. Where one differs, the hour is compared once more with each key of events taken
- * once, which tells what is missing from what is there twice.
+ * windows of a day. An hour with a difference is compared again with each key of events counted
+ * once, which separates missing events from repeated ones.
  *
- * Of the ledger's rows of one window the one with the highest state counts, merged or not.
+ * The ledger's row with the highest state counts for a window, merged or not.
  */
 #include "store/read/ledger_check.h"
 
@@ -52,7 +52,7 @@
 	") AS a GROUP BY host, time HAVING recorded != stored ORDER BY host, time LIMIT 100000 "   \
 	"FORMAT RowBinary"
 
-/* A row that wins has the causes of the one that it replaces. */
+/* A row that replaces another has the other's causes. */
 #define CAUSES                                                                                     \
 	"SELECT cause, toUInt64(sum(n)) FROM (SELECT cause, n FROM (SELECT host, time, "           \
 	"argMax(causes, state) AS c, argMax(lost, state) AS l FROM ledger" WITHIN                  \
@@ -76,7 +76,7 @@ static int take_rows(const struct byte_buffer *answer, take_row *take, void *arg
 /* Windows that began at `from` or later, and before `to`. */
 struct span {
 	u32 from, to;
-	const struct byte_buffer *suspects; /* hosts, RowBinary; NULL: the question names none */
+	const struct byte_buffer *suspects; /* hosts, RowBinary; NULL: all hosts */
 };
 
 /* `format` is one of the texts above, with the two times as its arguments. */
@@ -118,10 +118,10 @@ static char *copy_text(struct byte_cursor *row)
 	return strndup(text, length);
 }
 
-/* Hosts as they are compared. */
+/* State of the comparison by host. */
 struct hosts {
 	struct ledger_check *check;
-	struct byte_buffer suspects; /* those whose sums differ */
+	struct byte_buffer suspects; /* hosts whose sums differ */
 };
 
 static int take_host(struct byte_cursor *row, void *arg)
@@ -217,7 +217,7 @@ static int read_window(struct byte_cursor *row, struct window_range *window)
 	return window->host ? 0 : -ENOMEM;
 }
 
-/* An hour that is compared. */
+/* State of the comparison of one hour. */
 struct hour {
 	struct ledger_check *check;
 	bool differs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is asked of a store: which events, of which time, in which detail. An empty list lets all
- * pass; of a list any item does.
+ * A question to a store: a selection of events, a time range, and the detail. An empty list selects
+ * all events; otherwise an event must match one item of the list.
  */
 #ifndef LIB_STORE_READ_QUESTION_H
 #define LIB_STORE_READ_QUESTION_H
@@ -11,7 +11,7 @@
 #include "scalar.h"
 #include "string_list.h"
 
-/* X(ID, column of `events`). In the order in which they are looked for: each narrows the next. */
+/* X(ID, column of `events`), in the order of the queries for values: each narrows the next. */
 #define STORE_FIELDS(X)                                                                            \
 	X(SERVICE, "service")                                                                      \
 	X(HOST, "host")                                                                            \
@@ -27,12 +27,12 @@ enum store_field { STORE_FIELDS(X) STORE_FIELD_COUNT };
 #define STORE_CAP_DEFAULT 100000 /* stacks */
 
 struct store_question {
-	struct string_list wanted[STORE_FIELD_COUNT]; /* globs; cgroups: each with those below it */
+	struct string_list wanted[STORE_FIELD_COUNT]; /* globs; a cgroup includes its descendants */
 	u64 from, to;	 /* seconds since the epoch: windows that begin in [from, to) */
-	u32 cap;	 /* of stacks that are shown one by one; all others are one, [rest] */
-	u32 step;	 /* seconds that times are told by; 0: one time for all */
-	bool by_cgroup;	 /* else events have none */
-	bool no_inlined; /* only what is in symbol tables */
+	u32 cap;	 /* number of stacks shown one by one; all others become [rest] */
+	u32 step;	 /* seconds of a time step; 0: one step for the whole range */
+	bool by_cgroup;	 /* false: events have no cgroup */
+	bool no_inlined; /* leaves inlined functions out */
 };
 
 const char *store_field_name(enum store_field field);

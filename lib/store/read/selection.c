@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values are asked for only where a glob needs them: a name that is spelled out is sent as it is.
- */
+/* A field's values are queried only if a glob must be matched: a plain name is sent as it is. */
 #include "store/read/selection.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ static const struct field {
 } fields[] = {STORE_FIELDS(X)};
 #undef X
 
-/* The values of a field that there are, and which of them are chosen. */
+/* The existing values of a field, and the chosen ones. */
 struct values {
 	const struct string_list *wanted;
 	enum store_field field;
@@ -55,15 +54,10 @@ char *selection_sql(const struct selection *selection, const char *format)
 	return sql;
 }
 
-static bool is_glob(const char *text)
-{
-	return strpbrk(text, "*?[");
-}
-
 static bool needs_values(enum store_field field, const struct string_list *wanted)
 {
 	for (size_t i = 0; i < wanted->count; i++)
-		if (is_glob(wanted->items[i]))
+		if (strpbrk(wanted->items[i], "*?["))
 			return true;
 	return field == STORE_FIELD_CGROUP;
 }
@@ -104,7 +98,7 @@ static int take_value(void *arg, u32 shard, struct byte_cursor *row, struct stac
 	return number == HASH_INDEX_NONE ? out_of_memory(error) : 0;
 }
 
-/* Some of them, as "a, b and others". */
+/* Lists up to VALUES_SHOWN values, as "a, b and others". */
 static void list_values(const struct values *values, char *text, size_t bytes)
 {
 	size_t used = 0;

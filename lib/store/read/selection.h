@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A question's choice as SQL: a condition that is made of our own words and of numbers, and tables
- * that go along with what users named. Globs are matched here, against the values that the store
- * has, so that a server never sees a pattern.
+ * The selection of a question as SQL: a condition that consists of fixed text and numbers, and
+ * external tables with the users' values. Globs are matched here, against the store's values, so no
+ * pattern is sent to a server.
  */
 #ifndef LIB_STORE_READ_SELECTION_H
 #define LIB_STORE_READ_SELECTION_H
@@ -14,19 +14,19 @@
 #define SELECTION_TABLES (STORE_FIELD_COUNT + 1)
 
 struct selection {
-	char time[96];			   /* the condition on `time` alone */
-	char where[SELECTION_WHERE_BYTES]; /* all of it */
+	char time[96];			   /* condition on `time` */
+	char where[SELECTION_WHERE_BYTES]; /* whole condition */
 	struct byte_buffer rows[STORE_FIELD_COUNT];
-	struct clickhouse_table tables[SELECTION_TABLES]; /* one more is the caller's */
+	struct clickhouse_table tables[SELECTION_TABLES]; /* one entry is for the caller */
 	u32 table_count;
 };
 
-/* -ENOENT: there is no such service, host... in this time. */
+/* -ENOENT: the store has no such service, host... in this time. */
 int selection_make(struct shards *shards, const struct store_question *question,
 		   struct selection *selection, struct stackmap_error *error);
 void selection_clear(struct selection *selection);
 
-/* For sql such as "SELECT ... WHERE %s": with the condition in its place. The caller frees it. */
+/* Copies the SQL with the condition in place of "%s". The caller frees the copy. */
 char *selection_sql(const struct selection *selection, const char *format);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A server that refuses us is a failure, not one that is away: nobody would notice for months. */
+/* A server that refuses the request is a failure. Treating it as away would hide it for months. */
 #include "store/read/shards.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 struct shard {
 	struct clickhouse *server;
-	char *away; /* why; NULL: it is there */
+	char *away; /* cause of its absence; NULL: present */
 	bool is_repeated;
 };
 

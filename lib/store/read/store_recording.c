@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ledger is asked for first: whether there are rows more than once decides how all others are
- * read. */
+/* The account is read first: if a shard has repeated rows, its events are read with FINAL. */
 #include "store/read/store_recording.h"
 
 #include <errno.h>
@@ -9,15 +8,438 @@
 #include <string.h>
 
 #include "error.h"
-#include "store/read/placed_code.h"
+#include "report/event/frame_identity.h"
+#include "report/event/stack_end.h"
+#include "report/name/frame_names.h"
+#include "store/read/code.h"
+#include "symbol/demangle/demangler.h"
 #include "text_list.h"
 #include "trace/write/memory_recording.h"
+#include "trace/write/writer.h"
 
 #define NS_PER_SECOND 1000000000ULL
 #define TEXT_BYTES 512
 #define REPEATS_MAX UINT32_MAX
 
-/* All that was answered. */
+/* --- code of a store in a recording --- */
+
+/*
+ * Addresses for the code of a store in a recording: user objects get mapping numbers, kernel
+ * objects get addresses that no kernel uses. Frames that are identified by a kernel address keep
+ * it.
+ *
+ *   user     mapping number of the object, offset
+ *   kernel   1 << 63 | number << 40 | offset from where it was loaded
+ *
+ * Inlined functions are separate frames, as in reports: each inlined name of an object has an
+ * address in one additional mapping of the object.
+ */
+
+/*
+ * An offset has up to 64 bits in the store and 40 bits in a recording, so each range of 2^40 bytes
+ * that an object uses is a region. The store identifies a frame by the offset that is looked up; a
+ * return address is one byte further, because readers look up the byte before it.
+ *
+ * Each frame with a name gets a symbol; the writer keeps one of several symbols with one start.
+ */
+
+struct located_code;
+
+/* A stack as the events of the recording refer to it. */
+struct located_stack {
+	bool is_made;
+	u64 leaf;
+	u32 kernel, user; /* indexes, or TRACE_NO_STACK */
+	u32 kernel_flags, user_flags;
+	u8 kernel_reason, user_reason;
+};
+
+#define REGIONS_MAX (1U << 22)
+#define INLINED_REGION UINT64_MAX /* `part` of the region with inlined names */
+#define PATH_REST "[rest]"
+#define PATH_NOT_STORED "[not_stored]"
+#define INLINED_BYTES 2 /* size of a name's address range */
+
+struct region {
+	struct intern_key key; /* object, part */
+	u32 number;	       /* from 1: mapping number, or number in a kernel address */
+	u32 names;	       /* number of inlined names that have an address */
+};
+
+struct inlined {
+	struct intern_key key; /* object, address of the name */
+	u64 place;	       /* 0: not assigned yet */
+};
+
+struct located_code {
+	const struct store_code *code;
+	struct trace_writer *writer;
+	struct demangler *demangler;  /* NULL: inlined functions are left out */
+	struct located_stack *stacks; /* by number */
+	struct located_stack not_stored;
+	u64 *places; /* by frame number; 0: not assigned yet */
+	struct intern regions, inlined;
+	struct text_set names;
+	u32 region_count;
+	u64 frames[STACK_WORDS_MAX]; /* frames of the side that is being written */
+	u32 depth;
+};
+
+static void located_code_free(struct located_code **located)
+{
+	struct located_code *old = *located;
+
+	*located = NULL;
+	if (!old)
+		return;
+	demangler_free(&old->demangler);
+	intern_clear(&old->regions);
+	intern_clear(&old->inlined);
+	text_set_clear(&old->names);
+	free(old->stacks);
+	free(old->places);
+	free(old);
+}
+
+static int located_code_create(const struct store_code *code, bool no_inlined,
+			       struct trace_writer *writer, struct located_code **out)
+{
+	struct located_code *located = calloc(1, sizeof(*located));
+	int err = located ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	located->code = code;
+	located->writer = writer;
+	located->regions = INTERN(struct region);
+	located->inlined = INTERN(struct inlined);
+	located->names = TEXT_SET;
+	located->stacks = calloc(code->stack_count + 1UL, sizeof(*located->stacks));
+	located->places = calloc(code->frames.count + 1UL, sizeof(*located->places));
+	if (!located->stacks || !located->places ||
+	    (!no_inlined && demangler_create(&located->demangler)))
+		located_code_free(&located);
+	else
+		*out = located;
+	return located ? 0 : -ENOMEM;
+}
+
+/* --- regions --- */
+
+static bool is_generated(const struct store_object *object)
+{
+	if (object->kind == FRAME_BY_NAME)
+		return true;
+	return object->kind == FRAME_BY_HOST && object->path[0] == '[' &&
+	       strcmp(object->path, "[vdso]") != 0;
+}
+
+static int write_mapping(struct located_code *located, const struct store_object *object,
+			 const struct region *region)
+{
+	u64 part = region->key.word[1];
+	struct trace_mapping mapping = {
+		.number = region->number,
+		.kind = is_generated(object) ? MAPPING_ANON : MAPPING_FILE,
+		.build_id_bytes = object->build_id_bytes,
+		.path = object->path,
+	};
+
+	memcpy(mapping.build_id, object->build_id, object->build_id_bytes);
+	if (mapping.kind == MAPPING_ANON && part != INLINED_REGION)
+		mapping.base = part << FRAME_OFFSET_BITS;
+	return trace_writer_mapping(located->writer, &mapping);
+}
+
+static u64 kernel_start(const struct region *region)
+{
+	return 1ULL << 63 | (u64)region->number << FRAME_OFFSET_BITS;
+}
+
+/* Names the module "vmlinux" for "[kernel.kallsyms]", and "MODULE" for "[MODULE]". */
+static int write_module(struct located_code *located, const struct store_object *object,
+			const struct region *region)
+{
+	size_t length = strlen(object->path);
+	struct trace_module module = {
+		.start = kernel_start(region),
+		.end = kernel_start(region) + (1ULL << FRAME_OFFSET_BITS),
+		.build_id_bytes = object->build_id_bytes,
+	};
+	char *name;
+	int err;
+
+	if (object->kind == FRAME_BY_NAME || length < 3)
+		return 0;
+	name = strcmp(object->path, "[kernel.kallsyms]") ? strndup(object->path + 1, length - 2)
+							 : strdup("vmlinux");
+	if (!name)
+		return -ENOMEM;
+	module.name = name;
+	memcpy(module.build_id, object->build_id, object->build_id_bytes);
+	err = trace_writer_module(located->writer, &module);
+	free(name);
+	return err;
+}
+
+/* NULL without memory, or with more than REGIONS_MAX regions. */
+static struct region *region_of(struct located_code *located, const struct store_object *object,
+				u64 part)
+{
+	const struct intern_key key = {.word = {object->number, part}};
+	struct region *region = intern_entry(&located->regions, &key);
+	int err;
+
+	if (!region || region->number)
+		return region;
+	if (located->region_count == REGIONS_MAX)
+		return NULL;
+	region->number = ++located->region_count;
+	err = object->is_kernel ? write_module(located, object, region)
+				: write_mapping(located, object, region);
+	return err ? NULL : region;
+}
+
+static u64 place_in(const struct store_object *object, const struct region *region, u64 offset)
+{
+	if (object->is_kernel)
+		return kernel_start(region) | (offset & FRAME_OFFSET_MASK);
+	return FRAME_USER(region->number, offset);
+}
+
+/* Returns the address of an offset in the recording; 0 without memory. */
+static u64 place_of(struct located_code *located, const struct store_object *object, u64 offset)
+{
+	const struct region *region;
+
+	if (object->is_known && object->kind == FRAMES_OMITTED && offset)
+		return FRAME_OMITTED(offset & FRAME_OFFSET_MASK);
+	if (!object->is_known || object->kind == FRAME_UNKNOWN)
+		return FRAME_USER(MAPPING_UNKNOWN, offset);
+	if (object->is_kernel && FRAME_IS_KERNEL(offset))
+		return offset;
+	region = region_of(located, object, offset >> FRAME_OFFSET_BITS);
+	return region ? place_in(object, region, offset) : 0;
+}
+
+/* --- names --- */
+
+static int write_symbol(struct located_code *located, u64 place, u64 size, const char *name)
+{
+	struct trace_symbol symbol = {.start = place, .size = size, .name = name};
+
+	if (!FRAME_IS_KERNEL(place)) {
+		symbol.mapping = FRAME_MAPPING(place);
+		symbol.start = FRAME_OFFSET(place);
+	}
+	return trace_writer_symbol(located->writer, &symbol);
+}
+
+/* Bounds that do not contain the frame are ignored. */
+static int name_frame(struct located_code *located, const struct store_frame *frame, u64 place)
+{
+	u64 offset = frame->key.word[2], before = offset - frame->start;
+	bool is_bounded = frame->size && frame->start <= offset && before < frame->size &&
+			  before <= (place & FRAME_OFFSET_MASK) && frame->size <= FRAME_OFFSET_MASK;
+	u32 count = frame->function_count;
+	const char *name = count ? frame->functions[count - 1] : "";
+
+	if (!count && !is_bounded)
+		return 0;
+	return write_symbol(located, is_bounded ? place - before : place,
+			    is_bounded ? frame->size : 1, name);
+}
+
+static const char *inlined_name(struct located_code *located, const char *mangled)
+{
+	char *plain = demangler_name(located->demangler, mangled), *text;
+	const char *name = NULL;
+
+	if (asprintf(&text, "%s" FRAME_INLINED_MARK,
+		     plain
+			     ?: *mangled ? mangled
+					 : "[unknown]") >= 0) {
+		name = text_set_intern(&located->names, text);
+		free(text);
+	}
+	free(plain);
+	return name;
+}
+
+/* The address of an inlined function's name; 0 without memory. */
+static u64 place_inlined(struct located_code *located, const struct store_object *object,
+			 const char *mangled)
+{
+	const char *name = inlined_name(located, mangled);
+	const struct intern_key key = {.word = {object->number, intern_address(name)}};
+	struct inlined *inlined = name ? intern_entry(&located->inlined, &key) : NULL;
+	struct region *region;
+
+	if (!inlined || inlined->place)
+		return inlined ? inlined->place : 0;
+	region = region_of(located, object, INLINED_REGION);
+	if (!region)
+		return 0;
+	inlined->place = place_in(object, region, ++region->names * INLINED_BYTES);
+	return write_symbol(located, inlined->place, INLINED_BYTES, name) ? 0 : inlined->place;
+}
+
+/* --- stacks --- */
+
+/* Frames beyond STACK_WORDS_MAX are dropped, and write_stack() marks the stack as truncated. */
+static int add_frame(struct located_code *located, u64 place, bool is_first)
+{
+	if (!place)
+		return -ENOMEM;
+	if (located->depth < STACK_WORDS_MAX)
+		located->frames[located->depth++] = is_first ? place : place + 1;
+	return 0;
+}
+
+/* The address of a frame, which is assigned and named once; 0 without memory. */
+static u64 place_frame(struct located_code *located, const struct store_frame *frame)
+{
+	u64 *known = &located->places[frame->number - 1], place;
+
+	if (*known)
+		return *known;
+	place = place_of(located, frame->object, frame->key.word[2]);
+	if (!place || name_frame(located, frame, place))
+		return 0;
+	*known = place;
+	return place;
+}
+
+/* Adds a frame and the functions inlined at it; only the innermost is a program counter. */
+static int add_place(struct located_code *located, const struct store_place *at, bool with_inlined)
+{
+	const struct store_frame *frame = at->frame;
+	u64 place = place_frame(located, frame);
+	bool is_first = at->is_executed;
+	int err = place ? 0 : -ENOMEM;
+
+	for (u32 i = 0; with_inlined && i + 1 < frame->function_count && !err; i++) {
+		err = add_frame(located, place_inlined(located, frame->object, frame->functions[i]),
+				is_first);
+		is_first = false;
+	}
+	return err ?: add_frame(located, place, is_first);
+}
+
+/* The reason of a missing side, by the name of its end. */
+static u8 reason_of(const char *end)
+{
+	for (u32 i = 0; i < REASON_COUNT; i++)
+		if (!strcmp(stack_end_of_reason(i)->name, end))
+			return i;
+	return REASON_UNREADABLE;
+}
+
+static u32 flags_of(const char *end)
+{
+	if (!strcmp(end, "truncated"))
+		return STACK_TRUNCATED;
+	for (u32 i = STOP_NONE + 1; i < STOP_COUNT; i++)
+		if (i != STOP_ROOT && !strcmp(stack_end_of_stop(i)->name, end))
+			return i << STACK_STOP_SHIFT;
+	return 0;
+}
+
+struct side {
+	const struct store_place *places;
+	u32 count;
+	bool has_leaf; /* the first place is the leaf */
+	const char *end;
+	u32 flags; /* STACK_USER or 0 */
+};
+
+static int write_stack(struct located_code *located, u32 from, u32 flags, u32 *index)
+{
+	const struct trace_stack stack = {
+		.flags = flags | (located->depth == STACK_WORDS_MAX ? STACK_TRUNCATED : 0),
+		.depth = located->depth - from,
+		.frames = located->frames + from,
+	};
+
+	return stack.depth ? trace_writer_stack(located->writer, &stack, index) : 0;
+}
+
+/* The leaf of a missing stack is one frame, so functions inlined at it are left out. */
+static int place_side(struct located_code *located, const struct side *side, u64 *leaf, u32 *index,
+		      u32 *flags)
+{
+	bool is_there = side->count > side->has_leaf;
+	int err = 0;
+
+	located->depth = 0;
+	for (u32 i = 0; i < side->count && !err; i++)
+		err = add_place(located, &side->places[i], located->demangler && is_there);
+	if (err)
+		return err;
+	if (side->has_leaf)
+		*leaf = located->frames[0];
+	*index = TRACE_NO_STACK;
+	*flags = side->flags | flags_of(side->end);
+	return is_there ? write_stack(located, side->has_leaf, *flags, index) : 0;
+}
+
+static int place_known(struct located_code *located, const struct store_stack *from,
+		       struct located_stack *to)
+{
+	const struct side kernel = {from->places, from->kernel_depth,
+				    from->leaf == 1 && from->kernel_depth, from->kernel_end, 0};
+	const struct side user = {
+		from->places + from->kernel_depth, from->depth - from->kernel_depth,
+		from->leaf == 2 && from->depth > from->kernel_depth, from->user_end, STACK_USER};
+
+	to->kernel_reason = reason_of(from->kernel_end);
+	to->user_reason = reason_of(from->user_end);
+	return place_side(located, &kernel, &to->leaf, &to->kernel, &to->kernel_flags)
+		       ?: place_side(located, &user, &to->leaf, &to->user, &to->user_flags);
+}
+
+/* Makes a stack of one frame with the given name, in place of stacks that are not in the answer. */
+static int place_sign(struct located_code *located, const char *name, struct located_stack *to)
+{
+	const struct trace_mapping mapping = {
+		.number = located->region_count + 1, .kind = MAPPING_FILE, .path = name};
+	u64 place = FRAME_USER(mapping.number, INLINED_BYTES);
+
+	located->region_count++;
+	*to = (struct located_stack){.kernel = TRACE_NO_STACK,
+				     .kernel_reason = REASON_NO_FRAMES,
+				     .user_flags = STACK_USER};
+	located->depth = 0;
+	return trace_writer_mapping(located->writer, &mapping)
+		       ?: write_symbol(located, place, INLINED_BYTES, name)
+		       ?: add_frame(located, place, false)
+		       ?: write_stack(located, 0, STACK_USER, &to->user);
+}
+
+/* Writes the parts of a stack that were not written before. 0, or -errno. */
+static int located_code_stack(struct located_code *located, u32 number,
+			      const struct located_stack **out)
+{
+	const struct store_stack *from = &located->code->stacks[number];
+	struct located_stack *stack = &located->stacks[number];
+	int err = 0;
+
+	if (number != STORE_STACK_REST && !from->is_known)
+		stack = &located->not_stored;
+	if (!stack->is_made && number == STORE_STACK_REST)
+		err = place_sign(located, PATH_REST, stack);
+	else if (!stack->is_made && !from->is_known)
+		err = place_sign(located, PATH_NOT_STORED, stack);
+	else if (!stack->is_made)
+		err = place_known(located, from, stack);
+	if (err)
+		return err;
+	stack->is_made = true;
+	*out = stack;
+	return 0;
+}
+
+/* The answers to all queries. */
 struct answer {
 	struct selection selection;
 	struct store_account account;
@@ -52,7 +474,7 @@ static bool any_is_there(const struct shards *shards)
 	return false;
 }
 
-/* Each time one more server is away. */
+/* Repeats the queries while servers go away, each time without these servers. */
 static int ask(struct shards *shards, const struct store_question *question, struct answer *answer,
 	       struct stackmap_error *error)
 {
@@ -75,15 +497,15 @@ struct thread {
 struct writing {
 	const struct answer *answer;
 	struct trace_writer *writer;
-	struct placed_code *code;
+	struct located_code *code;
 	struct intern threads;
 	struct text_set *events; /* by kind */
 	u32 *kinds;		 /* by number of the event in the answer */
-	u32 *cgroups;		 /* numbers in the recording + 1, by number; 0: not made yet */
+	u32 *cgroups; /* numbers in the recording, by number in the answer; 0: not written yet */
 	struct trace_ledger ledger;
 };
 
-/* The unit of an event's values is not stored: it is known by the event's name. */
+/* The store has no unit of an event's values; the event's name implies it. */
 static const char *unit_of(const char *event, bool has_value)
 {
 	static const char *const in_ns[] = {"offcpu-", "sched:sched_stat_"};
@@ -101,7 +523,7 @@ static int by_name(const void *a, const void *b, void *names)
 	return strcmp(texts[*(const u32 *)a], texts[*(const u32 *)b]);
 }
 
-/* New names by the alphabet, so that equal answers are equal recordings. */
+/* New names are numbered in alphabetical order, so that equal answers make equal recordings. */
 static int number_kinds(struct writing *writing)
 {
 	const struct text_set *events = &writing->answer->counts.events;
@@ -122,7 +544,7 @@ static int number_kinds(struct writing *writing)
 	return 0;
 }
 
-/* By kind. */
+/* True if an event of the kind has a value. */
 static bool has_values(const struct writing *writing, u32 kind)
 {
 	const struct store_counts *counts = &writing->answer->counts;
@@ -151,7 +573,7 @@ static int write_sources(struct writing *writing)
 	return err;
 }
 
-/* 0: not known. */
+/* Sets *number to the cgroup's number in the recording; 0: unknown. */
 static int cgroup_number(struct writing *writing, u32 cgroup, u32 *number)
 {
 	const char *path = writing->answer->counts.cgroups.count
@@ -199,7 +621,7 @@ static int thread_of(struct writing *writing, const struct store_count *count, u
 	return err;
 }
 
-static void account_sides(struct trace_ledger *ledger, const struct placed_stack *stack, u64 count)
+static void account_sides(struct trace_ledger *ledger, const struct located_stack *stack, u64 count)
 {
 	if (stack->kernel == TRACE_NO_STACK)
 		ledger->kernel_reasons[stack->kernel_reason] += count;
@@ -213,15 +635,15 @@ static void account_sides(struct trace_ledger *ledger, const struct placed_stack
 		ledger->user_stops[STOP_ROOT] += count;
 }
 
-/* An event stands for 2^32 at most; the first has the values of all. */
+/* One recorded event stands for up to 2^32 events; the first has the sum of all values. */
 static int write_event(struct writing *writing, const struct store_count *count)
 {
-	const struct placed_stack *stack;
+	const struct located_stack *stack;
 	struct trace_event event = {.kind = (u16)writing->kinds[count->event],
 				    .time = count->time * NS_PER_SECOND,
 				    .value = count->value};
 	u64 left = count->count;
-	int err = placed_code_stack(writing->code, count->stack, &stack)
+	int err = located_code_stack(writing->code, count->stack, &stack)
 			  ?: thread_of(writing, count, &event.tid);
 
 	if (err)
@@ -269,14 +691,14 @@ static int write_answer(const struct answer *answer, const struct store_recordin
 				  .writer = writer,
 				  .threads = INTERN(struct thread),
 				  .events = request->events ?: &own};
-	int err = placed_code_create(&answer->code, request->question.no_inlined, writer,
-				     &writing.code);
+	int err = located_code_create(&answer->code, request->question.no_inlined, writer,
+				      &writing.code);
 
 	writing.cgroups = calloc(answer->counts.cgroups.count + 1UL, sizeof(*writing.cgroups));
 	if (!err && !writing.cgroups)
 		err = -ENOMEM;
 	err = err ?: write_all(&writing);
-	placed_code_free(&writing.code);
+	located_code_free(&writing.code);
 	intern_clear(&writing.threads);
 	free(writing.cgroups);
 	free(writing.kinds);
@@ -284,7 +706,7 @@ static int write_answer(const struct answer *answer, const struct store_recordin
 	return err;
 }
 
-/* --- what it says of itself --- */
+/* --- description of the recording --- */
 
 struct texts {
 	char hosts[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The answer of a store as a recording that is nowhere but in memory: whatever reads recordings
- * reads stores. Its events are summaries (trace_info.is_summary), one for each row of the answer;
- * its times are seconds since the epoch; its threads are names: one for each comm, and cgroup where
- * that was asked for. It has no CPUs and no processes.
+ * The answer of a store as a recording in memory, so every command that reads recordings can read a
+ * store. The events are summaries (trace_info.is_summary), one for each row of the answer; times
+ * are seconds since the epoch; each comm is a thread (each comm and cgroup if cgroups were
+ * requested). The recording has no CPUs and no processes.
  *
- * Its ledger is that of all hosts of the question in its time, whatever else the question leaves
- * out, as the ledger of a recording is that of all its events.
+ * The ledger covers all events of the question's hosts and time, even if the question selects
+ * fewer, like the ledger of any recording.
  */
 #ifndef LIB_STORE_READ_STORE_RECORDING_H
 #define LIB_STORE_READ_STORE_RECORDING_H
@@ -17,16 +17,16 @@
 
 struct store_recording_request {
 	struct store_question question;
-	const char *name;	 /* in messages */
-	const char *description; /* of the question: what is shown as its command */
+	const char *name;	 /* name in messages */
+	const char *description; /* description of the question, shown as the command */
 	const char *version;
-	/* Names of events in the order of their kinds, to which new ones are added: so they stay
-	 * the same over several questions. NULL: this one is alone. */
+	/* Names of events in the order of their kinds. New names are added, so kinds are the same
+	 * in several recordings. NULL: the recording has kinds of its own. */
 	struct text_set *events;
 };
 
-/* `account` is the caller's to clear, if this succeeds. A server that went away meanwhile is left
- * out (shards_away()). */
+/* The caller clears *account after success. A server that goes away meanwhile is left out
+ * (shards_away()). */
 int store_recording_open(struct shards *shards, const struct store_recording_request *request,
 			 struct store_account *account, struct trace_reader **reader,
 			 struct stackmap_error *error);

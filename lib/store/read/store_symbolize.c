@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One object after the other: its frames of the days that have no rank of debug information yet,
- * one lookup for all of them, and rows for those of which something is known. A day has rows of its
- * own, since it is dropped as a whole.
+ * Objects are handled one after the other: the object's frames that have no rank of debug
+ * information yet are read, looked up together, and sent back if anything new was found. Each day
+ * gets its own rows, because a day is dropped as a whole.
  */
 #include "store/read/store_symbolize.h"
 
@@ -24,7 +24,7 @@
 #define FRAMES_MAX (1U << 22)
 #define RANK_DEBUG_INFORMATION 2
 #define INSERT_BYTES (4U << 20)
-/* Any place will do for what is known by its distance from there. */
+/* Kernel frames are offsets, so any start address serves for the lookup. */
 #define KERNEL_START 0xffffffff81000000ULL
 #define KERNEL_BYTES (1ULL << 30)
 #define KERNEL_PATH "[kernel.kallsyms]"
@@ -37,11 +37,11 @@ struct object {
 	bool is_kernel;
 };
 
-/* As the host knows it. */
+/* A frame with the symbol that the host has sent. */
 struct frame {
 	u16 day;
 	u64 offset, start, size;
-	char *function; /* "": it has no name */
+	char *function; /* "": unnamed */
 };
 
 struct symbolizing {
@@ -51,7 +51,7 @@ struct symbolizing {
 	u32 first_day;
 	struct object *objects;
 	u32 object_count, object_room;
-	struct frame *frames; /* of the object in work, by offset */
+	struct frame *frames; /* frames of the current object, by offset */
 	u32 frame_count, frame_room;
 	struct byte_buffer rows;
 };
@@ -92,7 +92,7 @@ static int ask(struct symbolizing *all, const char *sql, const struct clickhouse
 
 /* --- objects --- */
 
-/* A text that is no build id leaves the object without one. */
+/* An invalid text leaves the object without a build id. */
 static void set_build_id(struct object *object, const char *text)
 {
 	size_t bytes = strlen(text) / 2;
@@ -222,7 +222,7 @@ static u64 base_of(const struct object *object)
 	return object->is_kernel ? KERNEL_START : 0;
 }
 
-/* What the whole place is called: the symbol that starts nearer, as in reports. */
+/* The name of the outermost function: the symbol with the higher start wins, as in reports. */
 static const char *function_of(const struct frame *frame, const struct debug_name *name, u64 base,
 			       u64 *start, u64 *size)
 {
@@ -279,7 +279,7 @@ static int send_rows(struct symbolizing *all, struct stackmap_error *error)
 	return err;
 }
 
-/* Something is known that the host did not. */
+/* True if the lookup found a name or lines that the host did not have. */
 static bool is_news(const struct frame *frame, const struct debug_name *name)
 {
 	return name && (name->count || (name->symbol && !*frame->function));
@@ -333,7 +333,7 @@ static int name_frames(struct symbolizing *all, const struct object *object,
 	return err;
 }
 
-/* Of the kernel's modules no debug information is looked for, as in reports. */
+/* Kernel modules have no debug information lookup, as in reports. */
 static bool is_looked_up(const struct object *object)
 {
 	return object->build_id_bytes &&

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names that hosts did not have: frames of a store are looked up by build id in files of this
- * machine, of a folder, or of debuginfod servers, and sent back with the rank of debug information,
- * inlined functions and lines included. A host needs no debug files for that, one machine has them
- * for all.
+ * Adds names to a store that its hosts did not have: frames are looked up by build id in files of
+ * this machine, of a folder, or of debuginfod servers, and sent back with the rank of debug
+ * information, inlined functions and lines included. One machine with debug files serves all hosts.
  *
- * Of the files nothing is read here: symbol/debuginfo/debug_lookup.h.
+ * A sandbox reads the files: symbol/debuginfo/debug_lookup.h.
  */
 #ifndef LIB_STORE_READ_STORE_SYMBOLIZE_H
 #define LIB_STORE_READ_STORE_SYMBOLIZE_H
@@ -15,14 +14,13 @@
 
 struct symbolize_request {
 	struct debug_lookup *lookup;
-	const struct debug_folder
-		*files; /* of the folder that is the lookup's sysroot; NULL: none */
-	u32 days;	/* today, and those before it */
+	const struct debug_folder *files; /* files of the lookup's sysroot; NULL: no sysroot */
+	u32 days;			  /* number of days before today */
 };
 
 struct symbolize_counts {
-	u64 objects, frames;	  /* that lacked names */
-	u64 named_objects, named; /* of these */
+	u64 objects, frames;	  /* objects and frames without debug information */
+	u64 named_objects, named; /* objects and frames that got names */
 };
 
 /* Adds to the counts, also on failure. */

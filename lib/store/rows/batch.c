@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of the ledger are made when they are sent: what became of the events is known only then.
- */
+/* Ledger rows are built when the batch is sent: only then the number of stored events is known. */
 #include "store/rows/batch.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a machine sends at a time: the rows of some windows, a body for each table, as the tables of
- * the store have them. A batch is made once and sent as the same bytes until they are stored, so
- * that sending it twice stores it once.
+ * A batch is what a machine sends at a time: the rows of some windows, with one body for each table
+ * of the store. A batch is built once and sent as the same bytes until they are stored, so a batch
+ * that is sent twice is stored once.
  *
- * The ledger is kept as numbers: if the events of a batch are lost on the way, their ledger is
- * what is still sent, and says so.
+ * The ledger is kept as numbers. If the events of a batch are lost on the way, the ledger is still
+ * sent and counts these events as lost.
  *
- *   of each window: produced = recorded + sum of lost; recorded = sum of count over its events
+ *   for each window: produced = recorded + sum of lost; recorded = sum of count over its events
  */
 #ifndef LIB_STORE_ROWS_BATCH_H
 #define LIB_STORE_ROWS_BATCH_H
@@ -17,26 +17,26 @@
 
 struct window_ledger {
 	u32 time;    /* seconds since the epoch: the start of the window */
-	u16 seconds; /* its length */
+	u16 seconds; /* length of the window */
 	s32 skew;    /* seconds that were added to the machine's clock to get `time` */
 	u64 produced, recorded;
 	u64 lost[LOST_COUNT];
-	u64 stored; /* of a batch that was given up: what is in the store all the same */
+	u64 stored; /* events of an abandoned batch that the store has nevertheless */
 };
 
 struct batch {
 	char *host;
 	char *boot; /* id of the boot */
-	u64 number; /* of the batch: ascending; the spool gives it */
-	struct byte_buffer rows[STORE_TABLE_COUNT]; /* RowBinary; that of the ledger stays empty */
+	u64 number; /* ascending number of the batch, given by the spool */
+	struct byte_buffer rows[STORE_TABLE_COUNT]; /* RowBinary; the ledger's stays empty */
 	u32 row_count[STORE_TABLE_COUNT];
 	struct window_ledger *windows;
 	u32 window_count, window_room;
 };
 
-/* Rows of the ledger as they are sent: `lost_as` NULL: all is stored; else what was recorded and is
- * not stored counts as lost by this cause (spool.h: LOST_AS_...), in rows that win over
- * those of before. -ENOMEM. */
+/* Appends the ledger's rows as they are sent. `lost_as` NULL: all events are stored. Otherwise
+ * events that were recorded and are not stored count as lost by this cause (spool.h: LOST_AS_...),
+ * in rows that replace the earlier ones. -ENOMEM. */
 int batch_ledger_rows(const struct batch *batch, const char *lost_as, struct byte_buffer *rows);
 
 void batch_clear(struct batch *batch);

@@ -27,7 +27,7 @@ void stack_memo_free(struct stack_memo *memo)
 	*memo = (struct stack_memo){};
 }
 
-/* --- what numbers mean --- */
+/* --- meaning of mapping numbers --- */
 
 static u64 hash_bytes(u64 hash, const void *bytes, size_t count)
 {
@@ -56,7 +56,7 @@ static u64 hash_modules(const struct trace_reader *reader)
 	return hash;
 }
 
-/* Not 0. */
+/* Returns a hash that is never 0. */
 static u64 hash_mapping(const struct trace_mapping *mapping)
 {
 	u64 hash = hash_bytes(mapping->kind, mapping->build_id, mapping->build_id_bytes);
@@ -64,8 +64,9 @@ static u64 hash_mapping(const struct trace_mapping *mapping)
 	return hash_bytes(hash, mapping->path, strlen(mapping->path)) | 1;
 }
 
-/* A window in which a build id became known has two records of a number: the last one says what its
- * frames are. False: a number means something else than it did. */
+/* Stores the meaning of each mapping number. False if a number means another mapping than before. A
+ * window in which a build id became known has two records of one number: the last record applies.
+ */
 static bool learn_mappings(struct stack_memo *memo, const struct trace_reader *reader)
 {
 	const struct trace_mapping *mappings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is looked up for an event is kept by the numbers of its recording: the service of a task,
- * the hash of a stack. What is added up goes by what these say (store/rows/event_table.h).
+ * Lookups for an event (service of a task, hash of a stack) are cached by the numbers of the
+ * recording. Events are added up by the key that they have in the store.
  */
 #include "store/rows/window_rows.h"
 
@@ -11,12 +11,208 @@
 
 #include "array.h"
 #include "error.h"
-#include "store/rows/event_table.h"
+#include "intern.h"
+#include "order.h"
+#include "report/event/stack_hash.h"
 #include "store/rows/window_stacks.h"
 #include "store/wire/row_binary.h"
+#include "trace/bytes/byte_buffer.h"
 #include "trace/read/cgroup_name.h"
 
 #define DAY_SECONDS 86400
+
+/* --- events added up by key --- */
+
+/*
+ * The event table adds up the events of a batch by their key in the store: window, service,
+ * version, cgroup, comm, event and stack hash. The store keeps one of two rows with the same key
+ * and would lose the events of the other, so no number that is local to a recording is in a key.
+ */
+
+/* Each member is the number of a text in `texts`. */
+struct event_task {
+	u32 service, version, cgroup, comm;
+};
+
+struct event_key {
+	u32 window, task, event, stack;
+};
+
+struct event_sum {
+	struct event_key key;
+	u32 count;
+	u64 value;
+};
+
+/* An empty table is all zero, except `texts`. */
+struct event_table {
+	struct text_set texts;
+	struct hash_index task_index, stack_index, sum_index;
+	struct event_task *tasks;
+	struct stack_hash *stacks;
+	struct event_sum *sums;
+	u32 task_count, task_room, stack_count, stack_room, sum_count, sum_room;
+};
+
+static inline u32 event_table_event(struct event_table *table, const char *name)
+{
+	return text_set_number(&table->texts, name);
+}
+
+/* --- the parts of a key --- */
+
+static bool is_task(const void *tasks, u32 index, const void *key)
+{
+	return !memcmp(&((const struct event_task *)tasks)[index], key, sizeof(struct event_task));
+}
+
+static u32 add_task(struct event_table *table, const struct event_task *task, u32 hash)
+{
+	if (array_make_room(table->tasks, table->task_count, table->task_room) ||
+	    hash_index_add(&table->task_index, hash, table->task_count))
+		return HASH_INDEX_NONE;
+	table->tasks[table->task_count] = *task;
+	return table->task_count++;
+}
+
+/* Returns the number of a part of a key; HASH_INDEX_NONE without memory. */
+static u32 event_table_task(struct event_table *table, const char *service, const char *version,
+			    const char *cgroup, const char *comm)
+{
+	const struct event_task task = {
+		.service = text_set_number(&table->texts, service),
+		.version = text_set_number(&table->texts, version),
+		.cgroup = text_set_number(&table->texts, cgroup),
+		.comm = text_set_number(&table->texts, comm),
+	};
+	u32 hash = hash_end(hash_words(0, &task, sizeof(task))), found;
+
+	if (task.service == HASH_INDEX_NONE || task.version == HASH_INDEX_NONE ||
+	    task.cgroup == HASH_INDEX_NONE || task.comm == HASH_INDEX_NONE)
+		return HASH_INDEX_NONE;
+	found = hash_index_find(&table->task_index, hash, is_task, table->tasks, &task);
+	return found == HASH_INDEX_NONE ? add_task(table, &task, hash) : found;
+}
+
+static bool is_stack(const void *stacks, u32 index, const void *key)
+{
+	return !memcmp(&((const struct stack_hash *)stacks)[index], key, sizeof(struct stack_hash));
+}
+
+static u32 event_table_stack(struct event_table *table, const struct stack_hash *stack)
+{
+	u32 hash, found;
+
+	memcpy(&hash, stack->byte, sizeof(hash));
+	found = hash_index_find(&table->stack_index, hash, is_stack, table->stacks, stack);
+	if (found != HASH_INDEX_NONE)
+		return found;
+	if (array_make_room(table->stacks, table->stack_count, table->stack_room) ||
+	    hash_index_add(&table->stack_index, hash, table->stack_count))
+		return HASH_INDEX_NONE;
+	table->stacks[table->stack_count] = *stack;
+	return table->stack_count++;
+}
+
+/* --- sums --- */
+
+static bool is_sum(const void *sums, u32 index, const void *key)
+{
+	return !memcmp(&((const struct event_sum *)sums)[index].key, key, sizeof(struct event_key));
+}
+
+static struct event_sum *add_sum(struct event_table *table, const struct event_key *key, u32 hash)
+{
+	if (array_make_room(table->sums, table->sum_count, table->sum_room) ||
+	    hash_index_add(&table->sum_index, hash, table->sum_count))
+		return NULL;
+	table->sums[table->sum_count] = (struct event_sum){.key = *key};
+	return &table->sums[table->sum_count++];
+}
+
+static int event_table_add(struct event_table *table, const struct event_key *key, u32 count,
+			   u64 value)
+{
+	u32 hash = hash_end(hash_words(0, key, sizeof(*key)));
+	u32 found = hash_index_find(&table->sum_index, hash, is_sum, table->sums, key);
+	struct event_sum *sum =
+		found == HASH_INDEX_NONE ? add_sum(table, key, hash) : &table->sums[found];
+
+	if (!sum)
+		return -ENOMEM;
+	sum->count += count;
+	sum->value += value;
+	return 0;
+}
+
+/* --- rows --- */
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct event_key *left = a, *right = b; /* the first member */
+
+	return order(left->task, right->task)
+		       ?: order(left->event, right->event)
+				  ?: order(left->stack, right->stack)
+					     ?: order(left->window, right->window);
+}
+
+static void put_task(const struct event_table *table, u32 number, struct byte_buffer *rows)
+{
+	const struct event_task *task = &table->tasks[number];
+	const char *const *texts = table->texts.texts;
+
+	row_put_text(rows, texts[task->service]);
+	row_put_text(rows, texts[task->version]);
+	row_put_text(rows, texts[task->cgroup]);
+	row_put_text(rows, texts[task->comm]);
+}
+
+static void put_sum(const struct event_table *table, const struct event_sum *sum, const char *host,
+		    u32 time, struct byte_buffer *rows)
+{
+	row_put_u32(rows, time);
+	row_put_text(rows, host);
+	put_task(table, sum->key.task, rows);
+	row_put_text(rows, table->texts.texts[sum->key.event]);
+	row_put_bytes(rows, table->stacks[sum->key.stack].byte, sizeof(struct stack_hash));
+	row_put_u32(rows, sum->count);
+	row_put_u64(rows, sum->value);
+}
+
+/* Appends RowBinary rows, sorted by task, event and stack, which compresses well. `times` holds the
+ * start of each window. Returns the number of rows. */
+static u32 event_table_put(struct event_table *table, const char *host, const u32 *times,
+			   struct byte_buffer *rows)
+{
+	if (table->sum_count)
+		qsort(table->sums, table->sum_count, sizeof(*table->sums), compare_sums);
+	for (u32 i = 0; i < table->sum_count; i++)
+		put_sum(table, &table->sums[i], host, times[table->sums[i].key.window], rows);
+	return table->sum_count;
+}
+
+/* Empties the table and keeps some of its memory. */
+static void event_table_clear(struct event_table *table)
+{
+	text_set_clear(&table->texts);
+	hash_index_clear(&table->task_index);
+	hash_index_clear(&table->stack_index);
+	hash_index_clear(&table->sum_index);
+	table->task_count = table->stack_count = table->sum_count = 0;
+}
+
+static void event_table_free(struct event_table *table)
+{
+	text_set_clear(&table->texts);
+	hash_index_free(&table->task_index);
+	hash_index_free(&table->stack_index);
+	hash_index_free(&table->sum_index);
+	free(table->tasks);
+	free(table->stacks);
+	free(table->sums);
+	*table = (struct event_table){.texts = TEXT_SET};
+}
 
 struct window_rows {
 	char *host, *boot;
@@ -24,13 +220,13 @@ struct window_rows {
 	void *arg;
 	char **labels;
 	u32 label_count;
-	u16 day; /* of what was sent */
+	u16 day; /* day of the sent keys */
 	bool host_is_sent;
-	struct sent_memory sent;
+	struct sent_cache sent;
 	struct stack_memo memo;
-	struct event_table events; /* of the batch in work */
-	struct batch batch;
-	u32 *times; /* of its windows */
+	struct event_table events; /* events of `batch` */
+	struct batch batch;	   /* the batch that is being filled */
+	u32 *times;		   /* starts of its windows */
 	u32 time_room;
 };
 
@@ -69,7 +265,7 @@ void window_rows_free(struct window_rows **rows)
 	if (!old)
 		return;
 	free_labels(old->labels, old->label_count);
-	sent_memory_free(&old->sent);
+	sent_cache_free(&old->sent);
 	stack_memo_free(&old->memo);
 	event_table_free(&old->events);
 	batch_clear(&old->batch);
@@ -101,7 +297,7 @@ int window_rows_label(struct window_rows *rows, const char *const *labels, u32 c
 
 /* --- events --- */
 
-/* What is known of a window's tasks and stacks by now. */
+/* Tasks and stacks of a window that were looked up before. */
 struct known_task {
 	struct intern_key key; /* index of its record + 1, or 0; whether it is the kernel's */
 	u32 number;	       /* + 1 */
@@ -120,28 +316,23 @@ struct window {
 	struct window_stacks *stacks;
 	struct intern known_tasks, known_stacks;
 	u32 *events; /* numbers + 1 of the sources' names */
-	u32 number;  /* in the batch */
+	u32 number;  /* index of the window in the batch */
 	u64 seen;
 };
-
-static const char *cgroup_of(const struct window *window, const struct trace_task *task,
-			     char room[TRACE_CGROUP_ROOM])
-{
-	return task && task->cgroup ? trace_cgroup_name(window->reader, task->cgroup, room) : "";
-}
 
 static u32 make_task(struct window *window, const struct trace_task *task, bool is_kernel)
 {
 	struct window_rows *rows = window->rows;
 	char room[TRACE_CGROUP_ROOM];
-	const char *cgroup = cgroup_of(window, task, room);
+	const char *cgroup =
+		task && task->cgroup ? trace_cgroup_name(window->reader, task->cgroup, room) : "";
 	const struct task_service service = rows->service_of(rows->arg, cgroup, is_kernel);
 
 	return event_table_task(&rows->events, service.service, service.version, cgroup,
 				task ? task->comm : "");
 }
 
-/* User stacks are refused to tasks that have no user memory. */
+/* A task without user memory has no user stack, with REASON_REFUSED. */
 static bool is_kernel_thread(const struct trace_event *event)
 {
 	return event->user == TRACE_NO_STACK && event->user_reason == REASON_REFUSED;
@@ -168,8 +359,8 @@ static u32 make_stack(struct window *window, const struct trace_event *event)
 	return event_table_stack(&window->rows->events, &hash);
 }
 
-/* A side that is not there is its reason. */
-static u64 half_key(u32 stack, u8 reason)
+/* A missing side is identified by its reason. */
+static u64 part_key(u32 stack, u8 reason)
 {
 	return stack != TRACE_NO_STACK ? stack : 1ULL << 32 | reason;
 }
@@ -177,8 +368,8 @@ static u64 half_key(u32 stack, u8 reason)
 static u32 stack_of(struct window *window, const struct trace_event *event)
 {
 	const struct intern_key key = {.word = {event->leaf,
-						half_key(event->kernel, event->kernel_reason),
-						half_key(event->user, event->user_reason)}};
+						part_key(event->kernel, event->kernel_reason),
+						part_key(event->user, event->user_reason)}};
 	struct known_stack *known = intern_entry(&window->known_stacks, &key);
 
 	if (known && !known->number)
@@ -212,14 +403,6 @@ static int add_event(void *arg, const struct trace_event *event)
 }
 
 /* --- a window --- */
-
-static void window_end(struct window *window)
-{
-	window_stacks_free(&window->stacks);
-	intern_clear(&window->known_tasks);
-	intern_clear(&window->known_stacks);
-	free(window->events);
-}
 
 static int window_begin(struct window *window)
 {
@@ -264,8 +447,8 @@ static void begin_day(struct window_rows *rows, u32 time, const struct trace_inf
 		put_host(rows, info);
 }
 
-/* Events that the ledger has and the recording has not were recorded for nothing; one that was not
- * finished has no ledger, and says nothing of what was lost. */
+/* Events that the ledger counts and the recording lacks count as write errors. A recording that was
+ * not finished has no ledger, so its losses are unknown. */
 static void account(struct window_ledger *window, const struct trace_ledger *ledger, u64 seen)
 {
 	window->produced = window->recorded = seen;
@@ -293,7 +476,7 @@ static int make_window(struct window_rows *rows, const struct window_time *time)
 	return 0;
 }
 
-/* A failure leaves the window with nothing of what was recorded. */
+/* On failure the window's recorded events count as not seen. */
 static int add_events(struct window *window, struct stackmap_error *error)
 {
 	int result = window_begin(window)
@@ -301,7 +484,10 @@ static int add_events(struct window *window, struct stackmap_error *error)
 
 	account(&window->rows->batch.windows[window->number], trace_reader_ledger(window->reader),
 		result ? 0 : window->seen);
-	window_end(window);
+	window_stacks_free(&window->stacks);
+	intern_clear(&window->known_tasks);
+	intern_clear(&window->known_stacks);
+	free(window->events);
 	return result;
 }
 
@@ -399,6 +585,6 @@ void window_rows_lose(struct window_rows *rows, const struct batch *batch)
 
 void window_rows_forget(struct window_rows *rows)
 {
-	sent_memory_forget(&rows->sent);
+	sent_cache_clear(&rows->sent);
 	rows->host_is_sent = false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Each frame is looked up once in a window, each side hashed once. */
+/* Each frame is looked up once in a window, and each side is hashed once. */
 #include "store/rows/window_stacks.h"
 
 #include <errno.h>
@@ -15,17 +15,17 @@
 enum frame_rank { RANK_NO_NAME = 0, RANK_SYMBOL_TABLE = 1 };
 
 /* A frame of the window, by its number and its enum frame_role. */
-struct placed_frame {
+struct located_frame {
 	struct intern_key key;
 	bool is_made;
-	bool is_sent;	/* it and its object */
-	bool is_stable; /* its number says what it is */
+	bool is_sent;	/* the frame and its object */
+	bool is_stable; /* the number means the same code in each window */
 	struct frame_identity identity;
 };
 
 struct side {
 	bool is_made;
-	u32 number; /* in the memo */
+	u32 number; /* number in the stack cache */
 	struct stack_hash frames;
 };
 
@@ -36,7 +36,7 @@ struct window_stacks {
 	const struct trace_stack *stacks;
 	struct side *sides; /* by stack index */
 	struct intern frames;
-	struct frame_identity *hashed; /* of the side in work */
+	struct frame_identity *hashed; /* frames of the side that is being hashed */
 	u32 hashed_room;
 	struct stack_hash no_frames;
 };
@@ -51,7 +51,7 @@ int window_stacks_create(struct trace_reader *reader, const struct stack_rows *r
 		return -ENOMEM;
 	stacks->rows = *rows;
 	stacks->reader = reader;
-	stacks->frames = INTERN(struct placed_frame);
+	stacks->frames = INTERN(struct located_frame);
 	stacks->no_frames = stack_hash_frames(NULL, 0);
 	count = trace_reader_stacks(reader, &stacks->stacks);
 	stacks->sides = calloc(count ?: 1, sizeof(*stacks->sides));
@@ -79,7 +79,7 @@ void window_stacks_free(struct window_stacks **stacks)
 
 /* --- hashes --- */
 
-/* Code that is generated may be other code in the next window. */
+/* False for generated code, which may be replaced before the next window. */
 static bool is_stable(const struct window_stacks *stacks, const struct frame_place *place,
 		      u64 frame)
 {
@@ -93,17 +93,17 @@ static bool is_stable(const struct window_stacks *stacks, const struct frame_pla
 	return mapping ? mapping->kind != MAPPING_ANON : FRAME_MAPPING(frame) == MAPPING_UNKNOWN;
 }
 
-/* What was executed is identified as all frames of a stack are: sides are hashed without their
- * leaf. */
+/* A frame that was executed is identified like a return address, because sides are hashed without
+ * their leaf. */
 static enum frame_role identified_as(enum frame_role role)
 {
 	return role == FRAME_LEAF ? FRAME_LEAF : FRAME_RETURN;
 }
 
-static struct placed_frame *frame_of(struct window_stacks *stacks, u64 frame, enum frame_role role)
+static struct located_frame *frame_of(struct window_stacks *stacks, u64 frame, enum frame_role role)
 {
 	const struct intern_key key = {.word = {frame, role}};
-	struct placed_frame *placed = intern_entry(&stacks->frames, &key);
+	struct located_frame *placed = intern_entry(&stacks->frames, &key);
 	struct frame_place place;
 
 	if (!placed || placed->is_made)
@@ -123,7 +123,7 @@ static int hash_side(struct window_stacks *stacks, const struct trace_stack *sta
 	if (array_make_rooms(stacks->hashed, stack->depth, stacks->hashed_room))
 		return -ENOMEM;
 	for (u32 i = 0; i < stack->depth; i++) {
-		const struct placed_frame *placed =
+		const struct located_frame *placed =
 			frame_of(stacks, stack->frames[i], FRAME_RETURN);
 
 		if (!placed)
@@ -151,51 +151,51 @@ static int make_side(struct window_stacks *stacks, const struct trace_stack *sta
 	return err;
 }
 
-/* A side of an event: how it ends, and its frames; NULL: it has none. */
-struct half {
-	const struct trace_stack *stack;
-	u32 number; /* of the side in the memo */
+/* The kernel or user part of an event's stack: its end and its frames. */
+struct stack_part {
+	const struct trace_stack *stack; /* NULL: no frames */
+	u32 number;			 /* number of the side in the stack cache */
 	struct stack_hash_side hashed;
 };
 
-static int half_of(struct window_stacks *stacks, u32 index, u32 reason, struct half *half)
+static int make_part(struct window_stacks *stacks, u32 index, u32 reason, struct stack_part *part)
 {
 	struct side *side = index == TRACE_NO_STACK ? NULL : &stacks->sides[index];
 	const struct trace_stack *stack = side ? &stacks->stacks[index] : NULL;
 
 	if (side && !side->is_made && make_side(stacks, stack, side))
 		return -ENOMEM;
-	half->stack = stack;
-	half->number = side ? side->number : STACK_MEMO_NONE;
-	half->hashed.end = stack_end_of(stack, reason)->name;
-	half->hashed.frames = side ? side->frames : stacks->no_frames;
+	part->stack = stack;
+	part->number = side ? side->number : STACK_MEMO_NONE;
+	part->hashed.end = stack_end_of(stack, reason)->name;
+	part->hashed.frames = side ? side->frames : stacks->no_frames;
 	return 0;
 }
 
 /* --- rows --- */
 
-static u64 depth_of(const struct half *half)
+static u64 depth_of(const struct stack_part *part)
 {
-	return half->stack ? half->stack->depth : 0;
+	return part->stack ? part->stack->depth : 0;
 }
 
-/* What was sent is remembered; *is_new: it was not. */
-static int remember(struct sent_memory *sent, const struct sent_key *key, bool *is_new)
+/* Adds the key to the cache of sent keys; *is_new is true if the cache lacked it. */
+static int sent_cache_take(struct sent_cache *sent, const struct sent_key *key, bool *is_new)
 {
-	*is_new = !sent_memory_has(sent, key);
-	return *is_new ? sent_memory_add(sent, key) : 0;
+	*is_new = !sent_cache_has(sent, key);
+	return *is_new ? sent_cache_add(sent, key) : 0;
 }
 
-static struct sent_key key_of(const u8 id[16], u64 what)
+static struct sent_key key_of(const u8 id[16], u64 kind)
 {
-	struct sent_key key = {.word = {0, 0, what}};
+	struct sent_key key = {.word = {0, 0, kind}};
 
 	memcpy(key.word, id, 16);
 	return key;
 }
 
-#define WHAT_STACK 0ULL
-#define WHAT_OBJECT UINT64_MAX
+#define KEY_STACK 0ULL
+#define KEY_OBJECT UINT64_MAX
 
 static void put_build_id(const struct frame_object *object, struct byte_buffer *rows)
 {
@@ -245,9 +245,9 @@ static void put_frame(struct window_stacks *stacks, const struct frame_identity 
 	stacks->rows.batch->row_count[STORE_FRAMES]++;
 }
 
-/* Generated code is the function that its identity says. */
+/* The place of a frame; for generated code the place that its identity was made from. */
 static struct frame_place place_of(const struct window_stacks *stacks,
-				   const struct placed_frame *placed)
+				   const struct located_frame *placed)
 {
 	u64 frame = placed->key.word[0];
 	enum frame_role role = placed->key.word[1];
@@ -259,22 +259,22 @@ static struct frame_place place_of(const struct window_stacks *stacks,
 }
 
 /* A frame that was sent without its name is sent again when it has one. */
-static int send_place(struct window_stacks *stacks, const struct placed_frame *placed)
+static int send_place(struct window_stacks *stacks, const struct located_frame *placed)
 {
 	const struct frame_place place = place_of(stacks, placed);
 	u64 looked_up = frame_identity_looked_up(placed->identity.offset, placed->key.word[1]);
-	const struct sent_key object = key_of(placed->identity.object, WHAT_OBJECT);
+	const struct sent_key object = key_of(placed->identity.object, KEY_OBJECT);
 	const struct sent_key frame =
 		key_of(placed->identity.object, looked_up << 1 | has_name(&place));
 	bool is_new;
 
 	if (place.object.kind == FRAME_UNKNOWN)
 		return 0;
-	if (remember(stacks->rows.sent, &object, &is_new))
+	if (sent_cache_take(stacks->rows.sent, &object, &is_new))
 		return -ENOMEM;
 	if (is_new)
 		put_object(stacks, placed->identity.object, &place.object);
-	if (remember(stacks->rows.sent, &frame, &is_new))
+	if (sent_cache_take(stacks->rows.sent, &frame, &is_new))
 		return -ENOMEM;
 	if (is_new)
 		put_frame(stacks, &placed->identity, looked_up, &place);
@@ -283,7 +283,7 @@ static int send_place(struct window_stacks *stacks, const struct placed_frame *p
 
 static int send_frame(struct window_stacks *stacks, u64 number, enum frame_role role)
 {
-	struct placed_frame *placed = frame_of(stacks, number, role);
+	struct located_frame *placed = frame_of(stacks, number, role);
 	int err;
 
 	if (!placed || placed->is_sent)
@@ -293,27 +293,27 @@ static int send_frame(struct window_stacks *stacks, u64 number, enum frame_role 
 	return err;
 }
 
-static int send_half(struct window_stacks *stacks, u64 leaf, const struct half *half)
+static int send_part(struct window_stacks *stacks, u64 leaf, const struct stack_part *part)
 {
 	int err = leaf ? send_frame(stacks, leaf, FRAME_LEAF) : 0;
 
-	for (u64 i = 0; i < depth_of(half) && !err; i++)
-		err = send_frame(stacks, half->stack->frames[i],
+	for (u64 i = 0; i < depth_of(part) && !err; i++)
+		err = send_frame(stacks, part->stack->frames[i],
 				 i || leaf ? FRAME_RETURN : FRAME_EXECUTED);
 	return err;
 }
 
-/* Calls for each frame of a stack as it is stored, leaf included. Without failure: all frames are
- * there. */
-static void put_each(struct window_stacks *stacks, u64 leaf, const struct half *half, bool offsets)
+/* Appends the offset or the object of each frame of a side, leaf included. */
+static void put_each(struct window_stacks *stacks, u64 leaf, const struct stack_part *part,
+		     bool offsets)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = depth_of(half) + (leaf != 0);
+	u64 depth = depth_of(part) + (leaf != 0);
 
 	for (u64 i = 0; i < depth; i++) {
 		bool is_leaf = leaf && i == 0;
-		u64 frame = is_leaf ? leaf : half->stack->frames[i - (leaf != 0)];
-		const struct placed_frame *placed =
+		u64 frame = is_leaf ? leaf : part->stack->frames[i - (leaf != 0)];
+		const struct located_frame *placed =
 			frame_of(stacks, frame, is_leaf ? FRAME_LEAF : FRAME_RETURN);
 
 		if (!placed)
@@ -325,73 +325,73 @@ static void put_each(struct window_stacks *stacks, u64 leaf, const struct half *
 	}
 }
 
-/* An event with its sides. */
-struct whole {
+/* An event's stack with its sides. */
+struct stack_parts {
 	enum stack_leaf leaf;
 	u64 kernel_leaf, user_leaf; /* 0: none */
-	struct half kernel, user;
+	struct stack_part kernel, user;
 };
 
-static void put_arrays(struct window_stacks *stacks, const struct whole *whole)
+static void put_arrays(struct window_stacks *stacks, const struct stack_parts *parts)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
-	u64 depth = depth_of(&whole->kernel) + depth_of(&whole->user) +
-		    (whole->leaf != STACK_LEAF_NONE);
+	u64 depth = depth_of(&parts->kernel) + depth_of(&parts->user) +
+		    (parts->leaf != STACK_LEAF_NONE);
 
 	row_put_count(rows, depth);
-	put_each(stacks, whole->kernel_leaf, &whole->kernel, false);
-	put_each(stacks, whole->user_leaf, &whole->user, false);
+	put_each(stacks, parts->kernel_leaf, &parts->kernel, false);
+	put_each(stacks, parts->user_leaf, &parts->user, false);
 	row_put_count(rows, depth);
-	put_each(stacks, whole->kernel_leaf, &whole->kernel, true);
-	put_each(stacks, whole->user_leaf, &whole->user, true);
+	put_each(stacks, parts->kernel_leaf, &parts->kernel, true);
+	put_each(stacks, parts->user_leaf, &parts->user, true);
 }
 
-static int put_stack(struct window_stacks *stacks, const struct whole *whole,
+static int put_stack(struct window_stacks *stacks, const struct stack_parts *parts,
 		     const struct stack_hash *hash)
 {
 	struct byte_buffer *rows = &stacks->rows.batch->rows[STORE_STACKS];
 
 	row_put_u16(rows, stacks->rows.day);
 	row_put_bytes(rows, hash->byte, sizeof(hash->byte));
-	row_put_u16(rows, depth_of(&whole->kernel) + (whole->leaf == STACK_LEAF_KERNEL));
-	row_put_text(rows, whole->kernel.hashed.end);
-	row_put_text(rows, whole->user.hashed.end);
-	row_put_u8(rows, whole->leaf);
-	put_arrays(stacks, whole);
+	row_put_u16(rows, depth_of(&parts->kernel) + (parts->leaf == STACK_LEAF_KERNEL));
+	row_put_text(rows, parts->kernel.hashed.end);
+	row_put_text(rows, parts->user.hashed.end);
+	row_put_u8(rows, parts->leaf);
+	put_arrays(stacks, parts);
 	stacks->rows.batch->row_count[STORE_STACKS]++;
 	return rows->failed ? -ENOMEM : 0;
 }
 
-static int send_stack(struct window_stacks *stacks, const struct whole *whole,
+static int send_stack(struct window_stacks *stacks, const struct stack_parts *parts,
 		      const struct stack_hash *hash)
 {
-	const struct sent_key key = key_of(hash->byte, WHAT_STACK);
+	const struct sent_key key = key_of(hash->byte, KEY_STACK);
 	bool is_new;
-	int err = remember(stacks->rows.sent, &key, &is_new);
+	int err = sent_cache_take(stacks->rows.sent, &key, &is_new);
 
 	if (err || !is_new)
 		return err;
-	err = send_half(stacks, whole->kernel_leaf, &whole->kernel)
-		      ?: send_half(stacks, whole->user_leaf, &whole->user);
-	return err ?: put_stack(stacks, whole, hash);
+	err = send_part(stacks, parts->kernel_leaf, &parts->kernel)
+		      ?: send_part(stacks, parts->user_leaf, &parts->user);
+	return err ?: put_stack(stacks, parts, hash);
 }
 
 static int set_sides(struct window_stacks *stacks, const struct trace_event *event,
-		     struct whole *whole)
+		     struct stack_parts *parts)
 {
-	whole->leaf = stack_leaf_of(event);
-	whole->kernel_leaf = whole->leaf == STACK_LEAF_KERNEL ? event->leaf : 0;
-	whole->user_leaf = whole->leaf == STACK_LEAF_USER ? event->leaf : 0;
-	return half_of(stacks, event->kernel, event->kernel_reason, &whole->kernel)
-		       ?: half_of(stacks, event->user, event->user_reason, &whole->user);
+	parts->leaf = stack_leaf_of(event);
+	parts->kernel_leaf = parts->leaf == STACK_LEAF_KERNEL ? event->leaf : 0;
+	parts->user_leaf = parts->leaf == STACK_LEAF_USER ? event->leaf : 0;
+	return make_part(stacks, event->kernel, event->kernel_reason, &parts->kernel)
+		       ?: make_part(stacks, event->user, event->user_reason, &parts->user);
 }
 
 static int set_leaf(struct window_stacks *stacks, const struct trace_event *event,
-		    struct whole *whole, struct frame_identity *leaf)
+		    struct stack_parts *parts, struct frame_identity *leaf)
 {
-	const struct placed_frame *placed;
+	const struct located_frame *placed;
 
-	if (whole->leaf == STACK_LEAF_NONE)
+	if (parts->leaf == STACK_LEAF_NONE)
 		return 0;
 	placed = frame_of(stacks, event->leaf, FRAME_LEAF);
 	if (!placed)
@@ -400,39 +400,40 @@ static int set_leaf(struct window_stacks *stacks, const struct trace_event *even
 	return 0;
 }
 
-/* A side that is there and has no number is not in the memo. */
-static bool is_memorable(const struct half *half)
+/* A side with frames and without a number is not cached. */
+static bool is_cacheable(const struct stack_part *part)
 {
-	return !half->stack || half->number != STACK_MEMO_NONE;
+	return !part->stack || part->number != STACK_MEMO_NONE;
 }
 
-/* What was sent is sent until the memory of it has forgotten it. */
+/* The mark of a stack that was sent; clearing the cache of sent keys invalidates all marks. */
 static u64 sent_mark(const struct window_stacks *stacks)
 {
 	return stacks->rows.sent->times + 1;
 }
 
-static int add_known(struct window_stacks *stacks, const struct whole *whole,
+static int add_known(struct window_stacks *stacks, const struct stack_parts *parts,
 		     struct memo_stack *known)
 {
 	int err = 0;
 
 	if (known->sent != sent_mark(stacks))
-		err = send_stack(stacks, whole, &known->hash);
+		err = send_stack(stacks, parts, &known->hash);
 	if (!err)
 		known->sent = sent_mark(stacks);
 	return err;
 }
 
-static int add_new(struct window_stacks *stacks, const struct whole *whole, struct memo_stack *made)
+static int add_new(struct window_stacks *stacks, const struct stack_parts *parts,
+		   struct memo_stack *made)
 {
 	int err;
 
-	made->hash = stack_hash_join(whole->leaf, &made->key.leaf, &whole->kernel.hashed,
-				     &whole->user.hashed);
-	err = send_stack(stacks, whole, &made->hash);
+	made->hash = stack_hash_join(parts->leaf, &made->key.leaf, &parts->kernel.hashed,
+				     &parts->user.hashed);
+	err = send_stack(stacks, parts, &made->hash);
 	made->sent = sent_mark(stacks);
-	if (!err && is_memorable(&whole->kernel) && is_memorable(&whole->user))
+	if (!err && is_cacheable(&parts->kernel) && is_cacheable(&parts->user))
 		stack_memo_add_stack(stacks->rows.memo, made);
 	return err;
 }
@@ -441,20 +442,20 @@ int window_stacks_add(struct window_stacks *stacks, const struct trace_event *ev
 		      struct stack_hash *hash)
 {
 	struct memo_stack made = {}, *known = NULL;
-	struct whole whole;
+	struct stack_parts parts;
 	int err =
-		set_sides(stacks, event, &whole) ?: set_leaf(stacks, event, &whole, &made.key.leaf);
+		set_sides(stacks, event, &parts) ?: set_leaf(stacks, event, &parts, &made.key.leaf);
 
 	if (err)
 		return err;
-	made.key.kernel_end = whole.kernel.hashed.end;
-	made.key.user_end = whole.user.hashed.end;
-	made.key.kernel = whole.kernel.number;
-	made.key.user = whole.user.number;
-	made.key.whose = whole.leaf;
-	if (is_memorable(&whole.kernel) && is_memorable(&whole.user))
+	made.key.kernel_end = parts.kernel.hashed.end;
+	made.key.user_end = parts.user.hashed.end;
+	made.key.kernel = parts.kernel.number;
+	made.key.user = parts.user.number;
+	made.key.whose = parts.leaf;
+	if (is_cacheable(&parts.kernel) && is_cacheable(&parts.user))
 		known = stack_memo_stack(stacks->rows.memo, &made.key);
-	err = known ? add_known(stacks, &whole, known) : add_new(stacks, &whole, &made);
+	err = known ? add_known(stacks, &parts, known) : add_new(stacks, &parts, &made);
 	if (!err)
 		*hash = known ? known->hash : made.hash;
 	return err;

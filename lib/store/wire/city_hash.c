@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * CityHash by Geoff Pike and Jyrki Alakuijala (2011), the algorithm for 128 bits. The first 16
- * bytes are the seed. The rest is taken in chunks of 64 bytes into 56 bytes of state, two chunks a
- * step; what is left at the end, less than 128 bytes, is taken in parts of 32 from the end
- * backwards, the last of which may reach into what was taken already.
+ * bytes are the seed. The rest is hashed in chunks of 64 bytes into 56 bytes of state, two chunks a
+ * step. The remainder of less than 128 bytes is hashed in parts of 32 bytes from the end backwards;
+ * the last part may overlap bytes that were hashed before.
  */
 #include "store/wire/city_hash.h"
 
@@ -36,7 +36,7 @@ static u64 rotate(u64 value, u32 by)
 	return value >> by | value << (64 - by);
 }
 
-/* Two words to one. */
+/* Hashes two words to one. */
 static u64 fold(u64 low, u64 high)
 {
 	u64 a = (low ^ high) * FOLD;
@@ -48,7 +48,7 @@ static u64 fold(u64 low, u64 high)
 	return b * FOLD;
 }
 
-/* Takes 32 bytes into a pair of words. */
+/* Hashes 32 bytes into a pair of words. */
 static struct city_hash mix(const u8 *at, u64 a, u64 b)
 {
 	u64 first = a + word(at);

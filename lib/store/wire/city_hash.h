@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CityHash128 as its version 1.0.2 has it, which ClickHouse took as the checksum of its blocks;
- * later versions give other numbers. Only for what has 144 bytes and more: short inputs have a way
- * of their own, for which there is no use here.
+ * CityHash128 of version 1.0.2, which ClickHouse uses as the checksum of its blocks; later versions
+ * give other results. Inputs have at least 144 bytes: the algorithm for shorter ones is left out.
  */
 #ifndef LIB_STORE_WIRE_CITY_HASH_H
 #define LIB_STORE_WIRE_CITY_HASH_H

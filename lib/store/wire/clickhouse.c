@@ -1,40 +1,183 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A statement goes as the parameter `query` of the target, rows as the body. With external tables
- * the body is a form, a part for each table, whose structure and format are parameters too.
+ * A statement is sent as the parameter `query` of the target, rows as the body. With external
+ * tables the body is a form with a part for each table, whose structure and format are parameters.
  *
- * `wait_end_of_query` has the server keep its answer until the query has ended: otherwise a query
- * that fails half-way has said 200 already.
+ * With `wait_end_of_query` the server holds its answer back until the query has ended; otherwise a
+ * query that fails half-way has already answered 200.
  */
 #include "store/wire/clickhouse.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 #include "store/wire/packed_rows.h"
-#include "store/wire/server_error.h"
 
-#define COMPLAINT_BYTES_MAX (64U << 10) /* of an answer that should be empty */
+#define COMPLAINT_BYTES_MAX (64U << 10) /* limit for an answer that should be empty */
 #define VERSION_BYTES_MAX 256
 #define TABLES_MAX 16
 
-/* What libcurl adds by itself and the server has no use for: an insert of a quiet machine is hardly
- * larger than its head. */
+/* --- errors of the server --- */
+
+/*
+ * An error message begins with "Code: N", whatever the HTTP status is: version 18.16 answers 500 to
+ * a wrong column, and some versions answer 200 to a late failure.
+ */
+
+/* The codes are those of ClickHouse's ErrorCodes.cpp; their meaning never changes. */
+
+#define SERVER_ERROR_TEXT_MAX 400
+
+struct server_error {
+	enum clickhouse_outcome outcome;
+	u32 code;			  /* 0: no code */
+	char text[SERVER_ERROR_TEXT_MAX]; /* one printable line, with what to do about it */
+};
+
+#define PREFIX "Code: "
+#define CODE_MAX 100000
+#define SHOWN_MAX 240
+
+struct meaning {
+	u32 code;
+	enum clickhouse_outcome outcome;
+	const char *way_out; /* advice; NULL: the server's message alone is shown */
+};
+
+#define NO_SCHEMA "stackmap store init makes what is missing"
+#define LOG_IN "--user and --password-file say who you are"
+#define GRANT "the user needs the right to do this"
+
+/* Any other code counts as a transient failure. */
+static const struct meaning meanings[] = {
+	{192, CLICKHOUSE_DENIED, LOG_IN},	      /* UNKNOWN_USER */
+	{193, CLICKHOUSE_DENIED, LOG_IN},	      /* WRONG_PASSWORD */
+	{194, CLICKHOUSE_DENIED, LOG_IN},	      /* REQUIRED_PASSWORD */
+	{195, CLICKHOUSE_DENIED, NULL},		      /* IP_ADDRESS_NOT_ALLOWED */
+	{516, CLICKHOUSE_DENIED, LOG_IN},	      /* AUTHENTICATION_FAILED */
+	{164, CLICKHOUSE_DENIED, GRANT},	      /* READONLY */
+	{291, CLICKHOUSE_DENIED, GRANT},	      /* DATABASE_ACCESS_DENIED */
+	{497, CLICKHOUSE_DENIED, GRANT},	      /* ACCESS_DENIED */
+	{60, CLICKHOUSE_REFUSED, NO_SCHEMA},	      /* UNKNOWN_TABLE */
+	{81, CLICKHOUSE_REFUSED, NO_SCHEMA},	      /* UNKNOWN_DATABASE */
+	{16, CLICKHOUSE_REFUSED, NO_SCHEMA},	      /* NO_SUCH_COLUMN_IN_TABLE */
+	{47, CLICKHOUSE_REFUSED, NO_SCHEMA},	      /* UNKNOWN_IDENTIFIER */
+	{6, CLICKHOUSE_REJECTED, NULL},		      /* CANNOT_PARSE_TEXT */
+	{27, CLICKHOUSE_REJECTED, NULL},	      /* CANNOT_PARSE_INPUT_ASSERTION_FAILED */
+	{32, CLICKHOUSE_REJECTED, NULL},	      /* ATTEMPT_TO_READ_AFTER_EOF */
+	{33, CLICKHOUSE_REJECTED, NULL},	      /* CANNOT_READ_ALL_DATA */
+	{40, CLICKHOUSE_REJECTED, NULL},	      /* CHECKSUM_DOESNT_MATCH */
+	{69, CLICKHOUSE_REJECTED, NULL},	      /* ARGUMENT_OUT_OF_BOUND */
+	{271, CLICKHOUSE_REJECTED, NULL},	      /* CANNOT_DECOMPRESS */
+	{10, CLICKHOUSE_REFUSED, NULL},		      /* NOT_FOUND_COLUMN_IN_BLOCK */
+	{20, CLICKHOUSE_REFUSED, NULL},		      /* NUMBER_OF_COLUMNS_DOESNT_MATCH */
+	{36, CLICKHOUSE_REFUSED, NULL},		      /* BAD_ARGUMENTS */
+	{43, CLICKHOUSE_REFUSED, NULL},		      /* ILLEGAL_TYPE_OF_ARGUMENT */
+	{46, CLICKHOUSE_REFUSED, NULL},		      /* UNKNOWN_FUNCTION */
+	{48, CLICKHOUSE_REFUSED, NULL},		      /* NOT_IMPLEMENTED */
+	{50, CLICKHOUSE_REFUSED, NULL},		      /* UNKNOWN_TYPE */
+	{53, CLICKHOUSE_REFUSED, NULL},		      /* TYPE_MISMATCH */
+	{62, CLICKHOUSE_REFUSED, NULL},		      /* SYNTAX_ERROR */
+	{73, CLICKHOUSE_REFUSED, NULL},		      /* UNKNOWN_FORMAT */
+	{115, CLICKHOUSE_REFUSED, NULL},	      /* UNKNOWN_SETTING */
+	{117, CLICKHOUSE_REJECTED, NULL},	      /* INCORRECT_DATA */
+	{128, CLICKHOUSE_REJECTED, NULL},	      /* TOO_LARGE_ARRAY_SIZE */
+	{131, CLICKHOUSE_REJECTED, NULL},	      /* TOO_LARGE_STRING_SIZE */
+	{170, CLICKHOUSE_REFUSED, NULL},	      /* BAD_GET */
+	{455, CLICKHOUSE_REFUSED, NULL},	      /* SUSPICIOUS_TYPE_FOR_LOW_CARDINALITY */
+	{243, CLICKHOUSE_UNSURE, "its disk is full"}, /* NOT_ENOUGH_SPACE */
+	{252, CLICKHOUSE_UNSURE, "it gets too many small inserts"}, /* TOO_MANY_PARTS */
+};
+
+static bool begins_with_code(const char *body, size_t bytes)
+{
+	return bytes > strlen(PREFIX) && !memcmp(body, PREFIX, strlen(PREFIX));
+}
+
+static bool server_error_is(u32 status, const void *body, size_t bytes)
+{
+	return status != 200 || begins_with_code(body, bytes);
+}
+
+static u32 read_code(const char *body, size_t bytes)
+{
+	u32 code = 0;
+
+	if (!begins_with_code(body, bytes))
+		return 0;
+	for (size_t i = strlen(PREFIX); i < bytes && code < CODE_MAX; i++) {
+		if (body[i] < '0' || body[i] > '9')
+			break;
+		code = code * 10 + (u32)(body[i] - '0');
+	}
+	return code;
+}
+
+/* The outcome for an answer without a code, such as a proxy's. */
+static enum clickhouse_outcome outcome_of_status(u32 status)
+{
+	if (status == 401 || status == 403 || status == 407)
+		return CLICKHOUSE_DENIED;
+	if (status == 400 || status == 413 || status == 415 || status == 422)
+		return CLICKHOUSE_REJECTED;
+	if (status >= 400 && status < 500 && status != 408 && status != 429)
+		return CLICKHOUSE_REFUSED;
+	return CLICKHOUSE_UNSURE;
+}
+
+static struct meaning meaning_of(u32 code, u32 status)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].code == code)
+			return meanings[i];
+	return (struct meaning){.outcome = code ? CLICKHOUSE_UNSURE : outcome_of_status(status)};
+}
+
+/* Copies the first line and replaces each byte that is not printable. */
+static void copy_line(char *text, size_t room, const char *body, size_t bytes)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < bytes && used + 1 < room && body[i] != '\n' && body[i] != '\r'; i++)
+		text[used++] = body[i] >= ' ' && body[i] <= '~' ? body[i] : '?';
+	text[used] = 0;
+}
+
+static void server_error_read(u32 status, const void *body, size_t bytes, struct server_error *out)
+{
+	u32 code = read_code(body, bytes);
+	struct meaning meaning = meaning_of(code, status);
+	char shown[SHOWN_MAX];
+
+	copy_line(shown, sizeof(shown), body, bytes);
+	*out = (struct server_error){.outcome = meaning.outcome, .code = code};
+	if (!code)
+		snprintf(out->text, sizeof(out->text), "HTTP status %u%s%s", status,
+			 *shown ? ": " : "", shown);
+	else
+		snprintf(out->text, sizeof(out->text), "%s%s%s", shown, meaning.way_out ? "; " : "",
+			 meaning.way_out ? meaning.way_out : "");
+}
+
+/* Removes headers of libcurl that the server does not need: the insert of an idle machine is hardly
+ * larger than its headers. */
 static const char *const short_head[] = {"Accept:", "Content-Type:", NULL};
 
 struct clickhouse {
 	struct http *http;
 	char *name, *database;
-	u32 year; /* 0: not asked yet */
+	u32 year; /* 0: unknown yet */
 };
 
-/* What is asked of the server, whatever it is. */
+/* One request to the server. */
 struct call {
 	const char *sql;
-	const char *database; /* NULL: none is named */
+	const char *database; /* NULL: the server's default */
 	const char *settings; /* "&name=value" each */
 	const struct clickhouse_table *tables;
 	u32 table_count;
@@ -98,7 +241,7 @@ static void put(struct byte_buffer *target, const char *text)
 	byte_buffer_append(target, text, strlen(text));
 }
 
-/* As URLs have what is not a letter or a digit. */
+/* Appends text with percent encoding. */
 static void put_escaped(struct byte_buffer *target, const char *text)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -178,7 +321,7 @@ static int send_call(struct clickhouse *server, struct call *call, struct byte_b
 	return 0;
 }
 
-/* `body` is the caller's to free. */
+/* The caller frees `body`. */
 static int run(struct clickhouse *server, struct call *call, struct byte_buffer *body,
 	       struct clickhouse_result *result, struct stackmap_error *error)
 {
@@ -275,19 +418,11 @@ int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_resu
 	return err;
 }
 
-/* An insert as it is made up. */
+/* The parts of an insert. */
 struct insert {
 	struct byte_buffer sql, settings;
 	struct call call;
 };
-
-static void put_insert(struct insert *insert, const char *into)
-{
-	put(&insert->sql, "INSERT INTO ");
-	put(&insert->sql, into);
-	put(&insert->sql, " FORMAT RowBinary");
-	byte_buffer_byte(&insert->sql, 0);
-}
 
 static void put_token(struct insert *insert, const char *token)
 {
@@ -320,7 +455,10 @@ int clickhouse_insert_packed(struct clickhouse *server, const char *into, const 
 
 	if (err)
 		return err;
-	put_insert(&insert, into);
+	put(&insert.sql, "INSERT INTO ");
+	put(&insert.sql, into);
+	put(&insert.sql, " FORMAT RowBinary");
+	byte_buffer_byte(&insert.sql, 0);
 	if (packed)
 		put(&insert.settings, "&decompress=1");
 	if (year >= CLICKHOUSE_MODERN)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One ClickHouse server, over HTTP. SQL is the program's own text; what users name goes along as
- * external tables, so no text of theirs is ever parsed as SQL.
+ * One ClickHouse server, over HTTP. SQL is fixed text of the program; values of users are sent as
+ * external tables, so the server never parses them as SQL.
  *
- * A failed insert is in doubt, whatever the server said of it: of a body that was cut short half
- * the rows may be stored. What a failure means is read from the server's own code, not from HTTP's.
+ * A failed insert is in doubt whatever the server answered: a part of the rows of a truncated body
+ * may be stored. The kind of a failure is read from the server's code, not from the HTTP status.
  */
 #ifndef LIB_STORE_WIRE_CLICKHOUSE_H
 #define LIB_STORE_WIRE_CLICKHOUSE_H
@@ -20,19 +20,19 @@ struct clickhouse_options {
 
 enum clickhouse_outcome {
 	CLICKHOUSE_DONE,
-	CLICKHOUSE_UNSURE,   /* no answer, a busy or failing server: the same again, later */
-	CLICKHOUSE_DENIED,   /* user, password, certificate: until somebody mends it */
-	CLICKHOUSE_REFUSED,  /* no such table or column: likewise */
-	CLICKHOUSE_REJECTED, /* these rows: it cannot read them, or they are too many at once */
+	CLICKHOUSE_UNSURE,   /* no answer, a busy or failing server: retry later */
+	CLICKHOUSE_DENIED,   /* wrong user, password or certificate: needs an administrator */
+	CLICKHOUSE_REFUSED,  /* no such table or column: needs an administrator */
+	CLICKHOUSE_REJECTED, /* the server cannot read the rows, or they are too many at once */
 };
 
 struct clickhouse_result {
 	enum clickhouse_outcome outcome;
-	u32 code; /* the server's; 0: none */
-	u64 date; /* the server's clock, seconds since the epoch; 0: not known */
+	u32 code; /* the server's error code; 0: no code */
+	u64 date; /* the server's clock, seconds since the epoch; 0: unknown */
 };
 
-/* An external table of a query: what SQL can ask for as if it were a table. */
+/* An external table: data sent with a query, which its SQL uses like a table. */
 struct clickhouse_table {
 	const char *name;
 	const char *structure; /* "host String, n UInt32" */
@@ -47,38 +47,39 @@ void clickhouse_close(struct clickhouse **server);
 /* For errors and reports: "https://HOST:PORT". */
 const char *clickhouse_name(const struct clickhouse *server);
 
-/* 0 and the answer (RowBinary if the SQL says FORMAT RowBinary), which the caller frees, also on
- * failure; or -errno: `result` tells the kind, `error` the text with server and way out. `result`
- * may be NULL. */
+/* Runs a query. 0 and the answer (RowBinary if the SQL says FORMAT RowBinary), or -errno with the
+ * kind in *result, which may be NULL, and server and advice in *error. The caller frees the answer,
+ * also after a failure. */
 int clickhouse_query(struct clickhouse *server, const char *sql,
 		     const struct clickhouse_table *tables, u32 count, u64 most_bytes,
 		     struct byte_buffer *answer, struct clickhouse_result *result,
 		     struct stackmap_error *error);
 
-/* A statement of the program's own that names its database itself, which need not exist yet.
- * `settings`: "&name=value" each; "": none. */
+/* Runs a statement that names its database itself, which need not exist yet. `settings` are
+ * "&name=value" each, or "". */
 int clickhouse_execute(struct clickhouse *server, const char *sql, const char *settings,
 		       struct stackmap_error *error);
 
 const char *clickhouse_database(const struct clickhouse *server);
 
-/* The year of its version (18, 26...), asked for once. Servers from CLICKHOUSE_MODERN on know
- * codecs and deduplicate what comes with a token; those before need LowCardinality allowed. */
+/* Returns the year of the server's version (18, 26...), which is queried once. Servers from
+ * CLICKHOUSE_MODERN on have codecs and deduplicate inserts with a token; older servers need a
+ * setting for LowCardinality. */
 #define CLICKHOUSE_MODERN 22
 int clickhouse_year(struct clickhouse *server, u32 *year, struct clickhouse_result *result,
 		    struct stackmap_error *error);
 
-/* Bytes sent and received by now. */
+/* Total bytes sent and received. */
 u64 clickhouse_bytes_sent(const struct clickhouse *server);
 u64 clickhouse_bytes_received(const struct clickhouse *server);
 
-/* `into`: "events" or "events (a, b)". `token`: names these bytes to servers that know
- * deduplication; NULL: none. Bytes are compressed on the way. */
+/* Inserts rows, compressed. `into` is "events" or "events (a, b)". `token` identifies the bytes for
+ * servers with deduplication; may be NULL. */
 int clickhouse_insert(struct clickhouse *server, const char *into, const void *rows, size_t bytes,
 		      const char *token, struct clickhouse_result *result,
 		      struct stackmap_error *error);
 
-/* The same with rows that were packed before (packed_rows.h), or are plain. */
+/* Inserts rows that are packed (packed_rows.h) or plain. */
 int clickhouse_insert_packed(struct clickhouse *server, const char *into, const void *rows,
 			     size_t bytes, bool packed, const char *token,
 			     struct clickhouse_result *result, struct stackmap_error *error);

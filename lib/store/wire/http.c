@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libcurl is loaded when the first client is opened: linking it would cost each start of the
- * command an HTTP and a TLS library.
+ * libcurl is loaded when the first client is opened: linking it would load an HTTP and a TLS
+ * library at each start of the command.
  *
- * libcurl sends a request again, on a new connection, when the kept one turns out to be closed. If
- * the server had taken the first one, rows would be stored twice. So bodies are handed out by a
- * function that cannot be rewound: what was begun once is never repeated behind our back.
+ * libcurl repeats a request on a new connection if the kept connection turns out to be closed. If
+ * the server had accepted the first request, rows would be stored twice. Therefore a read function
+ * that cannot be rewound supplies the body, and libcurl never repeats a request that was begun.
  *
  * A proxy of the environment is used for https only, where it sees neither password nor
  * rows.
@@ -55,15 +55,16 @@ struct http {
 	char why[CURL_ERROR_SIZE];
 };
 
-/* A request on its way. */
+/* The state of one request. */
 struct exchange {
 	struct http *http;
 	const struct http_request *request;
 	struct http_answer *answer;
 	size_t body_sent;
-	size_t head_bytes; /* received */
+	size_t head_bytes; /* received bytes of headers */
 	bool too_long;
-	bool is_cut; /* a complaint whose beginning is there: the connection was closed on it */
+	bool is_cut; /* an error message exceeded HTTP_COMPLAINT_BYTES, and the connection was
+			closed */
 	struct curl_slist *headers;
 	curl_mime *parts;
 	char *url;
@@ -195,8 +196,7 @@ static bool succeeds(struct http *http)
 	return status >= 200 && status < 300;
 }
 
-/* The beginning of a complaint is enough: no more is taken from the server, which may have no end
- * of it. */
+/* Stores the first bytes of an error message and ends the transfer, which may be endless. */
 static size_t on_complaint(struct exchange *exchange, const char *data, size_t bytes)
 {
 	struct byte_buffer *body = &exchange->answer->body;
@@ -320,7 +320,7 @@ static bool add_bearer(struct exchange *exchange)
 	return added;
 }
 
-/* "Expect:": a server that shall say whether it wants the body would cost a round trip. */
+/* "Expect:" disables the 100-continue handshake, which costs a round trip. */
 static bool add_headers(struct exchange *exchange)
 {
 	const char *const *headers = exchange->request->headers;
@@ -334,7 +334,7 @@ static bool add_headers(struct exchange *exchange)
 	return added;
 }
 
-/* A part without a file name would be taken for a field of a form. */
+/* A part without a file name would count as a plain form field. */
 static bool add_part(struct exchange *exchange, const struct http_part *part)
 {
 	curl_mimepart *added = library.mime_add(exchange->parts);
@@ -389,14 +389,6 @@ static bool prepare(struct exchange *exchange)
 	library.set(http->curl, CURLOPT_HEADERFUNCTION, on_header);
 	library.set(http->curl, CURLOPT_HEADERDATA, exchange);
 	return add_headers(exchange) && add_body(exchange);
-}
-
-static void release(struct exchange *exchange)
-{
-	library.reset(exchange->http->curl);
-	library.list_free(exchange->headers);
-	library.mime_free(exchange->parts);
-	free(exchange->url);
 }
 
 static void account(struct http *http)
@@ -472,7 +464,10 @@ int http_send(struct http *http, const struct http_request *request, struct http
 	} else {
 		err = error_set(error, ENOMEM, "%s: %s", http->base, strerror(ENOMEM));
 	}
-	release(&exchange);
+	library.reset(exchange.http->curl);
+	library.list_free(exchange.headers);
+	library.mime_free(exchange.parts);
+	free(exchange.url);
 	return err;
 }
 

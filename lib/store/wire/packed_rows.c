@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A block: the checksum of all that follows (16 bytes), the method (0x90: zstd), the bytes from the
- * method on, the bytes once unpacked (u32 each), and the frame of zstd.
+ * A block consists of: the checksum of the rest (16 bytes), the method (0x90: zstd), the length
+ * from the method on, the unpacked length (u32 each), and the zstd frame.
  */
 #include "store/wire/packed_rows.h"
 
@@ -22,7 +22,7 @@ struct block_head {
 	u32 packed_bytes, plain_bytes;
 } __attribute__((packed));
 
-/* Packs at `at`, where there is room; returns how many bytes, 0 without memory. */
+/* Packs rows to `at`; returns the length of the block, 0 without memory. */
 static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
 {
 	u8 *body = at + CHECKSUM_BYTES;
@@ -42,7 +42,7 @@ static size_t pack_block(u8 *at, size_t room, const void *rows, size_t bytes)
 	return CHECKSUM_BYTES + head.packed_bytes;
 }
 
-/* One block; -ENODATA: it is too short for its checksum. */
+/* Appends one block; -ENODATA: the block is too short for its checksum. */
 static int append_block(struct byte_buffer *packed, const void *rows, size_t bytes)
 {
 	size_t room = ZSTD_compressBound(bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The server says which days there are, as numbers, so that nothing of its answer gets into SQL. */
+/* The server lists its days as numbers, so no text of its answer is used in SQL. */
 #include "store/wire/retention.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Dropping the days of a store: partitions as a whole, which costs the server nothing. */
+/* Drops the days of a store as whole partitions, which is cheap for the server. */
 #ifndef LIB_STORE_WIRE_RETENTION_H
 #define LIB_STORE_WIRE_RETENTION_H
 
@@ -11,7 +11,7 @@ struct dropped_day {
 	u64 rows, bytes;
 };
 
-/* Drops all days before `first`, and tells of each one that went. */
+/* Drops all days before `first`, and calls `dropped` for each dropped day. */
 int retention_drop(struct clickhouse *server, u32 first,
 		   void (*dropped)(void *arg, const struct dropped_day *day), void *arg,
 		   struct stackmap_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* RowBinary: numbers as they lie in memory here, all the world being little-endian. */
+/* RowBinary is little-endian, like all supported machines, so numbers are copied as they are. */
 #include "store/wire/row_binary.h"
 
 #include <string.h>

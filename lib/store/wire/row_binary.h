@@ -15,17 +15,17 @@ void row_put_u32(struct byte_buffer *rows, u32 value); /* UInt32; DateTime: seco
 void row_put_u64(struct byte_buffer *rows, u64 value);
 void row_put_bytes(struct byte_buffer *rows, const void *bytes, size_t length); /* FixedString */
 void row_put_text(struct byte_buffer *rows, const char *text);
-void row_put_count(struct byte_buffer *rows, u64 count); /* of an array; its items follow */
+void row_put_count(struct byte_buffer *rows, u64 count); /* length of an array; its items follow */
 
 u8 row_get_u8(struct byte_cursor *rows);
 u16 row_get_u16(struct byte_cursor *rows);
 u32 row_get_u32(struct byte_cursor *rows);
 u64 row_get_u64(struct byte_cursor *rows);
-/* In place; NULL and `bad` when fewer are left. */
+/* Returns a pointer into the rows; NULL and `bad` if fewer bytes are left. */
 const u8 *row_get_bytes(struct byte_cursor *rows, size_t length);
-/* A string in place, without NUL; its length in *length. "" and 0 when it is bad. */
+/* Returns a string in place, without NUL, and its length; "" and 0 if it is bad. */
 const char *row_get_text(struct byte_cursor *rows, size_t *length);
-/* Of an array: never more than the bytes that are left. */
+/* Returns the length of an array, which never exceeds the number of bytes left. */
 u64 row_get_count(struct byte_cursor *rows);
 
 #endif

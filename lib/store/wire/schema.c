@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One schema in two dialects. Servers before CLICKHOUSE_MODERN have LowCardinality behind a
- * setting, and compress as their configuration says. Modern ones take a codec for each column, and
- * remember the tokens of inserts if the table says for how many.
+ * One schema in two dialects. Servers before CLICKHOUSE_MODERN need a setting for LowCardinality
+ * and choose the compression themselves. Modern servers have a codec for each column, and remember
+ * as many tokens of inserts as the table's definition sets.
  *
- * Every table but the list of versions is Replacing: a repeated insert collapses instead of
- * doubling. A partition is a day, which is how days are dropped.
+ * Every table except the list of versions is a ReplacingMergeTree, which merges repeated inserts. A
+ * partition is a day, so a day is dropped as a partition.
  */
 #include "store/wire/schema.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
+#include "store/wire/clickhouse.h"
 #include "store/wire/row_binary.h"
-#include "store/wire/views.h"
 
 #define LOW "LowCardinality(String)"
 #define HASH "FixedString(16)"
@@ -35,8 +36,8 @@ struct column {
 struct table {
 	const char *name;
 	const struct column *columns; /* a NULL name ends them */
-	const char *version;	      /* of Replacing: the highest wins; "": any */
-	const char *day;	      /* the column that tells the partition */
+	const char *version; /* column whose highest value wins a merge; "": any row wins */
+	const char *day;     /* column for the partition */
 	const char *order;
 };
 
@@ -112,7 +113,64 @@ const char *store_table_name(enum store_table table)
 	return tables[table].name;
 }
 
-/* A statement that is made up, and what asks for it. */
+/* --- views --- */
+
+/*
+ * Views for dashboards and people: names instead of hashes, and each batch of the ledger once. The
+ * commands of stackmap do not use them.
+ */
+
+/*
+ * The queries run on ClickHouse 18.16 and on current versions: they state the strictness of joins
+ * and use common functions only. Equal rows of several days count once.
+ */
+
+struct store_view {
+	const char *name;
+	const char *query; /* tables without a database */
+};
+
+/* Ended by a NULL name; a view stands behind the views that it uses. */
+extern const struct store_view store_views[];
+
+/* The functions of a frame: those of debug information before those of a symbol table. */
+#define FRAMES                                                                                     \
+	"SELECT object, offset, argMax(functions, rank) AS functions FROM frames "                 \
+	"GROUP BY object, offset"
+
+#define OBJECTS                                                                                    \
+	"SELECT object, any(path) AS path, any(build_id) AS build_id FROM objects GROUP BY object"
+
+/* Turns one row for each stack into one row for each frame. The innermost frame of a side is a
+ * program counter; the others are return addresses, which are looked up by the byte before. */
+#define POSITIONS                                                                                  \
+	"SELECT stack, position, object, if(position = 1 OR position = depth + 1 OR place = 0, "   \
+	"place, toUInt64(place - 1)) AS offset FROM "                                              \
+	"(SELECT stack, any(kernel_depth) AS depth, any(object) AS objects, "                      \
+	"any(offset) AS places FROM stacks GROUP BY stack) AS whole "                              \
+	"ARRAY JOIN objects AS object, places AS place, arrayEnumerate(objects) AS position"
+
+/* Inlined functions are separate frames, as in reports; code without a name has its file's name. */
+#define NAMES                                                                                      \
+	"if(empty(functions), [path], arrayMap((name, i) -> if(i < length(functions), "            \
+	"concat(name, ' (inlined)'), name), functions, arrayEnumerate(functions)))"
+
+const struct store_view store_views[] = {
+	{"frame_names", FRAMES},
+	{"object_names", OBJECTS},
+	/* Outermost first, as a flame graph grows. */
+	{"stack_names",
+	 "SELECT stack, arrayReverse(groupArrayArray(names)) AS names FROM "
+	 "(SELECT stack, position, " NAMES " AS names FROM "
+	 "(SELECT stack, position, object, functions FROM (" POSITIONS ") AS positions "
+	 "ANY LEFT JOIN (" FRAMES ") AS found USING (object, offset)) AS named "
+	 "ANY LEFT JOIN (" OBJECTS ") AS files USING (object) ORDER BY stack, position) "
+	 "GROUP BY stack"},
+	{"ledger_final", "SELECT * FROM ledger FINAL"},
+	{NULL, NULL},
+};
+
+/* A statement that is being built. */
 struct statement {
 	FILE *stream;
 	char *text;
@@ -126,7 +184,7 @@ static int begin(struct statement *statement)
 	return statement->stream ? 0 : -ENOMEM;
 }
 
-/* Executes and forgets it. */
+/* Executes and frees the statement. */
 static int execute(struct clickhouse *server, struct statement *statement, const char *settings,
 		   struct stackmap_error *error)
 {
@@ -142,13 +200,6 @@ static int execute(struct clickhouse *server, struct statement *statement, const
 	return err;
 }
 
-static void put_columns(FILE *to, const struct table *table, bool modern)
-{
-	for (const struct column *column = table->columns; column->name; column++)
-		fprintf(to, "%s%s %s%s", column == table->columns ? "" : ", ", column->name,
-			column->type, modern ? " CODEC(ZSTD(1))" : "");
-}
-
 static int make_table(struct clickhouse *server, const struct table *table, bool modern,
 		      struct stackmap_error *error)
 {
@@ -158,7 +209,9 @@ static int make_table(struct clickhouse *server, const struct table *table, bool
 		return -ENOMEM;
 	fprintf(statement.stream, "CREATE TABLE IF NOT EXISTS %s.%s (", clickhouse_database(server),
 		table->name);
-	put_columns(statement.stream, table, modern);
+	for (const struct column *column = table->columns; column->name; column++)
+		fprintf(statement.stream, "%s%s %s%s", column == table->columns ? "" : ", ",
+			column->name, column->type, modern ? " CODEC(ZSTD(1))" : "");
 	fprintf(statement.stream,
 		") ENGINE = ReplacingMergeTree(%s) PARTITION BY toYYYYMMDD(%s) ORDER BY (%s)",
 		table->version, table->day, table->order);
@@ -200,8 +253,8 @@ static int make_versions(struct clickhouse *server, struct stackmap_error *error
 				   error);
 }
 
-/* Makes the tables of version N those of N + 1, and can be done twice. NULL: there is nothing to do
- * but to make those that are new. Version 0 is a store that was begun and not finished. */
+/* Migrates the tables of version N to version N + 1, and can be repeated. NULL: the new version
+ * only has new tables. Version 0 is a store whose creation was interrupted. */
 typedef int migration(struct clickhouse *server, struct stackmap_error *error);
 
 static migration *const migrations[SCHEMA_VERSION] = {NULL};
@@ -253,7 +306,7 @@ static int refuse_newer(struct clickhouse *server, u32 version, struct stackmap_
 			 clickhouse_name(server), version, SCHEMA_VERSION);
 }
 
-/* The version is noted last: what was interrupted is done again. */
+/* The version is noted last, so an interrupted migration is repeated. */
 static int migrate(struct clickhouse *server, struct stackmap_error *error)
 {
 	u32 version;
@@ -268,8 +321,8 @@ static int migrate(struct clickhouse *server, struct stackmap_error *error)
 	return err || version == SCHEMA_VERSION ? err : note_version(server, SCHEMA_VERSION, error);
 }
 
-/* Made anew: another version may have made it, and it holds nothing. Its tables are those of the
- * session's database. */
+/* Replaces the view, which has no data and may be of another version. Its query uses the session's
+ * database. */
 static int make_view(struct clickhouse *server, const struct store_view *view, bool modern,
 		     struct stackmap_error *error)
 {
@@ -303,7 +356,7 @@ static int make_views(struct clickhouse *server, struct stackmap_error *error)
 	return err;
 }
 
-/* All tables of a kind on all servers of a cluster, as one to read. */
+/* Makes a table that reads a table of all servers of a cluster. */
 static int make_reading_table(struct clickhouse *server, const char *name, const char *cluster,
 			      bool modern, struct stackmap_error *error)
 {

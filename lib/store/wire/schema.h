@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tables of a store, and the version of their schema. docs/internals/store.md says what is in
- * them. An agent refuses a store of a newer version, `store init` migrates an older one.
+ * The tables of a store, and the version of their schema; docs/internals/store.md describes them.
+ * An agent refuses a store of a newer version, `store init` migrates an older one.
  */
 #ifndef LIB_STORE_WIRE_SCHEMA_H
 #define LIB_STORE_WIRE_SCHEMA_H
@@ -10,7 +10,7 @@
 
 #define SCHEMA_VERSION 1
 
-/* In the order in which rows of a batch are sent: what is missing behind them shows. */
+/* In the order in which a batch's rows are sent: the ledger first, so that lost rows show. */
 #define STORE_TABLES(X)                                                                            \
 	X(LEDGER, "ledger")                                                                        \
 	X(HOSTS, "hosts")                                                                          \
@@ -25,12 +25,12 @@ enum store_table { STORE_TABLES(X) STORE_TABLE_COUNT };
 
 const char *store_table_name(enum store_table table);
 
-/* Makes database and tables, or migrates them; what is there already stays. `cluster`: also makes
- * tables of all its servers, for reading ("events_all"); NULL: none. */
+/* Makes database and tables, or migrates them; existing data stays. With `cluster`, tables that
+ * read all servers of the cluster are made as well ("events_all"); may be NULL. */
 int schema_init(struct clickhouse *server, const char *cluster, struct stackmap_error *error);
 
-/* 0: it is ours. -ENOENT: there is none; -EPROTONOSUPPORT: a newer one; -ESTALE: an older one. The
- * error says the way out. */
+/* Returns 0 if the server has this program's schema. -ENOENT: no schema; -EPROTONOSUPPORT: a newer
+ * schema; -ESTALE: an older schema. The error contains advice. */
 int schema_check(struct clickhouse *server, struct clickhouse_result *result,
 		 struct stackmap_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A strict reading: what is not of the form in store_url.h is refused, with the reason. */
+/* A strict parser: any other form than the one in store_url.h is refused, with the reason. */
 #include "store/wire/store_url.h"
 
 #include <errno.h>
@@ -104,8 +104,7 @@ void store_url_clear(struct store_url *url)
 	memset(url, 0, sizeof(*url));
 }
 
-/* FNV-1a, and the finish of MurmurHash3: FNV alone hardly tells names apart by their last letter.
- */
+/* FNV-1a with the finalizer of MurmurHash3: FNV alone hardly mixes the last letter of a name. */
 u32 store_url_shard_of(const struct store_url *url, const char *host)
 {
 	u64 hash = 0xcbf29ce484222325;

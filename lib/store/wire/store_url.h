@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where a store is: http[s]://HOST[:PORT][,HOST[:PORT]...][/DATABASE]. Each host is a shard: a
- * server that holds all rows of some machines. Ports are 8123 and 8443 unless they are given, the
+ * The URL of a store: http[s]://HOST[:PORT][,HOST[:PORT]...][/DATABASE]. Each host is a shard: a
+ * server that holds all rows of some machines. The default ports are 8123 and 8443, the default
  * database is "stackmap".
  */
 #ifndef LIB_STORE_WIRE_STORE_URL_H
@@ -16,11 +16,12 @@ struct store_url {
 	char *database; /* letters, digits and "_" */
 };
 
-/* -EINVAL: `error` says what is wrong. *url is untouched on failure. */
+/* -EINVAL: *error has the reason. *url is untouched on failure. */
 int store_url_parse(const char *text, struct store_url *url, struct stackmap_error *error);
 void store_url_clear(struct store_url *url);
 
-/* The shard that holds the rows of a machine: the same for all who know the same number of them. */
+/* The shard that holds the rows of a machine; it depends on the machine's name and the number of
+ * shards only. */
 u32 store_url_shard_of(const struct store_url *url, const char *host);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Numbers of the description are varints, strings end with NUL. Causes of loss are kept by their
- * place in LEDGER_LOST, which only grows at its end: a newer program reads what an older one wrote.
+ * The description's numbers are varints, its strings end with NUL. Causes of loss are stored by
+ * their index in LEDGER_LOST, which only grows at its end, so newer programs can read older files.
  */
 #include "store/write/batch_file.h"
 
@@ -20,10 +20,10 @@
 struct file_head {
 	char magic[8];
 	u32 version;
-	u32 about_bytes; /* what is said of the batch */
+	u32 about_bytes; /* length of the description */
 	u64 rows_bytes;
 	u32 rows_checksum;
-	u32 about_checksum; /* of all of the head before it, and of what is said */
+	u32 about_checksum; /* covers the head up to here and the description */
 };
 
 static u32 checksum(u32 before, const void *data, size_t bytes)
@@ -38,7 +38,7 @@ static u32 about_checksum(const struct file_head *head, const u8 *about)
 	return checksum(sum, about, head->about_bytes);
 }
 
-/* Rows of one table behind those of the others; whether they are packed. */
+/* Appends the rows of one table; true if they were packed. */
 static bool put_rows(struct byte_buffer *rows, const struct byte_buffer *plain)
 {
 	int err = packed_rows_append(rows, plain->data, plain->used);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a step does: it sees to it that the schema is known to be ours, which also tells the
- * server's clock, and sends the oldest batch. After a failure the next step comes later: twice as
- * late each time while the server is away, a minute later when it refuses; both spread by a
- * quarter, so that the machines of a fleet do not come back at once. The wait is the server's, not
- * the batch's.
+ * A step checks the schema, whose answer also has the server's clock, and sends the oldest batch.
+ * After a failure the next step is delayed: the delay doubles while the server is away, and is a
+ * minute when the server refuses; both delays vary by a quarter, so that the machines of a fleet do
+ * not return at once. The delay applies to the server, not to one batch.
  *
- * A batch that fails although the server has just told its schema is a suspect: the batch may be at
- * fault, or the server. Other batches show which: while they fail as well, the server is at fault
- * and all batches stay. A suspect that fails again and again, each time after the server took
- * another batch, is set aside. The server's code decides how often: two failures if it complains of
- * the rows, eight within as many minutes if the failure may pass. A code that keeps every batch out
+ * A batch that fails although the schema check succeeded is a suspect: the fault may be the batch's
+ * or the server's. Other batches decide: while they fail as well, the server is at fault and all
+ * batches stay. A suspect that fails repeatedly, each time after the server accepted another batch,
+ * is set aside. The limit depends on the server's error code: two failures for an error in the
+ * rows, eight within as many minutes for a transient error. An error that affects every batch
  * (password, tables) makes no suspects.
  */
 #include "store/write/sender.h"
@@ -25,24 +24,245 @@
 #include "array.h"
 #include "clock.h"
 #include "error.h"
-#include "store/write/send_batch.h"
+#include "store/wire/row_binary.h"
+#include "store/write/spool.h"
 
-#define SCHEMA_MS (10 * 60 * 1000U) /* for so long it is taken to be the same */
+#define SCHEMA_MS (10 * 60 * 1000U) /* interval between two schema checks */
 #define IDLE_MS 2000
 #define AWAY_MS_MIN 1000
 #define AWAY_MS_MAX 60000
 #define REFUSED_MS 60000
-#define SUSPECT_MS 60000 /* for so long other batches go before a suspect */
+#define SUSPECT_MS 60000 /* time in which other batches go before a suspect */
 #define STRIKES_REJECTED 2
 #define STRIKES_MAX 8
 
+/* --- one batch --- */
+
+/* Sends one batch, or the ledger of a batch whose rows are gone, to one server. */
+
+/*
+ * The ledger is sent first and the events last, so rows that are lost in between show as recorded
+ * and not stored. The server's merge removes rows that were sent twice. Until then repeated events
+ * would count twice, so the sender queries the stored events before it sends them again. This query
+ * groups by the whole key, so repeated rows count once.
+ */
+
+/* Progress of sending a batch. */
+struct batch_progress {
+	enum store_table next; /* the table whose rows go next */
+	bool in_doubt;	       /* the server may have some or all of the events */
+	u64 rows;	       /* sent rows of all tables */
+	u64 doubts,
+		repeats; /* queries for stored events; inserts of events that were partly stored */
+};
+
+#define ANSWER_BYTES_MAX (8UL << 20)
+
+#define STORED_IN_WINDOWS                                                                          \
+	"SELECT time, count() AS rows, sum(events_of_key) FROM (SELECT time, any(count) AS "       \
+	"events_of_key FROM events WHERE host IN (SELECT host FROM wanted) AND time >= "           \
+	"toDateTime(%u) AND time <= toDateTime(%u) AND time IN (SELECT time FROM windows) "        \
+	"GROUP BY time, service, version, cgroup, "                                                \
+	"comm, event, stack) GROUP BY time FORMAT RowBinary"
+
+/* Rows and events of one window that the server has. */
+struct stored_window {
+	u32 time;
+	u64 rows, events;
+};
+
+typedef void on_window(void *arg, const struct stored_window *window);
+
+static int read_windows(const struct byte_buffer *answer, on_window *found, void *arg)
+{
+	struct byte_cursor rows = {answer->data, answer->data + answer->used, false};
+
+	while (byte_cursor_left(&rows)) {
+		struct stored_window window = {.time = row_get_u32(&rows)};
+
+		window.rows = row_get_u64(&rows);
+		window.events = row_get_u64(&rows);
+		if (rows.bad)
+			return -EBADMSG;
+		found(arg, &window);
+	}
+	return 0;
+}
+
+static int query_windows(struct clickhouse *server, const struct batch *batch, on_window *found,
+			 void *arg, struct clickhouse_result *result, struct stackmap_error *error)
+{
+	struct byte_buffer host = {0}, times = {0}, answer = {0};
+	struct clickhouse_table tables[] = {
+		{.name = "wanted", .structure = "host String"},
+		{.name = "windows", .structure = "time DateTime('UTC')"}};
+	char sql[sizeof(STORED_IN_WINDOWS) + 2 * 10];
+	u32 first = UINT32_MAX, last = 0;
+	int err;
+
+	row_put_text(&host, batch->host);
+	for (u32 i = 0; i < batch->window_count; i++) {
+		u32 time = batch->windows[i].time;
+
+		row_put_u32(&times, time);
+		first = time < first ? time : first;
+		last = time > last ? time : last;
+	}
+	tables[0].rows = host.data;
+	tables[0].bytes = host.used;
+	tables[1].rows = times.data;
+	tables[1].bytes = times.used;
+	snprintf(sql, sizeof(sql), STORED_IN_WINDOWS, first, last);
+	err = clickhouse_query(server, sql, tables, 2, ANSWER_BYTES_MAX, &answer, result, error);
+	if (!err)
+		err = read_windows(&answer, found, arg);
+	if (err == -EBADMSG)
+		error_set(error, EBADMSG, "%s: the answer makes no sense", clickhouse_name(server));
+	byte_buffer_free(&host);
+	byte_buffer_free(&times);
+	byte_buffer_free(&answer);
+	return err;
+}
+
+static void count_rows(void *arg, const struct stored_window *window)
+{
+	*(u64 *)arg += window->rows;
+}
+
+/* The deduplication token of a batch's rows for one table; NULL without memory. */
+static char *token_of(const struct batch *batch, enum store_table table)
+{
+	char *token;
+
+	return asprintf(&token, "%s/%s/%llu/%s", batch->host, batch->boot,
+			(unsigned long long)batch->number, store_table_name(table)) < 0
+		       ? NULL
+		       : token;
+}
+
+static int insert(struct clickhouse *server, const struct batch *batch, enum store_table table,
+		  const struct spooled_rows *rows, struct clickhouse_result *result,
+		  struct stackmap_error *error)
+{
+	char *token = token_of(batch, table);
+	int err;
+
+	if (!token)
+		return error_set(error, ENOMEM, "the batch to send: %s", strerror(ENOMEM));
+	err = clickhouse_insert_packed(server, store_table_name(table), rows->bytes, rows->length,
+				       rows->packed, token, result, error);
+	free(token);
+	return err;
+}
+
+static int insert_ledger(struct clickhouse *server, const struct batch *batch,
+			 struct clickhouse_result *result, struct stackmap_error *error)
+{
+	struct byte_buffer rows = {0};
+	struct spooled_rows plain;
+	int err = batch_ledger_rows(batch, NULL, &rows);
+
+	plain = (struct spooled_rows){.bytes = rows.data, .length = rows.used};
+	if (err)
+		error_set(error, ENOMEM, "the ledger to send: %s", strerror(ENOMEM));
+	else
+		err = insert(server, batch, STORE_LEDGER, &plain, result, error);
+	byte_buffer_free(&rows);
+	return err;
+}
+
+static int insert_events(struct clickhouse *server, const struct spooled_batch *batch,
+			 struct batch_progress *progress, struct clickhouse_result *result,
+			 struct stackmap_error *error)
+{
+	u64 stored = 0;
+	int err = 0;
+
+	if (progress->in_doubt) {
+		progress->doubts++;
+		err = query_windows(server, &batch->ledger, count_rows, &stored, result, error);
+		if (err || stored == batch->ledger.row_count[STORE_EVENTS])
+			return err;
+		progress->repeats += stored != 0;
+	}
+	progress->in_doubt = true;
+	err = insert(server, &batch->ledger, STORE_EVENTS, &batch->rows[STORE_EVENTS], result,
+		     error);
+	progress->in_doubt = err;
+	return err;
+}
+
+static int send_table(struct clickhouse *server, const struct spooled_batch *batch,
+		      struct batch_progress *progress, struct clickhouse_result *result,
+		      struct stackmap_error *error)
+{
+	enum store_table table = progress->next;
+
+	if (table == STORE_LEDGER)
+		return insert_ledger(server, &batch->ledger, result, error);
+	if (!batch->rows[table].length)
+		return 0;
+	if (table == STORE_EVENTS)
+		return insert_events(server, batch, progress, result, error);
+	return insert(server, &batch->ledger, table, &batch->rows[table], result, error);
+}
+
+/* Continues at progress->next. After a failure the caller repeats the call later. */
+static int send_batch(struct clickhouse *server, const struct spooled_batch *batch,
+		      struct batch_progress *progress, struct clickhouse_result *result,
+		      struct stackmap_error *error)
+{
+	int err = 0;
+
+	if (!batch->ledger.window_count)
+		return 0;
+	while (!err && progress->next < STORE_TABLE_COUNT) {
+		err = send_table(server, batch, progress, result, error);
+		if (err)
+			return err;
+		progress->rows += batch->ledger.row_count[progress->next];
+		progress->next++;
+	}
+	return 0;
+}
+
+static void note_stored(void *arg, const struct stored_window *stored)
+{
+	struct batch *batch = arg;
+
+	for (u32 i = 0; i < batch->window_count; i++)
+		if (batch->windows[i].time == stored->time)
+			batch->windows[i].stored = stored->events;
+}
+
+/* The insert has no token, because the same ledger may be sent later with other numbers. */
+/* Sends the ledger of a batch whose rows are gone. Events that the store has do not count as lost.
+ */
+static int send_lost_ledger(struct clickhouse *server, struct spooled_batch *batch,
+			    struct clickhouse_result *result, struct stackmap_error *error)
+{
+	struct byte_buffer rows = {0};
+	int err;
+
+	if (!batch->ledger.window_count)
+		return 0;
+	err = query_windows(server, &batch->ledger, note_stored, &batch->ledger, result, error);
+	if (!err && batch_ledger_rows(&batch->ledger, batch->lost_as, &rows))
+		err = error_set(error, ENOMEM, "the ledger to send: %s", strerror(ENOMEM));
+	if (!err)
+		err = clickhouse_insert(server, store_table_name(STORE_LEDGER), rows.data,
+					rows.used, NULL, result, error);
+	byte_buffer_free(&rows);
+	return err;
+}
+
 struct suspect {
 	u64 number;
-	u64 due;	  /* ms: others go first until then */
+	u64 due;	  /* ms: other batches go first until then */
 	u32 strikes;	  /* failures, each but the first after the server took another batch */
 	u64 struck;	  /* ms: the last strike */
-	u64 taken;	  /* sender->taken at that time */
-	bool is_rejected; /* the server complains of the rows */
+	u64 taken;	  /* sender->taken at the last strike */
+	bool is_rejected; /* the server reported an error in the rows */
 };
 
 struct sender {
@@ -52,18 +272,18 @@ struct sender {
 	void (*say)(void *arg, const char *text);
 	void *arg;
 	bool schema_known;
-	u64 schema_ms; /* when it was asked for */
-	u64 number;    /* of the batch that `progress` is of */
+	u64 schema_ms; /* time of the last check */
+	u64 number;    /* number of the batch that `progress` is for */
 	struct batch_progress progress;
-	u64 doubtful; /* batches up to this number may have been sent before, by this sender or
-			 one before it */
-	u64 taken;    /* batches and ledgers that the server took */
+	u64 doubtful; /* batches up to this number may have been sent before, by this or an
+			 earlier sender */
+	u64 taken;    /* batches and ledgers that the server accepted */
 	struct suspect *suspects;
 	u32 suspect_count, suspect_room;
-	s64 date_skew;	 /* by the last date, which may be wrong alone */
-	u64 server_date; /* 0: it never told */
+	s64 date_skew;	 /* skew by the last date, unconfirmed */
+	u64 server_date; /* 0: unknown */
 	u32 failures;
-	u64 complaint; /* what was said last; 0: nothing is wrong */
+	u64 last_failure; /* the last logged failure; 0: all is well */
 	u64 random;
 };
 
@@ -132,7 +352,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sender *sender, con
 	sender->say(sender->arg, text);
 }
 
-/* Between 3/4 and 5/4 of it: Marsaglia's xorshift. */
+/* Returns a random time between 3/4 and 5/4 of `ms` (Marsaglia's xorshift). */
 static u32 spread(struct sender *sender, u32 ms)
 {
 	sender->random ^= sender->random << 13;
@@ -150,22 +370,22 @@ static u32 away_ms(struct sender *sender)
 	return spread(sender, ms < AWAY_MS_MAX ? ms : AWAY_MS_MAX);
 }
 
-/* Says it unless it is what was said last. */
-static void complain(struct sender *sender, enum sender_standing standing, u32 kind,
-		     const char *text)
+/* Stores the failure in the state, and logs it unless it was the last one logged. */
+static void log_failure(struct sender *sender, enum sender_standing standing, u32 kind,
+			const char *text)
 {
-	u64 complaint = (u64)standing << 32 | kind;
+	u64 last_failure = (u64)standing << 32 | kind;
 
 	sender->state->standing = standing;
 	snprintf(sender->state->error, sizeof(sender->state->error), "%.*s",
 		 (int)sizeof(sender->state->error) - 1, text);
-	if (complaint != sender->complaint)
+	if (last_failure != sender->last_failure)
 		say(sender, "%s; batches stay in the spool", text);
-	sender->complaint = complaint;
+	sender->last_failure = last_failure;
 }
 
-static u32 fail(struct sender *sender, int err, const struct clickhouse_result *result,
-		const struct stackmap_error *error)
+static u32 note_failure(struct sender *sender, int err, const struct clickhouse_result *result,
+			const struct stackmap_error *error)
 {
 	bool refused = result->outcome == CLICKHOUSE_DENIED ||
 		       result->outcome == CLICKHOUSE_REFUSED || err == -EPROTONOSUPPORT ||
@@ -174,12 +394,12 @@ static u32 fail(struct sender *sender, int err, const struct clickhouse_result *
 
 	sender->schema_known = false;
 	sender->failures++;
-	complain(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
-		 result->code ? result->code : (u32)-err, error->message);
+	log_failure(sender, answers ? SENDER_REFUSED : SENDER_AWAY,
+		    result->code ? result->code : (u32)-err, error->message);
 	return refused ? spread(sender, REFUSED_MS) : away_ms(sender);
 }
 
-/* The least that explains a date which was told between two moments of our clock. */
+/* The smallest skew that explains a server date received between two moments of the local clock. */
 static s64 skew_of(u64 date, u64 before, u64 after)
 {
 	s64 late = (s64)date - (s64)after, early = (s64)date - (s64)before;
@@ -189,13 +409,13 @@ static s64 skew_of(u64 date, u64 before, u64 after)
 	return early < -SENDER_SKEW_SHIFTED ? early : 0;
 }
 
-/* As exactly as a date of whole seconds tells. */
+/* True if two skews are equal within the precision of a date in whole seconds. */
 static bool is_same_skew(s64 a, s64 b)
 {
 	return a - b >= -SENDER_SKEW_SHIFTED && a - b <= SENDER_SKEW_SHIFTED;
 }
 
-/* A single date may be wrong: windows are shifted when the next one says the same. */
+/* A single date may be wrong, so a skew is applied when the next date confirms it. */
 static void note_skew(struct sender *sender, s64 skew)
 {
 	struct sender_state *state = sender->state;
@@ -215,12 +435,7 @@ static void note_skew(struct sender *sender, s64 skew)
 		say(sender, "the clock agrees with the store's");
 }
 
-static bool is_off_by_more_than_a_day(s64 skew)
-{
-	return skew > SENDER_SKEW_REFUSED || skew < -SENDER_SKEW_REFUSED;
-}
-
-/* False: nothing is sent with such a clock. */
+/* False if the clock is off by more than a day, which stops sending. */
 static bool note_date(struct sender *sender, u64 date, u64 before)
 {
 	u64 after = (u64)time(NULL);
@@ -230,7 +445,7 @@ static bool note_date(struct sender *sender, u64 date, u64 before)
 	if (!date)
 		return true;
 	sender->server_date = date;
-	if (!is_off_by_more_than_a_day(skew)) {
+	if (!(skew > SENDER_SKEW_REFUSED || skew < -SENDER_SKEW_REFUSED)) {
 		note_skew(sender, skew);
 		return true;
 	}
@@ -239,12 +454,12 @@ static bool note_date(struct sender *sender, u64 date, u64 before)
 		 "set",
 		 (long long)(skew < 0 ? -skew : skew), skew < 0 ? "ahead of" : "behind",
 		 clickhouse_name(sender->server));
-	complain(sender, SENDER_CLOCK, 0, text);
+	log_failure(sender, SENDER_CLOCK, 0, text);
 	return false;
 }
 
-/* 0: it is known to be ours, and the clock will do. Else *wait_ms. */
-static int see_to_schema(struct sender *sender, u32 *wait_ms)
+/* Returns 0 if the server has this program's schema and the clock is usable, else sets *wait_ms. */
+static int check_schema(struct sender *sender, u32 *wait_ms)
 {
 	struct clickhouse_result result = {.outcome = CLICKHOUSE_UNSURE};
 	struct stackmap_error error = {0};
@@ -255,7 +470,7 @@ static int see_to_schema(struct sender *sender, u32 *wait_ms)
 		return 0;
 	err = schema_check(sender->server, &result, &error);
 	if (err) {
-		*wait_ms = fail(sender, err, &result, &error);
+		*wait_ms = note_failure(sender, err, &result, &error);
 		return err;
 	}
 	if (!note_date(sender, result.date, before)) {
@@ -267,7 +482,7 @@ static int see_to_schema(struct sender *sender, u32 *wait_ms)
 	return 0;
 }
 
-/* Dated by a clock that was more than a day ahead. */
+/* True if a window is dated more than a day after the server's date. */
 static bool is_of_the_future(const struct sender *sender, const struct batch *batch)
 {
 	for (u32 i = 0; i < batch->window_count && sender->server_date; i++)
@@ -286,8 +501,8 @@ static struct suspect *find_suspect(const struct sender *sender, u64 number)
 	return NULL;
 }
 
-/* NULL without memory. */
-static struct suspect *suspect(struct sender *sender, u64 number)
+/* Finds or adds a suspect; NULL without memory. */
+static struct suspect *find_or_add_suspect(struct sender *sender, u64 number)
 {
 	struct suspect *found = find_suspect(sender, number);
 
@@ -300,7 +515,7 @@ static struct suspect *suspect(struct sender *sender, u64 number)
 	return found;
 }
 
-static void acquit(struct sender *sender, u64 number)
+static void remove_suspect(struct sender *sender, u64 number)
 {
 	struct suspect *found = find_suspect(sender, number);
 
@@ -315,8 +530,8 @@ static bool comes_later(const void *arg, u64 number)
 	return found && found->due > clock_ms();
 }
 
-/* True: the failure was one too many. */
-static bool strike(struct sender *sender, struct suspect *suspect, bool is_rejected)
+/* Counts a failure of a suspect; true if the limit is reached. */
+static bool count_strike(struct sender *sender, struct suspect *suspect, bool is_rejected)
 {
 	u64 now = clock_ms();
 	bool counts = !suspect->strikes || (suspect->taken != sender->taken &&
@@ -332,32 +547,26 @@ static bool strike(struct sender *sender, struct suspect *suspect, bool is_rejec
 	return suspect->strikes >= (is_rejected ? STRIKES_REJECTED : STRIKES_MAX);
 }
 
-/* Rows that were complained of are tried again at once when the server has taken others. */
-static void note_taken(struct sender *sender, u64 number)
-{
-	acquit(sender, number);
-	sender->taken++;
-	for (u32 i = 0; i < sender->suspect_count; i++)
-		if (sender->suspects[i].is_rejected)
-			sender->suspects[i].due = 0;
-}
-
 /* --- batches --- */
 
 static void count_sent(struct sender *sender, const struct spooled_batch *batch)
 {
 	struct sender_state *state = sender->state;
 
-	note_taken(sender, batch->ledger.number);
+	remove_suspect(sender, batch->ledger.number);
+	sender->taken++;
+	for (u32 i = 0; i < sender->suspect_count; i++)
+		if (sender->suspects[i].is_rejected)
+			sender->suspects[i].due = 0;
 	state->lost += batch->lost_as != NULL;
 	state->batches += !batch->lost_as;
 	state->rows += sender->progress.rows;
 	sender->progress = (struct batch_progress){0};
 	sender->failures = 0;
 	state->error[0] = 0;
-	if (sender->complaint)
+	if (sender->last_failure)
 		say(sender, "%s: sending goes on", clickhouse_name(sender->server));
-	sender->complaint = 0;
+	sender->last_failure = 0;
 }
 
 static int send_one(struct sender *sender, struct spooled_batch *batch,
@@ -380,21 +589,22 @@ static int send_one(struct sender *sender, struct spooled_batch *batch,
 	return err;
 }
 
-static u32 set_aside(struct sender *sender, const struct spooled_batch *batch, const char *why)
+static u32 set_batch_aside(struct sender *sender, const struct spooled_batch *batch,
+			   const char *why)
 {
 	struct stackmap_error error;
 
 	say(sender, "%s; others are taken, so batch %llu is set aside, and its loss is noted", why,
 	    (unsigned long long)batch->ledger.number);
-	acquit(sender, batch->ledger.number);
+	remove_suspect(sender, batch->ledger.number);
 	sender->state->refused++;
 	if (!spool_set_aside(sender->spool, batch, &error))
 		return 0;
-	complain(sender, SENDER_AWAY, EIO, error.message);
+	log_failure(sender, SENDER_AWAY, EIO, error.message);
 	return spread(sender, REFUSED_MS);
 }
 
-/* Memory is ours; what the server names by its code keeps all batches out. */
+/* False for a lack of local memory, and for server error codes that affect every batch. */
 static bool may_be_of_batch(int err, const struct clickhouse_result *result)
 {
 	bool keeps_all_out =
@@ -406,14 +616,15 @@ static bool may_be_of_batch(int err, const struct clickhouse_result *result)
 static u32 fail_batch(struct sender *sender, const struct spooled_batch *batch, int err,
 		      const struct clickhouse_result *result, const struct stackmap_error *error)
 {
-	struct suspect *found =
-		may_be_of_batch(err, result) ? suspect(sender, batch->ledger.number) : NULL;
+	struct suspect *found = may_be_of_batch(err, result)
+					? find_or_add_suspect(sender, batch->ledger.number)
+					: NULL;
 
 	if (batch->ledger.number > sender->doubtful)
 		sender->doubtful = batch->ledger.number;
-	if (found && strike(sender, found, result->outcome == CLICKHOUSE_REJECTED))
-		return set_aside(sender, batch, error->message);
-	return fail(sender, err, result, error);
+	if (found && count_strike(sender, found, result->outcome == CLICKHOUSE_REJECTED))
+		return set_batch_aside(sender, batch, error->message);
+	return note_failure(sender, err, result, error);
 }
 
 static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
@@ -438,7 +649,7 @@ static u32 send_oldest(struct sender *sender, struct spooled_batch *batch)
 	}
 	if (!err)
 		return 0;
-	complain(sender, SENDER_AWAY, (u32)-err, error.message);
+	log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 	return spread(sender, REFUSED_MS);
 }
 
@@ -447,9 +658,9 @@ static u32 idle(struct sender *sender)
 	sender->state->standing = SENDER_IDLE;
 	sender->state->error[0] = 0;
 	sender->suspect_count = 0;
-	if (sender->complaint)
+	if (sender->last_failure)
 		say(sender, "%s: it goes on", clickhouse_name(sender->server));
-	sender->complaint = 0;
+	sender->last_failure = 0;
 	sender->failures = 0;
 	return IDLE_MS;
 }
@@ -461,7 +672,7 @@ static u32 step(struct sender *sender)
 	u32 wait_ms = 0;
 	int err;
 
-	if (see_to_schema(sender, &wait_ms))
+	if (check_schema(sender, &wait_ms))
 		return wait_ms;
 	err = spool_oldest(sender->spool, comes_later, sender, &batch, &error);
 	if (err == -ENOENT)
@@ -469,7 +680,7 @@ static u32 step(struct sender *sender)
 	if (err == -ENOENT)
 		return idle(sender);
 	if (err) {
-		complain(sender, SENDER_AWAY, (u32)-err, error.message);
+		log_failure(sender, SENDER_AWAY, (u32)-err, error.message);
 		return spread(sender, REFUSED_MS);
 	}
 	wait_ms = send_oldest(sender, &batch);

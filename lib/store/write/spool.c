@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is in the folder is looked at anew each time: a batch every two minutes makes that cheap,
- * and neither end has to know what the other one did.
+ * The folder is read anew each time. This is cheap with one batch every two minutes, and neither
+ * end needs to know the other's actions.
  *
- * The state goes to the disk before the batch that it counts, so no number is given twice. When
- * rows make room, the ledger is written first; a batch that has its ledger beside it is still sent,
- * and the sender asks the server before it sends any ledger of what is lost. So nothing that was
- * stored is ever called lost, whichever end was killed when.
+ * The state is written before the batch that it counts, so each number is used once. When rows are
+ * removed to make room, the ledger is written first. A batch with its ledger beside it is still
+ * sent, and the sender queries the server before it sends the ledger of a lost batch. Therefore
+ * stored events never count as lost, even if an end is killed at any moment.
  */
 #include "store/write/spool.h"
 
@@ -17,25 +17,329 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
+#include "array.h"
 #include "error.h"
+#include "order.h"
+#include "scalar.h"
+#include "stackmap/error.h"
 #include "store/write/batch_file.h"
-#include "store/write/spool_folder.h"
+#include "trace/bytes/byte_buffer.h"
 
 #define DAY_SECONDS (24 * 3600)
-#define LEDGERS_SHARE 8 /* ledgers may have this part of the room */
-#define REFUSED_SHARE 8 /* and so may batches that were set aside */
+#define LEDGERS_SHARE 8 /* ledgers may use 1/8 of the spool */
+#define REFUSED_SHARE 8 /* batches that were set aside may use 1/8 */
 #define TIMES (2 * DAY_SECONDS)
 #define STATE_NAME "state"
 
-/* taken: a bit for each second from a day before the last window to a day behind it, in place
+/* --- the folder --- */
+
+/*
+ * The folder of a spool is untrusted: it must belong to this user alone, links are not followed,
+ * and only regular files of this user are read or removed.
+ */
+
+/*
+ * A file is written under a temporary name, synced and renamed; then the folder is synced. After a
+ * crash in between the folder has the old file or the new one.
+ */
+
+#define SPOOL_FILE_BYTES_MAX (1UL << 30)
+
+/* Lists this user's files whose name is a number, in 16 digits, and an ending. */
+enum spool_kind { SPOOL_BATCH, SPOOL_LOST, SPOOL_REFUSED }; /* their endings: spool.h */
+
+struct spool_item {
+	u64 number;
+	u64 bytes;
+	enum spool_kind kind;
+};
+
+struct spool_list {
+	struct spool_item *items; /* ascending; the ledger of a batch follows the batch */
+	u32 count, room;
+	u32 strangers; /* files with such a name that are not this user's */
+};
+
+#define SPOOL_NAME_BYTES 32
+
+#define DIGITS 16
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+static int make_above(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int err;
+
+		*slash = 0;
+		err = mkdir(path, 0755) && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int make_folder(const char *path)
+{
+	char *copy = strdup(path);
+	int err = copy ? make_above(copy) : -ENOMEM;
+
+	free(copy);
+	if (!err && mkdir(path, 0700) && errno != EEXIST)
+		err = -errno;
+	return err;
+}
+
+static int check_folder(int folder)
+{
+	struct stat status;
+
+	if (fstat(folder, &status))
+		return -errno;
+	return status.st_uid == geteuid() && !(status.st_mode & 022) ? 0 : -EPERM;
+}
+
+/* Opens the folder; makes it, with the folders above it, if it is missing. */
+static int spool_folder_open(const char *path, int *out, struct stackmap_error *error)
+{
+	int err = make_folder(path);
+	int folder = err ? -1 : open(path, FOLDER_FLAGS);
+
+	if (!err && folder < 0)
+		err = -errno;
+	if (!err)
+		err = check_folder(folder);
+	if (!err) {
+		*out = folder;
+		return 0;
+	}
+	if (folder >= 0)
+		close(folder);
+	return error_set(error, -err, "%s: %s", path,
+			 err == -EPERM ? "it must belong to who runs this, and to nobody else"
+				       : strerror(-err));
+}
+
+/* Holds the lock of that name until *out is closed. -EBUSY: another process holds it. */
+static int spool_folder_lock(int folder, const char *name, int *out)
+{
+	int lock =
+		openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	int err;
+
+	if (lock < 0)
+		return -errno;
+	if (!flock(lock, LOCK_EX | LOCK_NB)) {
+		*out = lock;
+		return 0;
+	}
+	err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	close(lock);
+	return err;
+}
+
+static int write_all(int file, const u8 *data, size_t bytes)
+{
+	while (bytes) {
+		ssize_t done = write(file, data, bytes);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		data += done;
+		bytes -= (size_t)done;
+	}
+	return fsync(file) ? -errno : 0;
+}
+
+static int write_temporary(int folder, const char *name, const void *data, size_t bytes)
+{
+	int file, err;
+
+	unlinkat(folder, name, 0);
+	file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file < 0)
+		return -errno;
+	err = write_all(file, data, bytes);
+	return close(file) && !err ? -errno : err;
+}
+
+/* Writes a file atomically; the file is on the disk when the function returns. */
+static int spool_folder_write(int folder, const char *temporary, const char *name, const void *data,
+			      size_t bytes)
+{
+	int err = write_temporary(folder, temporary, data, bytes);
+
+	if (!err && renameat(folder, temporary, folder, name))
+		err = -errno;
+	if (!err && fsync(folder))
+		err = -errno;
+	if (err)
+		unlinkat(folder, temporary, 0);
+	return err;
+}
+
+static bool is_ours(const struct stat *status)
+{
+	return S_ISREG(status->st_mode) && status->st_uid == geteuid() && status->st_nlink == 1;
+}
+
+static int read_file(int file, u8 **data, size_t *bytes)
+{
+	struct stat status;
+	ssize_t got;
+	u8 *read_to;
+
+	if (fstat(file, &status))
+		return -errno;
+	if (!is_ours(&status))
+		return -EPERM;
+	if ((u64)status.st_size > SPOOL_FILE_BYTES_MAX)
+		return -EFBIG;
+	read_to = malloc((size_t)status.st_size + 1);
+	if (!read_to)
+		return -ENOMEM;
+	got = pread(file, read_to, (size_t)status.st_size, 0);
+	if (got < 0) {
+		free(read_to);
+		return -errno;
+	}
+	*data = read_to;
+	*bytes = (size_t)got;
+	return 0;
+}
+
+/* -EPERM: the file is not this user's. -EFBIG: larger than SPOOL_FILE_BYTES_MAX. The caller frees
+ * *data. */
+static int spool_folder_read(int folder, const char *name, u8 **data, size_t *bytes)
+{
+	int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int err;
+
+	if (file < 0)
+		return errno == ELOOP ? -EPERM : -errno;
+	err = read_file(file, data, bytes);
+	close(file);
+	return err;
+}
+
+/* Both succeed if the file is already gone. */
+static int spool_folder_rename(int folder, const char *from, const char *to)
+{
+	if (renameat(folder, from, folder, to) && errno != ENOENT)
+		return -errno;
+	return fsync(folder) ? -errno : 0;
+}
+
+static int spool_folder_remove(int folder, const char *name)
+{
+	return unlinkat(folder, name, 0) && errno != ENOENT ? -errno : 0;
+}
+
+static const char *const endings[] = {
+	[SPOOL_BATCH] = ".batch", [SPOOL_LOST] = ".lost", [SPOOL_REFUSED] = ".refused"};
+
+static void spool_item_name(u64 number, enum spool_kind kind, char name[SPOOL_NAME_BYTES])
+{
+	snprintf(name, SPOOL_NAME_BYTES, "%016llx%s", (unsigned long long)number, endings[kind]);
+}
+
+static bool read_name(const char *name, struct spool_item *item)
+{
+	char *end;
+
+	if (strspn(name, "0123456789abcdef") != DIGITS)
+		return false;
+	item->number = strtoull(name, &end, 16);
+	for (u32 kind = 0; kind < sizeof(endings) / sizeof(endings[0]); kind++)
+		if (!strcmp(end, endings[kind])) {
+			item->kind = kind;
+			return true;
+		}
+	return false;
+}
+
+static int add_item(int folder, const char *name, struct spool_list *list)
+{
+	struct spool_item item;
+	struct stat status;
+
+	if (!read_name(name, &item))
+		return 0;
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	if (!is_ours(&status)) {
+		list->strangers++;
+		return 0;
+	}
+	if (array_make_room(list->items, list->count, list->room))
+		return -ENOMEM;
+	item.bytes = (u64)status.st_size;
+	list->items[list->count++] = item;
+	return 0;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct spool_item *a = left, *b = right;
+
+	return order(a->number, b->number) ?: order(a->kind, b->kind);
+}
+
+static DIR *open_reading(int folder)
+{
+	int again = openat(folder, ".", FOLDER_FLAGS);
+	DIR *reading = again < 0 ? NULL : fdopendir(again);
+
+	if (!reading && again >= 0)
+		close(again);
+	return reading;
+}
+
+static void spool_list_clear(struct spool_list *list)
+{
+	free(list->items);
+	memset(list, 0, sizeof(*list));
+}
+
+static int spool_folder_list(int folder, struct spool_list *out)
+{
+	struct spool_list list = {0};
+	DIR *reading = open_reading(folder);
+	struct dirent *entry;
+	int err = 0;
+
+	if (!reading)
+		return -errno;
+	while (!err && (entry = readdir(reading)))
+		err = add_item(folder, entry->d_name, &list);
+	closedir(reading);
+	if (err) {
+		spool_list_clear(&list);
+		return err;
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), by_number);
+	*out = list;
+	return 0;
+}
+
+/* taken: a bit for each second from a day before the last window to a day after it, at index
  * `second % TIMES`. */
 struct state {
 	u64 next_number;
-	u32 first_time; /* of those seconds */
+	u32 first_time; /* first second of `taken` */
 	u8 taken[TIMES / 8];
-	u32 checksum; /* of what is before it */
+	u32 checksum; /* covers the members before it */
 };
 
 struct spool {
@@ -45,7 +349,7 @@ struct spool {
 	void (*say)(void *arg, const char *text);
 	void *arg;
 	struct state state;
-	struct spool_count count; /* what happened since the start */
+	struct spool_count count; /* losses since the start */
 	bool strangers_said;
 };
 
@@ -112,8 +416,8 @@ static int list(struct spool *spool, struct spool_list *out)
 	return err;
 }
 
-/* A spool without its state: numbers go on from the clock, which is beyond all that were given, one
- * every two minutes. */
+/* Sets the state of a spool that has lost its state file. Numbers continue from the clock in
+ * seconds, which is above all used numbers, because batches come every two minutes. */
 static int guess_state(struct spool *spool)
 {
 	struct spool_list found;
@@ -178,12 +482,7 @@ void spool_close(struct spool **spool)
 	*spool = NULL;
 }
 
-static bool is_taken(const struct state *state, u32 time)
-{
-	return state->taken[time % TIMES / 8] & 1 << time % 8;
-}
-
-/* Times that are out of the two days are forgotten: their places are of other times then. */
+/* Clears the bits of seconds that are outside the two days, because other seconds reuse them. */
 static void move_times(struct state *state, u32 first)
 {
 	u32 before = state->first_time;
@@ -200,7 +499,7 @@ u32 spool_take_window(struct spool *spool, u32 now)
 	u32 time = now;
 
 	move_times(state, now - DAY_SECONDS);
-	while (time < now + DAY_SECONDS - 1 && is_taken(state, time))
+	while (time < now + DAY_SECONDS - 1 && (state->taken[time % TIMES / 8] & 1 << time % 8))
 		time++;
 	state->taken[time % TIMES / 8] |= 1 << time % 8;
 	return time;
@@ -235,7 +534,7 @@ static int write_ledger(struct spool *spool, const struct batch *batch, const ch
 	return err;
 }
 
-/* On a full disk the rows have to go before there is room for the ledger. */
+/* On a full disk the rows are removed before the ledger is written. */
 static int replace_by_ledger(struct spool *spool, const struct batch *batch, const char *lost_as)
 {
 	int err = write_ledger(spool, batch, lost_as);
@@ -247,7 +546,7 @@ static int replace_by_ledger(struct spool *spool, const struct batch *batch, con
 	return err ? write_ledger(spool, batch, lost_as) : 0;
 }
 
-/* -ENOENT: the other end was faster. */
+/* -ENOENT: the other end has removed the item. */
 static int read_item(struct spool *spool, const struct spool_item *item, struct spooled_batch *out)
 {
 	char name[SPOOL_NAME_BYTES];
@@ -280,7 +579,7 @@ static int discard_damaged(struct spool *spool, const struct spool_item *item,
 	return remove_item(spool, item->number, item->kind);
 }
 
-/* Its rows make room. */
+/* Replaces a batch by its ledger, to make room. */
 static int drop_rows(struct spool *spool, const struct spool_item *item)
 {
 	struct spooled_batch batch;
@@ -314,7 +613,7 @@ static u64 bytes_of(const struct spool_list *found, enum spool_kind kind)
 	return bytes;
 }
 
-/* What goes next so that `needed` more have room. NULL: they have. */
+/* The item to remove next to make room for `needed` bytes. NULL: there is room. */
 static const struct spool_item *next_to_go(const struct spool *spool,
 					   const struct spool_list *found, u64 needed)
 {
@@ -328,7 +627,7 @@ static const struct spool_item *next_to_go(const struct spool *spool,
 	return all > spool->most_bytes ? oldest_of(found, SPOOL_BATCH) : NULL;
 }
 
-/* 1: something went; 0: there is room; -errno. */
+/* Returns 1: an item was removed; 0: there is room; -errno. */
 static int make_room_once(struct spool *spool, u64 needed)
 {
 	struct spool_list found;
@@ -360,7 +659,8 @@ static int make_room(struct spool *spool, u64 needed)
 	return went;
 }
 
-/* The disk is full before the spool is: batches go one by one, then this one's own rows. */
+/* Called if the disk is full before the spool: removes older batches one by one, then drops the
+ * rows of the new batch. */
 static int write_on_full_disk(struct spool *spool, const struct batch *batch,
 			      const struct byte_buffer *file)
 {
@@ -412,7 +712,7 @@ int spool_put(struct spool *spool, struct batch *batch, struct stackmap_error *e
 		   : 0;
 }
 
-/* The oldest of what is to be sent, if it can be read; 1: look again. */
+/* Reads the oldest item that is to be sent; 1: list the folder again. */
 static int take_first(struct spool *spool, const struct spool_list *found,
 		      bool (*skips)(const void *arg, u64 number), const void *arg,
 		      struct spooled_batch *out)

@@ -100,7 +100,7 @@ static struct trace_reader *recording(const struct meaning *meaning)
 }
 
 /* Of a machine, over its windows. */
-static struct sent_memory sent;
+static struct sent_cache sent;
 static struct stack_memo memo;
 static struct batch batch;
 
@@ -136,7 +136,7 @@ static void window(const struct meaning *meaning)
 static int begin(void **state)
 {
 	(void)state;
-	sent = (struct sent_memory){.most = 1000};
+	sent = (struct sent_cache){.most = 1000};
 	memo = (struct stack_memo){.most = 1 << 20};
 	return 0;
 }
@@ -144,7 +144,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	sent_memory_free(&sent);
+	sent_cache_free(&sent);
 	stack_memo_free(&memo);
 	batch_clear(&batch);
 	return 0;
@@ -223,7 +223,7 @@ static void what_is_forgotten_is_sent_again(void **state)
 {
 	(void)state;
 	window(&usual);
-	sent_memory_forget(&sent);
+	sent_cache_clear(&sent);
 	window(&usual);
 	assert_int_equal(batch.row_count[STORE_STACKS], 4);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "store/rows/sent_memory.h"
+#include "store/rows/sent_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +16,18 @@ static u32 hash_key(const struct sent_key *key)
 	return hash_end(hash_words(0, key, sizeof(*key)));
 }
 
-bool sent_memory_has(const struct sent_memory *memory, const struct sent_key *key)
+bool sent_cache_has(const struct sent_cache *memory, const struct sent_key *key)
 {
 	return hash_index_find(&memory->index, hash_key(key), is_key, memory->keys, key) !=
 	       HASH_INDEX_NONE;
 }
 
-int sent_memory_add(struct sent_memory *memory, const struct sent_key *key)
+int sent_cache_add(struct sent_cache *memory, const struct sent_key *key)
 {
 	int err;
 
 	if (memory->count == memory->most)
-		sent_memory_forget(memory);
+		sent_cache_clear(memory);
 	err = array_make_room(memory->keys, memory->count, memory->room);
 	err = err ?: hash_index_add(&memory->index, hash_key(key), memory->count);
 	if (!err)
@@ -35,16 +35,16 @@ int sent_memory_add(struct sent_memory *memory, const struct sent_key *key)
 	return err;
 }
 
-void sent_memory_forget(struct sent_memory *memory)
+void sent_cache_clear(struct sent_cache *memory)
 {
 	hash_index_clear(&memory->index);
 	memory->count = 0;
 	memory->times++;
 }
 
-void sent_memory_free(struct sent_memory *memory)
+void sent_cache_free(struct sent_cache *memory)
 {
 	hash_index_free(&memory->index);
 	free(memory->keys);
-	*memory = (struct sent_memory){};
+	*memory = (struct sent_cache){};
 }
