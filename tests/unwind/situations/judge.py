@@ -93,7 +93,7 @@ def entry_offset(path):
 @functools.lru_cache(maxsize=None)
 def is_start_at(path, offset):
     """True if a program, or a thread of the C library, begins there: for functions without a name."""
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) or offset > os.path.getsize(path):
         return False
     with open(path, "rb") as file:
         file.seek(max(offset - NEAR, 0))
@@ -104,8 +104,8 @@ def function(name):
     """The name as a source has it: no offset, no arguments, no suffix of a compiler."""
     last = None
     while name != last:
-        last, name = name, ADDITIONS.sub("", name)
-    name = re.sub(r"(?<=.)\(.*", "", name)
+        last, name = name, ADDITIONS.sub("", name).rstrip()
+    name = re.sub(r"(?<=.)\(.*\)( const)?$", "", name)
     return re.sub(r"_\d+$", "", name) if name.startswith("caml") else name
 
 

@@ -13,6 +13,7 @@ profiler, add a class with the same four members, and its line at the end:
 import itertools
 import os
 import subprocess
+import tempfile
 
 FREQUENCY = 999
 SECONDS_MAX = 120
@@ -23,7 +24,7 @@ class Unable(Exception):
     pass
 
 
-def run(command, folder="."):
+def run(command, folder=".", with_errors=False):
     try:
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS_MAX, check=False)
     except OSError as error:
@@ -33,7 +34,7 @@ def run(command, folder="."):
     if done.returncode:
         lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
         raise Unable("%s: exit %d: %s" % (os.path.basename(command[0]), done.returncode, lines[-1] if lines else ""))
-    return done.stdout.decode(errors="replace")
+    return (done.stderr + done.stdout if with_errors else done.stdout).decode(errors="replace")
 
 
 class Stackmap:
@@ -44,6 +45,13 @@ class Stackmap:
         self.path = path
 
     def version(self):
+        """On its best way it prints nothing but its ledger; where it falls back to frame pointers, there is nothing to judge."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "stackmap.data")
+            said = run([self.path, "record", "-F", str(FREQUENCY), "-o", file, "--", "true"], with_errors=True)
+        worse = [line for line in said.splitlines() if "by frame pointers" in line]
+        if worse:
+            raise Unable(worse[0])
         return run([self.path, "--version"]).strip()
 
     def record(self, event, command, folder, scratch):

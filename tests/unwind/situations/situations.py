@@ -5,7 +5,8 @@ The situations: how each program is built, what its truth is (judge.py), and whi
 Build commands run in an empty folder of their own and make ./program; $P is the folder of the sources, $S that of this
 file. A command that fails skips the situation. {ms} of the command is how long it works.
 
-Whole stacks are expected: 99 of 100. A situation that does not reach this has `share`, what is reached, with the reason.
+Whole stacks are expected: 99 of 100, and none that is wrong. A situation that does not reach this has `share`, what is reached, and
+`wrong`, what is known to be wrong, with the reason.
 """
 import dataclasses
 
@@ -23,6 +24,7 @@ class Situation:
     starts: tuple = ()  # functions where its stacks may end besides the start of a program or a thread; files for those without a name
     share: float = 0.99  # of the stacks that are whole, at least
     why: str = ""  # of a share that is less
+    wrong: float = 0  # share that is wrong, at most: a known fault
     is_late: bool = False  # its code is analysed while it runs already: few stacks say nothing of the share
 
 
@@ -39,6 +41,7 @@ def with_index(form):
 LATE = "the first stacks come before the code is analysed"
 COMPAT = "32-bit code is unwound by frame pointers, which i386's C library does not keep"
 SIGRETURN = "behind rt_sigreturn the registers are those of the interrupted code, the stack is gone"
+GO_SIGNALS = "Go's table marks the handler of signals as a start, and the goroutine is behind it"
 NO_LIBC = "-nostdlib -static -fno-stack-protector -DNO_LIBC -ffunction-sections -Wl,"
 FRAMES = [
     ("alloca", "main of_alloca leaf"), ("vla", "main of_vla leaf"), ("large", "main of_large leaf"), ("realigned", "main of_realigned leaf"),
@@ -163,7 +166,9 @@ SITUATIONS = [
 
     # Other languages.
     Situation("Go", "GOCACHE=$PWD/cache HOME=$PWD go build -o program $P/chain.go", "main.main main.outer main.middle main.leaf",
-              events=("samples", "entry ./program:main.leaf")),
+              events=("samples", "entry ./program:main.leaf"), share=0.9, wrong=0.1, why=GO_SIGNALS),
+    Situation("Go, signals", "GOCACHE=$PWD/cache HOME=$PWD go build -o program $P/signals.go", "main.main main.outer main.leaf",
+              share=0.5, wrong=0.3, why=GO_SIGNALS),
     Situation("Go that calls C", "GOCACHE=$PWD/cache HOME=$PWD go build -o program $P/calls_c.go", "main.main main.outer * c_outer c_inner",
               share=0, why="where asmcgocall leaves the goroutine's stack, no table says"),
     Situation("Rust", "rustc -O -g $P/chain.rs -o program", "chain::main chain::outer chain::middle chain::leaf"),
