@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An event costs two lookups in hash tables: of its leaf, and of its combination. The name of its
- * task is looked up by thread and time, and turned into a number through a small cache, as a thread
- * mostly has the name that it had at its last event.
+ * An event takes two hash lookups: of its leaf and of its combination. The name of its task is
+ * found by thread and time and mapped to a number through a small cache, since most threads keep
+ * their name from event to event.
  */
 #include "event_counts.h"
 
@@ -16,14 +16,14 @@
 
 #define TASK_CACHE_SLOTS 4096
 #define BATCH_EVENTS 64
-#define COMBINATION_BYTES 256 /* as counted here, and as a row of a profile */
+#define COMBINATION_BYTES 256 /* memory of a combination here and of its row in a profile */
 
 struct known_task {
 	const struct trace_task *task;
 	u32 comm;
 };
 
-/* An event that passed the filter. */
+/* An event that passed the filter, and its key. */
 struct pending {
 	struct trace_event event;
 	struct event_key key;
@@ -56,17 +56,7 @@ static bool is_comm(const void *comms, u32 index, const void *comm)
 	return memcmp(((const char(*)[16])comms)[index], comm, 16) == 0;
 }
 
-static u32 add_comm(struct counter *counter, const char *comm, u32 hash)
-{
-	u32 index = counter->comm_index.count;
-
-	if (array_make_room(counter->counts->comms, index, counter->comm_room) ||
-	    hash_index_add(&counter->comm_index, hash, index))
-		return HASH_INDEX_NONE;
-	memcpy(counter->counts->comms[index], comm, 16);
-	return index;
-}
-
+/* HASH_INDEX_NONE without memory. */
 static u32 find_comm(struct counter *counter, const struct trace_task *task)
 {
 	char comm[16] = "";
@@ -76,45 +66,24 @@ static u32 find_comm(struct counter *counter, const struct trace_task *task)
 		strcpy(comm, task->comm);
 	hash = hash_end(hash_words(0, comm, sizeof(comm)));
 	index = hash_index_find(&counter->comm_index, hash, is_comm, counter->counts->comms, comm);
-	return index == HASH_INDEX_NONE ? add_comm(counter, comm, hash) : index;
-}
-
-/* HASH_INDEX_NONE without memory. */
-static u32 comm_of(struct counter *counter, const struct trace_event *event,
-		   const struct trace_task *task)
-{
-	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
-
-	if (!task || known->task != task)
-		*known = (struct known_task){.task = task, .comm = find_comm(counter, task)};
-	return known->comm;
-}
-
-static void set_stacks(const struct trace_event *event, struct event_key *key)
-{
-	key->kernel = event->kernel;
-	key->user = event->user;
-	if (event->kernel == TRACE_NO_STACK)
-		key->kernel_reason = event->kernel_reason;
-	if (event->user == TRACE_NO_STACK)
-		key->user_reason = event->user_reason;
-}
-
-static int set_leaf(struct counter *counter, const struct trace_event *event, struct event_key *key)
-{
-	key->leaf = PATH_NO_LEAF;
-	if (!event->leaf)
-		return 0;
-	key->leaf = event_paths_leaf(counter->paths, event->leaf);
-	key->leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
-	return key->leaf == PATH_NO_LEAF ? -ENOMEM : 0;
+	if (index != HASH_INDEX_NONE)
+		return index;
+	index = counter->comm_index.count;
+	if (array_make_room(counter->counts->comms, index, counter->comm_room) ||
+	    hash_index_add(&counter->comm_index, hash, index))
+		return HASH_INDEX_NONE;
+	memcpy(counter->counts->comms[index], comm, 16);
+	return index;
 }
 
 static int set_task(struct counter *counter, const struct trace_event *event, struct event_key *key)
 {
 	const struct trace_task *task = trace_reader_task(counter->reader, event->tid, event->time);
+	struct known_task *known = &counter->tasks[event->tid % TASK_CACHE_SLOTS];
 
-	key->comm = comm_of(counter, event, task);
+	if (!task || known->task != task)
+		*known = (struct known_task){.task = task, .comm = find_comm(counter, task)};
+	key->comm = known->comm;
 	if (task && counter->split & EVENTS_BY_PID)
 		key->pid = task->tgid;
 	if (task && counter->split & EVENTS_BY_CGROUP)
@@ -140,27 +109,26 @@ static struct event_count *find_count(struct counter *counter, const struct even
 	return &counts->items[counts->count++];
 }
 
-static void count_event(struct event_counts *counts, struct event_count *item,
-			const struct trace_event *event)
-{
-	u64 events = event_stands_for(event);
-
-	item->count += events;
-	item->value += event->value;
-	if (!counts->events)
-		counts->first = event->time;
-	counts->events += events;
-	counts->last = event->time;
-}
-
 static int set_key(struct counter *counter, struct pending *pending)
 {
 	const struct trace_event *event = &pending->event;
 	struct event_key *key = &pending->key;
 
-	*key = (struct event_key){.kind = event->kind};
-	set_stacks(event, key);
-	if (set_leaf(counter, event, key) || set_task(counter, event, key))
+	*key = (struct event_key){.kind = event->kind,
+				  .kernel = event->kernel,
+				  .user = event->user,
+				  .leaf = PATH_NO_LEAF};
+	if (event->kernel == TRACE_NO_STACK)
+		key->kernel_reason = event->kernel_reason;
+	if (event->user == TRACE_NO_STACK)
+		key->user_reason = event->user_reason;
+	if (event->leaf) {
+		key->leaf = event_paths_leaf(counter->paths, event->leaf);
+		key->leaf_in_kernel = FRAME_IS_KERNEL(event->leaf);
+		if (key->leaf == PATH_NO_LEAF)
+			return -ENOMEM;
+	}
+	if (set_task(counter, event, key))
 		return -ENOMEM;
 	if (counter->split & EVENTS_BY_CPU)
 		key->cpu = event->cpu;
@@ -169,26 +137,10 @@ static int set_key(struct counter *counter, struct pending *pending)
 	return 0;
 }
 
-static void expect_count(const struct counter *counter, const struct pending *pending)
-{
-	u32 index = hash_index_first(&counter->index, pending->hash);
-
-	if (index != HASH_INDEX_NONE)
-		__builtin_prefetch(&counter->counts->items[index], 1);
-}
-
-static int count_pending(struct counter *counter, const struct pending *pending)
-{
-	struct event_count *item = find_count(counter, &pending->key, pending->hash);
-
-	if (!item)
-		return -ENOMEM;
-	count_event(counter->counts, item, &pending->event);
-	return 0;
-}
-
+/* Each step of a batch prefetches the memory of the next step. */
 static int count_batch(struct counter *counter)
 {
+	struct event_counts *counts = counter->counts;
 	struct pending *batch = counter->batch;
 	int err = 0;
 
@@ -196,10 +148,27 @@ static int count_batch(struct counter *counter)
 		event_paths_expect_leaf(counter->paths, batch[i].event.leaf);
 	for (u32 i = 0; i < counter->pending && !err; i++)
 		err = set_key(counter, &batch[i]);
-	for (u32 i = 0; i < counter->pending && !err; i++)
-		expect_count(counter, &batch[i]);
-	for (u32 i = 0; i < counter->pending && !err; i++)
-		err = count_pending(counter, &batch[i]);
+	for (u32 i = 0; i < counter->pending && !err; i++) {
+		u32 index = hash_index_first(&counter->index, batch[i].hash);
+
+		if (index != HASH_INDEX_NONE)
+			__builtin_prefetch(&counts->items[index], 1);
+	}
+	for (u32 i = 0; i < counter->pending && !err; i++) {
+		const struct trace_event *event = &batch[i].event;
+		struct event_count *item = find_count(counter, &batch[i].key, batch[i].hash);
+
+		if (!item) {
+			err = -ENOMEM;
+			break;
+		}
+		item->count += event_stands_for(event);
+		item->value += event->value;
+		if (!counts->events)
+			counts->first = event->time;
+		counts->events += event_stands_for(event);
+		counts->last = event->time;
+	}
 	counter->pending = 0;
 	return err;
 }

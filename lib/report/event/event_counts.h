@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How often each combination of source, task name, stacks and leaf occurs in a recording: the one
- * pass over all events, after which a report has only to do with combinations. They are as the file
- * has them, so several may come to the same when their frames are named.
+ * Counts of each combination of source, task name, stacks and leaf in a recording. This is the one
+ * pass over all events; reports work on the combinations. Combinations are those of the file, so
+ * several may become equal when their frames are symbolized.
  *
- *   sum of all counts = number of events that pass the filter
+ *    sum of all counts = number of events that pass the filter
  */
 #ifndef LIB_REPORT_EVENT_COUNTS_H
 #define LIB_REPORT_EVENT_COUNTS_H
@@ -12,7 +12,7 @@
 #include "event_filter.h"
 #include "event_paths.h"
 
-/* What also tells events apart. */
+/* Further members of the key, on demand. */
 enum event_split {
 	EVENTS_BY_PID = 1 << 0,
 	EVENTS_BY_TID = 1 << 1,
@@ -20,18 +20,18 @@ enum event_split {
 	EVENTS_BY_CGROUP = 1 << 3,
 };
 
-/* Without padding: compared as bytes. */
+/* Has no padding, as keys are compared as bytes. */
 struct event_key {
 	u32 kernel; /* stack index, or TRACE_NO_STACK */
 	u32 user;
-	u32 leaf; /* as event_paths_leaf() gives it, or PATH_NO_LEAF */
+	u32 leaf; /* from event_paths_leaf(), or PATH_NO_LEAF */
 	u32 comm; /* index in comms */
 	u16 kind;
 	u8 kernel_reason; /* 0 with a stack */
 	u8 user_reason;
 	u32 leaf_in_kernel;
-	u32 pid, tid, cpu; /* 0 if events are not split by it, or it is not known */
-	u32 cgroup;	   /* its number; the same */
+	u32 pid, tid, cpu; /* 0: events are not split by it, or it is unknown */
+	u32 cgroup;	   /* number of the cgroup; 0 likewise */
 };
 
 struct event_count {
@@ -43,7 +43,7 @@ struct event_count {
 struct event_counts {
 	struct event_count *items;
 	u32 count;
-	char (*comms)[16]; /* "" for a task that is not known */
+	char (*comms)[16]; /* "": unknown task */
 	u64 first, last;   /* time of the first and last event, ns */
 	u64 events;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Cheap comparisons come first: a task is only looked up when the filter asks about it. */
+/* Cheap comparisons come first: a task is only looked up if the filter needs it. */
 #include "event_filter.h"
 
 #include <errno.h>
@@ -60,28 +60,18 @@ static int check_event(const char *event, const struct trace_reader *reader,
 			 match.nearest[0] ? "?" : "");
 }
 
-static int check_events(const struct event_filter *filter, const struct trace_reader *reader,
-			struct stackmap_error *error)
+int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
+		       struct stackmap_error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < filter->events.count && !err; i++)
 		err = check_event(filter->events.items[i], reader, error);
-	return err;
+	return err ?: check_cgroups(filter, reader, error);
 }
 
-int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
-		       struct stackmap_error *error)
-{
-	return check_events(filter, reader, error) ?: check_cgroups(filter, reader, error);
-}
-
-static bool is_in_time(const struct event_filter *filter, u64 time)
-{
-	return time >= filter->from && (!filter->to || time <= filter->to);
-}
-
-/* As the recording has it: without the place where systemd mounts the hierarchy. */
+/* The path of a cgroup as in the recording: without the directory where systemd mounts the
+ * hierarchy. */
 static const char *without_mount(const char *path)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
@@ -96,7 +86,7 @@ static const char *without_mount(const char *path)
 	return path;
 }
 
-/* NULL: a task that is not known, in a cgroup that is not known. */
+/* `task` NULL: an unknown task, whose cgroup is unknown, too. */
 static bool is_in_cgroup(const struct string_list *cgroups, const struct trace_reader *reader,
 			 const struct trace_task *task)
 {
@@ -130,8 +120,8 @@ static bool passes(const struct event_filter *filter, const struct trace_reader 
 {
 	const struct trace_source *sources;
 
-	if (!is_in_time(filter, event->time) || !allows(&filter->cpus, event->cpu) ||
-	    !allows(&filter->tids, event->tid))
+	if (event->time < filter->from || (filter->to && event->time > filter->to) ||
+	    !allows(&filter->cpus, event->cpu) || !allows(&filter->tids, event->tid))
 		return false;
 	trace_reader_sources(reader, &sources);
 	return matches_any(&filter->events, sources[event->kind].name, event_matches) &&

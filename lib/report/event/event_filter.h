@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which events of a recording a report is about: those that pass each of its lists, by any item of
- * the list. An empty list lets all pass, so a filter of all zeroes does.
+ * The events that a report is about: those that pass each list of the filter, by any item of the
+ * list. An empty list passes all events, so a filter of zeroes passes all.
  */
 #ifndef LIB_REPORT_EVENT_FILTER_H
 #define LIB_REPORT_EVENT_FILTER_H
@@ -10,22 +10,21 @@
 #include "string_list.h"
 #include "trace/read/reader.h"
 
-/* Set as events come: there was one at all, one has passed. */
+/* Set while events are filtered: an event was met; an event passed. */
 struct event_filter_use {
 	bool met, passed;
 };
 
 struct event_filter {
 	struct string_list comms;   /* globs */
-	struct string_list cgroups; /* each with those below it; also as directories of systemd */
+	struct string_list cgroups; /* each with its descendants; also as directories of systemd */
 	struct string_list events;  /* globs over names of sources */
 	struct number_list pids, tids, cpus;
 	u64 from, to;		      /* time in ns, both included; to 0: no end */
-	struct event_filter_use *use; /* or NULL: nobody asks */
+	struct event_filter_use *use; /* NULL: not wanted */
 };
 
-/* -ENOENT when a source is asked for that the recording does not have, or a cgroup and it knows of
- * none. */
+/* -ENOENT: the recording does not have the named source, or names a cgroup and has no cgroups. */
 int event_filter_check(const struct event_filter *filter, const struct trace_reader *reader,
 		       struct stackmap_error *error);
 

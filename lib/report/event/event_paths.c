@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * (stack, leaf) leads to a path. It is made once for each such pair, and kept once for each
- * content. A leaf counts by its labels, for which a table of pcs stands in front: nearly every
- * sampled pc is another one, but it is met again. A stack without a leaf finds its path in an
- * array, by its index.
+ * A path is found by (stack, leaf). It is made once for each such pair and kept once for each
+ * content. The key of a leaf is its list of labels, found by a table of pcs: nearly every sampled
+ * pc is distinct, but many repeat. A stack without a leaf finds its path in an array, by its index.
  */
 #include "event_paths.h"
 
@@ -14,8 +13,8 @@
 #include "array.h"
 #include "hash_index.h"
 
-#define FOLDED_MAX 8   /* labels of a cycle: functions that call one another in turn */
-#define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
+#define FOLDED_MAX 8   /* most labels of a folded cycle: functions that call each other in turn */
+#define ENTRY_BYTES 48 /* array slot, hash index and allocator overhead of an entry */
 
 struct join {
 	u32 stack; /* index, or TRACE_NO_STACK */
@@ -38,7 +37,7 @@ struct event_paths {
 	struct join *joins;
 	struct leaf *leaves;
 	struct profile_path **paths;
-	u32 *labels; /* of the path that is being made */
+	u32 *labels; /* labels of the path under construction */
 	u32 join_room, leaf_room, path_room, label_room, label_count;
 };
 
@@ -80,7 +79,7 @@ static u32 hash_path(const struct profile_path *path)
 	return hash_end(hash);
 }
 
-/* Drops the last labels if they are the same as those before them. */
+/* Drops the last labels if they repeat the labels before them. */
 static void fold_repeat(struct event_paths *paths)
 {
 	for (u32 run = 1; run <= FOLDED_MAX && 2 * run <= paths->label_count; run++) {
@@ -108,7 +107,8 @@ static int add_chain(struct event_paths *paths, u32 chain)
 	return 0;
 }
 
-/* A frame has a label for each function that was inlined there. */
+/* Collects the labels of leaf and stack. A frame has one label for each function inlined there
+ * and one for the function itself. */
 static int collect_labels(struct event_paths *paths, const struct join *join,
 			  const struct trace_stack *stack)
 {
@@ -126,17 +126,18 @@ static int collect_labels(struct event_paths *paths, const struct join *join,
 	return err;
 }
 
-static struct profile_path *path_create(struct event_paths *paths, const struct join *join)
+/* NULL without memory. */
+static struct profile_path *create_path(struct event_paths *paths, const struct join *join)
 {
 	const struct trace_stack *stack =
 		join->stack == TRACE_NO_STACK ? NULL : &paths->stacks[join->stack];
-	struct profile_path *path = NULL;
+	struct profile_path *path;
 	size_t bytes;
 
-	if (!collect_labels(paths, join, stack)) {
-		bytes = paths->label_count * sizeof(u32);
-		path = calloc(1, sizeof(*path) + bytes);
-	}
+	if (collect_labels(paths, join, stack))
+		return NULL;
+	bytes = paths->label_count * sizeof(u32);
+	path = calloc(1, sizeof(*path) + bytes);
 	if (!path)
 		return NULL;
 	path->depth = paths->label_count;
@@ -146,66 +147,48 @@ static struct profile_path *path_create(struct event_paths *paths, const struct 
 	return path;
 }
 
-static int path_add(struct event_paths *paths, struct profile_path *path, u32 hash)
+static const struct profile_path *intern_path(struct event_paths *paths, const struct join *join)
 {
-	u64 bytes = sizeof(*path) + path->depth * sizeof(u32) + ENTRY_BYTES;
-
-	path->id = paths->path_index.count;
-	if (trace_reader_take(paths->reader, bytes) ||
-	    array_make_room(paths->paths, path->id, paths->path_room) ||
-	    hash_index_add(&paths->path_index, hash, path->id))
-		return -ENOMEM;
-	paths->paths[path->id] = path;
-	return 0;
-}
-
-static const struct profile_path *path_intern(struct event_paths *paths, const struct join *join)
-{
-	struct profile_path *path = path_create(paths, join);
+	struct profile_path *path = create_path(paths, join);
 	u32 hash, index;
+	u64 bytes;
 
 	if (!path)
 		return NULL;
 	hash = hash_path(path);
 	index = hash_index_find(&paths->path_index, hash, is_path, paths->paths, path);
-	if (index == HASH_INDEX_NONE && !path_add(paths, path, hash))
-		return path;
-	free(path);
-	return index == HASH_INDEX_NONE ? NULL : paths->paths[index];
+	if (index != HASH_INDEX_NONE) {
+		free(path);
+		return paths->paths[index];
+	}
+	path->id = paths->path_index.count;
+	bytes = sizeof(*path) + path->depth * sizeof(u32) + ENTRY_BYTES;
+	if (trace_reader_take(paths->reader, bytes) ||
+	    array_make_room(paths->paths, path->id, paths->path_room) ||
+	    hash_index_add(&paths->path_index, hash, path->id)) {
+		free(path);
+		return NULL;
+	}
+	paths->paths[path->id] = path;
+	return path;
 }
 
-static const struct profile_path *join_add(struct event_paths *paths, const struct join *key)
+static const struct profile_path *find_joined(struct event_paths *paths, const struct join *key)
 {
-	u32 index = paths->join_index.count;
+	u32 hash = hash_join(key);
+	u32 index = hash_index_find(&paths->join_index, hash, is_join, paths->joins, key);
 	struct join join = *key;
 
-	join.path = path_intern(paths, key);
+	if (index != HASH_INDEX_NONE)
+		return paths->joins[index].path;
+	index = paths->join_index.count;
+	join.path = intern_path(paths, key);
 	if (!join.path || trace_reader_take(paths->reader, sizeof(join) + ENTRY_BYTES) ||
 	    array_make_room(paths->joins, index, paths->join_room) ||
-	    hash_index_add(&paths->join_index, hash_join(key), index))
+	    hash_index_add(&paths->join_index, hash, index))
 		return NULL;
 	paths->joins[index] = join;
 	return join.path;
-}
-
-static const struct profile_path *join_path(struct event_paths *paths, const struct join *key)
-{
-	u32 index = hash_index_find(&paths->join_index, hash_join(key), is_join, paths->joins, key);
-
-	return index == HASH_INDEX_NONE ? join_add(paths, key) : paths->joins[index].path;
-}
-
-static const struct profile_path *stack_path(struct event_paths *paths, u32 stack, u8 reason)
-{
-	struct join key = {.stack = stack, .leaf = PATH_NO_LEAF};
-
-	if (stack == TRACE_NO_STACK) {
-		key.reason = reason;
-		return join_path(paths, &key);
-	}
-	if (!paths->by_stack[stack])
-		paths->by_stack[stack] = path_intern(paths, &key);
-	return paths->by_stack[stack];
 }
 
 const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,
@@ -213,28 +196,18 @@ const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack
 {
 	struct join key = {.stack = stack, .leaf = leaf};
 
-	if (leaf == PATH_NO_LEAF)
-		return stack_path(paths, stack, reason);
 	if (stack == TRACE_NO_STACK)
 		key.reason = reason;
-	return join_path(paths, &key);
+	if (stack == TRACE_NO_STACK || leaf != PATH_NO_LEAF)
+		return find_joined(paths, &key);
+	if (!paths->by_stack[stack])
+		paths->by_stack[stack] = intern_path(paths, &key);
+	return paths->by_stack[stack];
 }
 
 const struct profile_path *event_paths_by_id(const struct event_paths *paths, u32 id)
 {
 	return paths->paths[id];
-}
-
-static u32 leaf_add(struct event_paths *paths, u64 frame, u32 hash)
-{
-	const struct frame_name *name = frame_names_find(paths->names, frame, false);
-	u32 index = paths->leaf_index.count;
-
-	if (!name || array_make_room(paths->leaves, index, paths->leaf_room) ||
-	    hash_index_add(&paths->leaf_index, hash, index))
-		return PATH_NO_LEAF;
-	paths->leaves[index] = (struct leaf){.frame = frame, .chain = name->chain};
-	return name->chain;
 }
 
 static u32 hash_leaf(u64 frame)
@@ -251,8 +224,17 @@ u32 event_paths_leaf(struct event_paths *paths, u64 frame)
 {
 	u32 hash = hash_leaf(frame);
 	u32 index = hash_index_find(&paths->leaf_index, hash, is_leaf, paths->leaves, &frame);
+	const struct frame_name *name;
 
-	return index == HASH_INDEX_NONE ? leaf_add(paths, frame, hash) : paths->leaves[index].chain;
+	if (index != HASH_INDEX_NONE)
+		return paths->leaves[index].chain;
+	name = frame_names_find(paths->names, frame, false);
+	index = paths->leaf_index.count;
+	if (!name || array_make_room(paths->leaves, index, paths->leaf_room) ||
+	    hash_index_add(&paths->leaf_index, hash, index))
+		return PATH_NO_LEAF;
+	paths->leaves[index] = (struct leaf){.frame = frame, .chain = name->chain};
+	return name->chain;
 }
 
 int event_paths_create(struct trace_reader *reader, struct frame_names *names,

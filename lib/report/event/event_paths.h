@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stacks of an event as lists of labels. Equal lists are one object, so stacks can be compared,
- * counted and kept by address, whatever their depth. Recursion is folded at wish
- * (frame_naming.fold_recursion): a run of up to 8 labels that follows itself stands there once.
+ * The stacks of an event as lists of labels. Equal lists are one object, so stacks of any depth are
+ * compared, counted and kept by address. On demand recursion is folded
+ * (frame_naming.fold_recursion): a sequence of up to 8 labels that repeats is kept once.
  */
 #ifndef LIB_REPORT_EVENT_PATHS_H
 #define LIB_REPORT_EVENT_PATHS_H
@@ -15,27 +15,27 @@ struct profile_path {
 	u32 id; /* counted from 0 */
 	u32 depth;
 	const struct stack_end *end;
-	u32 labels[]; /* innermost first; without a stack the leaf, if anything */
+	u32 labels[]; /* innermost first; without a stack: the leaf, if it is on this side */
 };
 
 struct event_paths;
 
-/* Reader and names must outlive them. */
+/* The reader and the names must outlive the paths. */
 int event_paths_create(struct trace_reader *reader, struct frame_names *names,
 		       struct event_paths **out);
 void event_paths_free(struct event_paths **paths);
 
 #define PATH_NO_LEAF UINT32_MAX
 
-/* What an event's leaf adds to its path: leaves of one function are one number. PATH_NO_LEAF only
- * without memory. */
+/* The key of a leaf in a path: leaves of one function have one key. PATH_NO_LEAF only without
+ * memory. */
 u32 event_paths_leaf(struct event_paths *paths, u64 frame);
 
-/* Says that event_paths_leaf() will be called for it: its memory is fetched meanwhile. */
+/* Prefetches for a later event_paths_leaf() of this frame. */
 void event_paths_expect_leaf(const struct event_paths *paths, u64 frame);
 
-/* The path of one side of an event: its stack or the reason why there is none, and the leaf if that
- * is on this side, else PATH_NO_LEAF. It belongs to `paths`. NULL without memory. */
+/* The path of one side of an event: its stack or the reason for a missing stack, and the leaf if
+ * it is on this side, else PATH_NO_LEAF. The path belongs to `paths`. NULL without memory. */
 const struct profile_path *event_paths_find(struct event_paths *paths, u32 stack, u8 reason,
 					    u32 leaf);
 

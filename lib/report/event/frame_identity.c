@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Objects of a recording are its mappings and modules: the id of each is made once. What goes by a
- * name is hashed each time; few frames do.
+ * Objects of a recording are its mappings and modules, whose ids are cached. Objects by name are
+ * hashed each time, since few frames have them.
  */
 #include "report/event/frame_identity.h"
 
@@ -24,23 +24,18 @@ struct frame_identities {
 	const struct trace_module *modules, *kernel;
 	const struct trace_mapping *mappings;
 	u32 module_count, mapping_count;
-	struct object_id *ids; /* of the modules, then of the mappings */
+	struct object_id *ids; /* of the modules, followed by those of the mappings */
 	char **module_paths;   /* "[ext4]" */
 };
-
-static char *module_path(const struct trace_module *module)
-{
-	char *path;
-
-	return asprintf(&path, "[%s]", module->name) < 0 ? NULL : path;
-}
 
 static int name_modules(struct frame_identities *identities)
 {
 	for (u32 i = 0; i < identities->module_count; i++) {
-		identities->module_paths[i] = module_path(&identities->modules[i]);
-		if (!identities->module_paths[i])
+		if (asprintf(&identities->module_paths[i], "[%s]", identities->modules[i].name) <
+		    0) {
+			identities->module_paths[i] = NULL;
 			return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -91,14 +86,14 @@ void frame_identities_free(struct frame_identities **identities)
 	free(old);
 }
 
-/* --- where a frame lies --- */
+/* --- place of a frame --- */
 
 static u64 start_of(const struct trace_symbol *symbol)
 {
 	return symbol->mapping ? FRAME_USER(symbol->mapping, symbol->start) : symbol->start;
 }
 
-/* Most frames of the kernel are of its image. */
+/* Checks the kernel image first, as most kernel frames are in it. */
 static const struct trace_module *module_of(const struct frame_identities *identities, u64 frame)
 {
 	const struct trace_module *kernel = identities->kernel;
@@ -207,7 +202,7 @@ struct frame_place frame_identities_place(const struct frame_identities *identit
 	return place;
 }
 
-/* --- what it is called --- */
+/* --- ids of objects --- */
 
 static void put_number(SHA2_CTX *hash, u64 number)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a frame is on every machine, at every boot and in every recording: an object, and an offset
- * in it. Whichever holds first:
+ * The identity of a frame, which is the same on every machine, at every boot and in every
+ * recording: an object, and an offset in the object. The kind is the first that applies:
  *
- *   build id   code of a file, by the file's offset; of the kernel and its modules, by the distance
- *              from where they were loaded, so that KASLR drops out
- *   name       generated code, BPF programs too: the object is the function of that name
- *   host       all other code, by host and path: what it is another machine cannot know
- *   omitted    frames of a deep stack that are left out: the offset is their number
- *   unknown    nothing is known of it: one place for all such frames
+ *    build id   code of a file, by the file's offset; of the kernel and its modules, by the
+ * distance from their load address, so that KASLR drops out name       generated code and BPF
+ * programs: the object is the function of that name host       all other code, by host and path: it
+ * cannot be recognised on another machine omitted    frames of a deep stack that are left out: the
+ * offset is their number unknown    one identity for all unknown frames
  *
- * A leaf is the start of its function, where a symbol has it: samples of one loop are one place.
+ * A leaf is replaced by the start of its function, where a symbol has it: samples of one loop have
+ * one identity.
  *
  * The id of an object is the first 128 bits of a SHA-256 over its kind and the build id, the name,
  * or host and path. Numbers are hashed as 64 bits, little-endian, texts with their NUL, build ids
- * behind their length: no two lists of them are the same bytes. Others choose file names and what
- * generated code is called, so it has to be hard to find two objects with one id.
+ * after their length: different lists give different bytes. File names and names of generated code
+ * may come from an attacker, so collisions must be hard to find.
  */
 #ifndef LIB_REPORT_FRAME_IDENTITY_H
 #define LIB_REPORT_FRAME_IDENTITY_H
@@ -24,19 +24,19 @@
 
 #define FRAME_OBJECT_BYTES 16
 
-/* As files and stores have them: they never change. */
+/* Values of file formats and stores, which never change. */
 enum frame_identity_kind {
 	FRAME_UNKNOWN = 0,
 	FRAME_BY_BUILD_ID = 1,
 	FRAME_BY_NAME = 2,
 	FRAME_BY_HOST = 3,
-	FRAMES_OMITTED = 4, /* the offset is their number */
+	FRAMES_OMITTED = 4, /* the offset is the number of omitted frames */
 };
 
-/* How a frame came to be on its stack. */
+/* The position of a frame in its stack. */
 enum frame_role {
-	FRAME_RETURN,	/* a return address: the code is that of the byte before it */
-	FRAME_EXECUTED, /* the innermost of a side without a leaf: where that was entered or left */
+	FRAME_RETURN,	/* a return address: its code is that of the byte before it */
+	FRAME_EXECUTED, /* innermost frame of a side without a leaf: the pc at its entry or exit */
 	FRAME_LEAF,
 };
 
@@ -47,21 +47,22 @@ struct frame_identity {
 
 struct frame_object {
 	enum frame_identity_kind kind;
-	bool is_kernel; /* the kernel's image, a module, code that is generated there */
+	bool is_kernel; /* the kernel image, a module, or code generated in the kernel */
 	u32 build_id_bytes;
 	const u8 *build_id;
 	const char *path; /* "[kernel.kallsyms]", "[MODULE]", a file, "[anon]"; "" unknown */
-	const char *name; /* of FRAME_BY_NAME; else NULL */
+	const char *name; /* FRAME_BY_NAME: its name; else NULL */
 };
 
-/* What a frame of this recording is. */
+/* The identity of a frame of this recording, before its object is hashed. */
 struct frame_place {
 	struct frame_object object;
 	u64 offset;
-	/* The function around it, its bounds too as offsets in the object; NULL: none is known. */
+	/* The function around the frame, with its bounds as offsets in the object; NULL:
+	 * unknown. */
 	const struct trace_symbol *symbol;
 	u64 start;
-	u32 record; /* which module or mapping, for frame_identities_of() */
+	u32 record; /* module or mapping, for frame_identities_of() */
 };
 
 #define FRAME_NO_RECORD UINT32_MAX
@@ -77,12 +78,12 @@ struct frame_place frame_identities_place(const struct frame_identities *identit
 struct frame_identity frame_identities_of(struct frame_identities *identities,
 					  const struct frame_place *place);
 
-/* Without anything that remembers: what `frame_identities_of` computes. */
+/* Computes the id of an object without a cache. */
 void frame_object_id(const struct frame_object *object, const char *host,
 		     u8 id[FRAME_OBJECT_BYTES]);
 
-/* The offset by which tables of functions know the code of a frame: a return address may already
- * lie behind the end of its function. */
+/* The offset for lookups in tables of functions: a return address may already be after the end
+ * of its function. */
 static inline u64 frame_identity_looked_up(u64 offset, enum frame_role role)
 {
 	return role == FRAME_RETURN && offset ? offset - 1 : offset;

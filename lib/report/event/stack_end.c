@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One table of all ends, made of the lists that the recorder counts by. */
+/* The table of all ends, made from the lists of stop reasons and stack reasons. */
 #include "report/event/stack_end.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How a stack of an event ends at its outer side: at its root, cut there for one of the stop
- * reasons, or missing as a whole for one of the stack reasons. Reports show a cut as a marker
- * frame, "[no_rule]", in the place of the frames that are not known.
+ * The outer end of a stack of an event: complete, cut for one of the stop reasons, or missing for
+ * one of the stack reasons. Reports show a cut as a marker frame, "[no_rule]", in place of the
+ * unknown frames.
  */
 #ifndef LIB_REPORT_STACK_END_H
 #define LIB_REPORT_STACK_END_H
@@ -15,14 +15,14 @@ struct stack_end {
 	const char *meaning;
 };
 
-/* One object for each end, so that they can be compared by address. `stack` NULL: there is none,
- * for this enum stack_reason. */
+/* Each end is one object, so ends are compared by address. `stack` NULL: a missing stack, for
+ * the enum stack_reason `reason`. */
 const struct stack_end *stack_end_of(const struct trace_stack *stack, u32 reason);
 const struct stack_end *stack_end_of_stop(enum stop_reason stop);
 const struct stack_end *stack_end_of_reason(enum stack_reason reason);
 
-/* Whether frames that were there are not known. Otherwise the stack is whole, or there was none to
- * be had: in user mode there is no kernel stack, kernel threads have no user stack. */
+/* True if the stack had frames that are unknown. False: the stack is complete, or the task has
+ * no such stack: a task in user mode has no kernel stack, a kernel thread has no user stack. */
 bool stack_end_is_cut(const struct stack_end *end);
 
 #endif

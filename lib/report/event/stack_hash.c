@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A side's frames are hashed once: a recording has few stacks for its many events. */
+/* The frames of a side are hashed once: a recording has few stacks for its many events. */
 #include "stack_hash.h"
 
 #include <endian.h>
@@ -19,11 +19,12 @@ struct side {
 struct stack_hashes {
 	struct frame_identities *identities;
 	const struct trace_stack *stacks;
-	struct side *sides;	       /* by stack index */
-	struct frame_identity *frames; /* of the side that is hashed: room for the deepest */
+	struct side *sides; /* by stack index */
+	struct frame_identity
+		*frames; /* identities of the side being hashed; room for the deepest */
 };
 
-/* --- what is hashed --- */
+/* --- the hashed bytes --- */
 
 static void put_number(SHA2_CTX *hash, u64 number)
 {
@@ -86,7 +87,7 @@ enum stack_leaf stack_leaf_of(const struct trace_event *event)
 	return FRAME_IS_KERNEL(event->leaf) ? STACK_LEAF_KERNEL : STACK_LEAF_USER;
 }
 
-/* --- those of a recording --- */
+/* --- stacks of a recording --- */
 
 static int make_room(struct stack_hashes *hashes, struct trace_reader *reader)
 {
@@ -137,24 +138,20 @@ static struct frame_identity identity_of(struct stack_hashes *hashes, u64 frame,
 	return frame_identities_of(hashes->identities, &place);
 }
 
-static struct stack_hash hash_stack(struct stack_hashes *hashes, const struct trace_stack *stack)
-{
-	for (u32 i = 0; i < stack->depth; i++)
-		hashes->frames[i] = identity_of(hashes, stack->frames[i], FRAME_RETURN);
-	return stack_hash_frames(hashes->frames, stack->depth);
-}
-
 static struct stack_hash_side side_of(struct stack_hashes *hashes, u32 stack, u32 reason)
 {
-	bool is_there = stack != TRACE_NO_STACK;
-	const struct trace_stack *frames = is_there ? &hashes->stacks[stack] : NULL;
-	struct side *side = is_there ? &hashes->sides[stack] : NULL;
+	bool has_stack = stack != TRACE_NO_STACK;
+	const struct trace_stack *frames = has_stack ? &hashes->stacks[stack] : NULL;
+	struct side *side = has_stack ? &hashes->sides[stack] : NULL;
 	const char *end = stack_end_of(frames, reason)->name;
 
 	if (!side)
 		return (struct stack_hash_side){end, stack_hash_frames(NULL, 0)};
-	if (!side->is_made)
-		*side = (struct side){true, hash_stack(hashes, frames)};
+	if (!side->is_made) {
+		for (u32 i = 0; i < frames->depth; i++)
+			hashes->frames[i] = identity_of(hashes, frames->frames[i], FRAME_RETURN);
+		*side = (struct side){true, stack_hash_frames(hashes->frames, frames->depth)};
+	}
 	return (struct stack_hash_side){end, side->frames};
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Both events of all waits by their begin, in one sorted array. */
+/* The events of waiters and wakers in one array, sorted by the begin of the wait. */
 #include "report/event/wakeups.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct wait_end {
 };
 
 struct wakeups {
-	u32 waiter, waker; /* kinds of events; NO_KIND: there is none */
+	u32 waiter, waker; /* kinds of events; NO_KIND: not in the recording */
 	struct wait_end *ends;
 	size_t count, room;
 };
@@ -35,11 +35,6 @@ static u32 kind_named(const struct trace_reader *reader, const char *name)
 	return NO_KIND;
 }
 
-static bool is_waiter(const struct wakeups *wakeups, const struct trace_event *event)
-{
-	return event->kind == wakeups->waiter;
-}
-
 bool wakeups_is_waker(const struct wakeups *wakeups, const struct trace_event *event)
 {
 	return event->kind == wakeups->waker;
@@ -49,7 +44,7 @@ static int collect(void *arg, const struct trace_event *event)
 {
 	struct wakeups *wakeups = arg;
 
-	if (!is_waiter(wakeups, event) && !wakeups_is_waker(wakeups, event))
+	if (event->kind != wakeups->waiter && !wakeups_is_waker(wakeups, event))
 		return 0;
 	if (array_make_room(wakeups->ends, wakeups->count, wakeups->room))
 		return -ENOMEM;
@@ -67,8 +62,8 @@ static int by_begin(const void *left, const void *right)
 	return a->since < b->since ? -1 : a->since > b->since;
 }
 
-/* What can be read of a damaged file is joined. In a summary nothing is: where an event stands for
- * many waits, it has their sum, and none of their begins. */
+/* Joins the readable events of a damaged file. Events of a summary are not joined: an event that
+ * stands for many waits has the sum of their times, and no begin. */
 int wakeups_create(struct trace_reader *reader, struct wakeups **out)
 {
 	struct wakeups *wakeups = calloc(1, sizeof(*wakeups));
@@ -96,23 +91,18 @@ void wakeups_free(struct wakeups **wakeups)
 	*wakeups = NULL;
 }
 
-/* The first of those that have this begin, or one behind the last. */
-static const struct wait_end *find(const struct wakeups *wakeups, u64 since)
-{
-	return wakeups->ends + bisect(wakeups->count, i, wakeups->ends[i].since < since);
-}
-
 bool wakeups_other(const struct wakeups *wakeups, const struct trace_event *event, u32 *tid,
 		   u64 *time)
 {
 	u64 since = event->time - event->value;
 	const struct wait_end *end = wakeups->ends + wakeups->count, *other = NULL;
+	const struct wait_end *first;
 	u32 all = 0;
 
-	if (!is_waiter(wakeups, event) && !wakeups_is_waker(wakeups, event))
+	if (event->kind != wakeups->waiter && !wakeups_is_waker(wakeups, event))
 		return false;
-	for (const struct wait_end *each = find(wakeups, since); each < end && each->since == since;
-	     each++, all++)
+	first = wakeups->ends + bisect(wakeups->count, i, wakeups->ends[i].since < since);
+	for (const struct wait_end *each = first; each < end && each->since == since; each++, all++)
 		if (each->kind != event->kind)
 			other = each;
 	if (all != 2 || !other)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names are those that systemd and the container runtimes give to cgroups. */
+/* Recognises the names that systemd and the container runtimes give to cgroups. */
 #include "report/name/cgroup_service.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #define ID_DIGITS 64
 #define ID_SHOWN 12
 
-/* A part of the path; no NUL ends the part. */
+/* A component of the path, without a terminating NUL. */
 struct part {
 	const char *at;
 	size_t length;
@@ -38,7 +38,7 @@ static size_t count_digits(const char *at, size_t length, int (*is_digit)(int))
 	return count;
 }
 
-/* The id of a container: all of the part, or what is behind its last "-". */
+/* Cuts a part to the id of a container: the whole part, or the text after its last "-". */
 static bool cut_to_id(struct part *part)
 {
 	struct part id = *part;
@@ -54,14 +54,6 @@ static bool cut_to_id(struct part *part)
 		return false;
 	*part = (struct part){id.at, ID_SHOWN};
 	return true;
-}
-
-static void cut_instance(struct part *part)
-{
-	const char *at = memchr(part->at, '@', part->length);
-
-	if (at && at > part->at)
-		part->length = at - part->at;
 }
 
 /* "run-u17" and "run-r0123..." become "run", "app-NAME-123" becomes "app-NAME". */
@@ -87,9 +79,11 @@ static bool is_session(const struct part *part)
 	return begins_with(part, "session-") && ends_with(part, ".scope");
 }
 
-/* The part becomes the name in it; false: it says nothing. */
+/* Cuts a part to the name in it. False: the part has no useful name. */
 static bool cut_to_name(struct part *part)
 {
+	const char *at;
+
 	if (!part->length || is_session(part))
 		return false;
 	if (cut_to_id(part))
@@ -103,7 +97,9 @@ static bool cut_to_name(struct part *part)
 	if (begins_with(part, "lxc.payload.") && part->length > strlen("lxc.payload."))
 		*part = (struct part){part->at + strlen("lxc.payload."),
 				      part->length - strlen("lxc.payload.")};
-	cut_instance(part);
+	at = memchr(part->at, '@', part->length);
+	if (at && at > part->at) /* NAME@INSTANCE */
+		part->length = at - part->at;
 	cut_number(part);
 	return true;
 }
@@ -131,46 +127,28 @@ static bool is_manager_of_user(const struct part *part)
 	return is_user(part, "user@", ".service");
 }
 
-static bool is_owner(const struct part *part)
-{
-	return is_unit(part) || is_user(part, "user-", ".slice") ||
-	       begins_with(part, "lxc.payload.");
-}
-
-/* The part that begins at `at`. */
-static struct part part_at(const char *at)
-{
-	return (struct part){at, strcspn(at, "/")};
-}
-
-/* The part that ends at `end`. */
-static struct part part_before(const char *path, const char *end)
-{
-	const char *slash = memrchr(path, '/', end - path);
-	const char *at = slash ? slash + 1 : path;
-
-	return (struct part){at, end - at};
-}
-
-/* The outermost owner; false: the path has none. */
+/* The outermost owner. False: the path has none. */
 static bool find_owner(const char *cgroup, struct part *owner)
 {
 	for (const char *at = cgroup; *at; at += strcspn(at, "/")) {
 		at += *at == '/';
-		*owner = part_at(at);
-		if (is_owner(owner))
+		*owner = (struct part){at, strcspn(at, "/")};
+		if (is_unit(owner) || is_user(owner, "user-", ".slice") ||
+		    begins_with(owner, "lxc.payload."))
 			return true;
 	}
 	return false;
 }
 
-/* The innermost part below `from` that says something, with `units_only` as a unit. */
+/* The innermost part below `from` with a useful name; with `units_only` only units count. */
 static bool find_innermost(const char *from, bool units_only, struct part *found)
 {
 	const char *end = from + strlen(from);
 
 	while (end > from) {
-		struct part part = part_before(from, end);
+		const char *slash = memrchr(from, '/', end - from);
+		const char *at = slash ? slash + 1 : from;
+		struct part part = {at, end - at};
 
 		*found = part;
 		if ((!units_only || (is_unit(&part) && !is_manager_of_user(&part))) &&
@@ -183,7 +161,8 @@ static bool find_innermost(const char *from, bool units_only, struct part *found
 
 /* --- as text --- */
 
-/* systemd writes "-" in a name as "\x2d". What is no letter stays as it is written. */
+/* Decodes "\x2d", as systemd writes "-" in a name. Escapes of "/" and of control characters stay
+ * as they are. */
 static bool is_escape(const char *at, size_t left, char *letter)
 {
 	if (left < 4 || at[0] != '\\' || at[1] != 'x' || !hex_bytes(at + 2, (u8 *)letter, 1))

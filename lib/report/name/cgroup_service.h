@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which service the path of a cgroup names. The path is read from the root: the first unit,
+ * The service that the path of a cgroup names. The path is read from the root: the first unit,
  * container or user's slice was named by the machine's administrator, and is the owner of all that
  * lies below. Names below the owner are chosen by the owner, so the service is "OWNER/NAME" there.
  *
@@ -11,7 +11,7 @@
  *   /user.slice/user-UID.slice/...        user-UID
  *   .../OWNER/.../NAME.service or .scope  OWNER/NAME, the innermost
  *   run-u17.service, app-NAME-123.scope   run, app-NAME: numbers that are never the same again
- *   session-3.scope                       nothing: the user's slice is what stays
+ *   session-3.scope                       ignored: the user's slice is the owner
  *   NAME.slice, NAME, without an owner    NAME, the innermost
  */
 #ifndef LIB_REPORT_CGROUP_SERVICE_H
@@ -21,7 +21,8 @@
 
 #define CGROUP_SERVICE_BYTES 256
 
-/* `name` has no control characters, and is cut where it is longer. False: the path names none. */
+/* `name` has no control characters and is truncated to its room. False: the path names no
+ * service. */
 bool cgroup_service_name(const char *cgroup, char name[CGROUP_SERVICE_BYTES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reader has the symbols sorted, by mapping and start. A recording may be of anybody: what
- * would wrap is left out. */
+/* The reader has the symbols sorted by mapping and start. A recording may come from an attacker:
+ * symbols whose addresses would wrap are left out. */
 #include "code_layout.h"
 
 #include <stddef.h>
@@ -8,12 +8,7 @@
 
 #include "bisect.h"
 
-static u32 first_of(const struct trace_symbol *symbols, u32 count, u32 mapping)
-{
-	return bisect(count, i, symbols[i].mapping < mapping);
-}
-
-static bool is_placed(const struct trace_symbol *symbol)
+static bool has_address(const struct trace_symbol *symbol)
 {
 	return symbol->address && symbol->size < UINT64_MAX - symbol->start &&
 	       symbol->size < UINT64_MAX - symbol->address;
@@ -37,10 +32,10 @@ void code_layout_find(const struct trace_reader *reader, u32 mapping, struct elf
 {
 	const struct trace_symbol *symbols;
 	u32 count = trace_reader_symbols(reader, &symbols);
+	u32 first = bisect(count, i, symbols[i].mapping < mapping);
 
 	layout->count = 0;
-	for (u32 i = first_of(symbols, count, mapping); i < count && symbols[i].mapping == mapping;
-	     i++)
-		if (is_placed(&symbols[i]))
+	for (u32 i = first; i < count && symbols[i].mapping == mapping; i++)
+		if (has_address(&symbols[i]))
 			add(layout, &symbols[i]);
 }

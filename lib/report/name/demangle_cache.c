@@ -11,7 +11,7 @@
 struct demangle_cache {
 	struct demangler *demangler;
 	struct text_set mangled;
-	char **plain; /* of each; NULL: it is not mangled */
+	char **plain; /* demangled name of each; NULL: the name is not mangled */
 	u32 room;
 };
 

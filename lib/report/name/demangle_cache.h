@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names for people: each mangled name is demangled once and kept. A recording has far more frames,
- * and functions inlined at them, than it has names.
+ * Demangled names: each mangled name is demangled once. A recording has far more frames and inlined
+ * functions than names.
  */
 #ifndef LIB_REPORT_DEMANGLE_CACHE_H
 #define LIB_REPORT_DEMANGLE_CACHE_H
@@ -13,8 +13,8 @@ struct demangle_cache;
 int demangle_cache_create(struct demangle_cache **out);
 void demangle_cache_free(struct demangle_cache **cache);
 
-/* The name demangled, which lives as long as `cache`; or `mangled` itself, if it is no such name,
- * or if there is no memory. */
+/* The demangled name, which lives as long as `cache`; `mangled` itself if it is not a mangled
+ * name, or without memory. */
 const char *demangle_cache_find(struct demangle_cache *cache, const char *mangled);
 
 struct demangle_failures demangle_cache_failures(const struct demangle_cache *cache);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The frames of stacks are known; the sampled pcs stand in the events, which are gone through once
- * for them. A place is a frame, or the byte before it. Places are collected with repetitions,
- * sorted and made unique whenever their array is full; what was collected a moment ago is not
- * collected again.
+ * Frames of stacks are in tables of the reader; sampled pcs are in the events, which are read once
+ * for them. A place is a frame, or the byte before a return address. Places are collected with
+ * repetitions, and sorted and made unique whenever their array is full; a small cache skips places
+ * that were just collected.
  *
- * A user frame has its mapping in the upper bits, so that sorted places stand together by file.
+ * A user frame has its mapping in the upper bits, so sorted places are grouped by file.
  */
 #include "frame_debug.h"
 
@@ -20,7 +20,7 @@
 struct places {
 	u64 *place;
 	size_t count, room;
-	u64 recent[1 << RECENT_BITS]; /* by hash */
+	u64 recent[1 << RECENT_BITS]; /* last place of each hash value */
 };
 
 struct found {
@@ -82,15 +82,6 @@ static int add_place(struct places *places, u64 place)
 	return 0;
 }
 
-static int add_stack(struct places *places, const struct trace_stack *stack)
-{
-	int result = stack->depth ? add_place(places, stack->frames[0]) : 0;
-
-	for (u32 i = 0; i < stack->depth && !result; i++)
-		result = add_place(places, place_of(stack->frames[i], true));
-	return result;
-}
-
 static int add_leaf(void *arg, const struct trace_event *event)
 {
 	return event->leaf ? add_place(arg, event->leaf) : 0;
@@ -107,7 +98,8 @@ static bool has_leaves(const struct trace_reader *reader)
 	return false;
 }
 
-/* Where the events are damaged, those before it have been seen; whoever shows them says so. */
+/* Damaged events end the collection without an error here: the pass that shows the events
+ * reports it. */
 static int collect(struct trace_reader *reader, struct places *places)
 {
 	const struct trace_stack *stacks;
@@ -115,8 +107,11 @@ static int collect(struct trace_reader *reader, struct places *places)
 	struct stackmap_error error;
 	int result = 0;
 
-	for (u32 i = 0; i < count && !result; i++)
-		result = add_stack(places, &stacks[i]);
+	for (u32 i = 0; i < count && !result; i++) {
+		result = stacks[i].depth ? add_place(places, stacks[i].frames[0]) : 0;
+		for (u32 j = 0; j < stacks[i].depth && !result; j++)
+			result = add_place(places, place_of(stacks[i].frames[j], true));
+	}
 	if (!result && has_leaves(reader) &&
 	    trace_reader_events(reader, add_leaf, places, &error) == -ENOMEM)
 		result = -ENOMEM;
@@ -129,7 +124,8 @@ static u32 mapping_of(u64 place)
 	return FRAME_IS_KERNEL(place) ? 0 : FRAME_MAPPING(place);
 }
 
-/* Of the kernel's addresses those of its image, not of modules; all, if it is not known. */
+/* Keeps the addresses of the kernel image, without those of modules; keeps all if the range of
+ * the image is unknown. */
 static u32 cut_to_kernel(const struct trace_module *kernel, u64 *places, u32 count)
 {
 	u32 kept = 0;
@@ -142,7 +138,7 @@ static u32 cut_to_kernel(const struct trace_module *kernel, u64 *places, u32 cou
 	return kept;
 }
 
-/* `places` all belong to one mapping. */
+/* Looks up places of one mapping. */
 static int find_names(struct trace_reader *reader, struct debug_lookup *lookup, u64 *places,
 		      u32 count, struct debug_names **names)
 {
@@ -163,14 +159,6 @@ static int find_names(struct trace_reader *reader, struct debug_lookup *lookup, 
 	return debug_lookup_find(lookup, &code, places, count, names);
 }
 
-static int add_found(struct frame_debug *debug, u32 mapping, struct debug_names *names)
-{
-	if (array_make_room(debug->found, debug->count, debug->room))
-		return -ENOMEM;
-	debug->found[debug->count++] = (struct found){.mapping = mapping, .names = names};
-	return 0;
-}
-
 static int find_all(struct trace_reader *reader, struct debug_lookup *lookup, struct places *places,
 		    struct frame_debug *debug)
 {
@@ -183,12 +171,15 @@ static int find_all(struct trace_reader *reader, struct debug_lookup *lookup, st
 		while (end < places->count && mapping_of(places->place[end]) == mapping)
 			end++;
 		result = find_names(reader, lookup, &places->place[first], end - first, &names);
-		if (!result && add_found(debug, mapping, names)) {
+		if (!result && array_make_room(debug->found, debug->count, debug->room)) {
 			debug_names_free(&names);
 			result = -ENOMEM;
 		}
 		if (result == -ENOMEM)
 			return result;
+		if (!result)
+			debug->found[debug->count++] =
+				(struct found){.mapping = mapping, .names = names};
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What debug information says of the frames of a recording. All frames are looked up at once, file
- * by file: each file is opened and read once. */
+/* Debug information of the frames of a recording. All frames are looked up in one pass, file by
+ * file, so each file is opened and read once. */
 #ifndef LIB_REPORT_FRAME_DEBUG_H
 #define LIB_REPORT_FRAME_DEBUG_H
 
@@ -14,7 +14,7 @@ int frame_debug_create(struct trace_reader *reader, struct debug_lookup *lookup,
 		       struct frame_debug **out);
 void frame_debug_free(struct frame_debug **debug);
 
-/* Or NULL. A return address is looked up by the byte before it. */
+/* NULL: unknown. A return address is looked up by the byte before it. */
 const struct debug_name *frame_debug_find(const struct frame_debug *debug, u64 frame,
 					  bool return_address);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Three hash tables: frames to their names, labels and lists of labels to their ids. Nearly every
- * sampled pc is another frame, so there may be a million of the first.
+ * Three hash tables: from frames to their names, and from labels and lists of labels to their ids.
+ * Nearly every sampled pc is a distinct frame, so the first may have a million entries.
  */
 #include "frame_names.h"
 
@@ -14,9 +14,9 @@
 #include "demangle_cache.h"
 #include "frame_debug.h"
 #include "hash_index.h"
-#include "kernel_match.h"
+#include "symbol/kernel/kernel_names.h"
 
-#define ENTRY_BYTES 48 /* of an array, its hash index, and the allocator */
+#define ENTRY_BYTES 48 /* array slot, hash index and allocator overhead of an entry */
 
 struct label {
 	const char *object; /* or NULL */
@@ -24,7 +24,7 @@ struct label {
 };
 
 struct named_frame {
-	struct frame_name name; /* first: a frame_name finds its named_frame */
+	struct frame_name name; /* first member: a frame_name is converted to its named_frame */
 	char *owned_object;
 	struct frame_function *functions;
 };
@@ -62,42 +62,30 @@ static bool is_label(const void *labels, u32 index, const void *key)
 	       strcmp(label->object ?: "", wanted->object ?: "") == 0;
 }
 
-static struct label *label_create(const char *text, const char *object)
-{
-	size_t bytes = strlen(text) + 1;
-	struct label *label = malloc(sizeof(*label) + bytes);
-
-	if (!label)
-		return NULL;
-	label->object = object;
-	memcpy(label->text, text, bytes);
-	return label;
-}
-
-static int add_label(struct frame_names *names, struct label *label, u32 hash)
-{
-	u32 id = names->label_index.count;
-	u64 bytes = sizeof(*label) + strlen(label->text) + ENTRY_BYTES;
-
-	if (trace_reader_take(names->reader, bytes) ||
-	    array_make_room(names->labels, id, names->label_room) ||
-	    hash_index_add(&names->label_index, hash, id))
-		return -ENOMEM;
-	names->labels[id] = label;
-	return 0;
-}
-
+/* The id of a label, or UINT32_MAX without memory. */
 static u32 intern(struct frame_names *names, const char *text, const char *object)
 {
-	struct label *label = label_create(text, object);
+	size_t length = strlen(text);
+	struct label *label = malloc(sizeof(*label) + length + 1);
 	u32 hash = hash_text(text), id;
 
 	if (!label)
 		return UINT32_MAX;
+	label->object = object;
+	memcpy(label->text, text, length + 1);
 	id = hash_index_find(&names->label_index, hash, is_label, names->labels, label);
-	if (id == HASH_INDEX_NONE && !add_label(names, label, hash))
-		return names->label_index.count - 1;
-	free(label);
+	if (id != HASH_INDEX_NONE) {
+		free(label);
+		return id;
+	}
+	id = names->label_index.count;
+	if (trace_reader_take(names->reader, sizeof(*label) + length + ENTRY_BYTES) ||
+	    array_make_room(names->labels, id, names->label_room) ||
+	    hash_index_add(&names->label_index, hash, id)) {
+		free(label);
+		return UINT32_MAX;
+	}
+	names->labels[id] = label;
 	return id;
 }
 
@@ -121,7 +109,7 @@ const char *frame_names_label_object(const struct frame_names *names, u32 label)
 	return names->labels[label]->object;
 }
 
-/* A file under no mount has none. */
+/* A file under no mount has an empty path. */
 static const char *path_of(const struct trace_mapping *mapping)
 {
 	return mapping->path[0] ? mapping->path : "[unknown]";
@@ -134,7 +122,8 @@ const char *frame_names_file(const char *object)
 	return slash && slash[1] ? slash + 1 : object;
 }
 
-/* An address that kptr_restrict hid from who recorded it is shown to nobody else either. */
+/* An address that kptr_restrict hid from the recorder is hidden from all readers of the
+ * recording. */
 static int locate_kernel(const struct trace_reader *reader, struct named_frame *named)
 {
 	const struct trace_module *module = trace_reader_module_of(reader, named->name.frame);
@@ -164,7 +153,8 @@ static void locate_user(const struct trace_reader *reader, struct frame_name *na
 		name->address += mapping->base;
 }
 
-/* Of a kernel that hid its names from the recorder. */
+/* Names a kernel frame by the copy of kallsyms, for a kernel that hid its names from the
+ * recorder. */
 static const char *find_kernel_symbol(const struct frame_names *names, struct frame_name *name)
 {
 	u64 behind = name->frame + !name->return_address;
@@ -178,11 +168,6 @@ static const char *find_kernel_symbol(const struct frame_names *names, struct fr
 	return symbol.name;
 }
 
-static const char *debug_function(const struct debug_name *debug)
-{
-	return debug && debug->count ? debug->functions[debug->count - 1].function : NULL;
-}
-
 static void set_bounds(struct frame_name *name, u64 start, u64 size)
 {
 	u64 place = FRAME_IS_KERNEL(name->frame) ? name->frame : FRAME_OFFSET(name->frame);
@@ -191,7 +176,7 @@ static void set_bounds(struct frame_name *name, u64 start, u64 size)
 	name->size = size;
 }
 
-/* The symbol of the recording or that of the debug file: the one that starts nearer. */
+/* The symbol of the recording or of the debug file, whichever starts nearer to the frame. */
 static const char *find_symbol(const struct frame_names *names, const struct debug_name *debug,
 			       struct frame_name *name)
 {
@@ -208,20 +193,23 @@ static const char *find_symbol(const struct frame_names *names, const struct deb
 		set_bounds(name, symbol->start, symbol->size);
 		return symbol->name;
 	}
-	function = find_kernel_symbol(names, name) ?: debug_function(debug);
+	function = find_kernel_symbol(names, name);
+	if (!function && debug && debug->count)
+		function = debug->functions[debug->count - 1].function;
 	if (!function && symbol)
 		set_bounds(name, symbol->start, symbol->size);
 	return function;
 }
 
-/* For people, unless they want it otherwise. */
+/* The demangled name, unless mangled names are wanted. `name` may be NULL. */
 static const char *demangled(struct frame_names *names, const char *name)
 {
 	return name && !names->naming.mangled ? demangle_cache_find(names->demangle_cache, name)
 					      : name;
 }
 
-/* Its function in the file, where that is known as a range, or itself. */
+/* Writes the bounds of the function as a range in the file if they are known, else the offset of
+ * the frame. */
 static void put_offset(const struct frame_name *name, const char *file, u64 file_start, char *text,
 		       size_t bytes)
 {
@@ -266,7 +254,8 @@ static void put_user_place(const struct frame_names *names, const struct frame_n
 		put_offset(name, frame_names_file(path_of(mapping)), 0, text, bytes);
 }
 
-/* A guessed frame is marked as the kernel marks unreliable ones. The text belongs to the labels. */
+/* Prefixes the name of a guessed frame with "? ", as the kernel marks unreliable frames. The
+ * text belongs to the labels. */
 static const char *mark_guessed(struct frame_names *names, const struct frame_name *name,
 				const char *text)
 {
@@ -282,7 +271,8 @@ static const char *mark_guessed(struct frame_names *names, const struct frame_na
 	return label == UINT32_MAX ? text : frame_names_label(names, label);
 }
 
-/* What has no name is called by its place in its file: that is the same wherever it is loaded. */
+/* Code without a name is labelled by its position in its file, which is the same wherever the
+ * file is loaded. */
 static u32 label_of(struct frame_names *names, const struct frame_name *name)
 {
 	char text[320];
@@ -315,25 +305,6 @@ static void named_frame_free(struct named_frame *named)
 	free(named);
 }
 
-static int reserve_functions(const struct frame_names *names, struct named_frame *named,
-			     const struct debug_name *debug)
-{
-	u32 count = debug && debug->count && !names->naming.no_inline ? debug->count : 1;
-
-	named->name.function_count = count;
-	named->functions = calloc(count, sizeof(*named->functions));
-	named->name.functions = named->functions;
-	return named->functions ? 0 : -ENOMEM;
-}
-
-static void set_lines(struct named_frame *named, const struct debug_name *debug)
-{
-	for (u32 i = 0; debug && i < debug->count && i < named->name.function_count; i++) {
-		named->functions[i].file = debug->functions[i].file;
-		named->functions[i].line = debug->functions[i].line;
-	}
-}
-
 static int set_inlined(struct frame_names *names, struct named_frame *named,
 		       const struct debug_name *debug)
 {
@@ -358,16 +329,20 @@ static int set_functions(struct frame_names *names, struct named_frame *named)
 			     : NULL;
 	const char *symbol = FRAME_IS_OMITTED(name->frame) ? FRAME_OMITTED_NAME
 							   : find_symbol(names, debug, name);
-	u32 last;
+	u32 last = debug && debug->count && !names->naming.no_inline ? debug->count - 1 : 0;
 
-	if (reserve_functions(names, named, debug))
+	name->function_count = last + 1;
+	name->functions = named->functions = calloc(last + 1UL, sizeof(*named->functions));
+	if (!named->functions)
 		return -ENOMEM;
-	last = name->function_count - 1;
 	name->function = mark_guessed(names, name, demangled(names, symbol));
 	name->label = label_of(names, name);
 	named->functions[last].name = name->function;
 	named->functions[last].label = name->label;
-	set_lines(named, debug);
+	for (u32 i = 0; debug && i < debug->count && i <= last; i++) {
+		named->functions[i].file = debug->functions[i].file;
+		named->functions[i].line = debug->functions[i].line;
+	}
 	return name->label == UINT32_MAX ? -ENOMEM : set_inlined(names, named, debug);
 }
 
@@ -428,42 +403,30 @@ const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *co
 	return &names->chain_labels[names->chains[chain].first];
 }
 
-static int name_frame(struct frame_names *names, struct named_frame *named)
-{
-	struct frame_name *name = &named->name;
-
-	if (!FRAME_IS_KERNEL(name->frame))
-		locate_user(names->reader, name);
-	else if (locate_kernel(names->reader, named))
-		return -ENOMEM;
-	return set_functions(names, named) ?: set_chain(names, name);
-}
-
-static int keep_frame(struct frame_names *names, struct named_frame *named, u32 hash)
-{
-	u32 index = names->frame_index.count;
-	u64 bytes = sizeof(*named) + sizeof(struct frame_function) + ENTRY_BYTES;
-
-	if (trace_reader_take(names->reader, bytes) ||
-	    array_make_room(names->frames, index, names->frame_room) ||
-	    hash_index_add(&names->frame_index, hash, index))
-		return -ENOMEM;
-	names->frames[index] = named;
-	return 0;
-}
-
 static const struct frame_name *add_frame(struct frame_names *names, const struct frame_name *key,
 					  u32 hash)
 {
 	struct named_frame *named = calloc(1, sizeof(*named));
+	u64 bytes = sizeof(*named) + sizeof(struct frame_function) + ENTRY_BYTES;
+	u32 index = names->frame_index.count;
+	int err = 0;
 
 	if (!named)
 		return NULL;
 	named->name = *key;
-	if (name_frame(names, named) || keep_frame(names, named, hash)) {
+	if (FRAME_IS_KERNEL(key->frame))
+		err = locate_kernel(names->reader, named);
+	else
+		locate_user(names->reader, &named->name);
+	err = err ?: set_functions(names, named);
+	err = err ?: set_chain(names, &named->name);
+	if (err || trace_reader_take(names->reader, bytes) ||
+	    array_make_room(names->frames, index, names->frame_room) ||
+	    hash_index_add(&names->frame_index, hash, index)) {
 		named_frame_free(named);
 		return NULL;
 	}
+	names->frames[index] = named;
 	return &named->name;
 }
 
@@ -496,6 +459,44 @@ static void check_symbols(const struct frame_names *names)
 	if (names->naming.unfinished && !names->naming.kernel && kernel && kernel->start &&
 	    !trace_reader_ledger(reader) && !trace_reader_symbols(reader, &symbols))
 		names->naming.unfinished(trace_reader_info(reader));
+}
+
+/* --- kernel names from a copy of /proc/kallsyms --- */
+
+static bool has_symbol(const struct kernel_names *kernel, u64 start)
+{
+	struct symbol symbol;
+
+	return kernel_names_find(kernel, start + 1, &symbol) && symbol.start == start;
+}
+
+/*
+ * The reason why the copy is not of the boot of the recording, or NULL. Names of another boot would
+ * be wrong, since the kernel is elsewhere. KASLR has some hundred positions, and without it all
+ * boots have the same one, so the recorded symbols of the kernel image are compared, too; modules
+ * come and go, so their symbols are not. If the recorder could not see the position of the kernel,
+ * the copy is believed, unless the recordings are of several boots.
+ */
+static const char *kernel_mismatch(const struct trace_reader *reader,
+				   const struct kernel_names *names, bool many_boots)
+{
+	static const char other[] = "it is of another boot or kernel; a copy of the same is needed";
+	const struct trace_module *kernel = trace_reader_kernel(reader);
+	const struct trace_symbol *symbols;
+	u32 count = trace_reader_symbols(reader, &symbols);
+
+	if (!kernel || !kernel->start)
+		return many_boots ? "it is of one boot, the recordings are of several, and this "
+				    "one does "
+				    "not tell where its kernel lay: show them one by one"
+				  : NULL;
+	if (kernel->start != kernel_names_stext(names))
+		return other;
+	for (u32 i = 0; i < count; i++)
+		if (!symbols[i].mapping && symbols[i].start >= kernel->start &&
+		    symbols[i].start < kernel->end && !has_symbol(names, symbols[i].start))
+			return other;
+	return NULL;
 }
 
 static void check_kernel(struct frame_names *names)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the frames of a recording are called. Each distinct frame is looked up and demangled once.
+ * The names of the frames of a recording. Each distinct frame is looked up and demangled once.
  * Its label is the name for reports, where all frames of a function are one:
  *
  *   FUNCTION               if a symbol covers it
  *   FILE+0xSTART..0xEND    user code without a symbol: the bounds of its function
- *   FILE+0xOFFSET          not even these are known
+ *   FILE+0xOFFSET          the bounds are unknown
  *   0xADDRESS              kernel or JIT code without a symbol
- *   [unknown]              nothing is known: the mapping could not be read
+ *   [unknown]              the mapping could not be read
  *
  * In front of the names of a frame that was guessed stands "? ".
  *
@@ -25,17 +25,18 @@ struct kernel_names;
 /* How frames get their names. All zero: demangled, by the symbols of the recording. */
 struct frame_naming {
 	bool mangled;		     /* as in the symbol table */
-	struct debug_lookup *debug;  /* says what was inlined and lines of source; or NULL */
-	bool no_inline;		     /* a frame is one function, whatever was inlined */
-	bool fold_recursion;	     /* labels that repeat on a stack stand there once */
+	struct debug_lookup *debug;  /* finds inlined functions and source lines; or NULL */
+	bool no_inline;		     /* inlined functions are not shown: a frame is one function */
+	bool fold_recursion;	     /* repeated labels of a stack are kept once */
 	struct kernel_names *kernel; /* for addresses without a symbol in the recording; or NULL */
-	bool many_boots; /* `kernel` is of one of them: a recording must show that it is its own */
+	bool many_boots; /* `kernel` is of one boot: a recording is only named if it proves to be of
+			    that boot */
 
-	/* Told where `kernel` is not used for a recording, and why; or NULL. */
+	/* Called if `kernel` does not fit a recording, with the reason; or NULL. */
 	void (*note)(void *arg, const struct trace_info *info, const char *why);
 	void *arg;
-	/* Told of a recording that ends before its symbols, if `kernel` names its kernel frames
-	 * neither; or NULL. */
+	/* Called for a recording that ends before its symbols, if `kernel` cannot name its
+	 * kernel frames either; or NULL. */
 	void (*unfinished)(const struct trace_info *info);
 	/* Called by frame_names_free() if names could not be demangled: how many, and the reason
 	 * for the first one ("it takes too long to read"); or NULL. */
@@ -44,17 +45,17 @@ struct frame_naming {
 
 struct frame_names;
 
-#define FRAME_OMITTED_NAME "[frames omitted]" /* the address of such a frame is their number */
-#define FRAME_GUESSED_MARK "? "		      /* begins the names of a guessed frame */
-#define FRAME_INLINED_MARK " (inlined)"	      /* ends the label of an inlined function */
+#define FRAME_OMITTED_NAME                                                                         \
+	"[frames omitted]"	/* the address of such a frame is the number of omitted frames */
+#define FRAME_GUESSED_MARK "? " /* begins the names of a guessed frame */
+#define FRAME_INLINED_MARK " (inlined)" /* ends the label of an inlined function */
 
-/* One of the functions that the code of a frame belongs to: it was inlined, or it is the function
- * that was called. */
+/* A function that the code of a frame belongs to: an inlined one, or the called one. */
 struct frame_function {
 	const char *name; /* NULL without a symbol */
-	u32 label;	  /* of inlined ones NAME and FRAME_INLINED_MARK */
+	u32 label;	  /* inlined functions: NAME and FRAME_INLINED_MARK */
 	bool inlined;
-	const char *file; /* of source; NULL: not known */
+	const char *file; /* source file; NULL: unknown */
 	u32 line;	  /* 0: not known */
 };
 
@@ -62,17 +63,17 @@ struct frame_name {
 	u64 frame;
 	bool return_address;
 	const char *function; /* NULL without a symbol */
-	u64 offset;	      /* of the frame from the function's start, be it named or not */
-	u64 size;	      /* of the function; 0: not known, and no offset either */
+	u64 offset;	      /* from the start of the function, which may have no name */
+	u64 size;	      /* of the function; 0: unknown, and the offset is 0 */
 	const char *object;   /* path of the file, "[kernel.kallsyms]", "[MODULE]", "[unknown]" */
 	u64 address;	      /* kernel or JIT: the address; else the offset in the file */
 	u32 label;
 	u32 function_count;			/* > 0 */
-	const struct frame_function *functions; /* innermost first, only the last was not inlined */
-	u32 chain;				/* their labels: equal lists have equal ids */
+	const struct frame_function *functions; /* innermost first; all but the last are inlined */
+	u32 chain; /* id of the list of their labels; equal lists have equal ids */
 };
 
-/* The reader, and what `naming` points to, must outlive the names. */
+/* The reader and the objects that `naming` points to must outlive the names. -ENOMEM. */
 int frame_names_create(struct trace_reader *reader, const struct frame_naming *naming,
 		       struct frame_names **out);
 void frame_names_free(struct frame_names **names);
@@ -83,22 +84,23 @@ const struct frame_naming *frame_names_naming(const struct frame_names *names);
 const struct frame_name *frame_names_find(struct frame_names *names, u64 frame,
 					  bool return_address);
 
-/* All that were found so far, in any order. Stops at the first non-zero return and returns it. */
+/* Calls `each` for all frames found so far, in any order. Stops at the first non-zero return and
+ * returns it. */
 int frame_names_each(const struct frame_names *names,
 		     int (*each)(void *arg, const struct frame_name *name), void *arg);
 
 /* Labels, innermost first. Belongs to `names` until the next frame_names_find(). */
 const u32 *frame_names_chain(const struct frame_names *names, u32 chain, u32 *count);
 
-/* The id of a label that is not a frame's, or UINT32_MAX without memory. */
+/* The id of a label for a text that is not a frame, or UINT32_MAX without memory. */
 u32 frame_names_intern(struct frame_names *names, const char *text);
 u32 frame_names_label_count(const struct frame_names *names); /* ids are below */
 const char *frame_names_label(const struct frame_names *names, u32 label);
-/* As frame_name's; NULL for a label that is not a frame's. */
+/* The object of the frames with this label; NULL: the label is not of a frame. */
 const char *frame_names_label_object(const struct frame_names *names, u32 label);
 
-/* The name of an object without its folders. Frames of two recordings are the same if function and
- * this are: a program may lie elsewhere the second time. */
+/* The file name of an object, without its folder. Frames of two recordings are equal if function
+ * and file name are: a program may be in another folder the second time. */
 const char *frame_names_file(const char *object);
 
 #endif

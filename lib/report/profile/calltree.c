@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * While the tree grows, (parent, name) leads to the child through a hash table, so that a parent
- * with thousands of children (code without symbols) costs no more than any other. Equal labels
- * share one string, so names are compared by address.
+ * While the tree grows, a child is found by (parent, name) in a hash table, so a parent with
+ * thousands of children (code without symbols) costs no more than others. Equal labels share one
+ * string, so names are compared by address.
  */
 #include "calltree.h"
 
@@ -62,8 +62,8 @@ static struct calltree_node *add_child(struct builder *builder, struct calltree_
 	return node;
 }
 
-static struct calltree_node *step(struct builder *builder, struct calltree_node *parent, u32 label,
-				  u64 count)
+static struct calltree_node *enter_child(struct builder *builder, struct calltree_node *parent,
+					 u32 label, u64 count)
 {
 	const char *name = frame_names_label(builder->profile->names, label);
 	struct child_key key = {.parent = parent, .name = name};
@@ -78,53 +78,36 @@ static struct calltree_node *step(struct builder *builder, struct calltree_node 
 	return node;
 }
 
-/* From the root of the tree on: `step` is 1 towards outer frames, -1 towards inner ones. */
+/* Range of a stack, from the root of the tree on: `step` is 1 towards outer frames, -1 towards
+ * inner frames. */
 struct walk {
 	u32 first, count;
 	int step;
 };
 
-static struct walk whole_walk(const struct whole_stack *stack)
-{
-	return (struct walk){.first = stack->depth - 1, .count = stack->depth, .step = -1};
-}
-
-/* The frames that the outermost of the functions calls. */
-static bool callees_walk(const struct whole_stack *stack, const struct function_set *functions,
-			 struct walk *walk)
-{
-	for (u32 i = stack->depth; i-- > 0;) {
-		if (!function_set_has(functions, stack->labels[i]))
-			continue;
-		*walk = (struct walk){.first = i - 1, .count = i, .step = -1};
-		return true;
-	}
-	return false;
-}
-
-/* The frames that call the innermost of the functions. */
-static bool callers_walk(const struct whole_stack *stack, const struct function_set *functions,
-			 struct walk *walk)
-{
-	for (u32 i = 0; i < stack->depth; i++) {
-		if (!function_set_has(functions, stack->labels[i]))
-			continue;
-		*walk = (struct walk){.first = i + 1, .count = stack->depth - i - 1, .step = 1};
-		return true;
-	}
-	return false;
-}
-
-/* False if the stack has no part in this tree. */
+/* The part of a stack that is in the tree. False: no part is. */
 static bool find_walk(const struct whole_stack *stack, const struct calltree_options *options,
 		      struct walk *walk)
 {
-	if (options->view == CALLTREE_CALLEES)
-		return callees_walk(stack, options->functions, walk);
-	if (options->view == CALLTREE_CALLERS)
-		return callers_walk(stack, options->functions, walk);
-	*walk = whole_walk(stack);
-	return true;
+	const struct function_set *functions = options->functions;
+	u32 i;
+
+	switch (options->view) {
+	case CALLTREE_CALLEES: /* the frames inside of the outermost of the functions */
+		for (i = stack->depth; i > 0 && !function_set_has(functions, stack->labels[i - 1]);)
+			i--;
+		if (i)
+			*walk = (struct walk){.first = i - 2, .count = i - 1, .step = -1};
+		return i;
+	case CALLTREE_CALLERS: /* the frames outside of the innermost of the functions */
+		for (i = 0; i < stack->depth && !function_set_has(functions, stack->labels[i]);)
+			i++;
+		*walk = (struct walk){.first = i + 1, .count = stack->depth - i - 1, .step = 1};
+		return i < stack->depth;
+	default:
+		*walk = (struct walk){.first = stack->depth - 1, .count = stack->depth, .step = -1};
+		return true;
+	}
 }
 
 static int add_row(struct builder *builder, const struct profile_row *row)
@@ -138,7 +121,7 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 	if (!find_walk(&builder->stack, builder->options, &walk))
 		return 0;
 	for (u32 at = walk.first; node && walk.count--; at += walk.step)
-		node = step(builder, node, builder->stack.labels[at], weight);
+		node = enter_child(builder, node, builder->stack.labels[at], weight);
 	if (!node)
 		return -ENOMEM;
 	builder->root->count += weight;
@@ -146,7 +129,7 @@ static int add_row(struct builder *builder, const struct profile_row *row)
 	return 0;
 }
 
-/* Merge sort of the siblings: stable, so equal counts keep the order in which they were met. */
+/* Merge sort of siblings. The sort is stable: equal counts keep the order of first use. */
 static struct calltree_node *merge(struct calltree_node *a, struct calltree_node *b)
 {
 	struct calltree_node *first = NULL, **end = &first;

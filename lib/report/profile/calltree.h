@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who calls whom, of one event source: the whole tree, outermost function first; or that of one
- * function, inwards (what it calls) or outwards (who calls it). A node's count is that of all
- * events whose stack passes through it from the root on; `self` is that of those that end there, so
+ * The calls of one event source as a tree: the whole tree, outermost function first, or the tree of
+ * one function, inwards (its callees) or outwards (its callers). The count of a node is the number
+ * of events whose stack passes through it from the root on; `self` is the number of events whose
+ * stack ends there, so
  *
- *   count = self + sum of the children's counts
+ *    count = self + sum of the children's counts
  *
- * An event counts once in each tree: that of a function that calls itself goes inwards from its
- * outermost call, outwards from its innermost.
+ * An event counts once in each tree: the tree of a function that calls itself goes inwards from the
+ * outermost call, outwards from the innermost call.
  */
 #ifndef LIB_REPORT_CALLTREE_H
 #define LIB_REPORT_CALLTREE_H
@@ -17,8 +18,8 @@
 
 struct calltree_node {
 	const char *name;
-	const char *object; /* of its code; NULL: a marker, or the root */
-	u64 count;	    /* events or the sum of their values, as the tree weighs them */
+	const char *object; /* object of its code; NULL: a marker, or the root */
+	u64 count;	    /* number of events or sum of their values, by the weight of the tree */
 	u64 self;
 	struct calltree_node *first_child; /* hottest first */
 	struct calltree_node *next;
@@ -30,11 +31,11 @@ struct calltree_options {
 	u32 kind;
 	enum profile_weight by;
 	enum calltree_view view;
-	const struct function_set *functions; /* CALLEES, CALLERS: of which */
+	const struct function_set *functions; /* CALLEES, CALLERS: the functions at the root */
 };
 
-/* *out is the root: its name is "", it stands for all events of the source, or for the functions.
- */
+/* *out is the root, which has the name "" and stands for all events of the source, or for the
+ * functions. -ENOMEM. */
 int calltree_create(const struct profile *profile, const struct calltree_options *options,
 		    struct calltree_node **out);
 void calltree_free(struct calltree_node **root);

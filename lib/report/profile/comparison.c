@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A join through a hash table of texts. Equal changes are in the order of the texts. */
+/* Joins the lists through a hash table of texts. Rows with equal changes are sorted by text. */
 #include "comparison.h"
 
 #include <errno.h>
@@ -63,16 +63,6 @@ static int add_item(struct builder *builder, enum comparison_side side, u32 numb
 	return 0;
 }
 
-static int add_lists(struct builder *builder, const struct compared_list *lists)
-{
-	int err = 0;
-
-	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
-		for (u32 i = 0; i < lists[side].count && !err; i++)
-			err = add_item(builder, side, i, &lists[side].items[i]);
-	return err;
-}
-
 static int by_change(const void *a, const void *b)
 {
 	const struct joined *x = a, *y = b;
@@ -86,7 +76,7 @@ static int by_change(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static int finish(struct builder *builder, struct comparison *comparison)
+static int set_rows(struct builder *builder, struct comparison *comparison)
 {
 	comparison->rows = calloc(builder->count + 1UL, sizeof(*comparison->rows));
 	if (!comparison->rows)
@@ -107,9 +97,12 @@ int comparison_create(const struct compared_list lists[COMPARISON_SIDES], struct
 	builder.rows =
 		calloc((size_t)lists[BEFORE].count + lists[AFTER].count + 1, sizeof(*builder.rows));
 	if (comparison && builder.rows)
-		err = add_lists(&builder, lists);
+		err = 0;
+	for (u32 side = BEFORE; side < COMPARISON_SIDES; side++)
+		for (u32 i = 0; i < lists[side].count && !err; i++)
+			err = add_item(&builder, side, i, &lists[side].items[i]);
 	if (!err)
-		err = finish(&builder, comparison);
+		err = set_rows(&builder, comparison);
 	hash_index_free(&builder.index);
 	free(builder.rows);
 	if (err)

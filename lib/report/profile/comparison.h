@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two lists of things with shares, before and after, as one: things of equal text are one row, and
- * one that a side does not have has a share of 0 there. So
+ * Joins two lists of items with shares, before and after. Items with equal text are one row; a side
+ * without the item has a share of 0. So
  *
- *   sum of before = sum of the first list's shares, sum of after = that of the second
+ *    sum of before = sum of the first list's shares, sum of after = that of the second
  */
 #ifndef LIB_REPORT_COMPARISON_H
 #define LIB_REPORT_COMPARISON_H
@@ -16,8 +16,8 @@ struct compared_share {
 	double percent;
 	u64 count;
 	u64 value;
-	double amount; /* count or value, whichever it weighs by, in the unit of the comparison */
-	double rank;   /* rows are ordered by how much this changed */
+	double amount; /* count or value, by the weight of the comparison, in its unit */
+	double rank;   /* rows are sorted by the change of this number */
 };
 
 struct compared_item {
@@ -31,17 +31,17 @@ struct compared_list {
 };
 
 struct comparison_row {
-	enum comparison_side side; /* where the thing is found: item `index` of that list */
+	enum comparison_side side; /* the list that `index` refers to */
 	u32 index;
 	struct compared_share share[COMPARISON_SIDES];
 };
 
 struct comparison {
-	struct comparison_row *rows; /* the greatest change of rank first */
+	struct comparison_row *rows; /* by change of rank, the greatest first */
 	u32 row_count;
 };
 
-/* after - before: of the shares, in percentage points; of the amounts; and of what orders rows. */
+/* after - before of the shares in percentage points, of the amounts, and of the ranks. */
 double comparison_delta(const struct comparison_row *row);
 double comparison_change(const struct comparison_row *row);
 double comparison_moved(const struct comparison_row *row);

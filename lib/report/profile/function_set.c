@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A name that is meant literally may look like a glob: "operator*", "at(int[])". So equal text
- * always matches. A function is the same one whether it was called or inlined, unless the pattern
- * itself has the mark.
+ * A literal name may look like a glob ("operator*", "at(int[])"), so equal text always matches. An
+ * inlined function matches the name of the function, and a pattern with the mark of inlined
+ * functions matches only those.
  */
 #include "function_set.h"
 
@@ -13,12 +13,13 @@
 #include "error.h"
 #include "name_match.h"
 
-#define UNKNOWN "[unknown]" /* the object of a label without one, as in tables */
+#define UNKNOWN "[unknown]" /* object name of labels without one, as in tables */
 
-/* What makes a label one of the set: 1, 0 or -errno. */
+/* Tests if a label is in the set: 1, 0 or -errno. */
 typedef int (*label_test)(struct name_match *match, const struct profile *profile, u32 label);
 
-/* The text of a label as the function is called in its source. Freed by the caller. */
+/* The name of the function in its source: the label without the mark of inlined functions. Freed
+ * by the caller. */
 static char *function_name(const char *label)
 {
 	size_t length = strlen(label), mark = strlen(FRAME_INLINED_MARK);
@@ -50,11 +51,6 @@ static int is_in_object(struct name_match *match, const struct profile *profile,
 	return matches(match, slash ? slash + 1 : object) || matches(match, object);
 }
 
-static bool is_empty(const struct function_set *set)
-{
-	return !memchr(set->has, true, set->labels * sizeof(*set->has));
-}
-
 static int set_labels(struct function_set *set, const struct profile *profile,
 		      struct name_match *match, label_test test)
 {
@@ -65,14 +61,7 @@ static int set_labels(struct function_set *set, const struct profile *profile,
 			return found;
 		set->has[i] = found;
 	}
-	return is_empty(set) ? -ENOENT : 0;
-}
-
-static int not_found(const struct name_match *match, const char *what, struct stackmap_error *error)
-{
-	return error_set(error, ENOENT, "%s: no such %s in these events%s%s%s", match->pattern,
-			 what, match->nearest[0] ? "; did you mean " : "", match->nearest,
-			 match->nearest[0] ? "?" : "");
+	return memchr(set->has, true, set->labels * sizeof(*set->has)) ? 0 : -ENOENT;
 }
 
 static int create(const struct profile *profile, struct name_match *match, label_test test,
@@ -90,11 +79,13 @@ static int create(const struct profile *profile, struct name_match *match, label
 	return err;
 }
 
-static int explain(int err, const struct name_match *match, const char *what,
-		   struct stackmap_error *error)
+static int set_error(int err, const struct name_match *match, const char *what,
+		     struct stackmap_error *error)
 {
 	if (err == -ENOENT)
-		return not_found(match, what, error);
+		return error_set(error, ENOENT, "%s: no such %s in these events%s%s%s",
+				 match->pattern, what, match->nearest[0] ? "; did you mean " : "",
+				 match->nearest, match->nearest[0] ? "?" : "");
 	return err ? error_set(error, -err, "report: not enough memory") : 0;
 }
 
@@ -104,7 +95,7 @@ int function_set_create(const struct profile *profile, const char *pattern,
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return explain(create(profile, &match, is_named, set), &match, "function", error);
+	return set_error(create(profile, &match, is_named, set), &match, "function", error);
 }
 
 int function_set_create_of_object(const struct profile *profile, const char *pattern,
@@ -113,7 +104,7 @@ int function_set_create_of_object(const struct profile *profile, const char *pat
 	struct name_match match;
 
 	name_match_init(&match, pattern);
-	return explain(create(profile, &match, is_in_object, set), &match, "file of code", error);
+	return set_error(create(profile, &match, is_in_object, set), &match, "file of code", error);
 }
 
 void function_set_merge(struct function_set *set, struct function_set *other)

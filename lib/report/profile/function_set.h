@@ -19,7 +19,7 @@ int function_set_create_of_object(const struct profile *profile, const char *pat
 				  struct function_set *set, struct stackmap_error *error);
 void function_set_free(struct function_set *set);
 
-/* Adds the other's functions, and empties it. Both are of one profile, and neither is older than
+/* Adds the functions of `other` and empties it. Both sets are of one profile and not older than
  * its labels. */
 void function_set_merge(struct function_set *set, struct function_set *other);
 

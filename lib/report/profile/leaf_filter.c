@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows share their labels, so a name is looked for among labels, once. */
+/* Rows share their labels, so a pattern is matched once for each label. */
 #include "leaf_filter.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static int out_of_memory(struct stackmap_error *error)
 	return error_set(error, ENOMEM, "report: not enough memory");
 }
 
-/* The innermost label of each row. A marker becomes a label here. */
+/* The innermost label of each row; a marker is interned as a label. NULL without memory. */
 static u32 *find_leaves(const struct profile *profile)
 {
 	u32 *leaves = calloc(profile->row_count + 1UL, sizeof(*leaves));
@@ -36,7 +36,7 @@ static u32 *find_leaves(const struct profile *profile)
 	return NULL;
 }
 
-/* Of the first item of a list. */
+/* The length of the first item of a list. */
 static size_t item_length(const char *list)
 {
 	size_t length;
@@ -49,28 +49,20 @@ static size_t item_length(const char *list)
 	return length;
 }
 
-static int add_item(struct function_set *set, create_set create, const struct profile *profile,
-		    const char *item, size_t length, struct stackmap_error *error)
-{
-	char *pattern = strndup(item, length);
-	struct function_set found = {};
-	int err = pattern ? create(profile, pattern, &found, error) : out_of_memory(error);
-
-	if (!err)
-		function_set_merge(set, &found);
-	free(pattern);
-	return err;
-}
-
 static int add_list(struct function_set *set, create_set create, const struct profile *profile,
 		    const char *list, struct stackmap_error *error)
 {
-	size_t length;
 	int err;
 
 	do {
-		length = item_length(list);
-		err = add_item(set, create, profile, list, length, error);
+		size_t length = item_length(list);
+		char *pattern = strndup(list, length);
+		struct function_set found = {};
+
+		err = pattern ? create(profile, pattern, &found, error) : out_of_memory(error);
+		if (!err)
+			function_set_merge(set, &found);
+		free(pattern);
 		list += length;
 	} while (!err && *list++ == ',');
 	return err;
@@ -86,7 +78,7 @@ static int add_lists(struct function_set *set, create_set create, const struct p
 	return err;
 }
 
-/* Nothing was asked for if there is no set. */
+/* An empty set passes all labels. */
 static bool allows(const struct function_set *set, u32 label)
 {
 	return !set->has || function_set_has(set, label);
@@ -98,7 +90,7 @@ static void keep_rows(struct profile *profile, const u32 *leaves,
 	u32 kept = 0;
 
 	profile->count = 0;
-	profile->first = profile->last = 0; /* rows do not tell their times */
+	profile->first = profile->last = 0; /* rows have no times */
 	for (u32 i = 0; i < profile->row_count; i++) {
 		if (!allows(of_objects, leaves[i]) || !allows(named, leaves[i]))
 			continue;

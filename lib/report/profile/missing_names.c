@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames without a function are put together by their mapping, which stands for one version of one
- * file; then their labels tell of each stack what it ends in and passes through. Generated code is
- * one by process: each has mappings of its own.
+ * Frames without a function are grouped by their mapping, which stands for one version of one file;
+ * the labels of a stack then give the files that it ends in and passes through. Generated code is
+ * separate for each process, since each process has its own mappings.
  */
 #include "missing_names.h"
 
@@ -51,16 +51,10 @@ struct search {
 	struct missing_names *missing;
 	u32 *file_of; /* by label: index of its file, or NO_FILE */
 	u32 label_count;
-	u32 *last_row; /* by file: the last row that passed through it, from 1 */
+	u32 *last_row; /* by file: number of the last row that passed through it, from 1 */
 };
 
-static bool is_of(const struct missing_file *file, const struct frame_name *name,
-		  const struct trace_mapping *mapping)
-{
-	return file->mapping == mapping && !strcmp(file->object, name->object);
-}
-
-/* Files are few: hundreds at most. */
+/* Searches linearly: a recording has hundreds of files at most. */
 static int find_file(struct search *search, const struct frame_name *name, u32 *index)
 {
 	struct missing_names *missing = search->missing;
@@ -69,7 +63,8 @@ static int find_file(struct search *search, const struct frame_name *name, u32 *
 	if (!FRAME_IS_KERNEL(name->frame))
 		mapping = trace_reader_mapping(search->reader, FRAME_MAPPING(name->frame));
 	for (*index = 0; *index < missing->count; ++*index)
-		if (is_of(&missing->files[*index], name, mapping))
+		if (missing->files[*index].mapping == mapping &&
+		    !strcmp(missing->files[*index].object, name->object))
 			return 0;
 	if (array_make_room(missing->files, missing->count, missing->room))
 		return -ENOMEM;
@@ -133,16 +128,6 @@ static int add_rows(struct search *search, const struct profile *profile)
 	return err;
 }
 
-static int find_labels(struct search *search, struct frame_names *names)
-{
-	search->label_count = frame_names_label_count(names);
-	search->file_of = malloc((search->label_count + 1UL) * sizeof(u32));
-	if (!search->file_of)
-		return -ENOMEM;
-	memset(search->file_of, 0xff, (search->label_count + 1UL) * sizeof(u32));
-	return frame_names_each(names, add_frame, search);
-}
-
 static enum missing_reason reason_of_facts(const struct debug_facts *facts)
 {
 	if (!facts->has_id)
@@ -200,7 +185,12 @@ int missing_names_find(const struct trace_reader *reader, const struct profile *
 	int err;
 
 	*missing = (struct missing_names){};
-	err = find_labels(&search, profile->names) ?: add_rows(&search, profile);
+	search.label_count = frame_names_label_count(profile->names);
+	search.file_of = malloc((search.label_count + 1UL) * sizeof(u32));
+	if (!search.file_of)
+		return -ENOMEM;
+	memset(search.file_of, 0xff, (search.label_count + 1UL) * sizeof(u32));
+	err = frame_names_each(profile->names, add_frame, &search) ?: add_rows(&search, profile);
 	free(search.file_of);
 	free(search.last_row);
 	if (err) {
@@ -220,19 +210,12 @@ void missing_names_free(struct missing_names *missing)
 	*missing = (struct missing_names){};
 }
 
-/* By label. */
-static int note_nameless(void *is_nameless, const struct frame_name *name)
+/* Marks the labels of user code without a name. */
+static int mark_nameless(void *is_nameless, const struct frame_name *name)
 {
 	if (!name->function && !FRAME_IS_KERNEL(name->frame))
 		((bool *)is_nameless)[name->label] = true;
 	return 0;
-}
-
-static bool ends_in(const bool *labels, const struct profile_row *row)
-{
-	const struct profile_path *path = row->kernel->depth ? row->kernel : row->user;
-
-	return path->depth && labels[path->labels[0]];
 }
 
 double missing_names_share(const struct profile *profile)
@@ -242,10 +225,14 @@ double missing_names_share(const struct profile *profile)
 
 	if (!is_nameless)
 		return 0;
-	frame_names_each(profile->names, note_nameless, is_nameless);
-	for (u32 i = 0; i < profile->row_count; i++)
-		if (ends_in(is_nameless, profile->rows[i]))
-			count += profile->rows[i]->count;
+	frame_names_each(profile->names, mark_nameless, is_nameless);
+	for (u32 i = 0; i < profile->row_count; i++) {
+		const struct profile_row *row = profile->rows[i];
+		const struct profile_path *path = row->kernel->depth ? row->kernel : row->user;
+
+		if (path->depth && is_nameless[path->labels[0]])
+			count += row->count;
+	}
 	free(is_nameless);
 	return profile->count ? (double)count / (double)profile->count : 0;
 }

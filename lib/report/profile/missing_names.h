@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Code that has no name in a profile, file by file: how many events end in it or pass through it,
- * why it has none, and what would bring some.
+ * Code without names in a profile, file by file: the number of events that end in it or pass
+ * through it, the reason for the missing names, and the remedy.
  */
 #ifndef LIB_REPORT_MISSING_NAMES_H
 #define LIB_REPORT_MISSING_NAMES_H
@@ -37,16 +37,16 @@ enum missing_reason { MISSING_REASONS(X) MISSING_REASON_COUNT };
 
 const char *missing_reason_name(enum missing_reason reason);
 const char *missing_reason_why(enum missing_reason reason);
-/* "": a debug file (missing_wants_debug_file()), or nothing. */
+/* "": a debug file (missing_wants_debug_file()), or there is no remedy. */
 const char *missing_reason_fix(enum missing_reason reason);
 bool missing_wants_debug_file(enum missing_reason reason);
 
 struct missing_file {
 	const char *object;		     /* as frame_name's */
-	const struct trace_mapping *mapping; /* NULL: of the kernel, or not known */
+	const struct trace_mapping *mapping; /* NULL: the kernel, or unknown */
 	u64 self;			     /* events that end in its code without a name */
 	u64 children;			     /* events that pass through it */
-	u32 places;			     /* functions, or where these are not known addresses */
+	u32 places; /* distinct functions, or addresses where functions are unknown */
 	enum missing_reason reason;
 };
 
@@ -54,16 +54,16 @@ struct missing_names {
 	struct missing_file *files; /* by self, then children */
 	u32 count, room;
 	u64 events; /* all of the profile */
-	u64 self;   /* that end in code of any of the files */
+	u64 self;   /* events that end in code of any of the files */
 };
 
-/* `debug` may be NULL: it is not looked for. -ENOMEM. */
+/* `debug` NULL: debug files are not looked up. -ENOMEM. */
 int missing_names_find(const struct trace_reader *reader, const struct profile *profile,
 		       struct debug_lookup *debug, struct missing_names *missing);
 void missing_names_free(struct missing_names *missing);
 
-/* The part of the events, from 0 to 1, that end in user code without a name. Quickly: reasons are
- * not asked for. */
+/* The share of the events, from 0 to 1, that end in user code without a name. Quick, as reasons
+ * are not determined. */
 double missing_names_share(const struct profile *profile);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * (source, comm, kernel path, user path) is the key of a row, found through a hash table;
- * event_paths.c makes paths of stacks. So an event costs a few lookups, whatever the depth of its
- * stacks.
+ * Rows are found by (source, comm, kernel path, user path) in a hash table; event_paths.c makes
+ * paths from stacks. So an event takes a few lookups, whatever the depth of its stacks.
  */
 #include "profile.h"
 
@@ -20,7 +19,7 @@ struct builder {
 	struct profile *profile;
 	const struct trace_reader *reader;
 	const struct event_counts *counts;
-	struct hash_index index; /* of the rows */
+	struct hash_index index; /* finds rows */
 	u32 room;
 };
 
@@ -66,10 +65,15 @@ static u32 hash_row(const struct profile_row *row)
 	return hash_end(hash_word(hash, (u64)row->kind << 32 | row->cpu));
 }
 
-static struct profile_row *add_row(struct builder *builder, const struct profile_row *key, u32 hash)
+/* The row with this key, which is added if it is new. NULL without memory. */
+static struct profile_row *find_row(struct builder *builder, const struct profile_row *key)
 {
 	struct profile *profile = builder->profile;
+	u32 hash = hash_row(key);
+	u32 index = hash_index_find(&builder->index, hash, is_row, profile->storage, key);
 
+	if (index != HASH_INDEX_NONE)
+		return &profile->storage[index];
 	if (array_make_room(profile->storage, profile->row_count, builder->room) ||
 	    hash_index_add(&builder->index, hash, profile->row_count))
 		return NULL;
@@ -77,28 +81,7 @@ static struct profile_row *add_row(struct builder *builder, const struct profile
 	return &profile->storage[profile->row_count++];
 }
 
-static struct profile_row *find_row(struct builder *builder, const struct profile_row *key)
-{
-	struct profile_row *rows = builder->profile->storage;
-	u32 hash = hash_row(key);
-	u32 index = hash_index_find(&builder->index, hash, is_row, rows, key);
-
-	return index == HASH_INDEX_NONE ? add_row(builder, key, hash) : &rows[index];
-}
-
-static int set_paths(struct event_paths *paths, const struct event_key *key,
-		     struct profile_row *row)
-{
-	bool in_kernel = key->leaf_in_kernel;
-
-	row->kernel = event_paths_find(paths, key->kernel, key->kernel_reason,
-				       in_kernel ? key->leaf : PATH_NO_LEAF);
-	row->user = event_paths_find(paths, key->user, key->user_reason,
-				     in_kernel ? PATH_NO_LEAF : key->leaf);
-	return row->kernel && row->user ? 0 : -ENOMEM;
-}
-
-/* By name, as a path may have several numbers. */
+/* Sets the cgroup by name, as one path may have several numbers. */
 static int set_cgroup(const struct builder *builder, u32 number, struct profile_row *row)
 {
 	char room[TRACE_CGROUP_ROOM];
@@ -112,13 +95,17 @@ static int set_cgroup(const struct builder *builder, u32 number, struct profile_
 static int add_count(struct builder *builder, const struct event_count *item)
 {
 	const struct event_key *from = &item->key;
+	struct event_paths *paths = builder->profile->paths;
 	struct profile_row key = {
 		.kind = from->kind, .pid = from->pid, .tid = from->tid, .cpu = from->cpu};
 	struct profile_row *row;
 
 	memcpy(key.comm, builder->counts->comms[from->comm], sizeof(key.comm));
-	if (set_paths(builder->profile->paths, from, &key) ||
-	    set_cgroup(builder, from->cgroup, &key))
+	key.kernel = event_paths_find(paths, from->kernel, from->kernel_reason,
+				      from->leaf_in_kernel ? from->leaf : PATH_NO_LEAF);
+	key.user = event_paths_find(paths, from->user, from->user_reason,
+				    from->leaf_in_kernel ? PATH_NO_LEAF : from->leaf);
+	if (!key.kernel || !key.user || set_cgroup(builder, from->cgroup, &key))
 		return -ENOMEM;
 	row = find_row(builder, &key);
 	if (!row)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The hottest stacks: all events of a recording with the same source, comm and labels of frames are
- * one row. Frames count by label (function), because nearly every sampled pc is unique and a row
- * each would say nothing. On demand, rows are split further.
+ * one row. Frames count by label (function), because nearly every sampled pc is unique. On demand,
+ * rows are split further.
  *
  * The sum of all rows' counts is the number of events that passed the filter.
  */
@@ -15,7 +15,7 @@
 struct profile_row {
 	u32 kind;
 	char comm[16];
-	u32 pid, tid, cpu; /* 0 if rows are not split by it, or it is not known */
+	u32 pid, tid, cpu; /* 0: rows are not split by it, or it is unknown */
 	u32 cgroup;	   /* a label, if rows are split by it */
 	const struct profile_path *kernel;
 	const struct profile_path *user;
@@ -23,7 +23,7 @@ struct profile_row {
 	u64 value;
 };
 
-/* What a row weighs: the number of its events, or the sum of their values. */
+/* The weight of a row: the number of its events, or the sum of their values. */
 enum profile_weight { WEIGHT_COUNT, WEIGHT_VALUE };
 
 static inline u64 profile_row_weight(const struct profile_row *row, enum profile_weight by)
@@ -36,7 +36,7 @@ struct profile {
 	struct event_paths *paths;
 	u32 split;	 /* enum event_split, as bits */
 	u64 count;	 /* events of all rows */
-	u64 first, last; /* time of the first and last event, ns; 0: not known */
+	u64 first, last; /* time of the first and last event, ns; 0: unknown */
 	u32 row_count;
 	struct profile_row **rows; /* hottest first; equal ones in a fixed order */
 	struct profile_row *storage;
@@ -51,8 +51,8 @@ int profile_create_split(struct trace_reader *reader, const struct event_filter 
 			 struct stackmap_error *error);
 void profile_free(struct profile **profile);
 
-/* Hottest first by another measure: by their share of the source's total, as `by` weighs its
- * events; both are arrays by source. */
+/* Sorts the rows by their share of the total of their source, hottest first; `by` is the weight,
+ * and `totals` the total weight of each source. */
 void profile_sort(struct profile *profile, const enum profile_weight *by, const u64 *totals);
 
 /* The marker of a path that is cut, or NULL. */

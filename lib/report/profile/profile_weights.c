@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Time is why off-CPU events are recorded: how often a task was blocked says little. So values
- * count by default where their unit says what they are. */
+/* Off-CPU events are recorded for their time: the number of waits says little. So events weigh
+ * their value by default where the value has a unit. */
 #include "profile_weights.h"
 
 #include <errno.h>
@@ -32,16 +32,6 @@ static int alloc_weights(u32 source_count, struct profile_weights *weights)
 	return -ENOMEM;
 }
 
-static void add_up(const struct profile *profile, struct profile_weights *weights)
-{
-	for (u32 i = 0; i < profile->row_count; i++) {
-		const struct profile_row *row = profile->rows[i];
-
-		weights->totals[row->kind] += profile_row_weight(row, weights->by[row->kind]);
-		weights->counts[row->kind] += row->count;
-	}
-}
-
 int profile_weigh(struct profile *profile, const struct trace_source *sources, u32 source_count,
 		  const char *by, struct profile_weights *weights)
 {
@@ -51,7 +41,12 @@ int profile_weigh(struct profile *profile, const struct trace_source *sources, u
 		return -ENOMEM;
 	for (u32 i = 0; i < source_count; i++)
 		made.by[i] = weight_of(&sources[i], by);
-	add_up(profile, &made);
+	for (u32 i = 0; i < profile->row_count; i++) {
+		const struct profile_row *row = profile->rows[i];
+
+		made.totals[row->kind] += profile_row_weight(row, made.by[row->kind]);
+		made.counts[row->kind] += row->count;
+	}
 	profile_sort(profile, made.by, made.totals);
 	*weights = made;
 	return 0;

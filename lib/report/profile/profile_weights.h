@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the events of each source of a profile weigh, and all of them together. Weights of two
- * sources do not add up: one may be in ns, the other one events. */
+/* The weights of the events of each source of a profile, and their sums. Weights of two sources
+ * do not add up: one may be in ns, the other in events. */
 #ifndef LIB_REPORT_PROFILE_WEIGHTS_H
 #define LIB_REPORT_PROFILE_WEIGHTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each row of the profile is gone through once, frame by frame. A table row remembers the last
- * stack that was added to its `children`, so that recursion counts once. Texts are interned as
- * labels, which makes every cell a number.
+ * Each row of the profile is walked once, frame by frame. A table row remembers the last stack that
+ * was added to its `children`, so recursion counts once. Texts are interned as labels, so every
+ * cell is a number.
  */
 #include "report_table.h"
 
@@ -31,8 +31,8 @@ struct builder {
 	const struct profile *profile;
 	const struct table_options *options;
 	struct report_table *table;
-	struct hash_index index; /* of its rows */
-	u32 *last_stack;	 /* of each row, counted from 1 */
+	struct hash_index index; /* finds rows of the table */
+	u32 *last_stack;	 /* by row: number of the last stack, from 1 */
 	u32 room, last_room;
 	struct label_cells *labels;
 	u32 label_room;
@@ -77,22 +77,18 @@ static bool is_row(const void *rows, u32 index, const void *key)
 	return row->kind == wanted->kind && memcmp(row->cell, wanted->cell, sizeof(row->cell)) == 0;
 }
 
-static u32 hash_row(const struct table_row *row)
-{
-	u64 hash = hash_word(0, row->kind);
-
-	for (u32 i = 0; i < TABLE_KEY_COUNT; i++)
-		hash = hash_word(hash, row->cell[i]);
-	return hash_end(hash);
-}
-
-/* Its index, or HASH_INDEX_NONE without memory. */
+/* The index of the row with this key, which is added if it is new. HASH_INDEX_NONE without
+ * memory. */
 static u32 find_row(struct builder *builder, const struct table_row *key)
 {
 	struct report_table *table = builder->table;
-	u32 hash = hash_row(key);
-	u32 index = hash_index_find(&builder->index, hash, is_row, table->rows, key);
+	u64 sum = hash_word(0, key->kind);
+	u32 hash, index;
 
+	for (u32 i = 0; i < TABLE_KEY_COUNT; i++)
+		sum = hash_word(sum, key->cell[i]);
+	hash = hash_end(sum);
+	index = hash_index_find(&builder->index, hash, is_row, table->rows, key);
 	if (index != HASH_INDEX_NONE)
 		return index;
 	if (array_make_room(table->rows, table->row_count, builder->room) ||
@@ -110,17 +106,6 @@ static void add_sum(struct table_sum *sum, const struct profile_row *row)
 	sum->value += row->value;
 }
 
-static int grow_labels(struct builder *builder, u32 label)
-{
-	u32 before = builder->label_room;
-
-	if (array_make_rooms(builder->labels, label + 1UL, builder->label_room))
-		return -ENOMEM;
-	memset(builder->labels + before, 0xff,
-	       (builder->label_room - before) * sizeof(*builder->labels));
-	return 0;
-}
-
 static const char *file_of(const struct builder *builder, u32 label)
 {
 	const char *object = frame_names_label_object(builder->profile->names, label) ?: UNKNOWN;
@@ -128,14 +113,18 @@ static const char *file_of(const struct builder *builder, u32 label)
 	return builder->options->by_file_name ? frame_names_file(object) : object;
 }
 
-/* Functions of one name in two files are one row unless the file is a key. */
+/* Sets the cells of a frame. Functions of one name in two files are one row unless the file is a
+ * key. */
 static int set_frame(struct builder *builder, u32 label, struct table_row *key)
 {
 	struct frame_names *names = builder->profile->names;
 	struct label_cells *cells;
+	u32 before = builder->label_room;
 
-	if (grow_labels(builder, label))
+	if (array_make_rooms(builder->labels, label + 1UL, builder->label_room))
 		return -ENOMEM;
+	memset(builder->labels + before, 0xff,
+	       (builder->label_room - before) * sizeof(*builder->labels));
 	cells = &builder->labels[label];
 	if (cells->symbol == NO_CELL) {
 		cells->symbol = frame_names_intern(names, frame_names_label(names, label));
@@ -197,37 +186,33 @@ static int add_frames(struct builder *builder, const struct profile_row *row, u3
 	return 0;
 }
 
-static int add_event_row(struct builder *builder, const struct profile_row *row,
-			 const struct table_row *key)
-{
-	u32 index = find_row(builder, key);
-
-	if (index == HASH_INDEX_NONE)
-		return -ENOMEM;
-	add_sum(&builder->table->rows[index].self, row);
-	add_sum(&builder->table->rows[index].children, row);
-	return 0;
-}
-
 static int add_rows(struct builder *builder)
 {
 	const struct profile *profile = builder->profile;
 	bool by_frame = has_key(builder, TABLE_DSO) || has_key(builder, TABLE_SYMBOL);
-	int err = 0;
 
-	for (u32 i = 0; i < profile->row_count && !err; i++) {
+	for (u32 i = 0; i < profile->row_count; i++) {
 		const struct profile_row *row = profile->rows[i];
 		struct table_row key;
+		u32 index;
 
-		err = set_event(builder, row, &key);
-		if (!err)
-			err = by_frame ? add_frames(builder, row, i + 1, &key)
-				       : add_event_row(builder, row, &key);
+		if (set_event(builder, row, &key))
+			return -ENOMEM;
+		if (by_frame) {
+			if (add_frames(builder, row, i + 1, &key))
+				return -ENOMEM;
+			continue;
+		}
+		index = find_row(builder, &key);
+		if (index == HASH_INDEX_NONE)
+			return -ENOMEM;
+		add_sum(&builder->table->rows[index].self, row);
+		add_sum(&builder->table->rows[index].children, row);
 	}
-	return err;
+	return 0;
 }
 
-/* Equal weights keep a fixed order: that of the cells. */
+/* Rows of equal weight are sorted by their cells. */
 static int heavier(const void *a, const void *b, void *arg)
 {
 	const struct table_options *options = arg;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A flat table of a profile: one row for each source and combination of keys. `self` is the sum of
- * the events that end in the row's function (or file); `children` also has those that have it
- * anywhere on their stack, each once. Without a key that is about frames both are the same.
+ * the events that end in the function (or file) of the row; `children` is the sum of the events
+ * with it anywhere on their stack, each counted once. Without a key of frames both are equal.
  *
- *   sum of self over the rows of a source = events of the source
+ *    sum of self over the rows of a source = events of the source
  */
 #ifndef LIB_REPORT_REPORT_TABLE_H
 #define LIB_REPORT_REPORT_TABLE_H
@@ -27,7 +27,7 @@
 enum table_key { TABLE_KEYS(X) TABLE_KEY_COUNT };
 #undef X
 
-/* Also by "sym", as perf has it for short. -ENOENT: it names no key. */
+/* Accepts "sym" for "symbol", as perf does. -ENOENT: unknown key. */
 int table_key_find(const char *name, enum table_key *key);
 const char *table_key_name(enum table_key key);
 
@@ -38,16 +38,18 @@ struct table_sum {
 
 struct table_row {
 	u32 kind;
-	u32 cell[TABLE_KEY_COUNT]; /* 0 if not asked for; report_table_text() shows it */
+	u32 cell[TABLE_KEY_COUNT]; /* 0: not a key of the table; report_table_text() gives its text
+				    */
 	struct table_sum self, children;
 };
 
 struct table_options {
 	u32 keys;		       /* 1 << enum table_key, as bits */
-	const enum profile_weight *by; /* of each source: what rows are ordered by */
+	const enum profile_weight *by; /* by source: the weight that rows are sorted by */
 	bool by_children;	       /* order by `children`, not by `self` */
-	bool together;		       /* sources are not kept apart in the order */
-	bool by_file_name;	       /* files are the same in any folder: frame_names_file() */
+	bool together;		       /* rows of all sources are sorted together */
+	bool by_file_name; /* files of one name in different folders are equal: frame_names_file()
+			    */
 };
 
 struct report_table {
@@ -56,7 +58,8 @@ struct report_table {
 	u32 row_count;
 };
 
-/* The profile must be split by the keys that ask for it, and outlive the table. -ENOMEM. */
+/* The profile must be split by table_keys_split() of the keys and must outlive the table.
+ * -ENOMEM. */
 int report_table_create(const struct profile *profile, const struct table_options *options,
 			struct report_table **out);
 void report_table_free(struct report_table **table);
@@ -64,14 +67,14 @@ void report_table_free(struct report_table **table);
 /* The enum event_split that the keys need, as bits. */
 u32 table_keys_split(u32 keys);
 
-/* False for the process and the thread of an interrupt: there are none. */
+/* False for the process and the thread of an interrupt, which has neither. */
 static inline bool table_row_has(const struct table_row *row, enum table_key key)
 {
 	return (key != TABLE_PID && key != TABLE_TID) || row->cell[key] != TID_INTERRUPT;
 }
 
-/* "-" for what the row does not have. Numbers are put into `room`. `sources` are those of the
- * recording. */
+/* The text of a cell; "-": the row does not have the key. Numbers are written to `room`.
+ * `sources` are those of the recording. */
 const char *report_table_text(const struct report_table *table, const struct trace_source *sources,
 			      const struct table_row *row, enum table_key key, char room[16]);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Generated code lies in anonymous memory, whose mapping knows its process; the name of the process
- * tells the runtime. An interpreter is known by its loop or its library: these have names, so a
- * stack without a single function of the script looks complete. An event counts as unnamed if its
- * stack passes through an interpreter and has no frame that the interpreter named.
+ * Generated code is in anonymous memory, whose mapping has its process; the name of the process
+ * gives the runtime. An interpreter is recognised by the function of its loop or by its library:
+ * these have names, so a stack without a single function of the script looks complete. An event
+ * counts as unnamed if its stack passes through an interpreter and has no frame that the
+ * interpreter named.
  *
  * tests/e2e/symbol/test_runtimes.py runs each remedy.
  */
@@ -17,7 +18,7 @@
 
 enum runtime_id { JAVA, NODE, PYTHON, RUBY, PHP, PERL, DOTNET, ERLANG, OTHER, RUNTIMES };
 
-/* `process` begins the name of the process; the last is for all others. */
+/* `process` is a prefix of the process name; the last entry matches all names. */
 static const struct runtime {
 	const char *process, *name, *remedy;
 } runtimes[RUNTIMES] = {
@@ -43,8 +44,9 @@ static const struct runtime {
 
 _Static_assert(RUNTIMES <= RUNTIME_HINTS_MAX, "there is room for all hints");
 
-/* A frame is the interpreter's if its function begins with `loop`, or its file with `file`, which a
- * stripped library needs. Names in generated code that begin with `names` are the script's. */
+/* A frame belongs to the interpreter if its function begins with `loop`, or its file with
+ * `file`, which a stripped library needs. Generated code whose name begins with one of `names`
+ * belongs to the script. */
 static const struct interpreter {
 	enum runtime_id runtime;
 	const char *loop, *file;
@@ -58,12 +60,12 @@ static const struct interpreter {
 
 #define INTERPRETERS (sizeof(interpreters) / sizeof(*interpreters))
 
-/* Of the events in code of a kind those in which some of it has no name. */
+/* Events in code of one kind, and those of them with a frame without a name. */
 struct share {
 	u64 events, unnamed;
 };
 
-/* Classes of a label: a bit each. */
+/* Classes of a label, one bit each. */
 #define LABEL_GENERATED 1U
 #define LABEL_ADDRESS 2U /* generated, and without a name */
 #define LABEL_LOOP(i) (4U << 2 * (i))
@@ -74,39 +76,24 @@ static bool begins(const char *text, const char *start)
 	return start && !strncmp(text, start, strlen(start));
 }
 
-static u32 classify_generated(const char *name)
-{
-	u32 classes = LABEL_GENERATED | (begins(name, "0x") ? LABEL_ADDRESS : 0);
-
-	for (u32 i = 0; i < INTERPRETERS; i++)
-		if (begins(name, interpreters[i].names[0]) ||
-		    begins(name, interpreters[i].names[1]))
-			classes |= LABEL_NAMED(i);
-	return classes;
-}
-
 static u32 classify(const char *name, const char *object)
 {
 	const char *file = object ? frame_names_file(object) : "";
-	u32 classes = 0;
+	bool is_generated = object && !strcmp(object, ANONYMOUS);
+	u32 classes = is_generated ? LABEL_GENERATED : 0;
 
-	if (object && !strcmp(object, ANONYMOUS))
-		return classify_generated(name);
-	for (u32 i = 0; i < INTERPRETERS; i++)
-		if (begins(name, interpreters[i].loop) || begins(file, interpreters[i].file))
+	if (is_generated && begins(name, "0x"))
+		classes |= LABEL_ADDRESS;
+	for (u32 i = 0; i < INTERPRETERS; i++) {
+		const struct interpreter *interpreter = &interpreters[i];
+
+		if (is_generated &&
+		    (begins(name, interpreter->names[0]) || begins(name, interpreter->names[1])))
+			classes |= LABEL_NAMED(i);
+		if (!is_generated &&
+		    (begins(name, interpreter->loop) || begins(file, interpreter->file)))
 			classes |= LABEL_LOOP(i);
-	return classes;
-}
-
-/* By label, as there are many more frames; NULL without memory. */
-static u32 *classify_all(const struct frame_names *names)
-{
-	u32 count = frame_names_label_count(names);
-	u32 *classes = calloc(count + 1UL, sizeof(*classes));
-
-	for (u32 i = 0; classes && i < count; i++)
-		classes[i] =
-			classify(frame_names_label(names, i), frame_names_label_object(names, i));
+	}
 	return classes;
 }
 
@@ -129,17 +116,22 @@ static void count_row(const struct profile_row *row, const u32 *classes, struct 
 		    (met & LABEL_LOOP(i)) && !(met & LABEL_NAMED(i)));
 }
 
+/* Labels are classified once, as there are many more frames. Without memory all shares stay 0. */
 static void count_rows(const struct profile *profile, struct share *generated,
 		       struct share *interpreted)
 {
-	u32 *classes = classify_all(profile->names);
+	u32 count = frame_names_label_count(profile->names);
+	u32 *classes = calloc(count + 1UL, sizeof(*classes));
 
+	for (u32 i = 0; classes && i < count; i++)
+		classes[i] = classify(frame_names_label(profile->names, i),
+				      frame_names_label_object(profile->names, i));
 	for (u32 i = 0; classes && i < profile->row_count; i++)
 		count_row(profile->rows[i], classes, generated, interpreted);
 	free(classes);
 }
 
-/* Half of them, and a tenth of all: worth a word. */
+/* True for half of the events of a kind, and a tenth of all: enough for a hint. */
 static bool is_large(const struct share *share, const struct profile *profile)
 {
 	return share->unnamed && 2 * share->unnamed >= share->events &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Code that a runtime generated or interprets and that has no names, though the runtime would tell
- * them if it was asked to: which it is, and how that is done.
+ * Finds code that a runtime generated or interprets without names, though the runtime can export
+ * them, and the option of the runtime that does so.
  */
 #ifndef LIB_REPORT_RUNTIME_HINT_H
 #define LIB_REPORT_RUNTIME_HINT_H
@@ -11,13 +11,13 @@
 
 struct runtime_hint {
 	const char *name;   /* "Java code" */
-	const char *remedy; /* what brings names, as a sentence without its end */
+	const char *remedy; /* how to get names, as a sentence without a full stop */
 };
 
 #define RUNTIME_HINTS_MAX 9
 
-/* Where code has no name in half of the events that are in such code, and in a tenth of all, or
- * more. Returns how many. */
+/* Gives a hint for each runtime whose code has no name in at least half of the events in such
+ * code, and in at least a tenth of all. Returns the number of hints. */
 u32 runtime_hints(const struct trace_reader *reader, const struct profile *profile,
 		  struct runtime_hint hints[RUNTIME_HINTS_MAX]);
 

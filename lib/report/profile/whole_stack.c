@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Markers are labels like any other, but for their object: they have none. */
+/* Markers are interned as labels without an object. */
 #include "whole_stack.h"
 
 #include <errno.h>
