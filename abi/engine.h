@@ -13,7 +13,7 @@
 
 #include "scalar.h"
 
-#define ENGINE_VERSION 8 /* of all that is shared; in the name of its folder */
+#define ENGINE_VERSION 9 /* of all that is shared; in the name of its folder */
 
 #define UNWINDERS_MAX 256 /* stacks being unwound, or kept for others to take, at once */
 #define TASKS_MAX (1U << 17)

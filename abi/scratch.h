@@ -12,6 +12,7 @@
 #include "direct_memory.h"
 #include "ledger.h"
 #include "mapping.h"
+#include "moved_code.h"
 #include "rule.h"
 #include "scalar.h"
 #include "stack.h"
@@ -70,7 +71,7 @@ struct vma_search {
 	u32 tgid;	 /* whose address space it is */
 	u32 wants_entry; /* with each mapping that is found, `entry` has to be its */
 	u32 recent_next;
-	u32 reserved;
+	u32 wants_data;			      /* a mapping counts whether it is code or not */
 	struct known_vma recent[RECENT_VMAS]; /* found in the kernel, in turn */
 	u64 walks;			      /* how often it was looked there */
 	struct vma_entry entry;
@@ -83,7 +84,9 @@ struct vma_search {
 	u64 space;	  /* a user namespace, as a pointer */
 	u64 node[32];	  /* one maple tree node */
 	u64 unread_count; /* of: addresses in files whose build ids are to be read */
-	u64 unread[BUILD_IDS_UNREAD_MAX];
+	u64 unread[BUILD_IDS_UNREAD_MAX]; /* or in memory without a file */
+	struct moved_key moved_key;	  /* what may be moved code */
+	struct moved_code moved;
 	struct mapping_record record;
 	u8 path_slack[256]; /* behind record.path: a component is read at any offset in it */
 };

@@ -169,6 +169,7 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
+	u32 vm_lock_seq; /* since 6.4: mm_lock_seq as it was when the mapping was changed last */
 	void *anon_vma;
 	const struct vm_operations_struct *vm_ops;
 	unsigned long vm_pgoff;

@@ -38,6 +38,7 @@
 #define VM_WRITE 2UL
 #define VM_EXEC 4UL
 #define VM_SHARED 8UL
+#define VM_HUGETLB 0x400000UL
 
 /* The index of the slot that covers the address, in search->node. Narrows search->entry to the
  * slot's range. */

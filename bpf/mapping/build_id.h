@@ -16,6 +16,7 @@
 #define BPF_BUILD_ID_H
 
 #include "elf_build_id.h"
+#include "moved_want.h"
 #include "user_mapping.h"
 #include "vma_image.h"
 
@@ -70,7 +71,7 @@ static __always_inline int build_id_look_in(struct vma_search *search,
 	return build_id_read(search, record);
 }
 
-/* Of the mapping of an address. */
+/* Of the mapping of an address, or what else is to be done for it. */
 __noinline int build_id_lookup(struct vma_search *search, u64 address)
 {
 	struct mapping_record *record;
@@ -80,6 +81,8 @@ __noinline int build_id_lookup(struct vma_search *search, u64 address)
 	if (!search || mapping_lookup(search, address))
 		return -EAGAIN;
 	search->vma.kind = search->record.key.kind;
+	if (search->vma.kind == MAPPING_ANON)
+		return moved_want(search);
 	number = mapping_number(search);
 	record = bpf_map_lookup_elem(&mappings, &number);
 	if (!record || record->build_id_bytes)
@@ -100,7 +103,7 @@ static long build_id_take(u32 i, struct vma_search **context)
 	return 0;
 }
 
-/* After a walk: those of files that it met first. */
+/* After a walk: what is to be done for mappings that it met first. */
 static __always_inline void build_ids_take(struct vma_search *search)
 {
 	if (!search->unread_count)

@@ -193,7 +193,8 @@ static __always_inline bool is_mapped_anew(const struct vma_search *search)
 	struct mm_struct *mm = (void *)search->vma.space.mm;
 
 	return counts_mappings(search) &&
-	       BPF_CORE_READ(mm, mm_lock_seq.sequence) != search->vma.space.sequence;
+	       BPF_CORE_READ(mm, mm_lock_seq.sequence) + 2 * moved_generation !=
+		       search->vma.space.sequence;
 }
 
 /* Whether all that was noted is the file's, which search->vma is of. */

@@ -32,7 +32,7 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
 	space->execs = task->self_exec_id;
 	space->sequence = SEQUENCE_CHANGING;
 	if (bpf_core_field_exists(mm->mm_lock_seq))
-		space->sequence = mm->mm_lock_seq.sequence;
+		space->sequence = mm->mm_lock_seq.sequence + 2 * moved_generation;
 	barrier_compiler(); /* the address is read back as a number: the verifier lets nobody
 			       calculate with a pointer */
 	return true;

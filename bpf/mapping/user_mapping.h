@@ -14,6 +14,7 @@
 #include "env.h"
 #include "kernel/user_probe.h"
 #include "kernel/vma.h"
+#include "moved_mapping.h"
 #include "state/engine_maps.h"
 
 #define LOOKS_MAX 64
@@ -120,9 +121,10 @@ static __always_inline struct inode *inode_of(const struct vma_entry *entry)
 	return file ? BPF_CORE_READ(file, f_inode) : NULL;
 }
 
-/* Runtimes that do not want memory to be writable and executable at once map it twice, shared, from
- * a file that no name leads to (a memfd, a file that was removed). Programs and libraries are never
- * mapped shared. */
+/* Files of large pages hold what their process has put there, anonymous memory of large pages is
+ * one of them, too. Runtimes that do not want memory to be writable and executable at once map it
+ * twice, shared, from a file that no name leads to (a memfd, a file that was removed). Programs and
+ * libraries are never mapped shared. */
 static __always_inline bool is_shared_memory(const struct vma_entry *entry, struct inode *inode)
 {
 	return entry->flags & VM_SHARED && !BPF_CORE_READ(inode, i_nlink);
@@ -166,9 +168,9 @@ static __always_inline bool mapping_identify(struct vma_search *search, u64 addr
 	struct known_vma *vma = &search->vma;
 	u64 top = address >> FRAME_OFFSET_BITS;
 
-	if (!(entry->flags & VM_EXEC))
+	if (!(entry->flags & VM_EXEC) && !search->wants_data)
 		return false;
-	if (inode && is_shared_memory(entry, inode))
+	if (inode && (is_shared_memory(entry, inode) || entry->flags & VM_HUGETLB))
 		inode = NULL;
 	vma->start = entry->start;
 	vma->end = entry->end;
@@ -257,9 +259,12 @@ static __always_inline void owner_read(struct vma_search *search, struct inode *
 	record->file_system = BPF_CORE_READ(mounted, s_magic);
 }
 
-/* A number for search->record.key, which is of search->entry. */
-static __always_inline u32 mapping_add(struct vma_search *search, u32 is_met)
+/* A number for search->record.key, which is of search->entry. A global function: it is verified by
+ * itself. */
+__noinline u32 mapping_add(struct vma_search *search, u32 is_met)
 {
+	if (!search)
+		return 0;
 	search->record.is_met = is_met;
 	search->record.tgid = search->tgid;
 	search->record.start = search->vma.start;
@@ -286,7 +291,17 @@ static __always_inline void mapping_meet(struct vma_search *search, struct mappi
 	record->offset = search->vma.file_offset;
 }
 
-/* Notes a file whose build id is still to be read (build_id.h). */
+/* Whether something is left to be done for a mapping: the build id of its file has to be read, or
+ * it may be moved code. */
+static __always_inline bool is_mapping_open(const struct vma_search *search,
+					    const struct mapping_record *record)
+{
+	if (search->record.key.kind == MAPPING_ANON)
+		return search->vma.kind == MAPPING_ANON && may_be_moved(&search->entry);
+	return !record->build_id_bytes && record->build_id_looks < BUILD_ID_LOOKS_MAX;
+}
+
+/* Notes a mapping for what is done after the walk (build_id.h). */
 static __always_inline void mapping_note(struct vma_search *search, u64 address)
 {
 	u32 number = search->vma.number, count = search->unread_count;
@@ -295,8 +310,7 @@ static __always_inline void mapping_note(struct vma_search *search, u64 address)
 	if (!record)
 		return;
 	mapping_meet(search, record);
-	if (record->build_id_bytes || record->build_id_looks >= BUILD_ID_LOOKS_MAX ||
-	    search->record.key.kind == MAPPING_ANON)
+	if (!is_mapping_open(search, record))
 		return;
 	core_one_register(count);
 	if (count >= BUILD_IDS_UNREAD_MAX)
@@ -373,7 +387,9 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	search->vma.kind = search->record.key.kind;
 	search->vma.has_image = 0;
 	if (!error) {
-		search->vma.number = mapping_number(search);
+		search->vma.number = moved_number(search);
+		if (!search->vma.number)
+			search->vma.number = mapping_number(search);
 		if (!search->vma.number)
 			search->vma.number = mapping_add(search, true);
 		error = search->vma.number ? 0 : -ENOSPC;

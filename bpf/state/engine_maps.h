@@ -10,6 +10,7 @@
 #include "file_table.h"
 #include "map.h"
 #include "mapping.h"
+#include "moved_code.h"
 #include "rule_cache.h"
 
 SHARED_ARRAY_MAP(engine_state, 1, struct engine_state);
@@ -29,6 +30,9 @@ SHARED_ARRAY_MAP(rules, 1, struct rule_cache);
 
 /* Written by user space alone, except when a table was used. */
 HASH_MAP(file_tables, FILE_TABLE_CHUNKS_MAX, u64, struct file_table_chunk); /* by FILE_TABLE_KEY */
+
+/* Programs ask, user space answers. */
+HASH_MAP(moved_code, MOVED_CODE_MAX, struct moved_key, struct moved_code);
 
 static __always_inline struct engine_state *engine_current(void)
 {

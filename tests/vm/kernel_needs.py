@@ -31,6 +31,7 @@ KFUNCS = [
 # Accesses begin with one of the names.
 FIELDS = [
     Need(("mm_struct.mm_lock_seq",), (6, 4), EVER, "mappings are walked for each event anew"),
+    Need(("vm_area_struct.vm_lock_seq",), (6, 4), EVER, "a change of moved code is not noticed"),
     Need(("mm_struct.mmap_lock.count", "mm_struct___rt.mmap_lock.rwbase"), (0, 0), EVER,
          "one of the two forms is there, the second with PREEMPT_RT"),
     Need(("inode___mtime.i_mtime",), (0, 0), (6, 7), "one of the three forms is there"),

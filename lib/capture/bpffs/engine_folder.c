@@ -27,7 +27,7 @@
 
 static const char *const shared[] = {
 	"engine_state", "engine_tasks", "file_tables", "mapping_numbers",
-	"mappings",	"rules",	"unwinders",
+	"mappings",	"moved_code",	"rules",       "unwinders",
 };
 #define SHARED_COUNT (sizeof(shared) / sizeof(shared[0]))
 

@@ -7,6 +7,7 @@
 #include "capture/load/skeleton.h"
 #include "clock.h"
 #include "own_processes.h"
+#include "symbol/symbolizer/moved_check.h"
 #include "symbol/symbolizer/symbolizers.h"
 #include "user_unwind/user_unwinder.h"
 
@@ -41,6 +42,22 @@ static void leave_out_processes(const struct recording *recording)
 	for (u32 i = 0; i < OWN_PROCESSES; i++)
 		if (own[i] != slots[i])
 			__atomic_store_n(&own[i], slots[i], __ATOMIC_RELAXED);
+}
+
+/* What the programs have kept of mappings is void when moved code has become known. */
+static void compare_moved_code(struct recording *recording)
+{
+	struct capture_bpf *programs = loaded_programs(recording->loaded);
+	int map = bpf_map__fd(programs->maps.moved_code);
+	struct moved_code wanted[MOVED_CODE_ASK_MAX];
+	u32 files, count = moved_code_take(map, wanted, &files);
+
+	for (u32 i = 0; i < count; i++)
+		symbolizers_compare(recording->symbolizers, wanted[i].number, wanted[i].tgid,
+				    loaded_mapping(recording->loaded, wanted[i].number), map);
+	if (files != recording->moved_files && !recording->loaded->foreign)
+		__atomic_fetch_add(&programs->bss->moved_generation, 1, __ATOMIC_RELAXED);
+	recording->moved_files = files;
 }
 
 static int write_mapping(struct recording *recording, u32 number)
@@ -116,6 +133,7 @@ int symbols_take(struct recording *recording)
 	const struct symbolizers_sink sink = sink_of(recording);
 	int result = symbolizers_visit(recording->symbolizers, &sink);
 
+	compare_moved_code(recording);
 	tabulate_again(recording);
 	leave_out_processes(recording);
 	return result;

@@ -181,6 +181,21 @@ static int ask_rows(struct symbol_lookup *lookup, int file, struct code_rows *ro
 	return result;
 }
 
+int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record *record,
+		       kept_code_opener open)
+{
+	char path[PATH_BYTES_MAX];
+	int file;
+
+	mapped_file_path(record, path, sizeof(path));
+	file = kept_code_open(lookup->code, record, path, open);
+	if (file >= 0 && mapped_file_is(file, record))
+		return file;
+	if (file >= 0)
+		close(file);
+	return -ENOENT;
+}
+
 int symbol_lookup_rows(struct symbol_lookup *lookup, const struct mapping_record *record,
 		       kept_code_opener open, struct code_rows *rows)
 {

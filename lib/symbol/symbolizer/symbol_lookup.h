@@ -42,6 +42,10 @@ struct build_id {
 int symbol_lookup_learn(struct symbol_lookup *lookup, const struct mapping_record *record,
 			kept_code_opener open, struct build_id *id);
 
+/* The file of a mapping, unchanged, for the caller to close; or -ENOENT. */
+int symbol_lookup_open(struct symbol_lookup *lookup, const struct mapping_record *record,
+		       kept_code_opener open);
+
 /* What the unwind tables of a mapped file say, checked: sound rows, of the file that the record
  * means, as it was before and after it was read. -ENOENT: it was not found; -errno. The caller
  * clears *rows in any case. */

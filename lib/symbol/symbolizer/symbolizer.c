@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "moved_check.h"
 #include "privilege/capability.h"
 #include "privilege/message.h"
 #include "symbol/file/mapped_file.h"
@@ -118,6 +119,21 @@ static int answer_table(struct symbol_lookup *lookup, const struct symbolizer_re
 	return table_is_published(map, request->number) ? 0 : make_table(lookup, request, map);
 }
 
+/* Moved code of the process that request->count names. */
+static int answer_moved(struct symbol_lookup *lookup, const struct symbolizer_request *request,
+			int map)
+{
+	int file = symbol_lookup_open(lookup, &request->record, opener_of(request));
+	int result = file;
+
+	if (file >= 0) {
+		result = moved_code_settle(map, request->number, request->count, file,
+					   &request->record);
+		close(file);
+	}
+	return result;
+}
+
 static int reply(struct symbol_lookup *lookup, int socket, const struct symbolizer_request *request,
 		 const int *files)
 {
@@ -129,6 +145,8 @@ static int reply(struct symbol_lookup *lookup, int socket, const struct symboliz
 						    &answer.id);
 	else if (request->what == SYMBOLIZER_TABLE)
 		answer.result = answer_table(lookup, request, files[0]);
+	else if (request->what == SYMBOLIZER_MOVED)
+		answer.result = answer_moved(lookup, request, files[0]);
 	else
 		answer.result = answer_symbols(lookup, request, files, &memory, &answer.bytes);
 	answer.failures = symbol_lookup_failures(lookup);

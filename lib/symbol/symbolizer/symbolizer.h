@@ -18,12 +18,13 @@ enum symbolizer_what {
 	SYMBOLIZER_LEARN,   /* code was met: its file is kept, its build id wanted */
 	SYMBOLIZER_SYMBOLS, /* files: the addresses as u64; kernel: kallsyms, modules behind it */
 	SYMBOLIZER_TABLE,   /* files: the engine's map, which gets the unwind table of the file */
+	SYMBOLIZER_MOVED,   /* files: the engine's map of moved code (moved_code_settle()) */
 };
 
 struct symbolizer_request {
 	u32 what;
 	u32 number; /* of the mapping; 0: the kernel */
-	u32 count;  /* of addresses */
+	u32 count;  /* of addresses; SYMBOLIZER_MOVED: the process */
 	u32 cached; /* look only where nobody has to be waited for */
 	struct mapping_record record;
 };

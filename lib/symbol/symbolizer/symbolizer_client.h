@@ -15,7 +15,7 @@
 struct question {
 	u32 what; /* enum symbolizer_what */
 	u32 number;
-	u32 count;	 /* of addresses */
+	u32 count;	 /* of addresses; SYMBOLIZER_MOVED: the process */
 	int file;	 /* that comes with it: of the addresses, or the map; or -1 */
 	bool cached;	 /* ask no file system that may wait for others */
 	bool is_dropped; /* nobody waits for its answer any more */

@@ -279,6 +279,25 @@ void symbolizers_tabulate_again(struct symbolizers *symbolizers)
 	symbolizers->has_no_room = false;
 }
 
+void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
+			 const struct mapping_record *record, int map)
+{
+	struct question question = {
+		.what = SYMBOLIZER_MOVED,
+		.number = number,
+		.count = tgid,
+		.record = record,
+		.next = FILE_OWNER_NONE,
+	};
+	u64 owner = file_owner_process(tgid);
+
+	if (owner == FILE_OWNER_NONE)
+		return;
+	question.file = fcntl(map, F_DUPFD_CLOEXEC, 0);
+	if (question.file >= 0)
+		symbolizer_client_ask(client_of(symbolizers, owner), &question);
+}
+
 /* Names passing code as the kernel reported it. Ambiguous code gets no name. Code that was loaded
  * before the recorder is asked for by its start: kallsyms knows the start, and no size. */
 static int recall_passing(struct passing_code *passing, u64 *addresses, u32 *count,
@@ -459,7 +478,7 @@ static int answered(void *arg, struct symbolizer_client *client, struct question
 		return ask_next(symbolizers, question);
 	if (question->what == SYMBOLIZER_TABLE)
 		symbolizers->has_no_room |= answer && answer->result == -E2BIG;
-	else if (!question->is_dropped)
+	else if (question->what != SYMBOLIZER_MOVED && !question->is_dropped)
 		note_failures(symbolizers, client, question, answer ? answer->failures : 1);
 	if (answer && question->what == SYMBOLIZER_LEARN)
 		result = take_learned(symbolizers, client, question, answer);

@@ -49,6 +49,11 @@ void symbolizers_tabulate(struct symbolizers *symbolizers, u32 number,
  * there was no room there may be some. */
 void symbolizers_tabulate_again(struct symbolizers *symbolizers);
 
+/* Has moved code (moved_check.h) of a process compared with the file of this record, by who reads
+ * the process's memory; the record as above. What it is stands in the engine's map then. */
+void symbolizers_compare(struct symbolizers *symbolizers, u32 number, u32 tgid,
+			 const struct mapping_record *record, int map);
+
 struct symbolizers_query {
 	u32 number;			     /* 0: the kernel, no record */
 	const struct mapping_record *record; /* as above */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Code of a file that its process has moved to anonymous memory at the same addresses, for large
+ * pages: Node.js (--use-largepages), PHP (opcache.huge_code_pages), HHVM. Such a mapping has no
+ * file, but it may stand for one:
+ *
+ *   MOVED_WANTED  a program has met it, beside a mapping of the file
+ *   MOVED_ASKED   user space compares all its bytes with those of the file
+ *   MOVED_FILE    they are equal: the mapping counts as that part of the file
+ *   MOVED_OTHER   they are not: it is generated code
+ *
+ * The key is of this mapping as it is now: with every change of it (mprotect(), mremap(), munmap(),
+ * a fork of its process) the kernel gives it another stamp. A process that is to write to the
+ * mapping has to change it first, so what was compared is what is there. Of a mapping that is
+ * writable as it is (Node.js leaves it so) that is not known: it is compared again and again, after
+ * a second and then whenever as much time has passed as it was equal, at most 64 seconds.
+ */
+#ifndef STACKMAP_ABI_MOVED_CODE_H
+#define STACKMAP_ABI_MOVED_CODE_H
+
+#include "scalar.h"
+
+#define MOVED_CODE_MAX 1024
+
+enum moved_state { MOVED_WANTED = 1, MOVED_ASKED, MOVED_OTHER, MOVED_FILE };
+
+struct moved_key {
+	u64 mm; /* as struct address_space has it */
+	u64 process;
+	u64 execs;
+	u64 vma;   /* the kernel's vm_area_struct */
+	u64 stamp; /* vm_lock_seq; 0: before Linux 6.4, where a change is not noticed */
+};
+ABI_SIZE(struct moved_key, 40);
+
+struct moved_code {
+	u64 vma;    /* that of the key: memory of elements is used again at once */
+	u32 state;  /* enum moved_state */
+	u32 number; /* of the file's mapping */
+	u32 tgid;
+	u32 is_writable; /* to its process, without a change of the mapping */
+	u64 start;
+	u64 end;
+	u64 offset; /* MOVED_FILE: of `start` in the file */
+	u64 image;  /* MOVED_FILE: where the file's first segment is mapped */
+	u64 time;   /* CLOCK_MONOTONIC ns: when `state` was written last */
+	u64 since;  /* MOVED_FILE: when it was written first */
+};
+ABI_SIZE(struct moved_code, 72);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which part of the file a mapping may hold follows from the file's other mappings: most linkers
+ * keep one distance between offsets and addresses, or one that grows by a page for each segment
+ * (lld). A wrong idea does no harm: every byte is compared.
+ */
+#include "moved_check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "clock.h"
+#include "symbol/file/mapped_file.h"
+
+#define ASK_AGAIN_NS (5000 * NS_PER_MS) /* who has asked may be gone */
+#define APART_NS (200 * NS_PER_MS)
+#define OLD_NS (10000 * NS_PER_MS)
+#define AGAIN_NS_MIN (1000 * NS_PER_MS) /* of what is writable */
+#define AGAIN_NS_MAX (64000 * NS_PER_MS)
+#define SETTLED_MAX 16
+#define NEIGHBOURS_MAX 64
+#define SHIFT_MAX 4 /* pages */
+#define PAGE 4096
+#define CHUNK (256U << 10)
+#define BYTES_MAX (1ULL << 30)
+
+/* --- the map --- */
+
+struct entry {
+	struct moved_key key;
+	struct moved_code moved;
+};
+
+/* All entries, for the caller to free; *count of them. NULL: none, or no memory. */
+static struct entry *read_entries(int map, u32 *count)
+{
+	struct moved_key key, next;
+	struct entry *entries = NULL;
+
+	*count = 0;
+	if (bpf_map_get_next_key(map, NULL, &next))
+		return NULL;
+	entries = malloc(MOVED_CODE_MAX * sizeof(*entries));
+	while (entries && *count < MOVED_CODE_MAX) {
+		entries[*count].key = key = next;
+		if (!bpf_map_lookup_elem(map, &key, &entries[*count].moved))
+			++*count;
+		if (bpf_map_get_next_key(map, &key, &next))
+			break;
+	}
+	return entries;
+}
+
+static void set_state(int map, struct entry *entry, u32 state)
+{
+	entry->moved.time = clock_ns(CLOCK_MONOTONIC);
+	if (entry->moved.state != MOVED_FILE)
+		entry->moved.since = entry->moved.time;
+	entry->moved.state = state;
+	bpf_map_update_elem(map, &entry->key, &entry->moved, BPF_EXIST);
+}
+
+/* Whether nothing of the process was compared lately. */
+static bool is_due(const struct entry *entries, u32 count, u32 tgid, u64 now)
+{
+	for (u32 i = 0; i < count; i++)
+		if (entries[i].moved.tgid == tgid && entries[i].moved.time + APART_NS > now)
+			return false;
+	return true;
+}
+
+/* Whether a mapping that is writable is to be compared once more. */
+static bool is_uncertain(const struct moved_code *moved, u64 now)
+{
+	u64 equal = moved->time - moved->since;
+
+	if (equal < AGAIN_NS_MIN)
+		equal = AGAIN_NS_MIN;
+	return moved->state == MOVED_FILE && moved->is_writable &&
+	       moved->time + (equal < AGAIN_NS_MAX ? equal : AGAIN_NS_MAX) < now;
+}
+
+static bool is_wanted(const struct entry *entries, u32 count, u32 i, u64 now)
+{
+	const struct moved_code *moved = &entries[i].moved;
+
+	if (moved->state == MOVED_ASKED)
+		return moved->time + ASK_AGAIN_NS < now;
+	return is_uncertain(moved, now) ||
+	       (moved->state == MOVED_WANTED && is_due(entries, count, moved->tgid, now));
+}
+
+u32 moved_code_take(int map, struct moved_code *wanted, u32 *files)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC);
+	u32 count, taken = 0;
+	struct entry *entries = read_entries(map, &count);
+
+	*files = 0;
+	for (u32 i = 0; i < count; i++) {
+		struct entry *entry = &entries[i];
+
+		*files += entry->moved.state == MOVED_FILE;
+		if (taken < MOVED_CODE_ASK_MAX && is_wanted(entries, count, i, now)) {
+			wanted[taken++] = entry->moved;
+			set_state(map, entry,
+				  entry->moved.state == MOVED_FILE ? MOVED_FILE : MOVED_ASKED);
+		} else if (count > MOVED_CODE_MAX / 2 && entry->moved.state >= MOVED_OTHER &&
+			   entry->moved.time + OLD_NS < now) {
+			bpf_map_delete_elem(map, &entry->key);
+		}
+	}
+	free(entries);
+	return taken;
+}
+
+/* The entries are those of before the memory is read: what changes meanwhile has another key. */
+int moved_code_settle(int map, u32 number, u32 tgid, int file, const struct mapping_record *record)
+{
+	u32 count, settled = 0;
+	struct entry *entries = read_entries(map, &count);
+
+	for (u32 i = 0; i < count && settled < SETTLED_MAX; i++) {
+		struct moved_code *moved = &entries[i].moved;
+		u32 state = MOVED_OTHER;
+
+		if ((moved->state != MOVED_ASKED &&
+		     !(moved->state == MOVED_FILE && moved->is_writable)) ||
+		    moved->number != number || moved->tgid != tgid)
+			continue;
+		if (!moved_code_find(moved, file, record->key.inode) &&
+		    mapped_file_is(file, record))
+			state = MOVED_FILE;
+		set_state(map, &entries[i], state);
+		settled++;
+	}
+	free(entries);
+	return 0;
+}
+
+/* --- the memory --- */
+
+struct neighbour {
+	u64 start, offset;
+};
+
+/* The mappings of the file in the process: their number. */
+static u32 read_neighbours(u32 tgid, u64 inode, struct neighbour *neighbours)
+{
+	char path[64], line[4400];
+	u32 count = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", tgid);
+	maps = fopen(path, "re");
+	while (maps && count < NEIGHBOURS_MAX && fgets(line, sizeof(line), maps)) {
+		struct neighbour *neighbour = &neighbours[count];
+		u64 end, its_inode;
+
+		count += sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %" SCNu64,
+				&neighbour->start, &end, &neighbour->offset, &its_inode) == 4 &&
+			 its_inode == inode;
+	}
+	if (maps)
+		fclose(maps);
+	return count;
+}
+
+static bool read_memory(u32 tgid, u64 address, void *buffer, u32 bytes)
+{
+	struct iovec local = {buffer, bytes}, remote = {(void *)address, bytes};
+
+	return process_vm_readv(tgid, &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+/* As a mapping shows it: zeroes follow the end of the file, up to the end of its page. */
+static bool read_file(int file, u64 offset, u8 *buffer, u32 bytes)
+{
+	ssize_t count = pread(file, buffer, bytes, offset);
+
+	if (count <= 0 || bytes - count >= PAGE)
+		return false;
+	memset(buffer + count, 0, bytes - count);
+	return true;
+}
+
+/* Whether [start, end) in the process is what the file has from `offset` on; `buffers` has room for
+ * two chunks. */
+static bool is_part(const struct moved_code *moved, u64 start, u64 end, u64 offset, int file,
+		    u8 *buffers)
+{
+	while (start < end) {
+		u32 bytes = end - start < CHUNK ? end - start : CHUNK;
+
+		if (!read_file(file, offset, buffers, bytes) ||
+		    !read_memory(moved->tgid, start, buffers + CHUNK, bytes) ||
+		    memcmp(buffers, buffers + CHUNK, bytes))
+			return false;
+		start += bytes;
+		offset += bytes;
+	}
+	return true;
+}
+
+/* The first page is compared before all others: most ideas are wrong. */
+static bool is_at(struct moved_code *moved, u64 offset, int file, u8 *buffers)
+{
+	return !(offset >> 63) &&
+	       is_part(moved, moved->start, moved->start + PAGE, offset, file, buffers) &&
+	       is_part(moved, moved->start, moved->end, offset, file, buffers);
+}
+
+static bool find_offset(struct moved_code *moved, const struct neighbour *neighbours, u32 count,
+			int file, u8 *buffers)
+{
+	u64 tried = 1; /* no offset of a page */
+
+	for (s32 shift = 0; shift <= 2 * SHIFT_MAX; shift++) {
+		s64 bytes = (shift & 1 ? -(shift + 1) : shift) / 2 * PAGE;
+
+		for (u32 i = 0; i < count; i++) {
+			u64 offset = moved->start - neighbours[i].start + neighbours[i].offset;
+
+			if (offset + bytes == tried)
+				continue;
+			tried = offset + bytes;
+			if (!is_at(moved, tried, file, buffers))
+				continue;
+			moved->offset = tried;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first segment of the image that the mapping is of: the nearest one below. */
+static u64 find_image(const struct moved_code *moved, const struct neighbour *neighbours, u32 count)
+{
+	u64 image = moved->offset ? 0 : moved->start;
+
+	for (u32 i = 0; i < count; i++)
+		if (!neighbours[i].offset && neighbours[i].start < moved->start &&
+		    neighbours[i].start > image)
+			image = neighbours[i].start;
+	return image;
+}
+
+int moved_code_find(struct moved_code *moved, int file, u64 inode)
+{
+	struct neighbour neighbours[NEIGHBOURS_MAX];
+	u32 count = read_neighbours(moved->tgid, inode, neighbours);
+	u8 *buffers = NULL;
+	bool is_found;
+
+	if (!count || moved->end <= moved->start || moved->end - moved->start > BYTES_MAX)
+		return -ENOENT;
+	buffers = malloc(2 * CHUNK);
+	if (!buffers)
+		return -ENOMEM;
+	is_found = find_offset(moved, neighbours, count, file, buffers);
+	free(buffers);
+	if (is_found)
+		moved->image = find_image(moved, neighbours, count);
+	return is_found && moved->image ? 0 : -ENOENT;
+}

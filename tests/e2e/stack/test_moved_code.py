@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Code that a program has moved to anonymous memory at the same addresses has names and whole stacks, if it is the file's."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from harness.cases import Skip, main, needs, program
+from harness.recording import names_of, record, user_account, user_frames
+
+MOVED = program("moved_code")
+PATH = ["leaf_work", "middle_work", "outer_work", "main"]
+FIRST = 40  # samples, until the code has been compared: the programs are slow to be looked at on a machine with much to do
+
+
+def check_named(recording):
+    """All samples but the first ones have the whole path, and nothing of it has another one."""
+    events = [event for event in recording.events() if event.comm == "moved_code"]
+    named = [names_of(event) for event in events if "leaf_work" in names_of(event)]
+    assert len(named) > len(events) / 2 and len(named) >= len(events) - FIRST, (len(named), len(events))
+    wrong = [names for names in named if names[names.index("leaf_work"):][:4] != PATH]
+    assert not wrong, wrong[:3]
+    complete, rest = user_account(recording)
+    assert complete >= len(named) and sum(rest.values()) <= FIRST, (complete, rest)
+
+
+def test_moved_while_recording():
+    needs("bpf", "perf events")
+    for what in ("copy", "remap"):
+        check_named(record("-F", 499, "--", MOVED, what))
+
+
+def test_moved_before():
+    needs("bpf", "perf events")
+    with subprocess.Popen([MOVED, "stay"], stdout=subprocess.PIPE) as moved:
+        moved.stdout.readline()
+        try:
+            check_named(record("-F", 499, "-p", moved.pid, "--", "sleep", 0.6))
+        finally:
+            moved.kill()
+
+
+def test_other_code():
+    """One byte makes it code that nobody knows."""
+    needs("bpf", "perf events")
+    recording = record("-F", 499, "--", MOVED, "differ")
+    events = [event for event in recording.events() if event.comm == "moved_code"]
+    assert len([event for event in events if any(frame.object == "[anon]" for frame in user_frames(event))]) > 20, len(events)
+    named = {name for event in events for name in names_of(event)} & {*PATH[:3], "later_work"}
+    assert not named, named
+
+
+def test_changed_later():
+    """What is written to later is not the file's any more."""
+    needs("bpf", "perf events")
+    if [int(part) for part in re.findall(r"\d+", os.uname().release)[:2]] < [6, 4]:
+        raise Skip("this kernel does not say that a mapping was changed")
+    recording = record("-F", 499, "--", MOVED, "change")
+    events = [event for event in recording.events() if event.comm == "moved_code"]
+    names = [names_of(event) for event in events]
+    assert sum("leaf_work" in of_event for of_event in names) > 20, len(names)
+    assert not any("later_work" in of_event for of_event in names)
+
+
+def test_node_on_large_pages():
+    needs("bpf", "perf events")
+    if not shutil.which("node"):
+        raise Skip("node is missing")
+    work = "const t = Date.now(); let n = 0; while (Date.now() - t < 1000) n += JSON.stringify(Array(20000).fill({a: 1})).length"
+    recording = record("-F", 499, "--", "node", "--use-largepages=on", "-e", work)
+    complete, rest = user_account(recording)
+    assert complete > 3 * sum(rest.values()), (complete, rest)
+
+
+if __name__ == "__main__":
+    main(globals())
