@@ -91,8 +91,10 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(kind(["libc.so.6+0x51..0x70@" + LIBC, "body"], truth="body leaf"), "wrong")
 
     def test_names_as_in_the_source(self):
-        for name, wanted in (("leaf.constprop.0+0x7", "leaf"), ("clock_gettime@@GLIBC_2.17", "clock_gettime"), ("chain::leaf::h0123456789abcdef", "chain::leaf"), ("work(int, char)", "work"), ("deep(int) [clone .part.0]+0x7", "deep"), ("runtime.(*mcache).nextFree", "runtime.(*mcache).nextFree"),
-                             ("camlChain__leaf_274", "camlChain__leaf"), ("runtime.goexit.abi0", "runtime.goexit"), ("main.leaf", "main.leaf")):
+        for name, wanted in (("leaf.constprop.0+0x7", "leaf"), ("clock_gettime@@GLIBC_2.17", "clock_gettime"), ("work(int, char)", "work"),
+                             ("deep(int) [clone .part.0]+0x7", "deep"), ("chain::leaf::h0123456789abcdef", "chain::leaf"), ("main.leaf", "main.leaf"),
+                             ("camlChain__leaf_274", "camlChain__leaf"), ("runtime.goexit.abi0", "runtime.goexit"),
+                             ("runtime.(*mcache).nextFree", "runtime.(*mcache).nextFree")):
             self.assertEqual(judge.function(name), wanted)
 
     def test_kernel_frames_are_left_out(self):
