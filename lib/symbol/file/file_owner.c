@@ -36,5 +36,6 @@ u64 file_owner(const struct mapping_record *record)
 
 bool file_owner_trusted(u64 owner)
 {
-	return owner == FILE_OWNER_KERNEL || owner == FILE_OWNER_ROOT || owner == geteuid();
+	return owner == FILE_OWNER_KERNEL || owner == FILE_OWNER_TABLES ||
+	       owner == FILE_OWNER_ROOT || owner == geteuid();
 }

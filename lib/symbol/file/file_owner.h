@@ -15,6 +15,7 @@
 #define FILE_OWNER_MOUNT (1ULL << 63) /* | device; all others are user ids */
 #define FILE_OWNER_NONE (~0ULL)
 #define FILE_OWNER_KERNEL (~1ULL) /* of its own symbols: no file of a user delays them */
+#define FILE_OWNER_TABLES (~2ULL) /* root again: of the unwind tables of root's files */
 
 /* Of a mapping's file, as far as the record says it; of generated code, of its process. */
 u64 file_owner(const struct mapping_record *record);

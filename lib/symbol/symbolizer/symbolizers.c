@@ -5,8 +5,8 @@
  * symbolizer would wait for them. So it looks by its own root then, as far as the kernel has the
  * path in its cache, and what it does not find there is for the symbolizer of that user.
  *
- * The kernel's symbols have a symbolizer of their own, so they never wait for a file's symbols or
- * unwind table.
+ * The kernel's symbols have a symbolizer of their own, so they never wait for a file's. The unwind
+ * tables of root's files have one, too: a large library's table takes seconds on a busy machine.
  *
  * There are only so many processes: owners who come late share the last one.
  */
@@ -27,9 +27,10 @@
 #include "symbol_memo.h"
 #include "symbolizer_client.h"
 
-#define CLIENTS_MAX 13
+#define CLIENTS_MAX 14
 #define CLIENT_ROOT 0
 #define CLIENT_KERNEL 1
+#define CLIENT_TABLES 2
 #define END_MS 50
 #define MEMO_BYTES (8U << 20)
 _Static_assert(2 * CLIENTS_MAX <= SYMBOLIZER_PROCESSES_MAX, "each has a sandbox");
@@ -83,7 +84,8 @@ int symbolizers_create(struct symbolizers **out)
 	symbolizers->memo.most = MEMO_BYTES;
 	kernel_files_open(&symbolizers->kernel);
 	result = symbolizer_client_start(client_of(symbolizers, FILE_OWNER_ROOT))
-			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL));
+			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_KERNEL))
+			 ?: symbolizer_client_start(client_of(symbolizers, FILE_OWNER_TABLES));
 	if (!result && kernel_image_shown(&symbolizers->kernel))
 		result = passing_code_create(symbolizers->kernel.modules, &symbolizers->passing);
 	if (result)
@@ -196,6 +198,14 @@ static u64 user_of(const struct mapping_record *record, u64 owner)
 	return file_owner_process(record->tgid);
 }
 
+static int ask_client(struct symbolizers *symbolizers, struct symbolizer_client *client,
+		      const struct question *question)
+{
+	if (question->what == SYMBOLIZER_TABLE && client->owner == FILE_OWNER_ROOT)
+		client = &symbolizers->clients[CLIENT_TABLES];
+	return symbolizer_client_ask(client, question);
+}
+
 static int ask_owner(struct symbolizers *symbolizers, struct question *question)
 {
 	u64 owner = file_owner(question->record);
@@ -206,7 +216,7 @@ static int ask_owner(struct symbolizers *symbolizers, struct question *question)
 	question->cached = question->next != owner;
 	if (!question->cached)
 		question->next = FILE_OWNER_NONE;
-	return symbolizer_client_ask(client_of(symbolizers, owner), question);
+	return ask_client(symbolizers, client_of(symbolizers, owner), question);
 }
 
 static int ask(struct symbolizers *symbolizers, struct question *question)
@@ -217,7 +227,7 @@ static int ask(struct symbolizers *symbolizers, struct question *question)
 		return ask_owner(symbolizers, question);
 	question->next = FILE_OWNER_NONE;
 	question->cached = symbolizers->cached[question->number];
-	return symbolizer_client_ask(&symbolizers->clients[keeper - 1], question);
+	return ask_client(symbolizers, &symbolizers->clients[keeper - 1], question);
 }
 
 static void learn(struct symbolizers *symbolizers, u32 number, const struct mapping_record *record)
@@ -465,7 +475,7 @@ static int ask_next(struct symbolizers *symbolizers, struct question *question)
 
 	question->next = FILE_OWNER_NONE;
 	question->cached = false;
-	return symbolizer_client_ask(client_of(symbolizers, owner), question);
+	return ask_client(symbolizers, client_of(symbolizers, owner), question);
 }
 
 static int answered(void *arg, struct symbolizer_client *client, struct question *question,

@@ -334,13 +334,27 @@ static void await_tables(u32 count)
 	}
 }
 
-/* Names do not wait for tables but for the one that is being made. */
+static void names_of_root_do_not_wait_for_tables(void **state)
+{
+	(void)state;
+	tables[HELD] = true;
+	meet(1, FILE_OWNER_ROOT);
+	tabulate(1);
+	ask(1);
+	await(SYMBOLIZERS_ANY);
+	assert_int_equal(named[1], 1);
+	assert_int_equal(tables[MADE], 0);
+	__atomic_store_n(&tables[HELD], false, __ATOMIC_RELEASE);
+	await_tables(1);
+}
+
+/* Names of others do not wait for tables but for the one that is being made. */
 static void tables_wait_for_names(void **state)
 {
 	(void)state;
 	tables[HELD] = true;
 	for (u32 number = 1; number <= 3; number++) {
-		meet(number, FILE_OWNER_ROOT);
+		meet(number, SOMEBODY);
 		tabulate(number);
 		tabulate(number);
 	}
@@ -433,6 +447,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_behind_it_goes_to_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_dies_again_and_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_its_owner_does_not_find, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(names_of_root_do_not_wait_for_tables, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tables_wait_for_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_there_is_no_room_none_is_made, setup,
