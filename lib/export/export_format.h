@@ -35,7 +35,7 @@ struct export_format {
 	bool binary;  /* not for terminals */
 	bool weighed; /* each stack has one number, which `by` chooses */
 
-	/* Write errors of `to` may be left to the caller, who checks ferror() and fclose(). */
+	/* Write errors of `to` may be left to the caller, which checks ferror() and fclose(). */
 	int (*write)(struct trace_reader *reader, const struct export_options *options, FILE *to,
 		     struct stackmap_error *error);
 };

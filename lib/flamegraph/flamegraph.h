@@ -25,7 +25,8 @@ void flamegraph_free(struct flamegraph **graph);
 int flamegraph_add(struct flamegraph *graph, struct trace_reader *reader, const char *name,
 		   const struct event_filter *filter, struct stackmap_error *error);
 
-/* Called once. Write errors of `to` may be left to the caller, who checks ferror() and fclose(). */
+/* Called once. Write errors of `to` may be left to the caller, which checks ferror() and
+ * fclose(). */
 int flamegraph_write(struct flamegraph *graph, FILE *to, struct stackmap_error *error);
 
 /* The number of events of all recordings. */

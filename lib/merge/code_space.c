@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Modules and files are few (hundreds), but a file made for it has hundreds of thousands, and each
- * is looked for once for each recording: hash tables. Frames are many, so mapping numbers are
+ * A recording has hundreds of modules and files, but a hostile one has hundreds of thousands, and
+ * each is looked up once for each recording: hash tables. Frames are many, so mapping numbers are
  * looked up in an array, and modules by binary search.
  */
 #include "code_space.h"
@@ -37,10 +37,10 @@ struct placed_file {
 
 struct code_space {
 	struct placed_module *modules;
-	struct intern files; /* that have a build id */
+	struct intern files; /* files with a build id */
 	struct hash_index module_index;
 	u32 module_room;
-	u32 last_number; /* of the mappings so far */
+	u32 last_number; /* last number given to a mapping */
 };
 
 struct moved_module {
@@ -102,81 +102,70 @@ static struct build_id build_id_of(const u8 *bytes, u32 count)
 
 _Static_assert(sizeof(struct build_id) % sizeof(u64) == 0, "hashed by words");
 
-static u64 hash_id(const struct build_id *id)
-{
-	return hash_words(0, id, sizeof(*id));
-}
-
-static bool is_same(const struct build_id *id, const u8 *bytes, u32 count)
-{
-	return count && id->count == count && memcmp(id->bytes, bytes, count) == 0;
-}
-
-/* The first machine's addresses stand for themselves. */
-static u64 own_place(u32 machine, u64 address)
+/* The address of kernel code in the merged recording: unchanged for the first machine, in a
+ * range of its own for each other machine. */
+static u64 machine_address(u32 machine, u64 address)
 {
 	if (!machine)
 		return address;
 	return 1ULL << 63 | (u64)machine << MACHINE_SHIFT | (address & ADDRESS_MASK);
 }
 
-/* One that is looked for. */
+/* Key of a module in a lookup. */
 struct module_key {
 	const struct trace_module *module;
 	u32 machine;
 };
 
-/* Without a build id it is the same where it is still in its place. */
+/* Modules are equal by build id and name; without a build id by machine, address range and name. */
 static bool is_module(const void *modules, u32 index, const void *key)
 {
 	const struct placed_module *placed = &((const struct placed_module *)modules)[index];
 	const struct trace_module *module = ((const struct module_key *)key)->module;
 	u32 machine = ((const struct module_key *)key)->machine;
-	bool stayed = placed->machine == machine && !placed->id.count && !module->build_id_bytes &&
-		      placed->start == own_place(machine, module->start) &&
-		      placed->end - placed->start == module->end - module->start;
+	bool same_place = placed->machine == machine && !placed->id.count &&
+			  !module->build_id_bytes &&
+			  placed->start == machine_address(machine, module->start) &&
+			  placed->end - placed->start == module->end - module->start;
+	bool same_id = module->build_id_bytes && placed->id.count == module->build_id_bytes &&
+		       memcmp(placed->id.bytes, module->build_id, module->build_id_bytes) == 0;
 
-	return (stayed || is_same(&placed->id, module->build_id, module->build_id_bytes)) &&
-	       strcmp(placed->name, module->name) == 0;
+	return (same_place || same_id) && strcmp(placed->name, module->name) == 0;
 }
 
-static u32 module_hash(const struct module_key *key)
+static u32 hash_module(const struct module_key *key)
 {
 	const struct trace_module *module = key->module;
 	const struct build_id id = build_id_of(module->build_id, module->build_id_bytes);
-	u64 hash = hash_word(hash_id(&id), hash_text(module->name));
+	u64 hash = hash_word(hash_words(0, &id, sizeof(id)), hash_text(module->name));
 
-	return hash_end(id.count ? hash : hash_word(hash, own_place(key->machine, module->start)));
+	return hash_end(id.count ? hash
+				 : hash_word(hash, machine_address(key->machine, module->start)));
 }
 
-static const struct placed_module *find_module(const struct code_space *space,
-					       const struct module_key *key)
-{
-	u32 found = hash_index_find(&space->module_index, module_hash(key), is_module,
-				    space->modules, key);
-
-	return found == HASH_INDEX_NONE ? NULL : &space->modules[found];
-}
-
+/* The place of a module, which is written if it is new. NULL: no memory, or the writer failed. */
 static const struct placed_module *place_module(struct code_space *space,
 						const struct module_key *key,
 						struct trace_writer *writer)
 {
+	u32 hash = hash_module(key), count = space->module_index.count;
+	u32 found = hash_index_find(&space->module_index, hash, is_module, space->modules, key);
 	struct trace_module moved = *key->module;
-	u32 count = space->module_index.count;
 	struct placed_module *placed;
 
+	if (found != HASH_INDEX_NONE)
+		return &space->modules[found];
 	if (array_make_room(space->modules, count, space->module_room))
 		return NULL;
 	placed = &space->modules[count];
-	moved.start = own_place(key->machine, key->module->start);
+	moved.start = machine_address(key->machine, key->module->start);
 	moved.end = moved.start + (key->module->end - key->module->start);
 	*placed = (struct placed_module){.name = strdup(moved.name),
 					 .id = build_id_of(moved.build_id, moved.build_id_bytes),
 					 .machine = key->machine,
 					 .start = moved.start,
 					 .end = moved.end};
-	if (!placed->name || hash_index_add(&space->module_index, module_hash(key), count)) {
+	if (!placed->name || hash_index_add(&space->module_index, hash, count)) {
 		free(placed->name);
 		return NULL;
 	}
@@ -201,8 +190,7 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++) {
 		const struct module_key key = {&modules[i], map->machine};
-		const struct placed_module *placed =
-			find_module(space, &key) ?: place_module(space, &key, writer);
+		const struct placed_module *placed = place_module(space, &key, writer);
 
 		if (!placed)
 			return -ENOMEM;
@@ -215,23 +203,7 @@ static int map_modules(struct code_space *space, const struct trace_reader *read
 	return 0;
 }
 
-/* Only a file is the same for its build id: what lies in anonymous memory belongs to its process.
- */
-static bool has_identity(const struct trace_mapping *mapping)
-{
-	return mapping->kind != MAPPING_ANON && mapping->build_id_bytes;
-}
-
 _Static_assert(sizeof(struct build_id) == sizeof(struct intern_key), "a build id is a key");
-
-static struct placed_file *find_file(struct code_space *space, const struct trace_mapping *mapping)
-{
-	const struct build_id id = build_id_of(mapping->build_id, mapping->build_id_bytes);
-	struct intern_key key;
-
-	memcpy(&key, &id, sizeof(key));
-	return intern_entry(&space->files, &key);
-}
 
 static int place_mapping(struct code_space *space, const struct trace_mapping *mapping,
 			 u32 first_tid, struct trace_writer *writer, u32 *number)
@@ -246,12 +218,14 @@ static int place_mapping(struct code_space *space, const struct trace_mapping *m
 	return trace_writer_mapping(writer, &moved);
 }
 
-/* Of several records for a number only the last one counts. */
+/* Maps a mapping number. If a number has several records, only the last one counts. */
 static int map_mapping(struct code_space *space, const struct trace_reader *reader,
 		       const struct trace_mapping *mapping, u32 first_tid,
 		       struct trace_writer *writer, struct code_map *map)
 {
 	struct placed_file *file;
+	struct build_id id;
+	struct intern_key key;
 	u32 *number;
 	int err = 0;
 
@@ -261,9 +235,12 @@ static int map_mapping(struct code_space *space, const struct trace_reader *read
 	if (array_make_zeroed(map->numbers, mapping->number + 1UL, map->number_count))
 		return -ENOMEM;
 	number = &map->numbers[mapping->number];
-	if (!has_identity(mapping))
+	/* Anonymous memory belongs to its process, whatever its build id. */
+	if (mapping->kind == MAPPING_ANON || !mapping->build_id_bytes)
 		return place_mapping(space, mapping, first_tid, writer, number);
-	file = find_file(space, mapping);
+	id = build_id_of(mapping->build_id, mapping->build_id_bytes);
+	memcpy(&key, &id, sizeof(key));
+	file = intern_entry(&space->files, &key);
 	if (!file)
 		return -ENOMEM;
 	if (!file->number)
@@ -272,29 +249,21 @@ static int map_mapping(struct code_space *space, const struct trace_reader *read
 	return err;
 }
 
-static int map_mappings(struct code_space *space, const struct trace_reader *reader, u32 first_tid,
-			struct trace_writer *writer, struct code_map *map)
-{
-	const struct trace_mapping *mappings;
-	u32 count = trace_reader_mappings(reader, &mappings);
-	int err = 0;
-
-	for (u32 i = 0; i < count && !err; i++)
-		err = map_mapping(space, reader, &mappings[i], first_tid, writer, map);
-	return err;
-}
-
 int code_space_add(struct code_space *space, const struct trace_reader *reader, u32 machine,
 		   u32 first_tid, struct trace_writer *writer, struct code_map **out)
 {
 	struct code_map *map = calloc(1, sizeof(*map));
+	const struct trace_mapping *mappings;
+	u32 count;
 	int err;
 
 	if (!map)
 		return -ENOMEM;
 	map->machine = machine;
 	err = map_modules(space, reader, writer, map);
-	err = err ?: map_mappings(space, reader, first_tid, writer, map);
+	count = trace_reader_mappings(reader, &mappings);
+	for (u32 i = 0; i < count && !err; i++)
+		err = map_mapping(space, reader, &mappings[i], first_tid, writer, map);
 	if (err)
 		code_map_free(&map);
 	else
@@ -302,15 +271,15 @@ int code_space_add(struct code_space *space, const struct trace_reader *reader, 
 	return err;
 }
 
-static u64 kernel_place(const struct code_map *map, u64 address)
+static u64 kernel_address(const struct code_map *map, u64 address)
 {
 	u32 low = bisect(map->module_count, i, map->modules[i].start <= address);
 	if (low && address < map->modules[low - 1].end)
 		return address + map->modules[low - 1].shift;
-	return own_place(map->machine, address);
+	return machine_address(map->machine, address);
 }
 
-/* A mapping that the recording does not describe is not known in the merged one either. */
+/* A mapping that the recording does not describe becomes MAPPING_UNKNOWN. */
 static u32 mapping_number(const struct code_map *map, u32 number)
 {
 	u32 moved = number < map->number_count ? map->numbers[number] : 0;
@@ -323,7 +292,7 @@ u64 code_map_frame(const struct code_map *map, u64 frame)
 	if (!frame || FRAME_IS_OMITTED(frame))
 		return frame;
 	if (FRAME_IS_KERNEL(frame))
-		return kernel_place(map, frame);
+		return kernel_address(map, frame);
 	return FRAME_USER(mapping_number(map, FRAME_MAPPING(frame)), FRAME_OFFSET(frame)) |
 	       (FRAME_IS_GUESSED(frame) ? FRAME_GUESSED : 0);
 }
@@ -335,6 +304,6 @@ struct trace_symbol code_map_symbol(const struct code_map *map, const struct tra
 	if (symbol->mapping)
 		moved.mapping = mapping_number(map, symbol->mapping);
 	else
-		moved.start = moved.address = kernel_place(map, symbol->start);
+		moved.start = moved.address = kernel_address(map, symbol->start);
 	return moved;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The code of many recordings as that of one. What is the same by its build id has one place: a
- * file one mapping number, a kernel or module one load address. What is not known to be the same is
- * kept apart, so no frame is ever named after other code:
+ * The code of many recordings as that of one. Code with equal build ids has one place: a file has
+ * one mapping number, a kernel or module one load address. All other code is kept apart, so no
+ * frame is named by foreign code:
  *
- *   user frames    a mapping number of their own
- *   kernel frames  of the first machine as they are; of machine m > 0 at
- *                  1 << 63 | m << 48 | lower 48 bits, where no kernel has anything
+ *    user frames    a mapping number of their own
+ *    kernel frames  of the first machine: unchanged; of machine m > 0: at 1 << 63 | m << 48 |
+ *                   lower 48 bits, where no kernel has code
  */
 #ifndef LIB_MERGE_CODE_SPACE_H
 #define LIB_MERGE_CODE_SPACE_H
@@ -18,22 +18,21 @@
 
 struct code_space;
 
-/* Of the recording that is added now. */
+/* The mapping of the code of one recording into the code_space. */
 struct code_map;
 
 int code_space_create(struct code_space **out); /* -ENOMEM */
 void code_space_free(struct code_space **space);
 
-/* Writes the modules and mappings of a recording of `machine` (< MACHINES_MAX) that are new;
- * process ids are those of the merged recording, `first_tid` more. -ENOMEM, -E2BIG: too many
- * mappings, or the writer's error. */
+/* Writes the new modules and mappings of a recording of `machine` (< MACHINES_MAX); process ids
+ * are increased by `first_tid`. -ENOMEM, -E2BIG: too many mappings, or the error of the writer. */
 int code_space_add(struct code_space *space, const struct trace_reader *reader, u32 machine,
 		   u32 first_tid, struct trace_writer *writer, struct code_map **out);
 void code_map_free(struct code_map **map);
 
-/* Where a frame of the recording is in the merged one. */
+/* The frame of the merged recording for a frame of the recording. */
 u64 code_map_frame(const struct code_map *map, u64 frame);
-/* A symbol, moved likewise. */
+/* The symbol of the merged recording for a symbol of the recording. */
 struct trace_symbol code_map_symbol(const struct code_map *map, const struct trace_symbol *symbol);
 
 #endif

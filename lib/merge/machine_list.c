@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The real time clock is corrected now and then, so starts within a minute are the same one: no
- * machine runs for less and is started again under the same name. */
+/* The realtime clock is adjusted now and then, so boot times within a minute are the same boot:
+ * no machine boots twice within a minute. */
 #include "machine_list.h"
 
 #include <errno.h>
@@ -19,27 +19,19 @@ static u64 boot_of(const struct trace_reader *reader)
 	return info->start_realtime - info->start_monotonic;
 }
 
-static u64 distance(u64 a, u64 b)
-{
-	return a > b ? a - b : b - a;
-}
-
-static u32 find(const struct machine_list *list, const char *hostname, u64 booted)
-{
-	for (u32 i = 0; i < list->count; i++)
-		if (strcmp(list->machines[i].hostname, hostname) == 0 &&
-		    distance(list->machines[i].booted, booted) < SAME_START_NS)
-			return i;
-	return list->count;
-}
-
-static int add(struct machine_list *list, const struct trace_reader *reader, u32 *index)
+static int add_machine(struct machine_list *list, const struct trace_reader *reader, u32 *index)
 {
 	const struct trace_info *info = trace_reader_info(reader);
-	u64 booted = boot_of(reader);
+	u64 booted = boot_of(reader), apart;
 	struct machine *machine;
 
-	*index = find(list, info->hostname, booted);
+	for (*index = 0; *index < list->count; ++*index) {
+		machine = &list->machines[*index];
+		apart = machine->booted > booted ? machine->booted - booted
+						 : booted - machine->booted;
+		if (strcmp(machine->hostname, info->hostname) == 0 && apart < SAME_START_NS)
+			break;
+	}
 	machine = &list->machines[*index];
 	if (*index == MACHINES_MAX)
 		return -E2BIG;
@@ -78,7 +70,7 @@ int machine_list_create(struct machine_list *list, struct trace_reader *const *r
 	if (!made.machines || !made.machine_of)
 		err = -ENOMEM;
 	for (u32 i = 0; i < count && !err; i++)
-		err = add(&made, readers[i], &made.machine_of[i]);
+		err = add_machine(&made, readers[i], &made.machine_of[i]);
 	err = err ?: number_cpus(&made);
 	if (err)
 		machine_list_free(&made);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The machines that recordings are of. Two are of one machine if they name the same host and their
- * clocks say that it was started at the same time; a machine that was started again is another one,
- * since its process ids are.
+ * The machines of recordings. Two recordings are of one machine if they have the same host name and
+ * boot time; after a reboot a machine is another one, since its process ids are.
  *
- * In a merged recording machine m > 0 has thread and process ids from m << 22 on (the kernel's
- * are below 1 << 22), ids of cgroups from m << 48 on (the kernel counts them), and CPUs after those
- * of the machines before it. The time is that of the clock that ran for longest, so no time is
- * before its start.
+ * In a merged recording machine m > 0 has thread and process ids from m << 22 on (ids of the kernel
+ * are below 1 << 22), ids of cgroups from m << 48 on (the kernel counts them), and CPUs
+ * after those of the machines before it. The time is that of the machine that booted first, so no
+ * time is negative.
  */
 #ifndef LIB_MERGE_MACHINE_LIST_H
 #define LIB_MERGE_MACHINE_LIST_H
@@ -19,7 +18,7 @@
 
 struct machine {
 	const char *hostname;
-	u64 booted; /* real time at which its monotonic clock was 0, ns */
+	u64 booted; /* realtime of its monotonic clock at 0, ns */
 	u32 cpus;
 	u32 first_cpu;
 };
@@ -36,7 +35,7 @@ struct machine_list {
 int machine_list_create(struct machine_list *list, struct trace_reader *const *readers, u32 count);
 void machine_list_free(struct machine_list *list);
 
-/* What is added to the monotonic times of a recording. */
+/* The offset that is added to monotonic times of a recording, ns. */
 u64 machine_list_shift(const struct machine_list *list, const struct trace_reader *reader);
 
 static inline u32 machine_first_tid(u32 machine)

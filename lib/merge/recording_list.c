@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * To open a device is to do something to it, and to open a FIFO is to wait: so each entry is first
- * opened as a place (O_PATH), which does neither, and read through it when it is a regular file.
- * Whatever is put under the name meanwhile is not what is read.
+ * Opening a device may have side effects, and opening a FIFO may block: so each entry is first
+ * opened with O_PATH, which has neither effect, and then opened for reading through that descriptor
+ * if it is a regular file. A file that replaces the name in between is not read.
  */
 #include "merge/recording_list.h"
 
@@ -22,12 +22,12 @@
 
 #define FOLDER_FILES_MAX 65536
 
-/* A folder on its way into the list. */
+/* State of adding a folder to the list. */
 struct reading {
 	struct recording_list *list;
 	const char *path;
 	int fd;
-	u32 first; /* of its recordings in the list */
+	u32 first; /* index of its first recording in the list */
 	char **names;
 	u32 count, room;
 };
@@ -104,22 +104,22 @@ static int list_names(struct reading *reading)
 	return err;
 }
 
-static void miss(struct reading *reading, const struct stackmap_error *why)
+static void report_missing(struct reading *reading, const struct stackmap_error *why)
 {
 	reading->list->missing++;
 	if (reading->list->note)
 		reading->list->note(reading->list->arg, why);
 }
 
-static void miss_name(struct reading *reading, const char *name, int code)
+static void report_unreadable(struct reading *reading, const char *name, int code)
 {
 	struct stackmap_error why;
 
 	error_set(&why, code, "%s/%s: cannot be read: %s", reading->path, name, strerror(code));
-	miss(reading, &why);
+	report_missing(reading, &why);
 }
 
-static void miss_link(struct reading *reading, const char *name, uid_t owner)
+static void report_foreign_link(struct reading *reading, const char *name, uid_t owner)
 {
 	struct stackmap_error why;
 
@@ -127,11 +127,11 @@ static void miss_link(struct reading *reading, const char *name, uid_t owner)
 		  "%s/%s: a link of user %u, whom you need not trust, is not followed: name the "
 		  "file itself",
 		  reading->path, name, owner);
-	miss(reading, &why);
+	report_missing(reading, &why);
 }
 
-/* As a place: nothing happens to what is there. -ENOENT, -ELOOP: it is gone, or a link that leads
- * nowhere; -EPERM: a link of somebody else. */
+/* Opens an entry with O_PATH, which has no side effect. -ENOENT, -ELOOP: the entry is gone, or a
+ * dangling link; -EPERM: a link of another user. */
 static int find_entry(const struct reading *reading, const char *name, struct stat *status)
 {
 	int place = openat(reading->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -156,16 +156,6 @@ static int find_entry(const struct reading *reading, const char *name, struct st
 	return -EIO;
 }
 
-static int open_place(int place)
-{
-	char path[32];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
 static bool is_known(const struct reading *reading, const struct file_identity *file)
 {
 	const struct recording_list *list = reading->list;
@@ -176,7 +166,7 @@ static bool is_known(const struct reading *reading, const struct file_identity *
 	return false;
 }
 
-/* Takes fd in any case. Memory that an open recording needs counts with that of all before it. */
+/* Closes fd, also after a failure. The memory limit covers all open recordings of the folder. */
 static int add_recording(struct reading *reading, const char *name, int fd,
 			 const struct file_identity *file, struct stackmap_error *error)
 {
@@ -189,7 +179,7 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 	snprintf(path, sizeof(path), "%s/%s", reading->path, name);
 	err = trace_reader_open_fd(fd, path, &reader, &why);
 	if (err) {
-		miss(reading, &why);
+		report_missing(reading, &why);
 		return 0;
 	}
 	if (add_reader(list, reader, file)) {
@@ -203,21 +193,26 @@ static int add_recording(struct reading *reading, const char *name, int fd,
 		  "%s: damaged: with the others it unfolds into more memory than recordings of "
 		  "their size need",
 		  path);
-	miss(reading, &why);
+	report_missing(reading, &why);
 	return 0;
 }
 
-/* Takes the place of a regular file in any case. */
+/* Adds a regular file, which is open with O_PATH as `place`. Closes `place`, also after a
+ * failure. */
 static int add_place(struct reading *reading, const char *name, int place,
 		     const struct file_identity *file, struct stackmap_error *error)
 {
-	int fd = open_place(place);
+	char link[32];
+	int fd;
 
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = fd < 0 ? -errno : fd;
 	close(place);
 	if (fd == -EMFILE || fd == -ENFILE)
 		return error_set(error, -fd, "%s: %s", reading->path, strerror(-fd));
 	if (fd < 0) {
-		miss_name(reading, name, -fd);
+		report_unreadable(reading, name, -fd);
 		return 0;
 	}
 	if (!file_header_is_there(fd) || is_known(reading, file)) {
@@ -239,9 +234,9 @@ static int add_entry(struct reading *reading, const char *name, struct stackmap_
 	if (place == -EMFILE || place == -ENFILE)
 		return error_set(error, -place, "%s: %s", reading->path, strerror(-place));
 	if (place == -EPERM)
-		miss_link(reading, name, status.st_uid);
+		report_foreign_link(reading, name, status.st_uid);
 	else if (place < 0 && place != -ENOENT && place != -ELOOP)
-		miss_name(reading, name, -place);
+		report_unreadable(reading, name, -place);
 	if (place < 0)
 		return 0;
 	if (!S_ISREG(status.st_mode)) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings that are to be read as one: files, and all recordings in folders.
+ * Recordings that are read as one: files, and all recordings in folders.
  *
- * In a folder, a recording is a file that begins as one, whatever its name; only hidden names are
- * left out, and folders in it. They come in the order of their names. The folder may be anybody's:
- * nothing but regular files is opened, links are followed as outputs follow them (our own, and
- * root's), one file under several names is one recording, and all together may take as little
- * memory as one recording of their size. What begins as a recording and cannot be opened is
- * missing: it is told, and the others are read.
+ * In a folder, a recording is a file that begins with the magic of recordings, whatever its name;
+ * hidden files and subfolders are skipped. Recordings are sorted by name. The folder may belong to
+ * another user: only regular files are opened, links are followed as for outputs (our own, and
+ * root's), one file under several names is one recording, and all recordings together are limited
+ * to the memory of one recording of their size. A recording that cannot be opened is reported as
+ * missing, and the others are read.
  */
 #ifndef LIB_MERGE_RECORDING_LIST_H
 #define LIB_MERGE_RECORDING_LIST_H
@@ -28,16 +28,16 @@ struct recording_list {
 	struct file_identity *files; /* of the readers */
 	u32 count, room, file_room;
 	u32 missing;
-	/* Told of each that is missing. */
+	/* Called for each missing recording, with the reason. */
 	void (*note)(void *arg, const struct stackmap_error *why);
 	void *arg;
 };
 
-/* As trace_reader_open(). */
+/* Errors are those of trace_reader_open(). */
 int recording_list_add_file(struct recording_list *list, const char *path,
 			    struct stackmap_error *error);
 
-/* -ENOENT: there is no recording in it. -E2BIG: too many. */
+/* -ENOENT: the folder has no recording. -E2BIG: too many recordings or files. */
 int recording_list_add_folder(struct recording_list *list, const char *path,
 			      struct stackmap_error *error);
 

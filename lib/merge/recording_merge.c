@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recordings go into the writer one after the other, each flushed as a whole, so that the events of
- * a CPU are in the order of time within a block; readers merge the blocks. Definitions of a
- * recording are written before its events, as the writer wants them.
+ * Recordings are written one after the other, each flushed as a whole, so that the events of a CPU
+ * are in the order of time within a block; readers merge the blocks. Definitions of a recording are
+ * written before its events, as the writer requires.
  *
- * A task name that holds since before a recording holds from before all that the recording tells,
- * in the merged one: the id may be another task's in an earlier recording.
+ * A task name that was set before the recording began is valid from `since` on, which is before all
+ * times of the recording: in an earlier recording the same id may belong to another task.
  */
 #include "recording_merge.h"
 
@@ -37,32 +37,29 @@ struct merge {
 	struct trace_ledger ledger;
 	struct trace_cpu_ledger *cpus; /* by CPU */
 	bool has_ledger;
-	const char *name; /* of the whole, in messages */
+	const char *name; /* name of the merged recording, for error messages */
 };
 
-/* The recording that is added now. */
+/* The recording that is being added. */
 struct part {
 	struct merge *merge;
 	const struct trace_reader *reader;
 	struct code_map *code;
 	u64 shift;
 	u32 first_tid, first_cpu;
-	u64 since;	    /* before all of its times */
-	u32 cgroups_before; /* those of the recordings before it */
+	u64 since;	    /* ns; before all times of the recording */
+	u32 cgroups_before; /* number of cgroups of the recordings before it */
 	u16 *kinds;
 	u32 *stacks;
 };
 
-static bool is_source(const struct trace_source *a, const struct trace_source *b)
-{
-	return a->extras == b->extras && strcmp(a->name, b->name) == 0 &&
-	       strcmp(a->value_unit, b->value_unit) == 0;
-}
-
 static int add_source(struct merge *merge, const struct trace_source *source, u16 *kind)
 {
 	for (u32 i = 0; i < merge->source_count; i++) {
-		if (!is_source(&merge->sources[i], source))
+		const struct trace_source *known = &merge->sources[i];
+
+		if (known->extras != source->extras || strcmp(known->name, source->name) ||
+		    strcmp(known->value_unit, source->value_unit))
 			continue;
 		*kind = (u16)i;
 		return 0;
@@ -136,8 +133,8 @@ static int add_symbols(const struct part *part)
 	return err;
 }
 
-/* What cannot be read of one is damage of it: the others are merged, and nobody can say any more
- * what became of all events. */
+/* Reads events; an unreadable rest is damage of that recording: the others are merged, and the
+ * merged recording has no ledger, as the fate of some events is unknown. */
 static int read_events(struct part *part, struct trace_reader *reader,
 		       int (*each)(void *arg, const struct trace_event *event), void *arg,
 		       struct stackmap_error *error)
@@ -161,7 +158,7 @@ static int stop_at_first(void *time, const struct trace_event *event)
 	return 1;
 }
 
-/* Before its first event and before all that happened to its tasks. */
+/* Sets `since` before the first event and before all task changes. */
 static int find_since(struct part *part, struct trace_reader *reader, struct stackmap_error *error)
 {
 	const struct trace_task *tasks;
@@ -176,8 +173,8 @@ static int find_since(struct part *part, struct trace_reader *reader, struct sta
 	return err < 0 ? err : 0;
 }
 
-/* Equal paths stay apart, as they do in one recording: whoever shows them puts them together. Only
- * by its id one without a path is told from that of another machine. */
+/* Equal paths of cgroups keep separate numbers, as in one recording; reports join them. A cgroup
+ * without a path is told by its id from that of another machine. */
 static int add_cgroups(struct part *part, u32 machine)
 {
 	const struct trace_cgroup *cgroups;
@@ -195,7 +192,7 @@ static int add_cgroups(struct part *part, u32 machine)
 	return err;
 }
 
-/* Interrupts are one "task", of whichever machine. */
+/* Interrupts of all machines are one task. */
 static u32 moved_tid(const struct part *part, u32 tid)
 {
 	return tid == TID_INTERRUPT ? tid : tid + part->first_tid;
@@ -240,25 +237,8 @@ static int add_event(void *arg, const struct trace_event *event)
 	return trace_writer_event(part->merge->writer, &moved);
 }
 
-/* The ledgers hold nothing but counters. */
+/* A ledger consists of counters only, so it is added as an array. */
 _Static_assert(sizeof(struct trace_ledger) % sizeof(u64) == 0, "counters of 64 bits");
-
-static void add_ledger(struct trace_ledger *sum, const struct trace_ledger *ledger)
-{
-	const u64 *from = (const u64 *)ledger;
-	u64 *to = (u64 *)sum;
-
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(u64); i++)
-		to[i] += from[i];
-}
-
-static void add_cpu_ledger(struct trace_cpu_ledger *sum, const struct trace_cpu_ledger *cpu)
-{
-	sum->produced += cpu->produced;
-	sum->recorded += cpu->recorded;
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		sum->lost[i] += cpu->lost[i];
-}
 
 static void add_ledgers(const struct part *part)
 {
@@ -270,10 +250,20 @@ static void add_ledgers(const struct part *part)
 	merge->has_ledger = merge->has_ledger && ledger;
 	if (!merge->has_ledger)
 		return;
-	add_ledger(&merge->ledger, ledger);
-	for (u32 i = 0; i < count; i++)
-		if (cpus[i].cpu + part->first_cpu < merge->machines.cpus)
-			add_cpu_ledger(&merge->cpus[cpus[i].cpu + part->first_cpu], &cpus[i]);
+	for (size_t i = 0; i < sizeof(*ledger) / sizeof(u64); i++)
+		((u64 *)&merge->ledger)[i] += ((const u64 *)ledger)[i];
+	for (u32 i = 0; i < count; i++) {
+		u32 cpu = cpus[i].cpu + part->first_cpu;
+		struct trace_cpu_ledger *sum;
+
+		if (cpu >= merge->machines.cpus)
+			continue;
+		sum = &merge->cpus[cpu];
+		sum->produced += cpus[i].produced;
+		sum->recorded += cpus[i].recorded;
+		for (u32 cause = 0; cause < LOST_COUNT; cause++)
+			sum->lost[cause] += cpus[i].lost[cause];
+	}
 }
 
 static int add_definitions(struct part *part, u32 machine)
@@ -316,7 +306,8 @@ struct texts {
 	char hostname[TEXT_BYTES], kernel[TEXT_BYTES], machine[TEXT_BYTES];
 };
 
-/* The rate is that of all recordings, or none. With a summary among them the whole is one. */
+/* Describes the merged recording. The frequency is that of all recordings, or 0. With a summary
+ * among them the merged recording is a summary. */
 static void describe(const struct merge *merge, struct texts *texts, struct trace_info *whole)
 {
 	*whole = (struct trace_info){.start_realtime = UINT64_MAX, .address_shown = 1};
@@ -355,36 +346,8 @@ static int write_ledger(struct merge *merge)
 				 : 0;
 }
 
-static int add_all(struct merge *merge, struct stackmap_error *error)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < merge->count && !err; i++)
-		err = add_recording(merge, i, error);
-	return err ?: write_ledger(merge);
-}
-
-static int prepare(struct merge *merge)
-{
-	int err = machine_list_create(&merge->machines, merge->readers, merge->count)
-			  ?: code_space_create(&merge->code);
-
-	if (err)
-		return err;
-	merge->cpus = calloc(merge->machines.cpus + 1UL, sizeof(*merge->cpus));
-	return merge->cpus ? 0 : -ENOMEM;
-}
-
-static void merge_free(struct merge *merge)
-{
-	machine_list_free(&merge->machines);
-	code_space_free(&merge->code);
-	stack_set_free(&merge->stacks);
-	free(merge->sources);
-	free(merge->cpus);
-}
-
-/* Where the whole is written to. `end` closes the writer if err is 0, else gives up. */
+/* The destination of the merged recording. `end` closes the writer if err is 0, else discards
+ * the output. */
 struct target {
 	int (*begin)(struct target *target, const char *name, const struct trace_info *info,
 		     struct trace_writer **writer, struct stackmap_error *error);
@@ -445,7 +408,10 @@ static int write_merged(struct merge *merge, struct target *target,
 	if (err)
 		return err;
 	error_set(error, 0, "%s", "");
-	err = target->end(target, add_all(merge, error), error);
+	for (u32 i = 0; i < merge->count && !err; i++)
+		err = add_recording(merge, i, error);
+	err = err ?: write_ledger(merge);
+	err = target->end(target, err, error);
 	return err && !error->message[0]
 		       ? error_set(error, -err, "%s: %s", merge->name, strerror(-err))
 		       : err;
@@ -456,14 +422,23 @@ static int merge_into(struct target *target, struct trace_reader *const *readers
 		      struct stackmap_error *error)
 {
 	struct merge merge = {.readers = readers, .count = count, .has_ledger = true, .name = name};
-	int err = prepare(&merge);
+	int err = machine_list_create(&merge.machines, readers, count)
+			  ?: code_space_create(&merge.code);
 
+	if (!err)
+		merge.cpus = calloc(merge.machines.cpus + 1UL, sizeof(*merge.cpus));
+	if (!err && !merge.cpus)
+		err = -ENOMEM;
 	if (err)
 		error_set(error, -err, "%s: %s", name,
 			  err == -E2BIG ? "too many machines or CPUs" : strerror(-err));
 	else
 		err = write_merged(&merge, target, info, error);
-	merge_free(&merge);
+	machine_list_free(&merge.machines);
+	code_space_free(&merge.code);
+	stack_set_free(&merge.stacks);
+	free(merge.sources);
+	free(merge.cpus);
 	return err;
 }
 

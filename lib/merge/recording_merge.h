@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Many recordings into one: all their events, in the order of real time, with equal stacks once.
+ * Merges recordings: all their events, in the order of real time, with equal stacks once.
  *
- *   sources      one for each name, unit and kind of extra words
- *   code         the same by build id: code_space.h
- *   threads      of another machine have ids of their own: machine_list.h
- *   ledger       the sum; none if one of the recordings has none
- *   events       as they are; with a summary among the recordings, the merged one is a summary
+ *    sources      one for each name, unit and kind of extra words
+ *    code         equal by build id: code_space.h
+ *    threads      ids of another machine are moved: machine_list.h
+ *    ledger       the sum; left out if one of the recordings has no ledger
+ *    events       unchanged; with a summary among the recordings, the merged one is a summary
  */
 #ifndef LIB_MERGE_RECORDING_MERGE_H
 #define LIB_MERGE_RECORDING_MERGE_H
@@ -14,17 +14,17 @@
 #include "trace/read/reader.h"
 
 struct recording_merge_info {
-	const char *command; /* what the merged recording says of itself */
+	const char *command; /* command of the merged recording */
 	const char *version;
 };
 
-/* Writes `path` as trace_writer_create() does; there is none on failure. Where the events of one
- * are damaged, that is said of its reader, as of one that is cut off, and all that came before goes
- * in. */
+/* Writes `path` as trace_writer_create() does; a failure leaves no file. If the events of a
+ * recording are damaged, its reader has the damage (as for a truncated recording), and the
+ * events before the damage are merged. */
 int recording_merge(struct trace_reader *const *readers, u32 count, const char *path,
 		    const struct recording_merge_info *info, struct stackmap_error *error);
 
-/* The same without a file; `name` stands for it in messages. *out is untouched on failure. */
+/* Merges in memory; `name` stands for the path in messages. *out is untouched on failure. */
 int recording_merge_in_memory(struct trace_reader *const *readers, u32 count, const char *name,
 			      const struct recording_merge_info *info, struct trace_reader **out,
 			      struct stackmap_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Causes go out by name: a program that knows fewer of them than the library still shows all. */
+/* Causes have names, so that a program that knows fewer causes than the library shows all of
+ * them. */
 #include "recording/public_ledger.h"
 
 #include "report/event/stack_end.h"

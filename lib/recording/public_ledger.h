@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A ledger as stackmap/recording.h has it. */
+/* A ledger of stackmap/recording.h. */
 #ifndef LIB_RECORDING_PUBLIC_LEDGER_H
 #define LIB_RECORDING_PUBLIC_LEDGER_H
 
@@ -7,7 +7,8 @@
 #include "trace/event.h"
 
 struct public_ledger {
-	struct stackmap_ledger ledger; /* points into the rest, each of which ends with zeroes */
+	struct stackmap_ledger
+		ledger; /* points into the arrays below, each of which ends with a zero element */
 	struct stackmap_count lost[LOST_COUNT + 1];
 	struct stackmap_count without_kernel[REASON_COUNT + 1], without_user[REASON_COUNT + 1];
 	struct stackmap_count user_ends[STOP_COUNT + 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The structs of the interface are made of the reader's when a recording is opened, as those may
- * change with each version. They count against the reader's limit: a file of few bytes costs little
- * memory.
+ * The structs of stackmap/recording.h are made from those of the reader when a recording is opened,
+ * as the latter change from version to version. Their memory counts against the limit of the
+ * reader, so a small file cannot take much memory.
  */
 #include "recording/public_recording.h"
 
@@ -11,24 +11,115 @@
 #include <string.h>
 
 #include "error.h"
-#include "recording/public_frames.h"
+#include "intern.h"
 #include "recording/public_ledger.h"
 #include "report/event/stack_end.h"
+#include "report/name/frame_names.h"
+
+/* --- frames: each is symbolized once and kept until the recording is closed --- */
+
+struct known_frame {
+	struct intern_key key;
+	struct stackmap_frame frame; /* label NULL: not symbolized yet */
+};
+
+struct known_frames {
+	struct trace_reader *reader;
+	struct frame_names *names;
+	struct intern known;
+};
+
+static void set_build_id(const struct trace_reader *reader, struct stackmap_frame *frame)
+{
+	const struct trace_mapping *mapping =
+		frame->in_kernel ? NULL : trace_reader_mapping(reader, FRAME_MAPPING(frame->frame));
+
+	if (!mapping || !mapping->build_id_bytes)
+		return;
+	frame->build_id = mapping->build_id;
+	frame->build_id_bytes = mapping->build_id_bytes;
+}
+
+static int set_frame(struct known_frames *frames, u64 frame, bool return_address,
+		     struct stackmap_frame *out)
+{
+	const struct frame_name *name =
+		trace_reader_take(frames->reader, sizeof(struct known_frame))
+			? NULL
+			: frame_names_find(frames->names, frame, return_address);
+
+	if (!name)
+		return -ENOMEM;
+	*out = (struct stackmap_frame){
+		.frame = frame,
+		.in_kernel = FRAME_IS_KERNEL(frame),
+		.label = frame_names_label(frames->names, name->label),
+		.function = name->function,
+		.offset = name->function ? name->offset : 0,
+		.object = name->object,
+		.address = name->address,
+	};
+	set_build_id(frames->reader, out);
+	return 0;
+}
+
+static const struct stackmap_frame *known_frames_find(struct known_frames *frames, u64 frame,
+						      bool return_address)
+{
+	const struct intern_key key = {{frame, return_address}};
+	struct known_frame *known = intern_entry(&frames->known, &key);
+
+	if (!known)
+		return NULL;
+	if (!known->frame.label && set_frame(frames, frame, return_address, &known->frame))
+		return NULL;
+	return &known->frame;
+}
+
+static void known_frames_free(struct known_frames **frames)
+{
+	struct known_frames *old = *frames;
+
+	if (!old)
+		return;
+	frame_names_free(&old->names);
+	intern_clear(&old->known);
+	free(old);
+	*frames = NULL;
+}
+
+static int known_frames_create(struct trace_reader *reader, struct known_frames **out)
+{
+	static const struct frame_naming by_recording;
+	struct known_frames *frames = calloc(1, sizeof(*frames));
+
+	if (!frames)
+		return -ENOMEM;
+	*frames = (struct known_frames){.reader = reader, .known = INTERN(struct known_frame)};
+	if (frame_names_create(reader, &by_recording, &frames->names)) {
+		known_frames_free(&frames);
+		return -ENOMEM;
+	}
+	*out = frames;
+	return 0;
+}
+
+/* --- the recording --- */
 
 struct stackmap_recording {
 	struct trace_reader *reader;
-	struct public_frames *frames;
+	struct known_frames *frames;
 	struct stackmap_recording_info info;
 	struct stackmap_source *sources;
 	struct stackmap_task *tasks;
 	struct stackmap_call_stack *stacks;
 	u32 source_count, task_count, stack_count;
-	const struct trace_task *read_tasks; /* what tasks[] is made of */
+	const struct trace_task *read_tasks; /* the reader's tasks, in the order of tasks[] */
 	const struct trace_stack *read_stacks;
 	struct public_ledger ledger;
 };
 
-/* Also where there is nothing: NULL is no memory. */
+/* Never NULL for a count of 0: NULL means no memory. */
 static void *new_array(struct trace_reader *reader, u32 count, size_t item_bytes)
 {
 	if (trace_reader_take(reader, count * item_bytes))
@@ -51,18 +142,6 @@ static int add_sources(struct stackmap_recording *recording)
 	return 0;
 }
 
-static struct stackmap_task public_task(const struct trace_task *task,
-					const struct trace_cgroup *cgroups)
-{
-	return (struct stackmap_task){
-		.time = task->time,
-		.tid = task->tid,
-		.pid = task->tgid,
-		.comm = task->comm,
-		.cgroup = task->cgroup ? cgroups[task->cgroup - 1].path : "",
-	};
-}
-
 static int add_tasks(struct stackmap_recording *recording)
 {
 	const struct trace_cgroup *cgroups;
@@ -73,22 +152,18 @@ static int add_tasks(struct stackmap_recording *recording)
 		new_array(recording->reader, recording->task_count, sizeof(*recording->tasks));
 	if (!recording->tasks)
 		return -ENOMEM;
-	for (u32 i = 0; i < recording->task_count; i++)
-		recording->tasks[i] = public_task(&recording->read_tasks[i], cgroups);
+	for (u32 i = 0; i < recording->task_count; i++) {
+		const struct trace_task *task = &recording->read_tasks[i];
+
+		recording->tasks[i] = (struct stackmap_task){
+			.time = task->time,
+			.tid = task->tid,
+			.pid = task->tgid,
+			.comm = task->comm,
+			.cgroup = task->cgroup ? cgroups[task->cgroup - 1].path : "",
+		};
+	}
 	return 0;
-}
-
-static struct stackmap_call_stack public_stack(const struct trace_stack *stack)
-{
-	const struct stack_end *end = stack_end_of(stack, 0);
-
-	return (struct stackmap_call_stack){
-		.frames = stack->frames,
-		.depth = stack->depth,
-		.in_kernel = !(stack->flags & STACK_USER),
-		.cut = stack_end_is_cut(end),
-		.end = end->name,
-	};
 }
 
 static int add_stacks(struct stackmap_recording *recording)
@@ -98,8 +173,18 @@ static int add_stacks(struct stackmap_recording *recording)
 		new_array(recording->reader, recording->stack_count, sizeof(*recording->stacks));
 	if (!recording->stacks)
 		return -ENOMEM;
-	for (u32 i = 0; i < recording->stack_count; i++)
-		recording->stacks[i] = public_stack(&recording->read_stacks[i]);
+	for (u32 i = 0; i < recording->stack_count; i++) {
+		const struct trace_stack *stack = &recording->read_stacks[i];
+		const struct stack_end *end = stack_end_of(stack, 0);
+
+		recording->stacks[i] = (struct stackmap_call_stack){
+			.frames = stack->frames,
+			.depth = stack->depth,
+			.in_kernel = !(stack->flags & STACK_USER),
+			.cut = stack_end_is_cut(end),
+			.end = end->name,
+		};
+	}
 	return 0;
 }
 
@@ -130,7 +215,7 @@ static int fill(struct stackmap_recording *recording)
 		public_ledger_set(&recording->ledger, ledger);
 	if (add_sources(recording) || add_tasks(recording) || add_stacks(recording))
 		return -ENOMEM;
-	return public_frames_create(recording->reader, &recording->frames);
+	return known_frames_create(recording->reader, &recording->frames);
 }
 
 int public_recording_create(struct trace_reader *reader, struct stackmap_recording **out,
@@ -170,7 +255,7 @@ void stackmap_recording_close(struct stackmap_recording **recording)
 
 	if (!old)
 		return;
-	public_frames_free(&old->frames);
+	known_frames_free(&old->frames);
 	trace_reader_close(&old->reader);
 	free(old->sources);
 	free(old->tasks);
@@ -235,7 +320,7 @@ stackmap_recording_stack(const struct stackmap_recording *recording, uint32_t in
 const struct stackmap_frame *stackmap_recording_frame(struct stackmap_recording *recording,
 						      uint64_t frame, int is_return_address)
 {
-	return recording ? public_frames_find(recording->frames, frame, is_return_address) : NULL;
+	return recording ? known_frames_find(recording->frames, frame, is_return_address) : NULL;
 }
 
 static const struct stack_end *end_of(const struct stackmap_recording *recording, u32 index,
@@ -300,14 +385,14 @@ static int add_frame(struct frame_list *list, u64 frame, bool return_address)
 
 	if (list->count == list->max)
 		return 0;
-	named = public_frames_find(list->recording->frames, frame, return_address);
+	named = known_frames_find(list->recording->frames, frame, return_address);
 	if (!named)
 		return -ENOMEM;
 	list->frames[list->count++] = named;
 	return 0;
 }
 
-/* `leaf` 0: there is none on this side. */
+/* Adds one side of a stack. `leaf` 0: the leaf is on the other side. */
 static int add_side(struct frame_list *list, u64 leaf, u32 index)
 {
 	const struct stackmap_call_stack *stack = stackmap_recording_stack(list->recording, index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sorted anew at each call: some thousand pointers, a key or a refresh at a time. */
+/* Lines are sorted at each call: some thousand pointers for each key or refresh. */
 #include "top/top_lines.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "array.h"
 #include "order.h"
 
-/* Those of the source, heaviest first. */
+/* Functions or stacks of one source, heaviest first. */
 struct ranking {
 	const void **items;
 	u32 count;
@@ -76,7 +76,7 @@ static bool has_frame(const struct top_stack *stack, const struct top_label *lab
 	return false;
 }
 
-/* All of the source, or those that pass through a function. */
+/* All stacks of the source, or those that pass through a function. */
 static int rank_stacks(const struct top_model *model, u32 kind, const struct top_label *through,
 		       struct ranking *ranking)
 {
@@ -109,7 +109,7 @@ static int append_end(struct top_lines *lines, const struct stack_end *end, bool
 					       .in_kernel = in_kernel});
 }
 
-/* An end that lost nothing is only worth a line where there is no other. */
+/* An end that is not a cut has a line only if the stack has no other line. */
 static int append_frames(struct top_lines *lines, const struct top_stack *stack)
 {
 	int err = 0;
@@ -146,18 +146,7 @@ static int append_part(struct top_lines *lines, const struct top_model *model,
 	return append(lines, head) ?: append_frames(lines, stack);
 }
 
-static int unfold_function(struct top_lines *lines, const struct top_model *model,
-			   const struct top_function *function)
-{
-	struct ranking ranking = {};
-	int err = rank_stacks(model, function->kind, function->label, &ranking);
-
-	for (u32 i = 0; i < ranking.count && i < TOP_STACKS_OF_FUNCTION && !err; i++)
-		err = append_part(lines, model, ranking.items[i]);
-	free(ranking.items);
-	return err;
-}
-
+/* An unfolded function is followed by its heaviest stacks. */
 static int append_function(struct top_lines *lines, const struct top_model *model,
 			   const struct top_choice *choice, const struct top_function *function)
 {
@@ -170,10 +159,15 @@ static int append_function(struct top_lines *lines, const struct top_model *mode
 		.text = function->label->name,
 		.object = function->label->object,
 	};
+	struct ranking ranking = {};
 	int err = append(lines, line);
 
-	if (!err && function->key == choice->unfolded)
-		err = unfold_function(lines, model, function);
+	if (err || function->key != choice->unfolded)
+		return err;
+	err = rank_stacks(model, function->kind, function->label, &ranking);
+	for (u32 i = 0; i < ranking.count && i < TOP_STACKS_OF_FUNCTION && !err; i++)
+		err = append_part(lines, model, ranking.items[i]);
+	free(ranking.items);
 	return err;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A live view as a list of lines, whatever shows them: functions or stacks of one source, heaviest
- * first, one of them unfolded. A function unfolds into its heaviest stacks, a stack into its
- * frames.
+ * A live view as a list of lines, independent of the display: functions or stacks of one source,
+ * heaviest first, one of them unfolded. A function unfolds into its heaviest stacks, a stack into
+ * its frames.
  */
 #ifndef LIB_TOP_TOP_LINES_H
 #define LIB_TOP_TOP_LINES_H
@@ -15,22 +15,22 @@ enum top_order { TOP_BY_SELF, TOP_BY_TOTAL };
 
 struct top_choice {
 	u32 kind;
-	bool stacks; /* instead of functions */
+	bool stacks; /* lists stacks, not functions */
 	enum top_order order;
-	u64 unfolded; /* the key of a function or a stack; 0: none */
+	u64 unfolded; /* key of the unfolded function or stack; 0: all are folded */
 };
 
 enum top_line_type {
 	TOP_LINE_FUNCTION, /* self, total, text, object */
 	TOP_LINE_STACK,	   /* self; text: its innermost function; comm */
-	TOP_LINE_PART,	   /* a stack of a function that is unfolded: self, comm */
+	TOP_LINE_PART,	   /* a stack of the unfolded function: self, comm */
 	TOP_LINE_FRAME,	   /* in_kernel, text, object */
-	TOP_LINE_END,	   /* in_kernel; text: why there are no more frames */
+	TOP_LINE_END,	   /* in_kernel; text: marker of the end of the stack */
 };
 
 struct top_line {
 	enum top_line_type type;
-	u64 key;	    /* of what can be chosen; 0: of a part */
+	u64 key;	    /* of a function or stack; 0: a part */
 	double self, total; /* percent of the source */
 	const char *text, *object;
 	const char *comm;
@@ -42,7 +42,7 @@ struct top_lines {
 	u32 count, room;
 };
 
-/* Fills `lines` anew; they point into the model. -ENOMEM. */
+/* Replaces the lines, which point into the model. -ENOMEM. */
 int top_lines_make(struct top_lines *lines, const struct top_model *model,
 		   const struct top_choice *choice);
 void top_lines_clear(struct top_lines *lines);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Labels, functions and stacks are in the order of their first use. A window's own numbers of
- * labels mean nothing in the next, so texts decide. */
+/* Labels, functions and stacks are in the order of first use. Label numbers of one window have
+ * no meaning in the next, so labels are compared as texts. */
 #include "top/top_model.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define FNV_PRIME 1099511628211ULL
 
 struct top_index {
-	struct arena texts; /* labels, and what they say */
+	struct arena texts; /* labels and their texts */
 	const struct top_label **labels;
 	struct hash_index label_index, stack_index;
 	u64 stacks_added; /* numbers the rows of all windows, from 1 */
@@ -52,21 +52,8 @@ static u64 hash_label(u64 hash, const struct top_label *label)
 	return mix_text(mix_text(hash, label->name), label->object);
 }
 
-static const struct top_label *add_label(struct top_index *index, const struct top_label *key,
-					 u32 hash)
-{
-	u32 count = index->label_index.count;
-	struct top_label *label = arena_alloc(&index->texts, sizeof(*label));
-
-	if (!label || array_make_room(index->labels, count, index->label_room))
-		return NULL;
-	label->name = arena_string(&index->texts, key->name);
-	label->object = arena_string(&index->texts, key->object);
-	if (!label->name || !label->object || hash_index_add(&index->label_index, hash, count))
-		return NULL;
-	return index->labels[count] = label;
-}
-
+/* The label with these texts, which is added if it is new; "[other]" if there are too many. NULL
+ * without memory. */
 static const struct top_label *find_label(struct top_index *index, const char *name,
 					  const char *object)
 {
@@ -74,33 +61,36 @@ static const struct top_label *find_label(struct top_index *index, const char *n
 	const struct top_label key = {name, object ?: ""};
 	u32 hash = hash_end(hash_word(hash_text(key.name), hash_text(key.object)));
 	u32 found = hash_index_find(&index->label_index, hash, is_label, index->labels, &key);
+	u32 count = index->label_index.count;
+	struct top_label *label;
 
 	if (found != HASH_INDEX_NONE)
 		return index->labels[found];
-	return index->label_index.count < TOP_LABELS_MAX ? add_label(index, &key, hash) : &other;
-}
-
-static struct top_function *find_function(struct top_model *model, u32 kind,
-					  const struct top_label *label)
-{
-	const struct intern_key identity = {{kind, intern_address(label)}};
-	struct top_function *function = intern_entry(&model->functions, &identity);
-
-	if (function && !function->key) {
-		function->kind = kind;
-		function->label = label;
-		function->key = hash_label(FNV_BASIS, label) ?: 1;
-	}
-	return function;
+	if (count >= TOP_LABELS_MAX)
+		return &other;
+	label = arena_alloc(&index->texts, sizeof(*label));
+	if (!label || array_make_room(index->labels, count, index->label_room))
+		return NULL;
+	label->name = arena_string(&index->texts, key.name);
+	label->object = arena_string(&index->texts, key.object);
+	if (!label->name || !label->object || hash_index_add(&index->label_index, hash, count))
+		return NULL;
+	return index->labels[count] = label;
 }
 
 static int count_function(struct top_model *model, const struct top_stack *stack,
 			  const struct top_label *label, bool innermost)
 {
-	struct top_function *function = find_function(model, stack->kind, label);
+	const struct intern_key identity = {{stack->kind, intern_address(label)}};
+	struct top_function *function = intern_entry(&model->functions, &identity);
 
 	if (!function)
 		return -ENOMEM;
+	if (!function->key) {
+		function->kind = stack->kind;
+		function->label = label;
+		function->key = hash_label(FNV_BASIS, label) ?: 1;
+	}
 	if (innermost)
 		function->self += stack->weight;
 	if (function->last_stack != model->index->stacks_added)
@@ -109,7 +99,7 @@ static int count_function(struct top_model *model, const struct top_stack *stack
 	return 0;
 }
 
-/* A stack without frames stands for itself by the reason that it has none. */
+/* A stack without frames counts as a function with the marker of its reason. */
 static int count_functions(struct top_model *model, const struct top_stack *stack)
 {
 	const struct top_label *none;
@@ -156,7 +146,7 @@ static int add_stack(struct top_model *model, struct top_stack *stack, u32 hash)
 	return 0;
 }
 
-/* Takes the stack. */
+/* Frees the stack, or keeps it in the model. */
 static int list_stack(struct top_model *model, struct top_stack *stack)
 {
 	u32 hash = hash_identity(stack);
@@ -173,11 +163,12 @@ static int list_stack(struct top_model *model, struct top_stack *stack)
 	return 0;
 }
 
-/* What is being added, and its labels as ours. */
+/* The profile that is being added. */
 struct window {
 	struct top_model *model;
 	const struct profile *profile;
-	const struct top_label **labels; /* by its own number; NULL: not met yet */
+	const struct top_label *
+		*labels; /* labels of the model by number in the profile; NULL: not looked up yet */
 	u32 room;
 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What happened between two refreshes of a live view: of each event source the functions and the
- * stacks, with what they weigh. Windows are added, one recording after another, and all of it goes
- * at once: nothing is kept from refresh to refresh but by the next one's own windows.
+ * The events between two refreshes of a live view: for each event source the functions and stacks
+ * with their weights. Windows are added, one recording after another, and all are cleared together
+ * at a refresh.
  *
- * The weight of an event is its value where its source has one with a unit (ns, bytes), else 1. Per
- * source:
+ * The weight of an event is its value if its source has a value with a unit (ns, bytes), else 1.
+ * For each source:
  *
- *   weight = sum of all functions' self = sum of all stacks' weights + unlisted
+ *    weight = sum of all functions' self = sum of all stacks' weights + unlisted
  *
- * Memory is bounded, however long and wild an interval is: labels beyond TOP_LABELS_MAX are one,
+ * Memory is bounded for an interval of any length: labels beyond TOP_LABELS_MAX become one label,
  * "[other]", and stacks beyond TOP_STACKS_MAX are unlisted; their functions still count.
  */
 #ifndef LIB_TOP_TOP_MODEL_H
@@ -24,16 +24,16 @@
 /* Equal labels are one object. */
 struct top_label {
 	const char *name;
-	const char *object; /* "" where there is none */
+	const char *object; /* "": unknown */
 };
 
 struct top_function {
 	struct intern_key identity; /* kind, label */
 	u32 kind;
 	const struct top_label *label;
-	u64 key;   /* tells it again after a refresh */
-	u64 self;  /* it was the innermost */
-	u64 total; /* it was anywhere in the stack; recursion counts once */
+	u64 key;   /* identifies the function after a refresh */
+	u64 self;  /* weight of the stacks with it innermost */
+	u64 total; /* weight of the stacks with it anywhere; recursion counts once */
 	u64 last_stack;
 };
 
@@ -43,9 +43,8 @@ struct top_stack {
 	u64 key;
 	u64 weight;
 	const struct stack_end *kernel_end, *user_end;
-	u32 kernel_depth, depth;	  /* of both together */
-	const struct top_label *frames[]; /* innermost first: those of the kernel, then the user's
-					   */
+	u32 kernel_depth, depth;	  /* frames of both sides */
+	const struct top_label *frames[]; /* innermost first: kernel frames, then user frames */
 };
 
 struct top_source {
@@ -56,7 +55,7 @@ struct top_source {
 };
 
 struct top_model {
-	struct top_source *sources; /* by kind; they stay when the model is cleared */
+	struct top_source *sources; /* by kind; kept when the model is cleared */
 	u32 source_count;
 	struct intern functions; /* struct top_function */
 	struct top_stack **stacks;
@@ -67,15 +66,15 @@ struct top_model {
 int top_model_create(struct top_model **out); /* -ENOMEM */
 void top_model_free(struct top_model **model);
 
-/* One more window; all are of the same capture. `profile` may go then. -ENOMEM: the model is to be
- * cleared. */
+/* Adds a window; all windows are of one capture. `profile` may be freed afterwards. -ENOMEM: the
+ * model must be cleared. */
 int top_model_add(struct top_model *model, const struct trace_reader *reader,
 		  const struct profile *profile);
 
-/* Begins the next interval. */
+/* Clears the model for the next interval. */
 void top_model_clear(struct top_model *model);
 
-/* The source behind `kind` in turn that has events, or `kind` if no other has. */
+/* The next source with events after `kind`, cyclically; `kind` if no other source has events. */
 u32 top_model_next_source(const struct top_model *model, u32 kind);
 
 #endif
