@@ -2,8 +2,8 @@
 #include "agent/cpu_budget.h"
 
 #define FLOOR_HZ 1
-#define AIM 0.9	  /* of the budget, when it was exceeded */
-#define EASY 0.6  /* of the budget: below it there is room for more */
+#define AIM 0.9	  /* target share of the budget after it was exceeded */
+#define EASY 0.6  /* the rate rises below this share of the budget */
 #define RAISE 1.5 /* EASY * RAISE stays below AIM */
 
 static u64 clamp(double frequency, u64 most)

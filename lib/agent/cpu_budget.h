@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How often to sample, so that the agent costs no more than it may. When it was above its budget,
- * the rate goes down in proportion; when it is well below, up again by halves. What it costs has a
- * part that no rate changes, so the rate has a floor.
+ * Controls the sampling rate so that the agent's CPU time stays in its budget. Above the budget the
+ * rate falls in proportion; well below the budget the rate rises by a half. A part of the cost does
+ * not depend on the rate, so the rate has a floor.
  */
 #ifndef LIB_AGENT_CPU_BUDGET_H
 #define LIB_AGENT_CPU_BUDGET_H
@@ -12,12 +12,12 @@
 struct cpu_budget {
 	double percent; /* of all CPUs; 0: no limit */
 	u32 cpus;
-	u64 full, frequency; /* Hz: what was asked for, and what it is now */
-	u64 cpu_ns, time_ns; /* at the last look */
-	double used;	     /* percent, from the look before to the last */
+	u64 full, frequency; /* Hz: requested rate, current rate */
+	u64 cpu_ns, time_ns; /* at the last call */
+	double used;	     /* percent, between the last two calls */
 };
 
-/* Looks at what was used since the last time, and says the rate for what comes. */
+/* Measures the CPU time since the last call and returns the new sampling rate. */
 u64 cpu_budget_look(struct cpu_budget *budget, u64 cpu_ns, u64 time_ns);
 
 #endif

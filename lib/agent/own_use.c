@@ -10,8 +10,8 @@
 
 #include "clock.h"
 
-#define TOLD_STEP 8 /* a change by an eighth is worth telling */
-#define DEPTH_MAX 4 /* of processes that start processes */
+#define TOLD_STEP 8 /* changes of an eighth are reported */
+#define DEPTH_MAX 4 /* generations of child processes */
 
 static u64 process_ns(pid_t pid)
 {

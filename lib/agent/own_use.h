@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this process costs with its threads and all processes that it has started: CPU time, also of
- * processes that have ended, and memory. What its programs take in other tasks, and what the kernel
- * keeps for its maps, is not in it.
+ * CPU time and memory of this process, its threads and its child processes; CPU time includes
+ * processes that have ended. BPF programs in other tasks and BPF maps in the kernel are not
+ * counted.
  */
 #ifndef LIB_AGENT_OWN_USE_H
 #define LIB_AGENT_OWN_USE_H
@@ -11,7 +11,7 @@
 
 #include "scalar.h"
 
-/* In ns. It does not fall but when a process ends that nobody waits for. */
+/* CPU time in ns. The value falls only if a process ends that no parent waits for. */
 u64 own_cpu_ns(void);
 
 /* Bytes: the sum of the processes' proportional set sizes, in which a page that several processes
@@ -19,11 +19,12 @@ u64 own_cpu_ns(void);
 u64 own_memory_bytes(void);
 
 struct own_memory {
-	u64 told; /* bytes; the size that others know */
-	u64 most; /* of all looks */
+	u64 told; /* bytes; the last reported size */
+	u64 most; /* the largest measured size */
 };
 
-/* True: `told` is another one now, since the size differs from it by an eighth. */
+/* Measures the size. True if it differs from `told` by an eighth or more; `told` is then updated.
+ */
 bool own_memory_look(struct own_memory *memory);
 
 #endif

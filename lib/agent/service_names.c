@@ -17,7 +17,7 @@ struct rule {
 struct service_names {
 	struct rule *rules;
 	u32 count;
-	char name[CGROUP_SERVICE_BYTES]; /* of the last answer */
+	char name[CGROUP_SERVICE_BYTES]; /* the last returned name */
 };
 
 /* --- rules --- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which service a task belongs to, and which version of it: by rules, or by the path of its cgroup
+ * Service and version of a task: by rules, or by the path of its cgroup
  * (report/name/cgroup_service.h).
  *
- * Tasks that are in no cgroup but the root are of "kernel" if they are its threads, else of
- * "other". A version is known by rules only.
+ * A task in the root cgroup belongs to "kernel" if it is a kernel thread, else to "other". Only
+ * rules set a version.
  */
 #ifndef LIB_AGENT_SERVICE_NAMES_H
 #define LIB_AGENT_SERVICE_NAMES_H
@@ -18,7 +18,7 @@
 struct service_names;
 
 /* `rules`: "GLOB=NAME[:VERSION]", the first whose glob matches a cgroup's path wins; without a NAME
- * it only says the version. -EINVAL: `error` names the rule. */
+ * the rule sets the version only. -EINVAL: `error` names the rule. */
 int service_names_create(const char *const *rules, u32 count, struct service_names **out,
 			 struct stackmap_error *error);
 void service_names_free(struct service_names **names);

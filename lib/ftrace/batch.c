@@ -18,18 +18,15 @@ bool ftrace_batch_put(struct ftrace_batch *batch, const struct ftrace_entry *ent
 	return true;
 }
 
-static bool is_text(const u8 *payload, u32 bytes)
-{
-	return bytes && !payload[bytes - 1] && strlen((const char *)payload) == bytes - 1;
-}
-
 static bool is_entry(const struct ftrace_entry *entry, const u8 *payload)
 {
 	if (entry->context >= FTRACE_CONTEXTS)
 		return false;
 	switch (entry->what) {
 	case FTRACE_SOURCE:
-		return entry->bytes <= FTRACE_NAME_BYTES_MAX && is_text(payload, entry->bytes);
+		return entry->bytes <= FTRACE_NAME_BYTES_MAX &&
+		       (entry->bytes && !payload[entry->bytes - 1] &&
+			strlen((const char *)payload) == entry->bytes - 1);
 	case FTRACE_TASK:
 		return entry->bytes == FTRACE_COMM_BYTES && !payload[FTRACE_COMM_BYTES - 1];
 	case FTRACE_STACK:

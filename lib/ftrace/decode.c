@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an event is has to be found out once for each id. An event that is one of ours by name, but
- * not by its fields, is an ordinary one; so is one whose format is not there: none is left out.
+ * Each event id is classified once. An event with the name of a stack event and other fields is an
+ * ordinary event, and so is an event without a format, so no event is left out.
  */
 #include "ftrace/decode.h"
 
@@ -17,11 +17,11 @@
 
 #define IDS_MAX 65536U	    /* the ring has 16 bits for it */
 #define TIDS_MAX (1U << 22) /* the kernel's limit */
-#define CONTEXT_NMI 0x40    /* flags of an entry that the library has no names for */
+#define CONTEXT_NMI 0x40    /* an entry's flag that the library does not define */
 #define COMMON_BYTES 8	    /* id, flags, preemption count, thread: of each record */
 #define FIELDS_MAX 3
 
-/* What stands in the ring for an event id. */
+/* The meaning of an event id. */
 struct event_class {
 	bool is_known;
 	u8 what;
@@ -122,7 +122,7 @@ static int add_source(struct ftrace_decoder *decoder, struct ftrace_entry *entry
 	return give(decoder, entry, FTRACE_SOURCE, name, (u32)strlen(name) + 1);
 }
 
-/* NULL: not enough memory, or the sink's error in *err. */
+/* Returns NULL without memory, or with the sink's error in *err. */
 static const struct event_class *class_of(struct ftrace_decoder *decoder,
 					  struct ftrace_entry *entry, u32 id, int *err)
 {
@@ -151,7 +151,7 @@ static u8 context_of(int flags)
 	return flags & TRACE_FLAG_SOFTIRQ ? FTRACE_SOFTIRQ : FTRACE_TASK_CONTEXT;
 }
 
-/* Who has none is called "<...>". */
+/* The library calls a thread without a name "<...>". */
 static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 {
 	char comm[FTRACE_COMM_BYTES] = {};
@@ -168,19 +168,14 @@ static int name_task(struct ftrace_decoder *decoder, struct ftrace_entry *entry)
 	return give(decoder, entry, FTRACE_TASK, comm, sizeof(comm));
 }
 
-static bool has_field(const struct tep_record *record, const struct tep_format_field *field)
-{
-	return field->size > 0 && field->offset <= record->size &&
-	       field->size <= record->size - field->offset;
-}
-
 static int read_fields(struct ftrace_decoder *decoder, const struct tep_record *record,
 		       const struct event_class *class, u64 *values)
 {
 	for (u32 i = 0; i < FIELDS_MAX && class->fields[i]; i++) {
 		const struct tep_format_field *field = class->fields[i];
 
-		if (!has_field(record, field))
+		if (!(field->size > 0 && field->offset <= record->size &&
+		      field->size <= record->size - field->offset))
 			return -EBADMSG;
 		values[i] = tep_read_number(decoder->formats, (char *)record->data + field->offset,
 					    field->size);
@@ -188,7 +183,7 @@ static int read_fields(struct ftrace_decoder *decoder, const struct tep_record *
 	return 0;
 }
 
-/* The frames go on to the end of the record. 0 is none: it fills what an entry has room for. */
+/* The frames fill the record up to its end. A 0 is padding. */
 static int decode_frames(struct ftrace_decoder *decoder, const struct tep_record *record,
 			 const struct event_class *class, struct ftrace_entry *entry)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What ftrace has recorded, entry by entry: decoded, and cheap to hand from one process to another.
+ * Decoded entries of ftrace, cheap to pass from one process to another.
  *
- * A stack is an entry of its own. It belongs to the last event of the same thread, CPU and context:
- * an interrupt's entries may stand between them. A user stack that the kernel had yet to unwind is
- * an answer with the cookie of its events, on any CPU, before or behind them.
+ * A stack is an entry of its own. The stack belongs to the last event of the same thread, CPU and
+ * context: an interrupt's entries may lie between them. A deferred user stack is an entry with the
+ * cookie of its events, on any CPU, before or behind the events.
  */
 #ifndef LIB_FTRACE_ENTRY_H
 #define LIB_FTRACE_ENTRY_H
@@ -21,16 +21,16 @@ enum ftrace_what {
 	FTRACE_TASK,   /* payload: FTRACE_COMM_BYTES, the name of `tid` */
 	FTRACE_EVENT,  /* `kind` */
 	FTRACE_STACK_ID,
-	FTRACE_STACK,	   /* as a whole; payload: frames, innermost first */
-	FTRACE_USER_STACK, /* likewise; addresses */
+	FTRACE_STACK,	   /* stack in full; payload: frames, innermost first */
+	FTRACE_USER_STACK, /* stack in full; payload: addresses */
 	FTRACE_COOKIE,	   /* `value` */
 	FTRACE_ANSWER,	   /* `value`: the cookie; `id`, or `reason` */
 	FTRACE_GAP,	   /* the ring has lost entries of this CPU, up to here */
-	FTRACE_LOST, /* `value` of them, for the cause `reason`; 0: it is not known how many */
+	FTRACE_LOST,	   /* `value` lost entries for the cause `reason`; 0: unknown number */
 	FTRACE_WHATS,
 };
 
-/* Why an answer has no stack: enum user_stack_reason of the kernel. */
+/* The reason of a missing deferred stack: enum user_stack_reason of the kernel. */
 enum ftrace_reason {
 	FTRACE_HAS_STACK,
 	FTRACE_CHANGED,
@@ -62,7 +62,7 @@ struct ftrace_entry {
 	u16 reserved;
 };
 
-/* Takes entries; its first non-zero return ends the reading and is returned. */
+/* Receives entries; the first non-zero result ends the reading and is returned. */
 struct ftrace_sink {
 	void *arg;
 	int (*take)(void *arg, const struct ftrace_entry *entry, const void *payload);

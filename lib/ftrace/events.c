@@ -1,17 +1,89 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A context runs only while those that interrupt it do not: an entry of one says that the events of
- * higher ones have all of their stacks. Its own event has them when the next one comes.
+ * A context runs only while no context that interrupts it runs. An entry of a context therefore
+ * completes the events of the higher contexts; the context's own event is complete when the next
+ * event of this context comes.
  */
 #include "ftrace/events.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
-#include "ftrace/cookies.h"
 #include "ftrace/stacks.h"
+#include "hash_index.h"
+#include "trace/event.h"
+
+/* --- user stacks by cookie --- */
+
+/*
+ * User stacks by cookie. All events of one entry into the kernel share a cookie and a deferred
+ * stack, which follows the events; further events may follow a stack of the task itself.
+ *
+ * The kernel counts cookies with 32 bits for each CPU. A cookie with another thread belongs to a
+ * later entry into the kernel and replaces the earlier one.
+ */
+
+struct cookie {
+	u64 cookie;
+	u32 tid;
+	u32 name;   /* the writer's placeholder; TRACE_NO_STACK: not made yet */
+	u32 events; /* events that wait for the stack */
+	u32 stack;  /* index of the deferred stack */
+	u8 reason;
+	bool is_answered;
+};
+
+/* An empty table is all zero. */
+struct cookies {
+	struct hash_index index;
+	struct cookie *items;
+	u32 count, room;
+};
+
+static u32 cookie_hash(u64 cookie)
+{
+	return hash_end(hash_word(0, cookie));
+}
+
+static bool is_cookie(const void *items, u32 index, const void *cookie)
+{
+	return ((const struct cookie *)items)[index].cookie == *(const u64 *)cookie;
+}
+
+/* HASH_INDEX_NONE: the cookie is new. */
+static u32 cookies_find(const struct cookies *cookies, u64 cookie)
+{
+	return hash_index_find(&cookies->index, cookie_hash(cookie), is_cookie, cookies->items,
+			       &cookie);
+}
+
+/* Adds or resets a cookie, without a stack. -ENOMEM. */
+static int cookies_make(struct cookies *cookies, u64 cookie, u32 tid, u32 *index)
+{
+	*index = cookies_find(cookies, cookie);
+	if (*index == HASH_INDEX_NONE) {
+		if (array_make_room(cookies->items, cookies->count, cookies->room) ||
+		    hash_index_add(&cookies->index, cookie_hash(cookie), cookies->count))
+			return -ENOMEM;
+		*index = cookies->count++;
+	}
+	cookies->items[*index] = (struct cookie){
+		.cookie = cookie,
+		.tid = tid,
+		.name = TRACE_NO_STACK,
+	};
+	return 0;
+}
+
+static void cookies_free(struct cookies *cookies)
+{
+	hash_index_free(&cookies->index);
+	free(cookies->items);
+	*cookies = (struct cookies){};
+}
 
 struct waiting_event {
 	bool is_used;
@@ -84,7 +156,7 @@ static void count_user(struct ftrace_events *events, u32 stack, u8 reason, u32 c
 			count;
 }
 
-/* The cookie's answer, or what stands for it until it comes. */
+/* Sets the cookie's stack, or a placeholder until the stack comes. */
 static int set_user(struct ftrace_events *events, struct waiting_event *waiting)
 {
 	struct cookie *cookie = &events->cookies.items[waiting->cookie];
@@ -121,7 +193,8 @@ static int write_waiting(struct ftrace_events *events, struct waiting_event *wai
 	return err ?: trace_writer_event(events->writer, event);
 }
 
-/* Those of a context and of what interrupts it; in the order of their ring. */
+/* Writes the events of a context and of the contexts that interrupt it, in the order of the ring.
+ */
 static int write_from(struct ftrace_events *events, struct cpu_events *cpu, u32 context)
 {
 	int err = 0;
@@ -177,7 +250,7 @@ static int set_cookie(struct ftrace_events *events, const struct ftrace_entry *e
 	return cookies_make(&events->cookies, entry->value, entry->tid, &waiting->cookie);
 }
 
-/* Of a stack whose event was lost nobody asks. */
+/* A stack whose event was lost is ignored. */
 static int add_stack(struct ftrace_events *events, const struct ftrace_entry *entry,
 		     const void *payload, struct waiting_event *waiting)
 {
@@ -197,7 +270,7 @@ static int add_stack(struct ftrace_events *events, const struct ftrace_entry *en
 	}
 }
 
-/* --- answers --- */
+/* --- deferred stacks --- */
 
 static u8 reason_of(u32 reason)
 {
@@ -226,8 +299,8 @@ static int resolve(struct ftrace_events *events, struct cookie *cookie)
 	return trace_writer_resolve(events->writer, cookie->name, &resolution);
 }
 
-/* Who stops tracing answers for those who are asleep: the thread of an answer is not that of its
- * events. */
+/* The thread that stops tracing writes the deferred stacks of sleeping tasks, so the thread of the
+ * entry may differ from the thread of its events. */
 static int take_answer(struct ftrace_events *events, const struct ftrace_entry *entry)
 {
 	u32 index = cookies_find(&events->cookies, entry->value);
@@ -259,7 +332,7 @@ static int take_source(struct ftrace_events *events, const char *name)
 	return trace_writer_source(events->writer, &source);
 }
 
-/* Of threads ftrace does not keep the process: each stands for itself. */
+/* ftrace does not record the process of a thread, so each thread is its own process. */
 static int take_task(struct ftrace_events *events, const struct ftrace_entry *entry,
 		     const char *comm)
 {
@@ -312,14 +385,6 @@ int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *
 
 /* --- the end --- */
 
-static void count_unanswered(struct ftrace_events *events)
-{
-	for (u32 i = 0; i < events->cookies.count; i++)
-		if (!events->cookies.items[i].is_answered)
-			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED,
-				   events->cookies.items[i].events);
-}
-
 static struct trace_cpu_ledger cpu_account(const struct ftrace_events *events, u32 cpu)
 {
 	const struct cpu_events *counted = &events->cpus[cpu];
@@ -336,14 +401,6 @@ static struct trace_cpu_ledger cpu_account(const struct ftrace_events *events, u
 	return account;
 }
 
-static void add_account(struct trace_ledger *sum, const struct trace_cpu_ledger *account)
-{
-	sum->produced += account->produced;
-	sum->recorded += account->recorded;
-	for (u32 i = 0; i < LOST_COUNT; i++)
-		sum->lost[i] += account->lost[i];
-}
-
 static int write_ledger(struct ftrace_events *events)
 {
 	struct trace_cpu_ledger *cpus = calloc(events->cpu_room + 1UL, sizeof(*cpus));
@@ -354,7 +411,10 @@ static int write_ledger(struct ftrace_events *events)
 		return -ENOMEM;
 	for (u32 i = 0; i < events->cpu_room; i++) {
 		cpus[count] = cpu_account(events, i);
-		add_account(&events->ledger, &cpus[count]);
+		events->ledger.produced += cpus[count].produced;
+		events->ledger.recorded += cpus[count].recorded;
+		for (u32 i = 0; i < LOST_COUNT; i++)
+			events->ledger.lost[i] += cpus[count].lost[i];
 		count += cpus[count].produced != 0;
 	}
 	err = trace_writer_ledger(events->writer, &events->ledger, cpus, count);
@@ -370,7 +430,10 @@ int ftrace_events_end(struct ftrace_events *events)
 		err = write_from(events, &events->cpus[i], 0);
 	if (err)
 		return err;
-	count_unanswered(events);
+	for (u32 i = 0; i < events->cookies.count; i++)
+		if (!events->cookies.items[i].is_answered)
+			count_user(events, TRACE_NO_STACK, REASON_UNANSWERED,
+				   events->cookies.items[i].events);
 	events->ledger.notes[NOTE_UNKNOWN_FRAMES] = events->stacks.unknown_frames;
 	return trace_writer_flush(events->writer) ?: write_ledger(events);
 }

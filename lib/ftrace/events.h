@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Entries to events with their stacks, into the writer of a recording. An event waits until nothing
- * that belongs to it can come any more: at most one in each context of each CPU.
+ * Joins entries to events with their stacks and writes them to a recording. An event waits until
+ * all entries that belong to it have come; at most one event waits in each context of each CPU.
  */
 #ifndef LIB_FTRACE_EVENTS_H
 #define LIB_FTRACE_EVENTS_H
@@ -13,16 +13,16 @@
 
 struct ftrace_events;
 
-/* Writer, files and what `entry_code` points to outlive it. -ENOMEM. */
+/* Writer, files and the argument of `entry_code` must outlive the events. -ENOMEM. */
 int ftrace_events_create(struct trace_writer *writer, const struct stack_files *files,
 			 struct ftrace_entry_code entry_code, struct ftrace_events **out);
 void ftrace_events_free(struct ftrace_events **events);
 
-/* 0, -EBADMSG: it makes no sense, or the writer's error. */
+/* 0, -EBADMSG: an invalid entry, or the writer's error. */
 int ftrace_events_take(struct ftrace_events *events, const struct ftrace_entry *entry,
 		       const void *payload);
 
-/* Behind the last entry: what waits is written, and the ledger. */
+/* Writes the waiting events and the ledger, after the last entry. */
 int ftrace_events_end(struct ftrace_events *events);
 
 u64 ftrace_events_unresolved(const struct ftrace_events *events);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A trace.dat tells neither when nor where it was recorded: the last change of the file stands for
- * the moment of its first event. An instance in tracefs is one of this machine.
+ * A trace.dat has neither the time nor the machine of its recording, so the file's modification
+ * time serves as the time of its first event. An instance in tracefs belongs to this machine.
  *
- * The stacks are read before the ring, and behind the moment at which the ring ends for us: what
- * its entries refer to is in the map by then.
+ * The stacks are read before the ring, and after the moment at which reading of the ring ends, so
+ * all stacks of its entries are in the map by then.
  */
 #include "ftrace/import.h"
 
@@ -27,11 +27,11 @@
 #include "symbol/kernel/kernel_image.h"
 #include "symbol/kernel/kernel_names.h"
 
-#define LOOKUP_PARTS 4 /* of all memory, for the sandbox that names code */
+#define LOOKUP_PARTS 4 /* share of all memory for the symbolizer's sandbox: a quarter */
 
 struct importing {
 	const struct ftrace_import *import;
-	const char *path; /* of the recording */
+	const char *path; /* path of the recording */
 	char file[PATH_MAX], folder[PATH_MAX];
 	struct ring_live *live;
 	struct ring_file *ring; /* one of the two */
@@ -51,7 +51,7 @@ static int write_module(void *writer, const struct trace_module *module)
 	return trace_writer_module(writer, module);
 }
 
-/* As the file `mappings` has them. */
+/* Writes the modules that the file `mappings` lists. */
 static int write_told_modules(struct importing *importing)
 {
 	const struct mappings *mappings = stack_files_mappings(importing->stacks);
@@ -99,7 +99,9 @@ static bool kernel_symbol(void *arg, u64 address, struct symbol *symbol)
 	return importing->ring && ring_file_symbol(importing->ring, address, symbol);
 }
 
-/* The symbol's name decides, so any kernel's code can be told. An address without a name is not. */
+/* The symbol's name decides, which works for any kernel. An address without a name is not entry
+ * code.
+ */
 static bool is_entry_code(void *arg, u64 address)
 {
 	struct symbol symbol;
@@ -138,7 +140,7 @@ static int begin(struct importing *importing, u64 first)
 				  &importing->events);
 }
 
-/* Of a ring that holds nothing, what it has lost is no recording. */
+/* The losses of an empty ring do not begin a recording. */
 static int take(void *arg, const struct ftrace_entry *entry, const void *payload)
 {
 	struct importing *importing = arg;
@@ -192,10 +194,10 @@ static int write_recording(struct importing *importing, struct ftrace_import_not
 	return err;
 }
 
-/* --- what it is made of --- */
+/* --- sources of the recording --- */
 
-/* A copy of kallsyms beside the stacks says more of the kernel than a trace.dat; of tracefs it is
- * that of this kernel. Where there is none, functions have no names. */
+/* A copy of kallsyms beside the stacks has more symbols than a trace.dat; for tracefs this kernel's
+ * list is read. Without a list, functions have no names. */
 static void open_kernel(struct importing *importing)
 {
 	char path[PATH_MAX + 16] = "/proc/kallsyms";
@@ -220,7 +222,7 @@ static int too_long(const struct importing *importing)
 			 strerror(ENAMETOOLONG));
 }
 
-/* The trace.dat, and the folder of the stacks. */
+/* Sets the path of the trace.dat, and the folder of the stacks. */
 static int find_files(struct importing *importing)
 {
 	const struct ftrace_import *import = importing->import;
@@ -252,17 +254,6 @@ static int open_ring(struct importing *importing)
 					 importing->error);
 }
 
-static void importing_free(struct importing *importing)
-{
-	ftrace_events_free(&importing->events);
-	symbol_lookup_free(&importing->lookup);
-	kernel_names_free(&importing->kernel);
-	kernel_files_close(&importing->files);
-	stack_files_free(&importing->stacks);
-	ring_file_close(&importing->ring);
-	ring_live_close(&importing->live);
-}
-
 int ftrace_import(const struct ftrace_import *import, const char *path,
 		  struct ftrace_import_notes *notes, struct stackmap_error *error)
 {
@@ -281,7 +272,13 @@ int ftrace_import(const struct ftrace_import *import, const char *path,
 		open_kernel(&importing);
 		err = write_recording(&importing, notes);
 	}
-	importing_free(&importing);
+	ftrace_events_free(&importing.events);
+	symbol_lookup_free(&importing.lookup);
+	kernel_names_free(&importing.kernel);
+	kernel_files_close(&importing.files);
+	stack_files_free(&importing.stacks);
+	ring_file_close(&importing.ring);
+	ring_live_close(&importing.live);
 	return err && !error->message[0] ? error_set(error, -err, "%s: %s", path, strerror(-err))
 					 : err;
 }

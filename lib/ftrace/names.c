@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Frames become addresses, sorted, so that those of a mapping are one question; the kernel's, bit
- * 63, come last. */
+/* Frames become sorted addresses, so the addresses of a mapping are one query; kernel addresses
+ * (bit 63) come last. */
 #include "ftrace/names.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ struct names {
 	const struct ftrace_naming *naming;
 };
 
-/* Not an address: what ftrace itself writes for its trampolines. */
+/* Names the marker that ftrace writes for its trampolines, which is not an address. */
 static int write_trampoline(const struct names *names)
 {
 	const struct trace_symbol symbol = {
@@ -44,7 +44,7 @@ static int name_kernel(const struct names *names, u64 address)
 	return trace_writer_symbol(names->writer, &symbol);
 }
 
-/* A path as it stands in a record: components, innermost first. One that has no room is none. */
+/* Stores a path as its components, innermost first. A path that is too long is left out. */
 static void put_path(const char *path, struct mapping_record *record)
 {
 	u32 used = 0;
@@ -76,7 +76,7 @@ static struct mapping_record record_of(const struct mapping_text *line)
 	return record;
 }
 
-/* The build id says whether it is the one: the sandbox that parses it compares. */
+/* The sandbox that parses the file compares the build id. */
 static int open_by_path(const struct mapping_record *record, const char *path)
 {
 	return path[0] == '/' && record->path_whole ? file_place_take(file_place_below("/", path))
@@ -89,7 +89,7 @@ static int write_symbol(void *arg, const struct trace_symbol *symbol, bool is_al
 	return trace_writer_symbol(arg, symbol);
 }
 
-/* `run` is of one mapping. A file that is not here, or another one, has no names. */
+/* `run` has addresses of one mapping. Without the mapping's file the addresses have no names. */
 static int name_user(const struct names *names, u64 *run, u32 count)
 {
 	const struct ftrace_naming *naming = names->naming;

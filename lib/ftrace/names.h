@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions for the frames of an imported recording. The kernel's come from where the caller says,
- * those of user code from the files here that have the build id of the mapping: of others nothing
- * is taken.
+ * Functions for the frames of an imported recording. Kernel functions come from the caller's
+ * callback, user functions from files of this machine that have the mapping's build id.
  */
 #ifndef LIB_FTRACE_NAMES_H
 #define LIB_FTRACE_NAMES_H
@@ -21,7 +20,8 @@ struct ftrace_naming {
 	struct symbol_lookup *lookup;
 };
 
-/* Behind the last event. What cannot be named has no name: 0, or the writer's error. */
+/* Writes the symbols after the last event; some frames may stay without a name. 0, or the writer's
+ * error. */
 int ftrace_names_write(struct trace_writer *writer, const struct ftrace_naming *naming);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A trace.dat of trace-cmd. It may be of anybody, so a sandbox (privilege/sandbox.h) parses it, and
- * what that says is checked: entries are of known kinds and sizes, texts end.
+ * A trace.dat of trace-cmd. The file is untrusted, so a sandbox (privilege/sandbox.h) parses it,
+ * and the sandbox's answers are checked: kinds and sizes of entries, ends of texts.
  */
 #ifndef LIB_FTRACE_RING_FILE_H
 #define LIB_FTRACE_RING_FILE_H
@@ -14,15 +14,15 @@
 
 struct ring_file;
 
-/* `buffer`: the instance of which it is; NULL: the top level, or, if nothing was recorded there,
- * the only instance. -errno; -EBADMSG: not a whole trace.dat; -ENOENT: it has no such instance. */
+/* `buffer`: the instance to read; NULL: the top level, or if that is empty, the only instance.
+ * -errno; -EBADMSG: not a whole trace.dat; -ENOENT: the file has no such instance. */
 int ring_file_open(const char *path, const char *buffer, struct ring_file **out,
 		   struct stackmap_error *error);
 void ring_file_close(struct ring_file **ring);
 
 u32 ring_file_cpus(const struct ring_file *ring);
 
-/* All entries, in the order of time; once. */
+/* Passes all entries to the sink, in the order of time. Called once. */
 int ring_file_each(struct ring_file *ring, struct ftrace_sink sink, struct stackmap_error *error);
 
 /* The kernel's symbol at an address, as the file has it. ring_file_each() may be running. The name

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Each CPU's file `stats` says what its ring has lost, and what its clock shows; both exactly. The
- * gaps that the records tell are the same losses, some without a number.
+ * Each CPU's file `stats` has the exact losses and the clock of its ring. The gaps in the records
+ * are the same losses, some without a number.
  */
 #include "ftrace/ring_live.h"
 
@@ -59,8 +59,8 @@ static FILE *open_stats(const struct ring_live *ring, u32 cpu)
 	return stats;
 }
 
-/* "now ts:  1234.567890": microseconds, so the last of them counts as a whole. Clocks that do not
- * count nanoseconds have no point. */
+/* "now ts:  1234.567890" has microseconds, so the last one is rounded up. Clocks that do not count
+ * nanoseconds have no point in this line. */
 static int read_end(struct ring_live *ring)
 {
 	unsigned long long seconds, micros;
@@ -77,7 +77,7 @@ static int read_end(struct ring_live *ring)
 	return ring->end ? 0 : -ENOTSUP;
 }
 
-/* The top level has no instance: NULL. */
+/* The top level is the instance without a name (NULL). */
 static int find_instance(struct ring_live *ring)
 {
 	char *name = strstr(ring->folder, "/instances/");
@@ -153,7 +153,7 @@ u64 ring_live_realtime(const struct ring_live *ring)
 	return ring->realtime;
 }
 
-/* What records say of losses is in the stats. */
+/* Drops losses that the records report, because the stats have them as well. */
 static int pass_on(void *arg, const struct ftrace_entry *entry, const void *payload)
 {
 	const struct ring_live *ring = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ring of an instance in tracefs. Reading takes the entries out of the ring, as trace_pipe
- * does. */
+/* The ring of an instance in tracefs. Reading removes the entries from the ring, like trace_pipe.
+ */
 #ifndef LIB_FTRACE_RING_LIVE_H
 #define LIB_FTRACE_RING_LIVE_H
 
@@ -11,20 +11,21 @@
 
 struct ring_live;
 
-/* Whether the folder is one of tracefs. */
+/* True if the folder is in tracefs. */
 bool ring_live_is(const char *folder);
 
-/* Its end is now. -ENOTSUP: the ring's clock does not count nanoseconds. */
+/* Reading will end at the entries of this moment. -ENOTSUP: the ring's clock does not count
+ * nanoseconds. */
 int ring_live_open(const char *folder, struct ring_live **out, struct stackmap_error *error);
 void ring_live_close(struct ring_live **ring);
 
 u32 ring_live_cpus(const struct ring_live *ring);
 
-/* What the ring's clock shows is so much behind the real time, modulo 2^64. */
+/* Real time minus the ring's clock, in ns, modulo 2^64. */
 u64 ring_live_realtime(const struct ring_live *ring);
 
-/* All entries up to its end, in the order of time; then what the ring has lost since it was
- * cleared. */
+/* Passes all entries up to the end to the sink, in the order of time; then the ring's losses since
+ * it was cleared. */
 int ring_live_each(struct ring_live *ring, struct ftrace_sink sink, struct stackmap_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Of a file, only what is in it takes memory; of two stacks with one id the first counts. */
+/* Memory is proportional to the stacks in the file; the first of two stacks with one id counts. */
 #include "ftrace/stack_files.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static u32 find(const struct stack_files *files, u32 id)
 	return hash_index_find(&files->by_id, id_hash(id), is_id, files->stacks, &id);
 }
 
-/* It is deeper than any that the map takes: the rest is left out, and it says so. */
+/* A stack that is deeper than the limit of the map is cut and marked as truncated. */
 static struct trace_stack limited(const struct stack_map_bin_stack *stack)
 {
 	bool cut = stack->depth > STACK_USER_DEPTH_MAX;
@@ -82,7 +82,7 @@ static int read_mappings(FILE *from, struct stack_files *files, struct stackmap_
 	return mappings_read(from, &files->mappings, error);
 }
 
-/* One that is not there is none. What goes wrong is told with the file's name. */
+/* A missing file is not an error. Other errors get the file's name. */
 static int read_file(const char *folder, const char *name, struct stack_files *files,
 		     int (*reader)(FILE *from, struct stack_files *files,
 				   struct stackmap_error *error),

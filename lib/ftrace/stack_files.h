@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an instance keeps beside its ring: the stacks by their ids (stack_map_bin), and what their
- * frames lie in (mappings). Of a kernel without stack ids neither is there.
+ * The files of an instance beside its ring: the stacks by their ids (stack_map_bin), and the
+ * mappings of their frames (mappings). A kernel without stack ids has neither file.
  */
 #ifndef LIB_FTRACE_STACK_FILES_H
 #define LIB_FTRACE_STACK_FILES_H
@@ -14,17 +14,17 @@
 
 struct stack_files;
 
-/* 0, also without the files; or why one of them cannot be read. */
+/* Returns 0, also without the files; or -errno if a file cannot be read. */
 int stack_files_open(const char *folder, struct stack_files **out, struct stackmap_error *error);
 void stack_files_free(struct stack_files **files);
 
-/* False: the id is none of these stacks. */
+/* False: no stack has this id. */
 bool stack_files_find(const struct stack_files *files, u32 id, struct trace_stack *stack);
 
-/* NULL: there are none. */
+/* NULL: there is no such file. */
 const struct mappings *stack_files_mappings(const struct stack_files *files);
 
-/* Frames of the kernel were hidden from who read them. */
+/* True if kernel frames were hidden when the file was read. */
 bool stack_files_hide_kernel(const struct stack_files *files);
 
 #endif

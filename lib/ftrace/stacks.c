@@ -26,7 +26,7 @@ static u32 mapping_kind(const char *path)
 	return strcmp(path, "[anon]") ? MAPPING_FILE : MAPPING_ANON;
 }
 
-/* A number without a line has none in the recording either. */
+/* A number without a line in the file gets no mapping in the recording. */
 static int write_mapping(struct ftrace_stacks *stacks, u32 number)
 {
 	const struct mappings *mappings = stack_files_mappings(stacks->files);
@@ -143,11 +143,6 @@ int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index)
 	return 0;
 }
 
-static bool is_kernel_address(u64 frame)
-{
-	return FRAME_IS_KERNEL(frame) || frame == TRAMPOLINE_MARKER;
-}
-
 int ftrace_stacks_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,
 			const u64 *addresses, u32 *index)
 {
@@ -164,7 +159,10 @@ int ftrace_stacks_whole(struct ftrace_stacks *stacks, const struct ftrace_entry 
 		if (is_user)
 			frames[i] = FRAME_USER(MAPPING_UNKNOWN, addresses[i]);
 		else
-			frames[i] = is_kernel_address(addresses[i]) ? addresses[i] : 0;
+			frames[i] =
+				(FRAME_IS_KERNEL(addresses[i]) || addresses[i] == TRAMPOLINE_MARKER)
+					? addresses[i]
+					: 0;
 	if (is_user)
 		stacks->unknown_frames += stack.depth;
 	*index = TRACE_NO_STACK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks of a ring into the writer of a recording, each when it is met first, behind the mappings
- * that it names. */
+/* Writes the stacks of a ring to a recording, each at its first use, after the mappings that it
+ * names. */
 #ifndef LIB_FTRACE_STACKS_H
 #define LIB_FTRACE_STACKS_H
 
@@ -10,8 +10,8 @@
 #include "intern.h"
 #include "trace/write/writer.h"
 
-/* What stands for an address that is none: the marker of ftrace's own trampolines, or one that was
- * hidden. No code is there. */
+/* Frames for ftrace's trampolines, which have a marker instead of an address, and for hidden
+ * addresses. No code is at these addresses. */
 #define FTRACE_TRAMPOLINE_FRAME (1ULL << 63 | 0x7fffffff)
 #define FTRACE_HIDDEN_FRAME (1ULL << 63)
 
@@ -19,7 +19,7 @@ struct written_id {
 	u32 id, index;
 };
 
-/* Says whether an address of the kernel lies in TEXT_ENTRY (abi/kernel_text.h). */
+/* True if a kernel address lies in TEXT_ENTRY (abi/kernel_text.h). */
 struct ftrace_entry_code {
 	void *arg;
 	bool (*has)(void *arg, u64 address);
@@ -30,12 +30,12 @@ struct known_code {
 	enum { CODE_UNKNOWN, CODE_ENTRY, CODE_OTHER } what;
 };
 
-/* Zero but for the first four: nothing is written. */
+/* All members but the first four are zero at the beginning. */
 struct ftrace_stacks {
 	struct trace_writer *writer;
 	const struct stack_files *files;
 	struct ftrace_entry_code entry_code;
-	struct intern known_code; /* by address of the kernel: what `entry_code` has said */
+	struct intern known_code; /* by kernel address: results of `entry_code` */
 	struct hash_index by_id;
 	struct written_id *ids;
 	u32 id_count, id_room;
@@ -48,11 +48,12 @@ struct ftrace_stacks {
 
 void ftrace_stacks_free(struct ftrace_stacks *stacks);
 
-/* *index TRACE_NO_STACK: the id is none of the files' stacks. -ENOMEM, or the writer's error. */
+/* Sets *index to TRACE_NO_STACK if the files have no stack with this id. -ENOMEM, or the writer's
+ * error. */
 int ftrace_stacks_by_id(struct ftrace_stacks *stacks, u32 id, u32 *index);
 
-/* One that is in the ring as a whole, with addresses for frames. *index TRACE_NO_STACK: it has
- * none. */
+/* Writes a stack that is in the ring in full, with addresses as frames. Sets *index to
+ * TRACE_NO_STACK if the stack is empty. */
 int ftrace_stacks_whole(struct ftrace_stacks *stacks, const struct ftrace_entry *entry,
 			const u64 *addresses, u32 *index);
 

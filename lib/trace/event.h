@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a recording consists of, as the trace writer takes it and the trace reader gives it back.
- * Slots, stack ids and rings are already resolved here: an event names its stacks by their index in
- * the recording.
+ * The records of a recording, as the trace writer takes them and the trace reader returns them.
+ * Slots, stack ids and rings are already resolved: an event names its stacks by their index in the
+ * recording.
  */
 #ifndef LIB_TRACE_EVENT_H
 #define LIB_TRACE_EVENT_H
@@ -18,17 +18,16 @@
 #include "stack.h"
 
 #define TRACE_BUILD_ID_MAX 20
-#define TRACE_NO_STACK UINT32_MAX /* an event's stack index: there is none, the reason says why */
+#define TRACE_NO_STACK UINT32_MAX /* an event's stack index: no stack, see the reason */
 
-/* What an event's extra words are, by its source. */
+/* The extra words of a source's events. */
 enum trace_extra { TRACE_EXTRA_LEAF = 1 << 0, TRACE_EXTRA_VALUE = 1 << 1 };
 
 struct trace_event {
 	u64 time;  /* CLOCK_MONOTONIC ns, unwrapped */
-	u64 leaf;  /* sampled pc as a frame (kernel address, or mapping and offset); 0 = none. The
-		      innermost frame. */
-	u64 value; /* in the unit of its source; 0 where it has none. The sum, of one that stands
-		      for many. */
+	u64 leaf;  /* innermost frame: sampled pc (kernel address, or mapping and offset); 0 = no
+		      leaf */
+	u64 value; /* in the unit of its source; 0 = no value. A summary event has the sum. */
 	u32 tid;
 	u16 kind; /* index of the source */
 	u16 cpu;
@@ -36,12 +35,12 @@ struct trace_event {
 	u32 user;
 	u8 kernel_reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
 	u8 user_reason;
-	u32 repeats; /* how many equal events it stands for besides itself; only in a summary */
+	u32 repeats; /* number of further equal events; only in a summary */
 };
 _Static_assert(sizeof(struct trace_event) == 48,
 	       "a block open for reading costs 48 bytes an event");
 
-/* How many events it is. Whoever counts events adds this up. */
+/* The number of events that a record stands for; every count of events is a sum of it. */
 static inline u64 event_stands_for(const struct trace_event *event)
 {
 	return 1 + (u64)event->repeats;
@@ -50,20 +49,19 @@ static inline u64 event_stands_for(const struct trace_event *event)
 struct trace_stack {
 	u32 id;	   /* as `stack_map` prints it; unique within the recording's generation; never 0 */
 	u32 flags; /* STACK_TRUNCATED, STACK_USER, STACK_STOP */
-	u64 generation; /* 0: the map had refused it, it was recorded in full */
+	u64 generation; /* 0: the map refused the stack, which was recorded in full */
 	u32 depth;
 	const u64 *frames; /* innermost first */
 };
 
-/* What became of a deferred user stack. */
+/* The resolution of a deferred user stack. */
 struct trace_resolution {
 	u32 stack; /* index, or TRACE_NO_STACK */
 	u8 reason; /* enum stack_reason, meaningful with TRACE_NO_STACK */
-	u64 leaf;  /* the user frame in front of the stack; 0 = none */
+	u64 leaf;  /* the user frame in front of the stack; 0 = no leaf */
 };
 
-/* A stack comes with its own leaf, or holds it: one that the event has from user mode would be
- * there twice. */
+/* A resolved stack has its own leaf or contains it, so the event's user leaf is replaced. */
 static inline void event_resolve(struct trace_event *event,
 				 const struct trace_resolution *resolution)
 {
@@ -84,10 +82,10 @@ struct trace_source {
 struct trace_mapping {
 	u32 number;	    /* as in user frames */
 	u32 kind;	    /* enum mapping_kind */
-	u32 tgid;	    /* MAPPING_ANON: whose code; else where it was first seen */
-	u32 build_id_bytes; /* 0: the file has none, or it could not be read */
+	u32 tgid;	    /* MAPPING_ANON: the process of the code; else the first process seen */
+	u32 build_id_bytes; /* 0: the file has no build id, or it could not be read */
 	u8 build_id[TRACE_BUILD_ID_MAX];
-	u64 base;	  /* MAPPING_ANON: add it to the offset for the address */
+	u64 base;	  /* MAPPING_ANON: address = base + offset */
 	const char *path; /* "[vdso]", "[anon]" where there is no file */
 };
 
@@ -104,18 +102,18 @@ struct trace_symbol {
 	u32 mapping;
 	u64 start;
 	u64 size;	  /* > 0 */
-	const char *name; /* as in the symbol table: mangled; "": only its bounds are known */
-	u64 address;	  /* of the start in its ELF file, or else the start; 0: not known */
+	const char *name; /* as in the symbol table: mangled; "": only the bounds are known */
+	u64 address;	  /* address of the start in its ELF file, or else the start; 0: unknown */
 };
 
-/* Of the cgroup2 hierarchy. Cgroups are numbered from 1 in the order of the recording. */
+/* A cgroup of the cgroup2 hierarchy. Numbers count from 1 in the order of the recording. */
 struct trace_cgroup {
 	u64 id;		  /* the kernel's; 0 = not known */
 	const char *path; /* from the root of the hierarchy: "/system.slice"; "": not known */
 };
 
 struct trace_task {
-	u64 time; /* from when on; 0 = since before the recording */
+	u64 time; /* time of the change; 0 = before the recording */
 	u32 tid;
 	u32 tgid;
 	u32 cgroup;    /* number; 0 = not known */
@@ -133,7 +131,7 @@ struct trace_ledger {
 	u64 notes[NOTE_COUNT];
 };
 
-struct trace_cpu_ledger { /* the same by CPU: of the causes that are known by CPU */
+struct trace_cpu_ledger { /* ledger of one CPU, for causes that are known by CPU */
 	u32 cpu;
 	u64 produced;
 	u64 recorded;
@@ -147,7 +145,7 @@ struct trace_info {
 	u32 cpus;
 	u32 bits;
 	u32 address_shown; /* 0: kptr_restrict hid kernel addresses */
-	u32 is_summary;	   /* not 0: its events may stand for many */
+	u32 is_summary;	   /* not 0: an event may stand for many */
 	const char *hostname;
 	const char *kernel;  /* uname -r */
 	const char *machine; /* uname -m */

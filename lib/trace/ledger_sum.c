@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sum of ledgers. */
+/* Adds up ledgers. */
 #include "trace/ledger_sum.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "trace/event.h"
 
-/* Of two windows of one recording, the later one last: events add up, notes are of the whole time
- * in each. */
+/* Adds the ledger of a later window of the same recording. Events add up; notes cover the whole
+ * time up to each window, so the later notes replace the earlier ones. */
 void ledger_add(struct trace_ledger *sum, const struct trace_ledger *ledger);
 
 #endif

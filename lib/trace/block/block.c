@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sealing and opening blocks. The compressor is flushed at the end of each column, so that every
- * column gets its own zstd block and with it its own entropy table; a payload that does not shrink
- * is stored as it is. Nothing is allocated by a length of the file before that length was checked
- * against the file's size and the format's limits.
+ * Seals and opens blocks. The compressor is flushed at the end of each column, so every column gets
+ * its own zstd block with its own entropy table. A payload that does not shrink is stored plain.
+ * Each length in the file is checked against the file's size and the format's limits before memory
+ * is allocated by it.
  */
 #include "trace/block/block.h"
 
@@ -100,7 +100,7 @@ static bool compress_part(struct block_sealer *sealer, const struct byte_buffer 
 	return left == 0 && input.pos == input.size;
 }
 
-/* False when it does not shrink. */
+/* False if the columns do not shrink. */
 static bool compress_columns(struct block_sealer *sealer, const struct block_builder *builder,
 			     ZSTD_outBuffer *output)
 {
@@ -124,13 +124,6 @@ static void copy_columns(struct block_sealer *sealer, const struct block_builder
 	byte_buffer_append(&sealer->out, sealer->lengths.data, sealer->lengths.used);
 	for (u32 i = 0; i < builder->columns; i++)
 		byte_buffer_append(&sealer->out, builder->column[i].data, builder->column[i].used);
-}
-
-static void put_lengths(struct byte_buffer *lengths, const struct block_builder *builder)
-{
-	byte_buffer_clear(lengths);
-	for (u32 i = 0; i < builder->columns; i++)
-		byte_buffer_varint(lengths, builder->column[i].used);
 }
 
 static int put_payload(struct block_sealer *sealer, const struct block_builder *builder, size_t raw,
@@ -180,7 +173,9 @@ int block_seal(struct block_sealer *sealer, const struct block_builder *builder,
 	enum trace_coding coding;
 	size_t raw;
 
-	put_lengths(&sealer->lengths, builder);
+	byte_buffer_clear(&sealer->lengths);
+	for (u32 i = 0; i < builder->columns; i++)
+		byte_buffer_varint(&sealer->lengths, builder->column[i].used);
 	if (builder_failed(builder) || sealer->lengths.failed)
 		return -ENOMEM;
 	raw = sealer->lengths.used + block_builder_bytes(builder);
@@ -252,7 +247,7 @@ static int bad_block(u64 offset, const char *why, struct stackmap_error *error)
 			    (unsigned long long)offset, why);
 }
 
-/* What is wrong with the header by itself, or NULL. */
+/* Returns a fault that makes the header's lengths unusable, or NULL. */
 static const char *header_fault(const struct trace_block_header *header)
 {
 	if (header->magic != TRACE_BLOCK_MAGIC)
@@ -262,7 +257,7 @@ static const char *header_fault(const struct trace_block_header *header)
 	return NULL;
 }
 
-/* What is wrong although the checksum is right, or NULL. */
+/* Returns a fault in a header with a correct checksum, or NULL. */
 static const char *header_nonsense(const struct trace_block_header *header)
 {
 	if (header->type >= TRACE_BLOCK_TYPE_COUNT)

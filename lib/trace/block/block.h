@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One block of a recording (abi/trace_file.h): a builder collects columns and seals them into the
- * bytes of the file; a view is what a checked block holds. What the columns mean is the matter of
- * event_block.h, stack_block.h and record_block.h.
+ * One block of a recording (abi/trace_file.h): a builder collects columns, a sealer turns them into
+ * the bytes of the file, and a view has the columns of a checked block. event_block.h,
+ * stack_block.h and record_block.h define the contents of the columns.
  */
 #ifndef LIB_TRACE_BLOCK_H
 #define LIB_TRACE_BLOCK_H
@@ -30,7 +30,7 @@ struct block_sealer;
 int block_sealer_create(struct block_sealer **out);
 void block_sealer_free(struct block_sealer **sealer);
 
-/* The bytes of the block, valid until the next call. */
+/* Returns the bytes of the block, valid until the next call. */
 int block_seal(struct block_sealer *sealer, const struct block_builder *builder, u32 sequence,
 	       const u8 **bytes, size_t *count);
 
@@ -45,11 +45,11 @@ int block_opener_create(struct block_opener **out);
 void block_opener_free(struct block_opener **opener);
 
 /* Reads and checks the block at `offset` of a file that ends at `end`: -EBADMSG with the reason,
- * -ENOMEM, or what pread said. The header is all that is filled in. */
+ * -ENOMEM, or the error of pread(). Fills in the header only. */
 int block_load(struct block_opener *opener, int fd, u64 offset, u64 end,
 	       struct trace_block_header *header, struct stackmap_error *error);
 
-/* The columns of the block that was loaded last, valid until the next call. */
+/* Returns the columns of the block that was loaded last, valid until the next call. */
 int block_open(struct block_opener *opener, u64 offset, struct block_view *view,
 	       struct stackmap_error *error);
 

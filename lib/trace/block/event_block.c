@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events to columns and back. Sorting is by insertion: within a CPU only interrupted programs are
- * out of order, by a few places. The key dictionary is an open-addressing table that is emptied by
- * counting up its round number.
+ * Encodes events to columns and decodes them. Events are sorted by insertion: within a CPU only
+ * events of interrupted programs are out of order, by a few places. The key dictionary is an
+ * open-addressing table that is emptied by incrementing its round number.
  */
 #include "trace/block/event_block.h"
 
@@ -24,9 +24,9 @@ struct event_key {
 	u32 user;
 };
 
-/* Leaves and values are coded against the last one of the same key; the first leaf of a key against
- * the last leaf of any key that is alike in having a kernel stack or not: that tells kernel pcs
- * from user pcs. */
+/* Leaves and values are coded as differences to the last one of the same key. The first leaf of a
+ * key is coded against the last leaf of any key of its class: with or without a kernel stack, which
+ * mostly separates kernel from user pcs. */
 struct key_memory {
 	u64 leaf;
 	u64 value;
@@ -286,7 +286,7 @@ static bool keys_done(const struct event_decoder *decoder)
 	return true;
 }
 
-#define TASK_BYTES_MIN 2 /* of a key in its column */
+#define TASK_BYTES_MIN 2 /* shortest key in its column */
 
 static int get_keys(struct event_decoder *decoder, const struct event_limits *limits)
 {
@@ -294,7 +294,7 @@ static int get_keys(struct event_decoder *decoder, const struct event_limits *li
 	size_t most = byte_cursor_left(tasks) / TASK_BYTES_MIN;
 	u32 tid = 0;
 
-	if (most > decoder->view->header.records) /* each is of some event */
+	if (most > decoder->view->header.records) /* each key has an event */
 		most = decoder->view->header.records;
 
 	decoder->key = calloc(most + 1, sizeof(*decoder->key));
@@ -327,16 +327,6 @@ static u64 get_value(struct event_decoder *decoder, u32 key)
 	return decoder->memory[key].value;
 }
 
-static void set_key(struct trace_event *event, const struct event_key *key)
-{
-	event->tid = key->tid;
-	event->kind = (u16)key->kind;
-	event->kernel = stack_code_index(key->kernel);
-	event->kernel_reason = stack_code_reason(key->kernel);
-	event->user = stack_code_index(key->user);
-	event->user_reason = stack_code_reason(key->user);
-}
-
 static bool get_repeats(struct event_decoder *decoder, struct trace_event *event)
 {
 	u64 repeats = decoder->numbers.has_repeats ? number_reader_get(&decoder->repeats) : 0;
@@ -353,7 +343,12 @@ static bool get_event(struct event_decoder *decoder, struct trace_event *event)
 
 	if (!key_order_decode(&decoder->order, symbol, decoder->keys, &key))
 		return false;
-	set_key(event, &decoder->key[key]);
+	event->tid = decoder->key[key].tid;
+	event->kind = (u16)decoder->key[key].kind;
+	event->kernel = stack_code_index(decoder->key[key].kernel);
+	event->kernel_reason = stack_code_reason(decoder->key[key].kernel);
+	event->user = stack_code_index(decoder->key[key].user);
+	event->user_reason = stack_code_reason(decoder->key[key].user);
 	event->cpu = decoder->view->header.cpu;
 	event->leaf = 0;
 	if (decoder->numbers.has_leaf)
@@ -362,7 +357,7 @@ static bool get_event(struct event_decoder *decoder, struct trace_event *event)
 	return get_repeats(decoder, event);
 }
 
-/* Times must lie within what the header says, which the merge relies on. */
+/* Times must lie within the header's range, which the merge relies on. */
 static bool get_time(struct event_decoder *decoder, u64 *time)
 {
 	u64 step = number_reader_get(&decoder->time);

@@ -2,10 +2,9 @@
 /*
  * A block of events of one CPU. An event is split into its key (thread, kind, both stacks: few
  * distinct ones, and one follows another in patterns) and its numbers (time, leaf, value; in a
- * summary also how many equal events it stands for). The keys
- * go into a dictionary; what is coded for each event is which of the recent successors of the last
- * key it is. Times are differences to the event before, leaves and values to the last one of the
- * same key.
+ * summary also the number of equal events). The keys go into a dictionary; an event's key is coded
+ * as one of the recent successors of the key before. Times are differences to the event before,
+ * leaves and values to the last one of the same key.
  */
 #ifndef LIB_TRACE_EVENT_BLOCK_H
 #define LIB_TRACE_EVENT_BLOCK_H
@@ -30,8 +29,8 @@ void event_encoder_free(struct event_encoder **encoder);
 int event_encoder_run(struct event_encoder *encoder, struct trace_event *events, u32 count,
 		      const struct block_builder **builder);
 
-/* What an index in an event must stay below, and what indexes of stacks stand for; how many columns
- * the blocks of this file have. */
+/* Limits for the indexes in events, the resolution of stack indexes, and the number of columns of
+ * event blocks in this file. */
 struct event_limits {
 	u32 columns;
 	u32 sources;
@@ -39,7 +38,7 @@ struct event_limits {
 	const struct stack_resolution *resolution;
 };
 
-/* Fills events[header.records]. -EBADMSG when the block makes no sense. */
+/* Fills events[header.records]. -EBADMSG: the block is invalid. */
 int event_block_decode(struct block_view *view, const struct event_limits *limits,
 		       struct trace_event *events);
 

@@ -9,20 +9,16 @@
 #define ROOM_MIN 1024U
 #define ROOM_MAX (1U << 28)
 
-static bool may_grow(const struct frame_dictionary *dictionary, u32 room)
-{
-	return !dictionary->limit ||
-	       arena_take(dictionary->limit, (room - dictionary->room) *
-						     (sizeof(u64) + sizeof(struct key_successors)));
-}
-
 static int grow(struct frame_dictionary *dictionary)
 {
 	u32 room = dictionary->room ? dictionary->room * 2 : ROOM_MIN;
 	struct key_successors *successors;
 	u64 *frames;
 
-	if (room > ROOM_MAX || !may_grow(dictionary, room))
+	if (room > ROOM_MAX ||
+	    !(!dictionary->limit ||
+	      arena_take(dictionary->limit, (room - dictionary->room) *
+						    (sizeof(u64) + sizeof(struct key_successors)))))
 		return -ENOMEM;
 	frames = reallocarray(dictionary->frames, room, sizeof(*frames));
 	if (!frames)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Plain records, put and get in pairs. A list of counters is led by its length: later versions may
- * have more causes. */
+/* Plain records, with put and get in pairs. A list of counters begins with its length, because
+ * later versions may have more causes. */
 #include "trace/block/record_block.h"
 
 #include <errno.h>
@@ -231,7 +231,7 @@ int record_get_task(struct block_view *view, u32 version, struct trace_task *tas
 	return outcome(view, true);
 }
 
-/* The same for all of a segment. */
+/* The distance of a symbol's address and its start, which is equal within a segment. */
 static u64 slide_of(const struct trace_symbol *symbol)
 {
 	return symbol->address - symbol->start;

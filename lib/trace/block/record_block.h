@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Blocks of plain records: everything but stacks and events. A record is some varints in one column
- * and some strings in the other. put and get of one kind stand side by side, field by field in the
- * same order: that order is the format.
+ * Blocks of plain records: all records except stacks and events. A record consists of varints in
+ * one column and strings in the other. The order of the fields in put and get is the format.
  *
  * put functions count the record; get functions read the next one, strings going to the arena. A
  * get returns 0, -EBADMSG or -ENOMEM (also at the arena's limit).
@@ -44,7 +43,7 @@ int record_get_ledger(struct block_view *view, struct trace_ledger *ledger);
 int record_get_cpu_ledger(struct block_view *view, struct trace_cpu_ledger *cpu);
 int record_get_end(struct block_view *view, u64 *events);
 
-/* All of the block was read. */
+/* True if the whole block was read. */
 bool record_block_done(const struct block_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Resolutions to columns and back. */
+/* Encodes resolutions to columns and decodes them. */
 #include "trace/block/resolution_block.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What else has a colon in its name is a function: u:, ur:, k:, kr:, or a file. */
+/* Other names with a colon are functions (u:, ur:, k:, kr:) or files, and stay as they are. */
 #include "trace/block/source_name.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks to columns and back. Frames of a struct trace_stack are innermost first, paths are root
- * first. */
+/* Encodes stacks to columns and decodes them. Frames of a struct trace_stack are innermost first,
+ * paths are root first. */
 #include "trace/block/stack_block.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static u32 caller_key(const struct stack_path *path, u32 place)
 	return place ? path->key[place - 1] : FRAME_KEY_ROOT;
 }
 
-/* A region is a mapping, or all of the kernel: within one, a frame is near its caller. */
+/* A region is a mapping, or the whole kernel. Within a region, a frame is near its caller. */
 static void put_new_frame(struct byte_buffer *column, u64 frame, u64 caller)
 {
 	s64 region = (s64)(frame >> FRAME_OFFSET_BITS) - (s64)(caller >> FRAME_OFFSET_BITS);
@@ -98,7 +98,7 @@ static int put_frame(struct stack_encoder *encoder, const struct trace_stack *st
 }
 
 struct stack_shape {
-	s64 id; /* - that of the stack before; so is the generation */
+	s64 id; /* difference to the stack before, like the generation */
 	s64 generation;
 	u32 flags;
 	u32 shared; /* frames at the root */
@@ -170,11 +170,6 @@ static bool get_shape(struct stack_decoder *decoder, struct stack_shape *shape)
 	shape->own = byte_cursor_u32(shapes);
 	return !ids->bad && !shapes->bad && shape->shared <= decoder->path.depth &&
 	       shape->own <= TRACE_DEPTH_MAX - shape->shared;
-}
-
-static bool shape_is_placeholder(const struct stack_shape *shape)
-{
-	return !shape->id && !shape->flags && !shape->generation && !shape->shared && !shape->own;
 }
 
 static bool take_shape(struct stack_decoder *decoder, const struct stack_shape *shape,
@@ -250,7 +245,7 @@ static int get_stack(struct stack_decoder *decoder, struct arena *arena, struct 
 
 	if (!get_shape(decoder, &shape))
 		return -EBADMSG;
-	if (shape_is_placeholder(&shape))
+	if ((!shape.id && !shape.flags && !shape.generation && !shape.shared && !shape.own))
 		return 0;
 	if (!take_shape(decoder, &shape, stack))
 		return -EBADMSG;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A block of stacks. A stack is coded from its root inwards: how many frames at the root it shares
- * with the stack before it in the block, then each further frame as what its caller called lately
- * (key_order.h). A frame that is met for the first time in the recording is the difference to its
- * caller.
+ * A block of stacks. A stack is coded from its root inwards: the number of frames at the root that
+ * it shares with the stack before it in the block, then each further frame as a recent callee of
+ * its caller (key_order.h). The first occurrence of a frame in the recording is coded as the
+ * difference to its caller.
  */
 #ifndef LIB_TRACE_STACK_BLOCK_H
 #define LIB_TRACE_STACK_BLOCK_H
@@ -25,7 +25,7 @@ struct stack_encoder {
 	struct block_builder builder;
 	struct frame_dictionary dictionary;
 	struct hash_index index; /* of frames */
-	u32 id;			 /* of the stack before; so is the next one */
+	u32 id;			 /* of the stack before, like `generation` */
 	u64 generation;
 	struct stack_path path;
 };
@@ -36,12 +36,12 @@ void stack_encoder_free(struct stack_encoder *encoder);
 
 /* 1 <= depth <= TRACE_DEPTH_MAX, no frame is 0. -ENOMEM: the encoder cannot go on. */
 int stack_encoder_add(struct stack_encoder *encoder, const struct trace_stack *stack);
-/* A placeholder (stack_resolution.h): zeros, and the next stack is coded as if it were not there.
- */
+/* Adds a placeholder (stack_resolution.h), coded as zeros; the next stack is coded against the last
+ * real stack. */
 void stack_encoder_add_placeholder(struct stack_encoder *encoder);
 
-/* Appends header.records struct trace_stack, placeholders among them. The dictionary comes from the
- * blocks before. -EBADMSG, or -ENOMEM also at the arena's limit; the dictionary is void then. */
+/* Appends header.records struct trace_stack, including placeholders. The dictionary comes from the
+ * blocks before. -EBADMSG, or -ENOMEM also at the arena's limit; both invalidate the dictionary. */
 int stack_block_decode(struct block_view *view, struct frame_dictionary *dictionary,
 		       struct arena *arena, struct arena_array *stacks);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks are numbered as they come, so in a block those that are new lie just above the highest
- * index before them. */
+/* Stacks are numbered in the order of their first use, so a new stack's index lies just above the
+ * highest index before it. */
 #include "trace/block/stack_code.h"
 
 _Static_assert(REASON_COUNT <= KEY_STACK_BASE, "a reason must not look like a stack");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A stack of an event as one number, its code: the reason why there is none, or KEY_STACK_BASE +
- * its index. In a column it stands as abi/trace_file.h describes at KEY_STACK_BASE; `newest` is the
- * highest index in the block so far, at first 0.
+ * The stack of an event as one number, its code: the reason of its absence, or KEY_STACK_BASE + its
+ * index. abi/trace_file.h describes the code in a column at KEY_STACK_BASE; `newest` is the highest
+ * index in the block so far, at first 0.
  */
 #ifndef LIB_TRACE_STACK_CODE_H
 #define LIB_TRACE_STACK_CODE_H
@@ -32,7 +32,7 @@ static inline u8 stack_code_reason(u32 code)
 }
 
 void stack_code_put(struct byte_buffer *column, u32 code, u32 *newest);
-/* The cursor is bad after what is no reason and no index below `stacks`. */
+/* An invalid reason, or an index that is not below `stacks`, makes the cursor bad. */
 u32 stack_code_get(struct byte_cursor *column, u32 stacks, u32 *newest);
 
 #endif

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A placeholder has depth 0; its id is the number of its resolution, counted from 1; 0: none. */
+/* A placeholder has depth 0; its id is the number of its resolution, counted from 1; 0: unresolved.
+ */
 static bool is_placeholder(const struct trace_stack *stack)
 {
 	return !stack->depth;
@@ -31,30 +32,16 @@ static bool has_placeholders(const struct trace_stack *stacks, u32 count)
 	return false;
 }
 
-/* Numbers beyond the resolutions are left from a block that was damaged further on. */
-static u32 resolution_number(const struct trace_stack *placeholder, u32 resolutions)
-{
-	return placeholder->id <= resolutions ? placeholder->id : 0;
-}
-
 static void number_stacks(u32 *by_index, const struct trace_stack *stacks, u32 count,
 			  u32 resolutions)
 {
 	u32 next = 0;
 
 	for (u32 i = 0; i < count; i++)
-		by_index[i] =
-			is_placeholder(&stacks[i])
-				? INDEX_IS_PLACEHOLDER | resolution_number(&stacks[i], resolutions)
-				: next++;
-}
-
-static void renumber_resolutions(const u32 *by_index, struct trace_resolution *resolutions,
-				 u32 count)
-{
-	for (u32 i = 0; i < count; i++)
-		if (resolutions[i].stack != TRACE_NO_STACK)
-			resolutions[i].stack = by_index[resolutions[i].stack];
+		by_index[i] = is_placeholder(&stacks[i])
+				      ? INDEX_IS_PLACEHOLDER |
+						(stacks[i].id <= resolutions ? stacks[i].id : 0)
+				      : next++;
 }
 
 static u32 remove_placeholders(struct trace_stack *stacks, u32 count)
@@ -78,7 +65,9 @@ int stack_resolution_build(struct stack_resolution *resolution, struct trace_sta
 	if (!by_index)
 		return -ENOMEM;
 	number_stacks(by_index, stacks, *count, resolution_count);
-	renumber_resolutions(by_index, resolutions, resolution_count);
+	for (u32 i = 0; i < resolution_count; i++)
+		if (resolutions[i].stack != TRACE_NO_STACK)
+			resolutions[i].stack = by_index[resolutions[i].stack];
 	*count = remove_placeholders(stacks, *count);
 	*resolution = (struct stack_resolution){by_index, resolutions};
 	return 0;

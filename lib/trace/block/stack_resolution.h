@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From the stacks of the file to those that a reader gives out. In the file a deferred stack is a
- * placeholder: an index like any other, and no frames. Once all is read, every index is resolved to
- * a real stack or to a reason, and the placeholders are gone.
+ * Resolves the placeholders of a file. In the file a deferred stack is a placeholder: a stack index
+ * without frames. When all blocks are read, every index is resolved to a real stack or to a reason,
+ * and the placeholders are removed.
  */
 #ifndef LIB_TRACE_STACK_RESOLUTION_H
 #define LIB_TRACE_STACK_RESOLUTION_H
 
 #include "trace/event.h"
 
-/* Notes that resolution number `number` is that of `placeholder`. False when that is none, or has a
- * resolution, or when the resolution names a placeholder. */
+/* Stores the number of a placeholder's resolution. False if `placeholder` is not an unresolved
+ * placeholder, or if the resolution names a placeholder. */
 bool placeholder_resolve(struct trace_stack *stacks, u32 count, u32 placeholder,
 			 const struct trace_resolution *resolution, u32 number);
 
@@ -24,14 +24,13 @@ struct stack_resolution {
 };
 
 /* Removes the placeholders from the *count stacks, which are fewer than 2^31, and numbers the
- * stacks of the resolutions anew. The resolutions stay where they are. -ENOMEM: nothing has
- * changed. */
+ * stacks of the resolutions anew. The resolutions are not moved. -ENOMEM without any change. */
 int stack_resolution_build(struct stack_resolution *resolution, struct trace_stack *stacks,
 			   u32 *count, struct trace_resolution *resolutions, u32 resolution_count);
 void stack_resolution_free(struct stack_resolution *resolution);
 
-/* Indexes of the file, which are valid, to those given out. False: the kernel stack is a
- * placeholder. */
+/* Converts an event's valid indexes in the file to indexes of the reader. False: the kernel stack
+ * is a placeholder. */
 bool stack_resolution_apply(const struct stack_resolution *resolution, struct trace_event *event);
 
 #endif

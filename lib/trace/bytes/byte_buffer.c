@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Growing buffers and bounded cursors: see byte_buffer.h for why failures stick. */
+/* Growing buffers and bounded cursors; byte_buffer.h explains the sticky failures. */
 #include "trace/bytes/byte_buffer.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Bytes being written and bytes being read. A varint is LEB128: seven bits a byte, lowest first,
  * bit 7 set on all but the last; signed numbers are zigzag-coded before.
  *
- * Both remember a failure instead of returning it at every step: a buffer that ran out of memory
- * drops what follows, a cursor that met its end or a malformed varint yields zeros. Callers look at
+ * Both keep a failure instead of returning it at every step: a buffer without memory drops all
+ * further data, a cursor at its end or behind a malformed varint returns zeros. Callers check
  * `failed` or `bad` once, at the end.
  */
 #ifndef LIB_TRACE_BYTE_BUFFER_H
@@ -23,13 +23,13 @@ struct byte_buffer {
 	bool failed;
 };
 
-/* Room for `bytes` more at the end, which `used` does not count yet; NULL without memory. */
+/* Returns room for `bytes` more at the end, without changing `used`; NULL without memory. */
 u8 *byte_buffer_reserve(struct byte_buffer *buffer, size_t bytes);
 void byte_buffer_append(struct byte_buffer *buffer, const void *data, size_t bytes);
 void byte_buffer_varint(struct byte_buffer *buffer, u64 value);
 void byte_buffer_signed(struct byte_buffer *buffer, s64 value);
 void byte_buffer_byte(struct byte_buffer *buffer, u8 value);
-/* With its NUL, cut at TRACE_STRING_MAX; NULL counts as "". */
+/* Appends a string with its NUL, cut at TRACE_STRING_MAX; NULL counts as "". */
 void byte_buffer_string(struct byte_buffer *buffer, const char *string);
 void byte_buffer_clear(struct byte_buffer *buffer); /* keeps the memory */
 void byte_buffer_free(struct byte_buffer *buffer);
@@ -48,9 +48,9 @@ static inline size_t byte_cursor_left(const struct byte_cursor *cursor)
 u64 byte_cursor_varint(struct byte_cursor *cursor);
 u32 byte_cursor_u32(struct byte_cursor *cursor); /* bad when it does not fit */
 s64 byte_cursor_signed(struct byte_cursor *cursor);
-/* NULL when fewer are left. */
+/* NULL if fewer bytes are left. */
 const u8 *byte_cursor_take(struct byte_cursor *cursor, size_t bytes);
-/* The string up to its NUL, in place; "" when it has no end or is too long. */
+/* Returns the string up to its NUL, in place; "" if it has no end or is too long. */
 const char *byte_cursor_string(struct byte_cursor *cursor);
 
 static inline u64 zigzag(s64 value)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ranks of successors; a move-to-front list for each key, short enough to be searched from its
- * start. */
+/* Each key has a move-to-front list of its successors, short enough for a linear search. */
 #include "trace/bytes/key_order.h"
 
 #include <stdint.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The order in which keys follow each other, coded by what followed last time: each key remembers
- * its last KEY_SUCCESSORS distinct successors, latest first. Encoder and decoder keep the same
- * memory. A symbol is
+ * Codes a sequence of keys by recent successors: each key has a list of its last KEY_SUCCESSORS
+ * distinct successors, latest first. Encoder and decoder keep equal lists. A symbol is
  *
  *   0 .. KEY_SUCCESSORS - 1   that successor of the key before
  *   KEY_SYMBOL_NEW            the next key of the dictionary, which is in the order of first use
- *   KEY_SYMBOL_ANY + key      any other
+ *   KEY_SYMBOL_ANY + key      any other key
  */
 #ifndef LIB_TRACE_KEY_ORDER_H
 #define LIB_TRACE_KEY_ORDER_H
@@ -27,11 +26,11 @@ struct key_order {
 
 /* `successors` has room for all keys that will be used; the owner may move it to a larger place. */
 void key_order_start(struct key_order *order, struct key_successors *successors);
-/* Goes on as if `key`, which was used before, had come just now. */
+/* Makes `key`, which was used before, the previous key. */
 void key_order_seek(struct key_order *order, u32 key);
-/* `key` is at most order->keys, which is then a new one. */
+/* `key` is at most order->keys; order->keys is a new key. */
 u32 key_order_encode(struct key_order *order, u32 key);
-/* False when the symbol names no key. `keys` is the size of the dictionary. */
+/* False if the symbol is invalid. `keys` is the size of the dictionary. */
 bool key_order_decode(struct key_order *order, u32 symbol, u32 keys, u32 *key);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Binary searches. Symbols may overlap (aliases, code inside other code), so the search goes back
- * from the last symbol that starts at or before the address, as long as one further back can still
- * reach it: the innermost symbol that covers the address wins. One without a name gives way to any
- * that has one: in a merged recording they may be of one file, once as it was and once stripped.
+ * Binary searches. Symbols may overlap (aliases, nested code), so the search goes back from the
+ * last symbol that starts at or before the address, as long as an earlier symbol can reach the
+ * address; the innermost symbol that covers the address wins. A symbol with a name is preferred to
+ * one without: a merged recording may have symbols of a file and of its stripped copy.
  */
 #include "trace/bytes/lookup.h"
 
@@ -66,16 +66,6 @@ static u64 *reaches(const struct trace_symbol *symbols, u32 count)
 	return reach;
 }
 
-static void sort_all(struct lookup *lookup)
-{
-	if (lookup->mapping_count)
-		qsort_r(lookup->mapping_order, lookup->mapping_count, sizeof(u32), by_number,
-			(void *)lookup->mappings);
-	if (lookup->task_count)
-		qsort_r(lookup->task_order, lookup->task_count, sizeof(u32), by_thread_and_time,
-			(void *)lookup->tasks);
-}
-
 int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u32 mapping_count,
 		 const struct trace_task *tasks, u32 task_count, struct trace_symbol *symbols,
 		 u32 symbol_count)
@@ -98,7 +88,12 @@ int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u3
 		lookup_free(&built);
 		return -ENOMEM;
 	}
-	sort_all(&built);
+	if (built.mapping_count)
+		qsort_r(built.mapping_order, built.mapping_count, sizeof(u32), by_number,
+			(void *)built.mappings);
+	if (built.task_count)
+		qsort_r(built.task_order, built.task_count, sizeof(u32), by_thread_and_time,
+			(void *)built.tasks);
 	*lookup = built;
 	return 0;
 }
@@ -119,21 +114,19 @@ const struct trace_mapping *lookup_mapping(const struct lookup *lookup, u32 numb
 	return last && last->number == number ? last : NULL;
 }
 
-static bool is_up_to(const struct trace_task *task, u32 tid, u64 time)
-{
-	return task->tid < tid || (task->tid == tid && task->time <= time);
-}
-
 const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 time)
 {
 	const u32 *order = lookup->task_order;
-	u32 low = bisect(lookup->task_count, i, is_up_to(&lookup->tasks[order[i]], tid, time));
+	u32 low = bisect(lookup->task_count, i,
+			 ((&lookup->tasks[order[i]])->tid < tid ||
+			  ((&lookup->tasks[order[i]])->tid == tid &&
+			   (&lookup->tasks[order[i]])->time <= time)));
 	const struct trace_task *last = low ? &lookup->tasks[order[low - 1]] : NULL;
 	return last && last->tid == tid ? last : NULL;
 }
 
-/* The number of symbols that lie in mappings before this one, or start in it at or before the
- * address. */
+/* The number of symbols in mappings before this one, and of symbols in this mapping that start at
+ * or before the address. */
 static u32 symbols_up_to(const struct lookup *lookup, u32 mapping, u64 address)
 {
 	const struct trace_symbol *symbols = lookup->symbols;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Searching what a recording holds: mappings by number, tasks by thread and time, symbols by frame.
- * Built once, when all is read; the arrays stay where they are and must not change any more.
+ * Searches the records of a recording: mappings by number, tasks by thread and time, symbols by
+ * frame. The lookup is built once, when all records are read; the arrays must not change any more.
  */
 #ifndef LIB_TRACE_LOOKUP_H
 #define LIB_TRACE_LOOKUP_H
@@ -24,8 +24,8 @@ int lookup_build(struct lookup *lookup, const struct trace_mapping *mappings, u3
 		 u32 symbol_count);
 void lookup_free(struct lookup *lookup);
 
-/* Of several records for one number, thread and time or address, the last one in the file counts.
- * NULL: none. */
+/* Returns the last record in the file for the number, the thread and time, or the address; NULL if
+ * there is no record. */
 const struct trace_mapping *lookup_mapping(const struct lookup *lookup, u32 number);
 const struct trace_task *lookup_task(const struct lookup *lookup, u32 tid, u64 time);
 const struct trace_symbol *lookup_symbol(const struct lookup *lookup, u32 mapping, u64 address);

@@ -14,13 +14,6 @@ static void put_bits(struct number_writer *writer, u64 value, u32 count)
 	}
 }
 
-static void put_wide(struct number_writer *writer, u64 number)
-{
-	byte_buffer_byte(writer->codes, NUMBER_WIDE);
-	put_bits(writer, number & UINT32_MAX, 32);
-	put_bits(writer, number >> 32, 32);
-}
-
 void number_writer_put(struct number_writer *writer, u64 number)
 {
 	u32 exponent, open;
@@ -31,7 +24,9 @@ void number_writer_put(struct number_writer *writer, u64 number)
 	}
 	exponent = 63 - (u32)__builtin_clzll(number);
 	if (exponent > NUMBER_EXPONENT_MAX) {
-		put_wide(writer, number);
+		byte_buffer_byte(writer->codes, NUMBER_WIDE);
+		put_bits(writer, number & UINT32_MAX, 32);
+		put_bits(writer, number >> 32, 32);
 		return;
 	}
 	open = exponent - NUMBER_EXPONENT_MIN;

@@ -28,8 +28,8 @@ struct number_reader {
 	bool bad;
 };
 
-u64 number_reader_get(struct number_reader *reader); /* 0 from the first bad one on */
-/* All was read and nothing is left over. */
+u64 number_reader_get(struct number_reader *reader); /* 0 after a failure */
+/* True if all numbers were read without a failure. */
 bool number_reader_done(const struct number_reader *reader);
 
 #endif

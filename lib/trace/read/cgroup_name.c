@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Brackets make a name that no path has: paths begin with a slash. */
+/* Paths begin with a slash, so a name in brackets is never a path. */
 #include "trace/read/cgroup_name.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Read by position: whoever opens a recording reads its blocks by position, too. */
+/* The header is read by position, like the blocks behind it. */
 #include "trace/read/file_header.h"
 
 #include <errno.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The trace reader. Opening walks all blocks once: it checks every checksum, decodes the
- * definitions and notes where the event blocks are; these are decoded when events are asked for.
- * The walk stops at the first block that is not as it must be, and what came before it is the
- * recording.
+ * definitions and notes the positions of the event blocks, which trace_reader_events() decodes. The
+ * walk stops at the first invalid block; the blocks before it are the recording.
  *
- * The file is read with pread, not mapped: a file that shrinks while it is read is then an error,
- * not a signal.
+ * The file is read with pread() instead of mapped, so a file that shrinks while it is read causes
+ * an error and no signal.
  */
 #include "trace/read/reader.h"
 
@@ -17,31 +16,261 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arena.h"
 #include "error.h"
+#include "order.h"
+#include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
 #include "trace/bytes/lookup.h"
-#include "trace/read/event_merge.h"
 #include "trace/read/file_header.h"
 
-/* What a file may cost in memory, itself and what is made of it. An honest one takes 160 bytes for
- * each of its own at most: samples of code without names, each at another place. */
+/* The memory limit of a file: MEMORY_MIN and MEMORY_OF_A_BYTE for each byte of the file. A valid
+ * file takes at most 160 bytes for each: samples of unnamed code, each at another address. */
 #define MEMORY_MIN (24ULL << 20)
 #define MEMORY_OF_A_BYTE 224
+
+/* --- merge of event blocks --- */
+
+/*
+ * Merges the events of all blocks in the order of time. A block is opened when the merge reaches
+ * its first time and freed after its last event, so about one block for each CPU is in memory.
+ */
+
+/*
+ * A k-way merge on a binary heap of open blocks. Blocks of one CPU may overlap a little, because an
+ * interrupted program commits late; both blocks are then open at the same time.
+ */
+
+struct event_block {
+	u64 offset; /* in the file */
+	u64 first_time;
+	u32 records;
+	u32 sequence;
+	u16 cpu;
+	struct event_limits limits; /* definitions in the file before this block */
+};
+
+struct event_file {
+	const char *path; /* in messages */
+	int fd;
+	u64 end;
+	struct arena *limit; /* open blocks are counted against it */
+};
+
+struct open_block {
+	struct trace_event *events;
+	u32 next;
+	u32 count;
+	u32 sequence;
+};
+
+struct event_merge {
+	struct block_opener *opener;
+	const struct event_file *file;
+	struct open_block *heap; /* room for all blocks */
+	u32 open;
+};
+
+static u64 bytes_of(u32 events)
+{
+	return events * sizeof(struct trace_event);
+}
+
+static int by_first_time(const void *a, const void *b)
+{
+	const struct event_block *x = a, *y = b;
+
+	return order(x->first_time, y->first_time) ?: order(x->cpu, y->cpu) ?: order(x->sequence, y->sequence);
+}
+
+/* Sorts by first time, then CPU, then position in the file. */
+static void event_blocks_sort(struct event_block *blocks, u32 count)
+{
+	if (count)
+		qsort(blocks, count, sizeof(*blocks), by_first_time);
+}
+
+static bool is_before(const struct open_block *a, const struct open_block *b)
+{
+	const struct trace_event *x = &a->events[a->next], *y = &b->events[b->next];
+
+	if (x->time != y->time)
+		return x->time < y->time;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu;
+	return a->sequence < b->sequence;
+}
+
+static void swap(struct open_block *a, struct open_block *b)
+{
+	struct open_block held = *a;
+
+	*a = *b;
+	*b = held;
+}
+
+static void sift_up(struct event_merge *merge, u32 place)
+{
+	for (; place && is_before(&merge->heap[place], &merge->heap[(place - 1) / 2]);
+	     place = (place - 1) / 2)
+		swap(&merge->heap[place], &merge->heap[(place - 1) / 2]);
+}
+
+static void sift_down(struct event_merge *merge)
+{
+	u32 place = 0;
+
+	for (;;) {
+		u32 least = place;
+
+		for (u32 child = 2 * place + 1; child <= 2 * place + 2 && child < merge->open;
+		     child++)
+			if (is_before(&merge->heap[child], &merge->heap[least]))
+				least = child;
+		if (least == place)
+			return;
+		swap(&merge->heap[place], &merge->heap[least]);
+		place = least;
+	}
+}
+
+static int decode(struct event_merge *merge, const struct event_block *block,
+		  struct trace_event *events, struct stackmap_error *error)
+{
+	struct trace_block_header header;
+	struct block_view view;
+	int err = block_load(merge->opener, merge->file->fd, block->offset, merge->file->end,
+			     &header, error);
+
+	if (!err && header.records != block->records)
+		return error_set_at(error, EBADMSG, block->offset,
+				    "changed at byte %llu while it was read",
+				    (unsigned long long)block->offset);
+	if (!err)
+		err = block_open(merge->opener, block->offset, &view, error);
+	if (err)
+		return err;
+	err = event_block_decode(&view, &block->limits, events);
+	return err ? error_set_at(error, -err, block->offset,
+				  "damaged at byte %llu: the block's events make no sense",
+				  (unsigned long long)block->offset)
+		   : 0;
+}
+
+static int open_block(struct event_merge *merge, const struct event_block *block,
+		      struct stackmap_error *error)
+{
+	struct trace_event *events;
+	int err;
+
+	if (!arena_take(merge->file->limit, bytes_of(block->records)))
+		return error_set_at(error, EBADMSG, block->offset,
+				    "damaged at byte %llu: too many blocks cover the same time",
+				    (unsigned long long)block->offset);
+	events = calloc(block->records, sizeof(*events));
+	err = events ? decode(merge, block, events, error)
+		     : error_set(error, ENOMEM, "no memory for the events of a block");
+	if (err) {
+		arena_give(merge->file->limit, bytes_of(block->records));
+		free(events);
+		return err;
+	}
+	merge->heap[merge->open] = (struct open_block){
+		.events = events, .count = block->records, .sequence = block->sequence};
+	sift_up(merge, merge->open++);
+	return 0;
+}
+
+static void close_first(struct event_merge *merge)
+{
+	arena_give(merge->file->limit, bytes_of(merge->heap[0].count));
+	free(merge->heap[0].events);
+	merge->heap[0] = merge->heap[--merge->open];
+	sift_down(merge);
+}
+
+static const struct trace_event *first_event(const struct event_merge *merge)
+{
+	return &merge->heap[0].events[merge->heap[0].next];
+}
+
+static void advance(struct event_merge *merge)
+{
+	if (++merge->heap[0].next == merge->heap[0].count)
+		close_first(merge);
+	else
+		sift_down(merge);
+}
+
+/* Puts the file's path into the error, because commands read several files. */
+static void name_file(const struct event_merge *merge, int err, struct stackmap_error *error)
+{
+	struct stackmap_error why;
+
+	if (!err || !error)
+		return;
+	why = *error;
+	error_set_at(error, -err, why.offset, "%s: %s", merge->file->path, why.message);
+}
+
+static int merge_all(struct event_merge *merge, const struct event_block *blocks, u32 count,
+		     int (*each)(void *arg, const struct trace_event *event), void *arg,
+		     struct stackmap_error *error)
+{
+	u32 next = 0;
+	int err = 0;
+
+	while (!err && (merge->open || next < count)) {
+		bool is_due = next < count &&
+			      (!merge->open || blocks[next].first_time <= first_event(merge)->time);
+
+		if (is_due) {
+			err = open_block(merge, &blocks[next++], error);
+			name_file(merge, err, error);
+			continue;
+		}
+		err = each(arg, first_event(merge));
+		advance(merge);
+	}
+	return err;
+}
+
+/* `blocks` are sorted. Returns the first non-zero of `each`, or -errno. */
+static int event_merge_run(const struct event_block *blocks, u32 count,
+			   const struct event_file *file,
+			   int (*each)(void *arg, const struct trace_event *event), void *arg,
+			   struct stackmap_error *error)
+{
+	struct event_merge merge = {.file = file};
+	int err;
+
+	merge.heap = calloc((size_t)count + 1, sizeof(*merge.heap));
+	if (!merge.heap || block_opener_create(&merge.opener)) {
+		free(merge.heap);
+		return error_set(error, ENOMEM, "no memory to read events");
+	}
+	err = merge_all(&merge, blocks, count, each, arg, error);
+	while (merge.open)
+		close_first(&merge);
+	block_opener_free(&merge.opener);
+	free(merge.heap);
+	return err;
+}
 
 struct trace_reader {
 	char *path;
 	int fd;
 	u64 size;
 	u32 version;
-	u32 sequence; /* of the next block */
+	u32 sequence; /* expected number of the next block */
 	bool finished;
 	struct block_opener *opener;
 	struct arena arena;
 	struct trace_info info;
-	/* What the blocks of each type hold: struct trace_source..., EVENTS: struct event_block,
-	 * LEDGER: the CPUs'. */
+	/* Records by type of block: struct trace_source...; EVENTS: struct event_block; LEDGER:
+	 * ledgers of CPUs. */
 	struct arena_array records[TRACE_BLOCK_TYPE_COUNT];
 	struct trace_ledger ledger;
 	bool has_ledger;
@@ -49,7 +278,7 @@ struct trace_reader {
 	struct frame_dictionary frames; /* of the stack blocks so far */
 	struct stack_resolution resolution;
 	struct lookup lookup;
-	struct stackmap_error damage; /* message "" = none */
+	struct stackmap_error damage; /* message "": the file is whole */
 };
 
 static int read_info(struct trace_reader *reader, struct block_view *view)
@@ -209,7 +438,7 @@ static int read_records(struct trace_reader *reader, struct block_view *view)
 	return err || record_block_done(view) ? err : -EBADMSG;
 }
 
-/* A block counts whole or not at all: the records of one that fails half way are taken back. */
+/* Reads a block completely or not at all: a failure removes the block's records. */
 static int read_whole_block(struct trace_reader *reader, struct block_view *view)
 {
 	struct arena_array *records = &reader->records[view->header.type];
@@ -257,7 +486,7 @@ static const char *misplaced(const struct trace_reader *reader,
 	return NULL;
 }
 
-/* *offset moves behind the block. */
+/* Reads the block at *offset and advances *offset behind it. */
 static int read_next(struct trace_reader *reader, u64 *offset, struct stackmap_error *error)
 {
 	struct trace_block_header header;
@@ -305,7 +534,7 @@ static void walk_blocks(struct trace_reader *reader)
 		note_damage(reader, &error);
 }
 
-/* What only the walk needs: thousands of recordings may be open at once. */
+/* Frees the memory of the walk, because thousands of recordings may be open at once. */
 static void end_walk(struct trace_reader *reader)
 {
 	frame_dictionary_free(&reader->frames);

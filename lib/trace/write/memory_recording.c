@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writer and reader each have a descriptor of the memory; it goes with the last. */
+/* Writer and reader each have a descriptor of the memory, which is freed with the last one. */
 #include "trace/write/memory_recording.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ int memory_recording_end(struct memory_recording *recording, struct trace_reader
 	if (err) {
 		fail(recording->name, err, error);
 	} else {
-		recording->fd = -1; /* the reader's, in any case */
+		recording->fd = -1; /* the reader closes it in any case */
 		err = trace_reader_open_fd(fd, recording->name, out, error);
 	}
 	memory_recording_discard(recording);

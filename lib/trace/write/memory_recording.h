@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording that has no file: it is written into memory (memfd), and read back from there. */
+/* A recording without a file: it is written into memory (memfd) and read back from there. */
 #ifndef LIB_TRACE_MEMORY_RECORDING_H
 #define LIB_TRACE_MEMORY_RECORDING_H
 
@@ -15,11 +15,11 @@ struct memory_recording {
 int memory_recording_begin(struct memory_recording *recording, const char *name,
 			   const struct trace_info *info, struct stackmap_error *error);
 
-/* Closes the writer, and gives it to be read. It is gone in any case. */
+/* Closes the writer and opens the recording for reading. *recording is cleared in any case. */
 int memory_recording_end(struct memory_recording *recording, struct trace_reader **out,
 			 struct stackmap_error *error);
 
-/* One that was ended, or never begun (all zero), is let alone. */
+/* Does not change a recording that was ended or never begun (all zero). */
 void memory_recording_discard(struct memory_recording *recording);
 
 #endif

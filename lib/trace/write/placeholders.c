@@ -8,7 +8,8 @@
 
 #include "array.h"
 
-/* There are no more than 2^30 slots, so TRACE_NO_STACK names none. */
+/* The slot of a placeholder's name, or NULL. There are at most 2^30 slots, so TRACE_NO_STACK is
+ * never a name. */
 static struct placeholder *slot_of(const struct placeholders *placeholders, u32 name)
 {
 	u32 slot = name & ~TRACE_PLACEHOLDER;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The placeholders of a recording that is being written. Most are resolved while their events still
- * wait for their block: those events then go out with the stack itself, and the file needs no
- * resolution. Only a placeholder that went out in an event has to be resolved in the file.
+ * The placeholders of a recording that is being written. Most placeholders are resolved while their
+ * events still wait for their block; these events are written with the stack itself, and the file
+ * needs no resolution. Only a placeholder that was written with an event needs a resolution in the
+ * file.
  *
  * A placeholder has a slot from placeholders_add() until it is resolved and no event waits for it.
- * Until its block goes out, an event names the slot: TRACE_PLACEHOLDER | its number, which is never
- * the index of a stack. Then the name is over: the next placeholder may get it.
+ * Until its block is written, an event names the slot: TRACE_PLACEHOLDER | slot, which is never the
+ * index of a stack. A later placeholder may get the same name.
  */
 #ifndef LIB_TRACE_PLACEHOLDERS_H
 #define LIB_TRACE_PLACEHOLDERS_H
@@ -17,28 +18,29 @@
 
 struct placeholder {
 	struct trace_resolution resolution;
-	u32 index;     /* in the file; of a free slot: the next free one + 1 */
-	u32 waiting;   /* events that name it and have not gone out */
+	u32 index;     /* index in the file; in a free slot: the next free slot + 1 */
+	u32 waiting;   /* buffered events that name the placeholder */
 	bool gone_out; /* an event that names it is in the file */
-	bool resolved; /* and waited for by no event: the slot is free */
+	bool resolved; /* the slot is free if also `waiting` is 0 */
 };
 
 struct placeholders {
 	struct placeholder *items; /* by slot */
 	u32 count, room;
-	u32 free; /* the first free slot + 1; 0: none */
+	u32 free; /* the first free slot + 1; 0: no slot is free */
 };
 
 int placeholders_add(struct placeholders *placeholders, u32 index, u32 *name); /* -ENOMEM */
-/* Valid until the next call that adds, resolves or flushes; NULL: none, or resolved. */
+/* Returns an unresolved placeholder, or NULL. Valid until the next call that adds, resolves or
+ * flushes. */
 struct placeholder *placeholders_open(const struct placeholders *placeholders, u32 name);
 void placeholders_free(struct placeholders *placeholders);
 
-/* It must be open. True: a resolution in the file is needed. */
+/* Resolves an open placeholder. True if the file needs a resolution. */
 bool placeholders_resolve(struct placeholders *placeholders, u32 name,
 			  const struct trace_resolution *resolution);
 
-/* The events, which were waiting, go out: with the stack, or else with the placeholder's index. */
+/* Prepares buffered events for writing: each gets the resolved stack or the placeholder's index. */
 void placeholders_flush(struct placeholders *placeholders, struct trace_event *events, u32 count);
 
 #endif

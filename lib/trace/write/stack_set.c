@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A hash finds the candidates, frames and flags decide. */
+/* A hash finds candidates, which are compared by frames and flags. */
 #include "trace/write/stack_set.h"
 
 #include <errno.h>

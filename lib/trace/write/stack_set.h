@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks that came without an id, each once: told apart by flags and all frames, never by a hash
- * alone. */
+/* The set of stacks that came without an id, compared by flags and all frames. */
 #ifndef LIB_TRACE_STACK_SET_H
 #define LIB_TRACE_STACK_SET_H
 
@@ -20,9 +19,9 @@ struct stack_set {
 	u32 room;
 };
 
-/* True, and the stack's index, when it is in the set. */
+/* True and the stack's index if the stack is in the set. */
 bool stack_set_find(const struct stack_set *set, const struct trace_stack *stack, u32 *index);
-/* It must not be in the set yet. -ENOMEM. */
+/* Adds a stack that is not in the set yet. -ENOMEM. */
 int stack_set_add(struct stack_set *set, const struct trace_stack *stack, u32 index);
 void stack_set_free(struct stack_set *set);
 

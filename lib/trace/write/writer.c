@@ -1,34 +1,293 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace writer. Definitions (sources, modules, mappings, stacks, tasks) and events collect in
- * builders; whenever a block of events goes out, all definitions go out first. So the order that
- * readers rely on holds by itself, whoever asked for the block.
+ * The trace writer. Builders collect definitions (sources, modules, mappings, stacks, tasks) and
+ * events. All definitions are written before each block of events, so readers meet a definition
+ * before its first use.
  *
  * The first failure is kept in `error` and ends all writing. Events are counted when they are given
- * and when their block is whole in the file; the difference is what was lost.
+ * (`given`) and when their block is whole in the file (`recorded`); the difference is lost.
  */
 #include "trace/write/writer.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "array.h"
 #include "error.h"
+#include "order.h"
 #include "output/output.h"
+#include "scalar.h"
 #include "trace/block/event_block.h"
 #include "trace/block/record_block.h"
 #include "trace/block/resolution_block.h"
 #include "trace/block/stack_block.h"
-#include "trace/write/event_buffer.h"
-#include "trace/write/frame_set.h"
+#include "trace/bytes/byte_buffer.h"
+#include "trace/event.h"
 #include "trace/write/placeholders.h"
 #include "trace/write/stack_set.h"
-#include "trace/write/symbol_list.h"
+#include "trace_file.h"
 
-#define DEFINITIONS_BYTES_MAX (1U << 20) /* of one kind; then they go out */
+#define DEFINITIONS_BYTES_MAX (1U << 20) /* a kind of definitions is written out at this size */
 #define SOURCES_MAX KIND_SOURCES
 #define STACKS_MAX (1U << 30)
+
+/* --- events that wait for their block --- */
+
+/*
+ * Events waiting for their block, by CPU. All CPUs together hold about TRACE_EVENTS_BUFFERED
+ * events. On a machine with many CPUs blocks get shorter, so writer and reader need no more memory.
+ */
+
+/* A buffer grows to the size of one block and is then written out. */
+
+struct event_buffer {
+	struct trace_event *events;
+	u32 count;
+	u32 room;
+};
+
+struct event_buffers {
+	struct event_buffer *cpu; /* by CPU number */
+	u32 cpus;
+	u32 most; /* limit of events in one buffer */
+};
+
+#define TRACE_EVENTS_BUFFERED (1U << 20)
+#define EVENTS_MIN 1024U
+#define ROOM_MIN 32U /* a CPU without events costs little */
+
+/* `cpus` is the expected number; further CPUs are added when they occur. */
+static void event_buffers_init(struct event_buffers *buffers, u32 cpus)
+{
+	u32 share = TRACE_EVENTS_BUFFERED / (cpus ? cpus : 1);
+
+	memset(buffers, 0, sizeof(*buffers));
+	buffers->most = share < EVENTS_MIN ? EVENTS_MIN : share;
+	if (buffers->most > TRACE_BLOCK_EVENTS_MAX)
+		buffers->most = TRACE_BLOCK_EVENTS_MAX;
+}
+
+static bool add_cpus(struct event_buffers *buffers, u32 cpus)
+{
+	struct event_buffer *larger = reallocarray(buffers->cpu, cpus, sizeof(*larger));
+
+	if (!larger)
+		return false;
+	memset(larger + buffers->cpus, 0, (cpus - buffers->cpus) * sizeof(*larger));
+	buffers->cpu = larger;
+	buffers->cpus = cpus;
+	return true;
+}
+
+static bool grow_buffer(struct event_buffer *buffer, u32 most)
+{
+	u32 room = buffer->room ? buffer->room * 2 : ROOM_MIN;
+	struct trace_event *events;
+
+	if (room > most)
+		room = most;
+	events = reallocarray(buffer->events, room, sizeof(*events));
+	if (!events)
+		return false;
+	buffer->events = events;
+	buffer->room = room;
+	return true;
+}
+
+/* Returns the CPU's buffer with room for one event; NULL without memory. */
+static struct event_buffer *event_buffers_get(struct event_buffers *buffers, u32 cpu)
+{
+	struct event_buffer *buffer;
+
+	if (cpu >= buffers->cpus && !add_cpus(buffers, cpu + 1))
+		return NULL;
+	buffer = &buffers->cpu[cpu];
+	if (buffer->count == buffer->room && !grow_buffer(buffer, buffers->most))
+		return NULL;
+	return buffer;
+}
+
+/* --- distinct frames --- */
+
+/* The distinct frames of a recording, each with the ways to look it up: as a pc, as a return
+ * address, or both. */
+
+/* A hash set with linear probing that doubles when it is half full, so every search ends at a free
+ * slot. */
+
+enum frame_use { FRAME_EXACT = 1 << 0, FRAME_RETURN_ADDRESS = 1 << 1 };
+
+struct frame_set {
+	u64 *frames; /* open addressing, 0 = free: no frame is 0 */
+	u8 *uses;    /* enum frame_use, as bits */
+	u32 bits;    /* 2^bits slots */
+	u32 count;   /* at most half of the slots */
+};
+
+#define FRAME_SET_BITS_MIN 10
+#define FRAME_SET_BITS_MAX 30
+
+static u32 slot_of(const struct frame_set *set, u64 frame)
+{
+	u32 mask = (1U << set->bits) - 1;
+	u32 slot = (u32)((frame * 0x9e3779b97f4a7c15ULL) >> (64 - set->bits));
+
+	while (set->frames[slot] && set->frames[slot] != frame)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+static void frame_set_free(struct frame_set *set)
+{
+	free(set->frames);
+	free(set->uses);
+	memset(set, 0, sizeof(*set));
+}
+
+static void frame_set_insert(struct frame_set *set, u64 frame, u8 uses)
+{
+	u32 slot = slot_of(set, frame);
+
+	set->count += !set->frames[slot];
+	set->frames[slot] = frame;
+	set->uses[slot] |= uses;
+}
+
+static int frame_set_grow(struct frame_set *set)
+{
+	struct frame_set larger = {.bits = set->bits ? set->bits + 1 : FRAME_SET_BITS_MIN};
+
+	if (larger.bits > FRAME_SET_BITS_MAX)
+		return -ENOMEM;
+	larger.frames = calloc(1UL << larger.bits, sizeof(*larger.frames));
+	larger.uses = calloc(1UL << larger.bits, sizeof(*larger.uses));
+	if (!larger.frames || !larger.uses) {
+		frame_set_free(&larger);
+		return -ENOMEM;
+	}
+	for (u32 i = 0; set->frames && i < 1U << set->bits; i++)
+		if (set->frames[i])
+			frame_set_insert(&larger, set->frames[i], set->uses[i]);
+	frame_set_free(set);
+	*set = larger;
+	return 0;
+}
+
+static int frame_set_add(struct frame_set *set, u64 frame, u32 uses)
+{
+	if (!frame)
+		return 0;
+	if (!set->frames || set->count >= 1U << (set->bits - 1)) {
+		int err = frame_set_grow(set);
+
+		if (err)
+			return err;
+	}
+	frame_set_insert(set, frame, (u8)uses);
+	return 0;
+}
+
+static int frame_set_each(const struct frame_set *set,
+			  int (*each)(void *arg, u64 frame, bool return_address), void *arg)
+{
+	int result = 0;
+
+	for (u32 i = 0; set->frames && !result && i < 1U << set->bits; i++) {
+		if (set->uses[i] & FRAME_EXACT)
+			result = each(arg, set->frames[i], false);
+		if (!result && set->uses[i] & FRAME_RETURN_ADDRESS)
+			result = each(arg, set->frames[i], true);
+	}
+	return result;
+}
+
+/* --- symbols that wait for their block --- */
+
+/* Symbols waiting to be written: added in any order, with repetitions; listed once each, sorted by
+ * mapping and address. */
+
+/* Symbols are sorted by address, which makes the stored differences small and repetitions adjacent;
+ * among repetitions a symbol with a name comes first. */
+
+struct symbol_list {
+	struct symbol_entry *entries;
+	u32 count;
+	u32 room;
+	struct byte_buffer names;
+};
+
+struct symbol_entry {
+	u64 start;
+	u64 size;
+	u64 address;
+	size_t name; /* offset in names */
+	u32 mapping;
+	bool is_named;
+};
+
+static int symbol_list_add(struct symbol_list *list, const struct trace_symbol *symbol)
+{
+	struct symbol_entry entry = {
+		.start = symbol->start,
+		.size = symbol->size,
+		.address = symbol->address,
+		.name = list->names.used,
+		.mapping = symbol->mapping,
+		.is_named = *symbol->name,
+	};
+
+	if (array_make_room(list->entries, list->count, list->room))
+		return -ENOMEM;
+	byte_buffer_string(&list->names, symbol->name);
+	if (list->names.failed)
+		return -ENOMEM;
+	list->entries[list->count++] = entry;
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol_entry *x = a, *y = b;
+
+	return order(x->mapping, y->mapping)
+		       ?: order(x->start, y->start)
+		       ?: order(y->is_named, x->is_named) ?: order(x->name, y->name);
+}
+
+static bool is_repetition(const struct symbol_list *list, u32 i)
+{
+	const struct symbol_entry *entry = &list->entries[i];
+
+	return i && entry[-1].mapping == entry->mapping && entry[-1].start == entry->start;
+}
+
+/* Sorts the list and calls `each` for every symbol. Stops at the first non-zero result, which is
+ * returned. */
+static int symbol_list_each(struct symbol_list *list,
+			    int (*each)(void *arg, const struct trace_symbol *symbol), void *arg)
+{
+	int result = 0;
+
+	if (!list->count)
+		return 0;
+	qsort(list->entries, list->count, sizeof(*list->entries), by_address);
+	for (u32 i = 0; i < list->count && !result; i++) {
+		struct trace_symbol symbol = {
+			.mapping = list->entries[i].mapping,
+			.start = list->entries[i].start,
+			.size = list->entries[i].size,
+			.address = list->entries[i].address,
+			.name = (const char *)list->names.data + list->entries[i].name,
+		};
+
+		if (!is_repetition(list, i))
+			result = each(arg, &symbol);
+	}
+	return result;
+}
 
 struct trace_writer {
 	struct output output;
@@ -47,7 +306,8 @@ struct trace_writer {
 	u32 source_count;
 	u32 cgroup_count;
 	u32 stack_count;
-	u32 full_ids; /* given to stacks that came without one: the highest, the map's are low */
+	u32 full_ids; /* number of ids made for stacks without an id, counted down from the highest
+		       */
 	struct stack_set full_stacks;
 	struct placeholders placeholders;
 	struct frame_set frames;
@@ -91,7 +351,7 @@ static int write_stacks(struct trace_writer *writer)
 	return writer->error;
 }
 
-/* After all stacks that they name. */
+/* Called after all stacks that the resolutions name were written. */
 static int write_resolutions(struct trace_writer *writer)
 {
 	if (writer->error || !writer->resolutions.builder.records)
@@ -169,8 +429,13 @@ static void writer_free(struct trace_writer **writer)
 	block_builder_free(&old->tasks);
 	stack_encoder_free(&old->stacks);
 	resolution_encoder_free(&old->resolutions);
-	symbol_list_free(&old->symbols);
-	event_buffers_free(&old->events);
+	free(old->symbols.entries);
+	byte_buffer_free(&old->symbols.names);
+	memset(&old->symbols, 0, sizeof(*(&old->symbols)));
+	for (u32 i = 0; i < old->events.cpus; i++)
+		free(old->events.cpu[i].events);
+	free(old->events.cpu);
+	memset(&old->events, 0, sizeof(*(&old->events)));
 	stack_set_free(&old->full_stacks);
 	placeholders_free(&old->placeholders);
 	frame_set_free(&old->frames);
@@ -198,7 +463,7 @@ static struct trace_writer *writer_alloc(const struct trace_info *info)
 	return writer;
 }
 
-/* Takes the output in any case. */
+/* Takes over the output, also on failure. */
 static int begin_file(struct output *output, const char *name, const struct trace_info *info,
 		      struct trace_writer **out, struct stackmap_error *error)
 {
@@ -242,7 +507,7 @@ int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *err
 	return output_publish(&writer->output, error);
 }
 
-/* Sends a kind of records out early, before its block would become too large. */
+/* Writes a kind of records before its block becomes too large. */
 static int limit_records(struct trace_writer *writer, struct block_builder *builder)
 {
 	if (block_builder_bytes(builder) >= DEFINITIONS_BYTES_MAX)
@@ -286,15 +551,6 @@ int trace_writer_cgroup(struct trace_writer *writer, const struct trace_cgroup *
 	return limit_records(writer, &writer->cgroups);
 }
 
-/* After the cgroups that they name. */
-static int limit_tasks(struct trace_writer *writer)
-{
-	if (block_builder_bytes(&writer->tasks) < DEFINITIONS_BYTES_MAX)
-		return writer->error;
-	write_records(writer, &writer->cgroups);
-	return write_records(writer, &writer->tasks);
-}
-
 int trace_writer_task(struct trace_writer *writer, const struct trace_task *task)
 {
 	if (writer->error)
@@ -302,7 +558,10 @@ int trace_writer_task(struct trace_writer *writer, const struct trace_task *task
 	if (task->cgroup > writer->cgroup_count)
 		return -EINVAL;
 	record_put_task(&writer->tasks, task);
-	return limit_tasks(writer);
+	if (block_builder_bytes(&writer->tasks) < DEFINITIONS_BYTES_MAX)
+		return writer->error;
+	write_records(writer, &writer->cgroups);
+	return write_records(writer, &writer->tasks);
 }
 
 int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *symbol)
@@ -314,8 +573,8 @@ int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *
 	return keep_error(writer, symbol_list_add(&writer->symbols, symbol));
 }
 
-/* The innermost frame is a return address below a leaf and a pc without one; the same stack may be
- * met both ways. */
+/* The innermost frame is a return address if the event has a leaf, else a pc. Both occur for the
+ * same stack. */
 static int note_frames(struct trace_writer *writer, const struct trace_stack *stack)
 {
 	int err = frame_set_add(&writer->frames, stack->frames[0], FRAME_EXACT);
@@ -484,7 +743,8 @@ static int write_symbols(struct trace_writer *writer)
 	symbol_list_each(&writer->symbols, put_symbol, &symbols);
 	write_records(writer, &symbols.builder);
 	block_builder_free(&symbols.builder);
-	symbol_list_clear(&writer->symbols);
+	writer->symbols.count = 0;
+	byte_buffer_clear(&writer->symbols.names);
 	return writer->error;
 }
 

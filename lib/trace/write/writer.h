@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes one recording. Everything goes out in checksummed blocks; a block is written whole or the
- * file ends before it, so that after a crash all up to the last whole block reads back. A stack,
+ * Writes one recording. All records are in checksummed blocks; a block is written whole or the file
+ * ends before it, so after a crash everything up to the last whole block can be read. A stack,
  * mapping or source is in the file before the first event that names it.
  *
- * One thread. Every function returns 0 or -errno; after a write error (-ENOSPC...) the file is cut
- * back to its last whole block, every later call returns the same error, and trace_writer_lost()
- * counts the events that did not go out.
+ * A writer belongs to one thread. Every function returns 0 or -errno; after a write error
+ * (-ENOSPC...) the file is cut back to its last whole block, every later call returns the same
+ * error, and trace_writer_lost() counts the events that were not written.
  */
 #ifndef LIB_TRACE_WRITER_H
 #define LIB_TRACE_WRITER_H
@@ -21,12 +21,12 @@ struct trace_writer;
 int trace_writer_create(const char *path, const struct trace_info *info, struct trace_writer **out,
 			struct stackmap_error *error);
 
-/* The same into an open file, which `name` stands for in messages. The writer closes `fd` in any
- * case. */
+/* Writes into an open file, which is called `name` in messages. The writer closes `fd` in any case.
+ */
 int trace_writer_create_fd(int fd, const char *name, const struct trace_info *info,
 			   struct trace_writer **out, struct stackmap_error *error);
 
-/* Puts the file in its place, from where it grows on; an existing one becomes `path`.old. */
+/* Moves the file to `path`, where it continues to grow; an existing file becomes `path`.old. */
 int trace_writer_publish(struct trace_writer *writer, struct stackmap_error *error);
 
 int trace_writer_source(struct trace_writer *writer,
@@ -44,32 +44,31 @@ int trace_writer_symbol(struct trace_writer *writer, const struct trace_symbol *
  * once. */
 int trace_writer_stack(struct trace_writer *writer, const struct trace_stack *stack, u32 *index);
 
-/* *name stands for a user stack that is not known yet, in any number of events, of any CPU. It is
- * no index. */
+/* *name stands for a user stack that is not known yet, in any number of events of any CPU. A name
+ * is never the index of a stack. */
 int trace_writer_placeholder(struct trace_writer *writer, u32 *name);
 
-/* What the placeholder stands for. Its name ends with that: a later placeholder may have it. One
- * that is never resolved reads back as REASON_UNANSWERED. The resolution names no placeholder:
- * -EINVAL. */
+/* Resolves a placeholder. A later placeholder may get the same name. A placeholder that is never
+ * resolved reads back as REASON_UNANSWERED. -EINVAL: the resolution names a placeholder. */
 int trace_writer_resolve(struct trace_writer *writer, u32 name,
 			 const struct trace_resolution *resolution);
 
 /* Events of one CPU come in the order of their ring; their times may go back a little (interrupts).
- * -EINVAL: it names what is not there, or it stands for many in a recording that is no summary. */
+ * -EINVAL: the event names an unknown source or stack, or has repeats outside a summary. */
 int trace_writer_event(struct trace_writer *writer, const struct trace_event *event);
 
-/* Sends out all that is buffered, as whole blocks. */
+/* Writes all buffered records, as whole blocks. */
 int trace_writer_flush(struct trace_writer *writer);
 
 int trace_writer_ledger(struct trace_writer *writer, const struct trace_ledger *ledger,
 			const struct trace_cpu_ledger *cpus, u32 cpu_count);
 
-/* Every distinct frame that went into the file (stacks and leaves), for the symboliser. Stops at
- * the first non-zero return. */
+/* Calls `each` for every distinct frame in the file (stacks and leaves), for the symbolizer. Stops
+ * at the first non-zero result. */
 int trace_writer_frames(struct trace_writer *writer,
 			int (*each)(void *arg, u64 frame, bool return_address), void *arg);
 
-/* Events in whole blocks of the file; one that stands for many is one here. */
+/* Events in whole blocks of the file; a summary event counts as one. */
 u64 trace_writer_recorded(const struct trace_writer *writer);
 u64 trace_writer_lost(const struct trace_writer *writer);
 u64 trace_writer_bytes(const struct trace_writer *writer);
@@ -78,7 +77,7 @@ u64 trace_writer_bytes(const struct trace_writer *writer);
  * Returns the first error of all. */
 int trace_writer_close(struct trace_writer **writer);
 
-/* Gives up: a file that was not published is gone. Sets *writer to NULL. */
+/* Closes the writer and removes a file that was not published. Sets *writer to NULL. */
 void trace_writer_discard(struct trace_writer **writer);
 
 #endif
