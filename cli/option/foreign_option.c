@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A table: what is missing in it is answered with the nearest option there is. */
+/* An option that is not in this table is answered with the nearest existing option. */
 #include "foreign_option.h"
 
 #include <stddef.h>

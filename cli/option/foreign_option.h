@@ -3,8 +3,8 @@
 #ifndef CLI_FOREIGN_OPTION_H
 #define CLI_FOREIGN_OPTION_H
 
-/* What there is here in the place of `option` ("-g", "--stdio"), as the rest of a sentence; NULL:
- * nothing is known of it. */
+/* Returns the replacement of `option` ("-g", "--stdio") as the rest of a sentence; NULL: unknown
+ * option. */
 const char *foreign_option(const char *command, const char *option);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The parser is getopt_long(3); this file turns rows into its tables, its answers into values, and
- * what is wrong into one line that shows the option as the user wrote it.
+ * The parser is getopt_long(3). This file turns rows into getopt's tables, its results into values,
+ * and an error into one line that shows the option as the user wrote it.
  */
 #include "option.h"
 
@@ -257,8 +257,7 @@ static int set_value(const struct option_row *row, const char *option, char *val
 	return -EINVAL;
 }
 
-/* getopt leaves the name of a long option that it did not like only in argv, maybe with "=value".
- */
+/* The name of a long option that getopt refuses is only in argv, perhaps with "=value". */
 static int long_length(const char *word)
 {
 	return (int)strcspn(word, "=");
@@ -288,7 +287,7 @@ static bool negates(const char *name, const char *of)
 	return !strncmp(name, "no-", 3) && !strcmp(name + 3, of);
 }
 
-/* The nearest option would be the opposite of what is meant. */
+/* The nearest option would have the opposite meaning. */
 static bool report_default(const struct parser *parser, const char *name)
 {
 	for (int i = 0; i < parser->rows; i++) {

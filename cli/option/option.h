@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Options as table rows. One row says all there is to say about an option, so the parser, `--help`
- * and the check of the man pages cannot disagree. A row names its target by offset into the
- * command's own struct of values: tables are constant, and a command starts from a copy of its
- * defaults.
+ * Options as table rows. One row defines an option completely, so the parser, `--help` and the
+ * check of the man pages cannot disagree. A row names its target by offset into the command's own
+ * struct of values: tables are constant, and a command starts from a copy of its defaults.
  *
  * Every command has `-h, --help` besides its rows. Options and operands may be mixed, except in a
  * command that runs another one (`stops_at_operand`): there the first operand begins the other's
@@ -29,19 +28,19 @@ enum option_type {
 	OPTION_U64,	/* u64 within [min, max] */
 	OPTION_SIZE,	/* u64 bytes within [min, max], with a suffix K, M or G (powers of 1024) */
 	OPTION_STRINGS, /* struct string_list: the option may be repeated */
-	OPTION_NUMBERS, /* struct number_list within [0, max]: it is a list, and may be repeated */
+	OPTION_NUMBERS, /* struct number_list within [0, max]: a list; the option may be repeated */
 };
 
 struct option_row {
 	const char *name; /* long name, without dashes */
 	char letter;	  /* short name, or 0 */
 	enum option_type type;
-	const char *argument; /* what `--help` calls its argument; NULL for a flag */
+	const char *argument; /* name of the argument in `--help`; NULL for a flag */
 	size_t target;	      /* offset into the command's values */
-	const char *group;    /* heading in `--help`; rows of a group stand together */
+	const char *group;    /* heading in `--help`; rows of a group are adjacent */
 	const char *help;
 	u64 min, max;
-	const char *words; /* those it takes, with commas or blanks between them; NULL: any */
+	const char *words; /* accepted words, with commas or blanks between them; NULL: any */
 };
 
 #define OPTION_ROWS_MAX 64
@@ -50,7 +49,8 @@ struct command {
 	const char *name;
 	const char *operands; /* as the usage line shows them: "[FILE]" */
 	u32 operands_max;
-	const char *operands_missing; /* what is said without any; NULL: none are needed */
+	const char
+		*operands_missing; /* message for missing operands; NULL: operands are optional */
 	bool stops_at_operand;
 	const char *summary;
 	const struct option_row *rows; /* ends with a row without name; NULL: no options */
@@ -64,7 +64,7 @@ struct command {
 enum option_result {
 	OPTION_PARSED,
 	OPTION_HELP,  /* the user asked for help: print it and stop */
-	OPTION_WRONG, /* said so on standard error */
+	OPTION_WRONG, /* an error was printed on standard error */
 };
 
 /* argv[0] is the command's name. Fills *values (values_bytes, already a copy of the defaults) and
@@ -74,11 +74,11 @@ enum option_result option_parse(const struct command *command, int argc, char **
 				int *first);
 void option_clear(const struct command *command, void *values);
 
-/* A number as options take it: decimal or 0x..., no sign, no rest; with `suffix` also K, M, G. 0,
- * -EINVAL or -ERANGE. */
+/* Parses a number like an option: decimal or 0x..., no sign, no rest; with `suffix` also K, M, G.
+ * 0, -EINVAL or -ERANGE. */
 int option_number(const char *text, bool suffix, u64 *number);
 
-/* The next one of `*words`, as in a row, and its length; goes on behind it. NULL: there is none. */
+/* Returns the next word of `*words`, as in a row, and its length, and advances; NULL at the end. */
 const char *option_word(const char **words, size_t *length);
 
 void option_help(const struct command *command, FILE *to);

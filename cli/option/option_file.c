@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A line becomes an argument, "--frequency=19", and is parsed by itself, so that what is wrong with
- * it can be said with its number. */
+/* A line becomes an argument, "--frequency=19", and is parsed by itself, so a message can have the
+ * line's number. */
 #include "option/option_file.h"
 
 #include <ctype.h>
@@ -76,7 +76,7 @@ static char *argument_of(char *line)
 	return bytes < 0 ? NULL : argument;
 }
 
-/* Names are whole here: what is an abbreviation today may be another option tomorrow. */
+/* Abbreviated names are refused, because an abbreviation may become ambiguous in later versions. */
 static bool is_option(const struct command *command, const char *argument)
 {
 	size_t length = strcspn(argument + 2, "=");
@@ -156,7 +156,7 @@ static size_t bytes_of(const struct option_row *row)
 	return 0;
 }
 
-/* What the command line has left as it was. */
+/* Copies the values that the command line has not set. */
 static void merge(const struct option_file *file, void *values)
 {
 	const struct command *command = file->command;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Options from a file, for a command that runs as a service: each line is a long option of the
- * command's own table without its dashes, "frequency = 19" or "off-cpu". Empty lines and those that
- * begin with "#" say nothing. The rows parse it, so the file takes what the command line does.
+ * command's own table without its dashes, "frequency = 19" or "off-cpu". Empty lines and lines that
+ * begin with "#" are ignored. The rows of the table parse the lines, like the command line.
  */
 #ifndef CLI_OPTION_FILE_H
 #define CLI_OPTION_FILE_H
@@ -11,10 +11,10 @@
 
 struct option_file;
 
-/* Adds to *values what the file says and the command line did not: an option that is not as the
- * defaults have it was given there. *values points into *file, which is to be closed last; lists of
- * the file are its own, those of *values stay the caller's. Exit status; what is wrong was said,
- * with file and line. -> EXIT_DONE and *file NULL: `may_lack`, and there is none. */
+/* Adds the file's options to *values, except options that the command line has set: their values
+ * differ from the defaults. *values points into *file, which is closed last; *file owns its lists,
+ * the caller owns the lists of *values. Returns the exit status; errors were printed with file and
+ * line. EXIT_DONE and *file NULL: `may_lack`, and the file does not exist. */
 int option_file_read(const struct command *command, const char *path, bool may_lack, void *values,
 		     struct option_file **file);
 void option_file_close(struct option_file **file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A source takes two descriptors, on every CPU if it is a perf event: soon more than the usual soft
- * limit of 1024, which is that low for the sake of select(). Nothing here uses it.
+ * A source needs two descriptors, on every CPU if it is a perf event, which soon exceeds the usual
+ * soft limit of 1024. The limit protects users of select(), which this program does not use.
  */
 #include "file_limit.h"
 

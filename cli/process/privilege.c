@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stays, and why:
+ * Kept capabilities and their use:
  *
- *   CAP_SYS_PTRACE          /proc/PID/root and map_files of processes of others; their memory,
- * where the kernel left a stack to us to be finished CAP_DAC_READ_SEARCH     their files, in
- * folders that are closed to us CAP_CHECKPOINT_RESTORE  /proc/PID/map_files: files that were
- * deleted CAP_KILL                to end the command when it has become another user
- *   CAP_PERFMON             to sample CPUs that come online
- *   CAP_DAC_OVERRIDE, CAP_FOWNER
- *                           only if files are made later in a folder of somebody else
+ * - CAP_SYS_PTRACE: /proc/PID/root, map_files and memory of other users' processes
+ * - CAP_DAC_READ_SEARCH: files in folders that are closed to this user
+ * - CAP_CHECKPOINT_RESTORE: deleted files, by /proc/PID/map_files
+ * - CAP_KILL: ending the recorded command after it has changed its user
+ * - CAP_PERFMON: sampling CPUs that come online
+ * - CAP_DAC_OVERRIDE, CAP_FOWNER: files made later in another user's folder
  */
 #include "privilege.h"
 
@@ -25,7 +24,7 @@
 
 #define WRITING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_FOWNER))
 
-/* One that cannot be told from ours counts as another's. */
+/* A folder whose owner is unknown counts as another user's. */
 static bool is_own_folder(const char *path)
 {
 	struct stat status;
@@ -71,7 +70,7 @@ int privilege_drop(const struct privilege_needs *needs)
 	return EXIT_FAILED;
 }
 
-/* A failure leaves what nobody needs here: no reason not to show the recording. */
+/* A failure leaves unneeded capabilities, which is no reason to refuse showing the recording. */
 void privilege_keep_files(void)
 {
 	capability_keep(CAPABILITY(CAP_DAC_READ_SEARCH) | WRITING);

@@ -3,9 +3,9 @@
  * signalfd() for the main loop. A blocked signal is queued even if it is ignored, so a hang-up that
  * must stay ignored (nohup) is left out.
  *
- * While a command begins, most of its time is the kernel's, which verifies programs. It stops that
- * for a signal, and libbpf tries five times: so a timer goes on sending signals until all is given
- * up.
+ * While a command begins, the kernel verifies programs for most of the time. A signal interrupts
+ * the verification, and libbpf retries five times, so a timer repeats the signal until the command
+ * gives up.
  */
 #include "signals.h"
 
@@ -45,7 +45,7 @@ static void insist(void)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Of a child that was forked, the signal is not ours. */
+/* A forked child that inherits the handler ignores the signal. */
 static void on_end(int signal)
 {
 	int error = errno;
@@ -64,7 +64,7 @@ static void on_insisting(int signal)
 	(void)signal;
 }
 
-/* Those that are ignored stay so, for the command that is run, too. */
+/* Ignored signals stay ignored, also for the recorded command. */
 static void catch_ending(void)
 {
 	const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESETHAND};
@@ -74,7 +74,7 @@ static void catch_ending(void)
 			sigaction(ending[i], &action, NULL);
 }
 
-/* Blocked for good, so that a write fails with an error that can be told and accounted for. */
+/* These signals stay blocked, so a write fails with an error that can be reported. */
 static void block_write_signals(void)
 {
 	sigset_t set;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Two pipes that close on execve: one holds the child back, the other tells whether execve went
- * well. */
+/* Two pipes with close-on-exec: one holds the child back, the other reports the errno of execve. */
 #include "workload.h"
 
 #include <errno.h>
@@ -31,7 +30,7 @@ static int is_program(const char *path)
 	return S_ISREG(status.st_mode) ? 0 : -EACCES;
 }
 
-/* Whether execvp() would find it, and where. */
+/* Searches the program like execvp(). */
 static int find_program(const char *name, char file[PATH_MAX])
 {
 	const char *path = getenv("PATH"), *part;

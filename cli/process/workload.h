@@ -10,34 +10,34 @@
 #include "scalar.h"
 
 struct workload {
-	pid_t pid;   /* 0: none */
+	pid_t pid;   /* 0: no process */
 	char *path;  /* the file that it will execute */
-	int process; /* a descriptor of it: signals meet nobody else */
+	int process; /* pidfd, so that signals cannot reach a recycled pid */
 	int go;	     /* held until this is closed */
 	int failed;  /* the child writes its errno here if execve fails */
-	int status;  /* of wait(), once it ended */
-	u64 cpu_ns;  /* that it and its children took, once it ended */
+	int status;  /* wait() status, after its end */
+	u64 cpu_ns;  /* CPU time of the process and its children, after its end */
 	bool started;
 	bool ended;
 };
 
-/* Forks. -ENOENT, -EACCES: there is no such command to run; nothing was forked. `output_taken`: it
- * writes to standard error what it has for standard output. */
+/* Forks. -ENOENT, -EACCES: the command cannot be run, and no process was forked. `output_taken`:
+ * the command's standard output is redirected to standard error. */
 int workload_prepare(struct workload *workload, char **arguments, bool output_taken);
 
-/* Lets it go on to execve: 0 or its -errno; -EINTR: the end was asked for before that was known. */
+/* Releases the child to execve: 0 or its -errno; -EINTR: a signal came before the result. */
 int workload_start(struct workload *workload);
 
-/* Whether it has ended by now; does not wait. */
+/* True if the command has ended; does not wait. */
 bool workload_ended(struct workload *workload);
 
-/* To one that runs. */
+/* Sends a signal to a running command. */
 void workload_signal(const struct workload *workload, int signal);
 
-/* Ends one that was never started, and waits for it; one that runs is left alone. */
+/* Ends a command that was never started, and waits for it; does not touch a running one. */
 void workload_clear(struct workload *workload);
 
-/* As a shell gives it: 128 + N after signal N. Of one that has ended. */
+/* The exit status of a command that has ended, like a shell's: 128 + N after signal N. */
 int workload_exit_status(const struct workload *workload);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One line for the user. It is put together first and written by one call, so that lines of several
+ * One line for the user. The line is formatted first and written by one call, so lines of several
  * threads or processes do not mix.
  */
 #include "message.h"
@@ -28,8 +28,8 @@ void message_error(const struct stackmap_error *error)
 	message("%s", error->message);
 }
 
-/* What was asked for is not possible at all, or it is and did not work. Who interrupts a command
- * knows why it ends. */
+/* Wrong usage (-EINVAL, -ERANGE) and failures have different exit statuses. An interrupted command
+ * prints no message. */
 int message_failure(int result, const struct stackmap_error *error)
 {
 	if (result == -EINTR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages to the user on standard error: one line, `stackmap: what: why`. What is not printable
- * in it (format/printable.h) is shown as `?`: names of files and in files are those of others. */
+/* Messages to the user on standard error: one line, `stackmap: what: why`. Unprintable bytes
+ * (format/printable.h) are shown as `?`, because names of files and in files are untrusted. */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
@@ -11,10 +11,10 @@ enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* message("%s: %s", path, strerror(ENOENT)) prints "stackmap: PATH: No such file or directory". */
 __attribute__((format(printf, 1, 2))) void message(const char *format, ...);
 
-/* Prints what the library said. */
+/* Prints the library's error. */
 void message_error(const struct stackmap_error *error);
 
-/* The same, as the end of a command: the exit status that `result` comes to. */
+/* Prints the library's error, and returns the exit status for `result`. */
 int message_failure(int result, const struct stackmap_error *error);
 
 #endif

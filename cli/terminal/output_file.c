@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stream has a descriptor of its own, since a file gets its name by the output's. Standard
- * output is the one that the process has: main() looks at what became of it. */
+/* The stream has a duplicate descriptor, because the output's descriptor is needed to name the
+ * file. Standard output is the process's own stream, which main() checks. */
 #include "output_file.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The pager is a child that reads a pipe; our standard output becomes the other end. While it runs
- * the terminal is the pager's: Ctrl-C is its business, and a pager that is left early is no failure
- * (main.c looks for that), so SIGPIPE must not end us before we have waited for it.
+ * The pager is a child that reads a pipe; this process's standard output becomes the other end. The
+ * pager owns the terminal while it runs: Ctrl-C is for the pager, and quitting it early is not a
+ * failure (main.c handles that). SIGPIPE must not end this process before it has waited for the
+ * pager.
  *
  * `less` with F ends at once when all fits on the screen, R passes colours, X leaves the text
  * there.
@@ -30,7 +31,7 @@ static void wait_for_pager(void)
 		;
 }
 
-/* "" for none. */
+/* Returns "" for no pager. */
 static const char *pager_command(void)
 {
 	static const char *const defaults[] = {"/usr/bin/pager", "/usr/bin/less"};

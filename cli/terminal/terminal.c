@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A terminal that says it is dumb gets neither, as it cannot go back on a line. */
+/* A dumb terminal gets neither progress nor colours, because it cannot move the cursor back. */
 #include "terminal.h"
 
 #include <stdint.h>

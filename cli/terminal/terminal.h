@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What may be done on an output: progress lines and colours belong on a terminal only, and NO_COLOR
- * (no-color.org) takes the colours away there too. Tables are as wide as their terminal. */
+/* Capabilities of an output: only terminals get progress lines and colours, and NO_COLOR
+ * (no-color.org) disables colours. Tables are as wide as their terminal. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
@@ -12,9 +12,9 @@
 bool terminal_progress(FILE *stream);
 bool terminal_color(FILE *stream);
 
-/* The columns of standard output's terminal, as COLUMNS or the terminal says; 0: standard output is
- * no terminal, or its width is not known, so lines have no bound. The first call finds the width,
- * as a pager that stands between later shows the same terminal. */
+/* The width of standard output's terminal, by COLUMNS or the terminal itself; 0: not a terminal, or
+ * unknown, so lines have no bound. The first call stores the width, because a pager that is started
+ * later shows the same terminal. */
 u32 terminal_width(void);
 
 /* The columns left for a text behind `used` columns of a line (printable_put_cut()), at least

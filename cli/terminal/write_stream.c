@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The stream's own write function is where errno is still that of write(2). */
+/* The stream has its own write function, because there errno is still the one of write(2). */
 #include "write_stream.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static void keep_error(struct write_stream *stream)
 		stream->error = errno;
 }
 
-/* What is less than `bytes` is an error to stdio. */
+/* stdio treats a result below `bytes` as an error. */
 static ssize_t put(void *cookie, const char *data, size_t bytes)
 {
 	struct write_stream *stream = cookie;

@@ -2,10 +2,10 @@
 /*
  * A field is quoted when it has a comma, a quote or a space at either end.
  *
- * A spreadsheet takes a cell for a formula that begins with one of a few characters, and a name is
- * what somebody called a thing: such a cell begins with `'`, and one that begins with `'` already
- * with two, so that whoever takes the first one away has the name. Where `;` separates cells, every
- * frame of a path begins one.
+ * A spreadsheet evaluates a cell as a formula if it begins with one of a few characters, and names
+ * are untrusted: such a cell gets a leading `'`. A cell that already begins with `'` gets a second
+ * one, so removing the first `'` always restores the name. Some spreadsheets separate cells at `;`,
+ * so every frame of a path is treated as the beginning of a cell.
  */
 #include "csv.h"
 
@@ -21,8 +21,7 @@ static bool needs_quotes(const char *text)
 	return strpbrk(text, ",\"") || text[0] == ' ' || (length && text[length - 1] == ' ');
 }
 
-/* Also of full width, as some spreadsheets take them; and behind spaces, as some leave these out.
- */
+/* Full-width characters and leading spaces are covered, because some spreadsheets accept them. */
 static bool is_formula(const char *text)
 {
 	static const char *const begins[] = {"=",      "+",	 "-",	   "@",	    "'",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What `stackmap diff` has found out, for those who print it. */
+/* The result of `stackmap diff`, as input of the printers. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
@@ -23,7 +23,7 @@ struct diff {
 	struct report_fields fields;
 	struct recording_choice choice[COMPARISON_SIDES];
 	struct report side[COMPARISON_SIDES];
-	double units[COMPARISON_SIDES]; /* what amounts are divided by: 1 without --per */
+	double units[COMPARISON_SIDES];		      /* divisors of the amounts: 1 without --per */
 	struct report_table *table[COMPARISON_SIDES]; /* NULL with --stacks */
 	struct compared_list list[COMPARISON_SIDES];
 	struct comparison *comparison;
@@ -38,12 +38,12 @@ static inline bool diff_has_event_key(const struct diff *diff)
 	return diff->fields.keys & 1U << TABLE_EVENT;
 }
 
-/* A number is put into `room`. */
+/* A number is formatted into `room`. */
 const char *diff_cell_text(const struct diff *diff, enum comparison_side side,
 			   const struct table_row *row, enum table_key key,
 			   char room[DIFF_CELL_ROOM]);
 
-/* 0 or -errno; what goes wrong with standard output is found later. */
+/* 0 or -errno; main() checks standard output later. */
 int diff_print(const struct diff *diff);
 
 #endif

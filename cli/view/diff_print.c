@@ -51,7 +51,7 @@ static bool shows_event(const struct diff *diff)
 	return diff->many_sources || diff_has_event_key(diff);
 }
 
-/* Events and values are whole numbers; what they are divided into has four digits at least. */
+/* Events and values are whole numbers; quotients have at least four digits. */
 static int decimals_of(const struct diff *diff, double amount)
 {
 	double size = amount < 0 ? -amount : amount;
@@ -100,7 +100,7 @@ static u32 kind_of(const struct diff *diff, const struct comparison_row *row)
 	return diff->table[row->side]->rows[row->index].kind;
 }
 
-/* Values have the unit of their source. Less than one of it is a number, as are events. */
+/* Values have the unit of their source. Numbers below one, and numbers of events, have no unit. */
 static void put_amount(const struct diff *diff, const struct comparison_row *row, double amount,
 		       const char *sign)
 {
@@ -135,8 +135,8 @@ static void put_relative(const struct comparison_row *row)
 		printf("%9s", "new");
 }
 
-/* Both amounts with their shares, then the change: of the amount, in parts of what it was, and of
- * the share. */
+/* Both amounts with their shares, then the change of the amount relative to the first one, and the
+ * change of the share. */
 static void put_numbers(const struct diff *diff, const struct comparison_row *row)
 {
 	double change = comparison_change(row);
@@ -241,7 +241,7 @@ static void csv_heading(const struct diff *diff)
 	putchar('\n');
 }
 
-/* A change of nothing has no percentage. */
+/* A change from zero has no percentage. */
 static void csv_amounts(const struct comparison_row *row)
 {
 	double before = row->share[BEFORE].amount, change = comparison_change(row);

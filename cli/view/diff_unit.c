@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Seconds are those from the first event to the last, of whatever source and task: a program that
- * slept half of the time did so within the recording. */
+/* The seconds last from the first event to the last of any source and task, so the time in which
+ * the filtered tasks sleep counts as well. */
 #include "diff_unit.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ struct count {
 	const struct trace_reader *reader;
 	const struct trace_source *sources;
 	struct event_filter filter;
-	const char *source; /* NULL: any */
+	const char *source; /* NULL: any source */
 	u64 events, first, last;
 };
 

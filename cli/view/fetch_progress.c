@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The signal is ours only while a file is fetched; before and after, it ends the command, which may
- * have a handler of its own for that. Where it is ignored it stays so. */
+/* The handler is set only while a file is fetched; otherwise the signal ends the command, which may
+ * have its own handler. An ignored signal stays ignored. */
 #include "fetch_progress.h"
 
 #include <signal.h>
@@ -45,7 +45,7 @@ static bool is_due(void)
 	return true;
 }
 
-/* A line that is broken could not be taken back. */
+/* A line that wraps cannot be erased, so the text is cut. */
 static void put_short(const char *path)
 {
 	const char *slash = strrchr(path, '/');

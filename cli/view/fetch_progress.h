@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the user sees of files that are fetched, and how he ends it: a line on the terminal, and the
- * first Ctrl-C. The second one does what it always does. */
+/* Shows the progress of fetched files in a line on the terminal. The first Ctrl-C ends the fetch,
+ * the second one ends the command. */
 #ifndef CLI_FETCH_PROGRESS_H
 #define CLI_FETCH_PROGRESS_H
 

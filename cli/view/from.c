@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a store lacks is never left unsaid: of servers that are away and of events that hosts have
- * sent but that are not there the user hears on standard error, and the latter stand in the ledger.
+ * Missing data is always reported: servers that are away, and events that hosts have sent and the
+ * store lacks, are reported on standard error; missing events are in the ledger as well.
  */
 #include "view/from.h"
 
@@ -24,7 +24,7 @@
 #define TIME_STEPS 60
 #define DESCRIPTION_BYTES 512
 
-/* "15m": so long ago. */
+/* Parses a time before now: "15m". */
 static int parse_ago(const char *text, u64 now, u64 *time)
 {
 	static const struct {
@@ -96,7 +96,7 @@ static int choose_times(const struct from_values *values, struct store_question 
 	return -EINVAL;
 }
 
-/* Options of a store without one. */
+/* Refuses options of a store if no store is given. */
 static int check_unused(const struct from_values *values)
 {
 	const struct {
@@ -143,7 +143,7 @@ int from_choose(const struct from_values *values, struct from_choice *choice)
 	return 0;
 }
 
-/* Windows are of WINDOW_SECONDS. */
+/* Windows last WINDOW_SECONDS. */
 void from_split_time(struct from_choice *choice)
 {
 	u64 seconds = choice->question.to - choice->question.from;
@@ -152,7 +152,7 @@ void from_split_time(struct from_choice *choice)
 	choice->question.step = (u32)(windows > 1 ? windows : 1) * WINDOW_SECONDS;
 }
 
-/* Of what from_connect() has read. */
+/* Describes the store that from_connect() has read. */
 void from_clear(struct from_choice *choice)
 {
 	secret_free(&choice->password);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events of a store of many machines instead of a file, for the commands that read recordings:
- * which events, of which time, and what to say of what is not there.
+ * Events from a store of many machines instead of a file, for the commands that read recordings:
+ * the selection of events, the time range, and reports about missing data.
  */
 #ifndef CLI_FROM_H
 #define CLI_FROM_H
@@ -15,7 +15,7 @@ struct from_values {
 	const char *user, *password_file, *ca_file;
 	bool allow_cleartext;
 	u64 cap;
-	u64 seconds; /* no option. Not 0: how long the time is, from `since` on */
+	u64 seconds; /* not an option; if not 0: length of the time range from `since` on */
 };
 
 /* The rows of a command whose struct `values` has a struct from_values as `member`. */
@@ -43,38 +43,38 @@ struct from_values {
 	{"until", 0, OPTION_STRING, "TIME", offsetof(values, member.until), "Store",		\
 		"before then (default now)"},							\
 	FROM_ACCESS_ROWS(values, member)
-/* Where stacks are shown. */
+/* Options of commands that show stacks. */
 #define FROM_CAP_ROW(values, member)								\
 	{"cap", 0, OPTION_U64, "N", offsetof(values, member.cap), "Store",			\
 		"stacks that are told apart, all others are [rest] (default 100000)",		\
 		1, 10000000}
 /* clang-format on */
 
-/* What is asked of which store, and how it went. Borrows from the values. */
+/* A question to a store and its result. Borrows from the values. */
 struct from_choice {
 	struct store_access access;
 	const char *password_file;
 	char *password; /* once connected */
 	struct store_question question;
-	bool is_partial; /* a server is away: what is shown is not all */
+	bool is_partial; /* a server is away, so the result is incomplete */
 };
 
 /* 0, or -EINVAL and a message: wrong usage. */
 int from_choose(const struct from_values *values, struct from_choice *choice);
 
-/* Has times told, in steps that a picture can show. */
+/* Requests times of events, in steps for a picture. */
 void from_split_time(struct from_choice *choice);
 
-/* The same values with one replaced by `operand`: of --version if that is given, else of --host,
- * else of --since, with the same length of time. `operand` points to where the text is kept.
- * -EINVAL and a message. */
+/* Copies the values with one of them replaced by `operand`: --version if given, else --host, else
+ * --since with the same length of time. `operand` points to storage for the text. -EINVAL and a
+ * message. */
 int from_second(const struct from_values *values, char *const *operand, struct from_values *second);
 
-/* The servers of the store; NULL and a message on failure. In any case from_clear() comes when they
- * are closed. */
+/* Connects to the servers of the store; NULL and a message on failure. The caller calls
+ * from_clear() in any case, after closing them. */
 struct shards *from_connect(struct from_choice *choice);
 void from_clear(struct from_choice *choice);
-/* Says on standard error which servers are away. */
+/* Lists the servers that are away on standard error. */
 void from_tell_away(struct from_choice *choice, const struct shards *shards);
 
 /* NULL and a message on failure. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One line for the sum, one for each cause that occurred. */
+/* Prints one line for the sum and one for each cause that occurred. */
 #include "ledger_text.h"
 
 #include "report/event/stack_end.h"

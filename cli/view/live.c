@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A snapshot leaves all as it is. Following is reading: what was shown is gone from the instance,
- * and at the end its account is given. Events are shown in windows, because a stack may come after
- * its event, and events of one CPU before those of another: a window is as long as it takes to put
- * them in order, and short for an eye.
+ * A snapshot does not change the instance. Following consumes the events: shown events are removed
+ * from the instance, and the ledger is printed at the end. Events are shown in windows, because a
+ * stack may come after its event, and events of one CPU before earlier events of another CPU. A
+ * window is long enough to sort the events and short enough to look immediate.
  */
 #include "live.h"
 
@@ -32,7 +32,7 @@
 #include "trace/ledger_sum.h"
 
 #define WINDOW_MS 200
-#define ROUND_MS 20 /* at most, for an eye */
+#define ROUND_MS 20 /* longest delay that looks immediate */
 
 struct following {
 	const struct live_viewer *viewer;
@@ -40,12 +40,12 @@ struct following {
 	struct capture *capture;
 	struct recording_info info;
 	struct live_window window;
-	struct trace_ledger ledger; /* of all windows */
+	struct trace_ledger ledger; /* sum of all windows */
 	int signals;
 	bool ended;
 };
 
-/* As the instance itself says, from its start. */
+/* The ledger of the instance since its start. */
 static void init_info(struct recording_info *info, struct capture *capture)
 {
 	const struct metadata *metadata = capture_metadata(capture);
@@ -54,7 +54,7 @@ static void init_info(struct recording_info *info, struct capture *capture)
 			    metadata->command);
 }
 
-/* Nobody resets meanwhile, nor is another snapshot taken. */
+/* The lock excludes resets and other snapshots. */
 static int open_locked(struct folder *folder, struct capture **capture,
 		       struct stackmap_error *error)
 {
@@ -97,7 +97,7 @@ struct trace_reader *live_open(const char *name, const char *later_file)
 	return reader;
 }
 
-/* Until there are events, and time to put them in order; or until the end. */
+/* Waits for events and for the time to sort them, or for the end. */
 static int fill_window(struct following *following)
 {
 	u64 events = 0, end = UINT64_MAX;
@@ -122,11 +122,11 @@ static int show_window(struct following *following, struct stackmap_error *error
 	if (result)
 		return result;
 	ledger_add(&following->ledger, trace_reader_ledger(reader));
-	signals_release(); /* who reads what is shown may have stopped */
+	signals_release(); /* the reader of standard output may have gone */
 	result = following->viewer->show(following->viewer->arg, reader, error);
 	trace_reader_close(&reader);
 	if (fflush(stdout) || interrupted())
-		following->ended = true; /* main() says why */
+		following->ended = true; /* main() prints the reason */
 	signals_hold();
 	return result;
 }
@@ -146,7 +146,7 @@ static int follow_window(struct following *following, struct stackmap_error *err
 			 strerror(-result));
 }
 
-/* The mode is known when it is open; who empties it opens it in another way. */
+/* The mode is known only after opening; an instance to drain is opened differently. */
 static int check_mode(struct folder *folder, struct stackmap_error *error)
 {
 	struct capture *capture;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From options to a struct frame_naming. What cannot be had costs names, not the report: a note on
- * standard error says which. Only files that the user has named must be there.
+ * Turns options into a struct frame_naming. A missing file costs names and does not fail the
+ * report: a note on standard error names it. Only files that the user has named must exist.
  */
 #include "names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How the commands that show a recording name its frames. */
+/* Names of frames, for the commands that show a recording. */
 #ifndef CLI_NAMES_H
 #define CLI_NAMES_H
 
@@ -38,14 +38,14 @@ struct names_values {
 		"Names", "functions that repeat on a stack are one frame"}
 /* clang-format on */
 
-/* Recordings that are named together, all open: a copy of kallsyms is of one boot. */
+/* Recordings that share one naming, all open; a copy of kallsyms is valid for one boot. */
 void names_check_boots(struct frame_naming *naming, struct trace_reader *const *readers, u32 count);
 
 /* Call before the recording is opened. `values` must outlive the naming. 0, or a message and
  * EXIT_FAILED or EXIT_USAGE. */
 int names_open(const struct names_values *values, struct frame_naming *naming);
-/* Of frames whose names come with them: no files are looked for, and options that name some are
- * refused. */
+/* For frames that have their names in the recording: no files are read, and options that name files
+ * are refused. */
 int names_open_told(const struct names_values *values, struct frame_naming *naming);
 void names_close(struct frame_naming *naming);
 

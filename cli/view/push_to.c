@@ -17,7 +17,7 @@ static int refuse(const char *option)
 	return -EINVAL;
 }
 
-/* What is said to a receiver needs one. */
+/* Refuses options of a receiver if no receiver is given. */
 static int check_alone(const struct push_values *values)
 {
 	if (values->bearer_file)

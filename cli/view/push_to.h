@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sending a recording to a receiver of profiles: where, who one is, whose recording it is. */
+/* Sending a recording to a receiver of profiles: address, credentials and labels. */
 #ifndef CLI_PUSH_TO_H
 #define CLI_PUSH_TO_H
 
@@ -28,7 +28,7 @@ struct push_values {
 /* 0, or -EINVAL and a message: wrong usage. */
 int push_to_check(const struct push_values *values);
 
-/* What the labels come to; borrows from the values, and is cleared by push_to_forget(). -ENOMEM. */
+/* Builds the labels, which borrow from the values; push_to_forget() clears them. -ENOMEM. */
 int push_to_identify(const struct push_values *values, struct export_identity *identity);
 void push_to_forget(struct export_identity *identity);
 

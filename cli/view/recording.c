@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A damaged recording is still shown as far as it goes. The note about it comes last, on standard
- * error, and the command fails, so that no script takes a part for the whole. A folder is the
- * recording that a merge of all in it would make.
+ * A damaged recording is shown up to the damage. A note on standard error comes last, and the
+ * command fails, so scripts notice the incomplete result. A folder is read like the merge of all
+ * its recordings.
  */
 #include "recording.h"
 
@@ -90,7 +90,7 @@ static int choose_events(const struct recording_values *values, struct recording
 	return -EINVAL;
 }
 
-/* What a store cannot tell. */
+/* Refuses filters that a store does not support. */
 static int check_store(const struct recording_values *values, const char *operand)
 {
 	const struct {
@@ -115,7 +115,7 @@ static int check_store(const struct recording_values *values, const char *operan
 	return operand ? -EINVAL : 0;
 }
 
-/* What is to be left out the store leaves out. */
+/* The store applies these filters itself. */
 static int choose_store(const struct recording_values *values, const struct from_values *from,
 			struct recording_choice *choice)
 {
@@ -204,7 +204,7 @@ static bool has_comm(const char *const *comms, u32 count, const char *comm)
 	return false;
 }
 
-/* Some names of tasks, as "sh, cat and others". */
+/* Lists some names of tasks, as "sh, cat and others". */
 static void list_comms(const struct trace_reader *reader, char *text, size_t bytes)
 {
 	const struct trace_task *tasks;
@@ -235,7 +235,7 @@ static void match_comms(const struct trace_reader *reader, struct name_match *ma
 		name_match_try(match, tasks[i].comm);
 }
 
-/* Whether it is for a name that no task has. */
+/* Prints a message and returns true if no task has the name `comm`. */
 static bool report_comm(const char *name, const char *comm, const struct trace_reader *reader)
 {
 	char comms[256];
@@ -254,7 +254,7 @@ static bool report_comm(const char *name, const char *comm, const struct trace_r
 	return true;
 }
 
-/* As with perf that is no failure, so it has to be said. */
+/* An empty result is not a failure, as with perf, so a message explains it. */
 static void tell_nothing_chosen(const struct recording_choice *choice,
 				const struct trace_reader *reader)
 {
@@ -267,7 +267,7 @@ static void tell_nothing_chosen(const struct recording_choice *choice,
 		message("%s: the options choose none of its events", choice->name);
 }
 
-/* Says why a recording has no events, unless its ledger names losses. */
+/* Explains why a recording has no events, unless its ledger names losses. */
 static void explain_no_events(const struct recording_choice *choice,
 			      const struct trace_reader *reader)
 {

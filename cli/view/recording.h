@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the commands that read a recording have in common: finding it, choosing events from it, and
- * saying what it lost. */
+/* Common parts of the commands that read a recording: opening it, choosing events, and reporting
+ * losses. */
 #ifndef CLI_RECORDING_H
 #define CLI_RECORDING_H
 
@@ -42,11 +42,11 @@ struct recording_values {
 	FROM_CAP_ROW(values, member.from)
 /* clang-format on */
 
-/* Which recording, and which of its events. Borrows from the values. */
+/* The chosen recording and the filter of its events. Borrows from the values. */
 struct recording_choice {
 	const char *name; /* of the file, the folder of files, or the instance */
 	bool is_instance;
-	struct from_choice *from; /* a store; NULL: none */
+	struct from_choice *from; /* a store; NULL: no store */
 	const char *output;	  /* a file that is made of it, or NULL */
 	struct event_filter filter;
 	struct event_filter_use use;
@@ -57,20 +57,21 @@ struct recording_choice {
 int recording_choose(const struct recording_values *values, char *const *operands,
 		     struct recording_choice *choice);
 
-/* The second of two that are compared: of a store that which from_second() makes of the operand, or
- * the first one itself without one. */
+/* The second of two compared recordings. From a store: the result of from_second() for the operand,
+ * or the first recording itself without an operand. */
 int recording_choose_second(const struct recording_values *values, char *const *operands,
 			    struct recording_choice *choice);
 
-/* names_open(); of a store frames are called as the store has them. */
+/* Calls names_open(); frames of a store have the store's names. */
 int recording_names_open(const struct names_values *values, const struct recording_choice *choice,
 			 struct frame_naming *naming);
 
-/* Opens it, and checks that it has what the filter asks for. NULL and a message on failure. */
+/* Opens the recording, and checks that it has the sources of the filter. NULL and a message on
+ * failure. */
 struct trace_reader *recording_open(const struct recording_choice *choice);
 
-/* Closes, and says where a damaged file ended, or that of its events none was chosen. EXIT_DONE, or
- * EXIT_FAILED if it was damaged or `err` is not 0 (`error` says why). */
+/* Closes the recording, and reports its damage, or that the filter chose no event. EXIT_DONE, or
+ * EXIT_FAILED if it was damaged or `err` is not 0 (`error` has the reason). */
 int recording_close(struct trace_reader **reader, const struct recording_choice *choice, int err,
 		    const struct stackmap_error *error);
 

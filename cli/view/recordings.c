@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Of each that is damaged it is said at once where it ends; that the whole is not, by whoever shows
- * it, at the end as for a file. */
+/* The damage of each file is reported at once; the caller reports the damage of the whole at the
+ * end, as for a single file. */
 #include "recordings.h"
 
 #include <errno.h>

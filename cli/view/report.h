@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the views of `stackmap report` share. Each is one file, report_*.c. */
+/* Common parts of the views of `stackmap report`. Each view is one file, report_*.c. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -19,24 +19,24 @@ struct report {
 	u32 source_count;
 	struct profile_weights weights;
 	u64 limit;    /* rows that are shown */
-	double least; /* percent; below it nothing is shown */
+	double least; /* percent; smaller rows are hidden */
 	bool color;
 };
 
-/* Of the events of the same source, as the source's events weigh. */
+/* Share of a row in the weight of its source. */
 double report_percent(const struct report *report, u32 kind, u64 weight);
 /* " ns" for values of a source that have a unit. */
 const char *report_value(const struct report *report, u32 kind, u64 value);
 
-/* Sets sources and weights, and sorts the profile (profile_weigh()). -ENOMEM, and then there is
- * nothing to clear. */
+/* Sets sources and weights, and sorts the profile (profile_weigh()). -ENOMEM; the view then needs
+ * no clearing. */
 int report_weigh_events(struct report *report, const char *by);
 
-/* Frames, a line each. */
+/* Prints the frames, one line each. */
 void report_put_stack(const struct report *report, const struct profile_row *row);
-/* The same on one line, separated by `;`, which is `:` in a name. */
+/* Prints the frames on one line, separated by `;`; a `;` in a name becomes `:`. */
 void report_put_path(const struct report *report, const struct profile_path *path, FILE *to);
-/* And as a field of CSV behind a comma. -ENOMEM. */
+/* Prints the frames as a field of CSV behind a comma. -ENOMEM. */
 int report_csv_path(const struct report *report, const struct profile_path *path);
 
 /* Prints the members of `view`, which is taken over, behind those that all views have: start_ns and
@@ -46,7 +46,7 @@ int report_put_json(const struct report *report, json_t *view);
 /* 0, or a message and -EINVAL. A NULL text leaves *percent as it is. */
 int report_parse_percent(const char *text, double *percent);
 
-/* Each returns 0 or -errno; what goes wrong with standard output is found later. */
+/* Each returns 0 or -errno; main() checks standard output later. */
 int report_stacks_plain(const struct report *report);
 int report_stacks_csv(const struct report *report);
 int report_stacks_json(const struct report *report);
@@ -71,7 +71,7 @@ int report_tree_json(const struct report *report, const struct report_tree_reque
 
 int report_missing_plain(const struct report *report);
 int report_missing_json(const struct report *report);
-/* On standard error, if it is much. */
+/* Reports on standard error, if the share is large. */
 void report_note_missing(const struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A key among the columns tells rows apart too, as with perf, so either list is enough. */
+/* A key among the columns also distinguishes rows, as with perf, so either list is enough. */
 #include "report_fields.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The columns of a table: keys, which tell rows apart, and measures. */
+/* The columns of a table: keys, which distinguish rows, and measures. */
 #ifndef CLI_REPORT_FIELDS_H
 #define CLI_REPORT_FIELDS_H
 
@@ -38,15 +38,15 @@ struct report_fields {
  */
 int report_fields_parse(const char *sort, const char *columns, struct report_fields *fields);
 
-/* Of a store, which has no processes, threads and CPUs: -EINVAL and a message. */
+/* Refuses columns that a store lacks (processes, threads, CPUs): -EINVAL and a message. */
 int report_fields_check_store(const struct report_fields *fields);
 
-/* Puts `event` in front, so that rows of several sources can be told apart. */
+/* Puts `event` in front, to distinguish rows of several sources. */
 void report_fields_add_event(struct report_fields *fields);
 
 const char *table_field_name(const struct table_field *field);
 
-/* What the two lists take (struct option_row). */
+/* The words that the two lists accept (struct option_row). */
 extern const char report_key_words[];
 extern const char report_field_words[];
 

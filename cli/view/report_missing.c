@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which code has no names, why, and what would bring them: file by file. Shares are of the number
- * of events, of all sources. */
+/* Lists code without names by file, with the reason and a remedy. Shares are of the number of
+ * events of all sources. */
 #include <stdio.h>
 
 #include "format/json_text.h"
@@ -10,7 +10,7 @@
 #include "symbol/debuginfo/debian_package.h"
 #include "terminal/message.h"
 
-#define NOTED_SHARE 0.1 /* from here on a report tells of what is missing */
+#define NOTED_SHARE 0.1 /* share from which a report mentions missing names */
 #define BUILD_ID_TEXT (2 * TRACE_BUILD_ID_MAX + 1)
 #define FIX_BYTES (2 * DEBIAN_PACKAGE_BYTES + 128)
 
@@ -28,7 +28,7 @@ static void build_id_text(const struct missing_file *file, char text[BUILD_ID_TE
 		sprintf(text + 2 * i, "%02x", file->mapping->build_id[i]);
 }
 
-/* What would bring names, "" if nothing is known to. */
+/* Returns the remedy, or "". */
 static void fix_text(const struct missing_file *file, char text[FIX_BYTES])
 {
 	char package[DEBIAN_PACKAGE_BYTES];
@@ -47,7 +47,7 @@ static void fix_text(const struct missing_file *file, char text[FIX_BYTES])
 			 "in DEBUGINFOD_URLS");
 }
 
-/* Those of which events are left, and which are to be shown. */
+/* Selects the files that have events and are to be shown. */
 static u32 shown_files(const struct report *report, const struct missing_names *missing)
 {
 	u32 count = 0;

@@ -11,8 +11,7 @@
 #include "report.h"
 #include "terminal/terminal.h"
 
-/* A missing stack that nothing was lost of (user mode) is only worth a line where there is no
- * other. */
+/* A missing stack without a loss (user mode) gets a line only if there is no other stack. */
 static void print_path(const struct report *report, const struct profile_path *path,
 		       const char *tag, bool alone)
 {
@@ -59,7 +58,7 @@ static void print_row(const struct report *report, const struct profile_row *row
 	report_put_stack(report, row);
 }
 
-/* How many rows are shown: they are in the order of their shares. */
+/* Returns the number of rows to show; rows are sorted by share. */
 static u32 shown_rows(const struct report *report)
 {
 	const struct profile *profile = report->profile;

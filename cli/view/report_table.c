@@ -74,7 +74,7 @@ static bool is_shown(const struct view *view, const struct table_row *row)
 
 #define CELL_ROOM 48
 
-/* As a person reads it: the text, or what is put into `room`. */
+/* Returns the cell's text, or a number formatted into `room`. */
 static const char *cell_text(const struct view *view, const struct table_row *row,
 			     const struct table_field *field, char room[CELL_ROOM])
 {
@@ -98,7 +98,7 @@ static bool is_text(const struct table_field *field)
 	       field->key != TABLE_CPU;
 }
 
-/* A text without a bound may be longer than its column. */
+/* Without a bound a text may be longer than its column. */
 static void print_cell(const struct table_field *field, const char *text, u32 width, bool is_last)
 {
 	bool is_cut = is_text(field) && terminal_width();
@@ -256,13 +256,13 @@ static void csv_cell(const struct view *view, const struct table_row *row,
 		printf("%s%llu", comma, (unsigned long long)number_of(row, field->measure));
 }
 
-/* How many rows of a table are taken already. */
+/* The number of rows shown in each table. */
 struct taken {
 	u32 kind;
 	u64 rows;
 };
 
-/* Whether the next row is one to show: as many of each source as a table has. */
+/* True if the next row is shown: each source has as many rows as a table. */
 static bool take_row(const struct view *view, struct taken *taken, const struct table_row *row)
 {
 	if (!is_shown(view, row))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The call tree, and those of one function: what it calls, and who calls it. */
+/* The call tree, and the trees of one function: its callees and its callers. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -26,8 +26,8 @@ static void print_node(const struct tree *tree, const struct calltree_node *node
 	putchar('\n');
 }
 
-/* The only child of a function that does nothing itself goes on in its column: chains do not drift
- * to the right. */
+/* The only child of a function without own events is printed in the same column, so chains do not
+ * drift to the right. */
 static bool is_chain(const struct calltree_node *node)
 {
 	return node->first_child && node->first_child->count == node->count &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files that cannot be used cost names, not the rest: a note on standard error says which. */
+/* A file that cannot be used costs names only: a note on standard error names it. */
 #include "view/symbolize_servers.h"
 
 #include <stdio.h>

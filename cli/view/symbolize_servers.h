@@ -17,7 +17,7 @@ struct symbolizer {
 	struct symbolize_counts counts;
 };
 
-/* Both: an exit status; what went wrong was said. The first call begins. */
+/* Both return an exit status; errors were printed. The first call begins. */
 int symbolize_server(struct symbolizer *symbolizer, const struct symbolize_values *values,
 		     struct clickhouse *server);
 int symbolize_end(struct symbolizer *symbolizer);
