@@ -31,6 +31,7 @@ struct direct_walk {
 
 	/* The walk: */
 	struct stack_switches switches;
+	struct go_caller go;
 	u64 interrupted;  /* STEP_INTERRUPTED or 0: of the current pc */
 	u64 window_start; /* of the stack words that are here: an address, whole words */
 	u64 window_bytes; /* how many */

@@ -11,6 +11,8 @@
  *   CFA_PLT           register + offset + ((ip & 15) >= operand ? 8 : 0)
  *   CFA_SIGNAL        all registers are in the ucontext at register + offset
  *   CFA_BY_CODE       no table covers the code: its bytes say how (core/unwind/code_rule.h)
+ *   CFA_GO_SAVED, CFA_GO_DEPTH: the caller is on another stack, of which Go's runtime has noted the
+ *                     place (core/unwind/go_stack.h)
  *
  * A callee-saved register, or the return address, by its slot:
  *
@@ -48,7 +50,9 @@ enum unwind_register {
 	REGISTER_R15,
 	REGISTER_RIP,
 	REGISTER_COUNT,
-	REGISTER_SLOTS = 32, /* arrays are this long, so that a mask is a bound */
+	REGISTER_THREAD = REGISTER_COUNT, /* the thread pointer (fs base). No bit of `known` is
+					     for it: 0 is not known */
+	REGISTER_SLOTS = 32,		  /* arrays are this long, so that a mask is a bound */
 };
 
 /* A register counts only if its bit in `known` is set: a call preserves but a few of them. */
@@ -89,6 +93,8 @@ enum cfa_kind {
 	CFA_PLT,
 	CFA_SIGNAL,
 	CFA_BY_CODE,
+	CFA_GO_SAVED,
+	CFA_GO_DEPTH,
 	CFA_KIND_COUNT
 };
 
@@ -104,6 +110,8 @@ enum rule_flag {
 	RULE_UNCALLED = 1 << 5,	     /* the pc is a return address that no call has left */
 	RULE_ANALYSED = 1 << 6,	     /* no table covers the pc: the rule follows from all of the
 					function's code */
+	RULE_SWITCHED = 1 << 7,	     /* the code may have left its caller's stack, so the caller
+					may lie just below */
 };
 
 /* The slots, in this order. */
@@ -116,6 +124,17 @@ enum rule_slot {
 	SLOT_R15,
 	SLOT_RETURN,
 	SLOT_COUNT,
+};
+
+/* The slots of CFA_GO_SAVED and CFA_GO_DEPTH, whose callers know no register but rbp: words from
+ * what a pointer leads to. */
+enum go_slot {
+	GO_SLOT_M = SLOT_RBX,	      /* CFA_GO_SAVED: the thread's m in a g */
+	GO_SLOT_GOROUTINE = SLOT_R12, /* CFA_GO_SAVED: the goroutine's g in m */
+	GO_SLOT_STACK = SLOT_R13,     /* the saved rsp in the goroutine's g, or the stack's end */
+	GO_SLOT_RBP = SLOT_R14,	      /* CFA_GO_SAVED: the saved rbp in it; 0: the goroutine has
+					 called, and waits for the return */
+	GO_SLOT_DEPTH = SLOT_R14,     /* CFA_GO_DEPTH: the depth, from rsp on */
 };
 
 #define SLOT_WORDS_MAX 0xdf

@@ -35,7 +35,7 @@ struct scratch_counters {
 struct known_vma {
 	struct address_space space;
 	u64 start;
-	u64 end;	 /* 0: none */
+	u64 end;	 /* 0: none, and start is 0, too */
 	u64 file_offset; /* of start */
 	u64 image; /* where the file's first segment is mapped, with the ELF header; 0: nowhere */
 	u32 number;

@@ -18,4 +18,18 @@ struct stack_switches {
 	struct stack_range left[STACK_SWITCHES_MAX];
 };
 
+/* The caller of a frame on the scheduler's stack of Go, while a walk looks for it
+ * (core/unwind/go_stack.h). */
+struct go_caller {
+	u64 goroutine; /* the address of its g */
+	u64 depth;     /* of its stack, as noted */
+	u64 before;    /* the eight bytes in front of pc */
+	u64 cfa;
+	u64 pc;
+	u64 saved_rbp;
+	u64 rbp;
+	u32 knows_rbp;
+	u32 reserved;
+};
+
 #endif

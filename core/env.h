@@ -72,6 +72,12 @@
  */
 #define core_reload(member) env_volatile(&(member))
 
+/* 1 if a < b, else 0; a and b are below 2^63. Without a branch the verifier follows one path. */
+ABI_INLINE u64 is_below(u64 a, u64 b)
+{
+	return (a - b) >> 63;
+}
+
 #ifdef __bpf__
 
 #include <linux/types.h>

@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "stack_switch.h"
 
-CORE_PART bool is_left(const struct stack_switches *switches, u64 address)
+CORE_PART u64 is_left(const struct stack_switches *switches, u64 address)
 {
-	bool is_inside = false;
+	u64 is_inside = 0, count = switches->count;
 
-	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++)
-		is_inside |= i < switches->count && address >= switches->left[i].from &&
-			     address <= switches->left[i].to;
+	core_one_register(count); /* or a compiler compares the number, and branches */
+	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++) {
+		const struct stack_range *left = &switches->left[i];
+
+		is_inside |= is_below(i, count) & ~is_below(address, left->from) &
+			     ~is_below(left->to, address);
+	}
 	return is_inside;
 }
 
-CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp)
+CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp, u64 gap)
 {
 	struct stack_range *left;
-	u32 index;
+	u64 is_refused, index;
 
-	if (core_is_null(switches) || is_left(switches, caller_rsp))
-		return false;
-	if (switches->count >= STACK_SWITCHES_MAX)
-		return caller_rsp > rsp;
-	if (caller_rsp < rsp && caller_rsp + STACK_SWITCH_BYTES > switches->entered)
+	if (core_is_null(switches))
 		return false;
 	index = switches->count;
+	core_one_register(index);
+	/* Refused: a stack that was left, kernel addresses, and what is not below the stack. */
+	is_refused =
+		is_left(switches, caller_rsp) | caller_rsp >> 63 |
+		(is_below(caller_rsp, rsp + 1) & (is_below(switches->entered, caller_rsp + gap) |
+						  is_below(STACK_SWITCHES_MAX - 1, index)));
+	if (is_refused)
+		return false;
+	if (index >= STACK_SWITCHES_MAX)
+		return true;
 	core_one_register(index);
 	left = &switches->left[index & (STACK_SWITCHES_MAX - 1)];
 	left->from = switches->entered;

@@ -20,19 +20,28 @@
 #include <stdbool.h>
 
 #include "env.h"
+#include "rule.h"
 #include "stack_switches.h"
 
 #define STACK_SWITCH_BYTES 65536
+#define STACK_SWITCH_WORD 8 /* the gap where the change of stacks is known */
 
-/* True if a walk may step from rsp to caller_rsp, which stack_switch_is_far() has called far. The
- * step is recorded as a change of stacks. When STACK_SWITCHES_MAX stacks are recorded, only steps
- * up are allowed, and no more are recorded. Any context. */
-CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp);
+/* True if a walk may step from rsp to caller_rsp, which stack_switch_is_far() has called far, or
+ * which is known to be on another stack. `gap` is how far below the current stack another one has
+ * to be. The step is recorded as a change of stacks. When STACK_SWITCHES_MAX stacks are recorded,
+ * only steps up are allowed, and no more are recorded. Any context. */
+CORE_GLOBAL int stack_switch(struct stack_switches *switches, u64 rsp, u64 caller_rsp, u64 gap);
 
 /* A step that changes the stack, or does not lead further out at all. */
 ABI_INLINE bool stack_switch_is_far(u64 rsp, u64 caller_rsp)
 {
 	return caller_rsp - rsp - 1 >= STACK_SWITCH_BYTES;
+}
+
+/* How far below the current stack another one has to be, by the flags of a rule. */
+ABI_INLINE u64 stack_switch_gap(u32 flags)
+{
+	return flags & RULE_SWITCHED ? STACK_SWITCH_WORD : STACK_SWITCH_BYTES;
 }
 
 #endif

@@ -235,6 +235,12 @@ struct pid {
 	struct upid numbers[1];
 };
 
+/* Its processor's part. fsbase is that of the last system call that has set it, and of the last
+ * time that the task did not run. */
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -252,6 +258,7 @@ struct task_struct {
 	u32 self_exec_id;
 	unsigned int in_execve : 1;
 	char comm[16];
+	struct thread_struct thread;
 };
 
 struct bpf_iter_meta;

@@ -15,6 +15,14 @@
 #define USER32_CS 0x23
 #define REGISTERS_ALL ((1U << REGISTER_COUNT) - 1)
 
+/* The current task's fs base, unless the task has changed it by wrfsbase since it began to run. */
+static __always_inline u64 thread_pointer(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return bpf_core_field_exists(task->thread.fsbase) ? task->thread.fsbase : 0;
+}
+
 /* Of the current task where it entered the kernel, which are also those that an event in user mode
  * interrupted. Returns whether it runs 32-bit code. A global function: it is verified by itself. */
 __noinline int registers_of_current(struct unwind_registers *registers)
@@ -43,6 +51,7 @@ __noinline int registers_of_current(struct unwind_registers *registers)
 	value[REGISTER_R14] = regs->r14;
 	value[REGISTER_R15] = regs->r15;
 	value[REGISTER_RIP] = place.pc;
+	value[REGISTER_THREAD] = thread_pointer();
 	registers->known = REGISTERS_ALL;
 	registers->at_entry = 0;
 	return regs->cs == USER32_CS;

@@ -110,7 +110,7 @@ static __always_inline void build_ids_take(struct vma_search *search)
 		return;
 	bpf_loop(BUILD_IDS_UNREAD_MAX, build_id_take, &search, 0);
 	search->unread_count = 0;
-	search->vma.end = 0;
+	search->vma.start = search->vma.end = 0;
 }
 
 #endif

@@ -24,7 +24,7 @@ static __always_inline bool address_space_of(struct vma_search *search, struct t
 	struct mm_struct *mm = task->mm;
 
 	search->tgid = typed_tgid_of(task);
-	search->vma.end = 0;
+	search->vma.start = search->vma.end = 0;
 	space->mm = (u64)mm;
 	if (!mm)
 		return false;

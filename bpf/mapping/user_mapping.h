@@ -331,15 +331,21 @@ __noinline int mapping_lookup(struct vma_search *search, u64 address)
 	return is_mapped_still(search) ? 0 : -EAGAIN;
 }
 
+/* No mapping has start and end 0, so one comparison says it. */
 static __always_inline bool covers(const struct known_vma *vma, u64 address)
 {
-	return address >= vma->start && address < vma->end;
+	return address - vma->start < vma->end - vma->start;
 }
 
+/* One comparison: the verifier follows both ways of each. */
 static __always_inline bool same_space(const struct address_space *a, const struct address_space *b)
 {
-	return a->mm == b->mm && a->process == b->process && a->execs == b->execs &&
-	       a->sequence == b->sequence;
+	u64 difference = a->mm ^ b->mm;
+
+	difference |= a->process ^ b->process;
+	difference |= a->execs ^ b->execs;
+	difference |= a->sequence ^ b->sequence;
+	return !difference;
 }
 
 /* The same of those that were found last. A change of the mappings makes all that is known of
@@ -397,7 +403,7 @@ __noinline int mapping_find(struct vma_search *search, u64 address)
 	}
 	if (error) {
 		search->vma.number = MAPPING_UNKNOWN;
-		search->vma.end = 0;
+		search->vma.start = search->vma.end = 0;
 	} else {
 		mapping_keep(search);
 	}

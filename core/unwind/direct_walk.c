@@ -9,6 +9,7 @@
 #include "direct_walk.h"
 #include "code_rule.h"
 #include "deep_stack.h"
+#include "go_stack.h"
 #include "return_search.h"
 #include "signal_context.h"
 #include "stack_switch.h"
@@ -100,7 +101,9 @@ CORE_GLOBAL_PART int caller_switch(struct direct_walk *walk, const struct unwind
 		return walk->interrupted ? STOP_NONE : STOP_NO_PROGRESS;
 	if (cfa < rsp && (rule->flags & RULE_FRAME_POINTER || !step_is_called(walk, rule, cfa)))
 		return STOP_NO_PROGRESS;
-	return stack_switch(&walk->switches, rsp, cfa) ? STOP_NONE : STOP_NO_PROGRESS;
+	return stack_switch(&walk->switches, rsp, cfa, stack_switch_gap(rule->flags))
+		       ? STOP_NONE
+		       : STOP_NO_PROGRESS;
 }
 
 /* The CFA is checked for every step, as frame_check() in unwind_step.c does. */
@@ -224,12 +227,6 @@ CORE_PART u32 step_by_base(struct direct_walk *walk, const struct cached_step *s
 	return caller_enter(walk, cfa, pc);
 }
 
-/* 1 if a < b, else 0; a and b are below 2^63. Without a branch the verifier follows one path. */
-CORE_PART u64 is_below(u64 a, u64 b)
-{
-	return (a - b) >> 63;
-}
-
 /* Computes the parts of a step that follow from its rule alone. */
 CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 {
@@ -255,7 +252,7 @@ CORE_GLOBAL_PART int step_prepare(struct cached_step *step)
 	step->restored = restored;
 	step->words = fits * words;
 	step->is_plain = fits && rule->cfa_kind == CFA_REGISTER && rule->base == RULE_BASE_CFA &&
-			 !(rule->flags & ~RULE_ANALYSED);
+			 !(rule->flags & ~(RULE_ANALYSED | RULE_SWITCHED));
 	return 0;
 }
 
@@ -308,6 +305,32 @@ CORE_GLOBAL_PART int step_searched(struct direct_walk *walk, u32 stop)
 	return stop ? STOP_NO_RULE : STOP_NONE;
 }
 
+CORE_PART long direct_go_word(void *memory, u64 address, u64 *word)
+{
+	(void)memory;
+	return !direct_read(address, word, sizeof(*word));
+}
+
+/* From Go's scheduler stack to the goroutine that called. */
+CORE_GLOBAL_PART int step_go(struct direct_walk *walk, const struct cached_step *step)
+{
+	struct go_caller *found;
+	u32 stop;
+
+	if (core_is_null(walk) || core_is_null(step))
+		return STOP_NO_RULE;
+	found = &walk->go;
+	stop = go_caller_find(&step->rule, &walk->registers, direct_go_word, 0, found);
+	if (stop)
+		return stop;
+	if (!stack_switch(&walk->switches, walk->registers.value[REGISTER_RSP], found->cfa,
+			  STACK_SWITCH_WORD))
+		return STOP_NO_PROGRESS;
+	walk->registers.known = KNOWN(REGISTER_RSP) | (found->knows_rbp ? KNOWN(REGISTER_RBP) : 0);
+	walk->registers.value[REGISTER_RBP] = found->rbp;
+	return caller_enter(walk, found->cfa, found->pc);
+}
+
 CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_step *step)
 {
 	u32 flags, stop;
@@ -321,6 +344,8 @@ CORE_GLOBAL_PART int step_by_rule(struct direct_walk *walk, const struct cached_
 	if (step->rule.cfa_kind == CFA_SIGNAL) {
 		walk->is_generated = 0;
 		stop = step_signal(walk, step);
+	} else if (step->rule.cfa_kind >= CFA_GO_SAVED) {
+		stop = step_go(walk, step);
 	} else if (!step->words || flags & RULE_STACK_MOVED) {
 		stop = STOP_UNSUPPORTED;
 	} else {

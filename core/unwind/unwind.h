@@ -120,6 +120,7 @@ struct unwind {
 	struct unwind_registers caller;
 	struct slot_restore restore;
 	struct stack_switches switches;
+	struct go_caller go;
 	u64 saved[STEP_WORDS];
 	u64 saved_base;
 	u32 saved_count;

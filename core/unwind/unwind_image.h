@@ -32,12 +32,17 @@ struct unwind_image {
 /* Makes unwind->image that of unwind->mapping. STOP_NO_RULE: what is mapped is no ELF image. */
 CORE_INLINE u32 image_enter(struct unwind *unwind);
 
+static inline bool image_range_has(const struct image_range *range, u64 address)
+{
+	return address - range->start < range->end - range->start;
+}
+
 /* How far memory is known to be there behind an address: to the end of its segment, or `least`
  * bytes. */
 static inline u64 image_limit(const struct unwind_image *image, u64 address, u32 least)
 {
 	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
-		if (address >= image->segment[i].start && address < image->segment[i].end)
+		if (image_range_has(&image->segment[i], address))
 			return image->segment[i].end;
 	return address + least;
 }
@@ -47,7 +52,7 @@ static inline u64 image_limit(const struct unwind_image *image, u64 address, u32
 static inline u64 image_file_offset(const struct unwind_image *image, u64 header, u64 address)
 {
 	for (u32 i = 0; i < IMAGE_SEGMENTS_MAX; i++)
-		if (address >= image->segment[i].start && address < image->segment[i].end)
+		if (image_range_has(&image->segment[i], address))
 			return address - image->segment[i].start + image->segment_offset[i];
 	return address - header;
 }

@@ -3,6 +3,7 @@
  * Callee-saved registers are mostly saved in the few words below the CFA, the return address among
  * them: one read brings all. 32-bit tasks have words of four bytes and frame pointers only.
  */
+#include "go_stack.h"
 #include "stack_switch.h"
 #include "unwind.h"
 
@@ -76,13 +77,16 @@ CORE_PART u32 cfa_find(struct unwind *unwind, const struct unwind_rule *rule, u6
 /* The deepest slot of a rule, in words, of those that one read covers. */
 CORE_GLOBAL_PART u32 deepest_slot(const struct unwind_rule *rule)
 {
-	u32 deepest = 1;
+	u64 deepest = 1;
 
 	if (core_is_null(rule))
 		return 0;
-	for (u32 i = 0; i < SLOT_COUNT; i++)
-		if (rule->slot[i] > deepest && rule->slot[i] <= STEP_WORDS)
-			deepest = rule->slot[i];
+	for (u32 i = 0; i < SLOT_COUNT; i++) {
+		u64 slot = rule->slot[i];
+
+		deepest += (is_below(deepest, slot) & is_below(slot, STEP_WORDS + 1)) *
+			   (slot - deepest);
+	}
 	return deepest;
 }
 
@@ -212,7 +216,9 @@ CORE_GLOBAL_PART int frame_switch(struct unwind *unwind, u64 cfa, u64 caller_rsp
 	if (caller_rsp < rsp && (rule->flags & (RULE_FRAME_POINTER | RULE_STACK_MOVED) ||
 				 unwind->is_compat || !frame_is_called(unwind, rule, cfa)))
 		return STOP_NO_PROGRESS;
-	return stack_switch(&unwind->switches, rsp, caller_rsp) ? STOP_NONE : STOP_NO_PROGRESS;
+	return stack_switch(&unwind->switches, rsp, caller_rsp, stack_switch_gap(rule->flags))
+		       ? STOP_NONE
+		       : STOP_NO_PROGRESS;
 }
 
 /* The CFA and caller_rsp are checked for every step, whatever the table says. */
@@ -253,6 +259,33 @@ CORE_GLOBAL_PART int null_return_stop(const struct unwind *unwind)
 	return registers_have_no_caller(&unwind->registers) ? STOP_ROOT : STOP_NULL_RETURN;
 }
 
+CORE_PART long go_word(void *memory, u64 address, u64 *word)
+{
+	return !unwind_peek(memory, address, word, sizeof(*word));
+}
+
+/* From Go's scheduler stack to the goroutine that called. */
+CORE_GLOBAL_PART int go_step(struct unwind *unwind)
+{
+	struct go_caller *found;
+	u32 stop;
+
+	if (core_is_null(unwind))
+		return STOP_NO_RULE;
+	found = &unwind->go;
+	stop = go_caller_find(&unwind->rule, &unwind->registers, go_word, unwind, found);
+	if (stop)
+		return stop;
+	if (!stack_switch(&unwind->switches, unwind->registers.value[REGISTER_RSP], found->cfa,
+			  STACK_SWITCH_WORD))
+		return STOP_NO_PROGRESS;
+	unwind->caller.known = found->knows_rbp ? KNOWN(REGISTER_RBP) : 0;
+	unwind->caller.value[REGISTER_RBP] = found->rbp;
+	register_set(&unwind->caller, REGISTER_RSP, found->cfa);
+	register_set(&unwind->caller, REGISTER_RIP, found->pc);
+	return STOP_NONE;
+}
+
 CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 {
 	const struct unwind_rule *rule = &unwind->rule;
@@ -262,6 +295,8 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 		return STOP_ROOT;
 	if (rule->cfa_kind == CFA_SIGNAL)
 		stop = signal_step(unwind, rule);
+	else if (rule->cfa_kind >= CFA_GO_SAVED)
+		stop = go_step(unwind);
 	else
 		stop = frame_step(unwind, rule);
 	if (stop)
@@ -270,6 +305,7 @@ CORE_SUBPROGRAM u32 unwind_step(struct unwind *unwind)
 		return STOP_BUDGET;
 	if (!(unwind->caller.known & KNOWN(REGISTER_RIP)))
 		return STOP_UNKNOWN_REGISTER;
+	unwind->caller.value[REGISTER_THREAD] = unwind->registers.value[REGISTER_THREAD];
 	unwind->registers = unwind->caller;
 	unwind->is_interrupted = rule->flags & RULE_SIGNAL;
 	return unwind->registers.value[REGISTER_RIP] ? STOP_NONE : null_return_stop(unwind);

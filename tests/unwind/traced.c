@@ -46,6 +46,7 @@ static void take_64(struct traced *traced, const struct user_regs_struct *user)
 	};
 
 	memcpy(traced->registers.value, values, sizeof(values));
+	traced->registers.value[REGISTER_THREAD] = user->fs_base;
 }
 
 static void take_32(struct traced *traced, const struct registers_32 *user)

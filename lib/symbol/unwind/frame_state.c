@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static const u8 dwarf_register[X86_REGISTERS] = {
-	REGISTER_RAX, REGISTER_RCX, REGISTER_RDX, REGISTER_RBX, REGISTER_RSP, REGISTER_RBP,
-	REGISTER_RSI, REGISTER_RDI, REGISTER_R8,  REGISTER_R9,	REGISTER_R10, REGISTER_R11,
-	REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15,
-};
-
 static const struct frame_value unknown;
 
 void frame_state_at_entry(struct frame_state *state, u32 owner)
@@ -108,7 +102,7 @@ static bool cfa_of(const struct frame_state *state, struct unwind_rule *rule)
 	for (u32 i = 0; i < X86_REGISTERS; i++) {
 		if (state->reg[order[i]].kind != VALUE_CFA)
 			continue;
-		rule->cfa_register = dwarf_register[order[i]];
+		rule->cfa_register = x86_dwarf_register(order[i]);
 		rule->cfa_offset = -state->reg[order[i]].offset;
 		return true;
 	}
@@ -119,7 +113,7 @@ static bool cfa_of(const struct frame_state *state, struct unwind_rule *rule)
 		if (!frame_value_is_comparable(state->reg[order[i]], state->copy))
 			continue;
 		rule->cfa_kind = CFA_DEREF;
-		rule->cfa_register = dwarf_register[order[i]];
+		rule->cfa_register = x86_dwarf_register(order[i]);
 		rule->cfa_offset = state->copy.offset - state->reg[order[i]].offset;
 		rule->operand = -state->copy_offset / FRAME_WORD;
 		return true;
@@ -153,7 +147,7 @@ static u8 slot_of(const struct frame_state *state, u32 i, struct frame_value bas
 
 		if (state->reg[reg].kind == VALUE_ENTRY &&
 		    state->reg[reg].offset == frame_saved_register[i])
-			return j ? SLOT_IN_REGISTER + dwarf_register[reg] : 0;
+			return j ? SLOT_IN_REGISTER + x86_dwarf_register(reg) : 0;
 	}
 	return SLOT_LOST;
 }

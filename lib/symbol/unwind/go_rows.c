@@ -6,10 +6,20 @@
  *
  * Go keeps no registers for its callers but rbp. A compiled function with a frame saves rbp at
  * CFA - 16, right behind the instruction that makes the frame, and restores it right before the one
- * that undoes the frame. A function that the assembler marks as writing rsp (SPWRITE) changes the
- * stack, so the depth does not give its CFA. If the function sets rbp in its first bytes, rbp gives
- * the CFA. Else the rule says that the return address is lost, and the walk ends there; without a
- * rule the bytes of the function would be analysed, which gives a wrong caller.
+ * that undoes the frame.
+ *
+ * Functions that write rsp (SPWRITE) change the stack (go_switch.h). Until they leave it, the depth
+ * counts. On the other stack their rule is the first of these that is known:
+ *
+ *   - mcall() never returns there: the stack of the scheduler begins with it, as in Go's own
+ * traces.
+ *   - morestack() has the goroutine that it called for: CFA_GO_SAVED (core/unwind/go_stack.h), with
+ *     the offsets that systemstack() has.
+ *   - a depth or a word of the stack that the code comes back by: CFA_GO_DEPTH, CFA_DEREF
+ *   - rbp, if the function has set it before: it leads to the frame on the stack that was left
+ *   - the goroutine's saved rsp: CFA_GO_SAVED
+ *   - none: the rule says that the return address is lost, and the walk ends there. Without a rule
+ * the bytes of the function would be analysed, which gives a wrong caller.
  */
 #include "code_rows.h"
 
@@ -20,6 +30,7 @@
 #include "array.h"
 #include "file_image.h"
 #include "file_section.h"
+#include "go_switch.h"
 
 #define MAGIC_1_18 0xfffffff0U
 #define MAGIC_1_20 0xfffffff1U
@@ -31,6 +42,7 @@ enum header_word { FUNCTIONS, FILES, TEXT_START, NAMES, UNITS, FILE_NAMES, PC_TA
 #define HEADER_BYTES (8 + 8 * WORD)
 
 /* A function's record. */
+#define RECORD_NAME 4
 #define RECORD_PCSP 16
 #define RECORD_FLAG_1_18 37
 #define RECORD_FLAG_1_20 41
@@ -46,6 +58,9 @@ enum function_flag {
 #define STORE_BYTES_MAX 8
 #define SET_BYTES_MAX 16
 #define UNDO_BYTES_MAX 7
+#define PROLOGUE_MAX 64
+
+#define RUNS_MAX 64 /* of a function that writes rsp */
 
 struct go_table {
 	const u8 *bytes;
@@ -55,6 +70,7 @@ struct go_table {
 	struct file_image *image;
 	struct code_rows *rows;
 	struct file_spans *covered;
+	struct unwind_rule saved; /* of systemstack(), which has led to the goroutine's rsp */
 };
 
 static bool take(const struct go_table *table, u64 offset, void *value, u32 bytes)
@@ -150,6 +166,22 @@ static struct unwind_rule rule_by_depth(s32 depth, u8 rbp_slot)
 	};
 }
 
+/* A function of the table, and what all rows of it have in common. */
+struct function {
+	u64 start, end;
+	const char *name; /* up to NAME_BYTES are read */
+	u8 flags;
+	u8 bare_slot;	/* of rbp, before it is stored */
+	u8 framed_slot; /* of rbp, once it is stored */
+	u8 rule_flags;
+	bool has_pointer;
+	u8 code[GO_CODE_MAX];
+	u32 code_bytes; /* that are in `code` */
+	u32 run_count;
+	struct run runs[RUNS_MAX];
+	u64 stored_at; /* where rbp is stored at the latest, 0: not known yet */
+};
+
 /* The frame was made by push %rbp (Go 1.21 on): nothing is left to be stored. */
 static bool is_pushed(const struct go_table *table, u64 start)
 {
@@ -159,97 +191,260 @@ static bool is_pushed(const struct go_table *table, u64 start)
 	       before == 0x55;
 }
 
-/* A run with a frame; *stored_at is where rbp is stored at the latest, 0: not known yet. */
-static int add_framed(const struct go_table *table, const struct run *run, u8 flags, u64 *stored_at)
+/* Rows of [start, end) of a run with a frame. */
+static int add_framed(const struct go_table *table, struct function *function,
+		      const struct run *run, u64 start, u64 end)
 {
-	struct unwind_rule rule = rule_by_depth(run->depth, flags & IS_ASSEMBLER ? SLOT_LOST : 0);
-	u64 stored, set;
+	struct unwind_rule rule = rule_by_depth(run->depth, function->bare_slot);
+	u64 stored;
 	int result;
 
-	if (!*stored_at)
-		*stored_at = run->start + (is_pushed(table, run->start) ? 0 : STORE_BYTES_MAX);
-	stored = *stored_at < run->start ? run->start
-		 : *stored_at < run->end ? *stored_at
-					 : run->end;
-	if (!(flags & WRITES_RSP)) {
-		result = add(table, run->start, stored, &rule);
-		rule.slot[SLOT_RBP] = flags & IS_ASSEMBLER ? SLOT_LOST : 2;
-		return result ?: add(table, stored, run->end, &rule);
-	}
-	rule.cfa_register = REGISTER_RBP;
-	rule.cfa_offset = 2 * WORD;
-	rule.slot[SLOT_RBP] = 2;
-	set = *stored_at + SET_BYTES_MAX - STORE_BYTES_MAX;
-	set = set < run->start ? run->start : set;
-	return run->end - run->start > UNDO_BYTES_MAX
-		       ? add(table, set, run->end - UNDO_BYTES_MAX, &rule)
-		       : 0;
+	rule.flags = function->rule_flags;
+	if (!function->stored_at)
+		function->stored_at =
+			run->start + (is_pushed(table, run->start) ? 0 : STORE_BYTES_MAX);
+	stored = function->stored_at < start ? start
+		 : function->stored_at < end ? function->stored_at
+					     : end;
+	result = add(table, start, stored, &rule);
+	rule.slot[SLOT_RBP] = function->framed_slot;
+	return result ?: add(table, stored, end, &rule);
 }
 
-/* Whether a function that writes rsp sets up rbp in its first bytes: mov %rbp,N(%rsp) and
- * lea N(%rsp),%rbp. */
-static bool sets_pointer(const struct go_table *table, u64 start, u64 end)
+/* Rows of [start, end) of a function, by its depths. */
+static int add_runs(const struct go_table *table, struct function *function, u64 start, u64 end)
 {
-	u8 code[64] = {};
-	u32 count = end - start < sizeof(code) ? end - start : sizeof(code);
+	int result = 0;
 
-	if (!file_image_read(table->image, FILE_IMAGE_BASE + start, code, count))
-		return false;
+	for (u32 i = 0; i < function->run_count && !result; i++) {
+		const struct run *run = &function->runs[i];
+		u64 from = run->start < start ? start : run->start;
+		u64 to = run->end < end ? run->end : end;
+		struct unwind_rule rule = rule_by_depth(0, function->bare_slot);
+
+		rule.flags = function->rule_flags;
+		if (from >= to)
+			continue;
+		result = run->depth ? add_framed(table, function, run, from, to)
+				    : add(table, from, to, &rule);
+	}
+	return result;
+}
+
+static const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
+
+static const struct unwind_rule elsewhere = {
+	.cfa_register = REGISTER_RSP,
+	.cfa_offset = WORD,
+	.base = RULE_BASE_CFA,
+	.slot = {SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST},
+};
+
+/* rbp points to where the function has saved its caller's, on the stack that it has left. */
+static const struct unwind_rule by_pointer = {
+	.cfa_register = REGISTER_RBP,
+	.cfa_offset = 2 * WORD,
+	.base = RULE_BASE_CFA,
+	.flags = RULE_SWITCHED,
+	.slot = {SLOT_LOST, 2, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, 1},
+};
+
+/* Rows of a function that goes to another stack, and has set rbp to its frame before. */
+static int add_by_pointer(const struct go_table *table, const struct function *function)
+{
+	u64 set = 0;
+	int result = 0;
+
+	for (u32 i = 0; i < function->run_count && !result; i++) {
+		const struct run *run = &function->runs[i];
+
+		if (!run->depth)
+			continue;
+		if (!set)
+			set = run->start + (is_pushed(table, run->start)
+						    ? SET_BYTES_MAX - STORE_BYTES_MAX
+						    : SET_BYTES_MAX);
+		if (run->end - run->start > UNDO_BYTES_MAX)
+			result = add(table, set < run->start ? run->start : set,
+				     run->end - UNDO_BYTES_MAX, &by_pointer);
+	}
+	return result;
+}
+
+/* Whether the first bytes of a function store rbp in its frame and set rbp to that place: mov
+ * %rbp,N(%rsp) and lea N(%rsp),%rbp, or push %rbp and mov %rsp,%rbp. */
+static bool sets_pointer(const struct function *function)
+{
+	const u8 *code = function->code;
+	u32 count = function->code_bytes < PROLOGUE_MAX ? function->code_bytes : PROLOGUE_MAX;
+
 	for (u32 i = 0; i + 10 <= count; i++)
-		if (!memcmp(code + i, "\x48\x89\x6c\x24", 4) &&
-		    !memcmp(code + i + 5, "\x48\x8d\x6c\x24", 4) && code[i + 4] == code[i + 9])
+		if ((!memcmp(code + i, "\x48\x89\x6c\x24", 4) &&
+		     !memcmp(code + i + 5, "\x48\x8d\x6c\x24", 4) && code[i + 4] == code[i + 9]) ||
+		    !memcmp(code + i, "\x55\x48\x89\xe5", 4))
 			return true;
 	return false;
 }
 
 /* The return from a signal handler has no caller: it is known by its bytes (core/unwind). */
-static bool is_trampoline(const struct go_table *table, u64 start, u64 end)
+static bool is_trampoline(const struct function *function)
 {
-	u8 code[16] = {};
-	u32 count = end - start < sizeof(code) ? end - start : sizeof(code);
+	const u8 *code = function->code;
 
-	return file_image_read(table->image, FILE_IMAGE_BASE + start, code, count) &&
-	       (!memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9) ||
-		!memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7));
+	return (function->code_bytes >= 9 && !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9)) ||
+	       (function->code_bytes >= 7 && !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7));
 }
 
-static int add_function(const struct go_table *table, u64 start, u64 end, u32 record)
+static bool is_named(const struct function *function, const char *name)
 {
-	static const struct unwind_rule outermost = {.flags = RULE_OUTERMOST};
-	static const struct unwind_rule elsewhere = {
-		.cfa_register = REGISTER_RSP,
-		.cfa_offset = WORD,
-		.base = RULE_BASE_CFA,
-		.slot = {SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST, SLOT_LOST,
-			 SLOT_LOST},
-	};
-	struct run run = {.end = start, .depth = -1};
-	u64 fields = table->word[RECORDS] + record, at, stored_at = 0;
-	u32 pcsp;
-	u8 flags;
+	return !strcmp(function->name, name);
+}
+
+static s32 depth_at(const struct function *function, u64 address)
+{
+	for (u32 i = 0; i < function->run_count; i++)
+		if (address < function->runs[i].end)
+			return function->runs[i].depth;
+	return 0;
+}
+
+/* Rows of code that is on another stack. */
+static int add_away(struct go_table *table, const struct function *function,
+		    const struct go_part *part, u64 start, u64 end)
+{
+	struct unwind_rule rule = part->rule;
+	s32 depth = depth_at(function, function->start + part->back);
+
+	if (is_named(function, "runtime.mcall"))
+		return add(table, start, end, &outermost);
+	if (is_named(function, "runtime.morestack") && table->saved.cfa_kind == CFA_GO_SAVED) {
+		rule = table->saved;
+		rule.slot[GO_SLOT_RBP] = go_saved_rbp(function->code, function->code_bytes);
+		return add(table, start, end, rule.slot[GO_SLOT_RBP] ? &rule : &elsewhere);
+	}
+	if (part->place == GO_AWAY && function->has_pointer)
+		return add(table, start, end, &by_pointer);
+	if (part->place != GO_COMES_BACK || depth % WORD)
+		return add(table, start, end, &elsewhere);
+	if (is_named(function, "runtime.systemstack") && rule.cfa_kind == CFA_GO_SAVED)
+		table->saved = rule;
+	if (rule.cfa_kind == CFA_GO_SAVED && function->has_pointer)
+		return add(table, start, end, &by_pointer);
+	if (rule.cfa_kind == CFA_REGISTER)
+		rule.cfa_offset = depth + WORD;
+	else
+		rule.operand = depth / WORD + 1;
+	rule.slot[SLOT_RBP] = depth ? function->framed_slot : function->bare_slot;
+	return add(table, start, end, &rule);
+}
+
+/* Rows of a function that writes rsp. */
+static int add_switching(struct go_table *table, struct function *function)
+{
+	struct go_depth depths[RUNS_MAX];
+	struct go_parts parts;
+	bool comes_back = false;
 	int result = 0;
 
-	if (!take(table, fields + RECORD_PCSP, &pcsp, sizeof(pcsp)) ||
-	    !take(table, fields + table->flag_at, &flags, sizeof(flags)))
-		return 0;
-	if (flags & IS_OUTERMOST)
-		return add(table, start, end, &outermost);
-	if (flags & WRITES_RSP && !sets_pointer(table, start, end))
-		return add(table, start, end, &elsewhere);
-	if (!pcsp || is_trampoline(table, start, end))
-		return 0;
-	at = table->word[PC_TABLES] + pcsp;
-	while (!result && run.end < end && run_next(table, &at, &run)) {
-		struct unwind_rule rule = rule_by_depth(0, flags & IS_ASSEMBLER ? SLOT_LOST : 0);
+	for (u32 i = 0; i < function->run_count; i++)
+		depths[i] = (struct go_depth){function->runs[i].end - function->start,
+					      function->runs[i].depth};
+	parts.count = 0;
+	if (function->code_bytes == function->end - function->start)
+		go_switch_read(function->code, function->code_bytes, depths, function->run_count,
+			       &parts);
+	for (u32 i = 0; i < parts.count; i++)
+		comes_back |= parts.part[i].place == GO_COMES_BACK &&
+			      parts.part[i].rule.cfa_kind != CFA_REGISTER;
+	if (!comes_back && function->has_pointer && !is_named(function, "runtime.mcall"))
+		return add_by_pointer(table, function);
+	if (!parts.count)
+		return add(table, function->start, function->end, &elsewhere);
+	for (u32 i = 0; i < parts.count && !result; i++) {
+		u64 start = function->start + parts.part[i].start;
+		u64 end = i + 1 < parts.count ? function->start + parts.part[i + 1].start
+					      : function->end;
 
-		if (run.end > end)
-			run.end = end;
-		if (run.depth)
-			result = add_framed(table, &run, flags, &stored_at);
-		else if (!(flags & WRITES_RSP))
-			result = add(table, run.start, run.end, &rule);
+		result = parts.part[i].place == GO_ON_STACK
+				 ? add_runs(table, function, start, end)
+				 : add_away(table, function, &parts.part[i], start, end);
 	}
 	return result;
+}
+
+/* Names that say more than the flags. */
+static void name_rules(struct function *function)
+{
+	/* Called by the kernel's return from a signal handler, in place of the next instruction. */
+	if (is_named(function, "runtime.asyncPreempt") || is_named(function, "runtime.sigpanic") ||
+	    is_named(function, "runtime.sigpanic0"))
+		function->rule_flags = RULE_SIGNAL;
+	/* Go's traces end at a signal handler; the kernel has noted what it interrupted. */
+	if (is_named(function, "runtime.sigtramp") || is_named(function, "runtime.cgoSigtramp"))
+		function->flags &= ~IS_OUTERMOST;
+	/* core/unwind/go_stack.h */
+	if (is_named(function, "runtime.schedule"))
+		function->bare_slot = function->framed_slot = SLOT_LOST;
+}
+
+/* Reads what a record says. False: the table is not understood. */
+static bool function_read(const struct go_table *table, u32 record, struct function *function)
+{
+	u64 fields = table->word[RECORDS] + record, name, bytes = function->end - function->start;
+	u32 name_at;
+
+	if (!take(table, fields + RECORD_NAME, &name_at, sizeof(name_at)) ||
+	    !take(table, fields + table->flag_at, &function->flags, sizeof(function->flags)))
+		return false;
+	name = table->word[NAMES] + name_at;
+	function->name = name < table->count && memchr(table->bytes + name, 0, table->count - name)
+				 ? (const char *)table->bytes + name
+				 : "";
+	function->code_bytes = bytes < sizeof(function->code) ? bytes : sizeof(function->code);
+	if (!file_image_read(table->image, FILE_IMAGE_BASE + function->start, function->code,
+			     function->code_bytes))
+		function->code_bytes = 0;
+	function->has_pointer = sets_pointer(function);
+	function->framed_slot = 2;
+	if (function->flags & IS_ASSEMBLER && !function->has_pointer)
+		function->bare_slot = function->framed_slot =
+			function->code_bytes == bytes &&
+					go_code_keeps_rbp(function->code, function->code_bytes)
+				? 0
+				: SLOT_LOST;
+	name_rules(function);
+	return true;
+}
+
+static int add_function(struct go_table *table, u64 start, u64 end, u32 record)
+{
+	struct function function = {.start = start, .end = end};
+	struct run run = {.end = start, .depth = -1};
+	bool is_switching;
+	int result = 0;
+	u64 at;
+	u32 pcsp;
+
+	if (!take(table, table->word[RECORDS] + record + RECORD_PCSP, &pcsp, sizeof(pcsp)) ||
+	    !function_read(table, record, &function))
+		return 0;
+	if (function.flags & IS_OUTERMOST)
+		return add(table, start, end, &outermost);
+	if (is_trampoline(&function))
+		return 0;
+	is_switching = function.flags & WRITES_RSP;
+	at = table->word[PC_TABLES] + pcsp;
+	while (!result && pcsp && run.end < end && function.run_count < RUNS_MAX &&
+	       run_next(table, &at, &run)) {
+		if (run.end > end)
+			run.end = end;
+		if (!is_switching)
+			function.run_count = 0;
+		function.runs[function.run_count++] = run;
+		if (!is_switching)
+			result = add_runs(table, &function, start, end);
+	}
+	return is_switching ? add_switching(table, &function) : result;
 }
 
 static int add_covered(struct file_spans *covered, u64 start, u64 end)

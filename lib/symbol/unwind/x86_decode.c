@@ -11,6 +11,8 @@
  */
 #include "x86_decode.h"
 
+#include "rule.h"
+
 #include <string.h>
 
 static const char one_byte[256 + 1] = "wwrriz!!wwrriz!p" /* 00 */
@@ -500,4 +502,15 @@ enum x86_flow x86_flow_of(const struct x86_instruction *instruction)
 	    (opcode == 0x01 && instruction->is_memory))
 		return X86_FORBIDDEN;
 	return X86_NEXT;
+}
+
+u8 x86_dwarf_register(u32 reg)
+{
+	static const u8 numbers[X86_REGISTERS] = {
+		REGISTER_RAX, REGISTER_RCX, REGISTER_RDX, REGISTER_RBX, REGISTER_RSP, REGISTER_RBP,
+		REGISTER_RSI, REGISTER_RDI, REGISTER_R8,  REGISTER_R9,	REGISTER_R10, REGISTER_R11,
+		REGISTER_R12, REGISTER_R13, REGISTER_R14, REGISTER_R15,
+	};
+
+	return numbers[reg];
 }

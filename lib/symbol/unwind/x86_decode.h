@@ -79,6 +79,9 @@ enum x86_flow {
 
 enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
 
+/* The DWARF number of a general register (abi/rule.h). */
+u8 x86_dwarf_register(u32 reg);
+
 /* False: no instruction of 64-bit mode begins with these bytes, or they end within it. */
 bool x86_decode(const u8 *code, u32 bytes, struct x86_instruction *instruction);
 

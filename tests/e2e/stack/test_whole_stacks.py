@@ -65,13 +65,13 @@ def test_static_programs():
 
 
 def test_go_program():
-    """It has a table of its own, by which all stacks end at their goroutine or thread, but those of systemstack()."""
+    """It has a table of its own, by which all stacks end at their goroutine or thread."""
     needs("bpf", "perf events")
     needs_command("go", "version")
     root = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
     recording = record("-F", 999, "--comm", "gofmt", "--", "gofmt", "-l", os.path.join(root, "src", "runtime"))
     complete, rest = user_account(recording)
-    assert complete > 50 and sum(rest.values()) < complete / 2 and "budget" not in rest, (complete, rest)
+    assert complete > 50 and sum(rest.values()) <= complete / 50, (complete, rest)
 
 
 def test_vdso():

@@ -33,11 +33,21 @@ static void a_step_into_dead_frames_is_refused(void **state)
 	struct stack_switches switches = begin(THREAD);
 
 	(void)state;
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 992));
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD));
-	assert_false(stack_switch(&switches, THREAD + 1000, THREAD - 65535));
+	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 992, STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, THREAD + 1000, THREAD - 65535, STACK_SWITCH_BYTES));
 	assert_int_equal(switches.count, 0);
-	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 65536));
+	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 65536, STACK_SWITCH_BYTES));
+}
+
+static void a_stack_that_is_known_may_be_near(void **state)
+{
+	struct stack_switches switches = begin(THREAD);
+
+	(void)state;
+	assert_false(stack_switch(&switches, THREAD + 1000, THREAD + 1000, STACK_SWITCH_WORD));
+	assert_false(stack_switch(&switches, THREAD + 1000, THREAD, STACK_SWITCH_WORD));
+	assert_true(stack_switch(&switches, THREAD + 1000, THREAD - 8, STACK_SWITCH_WORD));
 }
 
 static void each_stack_is_left_once(void **state)
@@ -45,13 +55,13 @@ static void each_stack_is_left_once(void **state)
 	struct stack_switches switches = begin(THREAD);
 
 	(void)state;
-	assert_true(stack_switch(&switches, THREAD + 1000, HEAP));
-	assert_false(stack_switch(&switches, HEAP + 500, THREAD));
-	assert_false(stack_switch(&switches, HEAP + 500, THREAD + 1000));
-	assert_true(stack_switch(&switches, HEAP + 500, THREAD + 1008));
-	assert_false(stack_switch(&switches, THREAD + 2000, HEAP + 100));
-	assert_true(stack_switch(&switches, THREAD + 2000, OTHER_HEAP));
-	assert_false(stack_switch(&switches, OTHER_HEAP + 8, HEAP));
+	assert_true(stack_switch(&switches, THREAD + 1000, HEAP, STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, HEAP + 500, THREAD, STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, HEAP + 500, THREAD + 1000, STACK_SWITCH_BYTES));
+	assert_true(stack_switch(&switches, HEAP + 500, THREAD + 1008, STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, THREAD + 2000, HEAP + 100, STACK_SWITCH_BYTES));
+	assert_true(stack_switch(&switches, THREAD + 2000, OTHER_HEAP, STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, OTHER_HEAP + 8, HEAP, STACK_SWITCH_BYTES));
 }
 
 static void a_walk_goes_down_at_most_eight_times(void **state)
@@ -61,9 +71,9 @@ static void a_walk_goes_down_at_most_eight_times(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < STACK_SWITCHES_MAX; i++, rsp -= 1 << 20)
-		assert_true(stack_switch(&switches, rsp, rsp - (1 << 20)));
-	assert_false(stack_switch(&switches, rsp, rsp - (1 << 20)));
-	assert_true(stack_switch(&switches, rsp, THREAD + (1 << 20)));
+		assert_true(stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
+	assert_false(stack_switch(&switches, rsp, rsp - (1 << 20), STACK_SWITCH_BYTES));
+	assert_true(stack_switch(&switches, rsp, THREAD + (1 << 20), STACK_SWITCH_BYTES));
 }
 
 int main(void)
@@ -71,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_further_out_on_one_stack_is_near),
 		cmocka_unit_test(a_step_into_dead_frames_is_refused),
+		cmocka_unit_test(a_stack_that_is_known_may_be_near),
 		cmocka_unit_test(each_stack_is_left_once),
 		cmocka_unit_test(a_walk_goes_down_at_most_eight_times),
 	};

@@ -114,6 +114,38 @@ static void own_rules_hold_in_their_address_space(void **state)
 	assert_true(walk.is_final);
 }
 
+/* Go's scheduler stack is below the goroutine's; what leads back is in neither. */
+static void a_goroutine_is_found_as_the_unwinder_finds_it(void **state)
+{
+	const struct unwind_rule rule = {
+		.cfa_kind = CFA_GO_SAVED,
+		.cfa_register = REGISTER_RSP,
+		.operand = 1,
+		.base = RULE_BASE_CFA,
+		.slot = {[GO_SLOT_M] = 1, [GO_SLOT_GOROUTINE] = 2, [GO_SLOT_STACK] = 3}};
+
+	(void)state;
+	one_caller();
+	builder.registers.value[REGISTER_RIP] = WORD(10);
+	builder.is_interrupted = true;
+	rule_keep(&rule);
+	memory[50] = WORD(60);
+	memory[60 + 1] = WORD(70);
+	memory[70 + 2] = WORD(80);
+	memory[80 + 3] = WORD(400);
+	memory[400] = WORD(20);
+	memory[19] = 0xe8ULL << 24;
+	walk.registers.value[REGISTER_THREAD] = WORD(50);
+	assert_int_equal(walk_again(), STOP_ROOT);
+	assert_int_equal(stack.depth, 2);
+	assert_int_equal(stack.word[1], MEMORY_FRAME(WORD(20)));
+	assert_int_equal(walk.registers.value[REGISTER_RSP], WORD(401));
+	assert_int_equal(walk.registers.value[REGISTER_RBP], WORD(1040));
+	assert_int_equal(walk.registers.known, 1U << REGISTER_RSP | 1U << REGISTER_RBP);
+	memory[19] = 0;
+	assert_int_equal(walk_again(), STOP_NO_PROGRESS);
+}
+
 /* Its rule is made from its bytes, which may be others the next time: zeroes are nothing known, so
  * rbp is the frame pointer. */
 static void generated_code_is_read(void **state)
@@ -449,6 +481,7 @@ int main(void)
 		cmocka_unit_test(steps_serve_every_process),
 		cmocka_unit_test(a_walk_that_owns_no_steps_has_one),
 		cmocka_unit_test(own_rules_hold_in_their_address_space),
+		cmocka_unit_test(a_goroutine_is_found_as_the_unwinder_finds_it),
 		cmocka_unit_test(generated_code_is_read),
 		cmocka_unit_test(code_apart_is_read),
 		cmocka_unit_test(generated_code_is_read_as_the_unwinder_does),

@@ -187,6 +187,99 @@ static void signals_bring_all_registers(void **state)
 	assert_int_equal(unwind.registers.known, (1U << REGISTER_COUNT) - 1);
 }
 
+/* The thread's g is word 100, its m word 110, the goroutine's g word 120, whose stack is at word
+ * 200 on: a caller of word 5, behind a call. */
+static struct unwind_rule take_goroutine(void)
+{
+	take();
+	unwind.registers.value[REGISTER_THREAD] = WORD(99);
+	stack[98] = WORD(100);
+	stack[100 + 6] = WORD(110);
+	stack[110 + 3] = WORD(120);
+	stack[120 + 7] = WORD(200);
+	stack[200] = WORD(5);
+	stack[4] = 0xe8ULL << 24;
+	unwind.switches = (struct stack_switches){.entered = WORD(10)};
+	return (struct unwind_rule){
+		.cfa_kind = CFA_GO_SAVED,
+		.cfa_register = REGISTER_RSP,
+		.cfa_offset = -8,
+		.operand = 1,
+		.base = RULE_BASE_CFA,
+		.slot = {[GO_SLOT_M] = 6, [GO_SLOT_GOROUTINE] = 3, [GO_SLOT_STACK] = 7}};
+}
+
+static void the_scheduler_leads_to_its_goroutine(void **state)
+{
+	struct unwind_rule rule = take_goroutine();
+
+	(void)state;
+	assert_int_equal(step(&rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(201));
+	assert_int_equal(value[REGISTER_RIP], WORD(5));
+	assert_int_equal(value[REGISTER_RBP], WORD(20));
+	assert_int_equal(value[REGISTER_THREAD], WORD(99));
+	assert_int_equal(unwind.registers.known,
+			 1U << REGISTER_RSP | 1U << REGISTER_RIP | 1U << REGISTER_RBP);
+	assert_int_equal(unwind.switches.count, 1);
+	assert_int_equal(unwind.switches.entered, WORD(201));
+
+	take_goroutine();
+	stack[4] = 0; /* nothing has called there */
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
+	take_goroutine();
+	stack[120 + 7] = WORD(9); /* on the stack that the walk is on */
+	stack[9] = WORD(5);
+	assert_int_equal(step(&rule), STOP_NO_PROGRESS);
+	take_goroutine();
+	unwind.registers.value[REGISTER_THREAD] = 0;
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
+	take_goroutine();
+	stack[110 + 3] = 0;
+	assert_int_equal(step(&rule), STOP_ROOT);
+}
+
+static void a_goroutine_whose_stack_grows_has_saved_its_registers(void **state)
+{
+	struct unwind_rule rule = take_goroutine();
+
+	(void)state;
+	rule.operand = 0;
+	rule.slot[GO_SLOT_RBP] = 13;
+	stack[120 + 8] = WORD(5);
+	stack[120 + 13] = WORD(220);
+	stack[199] = HOLDS(199); /* the stack has moved: there is no return address yet */
+	assert_int_equal(step(&rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(200));
+	assert_int_equal(value[REGISTER_RIP], WORD(5));
+	assert_int_equal(value[REGISTER_RBP], WORD(220));
+
+	take_goroutine();
+	stack[120 + 8] = WORD(5);
+	unwind.registers.known &= ~(1U << REGISTER_RBP); /* the scheduler has run */
+	assert_int_equal(step(&rule), STOP_UNKNOWN_REGISTER);
+}
+
+static void c_code_comes_back_by_a_depth(void **state)
+{
+	struct unwind_rule rule = take_goroutine();
+
+	(void)state;
+	rule.cfa_kind = CFA_GO_DEPTH;
+	rule.cfa_offset = 16;
+	rule.slot[GO_SLOT_STACK] = 1;
+	rule.slot[GO_SLOT_DEPTH] = 3;
+	rule.slot[SLOT_RBP] = 2;
+	stack[12] = WORD(120);
+	stack[121] = WORD(240);
+	stack[13] = 8 * 40;
+	stack[199] = WORD(220);
+	assert_int_equal(step(&rule), STOP_NONE);
+	assert_int_equal(value[REGISTER_RSP], WORD(201));
+	assert_int_equal(value[REGISTER_RIP], WORD(5));
+	assert_int_equal(value[REGISTER_RBP], WORD(220));
+}
+
 static void frames_only_go_outwards(void **state)
 {
 	struct unwind_rule rule = plain_rule();
@@ -310,6 +403,9 @@ int main(void)
 		cmocka_unit_test(registers_may_be_saved_below_another),
 		cmocka_unit_test(stubs_push_a_word_halfway),
 		cmocka_unit_test(signals_bring_all_registers),
+		cmocka_unit_test(the_scheduler_leads_to_its_goroutine),
+		cmocka_unit_test(a_goroutine_whose_stack_grows_has_saved_its_registers),
+		cmocka_unit_test(c_code_comes_back_by_a_depth),
 		cmocka_unit_test(frames_only_go_outwards),
 		cmocka_unit_test(each_way_to_stop_has_its_name),
 		cmocka_unit_test(a_made_stack_ends_at_a_null_return),

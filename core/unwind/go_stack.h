@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From Go's scheduler stack back to the goroutine's stack. Go's runtime runs its own work, and C
+ * functions, on a second stack of the thread (g0). Nothing on that stack leads to the caller. The
+ * runtime finds the way back through its own data, and so does a walk, with the offsets that the
+ * runtime's instructions have (lib/symbol/unwind/go_switch.h):
+ *
+ *   CFA_GO_SAVED  g = *(thread pointer + cfa_offset), m = g->m, goroutine = m->curg,
+ *                 CFA = goroutine->sched.sp + 8 * operand
+ *   CFA_GO_DEPTH  goroutine = *(rsp + cfa_offset),
+ *                 CFA = goroutine->stack.hi - *(rsp + depth) + 8 * operand
+ *
+ * The return address lies below the CFA, behind a call, and rbp is where the rule's slot says. No
+ * other register is known.
+ *
+ * A function whose stack is too small calls morestack(), and is either resumed, with a larger
+ * stack, or suspended. GO_SLOT_RBP marks the rule of morestack(): pc and rbp are those that the
+ * goroutine has saved. If the goroutine was suspended, the thread has none, and the stack ends
+ * here, as Go's own traces do. Between the choice of the next goroutine and the jump to it the
+ * thread has the wrong one: so rbp is lost in the scheduler (lib/symbol/unwind/go_rows.c), and
+ * where rbp is not known the caller is not, either.
+ */
+#ifndef CORE_GO_STACK_H
+#define CORE_GO_STACK_H
+
+#include <stdbool.h>
+
+#include "env.h"
+#include "return_search.h"
+#include "rule.h"
+#include "stack_switches.h"
+
+/* Reads a word of the task. Not 0: it cannot be read. */
+typedef long (*go_stack_read)(void *memory, u64 address, u64 *word);
+
+/* a if `is_first` is 1, b if it is 0. A product: the verifier follows both ways of a branch. */
+CORE_PART u64 go_select(u64 is_first, u64 a, u64 b)
+{
+	core_one_register(is_first);
+	return b + is_first * (a - b);
+}
+
+/* 1 for a slot other than 0. */
+CORE_PART u64 go_is_slot(u32 slot)
+{
+	return (slot + 0xff) >> 8;
+}
+
+/* Finds the caller of a frame by its rule, of kind CFA_GO_SAVED or CFA_GO_DEPTH. Both kinds read
+ * the same number of words; reads behind a failed one find nothing at an address near 0. */
+CORE_PART u32 go_caller_find(const struct unwind_rule *rule,
+			     const struct unwind_registers *registers, go_stack_read read,
+			     void *memory, struct go_caller *caller)
+{
+	u64 rsp = registers->value[REGISTER_RSP], thread = registers->value[REGISTER_THREAD];
+	u64 is_depth = rule->cfa_kind - CFA_GO_SAVED;
+	u64 is_suspended = go_select(is_depth, 0, go_is_slot(rule->slot[GO_SLOT_RBP]));
+	u64 is_kept = (1 - is_suspended) & (1 - go_is_slot(rule->slot[SLOT_RBP]));
+	u64 first = go_select(is_depth, rsp, thread) + rule->cfa_offset;
+	u64 knows_rbp = registers->known >> REGISTER_RBP & 1;
+	u64 stack;
+	long error = read(memory, first, &caller->goroutine), is_lost;
+
+	error |= read(memory,
+		      go_select(is_depth, first, caller->goroutine + 8 * rule->slot[GO_SLOT_M]),
+		      &caller->goroutine);
+	error |= read(
+		memory,
+		go_select(is_depth, first, caller->goroutine + 8 * rule->slot[GO_SLOT_GOROUTINE]),
+		&caller->goroutine);
+	if (!caller->goroutine)
+		return error ? (thread ? STOP_STACK_UNREADABLE : STOP_UNKNOWN_REGISTER) : STOP_ROOT;
+	if (!(knows_rbp | (1 - is_suspended)))
+		return STOP_UNKNOWN_REGISTER;
+	stack = caller->goroutine + 8 * rule->slot[GO_SLOT_STACK];
+	error |= read(memory, stack, &caller->cfa);
+	error |= read(memory, go_select(is_depth, rsp + 8 * rule->slot[GO_SLOT_DEPTH], stack),
+		      &caller->depth);
+	caller->cfa += 8 * rule->operand - is_depth * caller->depth;
+	error |= read(memory, go_select(is_suspended, stack + 8, caller->cfa - 8), &caller->pc);
+	error |= read(memory, caller->pc - 8, &caller->before);
+	is_lost = read(memory,
+		       go_select(is_suspended, caller->goroutine + 8 * rule->slot[GO_SLOT_RBP],
+				 caller->cfa - 8 * rule->slot[SLOT_RBP]),
+		       &caller->saved_rbp);
+	caller->rbp = go_select(is_kept, registers->value[REGISTER_RBP], caller->saved_rbp);
+	caller->knows_rbp = is_lost ? 0 : go_select(is_kept, knows_rbp, 1);
+	if (error)
+		return STOP_STACK_UNREADABLE;
+	if (caller->cfa & 7)
+		return STOP_UNALIGNED;
+	return is_behind_call(caller->before) ? STOP_NONE : STOP_NO_PROGRESS;
+}
+
+#endif

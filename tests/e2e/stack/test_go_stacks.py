@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Stacks of Go programs go on across the scheduler's stack, C code and its callbacks, and signals. Each frame is held against the
+program's instructions: its caller has a call that leads to it."""
+
+import collections
+import functools
+import os
+import re
+import subprocess
+import tempfile
+
+from harness.cases import main, needs, needs_command, run, stackmap
+from harness.recording import record, user_account
+
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs", "go_stacks")
+BUILT = tempfile.TemporaryDirectory(prefix="stackmap-go-")
+
+
+@functools.lru_cache(maxsize=None)
+def go_program():
+    needs_command("go", "version")
+    needs_command("objdump", "--version")
+    needs_command("gcc", "--version")
+    path = os.path.join(BUILT.name, "go_stacks")
+    run("go", "build", "-o", path, ".", cwd=os.path.realpath(SOURCES),
+        env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOCACHE": os.path.join(BUILT.name, "cache"), "HOME": BUILT.name})
+    return path
+
+
+@functools.lru_cache(maxsize=None)
+def jumps_and_calls(path):
+    """function -> what it calls, and function -> what it jumps to; "*" is an address in a register."""
+    calls, jumps, current = collections.defaultdict(set), collections.defaultdict(set), None
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True).stdout
+    for line in code.splitlines():
+        head = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+        if head:
+            current = head[1]
+            continue
+        jump = re.search(r"\t(call|j\w+) +(.*)$", line)
+        if jump:
+            target = re.search(r"<([^>+]+)(\+0x[0-9a-f]+)?>", jump[2])
+            target = target[1] if target else "*"
+            if jump[1] == "call":
+                calls[current].add(target)
+            elif target != current:
+                jumps[current].add(target)
+    return calls, jumps
+
+
+def may_call(calls, jumps, caller, callee):
+    seen, wanted = set(), list(calls[caller])
+    while wanted:
+        name = wanted.pop()
+        if name in (callee, "*"):
+            return True
+        if name not in seen:
+            seen.add(name)
+            wanted += jumps[name]
+    return False
+
+
+def is_begin_or_signal(caller, callee):
+    return caller.startswith("runtime.goexit") or caller.startswith("runtime.sigreturn") or "sigtramp" in callee or \
+        callee.startswith(("runtime.asyncPreempt", "runtime.sigreturn"))
+
+
+def recorded(way):
+    """The whole stacks of a recording as lists of names, outermost first."""
+    needs("bpf", "perf events")
+    path = go_program()
+    recording = record("-F", 999, "--", path, way)
+    complete, rest = user_account(recording)
+    rest.pop("changed", None)  # in a signal's return
+    assert complete > 300 and sum(rest.values()) <= complete / 300, (complete, rest)
+    calls, jumps = jumps_and_calls(path)
+    stacks, wrong = [], collections.Counter()
+    folded = stackmap("export", "--format", "folded", "--no-inline", "--no-demangle", recording.path).stdout
+    for line in folded.splitlines():
+        names = [name for name in line.rsplit(" ", 1)[0].split(";")[1:] if not name.endswith("_[k]")]
+        if names[0].startswith("["):  # cut or guessed, and marked
+            continue
+        stacks.append(names)
+        for caller, callee in zip(names, names[1:]):
+            if caller in calls and callee in calls and not is_begin_or_signal(caller, callee) and \
+                    not may_call(calls, jumps, caller, callee):
+                wrong[caller, callee] += 1
+    assert not wrong, wrong.most_common(5)
+    return stacks
+
+
+def plain(name):
+    return re.sub(r"\.abi0$", "", name)
+
+
+def callers(stacks, function):
+    """function's callers -> how many stacks; None: the function begins the stack."""
+    found = collections.Counter()
+    for names in stacks:
+        names = [None] + [plain(name) for name in names]
+        found.update(names[i - 1] for i, name in enumerate(names) if name == function)
+    return found
+
+
+def test_the_scheduler_works_for_a_goroutine():
+    stacks = recorded("collect")
+    assert not callers(stacks, "runtime.systemstack")[None]
+    assert "main.build" in {plain(name) for names in stacks for name in names[:-1] if "runtime.systemstack" in map(plain, names)}
+
+
+def test_a_stack_that_grows():
+    """The callers of a function that was suspended are not those of what its thread does next."""
+    stacks = recorded("collect")
+    assert callers(stacks, "runtime.morestack")["main.deep"]
+    for names in stacks:
+        if callers([names], "runtime.morestack")[None]:
+            assert {"runtime.goschedImpl", "runtime.preemptPark", "runtime.gopreempt_m"} & set(map(plain, names)), names
+
+
+def test_the_scheduler_works_for_itself():
+    assert set(callers(recorded("collect"), "runtime.mcall")) <= {None}
+
+
+def test_callbacks():
+    stacks = recorded("callbacks")
+    assert not callers(stacks, "runtime.cgocallback")[None]
+    path = ["main.callC", "c_outer", "main.goCallback"] * 2 + ["main.callC", "c_outer", "c_inner"]
+    assert any([name for name in names if plain(name) in path] == path for names in stacks)
+
+
+if __name__ == "__main__":
+    main(globals())
