@@ -31,9 +31,10 @@ ADDITIONS = re.compile(r"\+0x[0-9a-f]+$|@@\w.*|::h[0-9a-f]{16}$|\.(constprop|isr
 FOREIGN = re.compile(r"/usr/|/lib|/opt/|.*/ld-|\[vdso\]|.*\.so")
 OMITTED = re.compile(r"\[\d* ?frames omitted\]$")
 
-# Where programs and threads begin, and the C library's functions between there and main().
+# Where programs and threads begin, and the C library's functions between there and main(). Go's scheduler begins a stack of its own
+# at mcall() and morestack(), where Go's own profiles end, too.
 STARTS = {"_start", "clone", "__clone", "clone3", "__clone3", "__GI___clone3", "runtime.goexit", "runtime.mstart", "runtime.rt0_go",
-          "runtime.clone", "_rt0_amd64_linux"}
+          "runtime.clone", "runtime.mcall", "runtime.morestack", "_rt0_amd64_linux"}
 AFTER_START = {"__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main", "start_thread"}
 
 # exit() at the end of a thread, where the C library has begun it.
