@@ -31,7 +31,6 @@
 #include "stack.h"
 #include "stack_switches.h"
 #include "unwind_bytes.h"
-#include "unwind_code.h"
 #include "unwind_image.h"
 #include "unwind_step.h"
 
@@ -39,7 +38,9 @@
  * not say where its table is, one for each four bytes that are looked at. */
 #define UNWIND_BUDGET 200000U
 #define UNWIND_REFILLS_MAX 1024 /* frames that are tried again */
-#define UNWIND_FRAMES 512	/* > STACK_USER_DEPTH_MAX, a power of two */
+/* In unwind->code_seen: the rule was made from less code than there is, or from registers. */
+#define CODE_UNREADABLE (~0ULL)
+#define UNWIND_FRAMES 512 /* > STACK_USER_DEPTH_MAX, a power of two */
 
 /* The executable mapping of a pc. */
 struct unwind_mapping {
@@ -208,5 +209,9 @@ static inline u32 unwind_stack_stop(const struct unwind *unwind)
 {
 	return unwind->budget ? STOP_STACK_UNREADABLE : STOP_BUDGET;
 }
+
+/* The rule of the current pc by its code (unwind_code.c, code_rule.h): there is always one, unless
+ * the code cannot be read. */
+CORE_SUBPROGRAM u32 unwind_code_rule(struct unwind *unwind, struct unwind_rule *rule);
 
 #endif
